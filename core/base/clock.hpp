@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time. The agent measures intervals on *host time*: nanoseconds that advance with CLOCK_BOOTTIME (suspend
+// included), start near the Unix epoch's count and never step, whatever happens to the wall clock. Host time is
+// comparable across restarts of the agent, since it never starts before the newest sample of the metric cache.
+// Wall time is a label only. Clocks are passed in; a test passes test/support/fake_clock.hpp.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace koord {
+
+using Duration = std::chrono::nanoseconds;
+
+struct HostClock {
+  using duration = Duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<HostClock, duration>;
+  static constexpr bool is_steady = true;
+};
+using Time = HostClock::time_point;
+
+inline std::uint64_t to_ns(Time t) { return static_cast<std::uint64_t>(t.time_since_epoch().count()); }
+inline Time from_ns(std::uint64_t ns) { return Time(Duration(static_cast<std::int64_t>(ns))); }
+
+// [any thread]
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Time now() const = 0;
+  // CLOCK_REALTIME, ns since the Unix epoch; steps when somebody sets it.
+  virtual std::int64_t wall_ns() const = 0;
+
+  // The wall time to print for a host time: exact for the recent past, also after the wall clock stepped.
+  std::int64_t wall_label_ns(Time t) const { return wall_ns() + (t - now()).count(); }
+};
+
+// The real clock. `not_before`: the newest host time that a previous run recorded.
+class SystemClock final : public Clock {
+ public:
+  explicit SystemClock(Time not_before = Time::min());
+  Time now() const override;
+  std::int64_t wall_ns() const override;
+
+ private:
+  Duration offset_;
+};
+
+}  // namespace koord

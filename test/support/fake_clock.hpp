@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A clock that stands still until the test moves it. Wall time can be stepped on its own.
+#pragma once
+
+#include <atomic>
+
+#include "core/base/clock.hpp"
+
+namespace koord::test {
+
+class FakeClock final : public Clock {
+ public:
+  explicit FakeClock(std::int64_t start_ns = 1'700'000'000'000'000'000) : now_ns_(start_ns), wall_ns_(start_ns) {}
+
+  Time now() const override { return Time(Duration(now_ns_.load())); }
+  std::int64_t wall_ns() const override { return wall_ns_.load(); }
+
+  void advance(Duration d) {
+    now_ns_ += d.count();
+    wall_ns_ += d.count();
+  }
+  void step_wall(Duration d) { wall_ns_ += d.count(); }
+
+ private:
+  std::atomic<std::int64_t> now_ns_;
+  std::atomic<std::int64_t> wall_ns_;
+};
+
+}  // namespace koord::test
