@@ -1,0 +1,654 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Koordetector plugin ABI, version 1.
+ *
+ * A plugin is a shared object with one exported function, koord_entry_v1(), and one ELF section,
+ * ".koord_manifest", that says in plain text what the plugin is and needs. The host reads the section from the
+ * file and decides; only then it maps the file. The same .so runs inside the host or in a supervised child
+ * process without being rebuilt: it links to nothing of the host.
+ *
+ * THE LAW
+ *  - Layout. Every table and every growable record begins with its own struct_size. Members are appended, never
+ *    moved, retyped or given another meaning. Ask KOORD_HAS() before using a member of a host table that came
+ *    after revision /1 was published. Records marked "frozen" have no struct_size and never change.
+ *  - Arrays travel as (pointer, count, stride in bytes): step by the stride, never by sizeof.
+ *  - Text in is UTF-8 {pointer, length}, not terminated, borrowed for the call. Keep a copy, never the pointer.
+ *  - Text or arrays out go to the caller's buffer: (buf, cap, &need). The host stores in *need what the whole
+ *    answer takes; KOORD_E_TOO_SMALL says that cap was less, and then nothing was written.
+ *  - Memory never changes hands: nothing allocated on one side is freed on the other.
+ *  - Times are uint64_t nanoseconds of *host time*: it never steps, includes suspend, starts near the Unix epoch's
+ *    count and goes on across restarts of the host. Compute intervals with it. Wall time is for labels only.
+ *  - Errors. Return a koord_status; call host->set_error() just before to say why. The host adds plugin, call and
+ *    duration. No exception, panic or longjmp may leave a plugin function (plugin.hpp guards this for C++).
+ *  - Threads. Each function says where it is called:
+ *      [control]     one host thread at a time, before or after all ticks
+ *      [strand]      serial for one instance, but on any OS thread: no thread-locals
+ *      [own thread]  a thread that belongs to this instance alone
+ *      [in-call]     only while the host is inside one of the plugin's functions, on that thread
+ *      [any]         any thread, at any time between create() and the return of destroy()
+ *    Host services are [any] unless marked otherwise.
+ */
+#ifndef KOORDETECTOR_PLUGIN_H
+#define KOORDETECTOR_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define KOORD_ASSERT_(condition) static_assert(condition, #condition)
+#else
+#define KOORD_ASSERT_(condition) _Static_assert(condition, #condition)
+#endif
+
+#define KOORD_EXPORT __attribute__((visibility("default")))
+
+/* The major is also in the entry's name: another major is another symbol. A minor only adds. */
+#define KOORD_ABI_MAJOR 1u
+#define KOORD_ABI_MINOR 0u
+
+/* Does this table, made by whatever version of the other side, have this member, and is it set? */
+#define KOORD_HAS(table, member)                                                                             \
+  ((table) && (table)->struct_size >= offsetof(__typeof__(*(table)), member) + sizeof((table)->member) &&     \
+   (table)->member)
+
+/* ---- status ---------------------------------------------------------------------------------------------- */
+
+typedef int32_t koord_status;
+#define KOORD_OK 0
+#define KOORD_E_INVALID (-1)     /* an argument is wrong; the text says which and what was expected */
+#define KOORD_E_UNSUPPORTED (-2) /* this node, kernel or host cannot do it; from init(): a capability is absent */
+#define KOORD_E_AGAIN (-3)       /* not now: a queue is full, a budget is spent, a state is not known yet */
+#define KOORD_E_DEADLINE (-4)    /* the deadline passed */
+#define KOORD_E_TOO_NEW (-5)     /* a record has a non-zero tail that this side does not know */
+#define KOORD_E_DENIED (-6)      /* not granted to this plugin */
+#define KOORD_E_NOMEM (-7)
+#define KOORD_E_PANIC (-8)       /* an exception or a panic was caught at the border */
+#define KOORD_E_GONE (-9)        /* the cgroup, pod or series has ended; drop it, this is ordinary */
+#define KOORD_E_NOT_FOUND (-10)
+#define KOORD_E_TOO_SMALL (-11) /* the caller's buffer is; *need tells the size */
+#define KOORD_E_IO (-12)
+
+/* ---- the frozen core ------------------------------------------------------------------------------------- */
+
+/* UTF-8, borrowed for the call. Frozen. */
+typedef struct koord_str {
+  const char *p;
+  uint64_t n;
+} koord_str;
+
+/* Frozen. */
+typedef struct koord_label {
+  koord_str key, value;
+} koord_label;
+
+#define KOORD_LOG_DEBUG 0
+#define KOORD_LOG_INFO 1
+#define KOORD_LOG_WARN 2
+#define KOORD_LOG_ERROR 3
+
+/* What an instance holds of its host, for its whole life. Frozen: everything else is a service. */
+typedef struct koord_host {
+  uint32_t struct_size;
+  uint16_t abi_major, abi_minor;
+  void *impl;
+
+  /* A table named "name/revision", or NULL: not offered by this host, or not granted to this plugin. Ask once, in
+   * init(), and keep the pointer: it is valid until destroy() returns. [any] */
+  const void *(*get_service)(const struct koord_host *host, const char *id);
+
+  /* One line, level KOORD_LOG_*. Never blocks; the host adds the plugin's id and limits the rate. [any] */
+  void (*log)(const struct koord_host *host, int32_t level, koord_str message);
+
+  /* Why the status about to be returned is what it is. [in-call] */
+  void (*set_error)(const struct koord_host *host, koord_status status, koord_str why);
+} koord_host;
+
+/* How an instance's own thread learns that it is to end. Frozen. */
+typedef struct koord_stop {
+  uint32_t struct_size;
+  int32_t fd; /* becomes readable on stop; for poll(2). Do not read or close it. */
+  void *impl;
+  int32_t (*wait)(const struct koord_stop *stop, uint64_t timeout_ns); /* 1 = stop now, 0 = time is up */
+} koord_stop;
+
+/* ---- koord.metrics/1: one path for every value ------------------------------------------------------------
+ * A value that is appended goes to the metric cache (history, aggregates) and to /metrics at once. Define and
+ * intern once; per tick append one batch. The host adds node, pod and container labels from the subject. */
+
+#define KOORD_GAUGE 1u
+#define KOORD_COUNTER 2u   /* only grows; appended as the running total */
+#define KOORD_HISTOGRAM 3u /* appended with append_histograms() as running totals */
+
+#define KOORD_METRIC_EXPORT 1u /* flag: also on /metrics, as koordetector_<name> */
+
+#define KOORD_NO_SUBJECT 0u /* a series of the node, or of what its labels say */
+
+typedef struct koord_metric_desc {
+  uint32_t struct_size, type; /* KOORD_GAUGE … */
+  uint32_t flags, n_bounds;
+  koord_str name;       /* [a-zA-Z_][a-zA-Z0-9_]*, unit in the name as Prometheus has it: "acme_wait_seconds" */
+  koord_str unit, help; /* "seconds", "bytes", "cores", …; one sentence for HELP */
+  double resolution;    /* the smallest step worth keeping, in `unit`, > 0: history keeps round(value / resolution) */
+  const double *bounds; /* KOORD_HISTOGRAM: n_bounds upper bounds, ascending, without +Inf */
+} koord_metric_desc;
+
+/* Frozen. NaN: no value this time. */
+typedef struct koord_point {
+  uint64_t series;
+  double value;
+} koord_point;
+
+/* Frozen. */
+typedef struct koord_histogram {
+  uint64_t series;
+  const uint64_t *cumulative; /* n_bounds + 1 counts, each including those before; the last is the count of all */
+  uint32_t n, rsv;
+  double sum;
+} koord_histogram;
+
+#define KOORD_AGG_LAST 1u
+#define KOORD_AGG_AVG 2u
+#define KOORD_AGG_MIN 3u
+#define KOORD_AGG_MAX 4u
+#define KOORD_AGG_COUNT 5u
+#define KOORD_AGG_P50 6u /* sorted ascending, the value at floor(n * p) - 1, at least 0: koordlet's rule */
+#define KOORD_AGG_P90 7u
+#define KOORD_AGG_P95 8u
+#define KOORD_AGG_P99 9u
+
+typedef struct koord_query {
+  uint32_t struct_size, aggregation; /* KOORD_AGG_*; ignored by samples() */
+  koord_str metric;
+  uint64_t from_ns, to_ns;   /* host time, inclusive; to_ns 0 = now */
+  uint64_t subject;          /* KOORD_NO_SUBJECT = every subject */
+  const koord_label *labels; /* all must be equal; none = every series of the metric */
+  uint32_t n_labels, label_stride;
+} koord_query;
+
+/* One row a series. A series without a sample in the window has no row: absence is never 0. Frozen. */
+typedef struct koord_agg_row {
+  uint64_t subject, series; /* series 0: the series has ended, its history is still here */
+  double value;
+  uint64_t count;          /* samples in the window */
+  uint64_t from_ns, to_ns; /* the time range that the samples cover */
+} koord_agg_row;
+
+/* Frozen. */
+typedef struct koord_sample {
+  uint64_t t_ns, series;
+  double value;
+} koord_sample;
+
+typedef struct koord_svc_metrics { /* "koord.metrics/1" */
+  uint32_t struct_size, rsv;
+
+  /* Same name and description again: same metric. A name that another plugin defined: KOORD_E_INVALID. */
+  koord_status (*define)(const koord_host *host, const koord_metric_desc *desc, uint32_t *metric);
+
+  /* The series of `metric` for this subject (a handle from koord.state/1, or KOORD_NO_SUBJECT) and these labels.
+   * Idempotent. The host ends it when the subject ends. Beyond the plugin's series budget all further ones
+   * become one series with the label values "other", and a counter says how many. */
+  koord_status (*series)(const koord_host *host, uint32_t metric, uint64_t subject, const koord_label *labels,
+                         uint32_t n, uint32_t stride, uint64_t *series);
+  koord_status (*end_series)(const koord_host *host, uint64_t series);
+
+  /* A batch of one moment: all or nothing. Points of ended series are skipped and counted, not an error. */
+  koord_status (*append)(const koord_host *host, uint64_t t_ns, const koord_point *points, uint32_t n,
+                         uint32_t stride);
+  /* The same from two parallel arrays. */
+  koord_status (*append_columns)(const koord_host *host, uint64_t t_ns, const uint64_t *series,
+                                 const double *values, uint32_t n);
+  koord_status (*append_histograms)(const koord_host *host, uint64_t t_ns, const koord_histogram *histograms,
+                                    uint32_t n, uint32_t stride);
+
+  /* One answer for every subject of a metric, whoever appended it: ask once, not once a pod. */
+  koord_status (*aggregate)(const koord_host *host, const koord_query *query, koord_agg_row *rows, uint32_t cap,
+                            uint32_t stride, uint32_t *need);
+  koord_status (*samples)(const koord_host *host, const koord_query *query, koord_sample *out, uint32_t cap,
+                          uint32_t stride, uint32_t *need);
+} koord_svc_metrics;
+
+/* ---- koord.state/1: the node, its pods, NodeSLO and topology, as immutable snapshots ----------------------- */
+
+/* Parts of the state: bits for subscribe() and on_event(), and one of them for version(). */
+#define KOORD_ON_NODE 1u
+#define KOORD_ON_PODS 2u
+#define KOORD_ON_NODE_SLO 4u
+#define KOORD_ON_TOPOLOGY 8u
+#define KOORD_ON_CONFIG 16u /* on_event() only: this instance's configuration changed */
+
+#define KOORD_QOS_NONE 0u /* the pod has no label koordinator.sh/qosClass */
+#define KOORD_QOS_LSE 1u
+#define KOORD_QOS_LSR 2u
+#define KOORD_QOS_LS 3u
+#define KOORD_QOS_BE 4u
+#define KOORD_QOS_SYSTEM 5u
+
+#define KOORD_KUBE_QOS_UNKNOWN 0u
+#define KOORD_KUBE_QOS_GUARANTEED 1u
+#define KOORD_KUBE_QOS_BURSTABLE 2u
+#define KOORD_KUBE_QOS_BEST_EFFORT 3u
+
+#define KOORD_PRIORITY_NONE 0u
+#define KOORD_PRIORITY_PROD 1u
+#define KOORD_PRIORITY_MID 2u
+#define KOORD_PRIORITY_BATCH 3u
+#define KOORD_PRIORITY_FREE 4u
+
+#define KOORD_PHASE_UNKNOWN 0u
+#define KOORD_PHASE_PENDING 1u
+#define KOORD_PHASE_RUNNING 2u
+#define KOORD_PHASE_SUCCEEDED 3u
+#define KOORD_PHASE_FAILED 4u
+
+#define KOORD_CONTAINER_REGULAR 0u
+#define KOORD_CONTAINER_INIT 1u
+#define KOORD_CONTAINER_SIDECAR 2u /* a restartable init container */
+#define KOORD_CONTAINER_EPHEMERAL 3u
+#define KOORD_CONTAINER_SANDBOX 4u
+#define KOORD_CONTAINER_SERVICE 5u /* outside any pod: a systemd service */
+#define KOORD_CONTAINER_CGROUP 6u  /* outside any pod: some other cgroup that was asked for */
+
+#define KOORD_CONTAINER_UNKNOWN 0u
+#define KOORD_CONTAINER_WAITING 1u
+#define KOORD_CONTAINER_RUNNING 2u
+#define KOORD_CONTAINER_TERMINATED 3u
+
+#define KOORD_ABSENT INT64_MIN /* a quantity that was not given; a key that this kernel does not have */
+
+typedef struct koord_snapshot koord_snapshot; /* opaque, immutable, counted by the host */
+
+typedef struct koord_resource {
+  uint32_t struct_size, rsv;
+  koord_str name;         /* "cpu", "memory", "kubernetes.io/batch-cpu", … */
+  int64_t request, limit; /* milli-units for CPU kinds, bytes for memory kinds, else as is; or KOORD_ABSENT */
+} koord_resource;
+
+typedef struct koord_container {
+  uint32_t struct_size, kind; /* KOORD_CONTAINER_REGULAR … */
+  uint32_t state, n_resources;
+  uint64_t handle;           /* the subject of its series */
+  koord_str id, name;        /* id with its scheme: "containerd://<hex>" */
+  koord_str cgroup_dir;      /* relative to the hierarchy's root, no leading slash; empty: not known yet */
+  const koord_resource *resources;
+  uint32_t resource_stride, rsv;
+} koord_container;
+
+typedef struct koord_pod {
+  uint32_t struct_size, phase;
+  uint64_t handle; /* the subject of its series */
+  koord_str uid, ns, name, cgroup_dir;
+  uint32_t qos, kube_qos; /* KOORD_QOS_*, KOORD_KUBE_QOS_* */
+  int32_t priority;       /* spec.priority */
+  uint32_t priority_class; /* KOORD_PRIORITY_* */
+  int64_t start_time_ns;  /* wall time, or KOORD_ABSENT */
+  koord_str owner_kind, owner_name;
+  const koord_label *labels, *annotations;
+  const koord_resource *resources; /* sums over the containers */
+  const koord_container *containers;
+  uint32_t n_labels, n_annotations, n_resources, n_containers;
+  uint32_t label_stride, resource_stride, container_stride, rsv;
+} koord_pod;
+
+typedef struct koord_node {
+  uint32_t struct_size, rsv;
+  koord_str name;
+  const koord_label *labels, *annotations;
+  const koord_resource *resources; /* request = allocatable, limit = capacity */
+  uint32_t n_labels, n_annotations, n_resources;
+  uint32_t label_stride, resource_stride, rsv2;
+} koord_node;
+
+#define KOORD_CPU_ONLINE 1u
+#define KOORD_CPU_RESERVED 2u
+
+/* Frozen. Ids as the kernel gives them in sysfs; UINT32_MAX: not told. */
+typedef struct koord_cpu {
+  uint32_t cpu, core, socket, numa_node, l3, flags;
+} koord_cpu;
+
+/* Frozen. */
+typedef struct koord_numa_node {
+  uint32_t id, rsv;
+  uint64_t memory_bytes;
+} koord_numa_node;
+
+typedef struct koord_topology {
+  uint32_t struct_size, rsv;
+  const koord_cpu *cpus;
+  const koord_numa_node *numa_nodes;
+  uint32_t n_cpus, cpu_stride, n_numa_nodes, numa_node_stride;
+} koord_topology;
+
+typedef struct koord_svc_state { /* "koord.state/1" */
+  uint32_t struct_size, rsv;
+
+  /* The newest snapshot. KOORD_E_AGAIN: nothing is known yet, which is not "no pods". */
+  koord_status (*acquire)(const koord_host *host, const koord_snapshot **snapshot);
+  void (*release)(const koord_host *host, const koord_snapshot *snapshot);
+
+  /* Of what an acquired snapshot holds; all of it is valid until release. */
+  uint64_t (*version)(const koord_snapshot *snapshot, uint32_t part); /* 0: this part is not known yet */
+  const koord_node *(*node)(const koord_snapshot *snapshot);
+  const koord_pod *(*pods)(const koord_snapshot *snapshot, uint32_t *n, uint32_t *stride);
+  /* Containers outside any pod: docker, podman, systemd services, cgroups named in the configuration. */
+  const koord_container *(*containers)(const koord_snapshot *snapshot, uint32_t *n, uint32_t *stride);
+  const koord_topology *(*topology)(const koord_snapshot *snapshot);
+  /* The merged NodeSLO's spec as JSON; parse it once a version. Empty: there is none. */
+  koord_str (*node_slo)(const koord_snapshot *snapshot);
+
+  /* Call on_event() when one of these parts has changed; replaces what was asked before. */
+  koord_status (*subscribe)(const koord_host *host, uint32_t parts);
+} koord_svc_state;
+
+/* ---- koord.kv/1: facts that change rarely (CPU model, disk maps), with an expiry --------------------------- */
+
+typedef struct koord_svc_kv { /* "koord.kv/1" */
+  uint32_t struct_size, rsv;
+  /* Any plugin's key may be read, as "<plugin id>/<key>"; an own key needs no prefix. */
+  koord_status (*get)(const koord_host *host, koord_str key, void *buf, uint64_t cap, uint64_t *need);
+  koord_status (*set)(const koord_host *host, koord_str key, const void *buf, uint64_t n, uint64_t ttl_ns);
+} koord_svc_kv;                                                            /* ttl_ns 0: until replaced */
+
+/* ---- koord.config/1: this instance's own part of the configuration ----------------------------------------- */
+
+typedef struct koord_svc_config { /* "koord.config/1" */
+  uint32_t struct_size, rsv;
+  koord_status (*json)(const koord_host *host, char *buf, uint64_t cap, uint64_t *need); /* "{}" when none */
+  /* `pointer` as RFC 6901: "/limits/cpu". Not there: KOORD_E_NOT_FOUND; another type: KOORD_E_INVALID. */
+  koord_status (*i64)(const koord_host *host, koord_str pointer, int64_t *value);
+  koord_status (*f64)(const koord_host *host, koord_str pointer, double *value);
+  koord_status (*boolean)(const koord_host *host, koord_str pointer, int32_t *value);
+  koord_status (*string)(const koord_host *host, koord_str pointer, char *buf, uint64_t cap, uint64_t *need);
+} koord_svc_config;
+
+/* ---- koord.clock/1 ------------------------------------------------------------------------------------------ */
+
+typedef struct koord_svc_clock { /* "koord.clock/1" */
+  uint32_t struct_size, rsv;
+  uint64_t (*now_ns)(const koord_host *host);  /* host time */
+  uint64_t (*wall_ns)(const koord_host *host); /* Unix time; may step */
+} koord_svc_clock;
+
+/* ---- koord.fs/1: the node's trees, wherever they are mounted ------------------------------------------------ */
+
+#define KOORD_ROOT_PROC 1u
+#define KOORD_ROOT_SYS 2u
+#define KOORD_ROOT_CGROUP 3u
+#define KOORD_ROOT_RESCTRL 4u
+#define KOORD_ROOT_RUN 5u
+
+typedef struct koord_svc_fs { /* "koord.fs/1" */
+  uint32_t struct_size, rsv;
+  koord_status (*path)(const koord_host *host, uint32_t root, char *buf, uint64_t cap, uint64_t *need);
+  /* The content of a small file below a root; `relative` may not leave it. */
+  koord_status (*read)(const koord_host *host, uint32_t root, koord_str relative, char *buf, uint64_t cap,
+                       uint64_t *need);
+} koord_svc_fs;
+
+/* ---- koord.cgroup/1: typed cgroup values, the same on v1 and v2 ---------------------------------------------
+ * Logical files and their keys (core/cgroup/files.hpp is the table), units normalised:
+ *   "cpu.usage"        usage_ns
+ *   "cpu.stat"         nr_periods nr_throttled throttled_ns
+ *   "cpu.max"          quota_us (-1: none) period_us
+ *   "memory.usage"     usage_bytes
+ *   "memory.limit"     limit_bytes (-1: none)
+ *   "memory.stat"      anon file inactive_anon active_anon inactive_file active_file unevictable … (bytes, subtree)
+ *   "cpu.pressure" "memory.pressure" "io.pressure"   some_total_us full_total_us …
+ * Source of the v1/v2 equivalences: Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst of the kernel. */
+
+typedef struct koord_svc_cgroup { /* "koord.cgroup/1" */
+  uint32_t struct_size, rsv;
+  /* Keeps the file open. KOORD_E_GONE: no such cgroup; KOORD_E_UNSUPPORTED: this kernel has no such file;
+   * KOORD_E_INVALID: no such logical file or key. */
+  koord_status (*open)(const koord_host *host, koord_str cgroup_dir, koord_str file, const koord_str *keys,
+                       uint32_t n_keys, uint64_t *handle);
+  /* Values in the order of the keys, KOORD_ABSENT for a key this kernel lacks. *read_ns: when they were read (may
+   * be NULL): rates are over this time. KOORD_E_GONE: close the handle, the cgroup has ended. */
+  koord_status (*read)(const koord_host *host, uint64_t handle, int64_t *values, uint32_t n, uint64_t *read_ns);
+  void (*close)(const koord_host *host, uint64_t handle);
+} koord_svc_cgroup;
+
+/* ---- koord.capabilities/1: what this node can and cannot do ------------------------------------------------- */
+
+#define KOORD_CAPABILITY_SUPPORTED 1u
+#define KOORD_CAPABILITY_ABSENT 2u /* the node does not have it; said once, not an error */
+#define KOORD_CAPABILITY_BROKEN 3u /* it should work and does not */
+
+typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
+  uint32_t struct_size, rsv;
+  /* State and detail of one of the host's capabilities ("bpf", "btf", "psi", …; `koordctl capabilities` lists them)
+   * or of one that a plugin reported. */
+  koord_status (*get)(const koord_host *host, koord_str name, uint32_t *state);
+  /* Tells how this plugin does on this node, shown to operators beside the plugin's name. */
+  koord_status (*report)(const koord_host *host, koord_str name, uint32_t state, koord_str detail);
+} koord_svc_capabilities;
+
+/* ---- koord.knobs/1, koord.evict/1, koord.audit/1: what strategies may ask for -------------------------------- */
+
+#define KOORD_LEVEL_QOS 0u
+#define KOORD_LEVEL_POD 1u
+#define KOORD_LEVEL_CONTAINER 2u
+
+/* A wish: this knob of this cgroup should have this value. The host arbitrates, writes, verifies and undoes. */
+typedef struct koord_intent {
+  uint32_t struct_size, level;
+  koord_str knob;             /* logical name: "cpu.max", "cpuset.cpus", "memory.high", … */
+  koord_str cgroup_dir;
+  koord_str value;            /* "20000 100000", "0-3", "max", … */
+  koord_str reason;           /* one sentence for the decision record */
+  const koord_label *inputs;  /* what it was decided on: ("node_cpu_usage", "7.3") */
+  uint32_t n_inputs, input_stride;
+  int32_t priority;           /* the highest wins; among equals the strictest value */
+  uint32_t flags;
+  uint64_t ttl_ns;            /* withdrawn unless proposed again within this time */
+} koord_intent;
+
+typedef struct koord_intent_result {
+  uint32_t struct_size;
+  koord_status status;
+  koord_str knob, cgroup_dir, final_value, winner; /* winner: the plugin whose intent holds */
+} koord_intent_result;
+
+typedef struct koord_svc_knobs { /* "koord.knobs/1", granted to QoS strategies */
+  uint32_t struct_size, rsv;
+  /* All that is proposed during one evaluate() is one plan and replaces the plan before. [in-call: evaluate] */
+  koord_status (*propose)(const koord_host *host, const koord_intent *intents, uint32_t n, uint32_t stride);
+  koord_status (*current)(const koord_host *host, koord_str knob, koord_str cgroup_dir, char *buf, uint64_t cap,
+                          uint64_t *need);
+} koord_svc_knobs;
+
+typedef struct koord_eviction {
+  uint32_t struct_size, n_pods;
+  const uint64_t *pods;      /* handles, the first to go first */
+  koord_str resource, reason; /* "cpu", "memory": what is short */
+  int64_t amount;            /* how much to release, milli-cores or bytes: the host stops when it is enough */
+  const koord_label *inputs;
+  uint32_t n_inputs, input_stride;
+} koord_eviction;
+
+typedef struct koord_svc_evict { /* "koord.evict/1", granted to QoS strategies */
+  uint32_t struct_size, rsv;
+  koord_status (*request)(const koord_host *host, const koord_eviction *eviction); /* [in-call: evaluate] */
+} koord_svc_evict;
+
+typedef struct koord_svc_audit { /* "koord.audit/1" */
+  uint32_t struct_size, rsv;
+  /* One line of the decision records: what was done or seen, to whom (a handle or 0), why. */
+  koord_status (*record)(const koord_host *host, uint64_t subject, koord_str what, koord_str why);
+} koord_svc_audit;
+
+/* ---- the four kinds of plugin ------------------------------------------------------------------------------- */
+
+typedef struct koord_class koord_class;
+
+/* The beginning of every kind's table. Frozen. Order of calls:
+ *   create → init → (collect | evaluate | handle | on_event)*, run beside them → stop → run returns → destroy */
+typedef struct koord_lifecycle {
+  uint32_t struct_size, rsv; /* struct_size: of the WHOLE kind's table */
+
+  /* Required. Make an instance; there may be several at once. No service may be used yet. [control] */
+  koord_status (*create)(const koord_host *host, const koord_class *cls, void **self);
+  /* Required. Get services, define metrics, open files. KOORD_E_UNSUPPORTED: this node cannot have this plugin; it
+   * is listed as absent with the text of set_error() and not tried again. After a failure: destroy(). [control] */
+  koord_status (*init)(void *self);
+  /* Optional. For those that wait for events themselves; returns when `stop` fires, within 5 s. [own thread] */
+  koord_status (*run)(void *self, const koord_stop *stop);
+  /* Optional. A part of the state changed (KOORD_ON_*), to this version. [strand] */
+  koord_status (*on_event)(void *self, uint32_t what, uint64_t version);
+  /* Optional. No further tick will come; may overlap run(). [control] */
+  koord_status (*stop)(void *self);
+  /* Required. All threads of the instance are joined when it returns. [control] */
+  void (*destroy)(void *self);
+} koord_lifecycle;
+
+/* "koord.advisor/1": collects metrics. */
+typedef struct koord_advisor {
+  koord_lifecycle life;
+  /* One tick. Needed unless there is run(). What is not done by deadline_ns makes the next ticks be skipped. [strand] */
+  koord_status (*collect)(void *self, uint64_t now_ns, uint64_t deadline_ns);
+} koord_advisor;
+
+/* "koord.external-advisor/1": brings in another program's metrics; the host scrapes. */
+typedef struct koord_external_advisor {
+  koord_lifecycle life;
+  /* Required. "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics"; asked at start and after a
+   * configuration event. [strand] */
+  koord_status (*url)(void *self, char *buf, uint64_t cap, uint64_t *need);
+  /* Optional. See one scraped sample, change its value; non-zero drops it. [strand] */
+  koord_status (*map_sample)(void *self, koord_str name, const koord_label *labels, uint32_t n, uint32_t stride,
+                             double *value);
+} koord_external_advisor;
+
+/* "koord.qos-strategy/1": decides which knobs to turn, through koord.knobs/1 only. */
+typedef struct koord_qos_strategy {
+  koord_lifecycle life;
+  koord_status (*evaluate)(void *self, uint64_t now_ns, uint64_t deadline_ns); /* required [strand] */
+  /* Optional. What became of the plan. [strand] */
+  koord_status (*on_applied)(void *self, const koord_intent_result *results, uint32_t n, uint32_t stride);
+} koord_qos_strategy;
+
+/* Stages of a RuntimeHook, bits; names as Koordinator's. */
+#define KOORD_STAGE_PRE_RUN_POD_SANDBOX 1u
+#define KOORD_STAGE_POST_STOP_POD_SANDBOX 2u
+#define KOORD_STAGE_PRE_REMOVE_RUN_POD_SANDBOX 4u
+#define KOORD_STAGE_PRE_CREATE_CONTAINER 8u
+#define KOORD_STAGE_PRE_START_CONTAINER 16u
+#define KOORD_STAGE_POST_START_CONTAINER 32u
+#define KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES 64u
+#define KOORD_STAGE_POST_STOP_CONTAINER 128u
+
+typedef struct koord_hook_request {
+  uint32_t struct_size, stage;
+  uint64_t deadline_ns;
+  const koord_pod *pod;
+  const koord_container *container; /* NULL at the pod stages */
+  koord_str node_slo;               /* as in koord.state/1 */
+  koord_str cri_json;               /* the runtime's own request, for what is not a field yet */
+} koord_hook_request;
+
+typedef struct koord_hook_response {
+  uint32_t struct_size, rsv;
+  void *impl;
+  /* "linux.cpu.shares", "linux.cpu.quota", "linux.cpuset.cpus", "linux.memory.limit", "env:NAME", "annotation:key" */
+  koord_status (*set)(const struct koord_hook_response *response, koord_str field, koord_str value);
+  koord_status (*reject)(const struct koord_hook_response *response, koord_str why);
+} koord_hook_response;
+
+/* "koord.runtime-hook/1": adjusts pods and containers as they are made. handle() is a pure function of the request:
+ * the host calls it for NRI, for the CRI proxy and again when it reconciles. */
+typedef struct koord_runtime_hook {
+  koord_lifecycle life;
+  uint32_t stages, rsv; /* KOORD_STAGE_* */
+  /* Required. [any], several at once, unless the class has KOORD_SERIAL. */
+  koord_status (*handle)(void *self, const koord_hook_request *request, const koord_hook_response *response);
+} koord_runtime_hook;
+
+/* ---- what a plugin exports ---------------------------------------------------------------------------------- */
+
+#define KOORD_MAGIC 0x4b4f5244u /* koord_module.magic */
+#define KOORD_SERIAL 1u         /* koord_class.flags: never call handle() twice at once */
+
+struct koord_class {
+  uint32_t struct_size, flags;
+  const char *kind;          /* "koord.advisor/1" … */
+  const char *name;          /* unique in the module */
+  const char *config_schema; /* JSON Schema for koord.config/1, checked before init(); NULL: anything goes */
+  const koord_lifecycle *vtable;
+  uint64_t period_ns;        /* between ticks; the configuration may say otherwise. 0: no ticks */
+};
+
+typedef struct koord_module {
+  uint32_t magic, struct_size;
+  uint16_t abi_major, abi_minor;
+  uint32_t n_classes, class_stride, rsv;
+  const char *manifest; /* the text in the section ".koord_manifest" */
+  const koord_class *classes;
+} koord_module;
+
+/* The one exported symbol. Returns a static table, does no work, may be called any number of times.
+ *
+ * The manifest is lines "key=value" behind the line "koord-manifest/1", UTF-8, at most 4096 bytes, NUL-terminated:
+ *   id=com.acme.runq          required; reverse domain name, or a plain name for the host's own
+ *   version=1.2.0             required
+ *   abi=1.0                   required; the KOORD_ABI_MAJOR.MINOR it was built with
+ *   kinds=koord.advisor/1     required; comma-separated, those of its classes
+ *   gate=AcmeRunQueue         required; the feature gate that starts it
+ *   stage=alpha|beta|ga       default alpha
+ *   default=true|false        is the gate on by default; only for the host's own plugins, else false
+ *   requires=koord.metrics/1  services without which it cannot run: a refusal names the missing one
+ *   optional=koord.kv/1       services it can use
+ *   runtime=native|go|jvm|python   default native; the others always run in a child process
+ *   license=…, description=…  shown to operators */
+KOORD_EXPORT const koord_module *koord_entry_v1(void);
+
+#define KOORD_MANIFEST_SECTION ".koord_manifest"
+
+#if UINTPTR_MAX == 0xffffffffffffffffu
+KOORD_ASSERT_(sizeof(koord_str) == 16);
+KOORD_ASSERT_(sizeof(koord_label) == 32);
+KOORD_ASSERT_(sizeof(koord_host) == 40);
+KOORD_ASSERT_(sizeof(koord_stop) == 24);
+KOORD_ASSERT_(sizeof(koord_metric_desc) == 80);
+KOORD_ASSERT_(sizeof(koord_point) == 16);
+KOORD_ASSERT_(sizeof(koord_histogram) == 32);
+KOORD_ASSERT_(sizeof(koord_query) == 64);
+KOORD_ASSERT_(sizeof(koord_agg_row) == 48);
+KOORD_ASSERT_(sizeof(koord_sample) == 24);
+KOORD_ASSERT_(sizeof(koord_svc_metrics) == 72);
+KOORD_ASSERT_(sizeof(koord_resource) == 40);
+KOORD_ASSERT_(sizeof(koord_container) == 88);
+KOORD_ASSERT_(sizeof(koord_pod) == 200);
+KOORD_ASSERT_(sizeof(koord_node) == 72);
+KOORD_ASSERT_(sizeof(koord_cpu) == 24);
+KOORD_ASSERT_(sizeof(koord_numa_node) == 16);
+KOORD_ASSERT_(sizeof(koord_topology) == 40);
+KOORD_ASSERT_(sizeof(koord_svc_state) == 80);
+KOORD_ASSERT_(sizeof(koord_svc_kv) == 24);
+KOORD_ASSERT_(sizeof(koord_svc_config) == 48);
+KOORD_ASSERT_(sizeof(koord_svc_clock) == 24);
+KOORD_ASSERT_(sizeof(koord_svc_fs) == 24);
+KOORD_ASSERT_(sizeof(koord_svc_cgroup) == 32);
+KOORD_ASSERT_(sizeof(koord_svc_capabilities) == 24);
+KOORD_ASSERT_(sizeof(koord_intent) == 104);
+KOORD_ASSERT_(sizeof(koord_intent_result) == 72);
+KOORD_ASSERT_(sizeof(koord_svc_knobs) == 24);
+KOORD_ASSERT_(sizeof(koord_eviction) == 72);
+KOORD_ASSERT_(sizeof(koord_svc_evict) == 16);
+KOORD_ASSERT_(sizeof(koord_svc_audit) == 16);
+KOORD_ASSERT_(sizeof(koord_lifecycle) == 56);
+KOORD_ASSERT_(sizeof(koord_advisor) == 64);
+KOORD_ASSERT_(sizeof(koord_external_advisor) == 72);
+KOORD_ASSERT_(sizeof(koord_qos_strategy) == 72);
+KOORD_ASSERT_(sizeof(koord_hook_request) == 64);
+KOORD_ASSERT_(sizeof(koord_hook_response) == 32);
+KOORD_ASSERT_(sizeof(koord_runtime_hook) == 72);
+KOORD_ASSERT_(sizeof(koord_class) == 48);
+KOORD_ASSERT_(sizeof(koord_module) == 40);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
