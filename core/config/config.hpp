@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's configuration, typed. Every member is filled by core/config/load.hpp from the file, the overrides and
+// the defaults of core/config/schema.cpp, the one place that names the keys (camelCase there, snake_case here).
+// Immutable once loaded. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/node_roots.hpp"
+#include "core/config/feature_gates.hpp"
+#include "core/log/log.hpp"
+
+namespace koord::config {
+
+struct LogSettings {
+  log::Level level = log::Level::info;
+  log::Format format = log::Format::text;
+};
+
+struct ListenSettings {
+  std::string metrics;  // host:port, "" = off
+  std::string socket;   // absolute path of the data API's unix socket, "" = off
+};
+
+enum class Isolation : std::uint8_t { automatic, in_process, process };
+
+// One plugin's settings; whether it runs is its feature gate's matter.
+struct PluginSettings {
+  std::optional<Duration> period;    // nullopt: the plugin's own
+  std::optional<Duration> deadline;  // nullopt: the host's rule
+  bool required = false;             // the agent is not ready without it
+  Isolation isolation = Isolation::automatic;
+  std::uint64_t max_series = 0;
+  std::string config_json;  // the plugin's own `config` mapping as one JSON object
+};
+
+struct PluginsSettings {
+  std::vector<std::string> directories;
+  std::map<std::string, PluginSettings, std::less<>> settings;
+  PluginSettings defaults;
+
+  // The settings of this plugin, the defaults when the configuration does not name it.
+  const PluginSettings& of(std::string_view id) const;
+};
+
+struct StoreSettings {
+  std::string path;  // "" = in memory only
+  Duration retention{};
+  std::uint64_t max_bytes = 0;
+  Duration journal_period{};
+};
+
+enum class StateSource : std::uint8_t { automatic, file, cgroup };
+
+struct StateSettings {
+  struct File {
+    std::string pods;
+    std::string node;
+    std::string node_slo;
+  };
+  struct Cgroup {
+    std::vector<std::string> paths;
+  };
+
+  StateSource source = StateSource::automatic;
+  File file;
+  Cgroup cgroup;
+  Duration resync_period{};
+};
+
+struct ExporterSettings {
+  bool koordlet_names = false;
+};
+
+struct Config {
+  std::string node_name;
+  NodeRoots roots;
+  LogSettings log;
+  ListenSettings listen;
+  GateMap feature_gates;
+  PluginsSettings plugins;
+  StoreSettings store;
+  StateSettings state;
+  ExporterSettings exporter;
+  std::uint64_t workers = 0;
+};
+
+std::string_view to_string(Isolation isolation);
+std::string_view to_string(StateSource source);
+
+}  // namespace koord::config

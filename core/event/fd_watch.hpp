@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// FdWatch: a task that the loop runs whenever a descriptor is readable, as long as it stays so. Made by
+// Loop::on_readable. The descriptor is borrowed: it must stay open until the watch is destroyed, which ends
+// the watching and may be done by the task itself. [loop thread; destroy it before the loop]
+#pragma once
+
+#include <memory>
+
+namespace koord::event {
+
+class FdWatch {
+ public:
+  struct State;
+  explicit FdWatch(std::shared_ptr<State> state);
+  ~FdWatch();
+  FdWatch(const FdWatch&) = delete;
+  FdWatch& operator=(const FdWatch&) = delete;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace koord::event
