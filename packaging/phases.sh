@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# What packaging/quickstart and test/run share: phases with one line each, installing, configuring, compiling.
+# To be sourced; the caller has set -euo pipefail.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# A sudo'ed or container build must not be surprised by the language of tools.
+export LC_ALL=C.UTF-8
+
+# phase "words" LOG command…: runs the command with its output in LOG and prints one line: words, result,
+# seconds. On failure the end of LOG follows.
+phase() {
+  local words=$1 log=$2 begin=$SECONDS rc=0
+  shift 2
+  mkdir -p "$(dirname "$log")"
+  printf '%-44s ' "$words"
+  "$@" >"$log" 2>&1 </dev/null || rc=$?
+  if [ "$rc" = 0 ]; then
+    printf 'ok %6d s\n' $((SECONDS - begin))
+  else
+    printf 'FAILED %d s\n' $((SECONDS - begin))
+    echo "--- the end of $log"
+    tail -n 40 "$log"
+    echo "---"
+  fi
+  return "$rc"
+}
+
+# Installs what packaging/dependencies lists for build or test; build folders made without it look again.
+install_missing() {
+  local what=$1
+  [ -n "$("$top/packaging/install-dependencies" --missing "$what")" ] || return 0
+  phase "install packages" "$top/build/logs/install.log" "$top/packaging/install-dependencies" "$what"
+  reconfigure=yes
+}
+
+# configure FOLDER meson-options…: when FOLDER is new, was made with other options, or packages came since.
+# Edited meson files are ninja's own business.
+configure() {
+  local folder=$1 again=''
+  shift
+  if [ -f "$folder/build.ninja" ]; then
+    [ "${reconfigure:-}" = yes ] || [ "$*" != "$(cat "$folder/logs/options" 2>/dev/null)" ] || return 0
+    again=--reconfigure
+  fi
+  phase "configure ${folder##*/}" "$folder/logs/configure.log" meson setup ${again:+"$again"} "$folder" "$top" "$@"
+  echo "$*" >"$folder/logs/options"
+}
+
+# compile FOLDER targets…
+compile() {
+  local folder=$1
+  shift
+  phase "compile ${folder##*/}" "$folder/logs/compile.log" ninja -C "$folder" "$@"
+}
