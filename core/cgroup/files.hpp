@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of logical cgroup files: what a caller asks for by one name on any kernel, and where v1 and v2
+// keep it under which names and units. Values come out as int64 in the units the key's name says. Immutable:
+// [any thread].
+//
+//   cpu.usage         usage_ns
+//   cpu.stat          nr_periods nr_throttled throttled_ns
+//   cpu.max           quota_us (-1: none) period_us
+//   cpu.shares        shares
+//   memory.usage      usage_bytes
+//   memory.limit      limit_bytes (-1: none)
+//   memory.stat       anon file shmem inactive_anon active_anon inactive_file active_file unevictable …
+//                     (the names of v2; v1's hierarchical total_* behind them; bytes, but pg* and
+//                     workingset_* events)
+//   memory.numa_stat  N0 N1 … (anonymous memory with all children, bytes)
+//   pids.current      pids
+//   cpu.pressure, memory.pressure, io.pressure
+//                     some_avg10 some_avg60 some_avg300 (hundredths of a percent) some_total_us, full_…
+//                     likewise
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/cgroup/layout.hpp"
+
+namespace koord::cgroup {
+
+// How the text of a kernel file is laid out.
+enum class Format {
+  words,     // "max 100000": the values by position
+  flat,      // lines "key value"
+  numa,      // lines "counter N0=1 N1=2"
+  pressure,  // lines "some avg10=0.00 … total=0"
+};
+
+// What makes the kernel's number the one we promise.
+enum class Conversion {
+  none,
+  micro_to_nano,
+  pages_to_bytes,
+  weight_to_shares,   // cpu.weight 1…10000 to cpu.shares 2…262144
+  huge_is_unlimited,  // v1 memory limits: the largest page count means none
+};
+
+// A kernel file that holds (a part of) a logical file.
+struct KernelFile {
+  Controller controller;
+  std::string_view name;
+  Format format;
+};
+
+// One key of a logical file: in which of the kernel files, and under which name there. For `words` the name
+// is the position ("0"), for `numa` it is the line, in which the key itself is the word to look for.
+struct KeySpec {
+  std::string_view key;
+  std::uint8_t file = 0;
+  std::string_view kernel_key;
+  Conversion conversion = Conversion::none;
+};
+
+// A logical file as one version of cgroups has it.
+struct FileSpec {
+  std::span<const KernelFile> files;
+  std::span<const KeySpec> keys;
+
+  // The spec of a key; for numa any "N<number>" is one.
+  std::optional<KeySpec> find(std::string_view key) const;
+};
+
+struct LogicalFile {
+  std::string_view name;
+  FileSpec v1;
+  FileSpec v2;
+
+  const FileSpec& spec(Version version) const { return version == Version::v1 ? v1 : v2; }
+};
+
+std::span<const LogicalFile> logical_files();
+
+// nullptr for an unknown name.
+const LogicalFile* find_logical_file(std::string_view name);
+
+}  // namespace koord::cgroup

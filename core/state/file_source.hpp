@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// FileSource: a PodList, a Node and a NodeSLO from YAML or JSON files, for tests, demos and edge nodes. A
+// file that is missing, empty or wrong keeps what was last read from it, and the refresh says so. One thread
+// at a time; it publishes to the Hub in that thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
+#include "core/cgroup/names.hpp"
+#include "core/state/hub.hpp"
+
+namespace koord::state {
+
+class FileSource {
+ public:
+  struct Options {
+    std::string pods;  // paths; empty: not from a file
+    std::string node;
+    std::string node_slo;
+    // Under which directories and names the pods' cgroups are computed.
+    cgroup::KubeRoot kube_root;
+  };
+
+  FileSource(Options options, Hub& hub);
+
+  // Reads the files that changed since the last time and publishes the good ones. The error names every bad
+  // file, with what is wrong in it; it is repeated until the file is good again.
+  Result<void> refresh();
+
+  // Readable when a file may have changed: call refresh(). -1 where the kernel has no inotify to spare; then
+  // only calling refresh() now and again finds changes.
+  int watch_fd() const { return inotify_.get(); }
+
+ private:
+  // What told one version of a file from the next.
+  struct Stamp {
+    std::uint64_t device = 0, inode = 0, size = 0;
+    std::int64_t modified_ns = 0, changed_ns = 0;
+
+    bool operator==(const Stamp&) const = default;
+  };
+  struct File {
+    std::string path;
+    Stamp stamp;
+    bool fresh = false;   // what it holds was read and, if good, published
+    std::string problem;  // why its last content was not taken
+    void (FileSource::*take)(const std::string& text, Update& update, File& file);
+  };
+
+  void watch_directories();
+  bool drain_events();
+  void check(File& file, bool touched, Update& update);
+  void take_pods(const std::string& text, Update& update, File& file);
+  void take_node(const std::string& text, Update& update, File& file);
+  void take_node_slo(const std::string& text, Update& update, File& file);
+
+  cgroup::KubeRoot kube_root_;
+  Hub& hub_;
+  UniqueFd inotify_;
+  std::vector<File> files_;
+};
+
+}  // namespace koord::state

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hub: where sources put what they found and everyone else takes the current snapshot from. It gives each pod
+// and container a handle that stays while the same uid or id lives and is never used again, and tells who
+// ended. [any thread]; callbacks run in the publishing thread, one publish at a time, and must not publish
+// themselves.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/state/snapshot.hpp"
+
+namespace koord::state {
+
+// What a source knows now. A part left out is kept as it is.
+struct Update {
+  std::optional<Node> node;
+  std::optional<std::vector<Pod>> pods;
+  std::optional<std::vector<Container>> standalone;
+  std::optional<std::string> node_slo;
+  std::optional<Topology> topology;
+};
+
+class Hub {
+ public:
+  using OnChange = std::function<void(std::uint32_t changed, const SnapshotPtr&)>;
+  using OnSubjectEnd = std::function<void(std::uint64_t handle)>;
+
+  Hub();
+  ~Hub();
+
+  // Never null; all empty before the first publish.
+  SnapshotPtr current() const;
+
+  // Publishes a new snapshot when something differs from the current one; returns the mask of changed parts.
+  // Ended subjects are told first, then the change.
+  std::uint32_t publish(Update update);
+
+  // Callbacks stay for the Hub's life; what they capture must, too, unless removed.
+  std::uint64_t subscribe(OnChange on_change);
+  std::uint64_t on_subject_end(OnSubjectEnd on_end);
+  // After this returns, the callback is not running and will not run. Not from within a callback.
+  void remove(std::uint64_t subscription);
+
+ private:
+  struct Subscriber {
+    std::uint64_t id;
+    OnChange on_change;
+    OnSubjectEnd on_end;
+  };
+  using Handles = std::unordered_map<std::string, std::uint64_t>;
+
+  void assign_handles(std::vector<Pod>& pods, Handles& next);
+  void assign_handles(std::vector<Container>& containers, const std::string& owner, Handles& next);
+  std::uint64_t handle_of(const std::string& key, Handles& next);
+  void announce(std::uint32_t changed, const std::vector<std::uint64_t>& ended, const SnapshotPtr& snapshot);
+
+  std::mutex publishing_;  // order: publishing_ before current_mutex_
+  Handles pod_handles_;
+  Handles standalone_handles_;
+  std::uint64_t last_handle_ = 0;
+  std::vector<Subscriber> subscribers_;
+  std::uint64_t last_subscription_ = 0;
+
+  mutable std::mutex current_mutex_;
+  SnapshotPtr current_;
+};
+
+}  // namespace koord::state
