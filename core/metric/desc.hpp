@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a metric is: said once by its owner, kept for the life of the owner.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+
+namespace koord::metric {
+
+enum class Type { gauge, counter, histogram };
+
+std::string_view to_string(Type type);
+
+struct Desc {
+  std::string name;  // without the prefix "koordetector_"
+  std::string unit;
+  std::string help;
+  Type type = Type::gauge;
+  bool exported = true;        // shown to Prometheus; the metric cache keeps it either way
+  double resolution = 1;       // the smallest step worth keeping
+  std::vector<double> bounds;  // of a histogram: the upper bounds, rising; +Inf is implied
+
+  bool operator==(const Desc&) const = default;
+};
+
+// Names that begin so belong to the host's own metrics (host_metrics.hpp).
+inline constexpr std::string_view kReservedPrefixes[] = {"host_", "plugin_", "store_", "http_"};
+bool is_reserved(std::string_view name);
+
+inline constexpr std::size_t kMaxBounds = 256;
+
+// Whether a plugin may define this; the error says what is wrong. [any thread]
+Result<void> check(const Desc& desc);
+
+}  // namespace koord::metric
