@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one peer may cost. The defaults suit a node agent that is asked by a handful of clients.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "core/base/clock.hpp"
+
+namespace koord::http {
+
+struct Limits {
+  std::size_t header_bytes = 8 << 10;
+  std::size_t connections = 64;  // of one listener: scrapers cannot lock out the local socket
+  std::size_t gzip_from_bytes = 1 << 10;
+  Duration idle = std::chrono::seconds(60);     // from an answer to the next request
+  Duration read = std::chrono::seconds(10);     // for the whole of a request
+  Duration handler = std::chrono::seconds(30);  // then 503; the handler is not interrupted, its answer is dropped
+  Duration write = std::chrono::seconds(10);    // for the whole of an answer
+};
+
+}  // namespace koord::http

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a handler gets and gives: plain values, no network.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/http/url.hpp"
+
+namespace koord::http {
+
+enum class Method { get, head, post };
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+struct Request {
+  Method method = Method::get;
+  std::string path;
+  Query query;
+  Headers headers;
+  std::string body;
+  bool from_unix_socket = false;  // the peer is local and may open a 0600 socket of ours
+
+  // The first header of this name, in any case.
+  std::optional<std::string_view> header(std::string_view name) const;
+};
+
+inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
+inline constexpr std::string_view kJson = "application/json";
+inline constexpr std::string_view kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
+
+struct Response {
+  unsigned status = 200;
+  std::string content_type{kPlainText};
+  std::string body;
+  Headers headers;  // further ones; length, encoding and connection are the server's matter
+};
+
+// A line of plain text, as all errors of the server are answered.
+Response plain_text(unsigned status, std::string_view text);
+
+}  // namespace koord::http
