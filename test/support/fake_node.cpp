@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/support/fake_node.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace koord::test {
+namespace fs = std::filesystem;
+
+FakeNode::FakeNode() : root_((fs::temp_directory_path() / "koord-test-node-XXXXXX").string()) {
+  if (!::mkdtemp(root_.data())) throw std::runtime_error("cannot make '" + root_ + "'");
+  for (const char* top : {"proc", "sys", "cgroup", "resctrl", "run"}) make_directory(top);
+}
+
+FakeNode::FakeNode(std::initializer_list<std::pair<std::string_view, std::string_view>> tree) : FakeNode() {
+  for (const auto& [name, content] : tree) {
+    if (name.ends_with('/'))
+      make_directory(name);
+    else
+      write(name, content);
+  }
+}
+
+FakeNode::~FakeNode() {
+  std::error_code ignored;
+  fs::remove_all(root_, ignored);
+}
+
+NodeRoots FakeNode::roots() const {
+  return {path("proc"), path("sys"), path("cgroup"), path("resctrl"), path("run")};
+}
+
+std::string FakeNode::path(std::string_view relative) const {
+  return root_ + '/' + std::string(relative);
+}
+
+void FakeNode::write(std::string_view relative, std::string_view content) {
+  fs::path file = path(relative);
+  fs::create_directories(file.parent_path());
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  stream << content << std::flush;
+  if (!stream) throw std::runtime_error("cannot write '" + file.string() + "'");
+}
+
+void FakeNode::make_directory(std::string_view relative) {
+  fs::create_directories(path(relative));
+}
+
+void FakeNode::link(std::string_view relative, std::string_view target) {
+  fs::path link = path(relative);
+  fs::create_directories(link.parent_path());
+  fs::create_symlink(target, link);
+}
+
+void FakeNode::remove(std::string_view relative) {
+  fs::remove_all(path(relative));
+}
+
+}  // namespace koord::test
