@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Home: where one instance of a plugin lives, and the one way to call it. The in-process home calls the vtable of a
+// loaded module; a child home sends the same calls to a process of its own. A call never throws and never fails to
+// return what became of it; how long it may take is the business of the strand it runs on.
+//
+// The tags are those of koordetector/plugin.h. [control] calls are made on the instance's strand, too, so that they
+// are serial with its ticks without a lock. Owned by the instance; what the home uses (module, context) outlives it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "koordetector/plugin.h"
+
+namespace koord::host {
+
+class PluginContext;
+class StopSignal;
+struct Manifest;
+
+// What became of one call.
+struct CallResult {
+  koord_status status = KOORD_OK;
+  std::string text;  // why, when the status is not KOORD_OK; may be empty when the plugin did not say
+  Duration wall{};
+  Duration cpu{};  // of the calling thread, or of the child
+
+  bool ok() const { return status == KOORD_OK; }
+};
+
+// "KOORD_E_INVALID" …, or the number.
+std::string status_name(koord_status status);
+// "KOORD_E_INVALID: text"
+std::string describe(const CallResult& result);
+
+// What one class of a plugin says of itself, in plain values.
+struct ClassInfo {
+  std::string kind;  // "koord.advisor/1" …
+  std::string name;
+  std::string config_schema;  // JSON Schema; empty: anything goes
+  Duration period{};          // between ticks; zero: no ticks
+  std::uint32_t stages = 0;   // KOORD_STAGE_* of a runtime hook
+  bool ticks = false;         // has collect() or evaluate()
+  bool runs = false;          // has run()
+  bool takes_events = false;  // has on_event()
+};
+
+class Home {
+ public:
+  virtual ~Home() = default;  // does not call destroy()
+
+  virtual CallResult create() = 0;   // [control]
+  virtual CallResult init() = 0;     // [control]
+  virtual CallResult stop() = 0;     // [control]
+  virtual CallResult destroy() = 0;  // [control] waits for handle() calls in flight
+
+  // [own thread] Returns when run() of the plugin does.
+  virtual CallResult run(const StopSignal& stop) = 0;
+
+  virtual CallResult on_event(std::uint32_t what, std::uint64_t version) = 0;  // [strand]
+
+  // [strand] One tick: collect() of an advisor, evaluate() of a strategy.
+  virtual CallResult collect(Time now, Time deadline) = 0;
+  virtual CallResult evaluate(Time now, Time deadline) = 0;
+  // [strand] Of strategies.
+  virtual CallResult on_applied(std::span<const koord_intent_result> results) = 0;
+
+  // [strand] Of external advisors.
+  virtual CallResult url(std::string& url) = 0;
+  virtual CallResult map_sample(std::string_view name, std::span<const koord_label> labels, double& value) = 0;
+
+  // [any] Of runtime hooks; between init() and destroy().
+  virtual CallResult handle(const koord_hook_request& request, const koord_hook_response& response) = 0;
+};
+
+// A plugin's file, ready to have instances. Lives until the process ends or its child does.
+class LoadedPlugin {
+ public:
+  virtual ~LoadedPlugin() = default;
+  virtual const std::vector<ClassInfo>& classes() const = 0;
+  virtual std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context) const = 0;
+};
+
+// Loads the file at this absolute path, whose manifest was read and accepted. May block and run code of the plugin.
+using Loader = std::function<Result<std::shared_ptr<const LoadedPlugin>>(const std::string& path, const Manifest&)>;
+
+}  // namespace koord::host

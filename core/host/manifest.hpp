@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Manifest: what a plugin says of itself in the section ".koord_manifest" of its file, read before any of its code
+// runs. The grammar stands in koordetector/plugin.h. Everything in it is outside input: sizes are bounded, characters
+// that could forge a log line are refused, unknown keys are ignored. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/config/feature_gates.hpp"
+
+namespace koord::host {
+
+inline constexpr std::size_t kMaxManifestBytes = 4096;
+
+enum class Runtime : std::uint8_t { native, go, jvm, python };
+
+std::string_view to_string(Runtime runtime);
+
+struct Manifest {
+  std::string id;
+  std::string version;
+  std::uint32_t abi_major = 0;
+  std::uint32_t abi_minor = 0;
+  std::vector<std::string> kinds;
+  std::string gate;
+  config::Stage stage = config::Stage::alpha;
+  bool default_on = false;  // as written; gate_spec() decides
+  std::vector<std::string> required_services;
+  std::vector<std::string> optional_services;
+  Runtime runtime = Runtime::native;
+  std::string license;
+  std::string description;
+  std::string text;  // the whole manifest, without the NUL
+
+  // The host's own plugins have plain names, those of others reverse domain names.
+  bool first_party() const { return id.find('.') == std::string::npos; }
+
+  // The gate that starts the plugin. Nobody but the host's own plugins is on by default.
+  config::GateSpec gate_spec() const;
+};
+
+// The content of the section; NUL bytes at its end are allowed.
+Result<Manifest> parse_manifest(std::string_view section);
+
+// Reads and parses the manifest of a plugin's file, without mapping it. A file that is no ELF shared object for this
+// machine, or has no manifest, is an error that says what was wanted and what was found.
+Result<Manifest> read_manifest(const std::string& path);
+
+// May this host load the plugin at all? ABI major, kinds and runtime; services are the business of grants.hpp.
+Result<void> check_compatible(const Manifest& manifest);
+
+}  // namespace koord::host

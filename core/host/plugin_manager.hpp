@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// PluginManager: finds plugins, decides which may run, and keeps them running. It reads the manifests in the plugin
+// directories, makes their feature gates known, loads those whose gate is on, and refuses the others with one line;
+// a bad plugin never keeps the agent or another plugin from running.
+//
+// Start:  discover(gates) → the caller applies the configured gates → apply(settings, gates).
+// Reload: the same again, with a copy of the gates; what is new begins, what is off now ends, what changed is told.
+// [loop thread] unless marked [any]. What it refers to outlives it. Destroy it after stop(), before the loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/config/config.hpp"
+#include "core/config/feature_gates.hpp"
+#include "core/host/home.hpp"
+#include "core/host/plugin_status.hpp"
+
+namespace koord::event {
+class Loop;
+class WorkerPool;
+}  // namespace koord::event
+
+namespace koord::metric {
+class HostMetrics;
+}
+
+namespace koord::host {
+
+struct SharedServices;
+class PlanSink;
+
+class PluginManager {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    event::WorkerPool& pool;
+    SharedServices& services;
+    metric::HostMetrics& metrics;
+    PlanSink& plans;
+    Loader load;  // empty: load in this process
+    // [any] A plugin's state changed: to log it. Called without a lock, on the loop thread.
+    std::function<void(const PluginStatus&)> on_change;
+  };
+
+  explicit PluginManager(Parts parts);
+  ~PluginManager();
+  PluginManager(const PluginManager&) = delete;
+  PluginManager& operator=(const PluginManager&) = delete;
+
+  // Reads the manifests in these directories (absolute paths) and adds the gates. What is wrong with a file or a
+  // directory is told by status(), not here: nothing of it concerns the others.
+  void discover(const std::vector<std::string>& directories, config::FeatureGates& gates);
+
+  // Makes what runs agree with the gates and settings.
+  void apply(const config::PluginsSettings& settings, const config::FeatureGates& gates);
+
+  // Ends all plugins and waits for them, at most `grace`. False when one had to be left behind: its thread may still
+  // use what it was given, so the process should then end with _exit and not take its parts down.
+  bool stop(Duration grace = std::chrono::seconds(5));
+
+  // [any]
+  std::vector<PluginStatus> status() const;
+  Readiness ready() const;
+  // Problems of the directories themselves, one line each.
+  std::vector<std::string> problems() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace koord::host

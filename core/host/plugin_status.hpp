@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a plugin does, as plain values for the data API, koordctl and the log.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/config/feature_gates.hpp"
+
+namespace koord::host {
+
+enum class PluginState : std::uint8_t {
+  refused,      // the host does not load it; the reason says what was wanted and found
+  disabled,     // its feature gate is off
+  loading,      // the file is being mapped
+  loaded,       // mapped; nothing was called yet
+  created,      // create() is done, init() is not
+  initialised,  // init() is done, its thread is about to start
+  running,
+  stopping,
+  stopped,
+  failed,  // ended for the reason given; begins again after a while
+  absent,  // this node cannot have it, said init()
+  wedged,  // a call does not come back; its thread was written off
+  parked,  // failed too often; left alone until its gate is switched
+};
+
+std::string_view to_string(PluginState state);
+
+struct CallCounts {
+  std::uint64_t calls = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t skipped_ticks = 0;
+  std::uint64_t deadline_misses = 0;
+  Duration wall{};
+  Duration cpu{};
+
+  CallCounts& operator+=(const CallCounts& other);
+};
+
+struct InstanceStatus {
+  std::string kind;
+  std::string name;
+  PluginState state = PluginState::loaded;
+  std::string reason;        // of the state, one line; empty when there is nothing to say
+  std::string call;          // the call in flight; empty: none
+  Duration call_time{};      // how long it has been in flight
+  CallCounts counts;
+  std::string last_error;    // call, status and text of the last call that failed
+  Duration last_duration{};  // of the last tick
+  std::string url;           // of an external advisor
+};
+
+struct PluginStatus {
+  std::string id;
+  std::string version;
+  std::string path;
+  std::string description;
+  std::vector<std::string> kinds;
+  std::string gate;
+  config::Stage stage = config::Stage::alpha;
+  bool enabled = false;   // its gate is on
+  bool required = false;  // the agent is not ready without it
+  PluginState state = PluginState::disabled;  // the worst of its instances
+  std::string reason;
+  CallCounts counts;  // of all instances
+  std::string last_error;
+  Duration last_duration{};
+  Duration period{};
+  std::uint64_t series = 0;
+  std::uint64_t dropped_series = 0;
+  std::uint64_t restarts = 0;
+  std::vector<InstanceStatus> instances;
+};
+
+// Is the agent ready, and if not, because of which required plugins?
+struct Readiness {
+  bool ready = true;
+  std::vector<std::string> reasons;  // "advisor-x is parked: …"
+};
+
+}  // namespace koord::host

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// StopSignal: tells a plugin's own thread to end, through an eventfd that becomes readable and stays so. Fired once;
+// the table given to the plugin is valid as long as the signal. [any thread]
+#pragma once
+
+#include "core/base/unique_fd.hpp"
+#include "koordetector/plugin.h"
+
+namespace koord::host {
+
+class StopSignal {
+ public:
+  StopSignal();
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+
+  void fire();
+  bool fired() const;
+  const koord_stop* table() const { return &table_; }
+
+ private:
+  UniqueFd event_;
+  koord_stop table_;
+};
+
+}  // namespace koord::host
