@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -173,16 +174,25 @@ class Batch {
   std::vector<koord_histogram> histograms_;
 };
 
-// An acquired snapshot of the state; released at the end of the scope.
+// An acquired snapshot of the state; released at the end of its life.
 class Snapshot {
  public:
   Snapshot(const koord_host* host, const koord_svc_state* state) : host_(host), state_(state) {
     if (koord_status status = state->acquire(host, &snapshot_); status != KOORD_OK)
       throw Failure(status, "the state of the node is not known yet");
   }
-  Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
-  ~Snapshot() { state_->release(host_, snapshot_); }
+  // Nothing while the state is not known yet.
+  static std::optional<Snapshot> if_known(const koord_host* host, const koord_svc_state* state) {
+    const koord_snapshot* snapshot = nullptr;
+    if (state->acquire(host, &snapshot) != KOORD_OK) return std::nullopt;
+    return Snapshot(host, state, snapshot);
+  }
+  Snapshot(Snapshot&& other) noexcept
+      : host_(other.host_), state_(other.state_), snapshot_(std::exchange(other.snapshot_, nullptr)) {}
+  Snapshot& operator=(Snapshot&&) = delete;
+  ~Snapshot() {
+    if (snapshot_) state_->release(host_, snapshot_);
+  }
 
   std::uint64_t version(std::uint32_t part) const { return state_->version(snapshot_, part); }
   const koord_node* node() const { return state_->node(snapshot_); }
@@ -192,6 +202,9 @@ class Snapshot {
   Strided<koord_container> containers() const { return list<koord_container>(state_->containers); }
 
  private:
+  Snapshot(const koord_host* host, const koord_svc_state* state, const koord_snapshot* snapshot)
+      : host_(host), state_(state), snapshot_(snapshot) {}
+
   template <class T>
   Strided<T> list(const T* (*get)(const koord_snapshot*, std::uint32_t*, std::uint32_t*)) const {
     std::uint32_t n = 0;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/advisor-node-resource/node_resource.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord::node_resource;
+
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+CpuTicks ticks(std::int64_t node, std::map<std::uint32_t, std::int64_t> per_cpu = {}) { return {node, std::move(per_cpu)}; }
+
+}  // namespace
+
+TEST_CASE("busy ticks are user, nice, system, irq and softirq, not idle, iowait, steal or guest") {
+  auto parsed = parse_stat("cpu  1 2 4 100 200 8 16 400 800 900\ncpu0 1 0 0 5 0 0 0 0 0 0\ncpu7 0 0 3 5 0 0 0 0 0 0\nintr 5\n");
+  REQUIRE(parsed);
+  CHECK(parsed->node == 31);
+  CHECK(parsed->per_cpu == std::map<std::uint32_t, std::int64_t>{{0, 1}, {7, 3}});
+}
+
+TEST_CASE("a stat file that is empty, cut or not of numbers is refused with the reason") {
+  CHECK(parse_stat("").error().message() == "/proc/stat has no line 'cpu'");
+  CHECK(parse_stat("cpu  1 2 3\n").error().message() == "a cpu line of /proc/stat has fewer than 7 columns");
+  CHECK(parse_stat("cpu  1 2 x 4 5 6 7\n").error().message() == "'x' is not an integer");
+  CHECK_FALSE(parse_stat("cpux 1 2 3 4 5 6 7\n"));
+}
+
+TEST_CASE("used memory is total without available") {
+  CHECK(*parse_used_memory("MemTotal:       1000 kB\nMemFree: 1 kB\nMemAvailable:    400 kB\n") == 600 * 1024);
+  CHECK(*parse_used_memory("MemTotal: 10 kB\nMemAvailable: 40 kB\n") == 0);
+  CHECK(parse_used_memory("MemTotal: 10 kB\n").error().text == "no line 'MemAvailable' in meminfo");
+}
+
+TEST_CASE("used memory of a NUMA node is what is neither free, file nor reclaimable slab") {
+  constexpr std::string_view text =
+      "Node 1 MemTotal:        1000 kB\nNode 1 MemFree:          100 kB\nNode 1 MemUsed:          900 kB\n"
+      "Node 1 Active:           900 kB\nNode 1 Active(file):      50 kB\nNode 1 Inactive(file):    30 kB\n"
+      "Node 1 KReclaimable:      99 kB\nNode 1 SReclaimable:      20 kB\n";
+  CHECK(*parse_numa_used_memory(text) == 800 * 1024);
+  CHECK(parse_numa_used_memory("Node 0 MemTotal: 1 kB\n").error().text == "no line 'MemFree' in meminfo");
+}
+
+TEST_CASE("cores are busy ticks over elapsed time") {
+  CpuSampler sampler(100, 20 * kSecond);
+  CHECK_FALSE(sampler.sample(ticks(1000), kSecond, {}).node_cores);
+  CHECK(*sampler.sample(ticks(1150), 2 * kSecond, {}).node_cores == doctest::Approx(1.5));
+}
+
+TEST_CASE("NUMA cores are sums over the CPUs of the node") {
+  CpuSampler sampler(100, 20 * kSecond);
+  std::map<std::uint32_t, std::uint32_t> numa{{0, 0}, {1, 0}, {2, 1}};
+  sampler.sample(ticks(0, {{0, 0}, {1, 0}, {2, 0}, {9, 0}}), kSecond, numa);
+  CpuUsage usage = sampler.sample(ticks(220, {{0, 50}, {1, 100}, {2, 20}, {9, 50}}), 2 * kSecond, numa);
+  CHECK(usage.numa_cores.size() == 2);
+  CHECK(usage.numa_cores.at(0) == doctest::Approx(1.5));
+  CHECK(usage.numa_cores.at(1) == doctest::Approx(0.2));
+}
+
+TEST_CASE("a CPU that was offline starts anew when it is back") {
+  CpuSampler sampler(100, 20 * kSecond);
+  std::map<std::uint32_t, std::uint32_t> numa{{0, 0}};
+  sampler.sample(ticks(0, {{0, 0}}), kSecond, numa);
+  sampler.sample(ticks(0), 2 * kSecond, numa);
+  CHECK(sampler.sample(ticks(50, {{0, 50}}), 3 * kSecond, numa).numa_cores.empty());
+  CHECK(sampler.sample(ticks(90, {{0, 90}}), 4 * kSecond, numa).numa_cores.at(0) == doctest::Approx(0.4));
+}
+
+TEST_CASE("after a suspend of ten minutes there is no rate for one tick") {
+  CpuSampler sampler(100, 20 * kSecond);
+  sampler.sample(ticks(100), kSecond, {});
+  CHECK_FALSE(sampler.sample(ticks(200), 601 * kSecond, {}).node_cores);
+  CHECK(sampler.sample(ticks(300), 602 * kSecond, {}).node_cores == doctest::Approx(1.0));
+}
