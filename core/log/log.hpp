@@ -43,31 +43,31 @@ std::string_view to_string(Format format);
 
 namespace detail {
 void write_formatted(Category category, Level level, fmt::string_view format, fmt::format_args arguments);
+
+template <class... A>
+void format_if_enabled(Category category, Level level, fmt::format_string<A...> format, A&&... arguments) {
+  if (enabled(level)) write_formatted(category, level, format, fmt::make_format_args(arguments...));
+}
 }  // namespace detail
 
 template <class... A>
-void write(Category category, Level level, fmt::format_string<A...> format, A&&... arguments) {
-  if (enabled(level)) detail::write_formatted(category, level, format, fmt::make_format_args(arguments...));
-}
-
-template <class... A>
 void debug(Category category, fmt::format_string<A...> format, A&&... arguments) {
-  write<A...>(category, Level::debug, format, std::forward<A>(arguments)...);
+  detail::format_if_enabled<A...>(category, Level::debug, format, std::forward<A>(arguments)...);
 }
 
 template <class... A>
 void info(Category category, fmt::format_string<A...> format, A&&... arguments) {
-  write<A...>(category, Level::info, format, std::forward<A>(arguments)...);
+  detail::format_if_enabled<A...>(category, Level::info, format, std::forward<A>(arguments)...);
 }
 
 template <class... A>
 void warn(Category category, fmt::format_string<A...> format, A&&... arguments) {
-  write<A...>(category, Level::warn, format, std::forward<A>(arguments)...);
+  detail::format_if_enabled<A...>(category, Level::warn, format, std::forward<A>(arguments)...);
 }
 
 template <class... A>
 void error(Category category, fmt::format_string<A...> format, A&&... arguments) {
-  write<A...>(category, Level::error, format, std::forward<A>(arguments)...);
+  detail::format_if_enabled<A...>(category, Level::error, format, std::forward<A>(arguments)...);
 }
 
 }  // namespace koord::log

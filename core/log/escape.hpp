@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes any bytes fit for one line of the log. [any thread]
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace koord::log {
+
+using Buffer = fmt::basic_memory_buffer<char, 250>;  // the type that spdlog hands to a formatter
+
+// For a line of text: control characters as \n, \t, \x1b, …; everything else as it is.
+void append_printable(Buffer& out, std::string_view text);
+
+// As a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
+void append_json_string(Buffer& out, std::string_view text);
+
+}  // namespace koord::log
