@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// PluginContext: one plugin's side of the host: the koord_host it is given, and all that its calls of services leave
+// behind. Made before create(), destroyed after destroy() has returned; what the plugin left open is closed then,
+// and its metrics end. The functions under "for the services" are those behind the tables; all are [any thread].
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/host/config_document.hpp"
+#include "core/host/intent.hpp"
+#include "core/host/plugin_cgroup_files.hpp"
+#include "core/host/plugin_snapshots.hpp"
+#include "core/host/shared_services.hpp"
+#include "core/log/rate_limit.hpp"
+#include "koordetector/plugin.h"
+
+namespace koord::host {
+
+// What a plugin said with set_error(), or a service on its behalf, about the status it returned.
+struct ReportedError {
+  koord_status status;
+  std::string text;
+};
+
+class PluginContext {
+ public:
+  static constexpr std::size_t kMaxPlan = 10'000;  // intents
+
+  // `granted`: the ids of the services it may have. `config_json`: a JSON object, or empty for none.
+  PluginContext(SharedServices& shared, std::string plugin_id, std::set<std::string> granted,
+                std::string config_json);
+  ~PluginContext();
+  PluginContext(const PluginContext&) = delete;
+  PluginContext& operator=(const PluginContext&) = delete;
+
+  const koord_host* host() const { return &host_; }
+  const std::string& id() const { return id_; }
+  SharedServices& shared() const { return shared_; }
+
+  // What was said on this thread since the last take. Take before a call to forget what an earlier one left, and
+  // after it to learn why it failed; the status tells whether it is about that.
+  std::optional<ReportedError> take_error();
+  // KOORD_ON_* that on_event() is to be called for.
+  std::uint32_t subscribed_parts() const { return subscribed_.load(std::memory_order_relaxed); }
+  // What was proposed since the last take: after evaluate(), its plan.
+  std::vector<Intent> take_plan();
+  // From the next read on; the old one stays when this is not a JSON object.
+  Result<void> set_config_json(std::string_view json);
+
+  // ---- for the services ----
+  bool is_granted(std::string_view service) const { return granted_.contains(service); }
+  koord_status fail(koord_status status, std::string_view why);
+  void log(std::int32_t level, std::string_view message);
+  void subscribe(std::uint32_t parts) { subscribed_.store(parts, std::memory_order_relaxed); }
+  Result<void> propose(std::vector<Intent> intents);
+  std::shared_ptr<const ConfigDocument> config() const;
+  PluginSnapshots& snapshots() { return snapshots_; }
+  PluginCgroupFiles& cgroup_files() { return cgroup_files_; }
+
+ private:
+  SharedServices& shared_;
+  const std::string id_;
+  const std::uint64_t serial_;  // tells this context's errors from those of one before it
+  const std::set<std::string, std::less<>> granted_;
+  koord_host host_;
+  log::RateLimit log_limit_;
+  std::atomic<std::uint32_t> subscribed_ = 0;
+  PluginSnapshots snapshots_;
+  PluginCgroupFiles cgroup_files_;
+
+  mutable std::mutex mutex_;  // of what follows
+  std::shared_ptr<const ConfigDocument> config_;
+  std::vector<Intent> plan_;
+};
+
+}  // namespace koord::host

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The service tables behind the plugin ABI, one file each (service_<name>.cpp), and the list of what this host
+// offers. Tables are constant and live as long as the process. [any thread]
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "koordetector/plugin.h"
+
+namespace koord::host {
+
+extern const koord_svc_metrics metrics_service;
+extern const koord_svc_state state_service;
+extern const koord_svc_kv kv_service;
+extern const koord_svc_config config_service;
+extern const koord_svc_clock clock_service;
+extern const koord_svc_fs fs_service;
+extern const koord_svc_cgroup cgroup_service;
+extern const koord_svc_capabilities capabilities_service;
+extern const koord_svc_knobs knobs_service;
+
+struct OfferedService {
+  std::string_view id;  // "name/revision"
+  const void* table;
+};
+
+// By id. Who may have which of them is decided by grants.hpp.
+std::span<const OfferedService> offered_services();
+
+// nullptr: not offered by this host.
+const void* find_service(std::string_view id);
+
+}  // namespace koord::host

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all plugins of one host share. The host makes it once, before the first PluginContext, and it outlives them
+// all. Everything in it may be used from any thread. Whoever makes it also tells the registry who ended:
+//   hub.on_subject_end([&](std::uint64_t handle) { metrics.end_subject(handle); });
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/node_roots.hpp"
+#include "core/cgroup/reader.hpp"
+#include "core/host/capability_board.hpp"
+#include "core/host/snapshot_view.hpp"
+#include "core/host/store_feed.hpp"
+#include "core/metric/registry.hpp"
+#include "core/state/hub.hpp"
+
+namespace koord::host {
+
+struct SharedServices {
+  const Clock& clock;
+  NodeRoots roots;
+  metric::Registry& metrics;  // its observer is `feed`
+  StoreFeed& feed;            // the way into the metric cache and, with series ids, out of it
+  state::Hub& hub;
+  cgroup::Reader& cgroups;
+  CapabilityBoard& capabilities;
+  SnapshotViews views = {};
+};
+
+}  // namespace koord::host
