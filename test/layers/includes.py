@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks who includes whom in this tree.
+
+usage: includes.py TREE RULE      RULE is one of those in RULES below
+       includes.py --self-test    each rule must catch a tree that breaks it
+
+The tables come first: they are the law, everything below only applies it.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+# A library may include itself and every library of the columns before its own, never one of its own column.
+COLUMNS = [
+    ['base'],
+    ['log'],
+    ['event', 'config', 'cgroup', 'metric'],
+    ['store', 'kube', 'http'],
+    ['state', 'knob', 'hook', 'predict', 'analysis', 'report'],
+    ['host'],
+    ['agentd', 'ctl', 'plugin_host', 'cri_proxy', 'manager'],
+]
+
+# The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
+KNOWS_THE_ABI = ['host', 'agentd', 'ctl', 'plugin_host']
+
+# Of the core a plugin may link what keeps no state of the node: all of base, and these headers.
+PLUGIN_MAY_INCLUDE = [
+    'core/base/',
+    'core/cgroup/files.hpp',
+    'core/cgroup/names.hpp',
+    'core/cgroup/parse.hpp',
+]
+
+# Heavy libraries and the only places of core/ that may include them.
+HEAVY = {
+    'boost/asio': ['event', 'http', 'agentd', 'ctl'],
+    'boost/beast': ['http', 'ctl'],
+    'boost/dll': ['host'],
+    'boost/program_options': ['config', 'agentd', 'ctl'],
+    'spdlog/': ['log'],
+    'yaml-cpp/': ['config', 'state'],
+    'sqlite3.h': ['store'],
+    'prometheus/': ['metric'],
+    'bpf/': [],
+}
+
+SOURCES = {'.c', '.cpp', '.h', '.hpp'}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+class File:
+    """One source file: its path in the tree and what it includes, as (quote, name)."""
+
+    def __init__(self, tree, path):
+        self.path = path.relative_to(tree)
+        self.area, self.folder = (self.path.parts + ('', ''))[:2]
+        self.name = self.path.name
+        self.is_test = self.path.stem.endswith('_test')
+        self.includes = INCLUDE.findall(path.read_text(encoding='utf-8'))
+
+
+def files_in(tree, *areas):
+    for area in areas:
+        for path in sorted((tree / area).rglob('*')):
+            if path.suffix in SOURCES:
+                yield File(tree, path)
+
+
+def lower_libraries(library):
+    lower = []
+    for column in COLUMNS:
+        if library in column:
+            return lower + [library]
+        lower = lower + column
+    return None
+
+
+def core_includes_only_lower_libraries(tree):
+    for file in files_in(tree, 'core'):
+        allowed = lower_libraries(file.folder)
+        if allowed is None:
+            yield f'{file.path}: core/{file.folder} has no place in COLUMNS of test/layers/includes.py'
+            continue
+        for _, name in file.includes:
+            part = name.split('/')
+            if part[0] == 'core' and part[1] not in allowed:
+                yield f'{file.path}: includes "{name}", but core/{file.folder} may include only {" ".join(allowed)}'
+            if part[0] in ('plugins', 'test', 'examples'):
+                yield f'{file.path}: includes "{name}", but core must not know {part[0]}/'
+            if part[0] == 'koordetector' and file.folder not in KNOWS_THE_ABI:
+                yield f'{file.path}: includes "{name}", but only {" ".join(KNOWS_THE_ABI)} know the plugin ABI'
+
+
+def may_plugin_include(file, name):
+    if '/' not in name or name.startswith((f'plugins/{file.folder}/', 'bpf/', 'koordetector/plugin.h')):
+        return True
+    if file.is_test and name.startswith(('test/support/', 'doctest/')):
+        return True
+    return any(name.startswith(allowed) for allowed in PLUGIN_MAY_INCLUDE)
+
+
+def plugins_include_only_the_abi_and_stateless_core(tree):
+    for file in files_in(tree, 'plugins'):
+        for quote, name in file.includes:
+            ours = quote == '"' or name.startswith(('core/', 'plugins/', 'test/'))
+            if ours and not may_plugin_include(file, name):
+                yield (f'{file.path}: includes "{name}", but a plugin may include koordetector/plugin.h(pp), its own '
+                       f'folder, bpf/ and {" ".join(PLUGIN_MAY_INCLUDE)}')
+
+
+def an_include_names_the_folder(tree):
+    for file in files_in(tree, 'core', 'test'):
+        for quote, name in file.includes:
+            if quote == '<' and name.startswith('core/'):
+                yield f'{file.path}: includes <{name}>, expected "{name}"'
+            if quote == '"' and '/' not in name:
+                yield f'{file.path}: includes "{name}", expected the path from the top, as in "core/cgroup/reader.hpp"'
+            if quote == '"' and name.startswith('core/') and not (tree / name).is_file():
+                yield f'{file.path}: includes "{name}", which is not in the tree'
+
+
+def a_dot_h_is_c(tree):
+    for file in files_in(tree, 'core', 'plugins', 'bpf', 'plugin-api'):
+        if file.path.suffix not in ('.h', '.c'):
+            continue
+        if file.area == 'core' and file.path.suffix == '.h':
+            yield f'{file.path}: .h is for C, shared with plugins or the kernel; C++ headers are .hpp'
+        for _, name in file.includes:
+            if name.endswith('.hpp') or '.' not in name:
+                yield f'{file.path}: is C and includes "{name}", which is C++'
+
+
+def heavy_libraries_stay_where_they_belong(tree):
+    for file in files_in(tree, 'core', 'plugins'):
+        for _, name in file.includes:
+            for library, places in HEAVY.items():
+                if not name.startswith(library) or file.folder in places:
+                    continue
+                if file.area == 'core':
+                    yield f'{file.path}: includes <{name}>, which belongs to {" ".join(places) or "plugins"} only'
+                elif library != 'bpf/':
+                    yield f'{file.path}: includes <{name}>, which plugins have no business with'
+
+
+def the_abi_header_includes_only_stddef_and_stdint(tree):
+    header = tree / 'plugin-api/include/koordetector/plugin.h'
+    for _, name in File(tree, header).includes:
+        if name not in ('stddef.h', 'stdint.h'):
+            yield f'{header.relative_to(tree)}: includes <{name}>; it must stand on stddef.h and stdint.h alone'
+
+
+RULES = [
+    core_includes_only_lower_libraries,
+    plugins_include_only_the_abi_and_stateless_core,
+    an_include_names_the_folder,
+    a_dot_h_is_c,
+    heavy_libraries_stay_where_they_belong,
+    the_abi_header_includes_only_stddef_and_stdint,
+]
+
+# (rule, file, content): each must be found; the same tree with GOOD only must not be.
+GOOD = [
+    ('core/base/result.hpp', '#include <string>\n'),
+    ('core/log/log.hpp', ''),
+    ('core/config/config.hpp', ''),
+    ('core/state/snapshot.hpp', ''),
+    ('core/event/loop.hpp', '#include "core/base/result.hpp"\n'),
+    ('core/http/server.cpp', '#include <boost/asio.hpp>\n#include "core/event/loop.hpp"\n'),
+    ('core/host/module.cpp', '#include "koordetector/plugin.h"\n#include "core/http/server.hpp"\n'),
+    ('core/http/server.hpp', '#include <memory>\n'),
+    ('plugins/advisor-x/x.cpp', '#include "koordetector/plugin.hpp"\n#include "x.hpp"\n#include "core/base/result.hpp"\n'),
+    ('plugins/advisor-x/x_test.cpp', '#include "test/support/fake_node.hpp"\n'),
+    ('plugin-api/include/koordetector/plugin.h', '#include <stdint.h>\n'),
+]
+BAD = [
+    (core_includes_only_lower_libraries, 'core/base/a.cpp', '#include "core/log/log.hpp"\n'),
+    (core_includes_only_lower_libraries, 'core/event/a.cpp', '#include "core/config/config.hpp"\n'),
+    (core_includes_only_lower_libraries, 'core/store/a.hpp', '  #  include "core/state/snapshot.hpp"\n'),
+    (core_includes_only_lower_libraries, 'core/state/a.hpp', '#include "koordetector/plugin.h"\n'),
+    (core_includes_only_lower_libraries, 'core/host/a.hpp', '#include "plugins/advisor-x/x.hpp"\n'),
+    (core_includes_only_lower_libraries, 'core/unheard_of/a.hpp', ''),
+    (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "core/host/module.hpp"\n'),
+    (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include <core/store/store.hpp>\n'),
+    (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "plugins/advisor-y/y.hpp"\n'),
+    (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "../advisor-y/y.hpp"\n'),
+    (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "test/support/fake_node.hpp"\n'),
+    (an_include_names_the_folder, 'core/base/a.cpp', '#include "result.hpp"\n'),
+    (an_include_names_the_folder, 'core/base/a.cpp', '#include <core/base/result.hpp>\n'),
+    (an_include_names_the_folder, 'core/base/a.cpp', '#include "core/base/renamed.hpp"\n'),
+    (a_dot_h_is_c, 'core/base/a.h', ''),
+    (a_dot_h_is_c, 'plugins/advisor-x/a.h', '#include <string>\n'),
+    (heavy_libraries_stay_where_they_belong, 'core/state/a.cpp', '#include <boost/asio/io_context.hpp>\n'),
+    (heavy_libraries_stay_where_they_belong, 'plugins/advisor-x/a.cpp', '#include <sqlite3.h>\n'),
+    (the_abi_header_includes_only_stddef_and_stdint, 'plugin-api/include/koordetector/plugin.h', '#include <stdbool.h>\n'),
+]
+
+
+def write(tree, path, content):
+    (tree / path).parent.mkdir(parents=True, exist_ok=True)
+    (tree / path).write_text(content, encoding='utf-8')
+
+
+def self_test():
+    for bad in [None] + BAD:
+        with tempfile.TemporaryDirectory() as folder:
+            tree = pathlib.Path(folder)
+            for path, content in GOOD:
+                write(tree, path, content)
+            if bad:
+                write(tree, *bad[1:])
+            for rule in RULES:
+                found = list(rule(tree))
+                if bool(found) != bool(bad and rule is bad[0]):
+                    yield f'{rule.__name__} on {bad and bad[1:]}: found {found}'
+
+
+def main(arguments):
+    if arguments == ['--self-test']:
+        findings = list(self_test())
+    else:
+        tree, name = arguments
+        rule = {r.__name__: r for r in RULES}[name]
+        findings = list(rule(pathlib.Path(tree)))
+    for finding in findings:
+        print(finding)
+    return 1 if findings else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
