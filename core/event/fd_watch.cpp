@@ -1,1 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/event/fd_watch.hpp"
+
+#include <string>
+#include <utility>
+
+#include "core/event/fd_watch_state.hpp"
+
+namespace koord::event {
+
+Result<std::shared_ptr<FdWatch::State>> FdWatch::State::start(boost::asio::io_context& context, int fd, Task task) {
+  auto state = std::make_shared<State>(context, std::move(task));
+  boost::system::error_code error;
+  state->descriptor.assign(fd, error);
+  if (error) return system_error(error.value(), "cannot watch descriptor " + std::to_string(fd));
+  state->wait();
+  return state;
+}
+
+void FdWatch::State::wait() {
+  descriptor.async_wait(descriptor.wait_read,
+                        [self = shared_from_this()](const boost::system::error_code& error) {
+                          if (error || self->cancelled) return;
+                          self->task();
+                          if (!self->cancelled) self->wait();
+                        });
+}
+
+// The descriptor is not ours: it is taken back from Asio, which would close it.
+void FdWatch::State::cancel() {
+  cancelled = true;
+  descriptor.release();
+}
+
+FdWatch::FdWatch(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+FdWatch::~FdWatch() { state_->cancel(); }
+
+}  // namespace koord::event

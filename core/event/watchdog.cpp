@@ -1,1 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/event/watchdog.hpp"
+
+#include "core/event/thread_name.hpp"
+
+namespace koord::event {
+
+Watchdog::Watchdog() : thread_([this] { run(); }) {}
+
+Watchdog::~Watchdog() { stop(); }
+
+// The thread is woken only for an alarm before the one it sleeps for. It does not hear of disarmed alarms and may
+// wake for nothing; that costs less than two wake-ups a task.
+Watchdog::AlarmId Watchdog::arm(Clock::time_point due, Task alarm) {
+  std::lock_guard lock(mutex_);
+  const AlarmId id{due, ++last_id_};
+  if (stopping_) return id;
+  alarms_.emplace(id, std::move(alarm));
+  if (due < wakes_at_) earlier_.notify_one();
+  return id;
+}
+
+// What the alarm holds is destroyed after the lock is gone: its owner may be in there.
+void Watchdog::disarm(const AlarmId& id) {
+  std::map<AlarmId, Task>::node_type removed;
+  std::lock_guard lock(mutex_);
+  removed = alarms_.extract(id);
+}
+
+void Watchdog::stop() {
+  std::map<AlarmId, Task> dropped;
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    dropped.swap(alarms_);
+    earlier_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Watchdog::run() {
+  name_this_thread("koord-watchdog");
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    wakes_at_ = alarms_.empty() ? Clock::time_point::max() : alarms_.begin()->first.first;
+    if (alarms_.empty()) {
+      earlier_.wait(lock);
+    } else if (wakes_at_ > Clock::now()) {
+      earlier_.wait_until(lock, wakes_at_);
+    } else {
+      auto due = alarms_.extract(alarms_.begin());
+      lock.unlock();
+      due.mapped()();
+      due = {};
+      lock.lock();
+    }
+  }
+}
+
+}  // namespace koord::event

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a watch and its pending wait share. Inside core/event only: it includes Asio.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <memory>
+
+#include "core/base/result.hpp"
+#include "core/event/fd_watch.hpp"
+#include "core/event/task.hpp"
+
+namespace koord::event {
+
+struct FdWatch::State : std::enable_shared_from_this<FdWatch::State> {
+  static Result<std::shared_ptr<State>> start(boost::asio::io_context& context, int fd, Task task);
+
+  State(boost::asio::io_context& context, Task t) : descriptor(context), task(std::move(t)) {}
+
+  void wait();
+  void cancel();
+
+  boost::asio::posix::stream_descriptor descriptor;
+  Task task;
+  bool cancelled = false;
+};
+
+}  // namespace koord::event
