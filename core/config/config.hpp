@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's configuration, typed. Every member is filled by core/config/load.hpp from the file, the overrides and
-// the defaults of core/config/schema.cpp, the one place that names the keys (camelCase there, snake_case here).
-// Immutable once loaded. [any thread]
+// The agent's configuration, typed. Every member is filled by core/config/load.hpp from the file, the
+// overrides and the defaults of core/config/schema.cpp, the one place that names the keys (camelCase there,
+// snake_case here). Immutable once loaded. [any thread]
 #pragma once
 
 #include <cstdint>

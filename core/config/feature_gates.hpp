@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feature gates in Kubernetes' form: named switches with a stage, set by `featureGates:` and `--feature-gates`.
-// A gate becomes known when its plugin's manifest is read, so settings are applied after all gates were added. A
-// value type: for a reload, copy, apply to the copy, and swap. [one thread at a time; const functions any]
+// Feature gates in Kubernetes' form: named switches with a stage, set by `featureGates:` and
+// `--feature-gates`. A gate becomes known when its plugin's manifest is read, so settings are applied after
+// all gates were added. A value type: for a reload, copy, apply to the copy, and swap. [one thread at a time;
+// const functions any]
 #pragma once
 
 #include <cstdint>
@@ -43,12 +44,13 @@ Result<GateMap> parse_gates(std::string_view text);
 
 class FeatureGates {
  public:
-  // Makes a gate known. Adding the same again changes nothing; another stage or default under the name is an error.
+  // Makes a gate known. Adding the same again changes nothing; another stage or default under the name is an
+  // error.
   Result<void> add(GateSpec spec);
 
-  // Sets gates, all or none. Names may be `AllAlpha` and `AllBeta`, which set every gate of the stage that nobody
-  // set by name. Later calls win over earlier ones. `origin` is told by list(), such as "--feature-gates".
-  // The error lists every name that is unknown (with the nearest known one) or locked.
+  // Sets gates, all or none. Names may be `AllAlpha` and `AllBeta`, which set every gate of the stage that
+  // nobody set by name. Later calls win over earlier ones. `origin` is told by list(), such as
+  // "--feature-gates". The error lists every name that is unknown (with the nearest known one) or locked.
   Result<void> apply(const GateMap& settings, std::string_view origin);
   Result<void> apply(std::string_view settings, std::string_view origin);
 

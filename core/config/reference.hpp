@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of all configuration keys, rendered from the schema: the default configuration file that is packaged,
-// the documentation and `--help` come from here. [any thread]
+// The reference of all configuration keys, rendered from the schema: the default configuration file that is
+// packaged, the documentation and `--help` come from here. [any thread]
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ struct KeyReference {
 // In the order of the schema.
 std::vector<KeyReference> list_keys();
 
-// Valid YAML: every key with its default, its type and help in a comment above. Loading it gives the defaults.
+// Valid YAML: every key with its default, its type and help in a comment above. Loading it gives the
+// defaults.
 std::string reference_yaml();
 
 }  // namespace koord::config

@@ -57,11 +57,17 @@ void Loop::run() {
   state_->context.restart();
 }
 
-void Loop::stop() { state_->context.stop(); }
+void Loop::stop() {
+  state_->context.stop();
+}
 
-void Loop::post(Task task) { asio::post(state_->context, std::move(task)); }
+void Loop::post(Task task) {
+  asio::post(state_->context, std::move(task));
+}
 
-bool Loop::in_loop_thread() const { return state_->thread.load() == std::this_thread::get_id(); }
+bool Loop::in_loop_thread() const {
+  return state_->thread.load() == std::this_thread::get_id();
+}
 
 std::unique_ptr<Timer> Loop::every(Duration period, Task task) {
   return std::make_unique<Timer>(Timer::State::start_periodic(context(), period, std::move(task)));
@@ -87,6 +93,8 @@ Result<std::unique_ptr<FdWatch>> Loop::on_readable(int fd, Task task) {
   return std::make_unique<FdWatch>(TRY(FdWatch::State::start(context(), fd, std::move(task))));
 }
 
-asio::io_context& Loop::context() { return state_->context; }
+asio::io_context& Loop::context() {
+  return state_->context;
+}
 
 }  // namespace koord::event

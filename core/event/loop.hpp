@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop: the one thread that does the agent's I/O, timers and signals. Whatever blocks goes to a WorkerPool and
-// posts its result back. Functions marked [any] may be called from any thread, [loop] from the thread in run()
-// or before it runs.
+// Loop: the one thread that does the agent's I/O, timers and signals. Whatever blocks goes to a WorkerPool
+// and posts its result back. Functions marked [any] may be called from any thread, [loop] from the thread in
+// run() or before it runs.
 #pragma once
 
 #include <memory>
@@ -38,8 +38,8 @@ class Loop {
   // [any]
   bool in_loop_thread() const;
 
-  // [loop] Runs the task every `period`, the first time one period from now. Ticks keep their phase; those that
-  // a busy loop misses are skipped, never made up for. A period below 1 ms counts as 1 ms.
+  // [loop] Runs the task every `period`, the first time one period from now. Ticks keep their phase; those
+  // that a busy loop misses are skipped, never made up for. A period below 1 ms counts as 1 ms.
   std::unique_ptr<Timer> every(Duration period, Task task);
 
   // [loop] Runs the task once.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strand: runs one owner's tasks on a WorkerPool, in order, one at a time, so that plugin code needs no locks; and
-// watches over them. A task past its `deadline` is reported once as late. Past `wedged_after` the strand is given
-// up for good: its queue is dropped, post() refuses, and the pool replaces the stuck thread.
+// Strand: runs one owner's tasks on a WorkerPool, in order, one at a time, so that plugin code needs no
+// locks; and watches over them. A task past its `deadline` is reported once as late. Past `wedged_after` the
+// strand is given up for good: its queue is dropped, post() refuses, and the pool replaces the stuck thread.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct Limits {
   Duration wedged_after = Duration::max();
 };
 
-// Called on the watchdog's thread, which serves every strand of the pool: it must be short and may post, but not
-// destroy a strand. It was decided while the task ran; the task may have ended by the time of the call.
+// Called on the watchdog's thread, which serves every strand of the pool: it must be short and may post, but
+// not destroy a strand. It was decided while the task ran; the task may have ended by the time of the call.
 using OnOverrun = std::function<void(Overrun)>;
 
 class Strand {

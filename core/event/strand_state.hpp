@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a strand, the worker that runs its task and the watchdog share; it may outlive the strand when a task is
-// stuck. Locks are taken in the order strand, workers, watchdog; no task and no callback runs under one.
+// What a strand, the worker that runs its task and the watchdog share; it may outlive the strand when a task
+// is stuck. Locks are taken in the order strand, workers, watchdog; no task and no callback runs under one.
 // Inside core/event only. [any thread]
 #pragma once
 

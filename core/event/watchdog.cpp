@@ -7,10 +7,12 @@ namespace koord::event {
 
 Watchdog::Watchdog() : thread_([this] { run(); }) {}
 
-Watchdog::~Watchdog() { stop(); }
+Watchdog::~Watchdog() {
+  stop();
+}
 
-// The thread is woken only for an alarm before the one it sleeps for. It does not hear of disarmed alarms and may
-// wake for nothing; that costs less than two wake-ups a task.
+// The thread is woken only for an alarm before the one it sleeps for. It does not hear of disarmed alarms and
+// may wake for nothing; that costs less than two wake-ups a task.
 Watchdog::AlarmId Watchdog::arm(Clock::time_point due, Task alarm) {
   std::lock_guard lock(mutex_);
   const AlarmId id{due, ++last_id_};

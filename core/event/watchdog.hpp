@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watchdog: a thread that sleeps until the next alarm is due and calls it, unless it was disarmed in time. Inside
-// core/event only. [any thread]
+// Watchdog: a thread that sleeps until the next alarm is due and calls it, unless it was disarmed in time.
+// Inside core/event only. [any thread]
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// WorkerPool: a few threads for what may block. A thread that is stuck in a strand's task past its limit is written
-// off: a new one takes its place, up to a bound, so that a hung plugin costs a thread and not the agent. A thread
-// that comes back from such a task after all ends (or serves again, when nobody had taken its place).
+// WorkerPool: a few threads for what may block. A thread that is stuck in a strand's task past its limit is
+// written off: a new one takes its place, up to a bound, so that a hung plugin costs a thread and not the
+// agent. A thread that comes back from such a task after all ends (or serves again, when nobody had taken its
+// place).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ class WorkerPool {
  public:
   explicit WorkerPool(std::size_t threads, std::size_t max_written_off = 4);
 
-  // Runs what is queued, then ends the threads. Threads stuck in a wedged task are left behind, not waited for.
+  // Runs what is queued, then ends the threads. Threads stuck in a wedged task are left behind, not waited
+  // for.
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;

@@ -13,7 +13,9 @@
 namespace koord::log {
 namespace {
 
-std::string_view view(spdlog::string_view_t text) { return {text.data(), text.size()}; }
+std::string_view view(spdlog::string_view_t text) {
+  return {text.data(), text.size()};
+}
 
 // RFC 3339 in UTC with milliseconds, the form that Kubernetes' components write.
 void append_time(Buffer& out, spdlog::log_clock::time_point time) {
@@ -44,7 +46,8 @@ class JsonLine final : public spdlog::formatter {
     constexpr std::string_view kOpening = R"({"time":")";
     out.append(kOpening.data(), kOpening.data() + kOpening.size());
     append_time(out, entry.time);
-    fmt::format_to(std::back_inserter(out), R"(","level":"{}","category":)", to_string(static_cast<Level>(entry.level)));
+    fmt::format_to(std::back_inserter(out), R"(","level":"{}","category":)",
+                   to_string(static_cast<Level>(entry.level)));
     append_json_string(out, view(entry.logger_name));
     fmt::format_to(std::back_inserter(out), R"(,"message":)");
     append_json_string(out, view(entry.payload));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's log: one line each on stderr, as text or JSON, a category per line. A thin face over spdlog, which
-// stays in log.cpp. The host and the programs log; libraries return errors and log at most at debug.
+// The agent's log: one line each on stderr, as text or JSON, a category per line. A thin face over spdlog,
+// which stays in log.cpp. The host and the programs log; libraries return errors and log at most at debug.
 // All functions may be called from any thread, from the first line of main to the last.
 //
 //   constexpr log::Category host_log{"host"};
@@ -33,7 +33,8 @@ void set_up(Level level, Format format);
 
 bool enabled(Level level);
 
-// The text may hold anything: line breaks and control characters are escaped, so that an entry stays one line.
+// The text may hold anything: line breaks and control characters are escaped, so that an entry stays one
+// line.
 void write(Category category, Level level, std::string_view text);
 
 Result<Level> parse_level(std::string_view name);

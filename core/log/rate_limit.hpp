@@ -17,7 +17,8 @@ class RateLimit {
  public:
   RateLimit(std::uint64_t lines, Duration period) : lines_(lines), period_(period) {}
 
-  // Asks to pass one line. nullopt: leave it out; otherwise how many were left out since the last that passed.
+  // Asks to pass one line. nullopt: leave it out; otherwise how many were left out since the last that
+  // passed.
   std::optional<std::uint64_t> admit(Time now);
 
   // Writes the text, with the count of those left out behind it, or counts it as left out.

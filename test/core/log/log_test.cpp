@@ -20,15 +20,18 @@ std::string only_line(const log::Capture& capture) {
   return lines.front();
 }
 
-std::string behind_time(std::string line) { return line.substr(line.find(' ') + 1); }
+std::string behind_time(std::string line) {
+  return line.substr(line.find(' ') + 1);
+}
 
 }  // namespace
 
 TEST_CASE("a text line is time in UTC, level, category and text") {
   log::Capture capture;
   log::warn(test_log, "cannot read '{}', keeping the last value", "cpu.max");
-  CHECK(std::regex_match(only_line(capture), std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z WARN  test: )"
-                                                       R"(cannot read 'cpu\.max', keeping the last value)")));
+  CHECK(
+      std::regex_match(only_line(capture), std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z WARN  test: )"
+                                                      R"(cannot read 'cpu\.max', keeping the last value)")));
 }
 
 TEST_CASE("the levels stand in five columns") {
@@ -47,7 +50,8 @@ TEST_CASE("a JSON line has the fields time, level, category and message") {
   log::info(test_log, "three is {}", 3);
   CHECK(std::regex_match(
       only_line(capture),
-      std::regex(R"re(\{"time":"[-0-9]{10}T[:.0-9]{12}Z","level":"info","category":"test","message":"three is 3"\})re")));
+      std::regex(
+          R"re(\{"time":"[-0-9]{10}T[:.0-9]{12}Z","level":"info","category":"test","message":"three is 3"\})re")));
 }
 
 TEST_CASE("a text entry stays one line whatever it holds") {
@@ -68,7 +72,7 @@ TEST_CASE("a JSON message keeps UTF-8 and replaces what is not") {
   };
   for (const Row& row : {Row{"\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80", "\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80"},
                          Row{"a\xFFz", "a\xEF\xBF\xBDz"}, Row{"\xC3", "\xEF\xBF\xBD"},
-                         Row{"\xC0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD"},                      // overlong
+                         Row{"\xC0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD"},                     // overlong
                          Row{"\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"}}) {  // surrogate
     log::Capture capture(log::Level::info, log::Format::json);
     log::write(test_log, log::Level::info, row.text);
@@ -114,7 +118,8 @@ TEST_CASE("lines of several threads do not mix") {
 }
 
 TEST_CASE("a level and a format read back as they are written") {
-  for (const char* name : {"trace", "debug", "info", "warn", "error"}) CHECK(to_string(*log::parse_level(name)) == name);
+  for (const char* name : {"trace", "debug", "info", "warn", "error"})
+    CHECK(to_string(*log::parse_level(name)) == name);
   for (const char* name : {"text", "json"}) CHECK(to_string(*log::parse_format(name)) == name);
 }
 

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/event/loop.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/base/unique_fd.hpp"
+
+using namespace koord;
+using namespace std::chrono_literals;
+using event::Loop;
+
+namespace {
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+    in.reset(ends[0]);
+    out.reset(ends[1]);
+  }
+  void put() { REQUIRE(::write(out.get(), "x", 1) == 1); }
+  void take() {
+    char c;
+    REQUIRE(::read(in.get(), &c, 1) == 1);
+  }
+  UniqueFd in, out;
+};
+
+}  // namespace
+
+TEST_CASE("posted tasks run on the loop thread in the order posted") {
+  Loop loop;
+  std::vector<int> order;
+  for (int i = 0; i < 3; ++i)
+    loop.post([&, i] {
+      CHECK(loop.in_loop_thread());
+      order.push_back(i);
+    });
+  loop.post([&] { loop.stop(); });
+  loop.run();
+  CHECK(order == std::vector{0, 1, 2});
+}
+
+TEST_CASE("a task may be posted from another thread") {
+  Loop loop;
+  std::jthread other([&] {
+    CHECK_FALSE(loop.in_loop_thread());
+    loop.post([&] { loop.stop(); });
+  });
+  loop.run();
+}
+
+TEST_CASE("a loop without work goes on until it is stopped") {
+  Loop loop;
+  bool ran = false;
+  auto timer = loop.after(1ms, [&] { loop.post([&] { ran = true; }); });
+  auto end = loop.after(5ms, [&] { loop.stop(); });
+  loop.run();
+  CHECK(ran);
+}
+
+TEST_CASE("a stopped loop keeps what was posted for its next run") {
+  Loop loop;
+  bool ran = false;
+  loop.post([&] { loop.stop(); });
+  loop.post([&] {
+    ran = true;
+    loop.stop();
+  });
+  loop.run();
+  CHECK_FALSE(ran);
+  loop.run();
+  CHECK(ran);
+}
+
+TEST_CASE("a timer that runs once does so") {
+  Loop loop;
+  int fired = 0;
+  auto once = loop.after(0ms, [&] { ++fired; });
+  auto end = loop.after(10ms, [&] { loop.stop(); });
+  loop.run();
+  CHECK(fired == 1);
+}
+
+TEST_CASE("a periodic timer runs again and again") {
+  Loop loop;
+  int fired = 0;
+  auto timer = loop.every(1ms, [&] {
+    if (++fired == 3) loop.stop();
+  });
+  loop.run();
+  CHECK(fired == 3);
+}
+
+TEST_CASE("a periodic timer skips the ticks that a busy loop missed") {
+  Loop loop;
+  std::vector<std::chrono::steady_clock::time_point> ticks;
+  auto timer = loop.every(10ms, [&] {
+    ticks.push_back(std::chrono::steady_clock::now());
+    if (ticks.size() == 2) loop.stop();
+    const auto busy_until = ticks.front() + 35ms;
+    while (std::chrono::steady_clock::now() < busy_until) {
+    }
+  });
+  loop.run();
+  CHECK(ticks[1] - ticks[0] >=
+        35ms);  // made-up ticks would follow at once, at 35 ms less the scheduler's delay
+}
+
+TEST_CASE("a destroyed timer runs no more, even when it was due already") {
+  Loop loop;
+  bool fired = false;
+  auto victim = loop.after(2ms, [&] { fired = true; });
+  auto killer = loop.after(1ms, [&] {
+    const auto due = std::chrono::steady_clock::now() + 5ms;
+    while (std::chrono::steady_clock::now() < due) {
+    }
+    victim.reset();
+  });
+  auto end = loop.after(20ms, [&] { loop.stop(); });
+  loop.run();
+  CHECK_FALSE(fired);
+}
+
+TEST_CASE("a timer may be destroyed by its own task") {
+  Loop loop;
+  int fired = 0;
+  std::unique_ptr<event::Timer> timer;
+  timer = loop.every(1ms, [&] {
+    ++fired;
+    timer.reset();
+  });
+  auto end = loop.after(10ms, [&] { loop.stop(); });
+  loop.run();
+  CHECK(fired == 1);
+}
+
+TEST_CASE("a signal runs its task each time, in place of the default action") {
+  Loop loop;
+  int seen = 0;
+  REQUIRE(loop.on_signal(SIGUSR1, [&] {
+    if (++seen == 2) return loop.stop();
+    ::raise(SIGUSR1);
+  }));
+  loop.post([] { ::raise(SIGUSR1); });
+  loop.run();
+  CHECK(seen == 2);
+}
+
+TEST_CASE("a signal that cannot be handled is an error that names it") {
+  Loop loop;
+  CHECK(loop.on_signal(9999, [] {}).error().message() == "cannot handle signal 9999");
+}
+
+TEST_CASE("a watch runs its task as long as the descriptor is readable") {
+  Loop loop;
+  Pipe pipe;
+  int taken = 0;
+  auto watch = loop.on_readable(pipe.in.get(), [&] {
+    pipe.take();  // one of two: the watch must come back for the other
+    if (++taken == 2) loop.stop();
+  });
+  REQUIRE(watch);
+  pipe.put();
+  pipe.put();
+  loop.run();
+  CHECK(taken == 2);
+}
+
+TEST_CASE("a watch may be destroyed by its own task and leaves the descriptor open") {
+  Loop loop;
+  Pipe pipe;
+  std::unique_ptr<event::FdWatch> watch;
+  int seen = 0;
+  watch = *loop.on_readable(pipe.in.get(), [&] {
+    ++seen;
+    watch.reset();
+  });
+  pipe.put();
+  auto end = loop.after(10ms, [&] { loop.stop(); });
+  loop.run();
+  CHECK(seen == 1);
+  CHECK(::fcntl(pipe.in.get(), F_GETFD) >= 0);
+}
+
+TEST_CASE("a descriptor can be watched again after its watch ended") {
+  Loop loop;
+  Pipe pipe;
+  {
+    auto first = loop.on_readable(pipe.in.get(), [] { FAIL("the watch has ended"); });
+  }
+  auto second = loop.on_readable(pipe.in.get(), [&] { loop.stop(); });
+  pipe.put();
+  loop.run();
+}
+
+TEST_CASE("a regular file cannot be watched") {
+  Loop loop;
+  UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  CHECK(loop.on_readable(file.get(), [] {}).error().message() ==
+        "cannot watch descriptor " + std::to_string(file.get()) + ": Operation not permitted");
+}
