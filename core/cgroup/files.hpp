@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +29,10 @@
 #include "core/cgroup/layout.hpp"
 
 namespace koord::cgroup {
+
+// The value of a key that the kernel's file does not have (this time), or has as something else than a
+// number.
+inline constexpr std::int64_t kAbsent = std::numeric_limits<std::int64_t>::min();
 
 // How the text of a kernel file is laid out.
 enum class Format {
@@ -67,7 +72,7 @@ struct FileSpec {
   std::span<const KernelFile> files;
   std::span<const KeySpec> keys;
 
-  // The spec of a key; for numa any "N<number>" is one.
+  // For numa any "N<number>" is a key. nullopt for an unknown one.
   std::optional<KeySpec> find(std::string_view key) const;
 };
 

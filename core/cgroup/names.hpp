@@ -49,19 +49,24 @@ std::optional<std::string> parse_pod_dir(const KubeRoot& root, KubeQos qos, std:
 struct ContainerName {
   std::string scheme;   // "docker", "containerd", "cri-o", "pouch", "libpod"
   std::string id;       // without scheme
-  bool helper = false;  // the runtime's own process beside the container (conmon), or a bare cri-o sandbox
+  bool helper = false;  // not a container but what the runtime keeps beside one: conmon, cri-o's bare sandbox
 
   std::string full_id() const { return scheme.empty() ? id : scheme + "://" + id; }
   bool operator==(const ContainerName&) const = default;
 };
 
-// "cri-containerd-<id>.scope" and its likes, "crio-<id>", "libpod-<id>"; nullopt for other names.
+// A name with a runtime's prefix: "cri-containerd-<id>.scope" and its likes, bare "crio-<id>" and
+// "libpod-<id>".
 std::optional<ContainerName> parse_scope(std::string_view name);
 
-// A container directory inside a pod: a scope for systemd, the bare id for cgroupfs.
+// A container directory inside a pod: a runtime's scope, or with cgroupfs the bare id.
 std::optional<ContainerName> parse_container_dir(Driver driver, std::string_view name);
 
 // 64 lower-case hex digits, as every runtime makes ids.
 bool is_container_hash(std::string_view text);
+
+// A directory relative to a hierarchy's root: no leading or double slash, no "." or "..", no NUL. "" is the
+// root.
+bool is_cgroup(std::string_view text);
 
 }  // namespace koord::cgroup

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extraction: the wanted values out of a kernel file's text, in one pass and without allocation. It belongs
+// to one open file and is used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cgroup/files.hpp"
+
+namespace koord::cgroup {
+
+// "max" is -1; a number too large is the largest int64; anything else is kAbsent.
+std::int64_t parse_value(std::string_view text);
+
+std::int64_t convert(std::int64_t value, Conversion conversion);
+
+class Extraction {
+ public:
+  explicit Extraction(Format format) : format_(format) {}
+
+  // The value of `key` will go to values[slot]. The spec's names must outlive this.
+  void add(const KeySpec& spec, std::size_t slot);
+
+  bool empty() const { return wanted_.empty(); }
+
+  // Writes every slot added: the value, or kAbsent.
+  void apply(std::string_view text, std::span<std::int64_t> values);
+
+ private:
+  struct Wanted {
+    std::string line;  // the first word of the line, or the key itself (flat)
+    std::string word;  // the name within the line
+    std::size_t position = 0;
+    std::size_t slot = 0;
+    Conversion conversion = Conversion::none;
+  };
+
+  void from_words(std::string_view text, std::span<std::int64_t> values) const;
+  void from_flat(std::string_view text, std::span<std::int64_t> values);
+  void from_assignments(std::string_view text, std::span<std::int64_t> values) const;
+  void from_assignment(std::string_view line_name, std::string_view word,
+                       std::span<std::int64_t> values) const;
+
+  Format format_;
+  std::vector<Wanted> wanted_;
+};
+
+}  // namespace koord::cgroup
