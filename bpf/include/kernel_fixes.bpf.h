@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What differs between kernels, each difference one function that asks the loaded kernel's BTF, never its
+ * version. A `___name` flavour is the same kernel type as another kernel declares it. */
+#pragma once
+
+#include "kernel_types.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct task_struct___before_5_14 {
+  volatile long state;
+};
+
+union kernfs_node_id___before_5_5 {
+  __u64 id;
+};
+
+struct kernfs_node___before_5_5 {
+  union kernfs_node_id___before_5_5 id;
+};
+
+#pragma clang attribute pop
+
+/* 5.14 renamed `state` to `__state` and narrowed it (2f064a59a11f). */
+static __always_inline bool is_in_running_state(const struct task_struct* task) {
+  const struct task_struct___before_5_14* old = (const void*)task;
+  if (bpf_core_field_exists(task->__state)) return BPF_CORE_READ(task, __state) == 0;
+  return BPF_CORE_READ(old, state) == 0;
+}
+
+/* The inode number of the cgroup's directory: the whole id since 5.5 (67c0496e87d1), its lower half before. */
+static __always_inline __u64 directory_inode(const struct cgroup* cgroup) {
+  const struct kernfs_node* node = BPF_CORE_READ(cgroup, kn);
+  const struct kernfs_node___before_5_5* old = (const void*)node;
+  if (bpf_core_type_exists(union kernfs_node_id___before_5_5)) return BPF_CORE_READ(old, id.id) & 0xffffffff;
+  return BPF_CORE_READ(node, id);
+}

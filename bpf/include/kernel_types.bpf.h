@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel types our programs read, and of those only the fields they read. Offsets are found when a program
+ * is loaded, in the BTF of the kernel it is loaded into, so one object serves every kernel and the machine
+ * that builds it needs no BTF. */
+#pragma once
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stdbool.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* The members that matter are looked up by name; the value is the kernel's own (bpf_core_enum_value). */
+enum cgroup_subsys_id {
+  cpu_cgrp_id = 1,
+  CGROUP_SUBSYS_COUNT = 16,
+};
+
+struct kernfs_node {
+  __u64 id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+  struct cgroup* cgroup;
+  unsigned int flags;
+  __u64 serial_nr; /* counts up over all hierarchies, never used twice */
+};
+
+struct cgroup_root {
+  int hierarchy_id;
+};
+
+struct cgroup {
+  struct cgroup_subsys_state self;
+  struct kernfs_node* kn;
+  struct cgroup_root* root;
+};
+
+struct css_set {
+  struct cgroup_subsys_state* subsys[CGROUP_SUBSYS_COUNT];
+  struct cgroup* dfl_cgrp;
+};
+
+struct rq {
+  __u64 clock;
+};
+
+struct cfs_rq {
+  struct rq* rq;
+};
+
+struct sched_entity {
+  struct cfs_rq* cfs_rq;
+};
+
+struct sched_info {
+  unsigned long long last_queued;
+};
+
+struct task_struct {
+  unsigned int __state;
+  int on_cpu;
+  struct sched_entity se;
+  struct sched_info sched_info;
+  int pid;
+  struct css_set* cgroups;
+};
+
+struct bpf_iter__task {
+  struct task_struct* task;
+};
+
+#pragma clang attribute pop

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cgroup of a thread, its slot, and the histogram in it; see sched_latency.h for the life of a slot.
+ * Everything on the path of a switch is an array lookup; the hash is asked on the first sight of a cgroup. */
+#pragma once
+
+#include "kernel_fixes.bpf.h"
+#include "sched_latency.h"
+
+/* Set before loading: the hierarchy to account in, as /proc/self/cgroup numbers it; 0 is cgroup v2. */
+const volatile int hierarchy_id = 0;
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1); /* the number of slots, set before loading; for all the maps below */
+  __type(key, __u32);
+  __type(value, struct sched_latency_histogram);
+} histograms SEC(".maps");
+
+/* Which cgroup a slot belongs to; 0: none. */
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, __u64);
+} slot_owners SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1);
+  __type(key, __u64);
+  __type(value, __u32);
+} cgroup_slots SEC(".maps");
+
+/* A stack, so that the slots in use stay few and low and the user need not read far. */
+struct {
+  __uint(type, BPF_MAP_TYPE_STACK);
+  __uint(max_entries, 1);
+  __type(value, __u32);
+} free_slots SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_QUEUE);
+  __uint(max_entries, 1);
+  __type(value, struct sched_latency_ended);
+} ended_slots SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, SCHED_LATENCY_CACHE_ENTRIES);
+  __type(key, __u32);
+  __type(value, __u64);
+} slot_cache SEC(".maps");
+
+/* Waits of which the begin could not be kept, so that they are in no histogram. */
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, __u64);
+} lost_waits SEC(".maps");
+
+#define CSS_ONLINE (1u << 1) /* since 3.12 */
+
+static __always_inline bool is_online(const struct cgroup* cgroup) {
+  return BPF_CORE_READ(cgroup, self.flags) & CSS_ONLINE;
+}
+
+static __always_inline void end_slot(__u64 id, __u32 slot) {
+  /* Who removes the entry owns the slot: a removal races with a claim. */
+  if (bpf_map_delete_elem(&cgroup_slots, &id)) return;
+  struct sched_latency_ended ended = {.cgroup = id, .slot = slot};
+  bpf_map_push_elem(&ended_slots, &ended, BPF_ANY);
+}
+
+static __noinline __u32 claim_slot(__u64 id) {
+  __u32 slot;
+  if (bpf_map_pop_elem(&free_slots, &slot)) return SCHED_LATENCY_SLOT_UNAVAILABLE;
+  if (bpf_map_update_elem(&cgroup_slots, &id, &slot, BPF_NOEXIST) == 0) {
+    __u64* owner = bpf_map_lookup_elem(&slot_owners, &slot);
+    if (owner) *owner = id;
+    return slot;
+  }
+  bpf_map_push_elem(&free_slots, &slot, BPF_ANY);
+  __u32* others = bpf_map_lookup_elem(&cgroup_slots, &id); /* another CPU met the cgroup at the same time */
+  return others ? *others : SCHED_LATENCY_SLOT_UNAVAILABLE;
+}
+
+static __always_inline __u32 find_or_claim_slot(const struct cgroup* cgroup) {
+  __u64 id = directory_inode(cgroup);
+  __u32* known = bpf_map_lookup_elem(&cgroup_slots, &id);
+  if (known) return *known;
+  __u32 slot = claim_slot(id);
+  /* The last thread of a removed cgroup may still run: its removal will not be announced again. */
+  if (slot != SCHED_LATENCY_SLOT_UNAVAILABLE && !is_online(cgroup)) {
+    end_slot(id, slot);
+    return SCHED_LATENCY_SLOT_UNAVAILABLE;
+  }
+  return slot;
+}
+
+static __always_inline __u32 slot_of(const struct cgroup_subsys_state* css, __u64 serial) {
+  __u32 index = serial % SCHED_LATENCY_CACHE_ENTRIES;
+  __u64* entry = bpf_map_lookup_elem(&slot_cache, &index);
+  if (!entry) return SCHED_LATENCY_NO_CGROUP_SLOT;
+  __u64 cached = *(volatile __u64*)entry;
+  if (!cached || cached >> SCHED_LATENCY_SLOT_BITS != serial) {
+    cached = serial << SCHED_LATENCY_SLOT_BITS | find_or_claim_slot(BPF_CORE_READ(css, cgroup));
+    *(volatile __u64*)entry = cached;
+  }
+  __u32 slot = cached & ((1 << SCHED_LATENCY_SLOT_BITS) - 1);
+  return slot == SCHED_LATENCY_SLOT_UNAVAILABLE ? SCHED_LATENCY_NO_CGROUP_SLOT : slot;
+}
+
+/* floor(log2) + 1, and 0 of 0, in steps: the instruction set has no count of leading zeros. */
+static __always_inline __u32 bucket_of(__u64 delay_ns) {
+  __u64 us = delay_ns / 1000;
+  if (us >= 1ull << (SCHED_LATENCY_BUCKETS - 2)) return SCHED_LATENCY_BUCKETS - 1;
+  __u32 bits = 0;
+  if (us >> 16) us >>= 16, bits += 16;
+  if (us >> 8) us >>= 8, bits += 8;
+  if (us >> 4) us >>= 4, bits += 4;
+  if (us >> 2) us >>= 2, bits += 2;
+  if (us >> 1) us >>= 1, bits += 1;
+  return bits + us;
+}
+
+static __always_inline void add_delay(__u32 slot, __u64 delay_ns) {
+  struct sched_latency_histogram* histogram = bpf_map_lookup_elem(&histograms, &slot);
+  __u32 bucket = bucket_of(delay_ns);
+  if (!histogram || bucket >= SCHED_LATENCY_BUCKETS) return;
+  /* Plain additions: the CPU's own copy, under its run queue's lock. */
+  histogram->sum_ns += delay_ns;
+  histogram->buckets[bucket]++;
+}
+
+static __always_inline void count_lost_wait(void) {
+  __u32 zero = 0;
+  __u64* lost = bpf_map_lookup_elem(&lost_waits, &zero);
+  if (lost) ++*lost;
+}
+
+static __always_inline void release_slot_of(const struct cgroup* cgroup) {
+  if (BPF_CORE_READ(cgroup, root, hierarchy_id) != hierarchy_id) return;
+  __u64 id = directory_inode(cgroup);
+  __u32* slot = bpf_map_lookup_elem(&cgroup_slots, &id);
+  if (slot) end_slot(id, *slot);
+}

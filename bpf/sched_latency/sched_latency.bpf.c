@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long threads wait for a CPU, per cgroup. Three ways to the same histograms, of which the user loads the
+// cheapest that the kernel accepts:
+//   sched_info      one program: the scheduler itself notes when a thread was queued
+//   task_storage    wakeup and switch, the begin of a wait kept in the thread's storage
+//   raw_tracepoint  the same with a hash by thread id, for kernels without BTF-typed tracepoints
+// plus, in each, one on the removal of cgroups. The user enables the programs of one way and no others.
+#include "cgroup_slots.bpf.h"
+
+#include <bpf/bpf_tracing.h>
+#include <linux/errno.h>
+
+char program_license[] SEC("license") = "Dual BSD/GPL";
+
+// The cgroup state a thread is accounted in: the cpu controller's on cgroup v1, the cgroup itself on v2, which
+// need not have the controller.
+static __always_inline const struct cgroup_subsys_state* css_of(const struct task_struct* task) {
+  if (hierarchy_id == 0) return &task->cgroups->dfl_cgrp->self;
+  return task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)];
+}
+
+// ---- on removal of a cgroup, in any hierarchy
+
+SEC("tp_btf/cgroup_rmdir")
+int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup) {
+  release_slot_of(cgroup);
+  return 0;
+}
+
+// ---- sched_info
+
+// The delay is to the nanosecond what the kernel is about to add to /proc/<tid>/schedstat: `last_queued` is
+// still set at this point, and the run queue's clock does not move until it is used. A thread that was moved
+// to another CPU's queue while it waited has its wait on that queue measured.
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_info_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
+  __u64 queued = next->sched_info.last_queued;  // 0 for the idle task and for one that did not wait
+  if (!queued) return 0;
+  __u64 now = next->se.cfs_rq->rq->clock;
+  const struct cgroup_subsys_state* css = css_of(next);
+  add_delay(slot_of(css, css->serial_nr), now > queued ? now - queued : 0);
+  return 0;
+}
+
+// ---- task_storage
+
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, __u64);
+} runnable_since SEC(".maps");
+
+// Storage is made where threads are made or listed, never in the scheduler: an allocation may wake kswapd,
+// which takes a run queue's lock, and the scheduler holds one.
+static __always_inline void make_storage(struct task_struct* task) {
+  bpf_task_storage_get(&runnable_since, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+SEC("iter/task")
+int task_storage_for_existing(struct bpf_iter__task* context) {
+  struct task_struct* task = context->task;
+  if (task) make_storage(task);
+  return 0;
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(task_storage_for_new, struct task_struct* task) {
+  make_storage(task);
+  return 0;
+}
+
+static __always_inline void begin_wait(struct task_struct* task) {
+  __u64* since = bpf_task_storage_get(&runnable_since, task, 0, 0);
+  if (!since)
+    count_lost_wait();
+  else if (!*since)
+    *since = bpf_ktime_get_ns();
+}
+
+// A thread that is still on its CPU does not wait: it was woken on its way to sleep.
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(task_storage_on_wakeup, struct task_struct* task) {
+  if (!task->on_cpu) begin_wait(task);
+  return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(task_storage_on_wakeup_new, struct task_struct* task) {
+  begin_wait(task);
+  return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(task_storage_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
+  if (prev->pid && (preempt || is_in_running_state(prev))) begin_wait(prev);
+  if (!next->pid) return 0;
+  __u64* since = bpf_task_storage_get(&runnable_since, next, 0, 0);
+  if (!since || !*since) return 0;
+  const struct cgroup_subsys_state* css = css_of(next);
+  add_delay(slot_of(css, css->serial_nr), bpf_ktime_get_ns() - *since);
+  *since = 0;
+  return 0;
+}
+
+// ---- raw_tracepoint
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1);  // the number of threads that may wait at once, set before loading
+  __type(key, __u32);
+  __type(value, __u64);
+} runnable_threads SEC(".maps");
+
+static __always_inline const struct cgroup_subsys_state* probed_css_of(const struct task_struct* task) {
+  const struct css_set* set = BPF_CORE_READ(task, cgroups);
+  if (hierarchy_id == 0) return &BPF_CORE_READ(set, dfl_cgrp)->self;
+  int index = bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id);
+  const struct cgroup_subsys_state* css = NULL;
+  bpf_core_read(&css, sizeof(css), &set->subsys[index]);
+  return css;
+}
+
+static __always_inline void begin_hashed_wait(const struct task_struct* task) {
+  __u32 tid = BPF_CORE_READ(task, pid);
+  __u64 now = bpf_ktime_get_ns();
+  if (bpf_map_update_elem(&runnable_threads, &tid, &now, BPF_NOEXIST) == -E2BIG) count_lost_wait();
+}
+
+SEC("raw_tp/cgroup_rmdir")
+int raw_on_cgroup_rmdir(struct bpf_raw_tracepoint_args* context) {
+  release_slot_of((const struct cgroup*)context->args[0]);
+  return 0;
+}
+
+SEC("raw_tp/sched_wakeup")
+int raw_on_wakeup(struct bpf_raw_tracepoint_args* context) {
+  const struct task_struct* task = (const void*)context->args[0];
+  if (!BPF_CORE_READ(task, on_cpu)) begin_hashed_wait(task);
+  return 0;
+}
+
+SEC("raw_tp/sched_wakeup_new")
+int raw_on_wakeup_new(struct bpf_raw_tracepoint_args* context) {
+  begin_hashed_wait((const void*)context->args[0]);
+  return 0;
+}
+
+SEC("raw_tp/sched_switch")
+int raw_on_switch(struct bpf_raw_tracepoint_args* context) {
+  bool preempt = context->args[0];
+  const struct task_struct* prev = (const void*)context->args[1];
+  const struct task_struct* next = (const void*)context->args[2];
+  if (BPF_CORE_READ(prev, pid) && (preempt || is_in_running_state(prev))) begin_hashed_wait(prev);
+  __u32 tid = BPF_CORE_READ(next, pid);
+  __u64* since = tid ? bpf_map_lookup_elem(&runnable_threads, &tid) : NULL;
+  if (!since) return 0;
+  const struct cgroup_subsys_state* css = probed_css_of(next);
+  add_delay(slot_of(css, BPF_CORE_READ(css, serial_nr)), bpf_ktime_get_ns() - *since);
+  bpf_map_delete_elem(&runnable_threads, &tid);
+  return 0;
+}
