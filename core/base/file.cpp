@@ -58,11 +58,15 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
 
 Result<std::string> read_file_at(int dir, const std::string& path, std::size_t max_bytes) {
   UniqueFd fd = TRY(open_at(dir, path, O_RDONLY));
+  return read_all(fd.get(), path, max_bytes);
+}
+
+Result<std::string> read_all(int fd, const std::string& path, std::size_t max_bytes) {
   std::string content;
   std::size_t used = 0;
   for (;;) {
     if (used == content.size()) content.resize(std::max<std::size_t>(4096, used * 2));
-    ssize_t n = ::read(fd.get(), content.data() + used, content.size() - used);
+    ssize_t n = ::read(fd, content.data() + used, content.size() - used);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return system_error(errno, "cannot read '" + path + "'");
     if (n == 0) break;

@@ -27,6 +27,9 @@ Result<UniqueFd> open_directory(const std::string& path);
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes = kMaxFileBytes);
 Result<std::string> read_file_at(int dir, const std::string& path, std::size_t max_bytes = kMaxFileBytes);
 
+// From where the descriptor stands to its end; `path` is for the error.
+Result<std::string> read_all(int fd, const std::string& path, std::size_t max_bytes = kMaxFileBytes);
+
 // Reads a kept descriptor from offset 0 into `buffer` with one pread, as cgroup and proc files allow; a value
 // that fills the buffer is an error (EMSGSIZE). ENODEV means that the cgroup behind the descriptor is gone.
 Result<std::string_view> pread_all(int fd, std::span<char> buffer);
