@@ -7,23 +7,26 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # A sudo'ed or container build must not be surprised by the language of tools.
 export LC_ALL=C.UTF-8
 
-# phase "words" LOG command…: runs the command with its output in LOG and prints one line: words, result,
-# seconds. On failure the end of LOG follows.
-phase() {
-  local words=$1 log=$2 begin=$SECONDS rc=0
+# timed "words" LOG command…: runs the command with its output in LOG and prints one line: words, result, seconds.
+timed() {
+  local words=$1 log=$2 begin=$SECONDS rc=0 result=ok
   shift 2
   mkdir -p "$(dirname "$log")"
   printf '%-44s ' "$words"
-  "$@" >"$log" 2>&1 </dev/null || rc=$?
-  if [ "$rc" = 0 ]; then
-    printf 'ok %6d s\n' $((SECONDS - begin))
-  else
-    printf 'FAILED %d s\n' $((SECONDS - begin))
-    echo "--- the end of $log"
-    tail -n 40 "$log"
-    echo "---"
-  fi
+  "$@" >"$log" 2>&1 </dev/null || { rc=$?; result=FAILED; }
+  printf '%-6s %5d s\n' "$result" $((SECONDS - begin))
   return "$rc"
+}
+
+show_end_of() {
+  echo "--- the end of $1"
+  tail -n 40 "$1"
+  echo "---"
+}
+
+# The same, and shows what went wrong.
+phase() {
+  timed "$@" || { show_end_of "$2"; return 1; }
 }
 
 # Installs what packaging/dependencies lists for build or test; build folders made without it look again.
