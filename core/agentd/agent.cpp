@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/agent.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include "core/agentd/gates.hpp"
+#include "core/agentd/process.hpp"
+#include "core/agentd/reload.hpp"
+#include "core/agentd/self_metrics.hpp"
+#include "core/agentd/version.hpp"
+#include "core/base/parse.hpp"
+#include "core/config/load.hpp"
+#include "core/host/capability_probes.hpp"
+#include "core/log/log.hpp"
+
+namespace koord::agentd {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr log::Category agent_log{"agent"};
+constexpr log::Category plugin_log{"plugin"};
+
+// SIGTERM to end: 5 s in all.
+constexpr Duration kHttpGrace = 500ms;
+constexpr Duration kPluginGrace = 4s;
+
+store::Options store_options(const config::StoreSettings& settings) {
+  store::Options options;
+  options.path = settings.path;
+  options.retention = settings.retention;
+  options.max_bytes = settings.max_bytes;
+  options.journal_period = settings.journal_period;
+  return options;
+}
+
+void log_plugin(const host::PluginStatus& plugin) {
+  bool fine = plugin.state == host::PluginState::running || plugin.state == host::PluginState::stopped ||
+              plugin.state == host::PluginState::disabled || plugin.state == host::PluginState::absent;
+  std::string text = (plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id) + " is " +
+                     std::string(to_string(plugin.state)) + (plugin.reason.empty() ? "" : ": " + plugin.reason);
+  log::write(plugin_log, fine ? log::Level::info : log::Level::warn, text);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Agent>> Agent::make(config::Config config, CommandLine line) {
+  log::set_up(config.log.level, config.log.format);
+  // Host time goes on where the metric cache ends, so its newest sample is read before there is a clock.
+  std::optional<Time> newest = store::Store::newest_time(config.store.path);
+  auto clock = std::make_unique<SystemClock>(newest.value_or(Time::min()));
+  std::unique_ptr<store::Store> store = TRY(store::Store::open(store_options(config.store), *clock));
+  cgroup::Layout layout = TRY(cgroup::Layout::detect(config.roots));
+  return std::unique_ptr<Agent>(
+      new Agent(std::move(config), std::move(line), std::move(clock), std::move(store), std::move(layout)));
+}
+
+Agent::Agent(config::Config config, CommandLine line, std::unique_ptr<SystemClock> clock,
+             std::unique_ptr<store::Store> store, cgroup::Layout layout)
+    : config_(std::move(config)),
+      line_(std::move(line)),
+      clock_(std::move(clock)),
+      store_(std::move(store)),
+      feed_(*store_),
+      registry_(config_.node_name, &feed_),
+      host_metrics_(config_.node_name),
+      cgroups_(layout),
+      services_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
+      workers_(config_.workers),
+      plugins_({loop_, workers_, services_, host_metrics_, plans_, {}, log_plugin}),
+      state_({loop_, workers_, hub_, layout, config_.roots, config_.node_name}, config_.state),
+      sources_{services_,
+               host_metrics_,
+               layout.hierarchy(),
+               [this] { return plugins_.status(); },
+               [this] {
+                 std::lock_guard lock(mutex_);
+                 return gates_.list();
+               },
+               [this] { return health(); }},
+      public_server_(loop_, workers_, public_routes(sources_)),
+      local_server_(loop_, workers_, local_routes(sources_)) {
+  hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
+}
+
+int Agent::run() {
+  if (auto started = start(); !started) {
+    log::error(agent_log, "cannot start: {}", started.error().message());
+    stop();
+    return 1;
+  }
+  log::info(agent_log, "koordetector {} observes node '{}'", kVersion, config_.node_name);
+  loop_.run();
+  log::info(agent_log, "ending");
+  stop();
+  return 0;
+}
+
+Result<void> Agent::start() {
+  if (!store_->open_report().empty()) log::warn(agent_log, "{}", store_->open_report());
+  capabilities_.set(host::probe_capabilities(config_.roots, cgroups_.layout()));
+  export_process(host_metrics_);
+  export_store(host_metrics_, feed_);
+  export_http(host_metrics_, public_server_);
+  export_capabilities(host_metrics_, capabilities_);
+  handle_signals();
+  state_.start();
+  start_plugins(config_);
+  return listen();
+}
+
+Result<void> Agent::listen() {
+  if (!config_.listen.metrics.empty()) {
+    std::uint16_t port = TRY(public_server_.listen_tcp(config_.listen.metrics));
+    log::info(agent_log, "metrics on {}, port {}", config_.listen.metrics, port);
+  }
+  if (!config_.listen.socket.empty()) {
+    TRY(local_server_.listen_unix(config_.listen.socket));
+    log::info(agent_log, "data API on {}", config_.listen.socket);
+  }
+  return {};
+}
+
+void Agent::handle_signals() {
+  for (int signal : {SIGTERM, SIGINT}) {
+    if (auto handled = loop_.on_signal(signal, [this] { loop_.stop(); }); !handled)
+      log::warn(agent_log, "{}, ignoring", handled.error().message());
+  }
+  if (auto handled = loop_.on_signal(SIGHUP, [this] { reload(); }); !handled)
+    log::warn(agent_log, "{}, ignoring", handled.error().message());
+}
+
+void Agent::start_plugins(const config::Config& config) {
+  config::FeatureGates gates;
+  plugins_.discover(config.plugins.directories, gates);
+  std::vector<std::string> problems = apply_gates(config.feature_gates, line_.feature_gates, gates);
+  for (const std::string& problem : plugins_.problems()) log::warn(agent_log, "{}, ignoring", problem);
+  for (const std::string& problem : problems) log::warn(agent_log, "{}, ignoring", problem);
+  {
+    std::lock_guard lock(mutex_);
+    gates_ = gates;
+    gate_problems_ = std::move(problems);
+  }
+  plugins_.apply(config.plugins, gates);
+}
+
+void Agent::reload() {
+  Result<config::Config> fresh = config::load(line_.config_path, line_.overrides);
+  {
+    std::lock_guard lock(mutex_);
+    config_problem_ = fresh ? std::string() : fresh.error().message();
+  }
+  if (!fresh) {
+    log::error(agent_log, "{}; keeping the last good configuration", fresh.error().message());
+    return;
+  }
+  std::vector<std::string> late = keys_needing_restart(config_, *fresh);
+  if (!late.empty()) log::warn(agent_log, "{}: a change takes effect after a restart only", join(late, ", "));
+  log::set_up(fresh->log.level, fresh->log.format);
+  start_plugins(*fresh);
+  config_.log = fresh->log;
+  config_.feature_gates = fresh->feature_gates;
+  config_.plugins = fresh->plugins;
+  log::info(agent_log, "configuration read again");
+}
+
+void Agent::stop() {
+  state_.stop();
+  bool plugins_ended = plugins_.stop(kPluginGrace);
+  local_server_.stop(kHttpGrace, [this] { public_server_.stop(kHttpGrace, [this] { loop_.stop(); }); });
+  loop_.run();
+  if (plugins_ended) return;
+  // A thread of a plugin is still at work in what we would destroy: save the history and leave.
+  log::warn(agent_log, "a plugin did not end in time; its thread ends with the process");
+  store_->flush();
+  ::_exit(0);
+}
+
+std::vector<ModuleHealth> Agent::health() const {
+  return {config_health(), store_health(), state_.health(), plugin_health()};
+}
+
+ModuleHealth Agent::store_health() const {
+  store::Stats stats = store_->stats();
+  if (stats.mode == store::Mode::memory && !stats.reason.empty())
+    return {"store", true, "degraded, in memory only: " + stats.reason};
+  return {"store", true, "ok"};
+}
+
+ModuleHealth Agent::plugin_health() const {
+  host::Readiness readiness = plugins_.ready();
+  if (!readiness.ready) return {"plugins", false, join(readiness.reasons, "; ")};
+  std::vector<std::string> troubled;
+  for (const host::PluginStatus& plugin : plugins_.status()) {
+    using enum host::PluginState;
+    bool trouble = plugin.state == refused || plugin.state == failed || plugin.state == wedged || plugin.state == parked;
+    if (trouble) troubled.push_back((plugin.id.empty() ? plugin.path : plugin.id) + " is " + std::string(to_string(plugin.state)));
+  }
+  return {"plugins", true, troubled.empty() ? "ok" : "degraded: " + join(troubled, "; ")};
+}
+
+ModuleHealth Agent::config_health() const {
+  std::lock_guard lock(mutex_);
+  if (!config_problem_.empty())
+    return {"config", true, "degraded, keeping the last good one: " + join(split(config_problem_, '\n'), "; ")};
+  if (!gate_problems_.empty()) return {"config", true, "degraded: " + join(gate_problems_, "; ")};
+  return {"config", true, "ok"};
+}
+
+}  // namespace koord::agentd

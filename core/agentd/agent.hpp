@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Agent: the parts of the daemon, put together, started in order and ended in reverse. The only place that knows them
+// all; what they do is theirs.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/agentd/api.hpp"
+#include "core/agentd/command_line.hpp"
+#include "core/agentd/state_feeder.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/config/config.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/host/observed_plans.hpp"
+#include "core/host/plugin_manager.hpp"
+#include "core/host/shared_services.hpp"
+#include "core/http/server.hpp"
+#include "core/metric/host_metrics.hpp"
+#include "core/store/store.hpp"
+
+namespace koord::agentd {
+
+class Agent {
+ public:
+  // Opens what the agent needs; an error means that it cannot run at all.
+  static Result<std::unique_ptr<Agent>> make(config::Config config, CommandLine line);
+
+  // Runs until SIGTERM or SIGINT, then ends within 5 s. SIGHUP reads the configuration again.
+  int run();
+
+ private:
+  Agent(config::Config config, CommandLine line, std::unique_ptr<SystemClock> clock,
+        std::unique_ptr<store::Store> store, cgroup::Layout layout);
+
+  Result<void> start();
+  Result<void> listen();
+  void handle_signals();
+  void start_plugins(const config::Config& config);
+  void reload();
+  void stop();
+
+  std::vector<ModuleHealth> health() const;
+  ModuleHealth store_health() const;
+  ModuleHealth plugin_health() const;
+  ModuleHealth config_health() const;
+
+  config::Config config_;
+  const CommandLine line_;
+  std::unique_ptr<SystemClock> clock_;
+  std::unique_ptr<store::Store> store_;
+  host::StoreFeed feed_;
+  metric::Registry registry_;
+  metric::HostMetrics host_metrics_;
+  state::Hub hub_;
+  cgroup::Reader cgroups_;
+  host::CapabilityBoard capabilities_;
+  host::SharedServices services_;
+
+  event::Loop loop_;
+  event::WorkerPool workers_;
+  host::ObservedPlans plans_;
+  host::PluginManager plugins_;
+  StateFeeder state_;
+
+  mutable std::mutex mutex_;  // of what follows
+  config::FeatureGates gates_;
+  std::string config_problem_;  // of the last reload; empty: it was taken
+  std::vector<std::string> gate_problems_;
+
+  const ApiSources sources_;
+  http::Server public_server_;
+  http::Server local_server_;
+};
+
+}  // namespace koord::agentd

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent serves over HTTP. Everything is read-only. The data API is on the unix socket alone, which only its
+// owner may open; Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well.
+//
+//   GET /metrics                    Prometheus text
+//   GET /healthz, /readyz           "ok"; /readyz: a line per module, 503 while one of them is not ready
+//   GET /api/v1/node                the node, its topology and latest node values
+//   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest values
+//   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
+//                                   &raw=true: the samples themselves
+//   GET /api/v1/plugins, /features, /capabilities
+//
+// Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
+// several at a time.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/agentd/module_health.hpp"
+#include "core/config/feature_gates.hpp"
+#include "core/host/plugin_status.hpp"
+#include "core/host/shared_services.hpp"
+#include "core/http/routes.hpp"
+#include "core/metric/host_metrics.hpp"
+
+namespace koord::agentd {
+
+// Where the answers come from; everything may be called from any thread and outlives the server.
+struct ApiSources {
+  host::SharedServices& services;
+  metric::HostMetrics& host_metrics;
+  cgroup::Hierarchy hierarchy;
+  std::function<std::vector<host::PluginStatus>()> plugins;
+  std::function<std::vector<config::GateState>()> features;
+  std::function<std::vector<ModuleHealth>()> health;
+};
+
+// For the TCP listener: metrics and probes.
+http::Routes public_routes(const ApiSources& sources);
+// For the unix socket: those and the data API.
+http::Routes local_routes(const ApiSources& sources);
+
+// The parts of the data API, a file each.
+http::Response get_node(const ApiSources& sources, const http::Request& request);
+http::Response get_pods(const ApiSources& sources, const http::Request& request);
+http::Response get_query(const ApiSources& sources, const http::Request& request);
+http::Response get_plugins(const ApiSources& sources, const http::Request& request);
+http::Response get_features(const ApiSources& sources, const http::Request& request);
+http::Response get_capabilities(const ApiSources& sources, const http::Request& request);
+
+}  // namespace koord::agentd

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// /api/v1/plugins, /features and /capabilities: what runs here, what may, and what the node can do.
+#include "core/agentd/json_answer.hpp"
+
+namespace koord::agentd {
+namespace {
+
+namespace json = boost::json;
+
+json::object counts(const host::CallCounts& counts) {
+  return {{"calls", counts.calls},
+          {"errors", counts.errors},
+          {"skippedTicks", counts.skipped_ticks},
+          {"deadlineMisses", counts.deadline_misses},
+          {"wallSeconds", to_seconds(counts.wall)},
+          {"cpuSeconds", to_seconds(counts.cpu)}};
+}
+
+json::object instance(const host::InstanceStatus& instance) {
+  return {{"kind", instance.kind},
+          {"name", instance.name},
+          {"state", to_string(instance.state)},
+          {"reason", instance.reason},
+          {"call", instance.call},
+          {"callSeconds", to_seconds(instance.call_time)},
+          {"counts", counts(instance.counts)},
+          {"lastError", instance.last_error},
+          {"lastSeconds", to_seconds(instance.last_duration)},
+          {"url", instance.url}};
+}
+
+json::object plugin(const host::PluginStatus& plugin) {
+  json::array instances;
+  for (const host::InstanceStatus& one : plugin.instances) instances.push_back(instance(one));
+  return {{"id", plugin.id},
+          {"version", plugin.version},
+          {"path", plugin.path},
+          {"description", plugin.description},
+          {"kinds", json_strings(plugin.kinds)},
+          {"gate", plugin.gate},
+          {"stage", to_string(plugin.stage)},
+          {"enabled", plugin.enabled},
+          {"required", plugin.required},
+          {"state", to_string(plugin.state)},
+          {"reason", plugin.reason},
+          {"counts", counts(plugin.counts)},
+          {"lastError", plugin.last_error},
+          {"lastSeconds", to_seconds(plugin.last_duration)},
+          {"periodSeconds", to_seconds(plugin.period)},
+          {"series", plugin.series},
+          {"droppedSeries", plugin.dropped_series},
+          {"restarts", plugin.restarts},
+          {"instances", std::move(instances)}};
+}
+
+}  // namespace
+
+http::Response get_plugins(const ApiSources& sources, const http::Request&) {
+  json::array plugins;
+  for (const host::PluginStatus& one : sources.plugins()) plugins.push_back(plugin(one));
+  return json_answer({{"plugins", std::move(plugins)}});
+}
+
+http::Response get_features(const ApiSources& sources, const http::Request&) {
+  json::array features;
+  for (const config::GateState& gate : sources.features())
+    features.push_back({{"name", gate.name},
+                        {"stage", to_string(gate.stage)},
+                        {"default", gate.default_on},
+                        {"enabled", gate.enabled},
+                        {"origin", gate.origin}});
+  return json_answer({{"features", std::move(features)}});
+}
+
+http::Response get_capabilities(const ApiSources& sources, const http::Request&) {
+  json::array capabilities;
+  for (const host::Capability& capability : sources.services.capabilities.list())
+    capabilities.push_back({{"name", capability.name},
+                            {"state", name_of(capability.state)},
+                            {"detail", capability.detail},
+                            {"plugin", capability.plugin}});
+  return json_answer({{"capabilities", std::move(capabilities)}});
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent was asked to do on its command line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+
+namespace koord::agentd {
+
+struct CommandLine {
+  enum class Action { run, check_config, print_reference, version, help };
+
+  Action action = Action::run;
+  std::string config_path;             // "" = defaults only
+  std::vector<std::string> overrides;  // "a.b=c"
+  std::string feature_gates;           // "A=true,B=false"
+};
+
+// `arguments` without the program's name.
+Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
+
+std::string usage();
+
+}  // namespace koord::agentd

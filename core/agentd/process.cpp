@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/process.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+
+namespace koord::agentd {
+namespace {
+
+double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; }
+
+// The number in a line "Key:  123 …" of /proc/self/status.
+std::uint64_t status_number(std::string_view status, std::string_view key) {
+  while (auto line = next_field(status, '\n')) {
+    if (!line->starts_with(key)) continue;
+    std::string_view rest = line->substr(key.size());
+    while (!rest.empty() && (rest.front() == ':' || rest.front() == ' ' || rest.front() == '\t')) rest.remove_prefix(1);
+    return parse_uint(rest.substr(0, rest.find(' '))).value_or(0);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void prepare_process() {
+  std::signal(SIGPIPE, SIG_IGN);
+  rlimit files;
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+}
+
+ProcessUsage process_usage() {
+  ProcessUsage usage;
+  // Always the agent's own /proc, never that of the observed node.
+  if (auto status = read_file("/proc/self/status")) {
+    usage.resident_bytes = status_number(*status, "VmRSS") * 1024;
+    usage.threads = status_number(*status, "Threads");
+  }
+  if (auto files = list_directory("/proc/self/fd")) usage.open_files = files->size();
+  rusage used;
+  if (::getrusage(RUSAGE_SELF, &used) == 0) usage.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
+  return usage;
+}
+
+}  // namespace koord::agentd

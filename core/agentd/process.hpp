@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent as a process: limits to set before anything is opened, figures of its own use.
+#pragma once
+
+#include <cstdint>
+
+namespace koord::agentd {
+
+// Raises the soft limit of open files to the hard one (a descriptor is kept for every cgroup file) and ignores SIGPIPE
+// (a client that hangs up is an error of its connection).
+void prepare_process();
+
+struct ProcessUsage {
+  std::uint64_t resident_bytes = 0;
+  double cpu_seconds = 0;
+  std::uint64_t open_files = 0;
+  std::uint64_t threads = 0;
+};
+
+// What this process uses now; zeros for what /proc does not tell.
+ProcessUsage process_usage();
+
+}  // namespace koord::agentd

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/reload.hpp"
+
+namespace koord::agentd {
+namespace {
+
+bool same(const NodeRoots& a, const NodeRoots& b) {
+  return a.proc == b.proc && a.sys == b.sys && a.cgroup == b.cgroup && a.resctrl == b.resctrl && a.run == b.run;
+}
+
+bool same(const config::ListenSettings& a, const config::ListenSettings& b) {
+  return a.metrics == b.metrics && a.socket == b.socket;
+}
+
+bool same(const config::StoreSettings& a, const config::StoreSettings& b) {
+  return a.path == b.path && a.retention == b.retention && a.max_bytes == b.max_bytes &&
+         a.journal_period == b.journal_period;
+}
+
+bool same(const config::StateSettings& a, const config::StateSettings& b) {
+  return a.source == b.source && a.resync_period == b.resync_period && a.cgroup.paths == b.cgroup.paths &&
+         a.file.pods == b.file.pods && a.file.node == b.file.node && a.file.node_slo == b.file.node_slo;
+}
+
+}  // namespace
+
+std::vector<std::string> keys_needing_restart(const config::Config& running, const config::Config& fresh) {
+  std::vector<std::string> keys;
+  if (running.node_name != fresh.node_name) keys.emplace_back("nodeName");
+  if (!same(running.roots, fresh.roots)) keys.emplace_back("roots");
+  if (!same(running.listen, fresh.listen)) keys.emplace_back("listen");
+  if (!same(running.store, fresh.store)) keys.emplace_back("store");
+  if (!same(running.state, fresh.state)) keys.emplace_back("state");
+  if (running.workers != fresh.workers) keys.emplace_back("workers");
+  return keys;
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a new configuration may change while the agent runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/config.hpp"
+
+namespace koord::agentd {
+
+// The keys that differ and only take effect after a restart. Log, feature gates and plugins are not among them.
+std::vector<std::string> keys_needing_restart(const config::Config& running, const config::Config& fresh);
+
+}  // namespace koord::agentd

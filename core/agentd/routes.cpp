@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/api.hpp"
+
+namespace koord::agentd {
+namespace {
+
+http::Response get_metrics(const ApiSources& sources) {
+  http::Response response{.content_type = std::string(http::kPrometheusText)};
+  host::SharedServices& services = sources.services;
+  services.metrics.write_text(response.body, services.clock.now());
+  sources.host_metrics.write_text(response.body);
+  return response;
+}
+
+http::Response get_readyz(const ApiSources& sources) {
+  http::Response response;
+  for (const ModuleHealth& module : sources.health()) {
+    response.body += (module.ready ? "[+] " : "[-] ") + module.name + ": " + module.detail + "\n";
+    if (!module.ready) response.status = 503;
+  }
+  return response;
+}
+
+void add_probes(const ApiSources& sources, http::Routes& routes) {
+  routes.get("/metrics", [&sources](const http::Request&) { return get_metrics(sources); });
+  routes.get("/healthz", [](const http::Request&) { return http::plain_text(200, "ok"); });
+  routes.get("/readyz", [&sources](const http::Request&) { return get_readyz(sources); });
+}
+
+using Answer = http::Response (*)(const ApiSources&, const http::Request&);
+
+void add(http::Routes& routes, std::string path, const ApiSources& sources, Answer answer) {
+  routes.get(std::move(path), [&sources, answer](const http::Request& request) { return answer(sources, request); });
+}
+
+}  // namespace
+
+http::Routes public_routes(const ApiSources& sources) {
+  http::Routes routes;
+  add_probes(sources, routes);
+  return routes;
+}
+
+http::Routes local_routes(const ApiSources& sources) {
+  http::Routes routes = public_routes(sources);
+  add(routes, "/api/v1/node", sources, get_node);
+  add(routes, "/api/v1/pods", sources, get_pods);
+  add(routes, "/api/v1/query", sources, get_query);
+  add(routes, "/api/v1/plugins", sources, get_plugins);
+  add(routes, "/api/v1/features", sources, get_features);
+  add(routes, "/api/v1/capabilities", sources, get_capabilities);
+  return routes;
+}
+
+}  // namespace koord::agentd

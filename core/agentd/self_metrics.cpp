@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/self_metrics.hpp"
+
+#include <cstdint>
+
+#include "core/agentd/process.hpp"
+#include "core/agentd/version.hpp"
+
+namespace koord::agentd {
+namespace {
+
+// A prometheus counter that follows a running total kept elsewhere.
+class FollowingCounter {
+ public:
+  explicit FollowingCounter(metric::HostCounter counter) : counter_(counter) {}
+  void follow(double total) { counter_.add(total - counter_.value()); }
+
+ private:
+  metric::HostCounter counter_;
+};
+
+double as_double(std::uint64_t n) { return static_cast<double>(n); }
+
+}  // namespace
+
+void export_process(metric::HostMetrics& metrics) {
+  metrics.gauge("host_info", "The agent's version; always 1.", {{"version", kVersion}}).set(1);
+  auto resident = metrics.gauge("host_resident_memory_bytes", "Resident memory of the agent's process, in bytes.");
+  auto files = metrics.gauge("host_open_files", "Open descriptors of the agent's process.");
+  auto threads = metrics.gauge("host_threads", "Threads of the agent's process.");
+  FollowingCounter cpu(metrics.counter("host_cpu_seconds_total", "CPU time used by the agent's process, in seconds."));
+  metrics.on_collect([=]() mutable {
+    ProcessUsage usage = process_usage();
+    resident.set(as_double(usage.resident_bytes));
+    files.set(as_double(usage.open_files));
+    threads.set(as_double(usage.threads));
+    cpu.follow(usage.cpu_seconds);
+  });
+}
+
+void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed) {
+  auto bytes = metrics.gauge("store_size_bytes", "Size of the metric cache on disk, in bytes.");
+  auto series = metrics.gauge("store_live_series", "Living series in the metric cache.");
+  auto degraded = metrics.gauge("store_degraded", "1 while the metric cache keeps its data in memory only, against its configuration.");
+  FollowingCounter appended(metrics.counter("store_appended_samples_total", "Samples taken into the metric cache."));
+  FollowingCounter dropped(
+      metrics.counter("store_dropped_samples_total", "Samples that never reached the disk though they should."));
+  FollowingCounter refused(metrics.counter("store_refused_batches_total", "Batches that the metric cache refused."));
+  metrics.on_collect([=, &feed]() mutable {
+    store::Stats stats = feed.store().stats();
+    bytes.set(as_double(stats.bytes_on_disk));
+    series.set(as_double(stats.live_series));
+    degraded.set(stats.mode == store::Mode::memory && !stats.reason.empty());
+    appended.follow(as_double(stats.appended_samples));
+    dropped.follow(as_double(stats.dropped_samples));
+    refused.follow(as_double(feed.refused_batches()));
+  });
+}
+
+void export_http(metric::HostMetrics& metrics, const http::Server& server) {
+  FollowingCounter requests(metrics.counter("http_requests_total", "Requests served."));
+  FollowingCounter errors(metrics.counter("http_errors_total", "Requests answered with 4xx or 5xx."));
+  FollowingCounter refused(metrics.counter("http_refused_connections_total", "Connections refused at the limit."));
+  metrics.on_collect([=, &server]() mutable {
+    http::Server::Counters counters = server.counters();
+    requests.follow(as_double(counters.requests));
+    errors.follow(as_double(counters.errors));
+    refused.follow(as_double(counters.refused_connections));
+  });
+}
+
+void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoard& board) {
+  for (const host::Capability& capability : board.list()) {
+    if (!capability.plugin.empty()) continue;
+    metrics
+        .gauge("host_capability", "What this node can do: 1 supported, 0 absent, -1 broken.",
+               {{"capability", capability.name}})
+        .set(capability.state == host::CapabilityState::supported ? 1
+             : capability.state == host::CapabilityState::broken  ? -1
+                                                                  : 0);
+  }
+}
+
+}  // namespace koord::agentd

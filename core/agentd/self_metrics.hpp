@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's figures about itself, as families koordetector_host_*, _store_* and _http_*: read when /metrics is.
+#pragma once
+
+#include "core/host/capability_board.hpp"
+#include "core/host/store_feed.hpp"
+#include "core/http/server.hpp"
+#include "core/metric/host_metrics.hpp"
+
+namespace koord::agentd {
+
+// What is referred to outlives `metrics`' last collection.
+void export_process(metric::HostMetrics& metrics);
+void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed);
+void export_http(metric::HostMetrics& metrics, const http::Server& server);
+void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoard& board);
+
+}  // namespace koord::agentd
