@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/store/lane.hpp"
+
+#include <algorithm>
+
+namespace koord::store {
+namespace {
+
+// Slow metrics are sealed by age: the journal must reach back to the oldest unsealed row.
+constexpr std::int64_t kMaxUnsealedMs = 240'000;
+// Coprime to kChunkRows, so that the first seals of 120 groups fall on 120 different rows.
+constexpr std::uint64_t kStagger = 53;
+
+std::vector<const Column*> columns_with_rows(const Group& group, std::uint64_t from_row) {
+  std::vector<const Column*> columns;
+  for (auto& column : group.columns)
+    if (column && column->next_row > from_row) columns.push_back(column.get());
+  std::sort(columns.begin(), columns.end(), [](auto* a, auto* b) { return a->id < b->id; });
+  return columns;
+}
+
+}  // namespace
+
+Lane::Lane(MetricId metric, double resolution, std::uint32_t ring_rows, std::int64_t newest_ms)
+    : metric_(metric), per_unit_(1 / resolution), ring_rows_(ring_rows), newest_ms_(newest_ms), times_(ring_rows) {}
+
+Group& Lane::group_with_room() {
+  while (roomy_ < groups_.size() && groups_[roomy_]->used == kGroupSeries) ++roomy_;
+  if (roomy_ < groups_.size()) return *groups_[roomy_];
+  groups_.push_back(std::make_unique<Group>());
+  Group& group = *groups_.back();
+  group.position = roomy_;
+  group.sealed_row = newest_row();
+  group.due_row = rows_ + 1 + (metric_ * 7 + roomy_) * kStagger % kChunkRows;
+  return group;
+}
+
+Column& Lane::add(SeriesId id) {
+  Group& group = group_with_room();
+  auto slot = std::find(group.columns.begin(), group.columns.end(), nullptr);
+  *slot = std::make_unique<Column>();
+  ++group.used;
+  Column& column = **slot;
+  column.values = std::make_unique_for_overwrite<std::int64_t[]>(ring_rows_);
+  column.lane = this;
+  column.per_unit = per_unit_;
+  // The newest row is open to a series that begins now, unless its group has sealed it.
+  column.first_row = column.next_row = std::max(newest_row(), group.sealed_row);
+  column.id = id;
+  column.group = &group;
+  return column;
+}
+
+std::vector<SeriesId> Lane::release_ended(Group& group) {
+  std::vector<SeriesId> released;
+  for (auto& column : group.columns) {
+    if (!column || !column->ended || column->next_row > group.sealed_row) continue;
+    released.push_back(column->id);
+    column.reset();
+    --group.used;
+    roomy_ = std::min(roomy_, group.position);
+  }
+  return released;
+}
+
+void Lane::begin_row(std::int64_t time_ms) {
+  newest_ms_ = time_ms;
+  position_ = rows_ % ring_rows_;
+  times_[position_] = time_ms;
+  ++rows_;
+}
+
+void Lane::fill_gap(Column& column) {
+  for (std::uint64_t row = std::max(column.next_row, oldest_row()); row + 1 < rows_; ++row)
+    column.values[row % ring_rows_] = kMissing;
+  column.next_row = rows_;
+}
+
+std::uint64_t Lane::first_row_from(std::int64_t time_ms, std::uint64_t low, std::uint64_t high) const {
+  while (low < high) {
+    std::uint64_t middle = low + (high - low) / 2;
+    if (time_of(middle) < time_ms) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+Lane::Window Lane::window(const Column& column, std::int64_t from_ms, std::int64_t to_ms) const {
+  std::uint64_t begin = std::max(column.first_row, oldest_row());
+  std::uint64_t end = column.next_row;
+  if (begin >= end) return {};
+  begin = first_row_from(from_ms, begin, end);
+  end = to_ms >= newest_ms_ ? end : first_row_from(to_ms + 1, begin, end);
+  std::size_t count = static_cast<std::size_t>(end - begin);
+  std::size_t at = begin % ring_rows_;
+  std::size_t first = std::min<std::size_t>(count, ring_rows_ - at);
+  std::span<const std::int64_t> times(times_), values(column.values.get(), ring_rows_);
+  return {{times.subspan(at, first), times.first(count - first)}, {values.subspan(at, first), values.first(count - first)}};
+}
+
+std::int64_t Lane::memory_from_ms(const Column& column) const {
+  std::uint64_t row = std::max(column.first_row, oldest_row());
+  return row < rows_ ? time_of(row) : newest_ms_ + 1;
+}
+
+bool Lane::due(const Group& group, std::int64_t now_ms) const {
+  if (rows_ > group.due_row) return true;
+  std::optional<std::int64_t> oldest = oldest_unsealed_ms(group);
+  return oldest && *oldest <= now_ms - kMaxUnsealedMs;
+}
+
+std::optional<std::int64_t> Lane::oldest_unsealed_ms(const Group& group) const {
+  std::uint64_t row = std::max(group.sealed_row, oldest_row());
+  if (group.used == 0 || row >= rows_) return std::nullopt;
+  return time_of(row);
+}
+
+ChunkRows Lane::seal(Group& group, std::int64_t until_ms, std::uint64_t& lost) {
+  std::uint64_t begin = std::max(group.sealed_row, oldest_row());
+  std::uint64_t end = newest_ms_ <= until_ms ? rows_ : newest_row();
+  lost += (begin - group.sealed_row) * group.used;
+  while (group.due_row < rows_) group.due_row += kChunkRows;
+  ChunkRows rows;
+  if (begin >= end) return rows;
+  for (std::uint64_t row = begin; row < end; ++row) rows.times_ms.push_back(time_of(row));
+  for (const Column* column : columns_with_rows(group, begin)) {
+    std::vector<std::int64_t>& values = rows.values.emplace_back(rows.times_ms.size(), kMissing);
+    for (std::uint64_t row = std::max(begin, column->first_row); row < std::min(end, column->next_row); ++row)
+      values[row - begin] = column->values[row % ring_rows_];
+    rows.series.push_back(column->id);
+  }
+  for (auto& column : group.columns)
+    if (column) column->journal_epoch = 0;
+  group.sealed_row = end;
+  return rows;
+}
+
+}  // namespace koord::store

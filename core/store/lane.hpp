@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lane: one metric's time column and its series' values, the last rows of them in memory. A row is one time; a
+// series that has no value in it is kMissing there. Series stand in groups of up to 32, which are sealed, one chunk
+// each, at different rows, so that the work is spread. Part of State and guarded by its mutex.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/store/catalogue.hpp"
+#include "core/store/chunk.hpp"
+
+namespace koord::store {
+
+class Lane;
+struct Group;
+
+// One living series' values in a ring: row r stands at r % ring_rows. Rows from next_row on are missing.
+struct Column {
+  std::unique_ptr<std::int64_t[]> values;
+  Lane* lane = nullptr;
+  double per_unit = 1;              // 1 / resolution
+  std::uint64_t next_row = 0;
+  std::uint64_t first_row = 0;
+  std::int64_t journal_value = 0;   // the journal's last entry for it, when its epoch is journal_epoch
+  std::uint32_t journal_epoch = 0;
+  SeriesId id = 0;
+  Group* group = nullptr;
+  bool ended = false;
+};
+
+struct Group {
+  std::array<std::unique_ptr<Column>, kGroupSeries> columns;
+  std::size_t position = 0;  // in the lane
+  std::size_t used = 0;
+  std::uint64_t sealed_row = 0;  // rows before it are sealed
+  std::uint64_t due_row = 0;     // seal when the lane has so many rows
+};
+
+class Lane {
+ public:
+  // `newest_ms`: the newest sample of the metric in the file; no older row is begun.
+  Lane(MetricId metric, double resolution, std::uint32_t ring_rows, std::int64_t newest_ms);
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  MetricId metric() const { return metric_; }
+  void set_metric(MetricId metric) { metric_ = metric; }
+  std::int64_t newest_ms() const { return newest_ms_; }
+  bool has_rows() const { return rows_ > 0; }
+
+  Column& add(SeriesId id);
+  // Frees the columns that have ended and have no unsealed row, and says which.
+  std::vector<SeriesId> release_ended(Group& group);
+
+  // Begins a row at a time after newest_ms().
+  void begin_row(std::int64_t time_ms);
+  // Sets the value in the newest row.
+  void set(Column& column, std::int64_t value) {
+    if (column.next_row != rows_) fill_gap(column);
+    column.values[position_] = value;
+  }
+
+  // The part of a column that is in memory: the rows with times in [from, to], in up to two pieces.
+  struct Window {
+    std::array<std::span<const std::int64_t>, 2> times;
+    std::array<std::span<const std::int64_t>, 2> values;
+  };
+  Window window(const Column& column, std::int64_t from_ms, std::int64_t to_ms) const;
+  // Samples before it are not in memory.
+  std::int64_t memory_from_ms(const Column& column) const;
+
+  // Sealing.
+  std::span<const std::unique_ptr<Group>> groups() const { return groups_; }
+  bool due(const Group& group, std::int64_t now_ms) const;
+  std::optional<std::int64_t> oldest_unsealed_ms(const Group& group) const;
+  // Copies the unsealed rows out and counts them as sealed; adds the samples that left the ring unsealed to `lost`.
+  // The newest row is left out when it is after `until_ms`: it may still get values.
+  ChunkRows seal(Group& group, std::int64_t until_ms, std::uint64_t& lost);
+
+ private:
+  std::uint64_t newest_row() const { return rows_ > 0 ? rows_ - 1 : 0; }
+  std::uint64_t oldest_row() const { return rows_ > ring_rows_ ? rows_ - ring_rows_ : 0; }
+  std::int64_t time_of(std::uint64_t row) const { return times_[row % ring_rows_]; }
+  std::uint64_t first_row_from(std::int64_t time_ms, std::uint64_t low, std::uint64_t high) const;
+  void fill_gap(Column& column);
+  Group& group_with_room();
+
+  MetricId metric_;
+  double per_unit_;
+  std::uint32_t ring_rows_;
+  std::int64_t newest_ms_;
+  std::uint64_t rows_ = 0;  // begun so far
+  std::size_t position_ = 0;
+  std::vector<std::int64_t> times_;
+  std::vector<std::unique_ptr<Group>> groups_;
+  std::size_t roomy_ = 0;  // no group before it has room
+};
+
+}  // namespace koord::store

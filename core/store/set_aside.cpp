@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/store/set_aside.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <vector>
+
+namespace koord::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kKept = 2;
+
+std::string utc(std::int64_t wall_ns) {
+  std::time_t seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
+  std::tm fields{};
+  ::gmtime_r(&seconds, &fields);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &fields);
+  return text;
+}
+
+// Names end in their time, "…-20260102T030405Z", perhaps followed by ".2" or "-wal".
+std::string time_in(const std::string& name) { return name.substr(name.rfind('-', name.rfind('T')) + 1); }
+
+bool is_set_aside(const std::string& name, const std::string& base) {
+  return name.starts_with(base + ".") && name.find('T') != std::string::npos && !name.ends_with("-wal");
+}
+
+void remove_old(const fs::path& path) {
+  std::error_code ignored;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(path.parent_path(), ignored)) {
+    std::string name = entry.path().filename().string();
+    if (is_set_aside(name, path.filename().string())) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return time_in(a) > time_in(b); });
+  for (std::size_t i = kKept; i < names.size(); ++i) {
+    fs::remove(path.parent_path() / names[i], ignored);
+    fs::remove(path.parent_path() / (names[i] + "-wal"), ignored);
+  }
+}
+
+}  // namespace
+
+Result<std::string> set_aside(const std::string& path, const std::string& reason, std::int64_t wall_ns) {
+  std::string aside = path + "." + reason + "-" + utc(wall_ns);
+  std::error_code error;
+  for (int n = 2; fs::exists(aside, error); ++n) aside = path + "." + reason + "-" + utc(wall_ns) + "." + std::to_string(n);
+  fs::rename(path, aside, error);
+  if (error) return system_error(error.value(), "cannot rename '" + path + "' to '" + aside + "'");
+  fs::rename(path + "-wal", aside + "-wal", error);
+  fs::remove(path + "-shm", error);
+  remove_old(fs::absolute(path, error));
+  return aside;
+}
+
+}  // namespace koord::store

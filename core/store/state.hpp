@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the store's threads share: those that append and ask, and the writer. Everything here is guarded by the mutex,
+// which nobody holds during disk work or longer than a few microseconds per series.
+#pragma once
+
+#include <mutex>
+
+#include "core/store/chunk_index.hpp"
+#include "core/store/head.hpp"
+#include "core/store/key_values.hpp"
+#include "core/store/sealed_chunk.hpp"
+#include "core/store/types.hpp"
+
+namespace koord::store {
+
+struct State {
+  explicit State(const Options& options) : head(options) {}
+
+  mutable std::mutex mutex;
+  Head head;
+  ChunkIndex chunks;
+  PendingChunks pending;
+  KeyValues values;
+  Stats stats;
+};
+
+}  // namespace koord::store
