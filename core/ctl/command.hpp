@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands of koordctl have in common: how they are listed, which options all of them take, how they reach
+// the agent. Each command is a file of its own.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+
+namespace koord::ctl {
+
+namespace po = boost::program_options;
+
+enum class Output { table, json };
+
+// A command's line after its name, taken apart.
+struct Invocation {
+  po::variables_map options;
+  std::string socket;
+  Output output = Output::table;
+  std::ostream& out;
+
+  bool has(const char* name) const { return options.count(name) > 0; }
+  std::string text(const char* name) const { return options.count(name) ? options[name].as<std::string>() : ""; }
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view arguments;  // "METRIC", "'SELECT …'": one positional argument, or ""
+  std::string_view summary;
+  // Adds the command's own options.
+  void (*describe)(po::options_description&);
+  // Success is exit status 0, an error is printed and is 1.
+  Result<void> (*run)(const Invocation&);
+};
+
+extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kSql;
+
+// What the agent answers to GET `target`, when that is 200; its own error text otherwise.
+Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);
+
+}  // namespace koord::ctl

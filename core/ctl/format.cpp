@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/format.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <string_view>
+
+namespace koord::ctl {
+namespace {
+
+constexpr const char* kUnknown = "-";
+
+// Three figures: 1.23, 12.3, 123.
+std::string three_figures(double value) {
+  return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
+}  // namespace
+
+std::string format_cores(std::optional<double> cores) { return cores ? fmt::format("{:.3f}", *cores) : kUnknown; }
+
+std::string format_bytes(std::optional<double> bytes) {
+  if (!bytes) return kUnknown;
+  constexpr std::array<std::string_view, 6> kUnits{"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+  double value = *bytes;
+  std::size_t unit = 0;
+  for (; std::fabs(value) >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  return unit == 0 ? fmt::format("{:.0f}", value) : three_figures(value) + std::string(kUnits[unit]);
+}
+
+std::string format_seconds(std::optional<double> seconds) {
+  if (!seconds) return kUnknown;
+  if (*seconds == 0) return "0";
+  constexpr std::array<std::string_view, 4> kUnits{"s", "ms", "us", "ns"};
+  double value = *seconds;
+  std::size_t unit = 0;
+  for (; std::fabs(value) < 1 && unit + 1 < kUnits.size(); ++unit) value *= 1000;
+  return three_figures(value) + std::string(kUnits[unit]);
+}
+
+std::string format_number(std::optional<double> number) { return number ? fmt::format("{}", *number) : kUnknown; }
+
+std::string format_wall_time(double unix_seconds) {
+  std::time_t whole = static_cast<std::time_t>(std::floor(unix_seconds));
+  std::tm parts{};
+  ::gmtime_r(&whole, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  return text;
+}
+
+}  // namespace koord::ctl

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as people read them. "-" stands for what is not known.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace koord::ctl {
+
+std::string format_cores(std::optional<double> cores);      // "0.503"
+std::string format_bytes(std::optional<double> bytes);      // "1.5Gi"
+std::string format_seconds(std::optional<double> seconds);  // "12.3ms"
+std::string format_number(std::optional<double> number);    // shortest that reads back, "0.5"
+std::string format_wall_time(double unix_seconds);          // "2026-01-02 03:04:05" in UTC
+
+}  // namespace koord::ctl

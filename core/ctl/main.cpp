@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl: looks at a running agent. Exit status: 0 well, 1 the command failed, 2 the command line is wrong.
+#include <array>
+#include <iostream>
+
+#include "core/ctl/command.hpp"
+
+namespace koord::ctl {
+namespace {
+
+constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock";
+
+std::array<const Command*, 6> commands() { return {&kTop, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kSql}; }
+
+po::options_description options_of(const Command& command) {
+  po::options_description options("Options");
+  options.add_options()("output,o", po::value<std::string>()->default_value("table")->value_name("table|json"),
+                        "how to print")(
+      "socket,s", po::value<std::string>()->default_value(std::string(kDefaultSocket))->value_name("PATH"),
+      "the agent's socket")("help,h", "print this help");
+  command.describe(options);
+  return options;
+}
+
+void print_usage(std::ostream& out) {
+  out << "Usage: koordctl COMMAND [options]\n\nLooks at the koordetector agent of this node.\n\nCommands\n";
+  for (const Command* command : commands()) {
+    std::string name = std::string(command->name) + " " + std::string(command->arguments);
+    out << "  " << name << std::string(name.size() < 18 ? 18 - name.size() : 1, ' ') << command->summary << "\n";
+  }
+  out << "\nkoordctl COMMAND --help tells the options of a command.\n";
+}
+
+void print_help(const Command& command, std::ostream& out) {
+  out << "Usage: koordctl " << command.name << (command.arguments.empty() ? "" : " ") << command.arguments
+      << " [options]\n\n"
+      << command.summary << "\n\n"
+      << options_of(command);
+}
+
+Result<po::variables_map> parse(const Command& command, const std::vector<std::string>& arguments) {
+  po::options_description options = options_of(command);
+  options.add_options()("argument", po::value<std::string>());
+  po::positional_options_description positional;
+  positional.add("argument", command.arguments.empty() ? 0 : 1);
+  po::variables_map values;
+  try {
+    using namespace po::command_line_style;
+    auto style = unix_style & ~allow_guessing;
+    po::store(po::command_line_parser(arguments).options(options).positional(positional).style(style).run(), values);
+  } catch (const po::error& error) {
+    return invalid(error.what());
+  }
+  if (!command.arguments.empty() && !values.count("argument") && !values.count("help"))
+    return invalid("the argument " + std::string(command.arguments) + " is missing");
+  return values;
+}
+
+int complain(const std::string& text, int status) {
+  std::cerr << "koordctl: " << text << "\n";
+  return status;
+}
+
+int run(const Command& command, const std::vector<std::string>& arguments) {
+  std::string hint = "; see koordctl " + std::string(command.name) + " --help";
+  Result<po::variables_map> values = parse(command, arguments);
+  if (!values) return complain(values.error().message() + hint, 2);
+  if (values->count("help")) {
+    print_help(command, std::cout);
+    return 0;
+  }
+  std::string output = (*values)["output"].as<std::string>();
+  if (output != "table" && output != "json")
+    return complain("--output '" + output + "' is neither table nor json" + hint, 2);
+
+  Invocation invocation{*values, (*values)["socket"].as<std::string>(), output == "json" ? Output::json : Output::table,
+                        std::cout};
+  if (Result<void> done = command.run(invocation); !done) return complain(done.error().message(), 1);
+  return std::cout.flush() ? 0 : 1;
+}
+
+int main(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    print_usage(std::cerr);
+    return 2;
+  }
+  if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+    print_usage(std::cout);
+    return 0;
+  }
+  for (const Command* command : commands())
+    if (command->name == arguments[0]) return run(*command, {arguments.begin() + 1, arguments.end()});
+  return complain("unknown command '" + arguments[0] + "'; koordctl --help lists them", 2);
+}
+
+}  // namespace
+}  // namespace koord::ctl
+
+int main(int argc, char** argv) { return koord::ctl::main({argv + 1, argv + argc}); }

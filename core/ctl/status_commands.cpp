@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl plugins, features and capabilities: three lists.
+#include "core/ctl/command.hpp"
+#include "core/ctl/format.hpp"
+#include "core/ctl/json_view.hpp"
+#include "core/ctl/table.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void no_options(po::options_description&) {}
+
+// Asks for one list and prints it, as it came or as rows of a table.
+Result<void> print_list(const Invocation& invocation, const std::string& what, std::vector<Column> columns,
+                        std::vector<std::string> (*row)(const json::value&)) {
+  std::string answer = TRY(ask_agent(invocation, "/api/v1/" + what));
+  if (invocation.output == Output::json) {
+    invocation.out << answer;
+    return {};
+  }
+  Table table(std::move(columns));
+  json::value list = TRY(parse_object(answer));
+  for (const json::value& item : array_of(list, what)) table.add(row(item));
+  invocation.out << table.render();
+  return {};
+}
+
+std::string count_of(const json::value& counts, std::string_view key) { return format_number(number_of(counts, key)); }
+
+std::vector<std::string> plugin_row(const json::value& plugin) {
+  const json::value& counts = object_of(plugin, "counts");
+  std::string id = text_of(plugin, "id");
+  std::string why = text_of(plugin, "reason");
+  if (why.empty()) why = text_of(plugin, "lastError");
+  return {id.empty() ? text_of(plugin, "path") : id,
+          text_of(plugin, "version"),
+          text_of(plugin, "gate"),
+          text_of(plugin, "state"),
+          count_of(counts, "calls"),
+          count_of(counts, "errors"),
+          count_of(counts, "skippedTicks"),
+          format_seconds(number_of(plugin, "lastSeconds")),
+          format_seconds(number_of(counts, "cpuSeconds")),
+          format_number(number_of(plugin, "series")),
+          why};
+}
+
+Result<void> run_plugins(const Invocation& invocation) {
+  return print_list(invocation, "plugins",
+                    {{"PLUGIN"},
+                     {"VERSION"},
+                     {"GATE"},
+                     {"STATE"},
+                     {"CALLS", true},
+                     {"ERRORS", true},
+                     {"SKIPPED", true},
+                     {"LAST", true},
+                     {"CPU", true},
+                     {"SERIES", true},
+                     {"REASON"}},
+                    plugin_row);
+}
+
+std::vector<std::string> feature_row(const json::value& gate) {
+  return {text_of(gate, "name"), text_of(gate, "stage"), flag_of(gate, "default") ? "on" : "off",
+          flag_of(gate, "enabled") ? "on" : "off", text_of(gate, "origin")};
+}
+
+Result<void> run_features(const Invocation& invocation) {
+  return print_list(invocation, "features", {{"FEATURE"}, {"STAGE"}, {"DEFAULT"}, {"NOW"}, {"SET BY"}}, feature_row);
+}
+
+std::vector<std::string> capability_row(const json::value& capability) {
+  std::string plugin = text_of(capability, "plugin");
+  return {text_of(capability, "name"), text_of(capability, "state"), plugin.empty() ? "host" : plugin,
+          text_of(capability, "detail")};
+}
+
+Result<void> run_capabilities(const Invocation& invocation) {
+  return print_list(invocation, "capabilities", {{"CAPABILITY"}, {"STATE"}, {"SAID BY"}, {"DETAIL"}}, capability_row);
+}
+
+}  // namespace
+
+const Command kPlugins{"plugins", "", "The plugins, what became of them and what they cost.", no_options, run_plugins};
+const Command kFeatures{"features", "", "The feature gates and who set them.", no_options, run_features};
+const Command kCapabilities{"capabilities", "", "What this node and its kernel can do, and why not.", no_options,
+                            run_capabilities};
+
+}  // namespace koord::ctl

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/table.hpp"
+
+#include <algorithm>
+
+namespace koord::ctl {
+namespace {
+
+// Characters, not bytes: continuation bytes of UTF-8 take no column.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+void append_cell(std::string& line, const std::string& cell, std::size_t width, bool right) {
+  std::string blanks(width - width_of(cell), ' ');
+  line += right ? blanks + cell : cell + blanks;
+}
+
+void cut(std::string& line, std::size_t max_width) {
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if ((static_cast<unsigned char>(line[i]) & 0xc0) == 0x80) continue;
+    if (columns++ == max_width) return line.resize(i);
+  }
+}
+
+}  // namespace
+
+void Table::add(std::vector<std::string> cells) {
+  cells.resize(columns_.size());
+  for (std::string& cell : cells)
+    std::replace_if(cell.begin(), cell.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, '?');
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::render(std::size_t max_width) const {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t width = width_of(columns_[i].title);
+    for (const auto& row : rows_) width = std::max(width, width_of(row[i]));
+    widths.push_back(width);
+  }
+
+  std::string text;
+  auto add_line = [&](auto&& cell_of) {
+    std::string line;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (i > 0) line += "  ";
+      append_cell(line, cell_of(i), widths[i], columns_[i].right);
+    }
+    if (max_width > 0) cut(line, max_width);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  add_line([&](std::size_t i) { return columns_[i].title; });
+  for (const auto& row : rows_) add_line([&](std::size_t i) { return row[i]; });
+  return text;
+}
+
+}  // namespace koord::ctl

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/top_model.hpp"
+
+#include <algorithm>
+
+#include "core/ctl/format.hpp"
+#include "core/ctl/json_view.hpp"
+#include "core/ctl/table.hpp"
+
+namespace koord::ctl {
+namespace {
+
+// The metrics of one subject begin with its scope: "node", "pod" or "container".
+Usage usage_of(const json::value& item, const std::string& scope) {
+  const json::value& values = object_of(item, "values");
+  auto value = [&](std::string_view name) { return number_of(values, scope + std::string(name)); };
+  return {value("_cpu_usage"), value("_memory_usage"), value("_sched_latency_p50_seconds"),
+          value("_sched_latency_p95_seconds"), value("_sched_latency_p99_seconds")};
+}
+
+// A container in a pod carries the pod's name in front; others stand for themselves.
+TopRow container_row(const json::value& container, const std::string& prefix, const std::string& qos) {
+  std::string name = text_of(container, "name");
+  if (name.empty()) name = text_of(container, "id");
+  std::string kind = text_of(container, "kind");
+  if (kind == "regular") kind = "container";
+  return {kind, prefix + name, qos, usage_of(container, "container")};
+}
+
+void add_pod(const json::value& pod, std::vector<TopRow>& rows) {
+  std::string ns = text_of(pod, "namespace");
+  std::string name = (ns.empty() ? "" : ns + "/") + text_of(pod, "name");
+  std::string qos = text_of(pod, "qosClass");
+  if (qos.empty()) qos = text_of(pod, "kubernetesQOS");
+  rows.push_back({"pod", name, qos, usage_of(pod, "pod")});
+  for (const json::value& container : array_of(pod, "containers"))
+    rows.push_back(container_row(container, name + "/", qos));
+}
+
+std::optional<double> order_key(const Usage& usage, TopOrder order) {
+  switch (order) {
+    case TopOrder::cpu:
+      return usage.cpu_cores;
+    case TopOrder::memory:
+      return usage.memory_bytes;
+    case TopOrder::latency:
+      return usage.latency_p95;
+    case TopOrder::name:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::string header(const TopView& view) {
+  const Usage& usage = view.node_usage;
+  return "node " + view.node + "   " + format_wall_time(view.wall_time) + " UTC\n" +  //
+         "cpu " + format_cores(usage.cpu_cores) + " of " + std::to_string(view.online_cpus) + " cores   memory " +
+         format_bytes(usage.memory_bytes) + " of " + format_bytes(view.memory_total_bytes) +
+         "   scheduling latency p50 " + format_seconds(usage.latency_p50) + " p95 " +
+         format_seconds(usage.latency_p95) + " p99 " + format_seconds(usage.latency_p99) + "\n\n";
+}
+
+std::string first_lines(const std::string& text, std::size_t lines) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < lines && end < text.size(); ++i) end = text.find('\n', end) + 1;
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+Result<TopOrder> parse_top_order(std::string_view name) {
+  if (name == "cpu") return TopOrder::cpu;
+  if (name == "memory") return TopOrder::memory;
+  if (name == "latency") return TopOrder::latency;
+  if (name == "name") return TopOrder::name;
+  return invalid("--sort '" + std::string(name) + "' is not one of cpu, memory, latency, name");
+}
+
+Result<TopView> parse_top(const std::string& node_text, const std::string& pods_text) {
+  json::value node = TRY(parse_object(node_text));
+  json::value pods = TRY(parse_object(pods_text));
+  TopView view;
+  view.node = text_of(node, "name");
+  view.wall_time = number_of(node, "time").value_or(0);
+  view.node_usage = usage_of(node, "node");
+  for (const json::value& cpu : array_of(node, "cpus")) view.online_cpus += flag_of(cpu, "online");
+  for (const json::value& numa : array_of(node, "numaNodes"))
+    view.memory_total_bytes = view.memory_total_bytes.value_or(0) + number_of(numa, "memoryBytes").value_or(0);
+  for (const json::value& pod : array_of(pods, "pods")) add_pod(pod, view.rows);
+  for (const json::value& container : array_of(pods, "containers"))
+    view.rows.push_back(container_row(container, "", ""));
+  return view;
+}
+
+void sort_rows(std::vector<TopRow>& rows, TopOrder order) {
+  std::sort(rows.begin(), rows.end(), [order](const TopRow& a, const TopRow& b) {
+    std::optional<double> key_a = order_key(a.usage, order);
+    std::optional<double> key_b = order_key(b.usage, order);
+    return key_a != key_b ? key_a > key_b : a.name < b.name;  // nullopt is less than any number
+  });
+}
+
+std::string render_top(const TopView& view, std::size_t max_width, std::size_t max_lines) {
+  Table table({{"KIND"},
+               {"NAME"},
+               {"QOS"},
+               {"CPU", true},
+               {"MEMORY", true},
+               {"WAIT P50", true},
+               {"WAIT P95", true},
+               {"WAIT P99", true}});
+  for (const TopRow& row : view.rows)
+    table.add({row.kind, row.name, row.qos, format_cores(row.usage.cpu_cores), format_bytes(row.usage.memory_bytes),
+               format_seconds(row.usage.latency_p50), format_seconds(row.usage.latency_p95),
+               format_seconds(row.usage.latency_p99)});
+  std::string text = header(view) + table.render(max_width);
+  return max_lines == 0 ? text : first_lines(text, max_lines);
+}
+
+}  // namespace koord::ctl

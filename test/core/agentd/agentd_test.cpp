@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "core/agentd/command_line.hpp"
+#include "core/agentd/gates.hpp"
+#include "core/agentd/process.hpp"
+#include "core/agentd/reload.hpp"
+
+using namespace koord;
+using namespace koord::agentd;
+
+TEST_CASE("the command line names the file, the overrides and the gates") {
+  auto line = parse_command_line({"--config", "/etc/k.yaml", "--set", "a.b=c", "--set=d=e", "--feature-gates=A=true,B=false"});
+  REQUIRE(line);
+  CHECK(line->action == CommandLine::Action::run);
+  CHECK(line->config_path == "/etc/k.yaml");
+  CHECK(line->overrides == std::vector<std::string>{"a.b=c", "d=e"});
+  CHECK(line->feature_gates == "A=true,B=false");
+}
+
+TEST_CASE("check-config takes the file as its argument") {
+  auto line = parse_command_line({"check-config", "/etc/k.yaml"});
+  REQUIRE(line);
+  CHECK(line->action == CommandLine::Action::check_config);
+  CHECK(line->config_path == "/etc/k.yaml");
+  CHECK(parse_command_line({"check-config"}).error().message() == "check-config takes one argument, the file to check");
+}
+
+TEST_CASE("a command line that is wrong says in which word") {
+  CHECK(parse_command_line({"--confg", "x"}).error().message().find("--confg") != std::string::npos);
+  CHECK(parse_command_line({"begin"}).error().message() == "unknown command 'begin', the only one is check-config");
+}
+
+TEST_CASE("gates of the command line win over those of the file") {
+  config::FeatureGates gates;
+  REQUIRE(gates.add({"A", config::Stage::beta, true}));
+  CHECK(apply_gates({{"A", true}}, "A=false", gates).empty());
+  CHECK_FALSE(gates.enabled("A"));
+}
+
+TEST_CASE("an unknown gate is told and keeps no other gate from being set") {
+  config::FeatureGates gates;
+  REQUIRE(gates.add({"NodeResourceCollector", config::Stage::alpha, false}));
+  auto problems = apply_gates({{"NodeResourceColector", true}, {"NodeResourceCollector", true}}, "", gates);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].find("NodeResourceColector") != std::string::npos);
+  CHECK(problems[0].find("NodeResourceCollector") != std::string::npos);
+  CHECK(gates.enabled("NodeResourceCollector"));
+}
+
+TEST_CASE("a changed log level takes effect at once, a changed socket after a restart") {
+  config::Config running, fresh;
+  fresh.log.level = log::Level::debug;
+  CHECK(keys_needing_restart(running, fresh).empty());
+  fresh.listen.socket = "/run/other.sock";
+  fresh.workers = 7;
+  CHECK(keys_needing_restart(running, fresh) == std::vector<std::string>{"listen", "workers"});
+}
+
+TEST_CASE("the agent knows its own memory, CPU, files and threads") {
+  ProcessUsage usage = process_usage();
+  CHECK(usage.resident_bytes > 1u << 20);
+  CHECK(usage.threads >= 1);
+  CHECK(usage.open_files >= 3);
+}

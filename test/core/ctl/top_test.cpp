@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/top_model.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace koord::ctl;
+
+namespace {
+
+const char* const kNode = R"({"name": "n1", "time": 1700000000, "cpus": [{"cpu": 0, "online": true}, {"cpu": 1, "online": false}],
+  "numaNodes": [{"id": 0, "memoryBytes": 1024}, {"id": 1, "memoryBytes": 1024}], "values": {"node_cpu_usage": 0.5}})";
+
+const char* const kPods = R"({"pods": [{"namespace": "web", "name": "front", "qosClass": "LS", "values": {"pod_cpu_usage": 0.25},
+    "containers": [{"name": "app", "kind": "regular", "values": {"container_cpu_usage": 0.2, "container_memory_usage": 2048}}]}],
+  "containers": [{"id": "", "name": "ssh.service", "kind": "service", "values": {"container_cpu_usage": 0.75}},
+    {"name": "idle.service", "kind": "service", "values": {}}]})";
+
+std::vector<std::string> names(const std::vector<TopRow>& rows) {
+  std::vector<std::string> names;
+  for (const TopRow& row : rows) names.push_back(row.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("top shows pods with their containers, and what runs outside pods") {
+  auto view = parse_top(kNode, kPods);
+  REQUIRE(view);
+  CHECK(names(view->rows) == std::vector<std::string>{"web/front", "web/front/app", "ssh.service", "idle.service"});
+  CHECK(view->rows[1].kind == "container");
+  CHECK(view->rows[1].qos == "LS");
+  CHECK(view->rows[1].usage.memory_bytes == 2048.0);
+  CHECK(view->online_cpus == 1);
+  CHECK(view->memory_total_bytes == 2048.0);
+}
+
+TEST_CASE("top puts the largest first and what is unknown last") {
+  auto view = parse_top(kNode, kPods);
+  REQUIRE(view);
+  sort_rows(view->rows, TopOrder::cpu);
+  CHECK(names(view->rows) == std::vector<std::string>{"ssh.service", "web/front", "web/front/app", "idle.service"});
+}
+
+TEST_CASE("an unknown value is a dash, not a zero") {
+  auto view = parse_top(kNode, R"({"pods": [], "containers": [{"name": "x", "kind": "cgroup", "values": {}}]})");
+  REQUIRE(view);
+  std::string text = render_top(*view, 0, 0);
+  CHECK(text.find("x           -       -") != std::string::npos);
+  CHECK(text.find("cpu 0.500 of 1 cores   memory - of 2.00Ki") != std::string::npos);
+}
+
+TEST_CASE("top never prints more lines than the screen has") {
+  auto view = parse_top(kNode, kPods);
+  REQUIRE(view);
+  std::string text = render_top(*view, 80, 5);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 5);
+}
+
+TEST_CASE("an answer that is not what was expected is an error or empty, never a crash") {
+  CHECK_FALSE(parse_top("[]", kPods));
+  CHECK_FALSE(parse_top(kNode, "<html>"));
+  auto view = parse_top(R"({"name": 5, "cpus": 7, "values": []})", R"({"pods": [5, {}], "containers": {"a": 1}})");
+  REQUIRE(view);
+  CHECK(view->node.empty());
+}
