@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/metric/host_metrics.hpp"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <cmath>
+#include <mutex>
+#include <stdexcept>
+
+#include "core/metric/desc.hpp"
+#include "core/metric/text_writer.hpp"
+
+namespace koord::metric {
+
+void HostCounter::add(double n) {
+  if (counter_ && n >= 0 && std::isfinite(n)) counter_->Increment(n);
+}
+
+double HostCounter::value() const { return counter_ ? counter_->Value() : 0; }
+
+void HostGauge::set(double value) {
+  if (gauge_ && std::isfinite(value)) gauge_->Set(value);
+}
+
+void HostGauge::add(double n) {
+  if (gauge_ && std::isfinite(n)) gauge_->Increment(n);
+}
+
+double HostGauge::value() const { return gauge_ ? gauge_->Value() : 0; }
+
+void HostHistogram::observe(double value) {
+  if (histogram_ && std::isfinite(value)) histogram_->Observe(value);
+}
+
+struct HostMetrics::State {
+  prometheus::Labels node;
+  prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
+  std::mutex mutex;  // guards `reads`
+  std::vector<std::function<void()>> reads;
+
+  template <class Builder>
+  auto& family(Builder builder, std::string_view name, std::string_view help) {
+    if (!is_reserved(name)) throw std::invalid_argument("'" + std::string(name) + "' is not a name of the host");
+    std::string full_name(kFamilyPrefix);
+    full_name += name;
+    return builder.Name(full_name).Help(std::string(help)).Labels(node).Register(registry);
+  }
+};
+
+namespace {
+
+prometheus::Labels to_prometheus(const Labels& labels) { return {labels.begin(), labels.end()}; }
+
+}  // namespace
+
+HostMetrics::HostMetrics(std::string node_name) : state_(std::make_unique<State>()) {
+  if (!node_name.empty()) state_->node.emplace(kNodeLabel, std::move(node_name));
+}
+
+HostMetrics::~HostMetrics() = default;
+
+HostCounter HostMetrics::counter(std::string_view name, std::string_view help, const Labels& labels) {
+  return HostCounter(state_->family(prometheus::BuildCounter(), name, help).Add(to_prometheus(labels)));
+}
+
+HostGauge HostMetrics::gauge(std::string_view name, std::string_view help, const Labels& labels) {
+  return HostGauge(state_->family(prometheus::BuildGauge(), name, help).Add(to_prometheus(labels)));
+}
+
+HostHistogram HostMetrics::histogram(std::string_view name, std::string_view help, const std::vector<double>& bounds,
+                                     const Labels& labels) {
+  return HostHistogram(
+      state_->family(prometheus::BuildHistogram(), name, help).Add(to_prometheus(labels), bounds));
+}
+
+void HostMetrics::on_collect(std::function<void()> read) {
+  std::lock_guard lock(state_->mutex);
+  state_->reads.push_back(std::move(read));
+}
+
+void HostMetrics::write_text(std::string& out) const {
+  {
+    std::lock_guard lock(state_->mutex);
+    for (const auto& read : state_->reads) read();
+  }
+  out += prometheus::TextSerializer().Serialize(state_->registry.Collect());
+}
+
+}  // namespace koord::metric

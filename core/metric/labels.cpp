@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/metric/labels.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace koord::metric {
+namespace {
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::size_t subject_rank(std::string_view name) {
+  return static_cast<std::size_t>(std::find(std::begin(kSubjectLabels), std::end(kSubjectLabels), name) -
+                                  std::begin(kSubjectLabels));
+}
+
+bool is_subject_label(std::string_view name) { return subject_rank(name) < std::size(kSubjectLabels); }
+
+Result<void> check_value(const Labels::value_type& label) {
+  if (label.second.size() > kMaxLabelValueBytes)
+    return invalid("label '" + label.first + "' has a value of " + std::to_string(label.second.size()) +
+                   " bytes, expected at most " + std::to_string(kMaxLabelValueBytes));
+  if (!is_valid_utf8(label.second)) return invalid("label '" + label.first + "' has a value that is not UTF-8");
+  return {};
+}
+
+Result<void> check_own_name(std::string_view name) {
+  if (!is_valid_name(name) || name.starts_with("__"))
+    return invalid("label '" + std::string(name) + "' is not a name as [a-zA-Z_][a-zA-Z0-9_]* without leading '__'");
+  if (name == kNodeLabel || is_subject_label(name))
+    return invalid("label '" + std::string(name) + "' is set by the host from the subject of the series");
+  if (name == "le") return invalid("label 'le' is kept for the buckets of histograms");
+  return {};
+}
+
+Result<void> check_subject_name(std::string_view name) {
+  if (is_subject_label(name)) return {};
+  return invalid("label '" + std::string(name) + "' is none of a subject's labels");
+}
+
+void drop_empty(Labels& labels) {
+  std::erase_if(labels, [](const auto& label) { return label.second.empty(); });
+}
+
+Result<void> check_unique(const Labels& sorted) {
+  auto same = std::adjacent_find(sorted.begin(), sorted.end(),
+                                 [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (same != sorted.end()) return invalid("label '" + same->first + "' is given twice");
+  return {};
+}
+
+// Length of the UTF-8 sequence at the front of `text`, 0 when it is none: overlong forms, surrogates and numbers
+// beyond U+10FFFF are none.
+std::size_t utf8_sequence(std::string_view text) {
+  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
+  bool surrogate = first == 0xED && byte(1) > 0x9F;
+  bool too_big = first == 0xF4 && byte(1) > 0x8F;
+  return overlong || surrogate || too_big ? 0 : length;
+}
+
+}  // namespace
+
+bool is_valid_name(std::string_view name) {
+  return !name.empty() && is_letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
+}
+
+bool is_valid_utf8(std::string_view text) {
+  while (!text.empty()) {
+    std::size_t length = utf8_sequence(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+Result<Labels> checked_own_labels(Labels labels) {
+  if (labels.size() > kMaxOwnLabels)
+    return invalid("a series has " + std::to_string(labels.size()) + " labels, expected at most " +
+                   std::to_string(kMaxOwnLabels));
+  for (const auto& label : labels) {
+    TRY(check_own_name(label.first));
+    TRY(check_value(label));
+  }
+  std::sort(labels.begin(), labels.end());
+  TRY(check_unique(labels));
+  drop_empty(labels);
+  return labels;
+}
+
+Result<Labels> checked_subject_labels(Labels labels) {
+  for (const auto& label : labels) {
+    TRY(check_subject_name(label.first));
+    TRY(check_value(label));
+  }
+  std::sort(labels.begin(), labels.end(), [](const auto& a, const auto& b) {
+    return subject_rank(a.first) < subject_rank(b.first);
+  });
+  TRY(check_unique(labels));
+  drop_empty(labels);
+  return labels;
+}
+
+}  // namespace koord::metric

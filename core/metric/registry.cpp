@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/metric/registry.hpp"
+
+#include <mutex>
+
+#include "core/metric/definitions.hpp"
+#include "core/metric/recorder.hpp"
+#include "core/metric/series_table.hpp"
+#include "core/metric/text_writer.hpp"
+
+namespace koord::metric {
+
+struct Registry::State {
+  State(std::string node_name, SeriesObserver* observer)
+      : table(std::move(node_name), observer), recorder(table, observer) {}
+
+  void write_family(TextWriter& writer, const Metric& metric, Time now) const;
+  static void write_value(TextWriter& writer, const Series& series);
+  static void write_histogram(TextWriter& writer, const Series& series);
+
+  mutable std::mutex mutex;  // guards all below
+  Definitions definitions;
+  SeriesTable table;
+  Recorder recorder;
+  mutable std::size_t last_text_size = 0;
+};
+
+namespace {
+
+Error unknown_owner(std::string_view owner) { return invalid("'" + std::string(owner) + "' has defined no metric"); }
+
+Result<Subject> checked(const Subject& subject) {
+  Labels labels = TRY(checked_subject_labels(subject.labels));
+  if (subject.handle != 0 && labels.empty())
+    return invalid("subject " + std::to_string(subject.handle) + " has no labels, expected those of a pod or container");
+  if (subject.handle == 0 && !labels.empty()) return invalid("the node as subject has labels, expected none");
+  return Subject{subject.handle, std::move(labels)};
+}
+
+}  // namespace
+
+Registry::Registry(std::string node_name, SeriesObserver* observer)
+    : state_(std::make_unique<State>(std::move(node_name), observer)) {}
+
+Registry::~Registry() = default;
+
+Result<std::uint32_t> Registry::define(std::string_view owner, const Desc& desc) {
+  std::lock_guard lock(state_->mutex);
+  return state_->definitions.define(state_->definitions.owner(owner), desc);
+}
+
+Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, const Subject& subject, Labels own) {
+  Subject about = TRY(checked(subject));
+  Labels labels = TRY(checked_own_labels(std::move(own)));
+  std::lock_guard lock(state_->mutex);
+  SeriesTable& table = state_->table;
+  Metric* metric = state_->definitions.find(id);
+  if (!metric || metric->owner.name != owner)
+    return invalid("'" + std::string(owner) + "' has defined no metric " + std::to_string(id));
+  if (Series* known = table.find(*metric, about.handle, labels)) return table.id(*known);
+  if (metric->owner.live_series < metric->owner.budget) return table.id(table.begin(*metric, about, std::move(labels)));
+  ++metric->owner.dropped_series;
+  return table.id(table.other(*metric, labels));
+}
+
+Result<RecordSummary> Registry::record(std::string_view owner, Time time, std::span<const Point> points) {
+  std::lock_guard lock(state_->mutex);
+  const Owner* known = state_->definitions.find_owner(owner);
+  if (!known) return unknown_owner(owner);
+  return state_->recorder.record(*known, time, points);
+}
+
+Result<RecordSummary> Registry::record_histograms(std::string_view owner, Time time,
+                                                  std::span<const HistogramPoint> points) {
+  std::lock_guard lock(state_->mutex);
+  const Owner* known = state_->definitions.find_owner(owner);
+  if (!known) return unknown_owner(owner);
+  return state_->recorder.record_histograms(*known, time, points);
+}
+
+void Registry::end_series(SeriesId id) {
+  std::lock_guard lock(state_->mutex);
+  SeriesTable& table = state_->table;
+  std::uint32_t index = index_of(id);
+  if (index >= table.size() || table[index].state != Series::State::live || table.id(table[index]) != id) return;
+  table.end(index);
+}
+
+void Registry::end_subject(std::uint64_t handle) {
+  std::lock_guard lock(state_->mutex);
+  state_->table.end_subject(handle);
+}
+
+void Registry::end_owner(std::string_view name) {
+  std::lock_guard lock(state_->mutex);
+  const Owner* owner = state_->definitions.find_owner(name);
+  if (!owner) return;
+  for (const auto& [metric_name, metric] : state_->definitions.metrics()) {
+    if (&metric->owner != owner) continue;
+    while (!metric->series.empty()) state_->table.end(metric->series.back());
+  }
+  state_->definitions.forget(*owner);
+}
+
+void Registry::set_budget(std::string_view owner, std::size_t series) {
+  std::lock_guard lock(state_->mutex);
+  state_->definitions.owner(owner).budget = series;
+}
+
+void Registry::set_stale_after(std::string_view owner, Duration stale_after) {
+  std::lock_guard lock(state_->mutex);
+  state_->definitions.owner(owner).stale_after = stale_after;
+}
+
+std::size_t Registry::live_series(std::string_view name) const {
+  std::lock_guard lock(state_->mutex);
+  const Owner* owner = state_->definitions.find_owner(name);
+  return owner ? owner->live_series : 0;
+}
+
+std::uint64_t Registry::dropped_series(std::string_view name) const {
+  std::lock_guard lock(state_->mutex);
+  const Owner* owner = state_->definitions.find_owner(name);
+  return owner ? owner->dropped_series : 0;
+}
+
+void Registry::write_text(std::string& out, Time now) const {
+  std::lock_guard lock(state_->mutex);
+  std::size_t before = out.size();
+  // A little more than the last time, so that a scrape does not hold the text twice while it grows.
+  out.reserve(before + state_->last_text_size + state_->last_text_size / 16);
+  TextWriter writer(out);
+  for (const auto& [name, metric] : state_->definitions.metrics()) {
+    if (metric->desc.exported) state_->write_family(writer, *metric, now);
+  }
+  writer.flush();
+  state_->last_text_size = out.size() - before;
+}
+
+void Registry::for_each_series(const std::function<void(const SeriesView&)>& visit) const {
+  std::lock_guard lock(state_->mutex);
+  for (const auto& [name, metric] : state_->definitions.metrics()) {
+    for (std::uint32_t index : metric->series) visit(state_->table.view(state_->table[index]));
+  }
+}
+
+void Registry::State::write_family(TextWriter& writer, const Metric& metric, Time now) const {
+  bool begun = false;
+  for (std::uint32_t index : metric.series) {
+    const Series& series = table[index];
+    if (!series.has_value || now - series.time > metric.owner.stale_after) continue;
+    if (!begun) writer.header(metric.family, metric.desc.help, metric.desc.type);
+    begun = true;
+    if (series.histogram) write_histogram(writer, series);
+    else write_value(writer, series);
+  }
+}
+
+void Registry::State::write_value(TextWriter& writer, const Series& series) {
+  const std::string& of_subject = series.subject->text;
+  bool labelled = !of_subject.empty() || !series.own_text.empty();
+  writer.text(series.metric->family).text(of_subject).text(series.own_text).text(labelled ? "} " : " ");
+  writer.number(series.value).text("\n");
+}
+
+void Registry::State::write_histogram(TextWriter& writer, const Series& series) {
+  const Metric& metric = *series.metric;
+  const std::string& of_subject = series.subject->text;
+  bool labelled = !of_subject.empty() || !series.own_text.empty();
+  for (std::size_t i = 0; i < metric.bucket_labels.size(); ++i) {
+    writer.text(metric.family).text("_bucket").text(of_subject).text(series.own_text).text(labelled ? "," : "{");
+    writer.text(metric.bucket_labels[i]).text("} ").number(series.histogram->cumulative[i]).text("\n");
+  }
+  auto begin_line = [&](std::string_view suffix) -> TextWriter& {
+    writer.text(metric.family).text(suffix).text(of_subject).text(series.own_text);
+    return writer.text(labelled ? "} " : " ");
+  };
+  begin_line("_sum").number(series.histogram->sum).text("\n");
+  begin_line("_count").number(series.histogram->cumulative.back()).text("\n");
+}
+
+}  // namespace koord::metric

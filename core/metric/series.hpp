@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records behind the registry, for core/metric alone. They refer to one another by plain pointers: owners and
+// metrics outlive their series, a subject goes with its last series. All of it is guarded by the registry's lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/metric/desc.hpp"
+#include "core/metric/labels.hpp"
+#include "core/metric/point.hpp"
+
+namespace koord::metric {
+
+struct Owner {
+  std::string name;
+  std::size_t budget;
+  Duration stale_after;
+  std::size_t live_series = 0;  // without the "other" ones
+  std::uint64_t dropped_series = 0;
+};
+
+struct Metric {
+  Metric(std::uint32_t id, Desc desc, Owner& owner);
+
+  std::uint32_t id;
+  Desc desc;
+  Owner& owner;
+  std::string family;                       // the name as exported
+  double max_value;                         // what `resolution` steps can hold
+  std::vector<std::uint32_t> series;        // live ones, in no order
+  std::optional<std::uint32_t> other;       // the series for what is beyond the budget
+  std::vector<std::string> bucket_labels;   // of a histogram: `le="0.5"` for each bound, then +Inf
+  std::unique_ptr<Metric> count, sum;       // of a histogram: as the observer sees it
+};
+
+struct SubjectRecord {
+  std::uint64_t handle;
+  Labels labels;
+  std::string text;  // rendered, the node's label in front
+  std::vector<std::uint32_t> series;
+};
+
+struct HistogramState {
+  std::vector<std::uint64_t> cumulative;
+  double sum = 0;
+  std::uint32_t count_index, sum_index;  // the indexes of the two counters for the observer
+};
+
+struct Series {
+  enum class State : std::uint8_t { free, live, part };  // part: one of a histogram's two counters
+
+  // What recording touches comes first.
+  std::uint32_t generation = 0;
+  State state = State::free;
+  bool is_other = false;
+  bool has_value = false;
+  Metric* metric = nullptr;
+  double value = 0;
+  Time time{};
+
+  SubjectRecord* subject = nullptr;
+  std::string own_text;
+  Labels own;
+  std::unique_ptr<HistogramState> histogram;
+  std::uint32_t place_in_metric = 0;
+  std::uint32_t place_in_subject = 0;
+};
+
+}  // namespace koord::metric
