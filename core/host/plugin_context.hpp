@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginContext: one plugin's side of the host: the koord_host it is given, and all that its calls of services leave
-// behind. Made before create(), destroyed after destroy() has returned; what the plugin left open is closed then,
-// and its metrics end. The functions under "for the services" are those behind the tables; all are [any thread].
+// PluginContext: one plugin's side of the host: the koord_host it is given, and all that its calls of
+// services leave behind. Made before create(), destroyed after destroy() has returned; what the plugin left
+// open is closed then, and with the last context of a plugin id its metrics end. The functions under "for the
+// services" are those behind the tables; all are [any thread].
 #pragma once
 
 #include <atomic>
@@ -46,8 +47,8 @@ class PluginContext {
   const std::string& id() const { return id_; }
   SharedServices& shared() const { return shared_; }
 
-  // What was said on this thread since the last take. Take before a call to forget what an earlier one left, and
-  // after it to learn why it failed; the status tells whether it is about that.
+  // What was said on this thread since the last take. Take before a call to forget what an earlier one left,
+  // and after it to learn why it failed; the status tells whether it is about that.
   std::optional<ReportedError> take_error();
   // KOORD_ON_* that on_event() is to be called for.
   std::uint32_t subscribed_parts() const { return subscribed_.load(std::memory_order_relaxed); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all plugins of one host share. The host makes it once, before the first PluginContext, and it outlives them
-// all. Everything in it may be used from any thread. Whoever makes it also tells the registry who ended:
+// What all plugins of one host share. The host makes it once, before the first PluginContext, and it outlives
+// them all. Everything in it may be used from any thread. Whoever makes it also tells the registry who ended:
 //   hub.on_subject_end([&](std::uint64_t handle) { metrics.end_subject(handle); });
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "core/base/node_roots.hpp"
 #include "core/cgroup/reader.hpp"
 #include "core/host/capability_board.hpp"
+#include "core/host/plugin_presence.hpp"
 #include "core/host/snapshot_view.hpp"
 #include "core/host/store_feed.hpp"
 #include "core/metric/registry.hpp"
@@ -24,6 +25,7 @@ struct SharedServices {
   cgroup::Reader& cgroups;
   CapabilityBoard& capabilities;
   SnapshotViews views = {};
+  PluginPresence presence = {};
 };
 
 }  // namespace koord::host

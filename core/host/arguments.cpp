@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/arguments.hpp"
+
+#include "core/base/parse.hpp"
+
+namespace koord::host {
+
+Result<std::string_view> text_argument(koord_str text, const char* what) {
+  if (text.n == 0) return std::string_view();
+  if (!text.p) return invalid(std::string(what) + " is NULL with a length of " + std::to_string(text.n));
+  if (text.n > kMaxTextBytes)
+    return invalid(std::string(what) + " is " + std::to_string(text.n) + " bytes long, expected at most " +
+                   std::to_string(kMaxTextBytes));
+  return std::string_view(text.p, static_cast<std::size_t>(text.n));
+}
+
+Result<std::string_view> name_argument(koord_str text, const char* what) {
+  std::string_view name = TRY(text_argument(text, what));
+  if (name.empty()) return invalid(std::string(what) + " is empty");
+  if (name.find('\0') != std::string_view::npos) return invalid(std::string(what) + " has a NUL in it");
+  return name;
+}
+
+Result<void> pointer_argument(const void* pointer, const char* what) {
+  if (!pointer) return invalid(std::string(what) + " is NULL");
+  return {};
+}
+
+Result<void> check_array(const void* first, std::uint32_t n, std::uint32_t stride, std::uint32_t least_stride,
+                         const char* what) {
+  if (n == 0) return {};
+  if (!first) return invalid(std::string(what) + " is NULL with a count of " + std::to_string(n));
+  if (n > kMaxArrayLength)
+    return invalid(std::string(what) + ": count is " + std::to_string(n) + ", expected at most " +
+                   std::to_string(kMaxArrayLength));
+  if (stride < least_stride)
+    return invalid(std::string(what) + ": stride is " + std::to_string(stride) + ", expected at least " +
+                   std::to_string(least_stride));
+  return {};
+}
+
+Result<metric::Labels> labels_argument(const koord_label* labels, std::uint32_t n, std::uint32_t stride) {
+  Array<koord_label> array = TRY(array_argument(labels, n, stride, "labels"));
+  metric::Labels copies;
+  copies.reserve(array.size());
+  for (std::uint32_t i = 0; i < array.size(); ++i) {
+    const koord_label label = array[i];
+    std::string_view key = TRY(name_argument(label.key, "a label's key"));
+    std::string_view value = TRY(text_argument(label.value, "a label's value"));
+    copies.emplace_back(key, value);
+  }
+  return copies;
+}
+
+Result<std::string_view> cgroup_argument(koord_str cgroup_dir) {
+  std::string_view dir = TRY(text_argument(cgroup_dir, "cgroup_dir"));
+  if (dir.starts_with('/') || dir.find('\0') != std::string_view::npos)
+    return invalid("cgroup_dir is '" + std::string(dir) +
+                   "', expected a path relative to the hierarchy's root");
+  std::string_view rest = dir;
+  while (auto component = next_field(rest, '/')) {
+    if (*component == "..")
+      return invalid("cgroup_dir is '" + std::string(dir) + "', which leads out of the hierarchy");
+  }
+  return dir;
+}
+
+koord_status answer(const void* data, std::uint64_t size, void* buf, std::uint64_t cap, std::uint64_t* need) {
+  *need = size;
+  if (size > cap) return KOORD_E_TOO_SMALL;
+  if (size > 0) std::memcpy(buf, data, static_cast<std::size_t>(size));
+  return KOORD_OK;
+}
+
+Result<void> buffer_argument(const void* buf, std::uint64_t cap, const void* need) {
+  if (!need) return invalid("need is NULL");
+  if (!buf && cap > 0) return invalid("buf is NULL with a capacity of " + std::to_string(cap));
+  return {};
+}
+
+}  // namespace koord::host

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// koord.metrics/1, the half that reads: a plugin's query becomes one of the metric cache, and its rows get
+// the handles of the subjects and series that still live. [any thread]
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/result.hpp"
+#include "core/host/shared_services.hpp"
+#include "koordetector/plugin.h"
+
+namespace koord::host {
+
+Result<koord_status> answer_aggregate(SharedServices& shared, const koord_query* query, koord_agg_row* rows,
+                                      std::uint32_t cap, std::uint32_t stride, std::uint32_t* need);
+
+Result<koord_status> answer_samples(SharedServices& shared, const koord_query* query, koord_sample* out,
+                                    std::uint32_t cap, std::uint32_t stride, std::uint32_t* need);
+
+}  // namespace koord::host

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/plugin_context.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/host/serve.hpp"
+#include "core/host/services.hpp"
+#include "core/log/log.hpp"
+
+namespace koord::host {
+namespace {
+
+constexpr log::Category plugin_log{"plugin"};
+constexpr std::uint64_t kLogLines = 50;
+constexpr Duration kLogPeriod = std::chrono::seconds(10);
+constexpr std::size_t kMaxLogBytes = 4096;
+constexpr std::size_t kMaxErrorBytes = 4096;
+
+std::atomic<std::uint64_t> last_serial = 0;
+
+// An error belongs to the thread whose call is about to fail, so nothing is shared and nothing needs a lock.
+struct LastError {
+  std::uint64_t context_serial = 0;
+  ReportedError error = {};
+};
+thread_local LastError last_error;
+
+log::Level level_of(std::int32_t abi_level) {
+  switch (abi_level) {
+    case KOORD_LOG_DEBUG:
+      return log::Level::debug;
+    case KOORD_LOG_WARN:
+      return log::Level::warn;
+    case KOORD_LOG_ERROR:
+      return log::Level::error;
+    default:
+      return log::Level::info;
+  }
+}
+
+std::string_view cut(koord_str text, std::size_t limit) {
+  if (!text.p) return {};
+  return {text.p, static_cast<std::size_t>(std::min<std::uint64_t>(text.n, limit))};
+}
+
+const void* get_service(const koord_host* host, const char* id) {
+  if (!host || !host->impl || !id) return nullptr;
+  const PluginContext& context = *static_cast<PluginContext*>(host->impl);
+  return context.is_granted(id) ? find_service(id) : nullptr;
+}
+
+void log_line(const koord_host* host, std::int32_t level, koord_str message) {
+  serve(host, [&](PluginContext& context) {
+    context.log(level, cut(message, kMaxLogBytes));
+    return KOORD_OK;
+  });
+}
+
+void set_error(const koord_host* host, koord_status status, koord_str why) {
+  serve(host, [&](PluginContext& context) { return context.fail(status, cut(why, kMaxErrorBytes)); });
+}
+
+std::shared_ptr<const ConfigDocument> parse_or_empty(std::string_view json) {
+  if (auto parsed = ConfigDocument::parse(json)) return *std::move(parsed);
+  return *ConfigDocument::parse({});
+}
+
+}  // namespace
+
+PluginContext::PluginContext(SharedServices& shared, std::string plugin_id, std::set<std::string> granted,
+                             std::string config_json)
+    : shared_(shared),
+      id_(std::move(plugin_id)),
+      serial_(++last_serial),
+      granted_(std::make_move_iterator(granted.begin()), std::make_move_iterator(granted.end())),
+      host_{sizeof(koord_host), KOORD_ABI_MAJOR, KOORD_ABI_MINOR, this, get_service, log_line, set_error},
+      log_limit_(kLogLines, kLogPeriod),
+      cgroup_files_(shared.cgroups),
+      config_(parse_or_empty(config_json)) {
+  shared_.presence.enter(id_);
+}
+
+PluginContext::~PluginContext() {
+  shared_.presence.leave(id_, [this] {
+    shared_.metrics.end_owner(id_);
+    shared_.capabilities.forget(id_);
+  });
+}
+
+koord_status PluginContext::fail(koord_status status, std::string_view why) {
+  last_error.context_serial = serial_;
+  last_error.error.status = status;
+  last_error.error.text = why;
+  return status;
+}
+
+std::optional<ReportedError> PluginContext::take_error() {
+  if (last_error.context_serial != serial_) return std::nullopt;
+  last_error.context_serial = 0;
+  return std::move(last_error.error);
+}
+
+void PluginContext::log(std::int32_t level, std::string_view message) {
+  const log::Level wanted = level_of(level);
+  if (log::enabled(wanted))
+    log_limit_.write(shared_.clock.now(), plugin_log, wanted, id_ + ": " + std::string(message));
+}
+
+Result<void> PluginContext::propose(std::vector<Intent> intents) {
+  std::lock_guard lock(mutex_);
+  if (plan_.size() + intents.size() > kMaxPlan)
+    return refuse(KOORD_E_AGAIN, "the plan has more than " + std::to_string(kMaxPlan) + " intents");
+  std::move(intents.begin(), intents.end(), std::back_inserter(plan_));
+  return {};
+}
+
+std::vector<Intent> PluginContext::take_plan() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(plan_, {});
+}
+
+Result<void> PluginContext::set_config_json(std::string_view json) {
+  std::shared_ptr<const ConfigDocument> parsed = TRY(ConfigDocument::parse(json));
+  std::lock_guard lock(mutex_);
+  config_ = std::move(parsed);
+  return {};
+}
+
+std::shared_ptr<const ConfigDocument> PluginContext::config() const {
+  std::lock_guard lock(mutex_);
+  return config_;
+}
+
+}  // namespace koord::host

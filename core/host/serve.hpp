@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of every service function: finds the plugin behind the koord_host, turns an Error into a status
+// with a text, and lets no exception out.
+#pragma once
+
+#include <exception>
+#include <new>
+
+#include "core/host/plugin_context.hpp"
+#include "core/host/status.hpp"
+
+namespace koord::host {
+
+inline koord_status told(PluginContext& context, const Error& error) {
+  return context.fail(status_of(error), why(error));
+}
+inline koord_status told(PluginContext&, koord_status status) {
+  return status;
+}
+inline koord_status told(PluginContext& context, const Result<void>& done) {
+  return done ? KOORD_OK : told(context, done.error());
+}
+inline koord_status told(PluginContext& context, const Result<koord_status>& status) {
+  return status ? *status : told(context, status.error());
+}
+
+// `body(context)` returns a koord_status, a Result<koord_status> or a Result<void>.
+template <class Body>
+koord_status serve(const koord_host* host, Body&& body) noexcept {
+  if (!host || !host->impl) return KOORD_E_INVALID;
+  PluginContext& context = *static_cast<PluginContext*>(host->impl);
+  try {
+    return told(context, body(context));
+  } catch (const std::bad_alloc&) {
+    return KOORD_E_NOMEM;
+  } catch (const std::exception& exception) {
+    return context.fail(KOORD_E_PANIC, exception.what());
+  } catch (...) {
+    return KOORD_E_PANIC;
+  }
+}
+
+}  // namespace koord::host

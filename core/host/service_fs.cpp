@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// koord.fs/1: the node's trees, wherever they are mounted.
+#include "core/base/file.hpp"
+#include "core/host/arguments.hpp"
+#include "core/host/root_file.hpp"
+#include "core/host/serve.hpp"
+#include "core/host/services.hpp"
+
+namespace koord::host {
+namespace {
+
+constexpr std::size_t kMaxReadBytes = 16u << 20;
+
+Result<const std::string*> root_directory(const NodeRoots& roots, std::uint32_t root) {
+  switch (root) {
+    case KOORD_ROOT_PROC:
+      return &roots.proc;
+    case KOORD_ROOT_SYS:
+      return &roots.sys;
+    case KOORD_ROOT_CGROUP:
+      return &roots.cgroup;
+    case KOORD_ROOT_RESCTRL:
+      return &roots.resctrl;
+    case KOORD_ROOT_RUN:
+      return &roots.run;
+    default:
+      return invalid("root is " + std::to_string(root) + ", expected a KOORD_ROOT_*");
+  }
+}
+
+koord_status path(const koord_host* host, std::uint32_t root, char* buf, std::uint64_t cap,
+                  std::uint64_t* need) {
+  return serve(host, [&](PluginContext& context) -> Result<koord_status> {
+    TRY(buffer_argument(buf, cap, need));
+    const std::string* directory = TRY(root_directory(context.shared().roots, root));
+    return answer(*directory, buf, cap, need);
+  });
+}
+
+koord_status read(const koord_host* host, std::uint32_t root, koord_str relative, char* buf,
+                  std::uint64_t cap, std::uint64_t* need) {
+  return serve(host, [&](PluginContext& context) -> Result<koord_status> {
+    TRY(buffer_argument(buf, cap, need));
+    const std::string* directory = TRY(root_directory(context.shared().roots, root));
+    const std::string name(TRY(name_argument(relative, "relative")));
+    const UniqueFd fd = TRY(open_below(*directory, name));
+    const std::string content = TRY(read_all(fd.get(), *directory + "/" + name, kMaxReadBytes));
+    return answer(content, buf, cap, need);
+  });
+}
+
+}  // namespace
+
+const koord_svc_fs fs_service = {sizeof fs_service, 0, path, read};
+
+}  // namespace koord::host

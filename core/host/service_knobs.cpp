@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// koord.knobs/1: what strategies wish for. Here a wish is checked and collected; whether it is applied is
+// decided elsewhere, and the plugin cannot tell.
+#include <limits>
+#include <vector>
+
+#include "core/host/arguments.hpp"
+#include "core/host/knob_values.hpp"
+#include "core/host/record.hpp"
+#include "core/host/serve.hpp"
+#include "core/host/services.hpp"
+
+namespace koord::host {
+namespace {
+
+static_assert(static_cast<unsigned>(IntentLevel::qos) == KOORD_LEVEL_QOS);
+static_assert(static_cast<unsigned>(IntentLevel::pod) == KOORD_LEVEL_POD);
+static_assert(static_cast<unsigned>(IntentLevel::container) == KOORD_LEVEL_CONTAINER);
+
+Duration clamped(std::uint64_t ns) {
+  constexpr auto kLongest = std::numeric_limits<Duration::rep>::max();
+  return Duration(ns > static_cast<std::uint64_t>(kLongest) ? kLongest : static_cast<Duration::rep>(ns));
+}
+
+Result<Intent> take_intent(const Array<koord_intent>& intents, std::uint32_t i) {
+  const auto record = TRY(take_record<koord_intent>(intents.at(i), "intent", intents.stride()));
+  if (record.level > KOORD_LEVEL_CONTAINER)
+    return invalid("level is " + std::to_string(record.level) + ", expected a KOORD_LEVEL_*");
+  if (record.flags != 0)
+    return refuse(KOORD_E_TOO_NEW,
+                  "flags has bits that this host does not know: " + std::to_string(record.flags));
+  if (record.ttl_ns == 0) return invalid("ttl_ns is 0, expected how long the wish holds");
+  Intent intent;
+  intent.level = static_cast<IntentLevel>(record.level);
+  intent.knob = TRY(name_argument(record.knob, "knob"));
+  TRY(check_knob(intent.knob));
+  intent.cgroup_dir = TRY(cgroup_argument(record.cgroup_dir));
+  intent.value = TRY(name_argument(record.value, "value"));
+  intent.reason = TRY(name_argument(record.reason, "reason"));
+  intent.inputs = TRY(labels_argument(record.inputs, record.n_inputs, record.input_stride));
+  intent.priority = record.priority;
+  intent.flags = record.flags;
+  intent.ttl = clamped(record.ttl_ns);
+  return intent;
+}
+
+koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n,
+                     std::uint32_t stride) {
+  return serve(host, [&](PluginContext& context) -> Result<void> {
+    const auto array = TRY(records_argument(intents, n, stride, "intents"));
+    if (n > PluginContext::kMaxPlan)
+      return refuse(KOORD_E_AGAIN,
+                    "a plan has at most " + std::to_string(PluginContext::kMaxPlan) + " intents");
+    std::vector<Intent> taken;
+    taken.reserve(n);
+    for (std::uint32_t i = 0; i < array.size(); ++i) {
+      Result<Intent> intent = take_intent(array, i);
+      if (!intent) return std::move(intent).error().context("intent " + std::to_string(i));
+      taken.push_back(*std::move(intent));
+    }
+    return context.propose(std::move(taken));
+  });
+}
+
+koord_status current(const koord_host* host, koord_str knob, koord_str cgroup_dir, char* buf,
+                     std::uint64_t cap, std::uint64_t* need) {
+  return serve(host, [&](PluginContext& context) -> Result<koord_status> {
+    TRY(buffer_argument(buf, cap, need));
+    const std::string_view name = TRY(name_argument(knob, "knob"));
+    const std::string_view dir = TRY(cgroup_argument(cgroup_dir));
+    const std::string value = TRY(read_knob(context.shared().cgroups, name, dir));
+    return answer(value, buf, cap, need);
+  });
+}
+
+}  // namespace
+
+const koord_svc_knobs knobs_service = {sizeof knobs_service, 0, propose, current};
+
+}  // namespace koord::host

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// koord.kv/1: the metric cache's static part. A plugin writes below its own id and reads everywhere.
+#include <cstddef>
+#include <limits>
+#include <span>
+
+#include "core/host/arguments.hpp"
+#include "core/host/serve.hpp"
+#include "core/host/services.hpp"
+
+namespace koord::host {
+namespace {
+
+std::string own_key(const PluginContext& context, std::string_view key) {
+  const std::string prefix = context.id() + "/";
+  return key.starts_with(prefix) ? std::string(key) : prefix + std::string(key);
+}
+
+koord_status get(const koord_host* host, koord_str key, void* buf, std::uint64_t cap, std::uint64_t* need) {
+  return serve(host, [&](PluginContext& context) -> Result<koord_status> {
+    TRY(buffer_argument(buf, cap, need));
+    const std::string_view name = TRY(name_argument(key, "key"));
+    const store::Store& store = context.shared().feed.store();
+    std::optional<std::vector<std::byte>> value = store.get(own_key(context, name));
+    if (!value) value = store.get(std::string(name));
+    if (!value) return refuse(KOORD_E_NOT_FOUND, "there is no key '" + std::string(name) + "'");
+    return answer(value->data(), value->size(), buf, cap, need);
+  });
+}
+
+std::optional<Duration> time_to_live(std::uint64_t ttl_ns) {
+  constexpr auto kLongest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (ttl_ns == 0 || ttl_ns > kLongest) return std::nullopt;
+  return Duration(static_cast<std::int64_t>(ttl_ns));
+}
+
+koord_status set(const koord_host* host, koord_str key, const void* buf, std::uint64_t n,
+                 std::uint64_t ttl_ns) {
+  return serve(host, [&](PluginContext& context) -> Result<void> {
+    const std::string_view name = TRY(name_argument(key, "key"));
+    if (n > 0) TRY(pointer_argument(buf, "buf"));
+    if (n > kMaxTextBytes)
+      return invalid("the value is " + std::to_string(n) + " bytes long, expected at most " +
+                     std::to_string(kMaxTextBytes));
+    const std::span value(static_cast<const std::byte*>(buf), static_cast<std::size_t>(n));
+    return context.shared().feed.store().put(own_key(context, name), value, time_to_live(ttl_ns));
+  });
+}
+
+}  // namespace
+
+const koord_svc_kv kv_service = {sizeof kv_service, 0, get, set};
+
+}  // namespace koord::host

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// koord.metrics/1, the half that writes: definitions, series and batches go to the registry, which feeds
+// /metrics and the metric cache.
+#include <cstddef>
+#include <vector>
+
+#include "core/host/arguments.hpp"
+#include "core/host/metric_queries.hpp"
+#include "core/host/record.hpp"
+#include "core/host/serve.hpp"
+#include "core/host/services.hpp"
+
+namespace koord::host {
+namespace {
+
+// A plugin's array of points is handed on as it is.
+static_assert(sizeof(metric::Point) == sizeof(koord_point) && alignof(metric::Point) == alignof(koord_point));
+static_assert(offsetof(metric::Point, series) == offsetof(koord_point, series));
+static_assert(offsetof(metric::Point, value) == offsetof(koord_point, value));
+
+Result<metric::Type> type_of(std::uint32_t type) {
+  switch (type) {
+    case KOORD_GAUGE:
+      return metric::Type::gauge;
+    case KOORD_COUNTER:
+      return metric::Type::counter;
+    case KOORD_HISTOGRAM:
+      return metric::Type::histogram;
+    default:
+      return invalid("type is " + std::to_string(type) + ", expected KOORD_GAUGE, _COUNTER or _HISTOGRAM");
+  }
+}
+
+Result<metric::Desc> take_desc(const koord_metric_desc* in) {
+  const auto record = TRY(take_record<koord_metric_desc>(in, "desc"));
+  if (record.flags & ~KOORD_METRIC_EXPORT)
+    return refuse(KOORD_E_TOO_NEW,
+                  "flags has bits that this host does not know: " + std::to_string(record.flags));
+  metric::Desc desc;
+  desc.name = TRY(name_argument(record.name, "name"));
+  desc.unit = TRY(text_argument(record.unit, "unit"));
+  desc.help = TRY(text_argument(record.help, "help"));
+  desc.type = TRY(type_of(record.type));
+  desc.exported = record.flags & KOORD_METRIC_EXPORT;
+  desc.resolution = record.resolution;
+  const auto bounds = TRY(array_argument(record.bounds, record.n_bounds, sizeof(double), "bounds"));
+  for (std::uint32_t i = 0; i < bounds.size(); ++i) desc.bounds.push_back(bounds[i]);
+  return desc;
+}
+
+koord_status define(const koord_host* host, const koord_metric_desc* desc, std::uint32_t* metric) {
+  return serve(host, [&](PluginContext& context) -> Result<void> {
+    TRY(pointer_argument(metric, "metric"));
+    const metric::Desc taken = TRY(take_desc(desc));
+    *metric = TRY(context.shared().metrics.define(context.id(), taken));
+    return {};
+  });
+}
+
+Result<metric::Subject> living_subject(SharedServices& shared, std::uint64_t handle) {
+  if (handle == KOORD_NO_SUBJECT) return metric::Subject();
+  std::optional<metric::Subject> subject = shared.views.of(shared.hub.current())->subject(handle);
+  if (!subject) return refuse(KOORD_E_GONE, "no pod or container has the handle " + std::to_string(handle));
+  return *std::move(subject);
+}
+
+koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t subject,
+                    const koord_label* labels, std::uint32_t n, std::uint32_t stride, std::uint64_t* series) {
+  return serve(host, [&](PluginContext& context) -> Result<void> {
+    TRY(pointer_argument(series, "series"));
+    metric::Labels own = TRY(labels_argument(labels, n, stride));
+    SharedServices& shared = context.shared();
+    const metric::Subject bound = TRY(living_subject(shared, subject));
+    const metric::SeriesId id = TRY(shared.metrics.series(context.id(), metric, bound, std::move(own)));
+    // The subject may have ended after we looked and before there was a series to end with it.
+    if (Result<metric::Subject> still = living_subject(shared, subject); !still) {
+      shared.metrics.end_subject(subject);
+      return std::move(still).error();
+    }
+    *series = id;
+    return {};
+  });
+}
+
+koord_status end_series(const koord_host* host, std::uint64_t series) {
+  return serve(host, [&](PluginContext& context) -> Result<void> {
+    context.shared().metrics.end_series(series);
+    return {};
+  });
+}
+
+// A time that lies ahead would make the metric cache refuse all that comes until then.
+constexpr Duration kMostAhead = std::chrono::minutes(1);
+
+Result<void> check_time(PluginContext& context, std::uint64_t t_ns) {
+  const Time latest = context.shared().clock.now() + kMostAhead;
+  if (t_ns <= to_ns(latest)) return {};
+  return invalid("t_ns " + std::to_string(t_ns) + " is in the future, expected host time");
+}
+
+koord_status record(PluginContext& context, std::uint64_t t_ns, std::span<const metric::Point> points) {
+  if (Result<void> timely = check_time(context, t_ns); !timely) return told(context, timely.error());
+  Result<metric::RecordSummary> recorded =
+      context.shared().metrics.record(context.id(), from_ns(t_ns), points);
+  return recorded ? KOORD_OK : told(context, recorded.error());
+}
+
+// Points that stand apart are brought together first.
+koord_status record_strided(PluginContext& context, std::uint64_t t_ns, const Array<koord_point>& array) {
+  std::vector<metric::Point> points(array.size());
+  for (std::uint32_t i = 0; i < array.size(); ++i) points[i] = {array[i].series, array[i].value};
+  return record(context, t_ns, points);
+}
+
+koord_status append(const koord_host* host, std::uint64_t t_ns, const koord_point* points, std::uint32_t n,
+                    std::uint32_t stride) {
+  return serve(host, [&](PluginContext& context) -> Result<koord_status> {
+    const auto array = TRY(array_argument(points, n, stride, "points"));
+    if (stride != sizeof(koord_point)) return record_strided(context, t_ns, array);
+    return record(context, t_ns, {reinterpret_cast<const metric::Point*>(points), n});
+  });
+}
+
+koord_status append_columns(const koord_host* host, std::uint64_t t_ns, const std::uint64_t* series,
+                            const double* values, std::uint32_t n) {
+  return serve(host, [&](PluginContext& context) -> Result<koord_status> {
+    TRY(check_array(series, n, sizeof *series, sizeof *series, "series"));
+    TRY(check_array(values, n, sizeof *values, sizeof *values, "values"));
+    std::vector<metric::Point> points(n);
+    for (std::uint32_t i = 0; i < n; ++i) points[i] = {series[i], values[i]};
+    return record(context, t_ns, points);
+  });
+}
+
+koord_status append_histograms(const koord_host* host, std::uint64_t t_ns, const koord_histogram* histograms,
+                               std::uint32_t n, std::uint32_t stride) {
+  return serve(host, [&](PluginContext& context) -> Result<void> {
+    const auto array = TRY(array_argument(histograms, n, stride, "histograms"));
+    std::vector<metric::HistogramPoint> points;
+    points.reserve(n);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const koord_histogram histogram = array[i];
+      TRY(check_array(histogram.cumulative, histogram.n, sizeof(std::uint64_t), sizeof(std::uint64_t),
+                      "cumulative"));
+      points.push_back({histogram.series, histogram.cumulative, histogram.n, histogram.sum});
+    }
+    TRY(check_time(context, t_ns));
+    TRY(context.shared().metrics.record_histograms(context.id(), from_ns(t_ns), points));
+    return {};
+  });
+}
+
+koord_status aggregate(const koord_host* host, const koord_query* query, koord_agg_row* rows,
+                       std::uint32_t cap, std::uint32_t stride, std::uint32_t* need) {
+  return serve(host, [&](PluginContext& context) {
+    return answer_aggregate(context.shared(), query, rows, cap, stride, need);
+  });
+}
+
+koord_status samples(const koord_host* host, const koord_query* query, koord_sample* out, std::uint32_t cap,
+                     std::uint32_t stride, std::uint32_t* need) {
+  return serve(host, [&](PluginContext& context) {
+    return answer_samples(context.shared(), query, out, cap, stride, need);
+  });
+}
+
+}  // namespace
+
+const koord_svc_metrics metrics_service = {
+    sizeof metrics_service, 0,         define, series, end_series, append, append_columns,
+    append_histograms,      aggregate, samples};
+
+}  // namespace koord::host
