@@ -1,1 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/config/config.hpp"
+
+namespace koord::config {
+
+const PluginSettings& PluginsSettings::of(std::string_view id) const {
+  const auto named = settings.find(id);
+  return named == settings.end() ? defaults : named->second;
+}
+
+std::string_view to_string(Isolation isolation) {
+  switch (isolation) {
+    case Isolation::automatic:
+      return "auto";
+    case Isolation::in_process:
+      return "inprocess";
+    case Isolation::process:
+      break;
+  }
+  return "process";
+}
+
+std::string_view to_string(StateSource source) {
+  switch (source) {
+    case StateSource::automatic:
+      return "auto";
+    case StateSource::file:
+      return "file";
+    case StateSource::cgroup:
+      break;
+  }
+  return "cgroup";
+}
+
+}  // namespace koord::config

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -65,9 +66,6 @@ class FeatureGates {
   struct Setting {
     bool on = false;
     std::string origin;
-  };
-  struct Gate {
-    GateSpec spec;
   };
   GateState state_of(const GateSpec& spec) const;
   Result<void> check(const std::string& name, bool on) const;

@@ -10,7 +10,7 @@
 namespace koord::config {
 
 struct KeyReference {
-  std::string_view path;           // "store.maxBytes"; "plugins.settings.<id>.period" for a plugin's
+  std::string path;                // "store.maxBytes"; "plugins.settings.<id>.period" for a plugin's
   std::string_view type;           // "size", "duration", "one of auto, file, cgroup", …
   std::string_view default_value;  // as YAML
   std::string_view help;

@@ -104,10 +104,13 @@ void Strand::State::on_alarm(std::uint64_t run, Overrun kind) {
 }
 
 void Strand::State::close() {
-  std::deque<Job> dropped;
+  {
+    std::deque<Job> dropped;
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    dropped.swap(queue_);
+  }
   std::unique_lock lock(mutex_);
-  closed_ = true;
-  dropped.swap(queue_);
   changed_.wait(lock, [this] { return callbacks_ == 0 && (!running_ || wedged_ || runs_here()); });
 }
 

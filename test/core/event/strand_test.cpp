@@ -276,7 +276,7 @@ TEST_CASE("a destroyed strand drops its queue and waits for the task that runs")
       ended = true;
     });
     std::shared_ptr<void> told_of_end(nullptr, [&](void*) { dropped.count_down(); });
-    strand.post([told_of_end] { FAIL("it was dropped"); });
+    strand.post([held = std::move(told_of_end)] { FAIL("it was dropped"); });
     begun.wait();
   }
   CHECK(ended);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// YAML as JSON text: a plugin gets its `config` mapping this way, and whoever reads a YAML file that a JSON
+// reader understands. Plain scalars are typed as YAML 1.2's core schema says (null, true, 42, 0x2a, 1.5), the
+// rest are strings. [any thread]
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+
+namespace koord::config {
+
+struct Node;
+
+// Fails for what JSON cannot say: .inf and .nan.
+Result<std::string> to_json(const Node& node);
+
+// One YAML (or JSON) document, under the bounds of core/config/yaml.hpp; `source` names it in errors.
+Result<std::string> yaml_to_json(std::string_view text, const std::string& source);
+
+}  // namespace koord::config

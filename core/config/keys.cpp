@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of all keys: the one place that names them. Order is the order of the reference.
+#include <algorithm>
+#include <chrono>
+
+#include "core/config/schema.hpp"
+
+namespace koord::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kMebibyte = 1u << 20;
+constexpr auto kDay = 24h;
+
+bool is_plugin_id(std::string_view id) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  return !id.empty() && id.size() <= 63 && id.front() != '-' && id.find_first_not_of(kAllowed) == id.npos;
+}
+
+using PluginMap = std::map<std::string, PluginSettings, std::less<>>;
+
+std::optional<PluginMap> read_plugins(const Node& node, const std::string& path, Report& report) {
+  if (node.kind != NodeKind::mapping) {
+    report_value(report, path, node, invalid("expected a mapping of plugin ids, found " + describe(node)));
+    return std::nullopt;
+  }
+  PluginMap plugins;
+  for (const Entry& entry : node.entries) {
+    if (!is_plugin_id(entry.key))
+      report.add(entry.place, path + ": '" + entry.key + "' is not a plugin id, expected a-z, 0-9 and '-'");
+    PluginSettings& settings = plugins[entry.key];
+    apply_defaults(plugin_schema(), settings, report);
+    apply_document(plugin_schema(), entry.value, path + "." + entry.key + ".", settings, report);
+  }
+  return plugins;
+}
+
+ValueType<PluginMap> plugin_map() {
+  return {"mapping of plugin ids to their settings", read_plugins};
+}
+
+template <class T, class Member>
+Key<Config> key(std::string_view path, std::string_view default_value, std::string_view help,
+                ValueType<T> type, Member member) {
+  return make_key<Config>(path, default_value, help, std::move(type), member);
+}
+
+template <class T, class Member>
+Key<PluginSettings> plugin_key(std::string_view path, std::string_view default_value, std::string_view help,
+                               ValueType<T> type, Member member) {
+  return make_key<PluginSettings>(path, default_value, help, std::move(type), member);
+}
+
+Schema<Config> make_config_schema() {
+  using C = Config;
+  using log::Format, log::Level;
+  return {
+      key(
+          "nodeName", R"("")", "Name of this node. Empty: $NODE_NAME, else the host's name.", any_text(),
+          [](C & c) -> auto& { return c.node_name; }),
+
+      key(
+          "roots.proc", "/proc", "Where the node's proc file system is.", absolute_path(),
+          [](C & c) -> auto& { return c.roots.proc; }),
+      key(
+          "roots.sys", "/sys", "Where the node's sysfs is.", absolute_path(),
+          [](C & c) -> auto& { return c.roots.sys; }),
+      key(
+          "roots.cgroup", "/sys/fs/cgroup", "Where the node's cgroup hierarchy is, version 1, 2 or hybrid.",
+          absolute_path(), [](C & c) -> auto& { return c.roots.cgroup; }),
+      key(
+          "roots.resctrl", "/sys/fs/resctrl", "Where resctrl is mounted, if it is.", absolute_path(),
+          [](C & c) -> auto& { return c.roots.resctrl; }),
+      key(
+          "roots.run", "/run", "Where the node's sockets and runtime state are.", absolute_path(),
+          [](C & c) -> auto& { return c.roots.run; }),
+
+      key(
+          "log.level", "info", "The least important lines that are written.",
+          choice({Level::trace, Level::debug, Level::info, Level::warn, Level::error}),
+          [](C & c) -> auto& { return c.log.level; }),
+      key(
+          "log.format", "text", "How a line looks: for a human or for a collector of logs.",
+          choice({Format::text, Format::json}), [](C & c) -> auto& { return c.log.format; }),
+
+      key(
+          "listen.metrics", "127.0.0.1:9316", "Where /metrics, /healthz and /readyz are served.",
+          host_and_port_or_empty(), [](C & c) -> auto& { return c.listen.metrics; }),
+      key(
+          "listen.socket", "/run/koordetector/koordetector.sock",
+          "Unix socket of the data API; only root may connect.", socket_path_or_empty(),
+          [](C & c) -> auto& { return c.listen.socket; }),
+
+      key(
+          "featureGates", "{}",
+          "Features switched on or off by gate; AllAlpha and AllBeta stand for a stage.", gate_map(),
+          [](C & c) -> auto& { return c.feature_gates; }),
+
+      key(
+          "plugins.directories", "[]", "Directories that are searched for third-party plugins.",
+          list_of(absolute_path()), [](C & c) -> auto& { return c.plugins.directories; }),
+      key(
+          "plugins.settings", "{}", "Settings of single plugins, by id.", plugin_map(),
+          [](C & c) -> auto& { return c.plugins.settings; }),
+
+      key(
+          "store.path", "/var/lib/koordetector/metrics.db",
+          "File of the metric cache. Off: the cache is in memory and ends with the agent.",
+          absolute_path_or_empty(), [](C & c) -> auto& { return c.store.path; }),
+      key(
+          "store.retention", "12h", "How long samples are kept.", duration(30min, 90 * kDay),
+          [](C & c) -> auto& { return c.store.retention; }),
+      key(
+          "store.maxBytes", "64Mi", "How large the file may grow before the oldest samples go.",
+          size(kMebibyte), [](C & c) -> auto& { return c.store.max_bytes; }),
+      key(
+          "store.journalPeriod", "1s", "How many seconds of samples a crash may cost.", duration(100ms, 1min),
+          [](C & c) -> auto& { return c.store.journal_period; }),
+
+      key(
+          "state.source", "auto", "Where pods and containers are learnt from. auto takes what is there.",
+          choice({StateSource::automatic, StateSource::file, StateSource::cgroup}),
+          [](C & c) -> auto& { return c.state.source; }),
+      key(
+          "state.file.pods", R"("")", "A PodList as YAML or JSON, watched.", any_text(),
+          [](C & c) -> auto& { return c.state.file.pods; }),
+      key(
+          "state.file.node", R"("")", "A Node as YAML or JSON, watched.", any_text(),
+          [](C & c) -> auto& { return c.state.file.node; }),
+      key(
+          "state.file.nodeSLO", R"("")", "A NodeSLO as YAML or JSON, watched.", any_text(),
+          [](C & c) -> auto& { return c.state.file.node_slo; }),
+      key(
+          "state.cgroup.paths", "[]", "Further cgroups to observe, relative to the root of the hierarchy.",
+          list_of(any_text()), [](C & c) -> auto& { return c.state.cgroup.paths; }),
+      key(
+          "state.resyncPeriod", "10s",
+          "How often the source is read again even when nothing seems to have changed.", duration(100ms, 1h),
+          [](C & c) -> auto& { return c.state.resync_period; }),
+
+      key(
+          "exporter.koordletNames", "false",
+          "Export metrics under koordlet's names too, for existing dashboards.", boolean(),
+          [](C & c) -> auto& { return c.exporter.koordlet_names; }),
+
+      key(
+          "workers", "4", "Threads that run plugins.", integer(1, 64),
+          [](C & c) -> auto& { return c.workers; }),
+  };
+}
+
+Schema<PluginSettings> make_plugin_schema() {
+  using P = PluginSettings;
+  return {
+      plugin_key(
+          "period", "", "Time between two calls. Not set: the plugin's own.", optional(duration(10ms, kDay)),
+          [](P & p) -> auto& { return p.period; }),
+      plugin_key(
+          "deadline", "", "How long a call may take. Not set: from the period.",
+          optional(duration(1ms, kDay)), [](P & p) -> auto& { return p.deadline; }),
+      plugin_key(
+          "required", "false", "The agent is not ready while this plugin does not run.", boolean(),
+          [](P & p) -> auto& { return p.required; }),
+      plugin_key(
+          "isolation", "auto", "Where it runs: in the agent or in a child. auto: by its origin.",
+          choice({Isolation::automatic, Isolation::in_process, Isolation::process}),
+          [](P & p) -> auto& { return p.isolation; }),
+      plugin_key(
+          "maxSeries", "20000", "How many series it may have; further ones are added up as 'other'.",
+          integer(1, 10'000'000), [](P & p) -> auto& { return p.max_series; }),
+      plugin_key(
+          "config", "{}", "Handed to the plugin, which says what it understands.", mapping_as_json(),
+          [](P & p) -> auto& { return p.config_json; }),
+  };
+}
+
+}  // namespace
+
+const Schema<Config>& config_schema() {
+  static const Schema<Config> schema = make_config_schema();
+  return schema;
+}
+
+const Schema<PluginSettings>& plugin_schema() {
+  static const Schema<PluginSettings> schema = make_plugin_schema();
+  return schema;
+}
+
+}  // namespace koord::config

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// `--set a.b=c` on top of a document. Inside core/config only.
+#pragma once
+
+#include <string>
+
+#include "core/config/document.hpp"
+#include "core/config/report.hpp"
+
+namespace koord::config {
+
+// Puts the value, read as YAML, under the key; mappings on the way are made. "a.b=" is the empty string.
+void apply_override(Node& root, const std::string& text, Report& report);
+
+}  // namespace koord::config

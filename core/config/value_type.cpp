@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/config/value_type.hpp"
+
+#include <sys/un.h>
+
+#include <limits>
+
+#include "core/base/parse.hpp"
+#include "core/base/quantity.hpp"
+#include "core/config/json.hpp"
+
+namespace koord::config {
+namespace {
+
+// A type whose values are single scalars, made from a function that says what is wrong with the node.
+template <class T, class Read>
+ValueType<T> scalar_type(std::string name, Read read) {
+  return {std::move(name),
+          [read](const Node& node, const std::string& path, Report& report) -> std::optional<T> {
+            Result<T> value = read(node);
+            if (value) return *std::move(value);
+            report_value(report, path, node, value.error());
+            return std::nullopt;
+          }};
+}
+
+Error out_of_range(const Node& node, const std::string& least, const std::string& most) {
+  return invalid(describe(node) + " is out of range, expected " + least + " to " + most);
+}
+
+Result<std::string> read_absolute_path(const Node& node) {
+  Result<std::string> path = scalar_of(node, "an absolute path");
+  if (path && !path->starts_with('/')) return invalid("expected an absolute path, found " + describe(node));
+  return path;
+}
+
+// The port stands behind the last colon; an IPv6 address stands in brackets.
+Result<std::string> read_host_and_port(const Node& node) {
+  const Error bad = invalid("expected host:port, such as '127.0.0.1:9316', found " + describe(node));
+  const std::string text = TRY(scalar_of(node, "host:port"));
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return bad;
+  const std::string_view host = std::string_view(text).substr(0, colon);
+  const Result<std::uint64_t> port = parse_uint(std::string_view(text).substr(colon + 1));
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  if (!port || *port > 65535) return bad;
+  if (host.find(':') != host.npos && !bracketed) return bad;
+  return text;
+}
+
+Result<bool> read_boolean(const Node& node) {
+  if (node.kind == NodeKind::scalar && !node.quoted) {
+    if (node.text == "true") return true;
+    if (node.text == "false") return false;
+  }
+  return invalid("expected true or false, found " + describe(node));
+}
+
+// The same type with "" for off.
+ValueType<std::string> or_empty(ValueType<std::string> type) {
+  return {type.name + ", or \"\" for off",
+          [read = type.read](const Node& node, const std::string& path, Report& report) {
+            if (node.kind == NodeKind::scalar && node.text.empty()) return std::optional(std::string());
+            return read(node, path, report);
+          }};
+}
+
+std::optional<GateMap> read_gates(const Node& node, const std::string& path, Report& report) {
+  if (node.kind != NodeKind::mapping) {
+    report_value(report, path, node,
+                 invalid("expected a mapping of gates to true or false, found " + describe(node)));
+    return std::nullopt;
+  }
+  GateMap gates;
+  for (const Entry& entry : node.entries) {
+    const Result<bool> on = read_boolean(entry.value);
+    if (!on) report_value(report, path + "." + entry.key, entry.value, on.error());
+    gates[entry.key] = on.value_or(false);
+  }
+  return gates;
+}
+
+}  // namespace
+
+Result<std::string> scalar_of(const Node& node, std::string_view expected) {
+  if (node.kind == NodeKind::scalar) return node.text;
+  return invalid("expected " + std::string(expected) + ", found " + describe(node));
+}
+
+void report_value(Report& report, const std::string& path, const Node& node, const Error& error) {
+  report.add(node.place, path + ": " + error.text);
+}
+
+ValueType<std::string> any_text() {
+  return scalar_type<std::string>("string", [](const Node& node) { return scalar_of(node, "a string"); });
+}
+
+ValueType<std::string> absolute_path() {
+  return scalar_type<std::string>("absolute path", read_absolute_path);
+}
+
+ValueType<std::string> absolute_path_or_empty() {
+  return or_empty(absolute_path());
+}
+
+ValueType<std::string> socket_path_or_empty() {
+  return or_empty(scalar_type<std::string>("absolute path", [](const Node& node) -> Result<std::string> {
+    Result<std::string> path = read_absolute_path(node);
+    constexpr std::size_t kMost = sizeof(sockaddr_un::sun_path) - 1;
+    if (path && path->size() > kMost)
+      return invalid("expected a path of at most " + std::to_string(kMost) + " bytes, found " +
+                     std::to_string(path->size()));
+    return path;
+  }));
+}
+
+ValueType<std::string> host_and_port_or_empty() {
+  return or_empty(scalar_type<std::string>("host:port", read_host_and_port));
+}
+
+ValueType<bool> boolean() {
+  return scalar_type<bool>("boolean", read_boolean);
+}
+
+ValueType<std::uint64_t> integer(std::uint64_t least, std::uint64_t most) {
+  const std::string name = "integer from " + std::to_string(least) + " to " + std::to_string(most);
+  return scalar_type<std::uint64_t>(name, [=](const Node& node) -> Result<std::uint64_t> {
+    const Result<std::uint64_t> value = parse_uint(TRY(scalar_of(node, "an integer")));
+    if (!value || node.quoted) return invalid("expected an integer, found " + describe(node));
+    if (*value < least || *value > most)
+      return out_of_range(node, std::to_string(least), std::to_string(most));
+    return *value;
+  });
+}
+
+ValueType<Duration> duration(Duration least, Duration most) {
+  const std::string name = "duration from " + format_duration(least) + " to " + format_duration(most);
+  return scalar_type<Duration>(name, [=](const Node& node) -> Result<Duration> {
+    const Result<Duration> value = parse_duration(TRY(scalar_of(node, "a duration")));
+    if (!value) return invalid("expected a duration such as '250ms' or '1h30m', found " + describe(node));
+    if (*value < least || *value > most)
+      return out_of_range(node, format_duration(least), format_duration(most));
+    return *value;
+  });
+}
+
+ValueType<std::uint64_t> size(std::uint64_t least) {
+  const std::string name = "size of at least " + std::to_string(least) + " bytes";
+  return scalar_type<std::uint64_t>(name, [=](const Node& node) -> Result<std::uint64_t> {
+    const Result<Quantity> quantity = Quantity::parse(TRY(scalar_of(node, "a size")));
+    if (!quantity) return invalid("expected a size such as '64Mi', found " + describe(node));
+    if (quantity->value() < 0 || static_cast<std::uint64_t>(quantity->value()) < least)
+      return invalid(describe(node) + " is too small, expected at least " + std::to_string(least) + " bytes");
+    return static_cast<std::uint64_t>(quantity->value());
+  });
+}
+
+ValueType<GateMap> gate_map() {
+  return {"mapping of gates to booleans", read_gates};
+}
+
+ValueType<std::string> mapping_as_json() {
+  return scalar_type<std::string>("mapping", [](const Node& node) -> Result<std::string> {
+    if (node.kind != NodeKind::mapping) return invalid("expected a mapping, found " + describe(node));
+    return to_json(node);
+  });
+}
+
+ValueType<std::vector<std::string>> list_of(ValueType<std::string> item) {
+  using Values = std::vector<std::string>;
+  const std::string name = "list of " + item.name;
+  return {name, [=](const Node& node, const std::string& path, Report& report) -> std::optional<Values> {
+            if (node.kind != NodeKind::sequence) {
+              report_value(report, path, node, invalid("expected a " + name + ", found " + describe(node)));
+              return std::nullopt;
+            }
+            Values values;
+            for (std::size_t i = 0; i < node.items.size(); ++i)
+              if (auto value = item.read(node.items[i], path + "[" + std::to_string(i) + "]", report))
+                values.push_back(*std::move(value));
+            return values;
+          }};
+}
+
+}  // namespace koord::config
