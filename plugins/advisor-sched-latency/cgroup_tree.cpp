@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/advisor-sched-latency/cgroup_tree.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+
+namespace koord::sched_latency {
+namespace {
+
+struct Hierarchy {
+  int id = 0;
+  std::string controllers;
+};
+
+bool has_cpu(std::string_view controllers) {
+  while (auto name = next_field(controllers, ','))
+    if (*name == "cpu") return true;
+  return false;
+}
+
+// The line "id:controllers:path" with the cpu controller; on cgroup v2 no line names it.
+Result<Hierarchy> hierarchy_of_cpu(std::string_view self_cgroup) {
+  while (auto line = next_field(self_cgroup, '\n')) {
+    auto id = next_field(*line, ':');
+    auto controllers = next_field(*line, ':');
+    if (!id || !controllers || !has_cpu(*controllers)) continue;
+    return Hierarchy{static_cast<int>(TRY(parse_int(*id))), std::string(*controllers)};
+  }
+  return Hierarchy{};
+}
+
+std::optional<std::string> first_that_exists(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths)
+    if (std::filesystem::exists(path)) return path.substr(0, path.rfind('/'));
+  return std::nullopt;
+}
+
+// kernfs counts a directory's links as 2 + its subdirectories, which saves listing most of them.
+void collect(const std::string& path, std::vector<CgroupDirectory>& found) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0) return;
+  found.push_back({status.st_ino, path});
+  if (status.st_nlink <= 2) return;
+  auto names = list_subdirectories(path);
+  if (!names) return;
+  for (const std::string& name : *names) collect(path + "/" + name, found);
+}
+
+}  // namespace
+
+Result<CgroupTree> CgroupTree::find(const std::string& cgroup_root, const std::string& proc) {
+  const Hierarchy cpu = TRY(hierarchy_of_cpu(TRY(read_file(proc + "/self/cgroup"))));
+  std::vector<std::string> candidates = {cgroup_root + "/cgroup.procs", cgroup_root + "/unified/cgroup.procs"};
+  if (cpu.id != 0) candidates = {cgroup_root + "/cpu/tasks", cgroup_root + "/" + cpu.controllers + "/tasks"};
+  auto root = first_that_exists(candidates);
+  if (!root) return not_found("no tree of the cpu controller at " + join(candidates, " or "));
+  return CgroupTree(*root, cpu.id);
+}
+
+std::string CgroupTree::path(std::string_view cgroup) const {
+  return cgroup.empty() ? root_ : root_ + "/" + std::string(cgroup);
+}
+
+std::vector<CgroupDirectory> CgroupTree::subtree(std::string_view cgroup) const {
+  std::vector<CgroupDirectory> found;
+  collect(path(cgroup), found);
+  return found;
+}
+
+Result<CgroupDirectory> CgroupTree::directory(std::string_view cgroup) const {
+  std::string where = path(cgroup);
+  struct stat status;
+  if (::stat(where.c_str(), &status) != 0) return system_error(errno, "cannot find the cgroup '" + where + "'");
+  return CgroupDirectory{status.st_ino, where};
+}
+
+}  // namespace koord::sched_latency
