@@ -46,7 +46,8 @@ configure() {
     [ "${reconfigure:-}" = yes ] || [ "$*" != "$(cat "$folder/logs/options" 2>/dev/null)" ] || return 0
     again=--reconfigure
   fi
-  phase "configure ${folder##*/}" "$folder/logs/configure.log" meson setup ${again:+"$again"} "$folder" "$top" "$@"
+  phase "configure ${folder##*/}" "$folder/logs/configure.log" meson setup ${again:+"$again"} "$folder" "$top" "$@" ||
+    return
   echo "$*" >"$folder/logs/options"
 }
 
