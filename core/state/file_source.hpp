@@ -4,6 +4,9 @@
 // at a time; it publishes to the Hub in that thread.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,27 +38,29 @@ class FileSource {
   int watch_fd() const { return inotify_.get(); }
 
  private:
-  // What told one version of a file from the next.
+  // What tells one version of a file from the next.
   struct Stamp {
-    std::uint64_t device = 0, inode = 0, size = 0;
+    dev_t device = 0;
+    ino_t inode = 0;
+    off_t size = 0;
     std::int64_t modified_ns = 0, changed_ns = 0;
 
     bool operator==(const Stamp&) const = default;
   };
+  using Take = Result<void> (FileSource::*)(const std::string& text, Update& update);
   struct File {
     std::string path;
     Stamp stamp;
-    bool fresh = false;   // what it holds was read and, if good, published
-    std::string problem;  // why its last content was not taken
-    void (FileSource::*take)(const std::string& text, Update& update, File& file);
+    std::string problem;  // why its present content was not taken
+    Take take;
   };
 
   void watch_directories();
   bool drain_events();
-  void check(File& file, bool touched, Update& update);
-  void take_pods(const std::string& text, Update& update, File& file);
-  void take_node(const std::string& text, Update& update, File& file);
-  void take_node_slo(const std::string& text, Update& update, File& file);
+  Result<void> check(File& file, bool touched, Update& update);
+  Result<void> take_pods(const std::string& text, Update& update);
+  Result<void> take_node(const std::string& text, Update& update);
+  Result<void> take_node_slo(const std::string& text, Update& update);
 
   cgroup::KubeRoot kube_root_;
   Hub& hub_;

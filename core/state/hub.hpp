@@ -5,7 +5,6 @@
 // themselves.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -57,9 +56,13 @@ class Hub {
   };
   using Handles = std::unordered_map<std::string, std::uint64_t>;
 
+  static bool replace_workloads(Snapshot& next, std::optional<std::vector<Pod>> pods,
+                                std::optional<std::vector<Container>> standalone);
   void assign_handles(std::vector<Pod>& pods, Handles& next);
-  void assign_handles(std::vector<Container>& containers, const std::string& owner, Handles& next);
-  std::uint64_t handle_of(const std::string& key, Handles& next);
+  void assign_handles(std::vector<Container>& containers, const std::string& owner, const Handles& known,
+                      Handles& next);
+  std::uint64_t handle_of(const std::string& key, const Handles& known, Handles& next);
+  static void retire(Handles& current, Handles next, std::vector<std::uint64_t>& ended);
   void announce(std::uint32_t changed, const std::vector<std::uint64_t>& ended, const SnapshotPtr& snapshot);
 
   std::mutex publishing_;  // order: publishing_ before current_mutex_

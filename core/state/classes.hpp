@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which QoS and priority class a pod has: what its labels say, and what is assumed where they say nothing.
+// Pure.
+#pragma once
+
+#include "core/state/pod.hpp"
+
+namespace koord::state {
+
+inline constexpr std::string_view kQosLabel = "koordinator.sh/qosClass";
+inline constexpr std::string_view kPriorityClassLabel = "koordinator.sh/priority-class";
+
+// The label's value; else Guaranteed is LSR, Burstable LS, BestEffort BE, unknown none.
+KoordQos koord_qos(const StringMap& labels, KubeQos kube_qos);
+
+// The label's value; else by the range of the priority (prod 9000…9999, mid 7000…7999, batch 5000…5999,
+// free 3000…3999); else prod for all but best effort, which is batch.
+PriorityClass priority_class(const StringMap& labels, std::int32_t priority, KoordQos qos);
+
+// What Kubernetes computes from requests and limits of cpu and memory when status.qosClass is empty.
+KubeQos kube_qos_of(const std::vector<Container>& containers);
+
+}  // namespace koord::state

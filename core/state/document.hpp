@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Kubernetes object as text, YAML or JSON, read into one model, and a Field to walk it with errors that say
+// where: "items[3].spec.priority: expected an integer, found a string". For the sources of this folder only.
+// [any thread]
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/state/pod.hpp"
+
+namespace koord::state {
+
+// Text that begins with '{' is JSON, all else YAML (a single document). Hostile text (deep, cyclic, or with
+// references that unfold to more than a million values) is refused.
+Result<boost::json::value> parse_document(std::string_view text);
+
+// A place in a document. A missing field is empty, and so is null; what a field may not be is an error.
+class Field {
+ public:
+  explicit Field(const boost::json::value& root) : value_(&root) {}
+
+  Field operator[](std::string_view key) const;
+  bool empty() const;  // missing or null
+
+  Result<std::string> text() const;  // "" when empty
+  Result<std::string> required_text() const;
+  Result<std::int64_t> integer(std::int64_t fallback) const;
+  Result<StringMap> text_map() const;
+  // Kubernetes quantities, written as text or number, in the unit that Resource says for the name.
+  Result<std::map<std::string, std::int64_t, std::less<>>> resources() const;
+  Result<std::vector<Field>> list() const;
+  Result<std::vector<std::pair<std::string, Field>>> members() const;
+
+  // The field as JSON text.
+  std::string json() const;
+
+  Error wrong(std::string_view what) const;  // "path: what"
+
+ private:
+  Field(const boost::json::value* value, std::string path) : value_(value), path_(std::move(path)) {}
+
+  Error wrong_type(std::string_view expected) const;
+  Result<std::int64_t> quantity(std::string_view resource) const;
+
+  const boost::json::value* value_;  // null: missing
+  std::string path_;
+};
+
+}  // namespace koord::state

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/file_source.hpp"
+
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "core/state/objects.hpp"
+
+namespace koord::state {
+namespace {
+
+constexpr std::size_t kMaxDocumentBytes = 16u << 20;
+
+std::int64_t to_ns(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+std::string directory_of(const std::string& path) {
+  std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+FileSource::FileSource(Options options, Hub& hub)
+    : kube_root_(std::move(options.kube_root)),
+      hub_(hub),
+      inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+  auto add = [this](std::string path, Take take) {
+    if (!path.empty()) files_.push_back({std::move(path), {}, {}, take});
+  };
+  add(std::move(options.pods), &FileSource::take_pods);
+  add(std::move(options.node), &FileSource::take_node);
+  add(std::move(options.node_slo), &FileSource::take_node_slo);
+  watch_directories();
+}
+
+// Directories, not files: editors and ConfigMaps replace files by renaming.
+void FileSource::watch_directories() {
+  if (!inotify_) return;
+  std::set<std::string> directories;
+  for (const File& file : files_) directories.insert(directory_of(file.path));
+  for (const std::string& directory : directories) {
+    int watch =
+        ::inotify_add_watch(inotify_.get(), directory.c_str(),
+                            IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_ONLYDIR);
+    if (watch < 0) return inotify_.reset();
+  }
+}
+
+// What the events say does not matter, only that there were some.
+bool FileSource::drain_events() {
+  bool any = false;
+  char buffer[4096];
+  while (inotify_ && ::read(inotify_.get(), buffer, sizeof buffer) > 0) any = true;
+  return any;
+}
+
+Result<void> FileSource::refresh() {
+  bool touched = drain_events();
+  Update update;
+  std::vector<std::string> problems;
+  for (File& file : files_) {
+    if (Result<void> checked = check(file, touched, update); !checked)
+      file.problem = checked.error().message();
+    if (!file.problem.empty()) problems.push_back(file.problem);
+  }
+  hub_.publish(std::move(update));
+  if (problems.empty()) return {};
+  return invalid(join(problems, "; ") + "; keeping what was read last");
+}
+
+// Reads and takes a file that is not the one seen last. The stamp is from before reading: what is written
+// meanwhile makes the next refresh read again.
+Result<void> FileSource::check(File& file, bool touched, Update& update) {
+  struct stat info;
+  if (::stat(file.path.c_str(), &info) != 0) {
+    file.stamp = {};
+    return system_error(errno, "cannot read '" + file.path + "'");
+  }
+  Stamp stamp{info.st_dev, info.st_ino, info.st_size, to_ns(info.st_mtim), to_ns(info.st_ctim)};
+  if (stamp == file.stamp && !touched) return {};
+  file.stamp = stamp;
+  if (!S_ISREG(info.st_mode)) return invalid("'" + file.path + "' is not a regular file");
+  std::string text = TRY(read_file(file.path, kMaxDocumentBytes));
+  file.problem.clear();
+  Result<void> taken = (this->*file.take)(text, update);
+  return taken ? std::move(taken) : Result<void>(std::move(taken).error().context("'" + file.path + "'"));
+}
+
+Result<void> FileSource::take_pods(const std::string& text, Update& update) {
+  update.pods = TRY(parse_pod_list(text, kube_root_));
+  return {};
+}
+
+Result<void> FileSource::take_node(const std::string& text, Update& update) {
+  update.node = TRY(parse_node(text));
+  return {};
+}
+
+Result<void> FileSource::take_node_slo(const std::string& text, Update& update) {
+  update.node_slo = TRY(parse_node_slo(text));
+  return {};
+}
+
+}  // namespace koord::state

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/hub.hpp"
+
+#include <algorithm>
+
+namespace koord::state {
+namespace {
+
+// Two subjects with one name cannot be told apart; the first counts.
+template <class Item, class Key>
+void sort_and_unify(std::vector<Item>& items, Key key) {
+  std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return a.*key < b.*key; });
+  auto same = [&](const Item& a, const Item& b) { return a.*key == b.*key; };
+  items.erase(std::unique(items.begin(), items.end(), same), items.end());
+}
+
+// Takes a part over into the new snapshot when it differs; the first publication always counts.
+template <class T>
+bool replace(T& current, std::uint64_t& version, T&& update) {
+  if (version != 0 && current == update) return false;
+  current = std::forward<T>(update);
+  ++version;
+  return true;
+}
+
+}  // namespace
+
+Hub::Hub() : current_(std::make_shared<Snapshot>()) {}
+
+Hub::~Hub() = default;
+
+SnapshotPtr Hub::current() const {
+  std::lock_guard lock(current_mutex_);
+  return current_;
+}
+
+std::uint32_t Hub::publish(Update update) {
+  std::lock_guard lock(publishing_);
+  auto next = std::make_shared<Snapshot>(*current());
+  std::vector<std::uint64_t> ended;
+  std::uint32_t changed = 0;
+  auto put = [&changed](bool differs, Part part) {
+    if (differs) changed |= part;
+  };
+  if (update.pods) {
+    sort_and_unify(*update.pods, &Pod::uid);
+    Handles handles;
+    assign_handles(*update.pods, handles);
+    retire(pod_handles_, std::move(handles), ended);
+  }
+  if (update.standalone) {
+    sort_and_unify(*update.standalone, &Container::id);
+    Handles handles;
+    assign_handles(*update.standalone, {}, standalone_handles_, handles);
+    retire(standalone_handles_, std::move(handles), ended);
+  }
+  put(replace_workloads(*next, std::move(update.pods), std::move(update.standalone)), kPods);
+  if (update.node) put(replace(next->node, next->versions.node, *std::move(update.node)), kNode);
+  if (update.node_slo)
+    put(replace(next->node_slo, next->versions.node_slo, *std::move(update.node_slo)), kNodeSlo);
+  if (update.topology)
+    put(replace(next->topology, next->versions.topology, *std::move(update.topology)), kTopology);
+  if (changed == 0) return 0;
+  {
+    std::lock_guard current_lock(current_mutex_);
+    current_ = next;
+  }
+  announce(changed, ended, next);
+  return changed;
+}
+
+// Pods and standalone containers share a version.
+bool Hub::replace_workloads(Snapshot& next, std::optional<std::vector<Pod>> pods,
+                            std::optional<std::vector<Container>> standalone) {
+  if (!pods && !standalone) return false;
+  bool first = next.versions.pods == 0;
+  bool differs = first || (pods && *pods != next.pods) || (standalone && *standalone != next.standalone);
+  if (!differs) return false;
+  if (pods) next.pods = *std::move(pods);
+  if (standalone) next.standalone = *std::move(standalone);
+  ++next.versions.pods;
+  return true;
+}
+
+void Hub::assign_handles(std::vector<Pod>& pods, Handles& next) {
+  for (Pod& pod : pods) {
+    pod.handle = handle_of("pod\n" + pod.uid, pod_handles_, next);
+    assign_handles(pod.containers, pod.uid, pod_handles_, next);
+  }
+}
+
+// A container without an id is known by its pod and name until the runtime gives it one; then it is another
+// subject.
+void Hub::assign_handles(std::vector<Container>& containers, const std::string& owner, const Handles& known,
+                         Handles& next) {
+  for (Container& container : containers) {
+    std::string key = container.id.empty() ? owner + '\n' + container.name : container.id;
+    container.handle = handle_of(key + '\n' + std::to_string(container.incarnation), known, next);
+  }
+}
+
+std::uint64_t Hub::handle_of(const std::string& key, const Handles& known, Handles& next) {
+  auto old = known.find(key);
+  auto [place, added] = next.try_emplace(key, old == known.end() ? 0 : old->second);
+  if (place->second == 0) place->second = ++last_handle_;
+  return place->second;
+}
+
+void Hub::retire(Handles& current, Handles next, std::vector<std::uint64_t>& ended) {
+  for (const auto& [key, handle] : current) {
+    if (!next.contains(key)) ended.push_back(handle);
+  }
+  current = std::move(next);
+}
+
+void Hub::announce(std::uint32_t changed, const std::vector<std::uint64_t>& ended,
+                   const SnapshotPtr& snapshot) {
+  for (const Subscriber& subscriber : subscribers_) {
+    if (!subscriber.on_end) continue;
+    for (std::uint64_t handle : ended) subscriber.on_end(handle);
+  }
+  for (const Subscriber& subscriber : subscribers_) {
+    if (subscriber.on_change) subscriber.on_change(changed, snapshot);
+  }
+}
+
+std::uint64_t Hub::subscribe(OnChange on_change) {
+  std::lock_guard lock(publishing_);
+  subscribers_.push_back({++last_subscription_, std::move(on_change), {}});
+  return last_subscription_;
+}
+
+std::uint64_t Hub::on_subject_end(OnSubjectEnd on_end) {
+  std::lock_guard lock(publishing_);
+  subscribers_.push_back({++last_subscription_, {}, std::move(on_end)});
+  return last_subscription_;
+}
+
+void Hub::remove(std::uint64_t subscription) {
+  std::lock_guard lock(publishing_);
+  std::erase_if(subscribers_, [subscription](const Subscriber& s) { return s.id == subscription; });
+}
+
+}  // namespace koord::state

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kubernetes objects to our own: a PodList, a Node, a NodeSLO. Text in, values out; an error names the field,
+// and then nothing of the document counts. [any thread]
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/cgroup/names.hpp"
+#include "core/state/snapshot.hpp"
+
+namespace koord::state {
+
+// A PodList or List of pods; pods and containers get their cgroup directories below `root`. A list without
+// the field `items` is an error, an empty one is not.
+Result<std::vector<Pod>> parse_pod_list(std::string_view text, const cgroup::KubeRoot& root);
+
+Result<Node> parse_node(std::string_view text);
+
+// The spec of a NodeSLO as JSON text; a document without `spec` is taken for the spec itself.
+Result<std::string> parse_node_slo(std::string_view text);
+
+// "2026-01-02T03:04:05Z" and its likes (RFC 3339) in ns since the Unix epoch.
+Result<std::int64_t> parse_timestamp(std::string_view text);
+
+}  // namespace koord::state

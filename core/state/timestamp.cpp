@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <chrono>
+
+#include "core/base/parse.hpp"
+#include "core/state/objects.hpp"
+
+namespace koord::state {
+namespace {
+
+constexpr std::int64_t kNanos = 1'000'000'000;
+
+// Takes exactly `digits` digits and then `after` (unless 0) off the front.
+std::optional<int> take_number(std::string_view& text, std::size_t digits, char after) {
+  if (text.size() < digits + (after ? 1 : 0)) return std::nullopt;
+  Result<std::uint64_t> number = parse_uint(text.substr(0, digits));
+  if (!number || (after && text[digits] != after)) return std::nullopt;
+  text.remove_prefix(digits + (after ? 1 : 0));
+  return static_cast<int>(*number);
+}
+
+// ".25" as nanoseconds; digits beyond the ninth are dropped.
+std::optional<std::int64_t> take_fraction(std::string_view& text) {
+  if (!text.starts_with('.')) return 0;
+  text.remove_prefix(1);
+  std::int64_t nanos = 0, weight = kNanos;
+  std::size_t digits = 0;
+  for (; !text.empty() && text.front() >= '0' && text.front() <= '9'; text.remove_prefix(1), ++digits) {
+    weight /= 10;
+    nanos += (text.front() - '0') * weight;
+  }
+  return digits > 0 ? std::optional(nanos) : std::nullopt;
+}
+
+// "Z" or "+05:30", in seconds; all that is left must be it.
+std::optional<std::int64_t> parse_zone(std::string_view text) {
+  if (text == "Z" || text == "z") return 0;
+  if (text.size() != 6 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
+  int sign = text[0] == '-' ? -1 : 1;
+  text.remove_prefix(1);
+  std::optional<int> hours = take_number(text, 2, ':');
+  std::optional<int> minutes = hours ? take_number(text, 2, 0) : std::nullopt;
+  if (!minutes || *hours > 23 || *minutes > 59) return std::nullopt;
+  return sign * (*hours * 3600 + *minutes * 60);
+}
+
+std::optional<std::int64_t> parse_seconds(std::string_view& text) {
+  constexpr std::array<std::pair<std::size_t, char>, 6> kParts{
+      {{4, '-'}, {2, '-'}, {2, 'T'}, {2, ':'}, {2, ':'}, {2, 0}}};
+  std::array<int, 6> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    std::optional<int> part = take_number(text, kParts[i].first, kParts[i].second);
+    if (!part) return std::nullopt;
+    parts[i] = *part;
+  }
+  std::chrono::year_month_day date{std::chrono::year{parts[0]},
+                                   std::chrono::month{static_cast<unsigned>(parts[1])},
+                                   std::chrono::day{static_cast<unsigned>(parts[2])}};
+  // The limits of nanoseconds in 64 bits, with room for a zone.
+  if (!date.ok() || parts[0] < 1678 || parts[0] > 2261) return std::nullopt;
+  if (parts[3] > 23 || parts[4] > 59 || parts[5] > 60) return std::nullopt;
+  std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  return days * 86400 + parts[3] * 3600 + parts[4] * 60 + parts[5];
+}
+
+}  // namespace
+
+Result<std::int64_t> parse_timestamp(std::string_view text) {
+  std::string_view rest = text;
+  std::optional<std::int64_t> seconds = parse_seconds(rest);
+  std::optional<std::int64_t> fraction = seconds ? take_fraction(rest) : std::nullopt;
+  std::optional<std::int64_t> zone = fraction ? parse_zone(rest) : std::nullopt;
+  if (!zone)
+    return invalid("'" + std::string(text.substr(0, 64)) + "' is not a time such as '2026-01-02T03:04:05Z'");
+  return (*seconds - *zone) * kNanos + *fraction;
+}
+
+}  // namespace koord::state

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/topology.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+
+namespace koord::state {
+namespace {
+
+// Files that a kernel, an architecture or an offline CPU may lack.
+std::optional<std::string> read_optional(const std::string& path) {
+  Result<std::string> text = read_file(path, 1u << 20);
+  return text ? std::optional(std::string(trim(*text))) : std::nullopt;
+}
+
+std::int32_t read_number(const std::string& path) {
+  std::optional<std::string> text = read_optional(path);
+  if (!text) return -1;
+  Result<std::int64_t> number = parse_int(*text);
+  return number && *number >= 0 && *number <= INT32_MAX ? static_cast<std::int32_t>(*number) : -1;
+}
+
+std::optional<CpuSet> read_set(const std::string& path) {
+  std::optional<std::string> text = read_optional(path);
+  if (!text) return std::nullopt;
+  Result<CpuSet> set = CpuSet::parse(*text);
+  return set ? std::optional(*std::move(set)) : std::nullopt;
+}
+
+std::int32_t first_of(const std::optional<CpuSet>& set) {
+  return set && !set->empty() ? static_cast<std::int32_t>(set->members().front()) : -1;
+}
+
+// The cache of level 3; kernels before 4.11 have no id for it, then its first CPU stands in.
+std::int32_t read_l3(const std::string& cpu_dir) {
+  for (int index = 0; index < 8; ++index) {
+    std::string cache = cpu_dir + "/cache/index" + std::to_string(index);
+    if (read_number(cache + "/level") != 3) continue;
+    std::int32_t id = read_number(cache + "/id");
+    return id >= 0 ? id : first_of(read_set(cache + "/shared_cpu_list"));
+  }
+  return -1;
+}
+
+// Core numbers of the kernel repeat in each socket: a core is known by its first CPU here and numbered later.
+std::int32_t read_core(const std::string& topology_dir) {
+  for (const char* name : {"/core_cpus_list", "/thread_siblings_list"}) {
+    if (std::int32_t first = first_of(read_set(topology_dir + name)); first >= 0) return first;
+  }
+  return -1;
+}
+
+void number_cores(std::vector<Cpu>& cpus) {
+  std::map<std::int32_t, std::int32_t> numbers;
+  for (const Cpu& cpu : cpus) {
+    if (cpu.core >= 0) numbers.try_emplace(cpu.core, static_cast<std::int32_t>(numbers.size()));
+  }
+  for (Cpu& cpu : cpus) {
+    if (cpu.core >= 0) cpu.core = numbers[cpu.core];
+  }
+}
+
+Cpu read_cpu(const std::string& cpus_dir, unsigned number, bool online) {
+  std::string dir = cpus_dir + "/cpu" + std::to_string(number);
+  Cpu cpu;
+  cpu.cpu = static_cast<std::int32_t>(number);
+  cpu.online = online;
+  if (!online) return cpu;
+  cpu.core = read_core(dir + "/topology");
+  cpu.socket = read_number(dir + "/topology/physical_package_id");
+  cpu.l3 = read_l3(dir);
+  return cpu;
+}
+
+// "Node 0 MemTotal:       24689764 kB"
+std::int64_t parse_memory_total(std::string_view meminfo) {
+  while (std::optional<std::string_view> line = next_field(meminfo, '\n')) {
+    std::size_t key = line->find("MemTotal:");
+    if (key == std::string_view::npos) continue;
+    line->remove_prefix(key + 9);
+    Result<std::uint64_t> kib = parse_uint(next_word(*line).value_or(""));
+    return kib && *kib <= INT64_MAX / 1024 ? static_cast<std::int64_t>(*kib * 1024) : 0;
+  }
+  return 0;
+}
+
+// A kernel without NUMA has no such directory: all is node 0 then.
+void read_numa_nodes(const NodeRoots& roots, Topology& topology) {
+  std::string nodes_dir = roots.sys + "/devices/system/node";
+  for (unsigned node : read_set(nodes_dir + "/online").value_or(CpuSet()).members()) {
+    std::string dir = nodes_dir + "/node" + std::to_string(node);
+    CpuSet cpus = read_set(dir + "/cpulist").value_or(CpuSet());
+    for (Cpu& cpu : topology.cpus) {
+      if (cpus.contains(static_cast<unsigned>(cpu.cpu))) cpu.numa_node = static_cast<std::int32_t>(node);
+    }
+    std::string meminfo = read_optional(dir + "/meminfo").value_or("");
+    topology.numa_nodes.push_back({static_cast<std::int32_t>(node), parse_memory_total(meminfo)});
+  }
+  if (!topology.numa_nodes.empty()) return;
+  std::string meminfo = read_optional(roots.proc + "/meminfo").value_or("");
+  topology.numa_nodes.push_back({0, parse_memory_total(meminfo)});
+}
+
+}  // namespace
+
+Result<Topology> read_topology(const NodeRoots& roots, const CpuSet& reserved) {
+  std::string dir = roots.sys + "/devices/system/cpu";
+  Result<std::string> online_text = read_file(dir + "/online", 1u << 20);
+  if (!online_text) return std::move(online_text).error();
+  Result<CpuSet> online = CpuSet::parse(*online_text);
+  if (!online) return std::move(online).error().context("'" + dir + "/online'");
+  if (online->empty()) return invalid("'" + dir + "/online' lists no CPU");
+  CpuSet present = read_set(dir + "/present").value_or(CpuSet()) | *online;
+  Topology topology;
+  for (unsigned number : present.members()) {
+    Cpu cpu = read_cpu(dir, number, online->contains(number));
+    cpu.reserved = reserved.contains(number);
+    topology.cpus.push_back(cpu);
+  }
+  number_cores(topology.cpus);
+  read_numa_nodes(roots, topology);
+  return topology;
+}
+
+}  // namespace koord::state
