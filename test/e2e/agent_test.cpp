@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent as its operator sees it: start, look, reload, stop.
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+#include "test/support/agent_process.hpp"
+
+using namespace koord::test;
+
+namespace {
+
+std::vector<std::string> first_party() {
+  return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")};
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the agent starts, is ready, and ends within 5 s of SIGTERM") {
+  AgentProcess agent("", first_party());
+  REQUIRE(agent.start());
+  CHECK(agent.get("/healthz") == "ok\n");
+  CHECK(contains(agent.get("/readyz"), "[+] plugins: ok"));
+  CHECK(agent.stop() == 0);
+}
+
+TEST_CASE("node metrics appear on the loopback port and are one document with the host's own") {
+  AgentProcess agent("", first_party());
+  REQUIRE(agent.start());
+  REQUIRE(eventually([&] { return find_metric(agent.metrics_over_tcp(), "koordetector_node_cpu_usage").has_value(); }));
+  std::string text = agent.metrics_over_tcp();
+  CHECK(find_metric(text, "koordetector_node_memory_usage", {"node=\"test-node\""}).value_or(0) > 1e6);
+  CHECK(find_metric(text, "koordetector_host_resident_memory_bytes").value_or(0) > 1e6);
+  CHECK(text.find("# TYPE koordetector_node_cpu_usage gauge") == text.rfind("# TYPE koordetector_node_cpu_usage gauge"));
+}
+
+TEST_CASE("the data API is on the socket only") {
+  AgentProcess agent("", first_party());
+  REQUIRE(agent.start());
+  CHECK(contains(agent.get("/api/v1/node"), "\"name\":\"test-node\""));
+  CHECK(agent.status_of("/api/v1/query") == 400);
+  CHECK(agent.status_of("/api/v1/nothing") == 404);
+  CHECK_FALSE(contains(agent.metrics_over_tcp(), "api/v1"));
+}
+
+TEST_CASE("koordctl lists plugins, features and capabilities, as tables and as JSON") {
+  AgentProcess agent("", first_party());
+  REQUIRE(agent.start());
+  CHECK(contains(agent.ctl({"plugins"}).output, "advisor-node-resource"));
+  CHECK(contains(agent.ctl({"features"}).output, "PodResourceCollector"));
+  CHECK(contains(agent.ctl({"capabilities"}).output, "psi"));
+  CHECK(agent.ctl({"plugins", "--output", "json"}).output.starts_with("{\"plugins\":["));
+  CHECK(agent.ctl({"plugins", "--output", "xml"}).exit_status == 2);
+}
+
+TEST_CASE("a gate that is off keeps its plugin from running, and SIGHUP switches it on") {
+  AgentProcess agent("featureGates: {NodeResourceCollector: false}", first_party());
+  REQUIRE(agent.start());
+  CHECK(contains(agent.ctl({"features"}).output, "NodeResourceCollector  beta   on       off"));
+  CHECK_FALSE(find_metric(agent.metrics(), "koordetector_node_memory_usage"));
+  agent.write_config("featureGates: {NodeResourceCollector: true}");
+  agent.process().signal(SIGHUP);
+  CHECK(eventually([&] { return find_metric(agent.metrics(), "koordetector_node_memory_usage").has_value(); }));
+}
+
+TEST_CASE("a bad configuration at reload is told and the last good one stays in force") {
+  AgentProcess agent("", first_party());
+  REQUIRE(agent.start());
+  agent.write_config("nodeNmae: x");
+  agent.process().signal(SIGHUP);
+  REQUIRE(eventually([&] { return contains(agent.get("/readyz"), "keeping the last good one"); }));
+  CHECK(contains(agent.get("/readyz"), "nodeNmae"));
+  CHECK(contains(agent.log(), "did you mean 'nodeName'"));
+  CHECK(agent.stop() == 0);
+}
+
+TEST_CASE("check-config names file, line and the nearest key, and exits with 2") {
+  AgentProcess agent("nodeNmae: x");
+  Finished checked = run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()});
+  CHECK(checked.exit_status == 2);
+  CHECK(contains(checked.output, agent.config_path() + ":5:1"));
+  CHECK(contains(checked.output, "'nodeName'"));
+  agent.write_config("log: {level: debug}");
+  CHECK(run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()}).exit_status == 0);
+}
+
+TEST_CASE("an unknown feature gate is told by check-config, and does not keep the agent from running") {
+  AgentProcess agent("featureGates: {NodeResourceColector: true}", first_party());
+  Finished checked = run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()});
+  CHECK(checked.exit_status == 2);
+  CHECK(contains(checked.output, "NodeResourceCollector"));
+  REQUIRE(agent.start());
+  CHECK(contains(agent.get("/readyz"), "[+] config: degraded"));
+}
+
+TEST_CASE("a second agent on the same socket says so and leaves the first alone") {
+  AgentProcess agent("", first_party());
+  REQUIRE(agent.start());
+  Finished second = run_to_end({built("core/agentd/koordetector"), "--config", agent.config_path()});
+  CHECK(second.exit_status == 1);
+  CHECK(contains(second.output, agent.socket()));
+  CHECK(agent.get("/healthz") == "ok\n");
+}
+
+TEST_CASE("koordctl says where it looked when no agent answers") {
+  AgentProcess agent;
+  Finished ctl = agent.ctl({"top"});
+  CHECK(ctl.exit_status == 1);
+  CHECK(contains(ctl.output, "the agent does not answer on '" + agent.socket() + "'"));
+}

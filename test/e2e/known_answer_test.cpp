@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Known answers on this machine's kernel: what the agent says of a cgroup is what the test made it do.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "test/support/agent_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord::test;
+using koord::cgroup::Controller;
+
+namespace {
+
+constexpr const char* kStateOfTests = "state: {source: cgroup, cgroup: {paths: [\"koord-test-*\"]}, resyncPeriod: 1s}";
+
+std::vector<std::string> pod_resource() { return {built("plugins/advisor-pod-resource")}; }
+
+[[noreturn]] void burn() {
+  for (volatile unsigned i = 0;; i = i + 1) {
+  }
+}
+
+std::string container(const RealCgroup& cgroup) { return "container_name=\"" + cgroup.dir() + "\""; }
+
+// CPU seconds that the kernel's own file counts.
+double cpu_seconds(const RealCgroup& cgroup) {
+  auto text = koord::read_file(cgroup.path(Controller::cpuacct) + "/cpuacct.usage");
+  if (text) return koord::parse_double(koord::trim(*text)).value_or(0) / 1e9;
+  auto stat = koord::read_file(cgroup.path(Controller::cpu) + "/cpu.stat");
+  return static_cast<double>(koord::find_flat_key(stat.value_or(""), "usage_usec").value_or(0)) / 1e6;
+}
+
+// One cell of the first row that `koordctl query` prints as JSON.
+double queried(const AgentProcess& agent, const std::string& metric, const std::string& aggregation,
+               const RealCgroup& cgroup) {
+  Finished query = agent.ctl({"query", metric, "--agg", aggregation, "--label", "container_name=" + cgroup.dir(), "-o", "json"});
+  std::size_t at = query.output.find("\"" + aggregation + "\":");
+  return at == std::string::npos ? -1 : std::strtod(query.output.c_str() + at + aggregation.size() + 3, nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("a cgroup that burns half a CPU under a quota reads 0.5 cores") {
+  RealCgroup cgroup("burn");
+  cgroup.limit_cpu(0.5);
+  ChildProcess burner(burn);
+  cgroup.add_process(burner.pid());
+  AgentProcess agent(kStateOfTests, pod_resource());
+  REQUIRE(agent.start());
+  REQUIRE(eventually([&] { return queried(agent, "container_cpu_usage", "count", cgroup) >= 5; }));
+
+  CHECK(queried(agent, "container_cpu_usage", "avg", cgroup) == doctest::Approx(0.5).epsilon(0.1));
+}
+
+TEST_CASE("the agent's CPU over a span is what the kernel's own counter grew by") {
+  RealCgroup cgroup("agree");
+  cgroup.limit_cpu(0.3);
+  ChildProcess burner(burn);
+  cgroup.add_process(burner.pid());
+  AgentProcess agent(kStateOfTests, pod_resource());
+  REQUIRE(agent.start());
+  REQUIRE(eventually([&] { return queried(agent, "container_cpu_usage", "count", cgroup) >= 1; }));
+  auto begin = std::chrono::steady_clock::now();
+  double before = cpu_seconds(cgroup);
+  REQUIRE(eventually([&] { return queried(agent, "container_cpu_usage", "count", cgroup) >= 7; }));
+  double kernel_cores = (cpu_seconds(cgroup) - before) /
+                        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  CHECK(queried(agent, "container_cpu_usage", "avg", cgroup) == doctest::Approx(kernel_cores).epsilon(0.1));
+}
+
+TEST_CASE("query and /metrics give the same last value, and it is the kernel's") {
+  RealCgroup cgroup("memory");
+  ChildProcess holder([] {
+    std::vector<char> memory(64u << 20, 'x');
+    ::pause();
+  });
+  cgroup.add_process(holder.pid());
+  AgentProcess agent(kStateOfTests, pod_resource());
+  REQUIRE(agent.start());
+  // The holder may have touched its memory before it was moved: what counts is that all three agree.
+  REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).has_value(); }));
+  auto kernel = [&] {
+    auto stat = koord::read_file(cgroup.path(Controller::memory) + "/memory.stat").value_or("");
+    double sum = 0;
+    for (const char* key : {"inactive_anon", "active_anon", "unevictable"})
+      sum += static_cast<double>(koord::find_flat_key(stat, "total_" + std::string(key)).value_or(koord::find_flat_key(stat, key).value_or(0)));
+    return sum;
+  };
+  CHECK(eventually([&] {
+    double exported = find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).value_or(-1);
+    return exported == kernel() && queried(agent, "container_memory_usage", "last", cgroup) == exported;
+  }));
+}
+
+TEST_CASE("a cgroup's series are gone from /metrics soon after the cgroup") {
+  AgentProcess agent(kStateOfTests, pod_resource());
+  RealCgroup cgroup("ends");
+  REQUIRE(agent.start());
+  REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).has_value(); }));
+  cgroup.remove();
+  CHECK(eventually([&] { return agent.metrics().find(container(cgroup)) == std::string::npos; }, std::chrono::seconds(5)));
+}
+
+TEST_CASE("koordctl top lists this machine's cgroups with CPU and memory") {
+  RealCgroup cgroup("top");
+  AgentProcess agent(kStateOfTests, pod_resource());
+  REQUIRE(agent.start());
+  CHECK(eventually([&] {
+    std::string table = agent.ctl({"top", "--once"}).output;
+    std::size_t at = table.find(cgroup.dir());
+    return at != std::string::npos && table.find("0.000", at) != std::string::npos;
+  }));
+}

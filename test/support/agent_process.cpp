@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/support/agent_process.hpp"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "core/http/client.hpp"
+
+namespace koord::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  // Not below /tmp, which others may write: a plugin directory and all above it must belong to root.
+  std::string path = built("test") + "/koord-test-XXXXXX";
+  if (!::mkdtemp(path.data())) throw std::runtime_error("cannot make a folder like '" + path + "'");
+  path_ = path;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string built(std::string_view relative) {
+  const char* build = std::getenv("KOORD_BUILD");
+  if (!build) throw std::runtime_error("KOORD_BUILD is not set: run the test with meson test");
+  return std::string(build) + "/" + std::string(relative);
+}
+
+AgentProcess::AgentProcess(std::string_view extra, std::vector<std::string> plugin_directories)
+    : plugin_directories_(std::move(plugin_directories)) {
+  ::mkdir(plugin_folder().c_str(), 0755);
+  plugin_directories_.push_back(plugin_folder());
+  write_config(extra);
+}
+
+void AgentProcess::write_config(std::string_view extra) {
+  std::ofstream config(config_path());
+  config << "nodeName: test-node\nlisten: {metrics: \"127.0.0.1:0\", socket: \"" << socket() << "\"}\nstore: {path: \""
+         << store_path() << "\"}\nplugins:\n  directories: [\"" << join(plugin_directories_, "\", \"") << "\"]\n"
+         << extra << "\n";
+}
+
+std::string AgentProcess::log() const { return read_file(folder_ / "log").value_or(""); }
+
+bool AgentProcess::start(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{built("core/agentd/koordetector"), "--config", config_path()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  process_ = std::make_unique<ChildProcess>(command, folder_ / "log");
+  bool ready = eventually([this] { return !process_->running() || status_of("/readyz") == 200; });
+  if (ready && process_->running()) return true;
+  std::fprintf(stderr, "the agent did not become ready:\n%s\n", log().c_str());
+  return false;
+}
+
+std::optional<int> AgentProcess::stop() {
+  process_->signal(SIGTERM);
+  std::optional<int> status = process_->wait(5s);
+  if (!status || !WIFEXITED(*status)) return std::nullopt;
+  return WEXITSTATUS(*status);
+}
+
+void AgentProcess::kill() {
+  process_->signal(SIGKILL);
+  process_->wait(5s);
+}
+
+std::string AgentProcess::get(const std::string& target) const {
+  auto response = http::get(socket(), target);
+  return response && response->status == 200 ? response->body : "";
+}
+
+unsigned AgentProcess::status_of(const std::string& target) const {
+  auto response = http::get(socket(), target);
+  return response ? response->status : 0;
+}
+
+std::string AgentProcess::metrics_over_tcp() const {
+  std::string text = log();
+  std::size_t at = text.find(", port ");
+  if (at == std::string::npos) return "";
+  std::string port = text.substr(at + 7, text.find('\n', at) - at - 7);
+  auto response = http::get("127.0.0.1:" + port, "/metrics");
+  return response ? response->body : "";
+}
+
+Finished AgentProcess::ctl(std::vector<std::string> arguments) const {
+  arguments.insert(arguments.begin(), built("core/ctl/koordctl"));
+  arguments.insert(arguments.end(), {"--socket", socket()});
+  return run_to_end(arguments);
+}
+
+std::map<std::string, double> parse_metrics(const std::string& text) {
+  std::map<std::string, double> values;
+  for (const std::string& line : split(text, '\n')) {
+    if (line.empty() || line.starts_with('#')) continue;
+    std::size_t space = line.rfind(' ');
+    values[line.substr(0, space)] = std::strtod(line.c_str() + space + 1, nullptr);
+  }
+  return values;
+}
+
+std::optional<double> find_metric(const std::string& text, std::string_view family,
+                                  const std::vector<std::string>& labels) {
+  std::optional<double> found;
+  for (const auto& [series, value] : parse_metrics(text)) {
+    if (series.substr(0, series.find('{')) != family) continue;
+    bool matches = true;
+    for (const std::string& label : labels) matches = matches && series.find(label) != std::string::npos;
+    if (!matches) continue;
+    if (found) return std::nullopt;
+    found = value;
+  }
+  return found;
+}
+
+}  // namespace koord::test
