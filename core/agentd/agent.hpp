@@ -16,7 +16,7 @@
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
-#include "core/host/observed_plans.hpp"
+#include "core/host/plan_sink.hpp"
 #include "core/host/plugin_manager.hpp"
 #include "core/host/shared_services.hpp"
 #include "core/http/server.hpp"
@@ -63,7 +63,7 @@ class Agent {
 
   event::Loop loop_;
   event::WorkerPool workers_;
-  host::ObservedPlans plans_;
+  host::KeepPlans plans_;
   host::PluginManager plugins_;
   StateFeeder state_;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Known answers on this machine's kernel: what the agent says of a cgroup is what the test made it do.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 
 #include "core/base/file.hpp"
@@ -20,8 +20,7 @@ constexpr const char* kStateOfTests = "state: {source: cgroup, cgroup: {paths: [
 std::vector<std::string> pod_resource() { return {built("plugins/advisor-pod-resource")}; }
 
 [[noreturn]] void burn() {
-  for (volatile unsigned i = 0;; i = i + 1) {
-  }
+  for (;;) asm volatile("");
 }
 
 std::string container(const RealCgroup& cgroup) { return "container_name=\"" + cgroup.dir() + "\""; }
