@@ -84,8 +84,7 @@ koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t 
 
 koord_status end_series(const koord_host* host, std::uint64_t series) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
-    context.shared().metrics.end_series(series);
-    return {};
+    return context.shared().metrics.end_series(context.id(), series);
   });
 }
 

@@ -14,6 +14,7 @@ struct Registry::State {
   State(std::string node_name, SeriesObserver* observer)
       : table(std::move(node_name), observer), recorder(table, observer) {}
 
+  const Series* find_live(SeriesId id) const;
   void write_family(TextWriter& writer, const Metric& metric, Time now) const;
   static void write_value(TextWriter& writer, const Series& series);
   static void write_histogram(TextWriter& writer, const Series& series);
@@ -24,6 +25,13 @@ struct Registry::State {
   Recorder recorder;
   mutable std::size_t last_text_size = 0;
 };
+
+const Series* Registry::State::find_live(SeriesId id) const {
+  const std::uint32_t index = index_of(id);
+  if (index >= table.size()) return nullptr;
+  const Series& series = table[index];
+  return series.state == Series::State::live && table.id(series) == id ? &series : nullptr;
+}
 
 namespace {
 
@@ -80,10 +88,19 @@ Result<RecordSummary> Registry::record_histograms(std::string_view owner, Time t
 
 void Registry::end_series(SeriesId id) {
   std::lock_guard lock(state_->mutex);
-  SeriesTable& table = state_->table;
-  std::uint32_t index = index_of(id);
-  if (index >= table.size() || table[index].state != Series::State::live || table.id(table[index]) != id) return;
-  table.end(index);
+  if (const Series* series = state_->find_live(id)) state_->table.end(state_->table.index(*series));
+}
+
+Result<void> Registry::end_series(std::string_view owner, SeriesId id) {
+  std::lock_guard lock(state_->mutex);
+  const Series* series = state_->find_live(id);
+  if (!series) return {};
+  const Metric& metric = *series->metric;
+  if (metric.owner.name != owner)
+    return invalid("a series of metric '" + metric.desc.name + "' belongs to '" + metric.owner.name + "', not to '" +
+                   std::string(owner) + "'");
+  state_->table.end(index_of(id));
+  return {};
 }
 
 void Registry::end_subject(std::uint64_t handle) {

@@ -45,6 +45,8 @@ class Registry {
 
   // Ended series leave the text at once; ending what has ended is nothing. end_owner forgets the definitions too.
   void end_series(SeriesId id);
+  // The same, asked for by an owner: a series of another owner is an error.
+  Result<void> end_series(std::string_view owner, SeriesId id);
   void end_subject(std::uint64_t handle);
   void end_owner(std::string_view owner);
 
