@@ -2,83 +2,136 @@
 // Instance: one running class of a plugin. Makes every call in the order of the ABI,
 //   create → init → (ticks, events)* with run beside them → stop → stop signal → run joined → destroy,
 // on its own strand, and knows at any time what it is doing. It ends itself for a reason (init failed, three deadlines
-// missed in a row, run() failed); whether and when to begin again is its Supervisor's decision.
+// missed in a row, run() failed); whether and when it begins again is its supervisor's decision.
 //
-// A call that does not come back makes the instance `wedged`: its thread is given up and what it may still touch is
-// kept for ever. All functions may be called from any thread. Held by shared_ptr, because a call in flight holds it.
+// A call that does not come back makes the instance `wedged`: its thread is given up, and the instance with all that
+// the call may still touch is kept for ever. All functions may be called from any thread. Held by shared_ptr, since a
+// call in flight holds it, too.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/clock.hpp"
 #include "core/event/strand.hpp"
+#include "core/host/call_record.hpp"
 #include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
+#include "core/state/snapshot.hpp"
 
 namespace koord::host {
 
 class PlanSink;
-class PluginMeter;
 
 // What the host decided for an instance.
 struct InstanceSettings {
-  Duration deadline{};      // of one tick
-  Duration wedged_after{};  // of any call
+  Duration deadline = std::chrono::seconds(1);       // of a tick
+  Duration wedged_after = std::chrono::seconds(30);  // of any call
   std::string config_json = "{}";
 };
 
 class Instance : public std::enable_shared_from_this<Instance> {
  public:
-  // What makes it live; references outlive the instance unless it wedges.
+  // What it lives on; references outlive the instance unless it is wedged.
   struct Parts {
     std::string plugin_id;
     std::shared_ptr<const LoadedPlugin> plugin;
     std::size_t class_index = 0;
-    // A context for each life: the table a plugin holds is never given to its successor.
-    std::function<std::shared_ptr<PluginContext>(const std::string& config_json)> make_context;
+    // A new context for each life: what one life was given is never its successor's.
+    std::function<std::unique_ptr<PluginContext>(const std::string& config_json)> make_context;
     event::WorkerPool& pool;
     const Clock& clock;
-    PluginMeter& meter;
     PlanSink& plans;
-    // Told after each change of state, without a lock, on the thread that made it: post and return.
-    std::function<void()> on_change;
+    // Told of each change of state, without a lock, on the thread that made it: it posts and returns.
+    std::function<void(PluginState)> on_change;
   };
 
   static std::shared_ptr<Instance> make(Parts parts, InstanceSettings settings);
   ~Instance();
 
-  const ClassInfo& info() const;
+  const ClassInfo& info() const { return info_; }
 
-  // Creates and initialises; from loaded, stopped or failed.
+  // Creates and initialises, when it is loaded or has ended.
   void start();
   // One tick, unless the one before is not done: then it is skipped and counted.
   void tick();
-  // Parts of the state changed; delivers those that the plugin subscribed to.
-  void notify(std::uint32_t parts, const std::array<std::uint64_t, 4>& versions);
-  // Gives it another configuration. It keeps the old one when on_event() refuses; without on_event() it begins anew.
+  // Parts of the state changed (state::Part): tells the plugin of those it subscribed to.
+  void notify(std::uint32_t parts, const state::Versions& versions);
+  // Gives it another configuration. It keeps the old one when on_event() refuses; a class without on_event() ends,
+  // to begin anew.
   void reconfigure(std::string config_json);
-  void set_deadline(Duration deadline, Duration wedged_after);
-  // Tells a strategy what became of its plan. The results are borrowed by the call only.
-  void on_applied(std::vector<koord_intent_result> results);
-  // A runtime hook's answer. KOORD_E_AGAIN when the instance does not run.
+  void set_limits(Duration deadline, Duration wedged_after);
+  // Tells a strategy what became of its plan; what the results point to is kept alive by `texts`.
+  void on_applied(std::vector<koord_intent_result> results, std::shared_ptr<const void> texts);
+  // A runtime hook's answer, on the caller's thread. KOORD_E_AGAIN: the instance does not run.
   CallResult handle(const koord_hook_request& request, const koord_hook_response& response);
 
   // Begins to end it; the state becomes `stopped`.
   void stop();
-  // Gives up on an instance that does not end.
+  // Gives up an instance that does not end.
   void write_off(const std::string& reason);
 
   InstanceStatus status() const;
+  PluginState state() const;
+  // Nothing of the plugin is called, and nothing will be unless start() is.
+  bool ended() const;
 
  private:
   struct Life;
-  struct Private;
+
+  // Why a life ends, and what the state is then.
+  struct Ending {
+    PluginState state;
+    std::string reason;
+  };
+
+  Instance(Parts parts, InstanceSettings settings);
+
+  bool post(void (Instance::*task)());
+  void end(Ending ending);
+  void enter(PluginState state);
+  std::shared_ptr<Life> current_life() const;  // nullptr when there is none to call any more
+
+  // [strand]
+  template <class F>
+  CallResult call(const char* name, F&& f);
+  void begin();
+  bool bring_up(Life& life);
+  void ask_url(Life& life);
+  void do_tick();
+  CallResult call_tick(Life& life, Time now, Time deadline);
+  void deliver_events();
+  void deliver_config();
+  void offer_config(Life& life, std::string config_json);
+  void wind_up();
+  void finish();
+  void conclude(Ending ending);
+
+  void start_run_thread(const std::shared_ptr<Life>& life);
+  void run_returned(Life& life, const CallResult& result);
+
+  const Parts parts_;
+  const ClassInfo& info_;
+  event::Strand strand_;
+
+  mutable std::mutex mutex_;  // of what follows
+  InstanceSettings settings_;
+  PluginState state_ = PluginState::loaded;
+  std::string reason_;
+  std::optional<Ending> ending_;
+  CallRecord record_;
+  std::shared_ptr<Life> life_;
+  std::string url_;
+  bool tick_queued_ = false;
+  std::uint32_t changed_parts_ = 0;  // to be delivered
+  state::Versions versions_;
+  std::optional<std::string> new_config_;
+  std::uint64_t config_version_ = 1;
 };
 
 }  // namespace koord::host

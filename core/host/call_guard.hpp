@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The firewall around a call into a plugin in this process: measures it, and turns an exception that leaves the plugin
+// into KOORD_E_PANIC with its text. It is the second net, plugin.hpp's thunks are the first: an exception of a plugin
+// that brings its own copy of libstdc++ cannot be caught here and ends the process, as do abort() and a bad pointer.
+// Against those only a child process helps.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string_view>
+
+#include "core/host/home.hpp"
+
+namespace koord::host {
+
+class PluginContext;
+
+// Which call into which plugin this thread is in; for the handler of a fatal signal, hence plain pointers.
+struct ActiveCall {
+  const char* plugin;
+  const char* call;
+};
+// nullptr: this thread is in none. Async-signal-safe.
+const ActiveCall* active_call() noexcept;
+
+// One call's beginning and end.
+class CallScope {
+ public:
+  CallScope(PluginContext& context, const char* call);
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+  CallResult returned(koord_status status) const;
+  CallResult threw(std::string_view what) const;
+
+ private:
+  CallResult measured() const;
+
+  PluginContext& context_;
+  ActiveCall active_;
+  const ActiveCall* outer_;
+  std::int64_t wall_start_;
+  std::int64_t cpu_start_;
+};
+
+// Makes the call; `call` returns a koord_status and must name nothing that dies with an exception.
+template <class F>
+CallResult guarded(PluginContext& context, const char* name, F&& call) {
+  CallScope scope(context, name);
+  try {
+    return scope.returned(call());
+  } catch (const std::exception& thrown) {
+    return scope.threw(thrown.what());
+  } catch (...) {
+    return scope.threw("an exception that is no std::exception");
+  }
+}
+
+}  // namespace koord::host

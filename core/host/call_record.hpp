@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// CallRecord: what came of an instance's calls, and which one it is in. [guarded by the instance]
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "core/host/home.hpp"
+#include "core/host/plugin_status.hpp"
+
+namespace koord::host {
+
+class CallRecord {
+ public:
+  void began(const char* call);
+  void ended(const char* call, const CallResult& result);
+  // A call that is not on the strand: run(), handle().
+  void count(const char* call, const CallResult& result);
+
+  void skipped_tick() { ++counts_.skipped_ticks; }
+  // A tick took so long; true when it was one deadline too many in a row.
+  bool ticked(Duration took, Duration deadline);
+  // Another life: what the one before missed is forgiven.
+  void reset_misses() { misses_in_a_row_ = 0; }
+
+  // The call in flight, or the last one's name.
+  const char* call() const { return call_; }
+  void fill(InstanceStatus& status) const;
+
+ private:
+  static constexpr unsigned kMaxMissesInARow = 3;
+
+  CallCounts counts_;
+  std::string last_error_;
+  Duration last_duration_{};
+  unsigned misses_in_a_row_ = 0;
+  const char* call_ = "";
+  bool in_flight_ = false;
+  std::chrono::steady_clock::time_point since_;
+};
+
+}  // namespace koord::host

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/config_schema.hpp"
+
+#include <boost/json.hpp>
+#include <exception>
+#include <string>
+#include <valijson/adapters/boost_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+#include <vector>
+
+#include "core/base/parse.hpp"
+
+namespace koord::host {
+namespace {
+
+using valijson::adapters::BoostJsonAdapter;
+
+constexpr std::size_t kMaxErrorsTold = 3;
+
+Result<boost::json::value> parse_json(std::string_view what, std::string_view text) {
+  boost::json::error_code error;
+  boost::json::value value = boost::json::parse(boost::json::string_view(text.data(), text.size()), error);
+  if (error) return invalid(std::string(what) + " is not JSON: " + error.message());
+  return value;
+}
+
+// valijson says where as "<root>", "[limits]", "[cpu]".
+std::string as_pointer(const std::vector<std::string>& context) {
+  std::string pointer;
+  for (std::size_t i = 1; i < context.size(); ++i) {
+    std::string_view step = context[i];
+    if (step.starts_with('[') && step.ends_with(']')) step = step.substr(1, step.size() - 2);
+    pointer += '/';
+    for (char c : step) pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  }
+  return pointer.empty() ? "the whole" : pointer;
+}
+
+Error describe(valijson::ValidationResults& results) {
+  std::vector<std::string> told;
+  // The innermost come first; those after them only say that something inside was wrong.
+  for (const valijson::ValidationResults::Error& error : results) {
+    if (told.size() == kMaxErrorsTold) break;
+    told.push_back(as_pointer(error.context) + ": " + error.description);
+  }
+  return invalid("configuration: " + join(told, "; "));
+}
+
+Result<void> validate(const boost::json::value& schema_json, const boost::json::value& config) {
+  valijson::Schema schema;
+  valijson::SchemaParser parser;
+  BoostJsonAdapter schema_adapter(schema_json);
+  parser.populateSchema(schema_adapter, schema);  // throws for a bad schema and for a reference to another document
+  valijson::Validator validator;
+  valijson::ValidationResults results;
+  BoostJsonAdapter config_adapter(config);
+  if (validator.validate(schema, config_adapter, &results)) return {};
+  return describe(results);
+}
+
+}  // namespace
+
+Result<void> check_config(std::string_view schema, std::string_view config_json) {
+  boost::json::value config = TRY(parse_json("configuration", config_json.empty() ? "{}" : config_json));
+  if (!config.is_object()) return invalid("configuration: wanted an object");
+  if (schema.empty()) return {};
+  boost::json::value schema_json = TRY(parse_json("config_schema", schema));
+  try {
+    return validate(schema_json, config);
+  } catch (const std::exception& error) {
+    return invalid(std::string("config_schema: ") + error.what());
+  }
+}
+
+}  // namespace koord::host

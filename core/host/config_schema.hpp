@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks a plugin's part of the configuration against the JSON Schema (draft 7) that its class carries, before the
+// plugin sees it. The error names the JSON pointer of each value that is wrong. [any thread]
+#pragma once
+
+#include <string_view>
+
+#include "core/base/result.hpp"
+
+namespace koord::host {
+
+// An empty schema allows anything.
+Result<void> check_config(std::string_view schema, std::string_view config_json);
+
+}  // namespace koord::host

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/in_process_home.hpp"
+
+#include <mutex>
+#include <shared_mutex>
+
+#include "core/host/call_guard.hpp"
+#include "core/host/kind_table.hpp"
+#include "core/host/plugin_context.hpp"
+#include "core/host/stop_signal.hpp"
+
+namespace koord::host {
+namespace {
+
+constexpr std::size_t kMaxUrl = 4096;
+
+CallResult not_of_this_kind(const char* call) {
+  return {.status = KOORD_E_UNSUPPORTED, .text = std::string(call) + "() is not of this kind of plugin"};
+}
+
+koord_str as_str(std::string_view text) { return {text.data(), text.size()}; }
+
+class InProcessHome final : public Home {
+ public:
+  InProcessHome(const koord_class& cls, const ClassInfo& info, PluginContext& context)
+      : class_(cls), info_(info), context_(context) {}
+
+  CallResult create() override {
+    return call("create", [&] { return life().create(context_.host(), &class_, &self_); });
+  }
+
+  CallResult init() override {
+    CallResult result = call("init", [&] { return life().init(self_); });
+    std::lock_guard lock(hooks_);
+    takes_hooks_ = result.ok();
+    return result;
+  }
+
+  CallResult stop() override {
+    if (life().stop == nullptr) return {};
+    return call("stop", [&] { return life().stop(self_); });
+  }
+
+  CallResult destroy() override {
+    std::lock_guard lock(hooks_);
+    takes_hooks_ = false;
+    return call("destroy", [&] { return life().destroy(self_), KOORD_OK; });
+  }
+
+  CallResult run(const StopSignal& stop) override {
+    if (life().run == nullptr) return {};
+    return call("run", [&] { return life().run(self_, stop.table()); });
+  }
+
+  CallResult on_event(std::uint32_t what, std::uint64_t version) override {
+    if (life().on_event == nullptr) return {};
+    return call("on_event", [&] { return life().on_event(self_, what, version); });
+  }
+
+  CallResult collect(Time now, Time deadline) override {
+    const auto* table = as<koord_advisor>("koord.advisor/1");
+    if (!has(table, &koord_advisor::collect)) return not_of_this_kind("collect");
+    return call("collect", [&] { return table->collect(self_, to_ns(now), to_ns(deadline)); });
+  }
+
+  CallResult evaluate(Time now, Time deadline) override {
+    const auto* table = as<koord_qos_strategy>("koord.qos-strategy/1");
+    if (!has(table, &koord_qos_strategy::evaluate)) return not_of_this_kind("evaluate");
+    return call("evaluate", [&] { return table->evaluate(self_, to_ns(now), to_ns(deadline)); });
+  }
+
+  CallResult on_applied(std::span<const koord_intent_result> results) override {
+    const auto* table = as<koord_qos_strategy>("koord.qos-strategy/1");
+    if (!has(table, &koord_qos_strategy::on_applied)) return {};
+    return call("on_applied", [&] {
+      return table->on_applied(self_, results.data(), static_cast<std::uint32_t>(results.size()),
+                               sizeof(koord_intent_result));
+    });
+  }
+
+  CallResult url(std::string& url) override {
+    const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
+    if (!has(table, &koord_external_advisor::url)) return not_of_this_kind("url");
+    std::string text(kMaxUrl, '\0');
+    std::uint64_t need = 0;
+    CallResult result = call("url", [&] { return table->url(self_, text.data(), text.size(), &need); });
+    if (result.ok() && need <= text.size()) url = text.substr(0, need);
+    if (result.ok() && need > text.size()) {
+      result.status = KOORD_E_INVALID;
+      result.text = "url() of " + std::to_string(need) + " bytes, wanted at most " + std::to_string(kMaxUrl);
+    }
+    return result;
+  }
+
+  CallResult map_sample(std::string_view name, std::span<const koord_label> labels, double& value) override {
+    const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
+    if (!has(table, &koord_external_advisor::map_sample)) return {};
+    return call("map_sample", [&] {
+      return table->map_sample(self_, as_str(name), labels.data(), static_cast<std::uint32_t>(labels.size()),
+                               sizeof(koord_label), &value);
+    });
+  }
+
+  CallResult handle(const koord_hook_request& request, const koord_hook_response& response) override {
+    const auto* table = as<koord_runtime_hook>("koord.runtime-hook/1");
+    if (!has(table, &koord_runtime_hook::handle)) return not_of_this_kind("handle");
+    std::shared_lock lock(hooks_);
+    if (!takes_hooks_) return {.status = KOORD_E_AGAIN, .text = "the instance does not run"};
+    std::unique_lock<std::mutex> serial(serial_, std::defer_lock);
+    if ((class_.flags & KOORD_SERIAL) != 0) serial.lock();
+    return call("handle", [&] { return table->handle(self_, &request, &response); });
+  }
+
+ private:
+  const koord_lifecycle& life() const { return *class_.vtable; }
+
+  template <class Table>
+  const Table* as(std::string_view kind) const {
+    return info_.kind == kind ? reinterpret_cast<const Table*>(class_.vtable) : nullptr;
+  }
+
+  template <class F>
+  CallResult call(const char* name, F&& f) {
+    return guarded(context_, name, std::forward<F>(f));
+  }
+
+  const koord_class& class_;
+  const ClassInfo& info_;
+  PluginContext& context_;
+  void* self_ = nullptr;
+
+  // Shared by handle() calls in flight, so that destroy() waits for them.
+  std::shared_mutex hooks_;
+  bool takes_hooks_ = false;
+  std::mutex serial_;
+};
+
+}  // namespace
+
+std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info, PluginContext& context) {
+  return std::make_unique<InProcessHome>(cls, info, context);
+}
+
+}  // namespace koord::host

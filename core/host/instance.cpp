@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an instance is told from outside. What it then does on its strand is in instance_strand.cpp.
+#include "core/host/instance.hpp"
+
+#include <utility>
+
+#include "core/base/parse.hpp"
+#include "core/host/instance_life.hpp"
+#include "core/host/plan_sink.hpp"
+
+namespace koord::host {
+namespace {
+
+// Instances that were written off: a call in them may go on at any time, so nothing of them may ever go away.
+void keep_for_ever(std::shared_ptr<Instance> instance) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& kept = *new std::vector<std::shared_ptr<Instance>>;
+  std::lock_guard lock(mutex);
+  kept.push_back(std::move(instance));
+}
+
+}  // namespace
+
+std::shared_ptr<Instance> Instance::make(Parts parts, InstanceSettings settings) {
+  return std::shared_ptr<Instance>(new Instance(std::move(parts), std::move(settings)));
+}
+
+Instance::Instance(Parts parts, InstanceSettings settings)
+    : parts_(std::move(parts)),
+      info_(parts_.plugin->classes()[parts_.class_index]),
+      strand_(parts_.pool, parts_.plugin_id),
+      settings_(std::move(settings)) {}
+
+Instance::~Instance() = default;
+
+bool Instance::post(void (Instance::*task)()) {
+  event::Limits limits;
+  {
+    std::lock_guard lock(mutex_);
+    limits.wedged_after = settings_.wedged_after;
+  }
+  auto on_overrun = [weak = weak_from_this(), limits](event::Overrun overrun) {
+    std::shared_ptr<Instance> self = weak.lock();
+    if (overrun != event::Overrun::wedged || self == nullptr) return;
+    keep_for_ever(self);  // first: this thread must not be the one that destroys it
+    self->write_off("did not return within " + format_duration(limits.wedged_after));
+  };
+  return strand_.post([self = shared_from_this(), task] { (self.get()->*task)(); }, limits, on_overrun);
+}
+
+std::shared_ptr<Instance::Life> Instance::current_life() const {
+  std::lock_guard lock(mutex_);
+  return state_ == PluginState::wedged ? nullptr : life_;
+}
+
+void Instance::enter(PluginState state) {
+  {
+    std::lock_guard lock(mutex_);
+    if (ending_ || state_ == PluginState::wedged) return;
+    state_ = state;
+    reason_.clear();
+  }
+  parts_.on_change(state);
+}
+
+void Instance::start() {
+  {
+    std::lock_guard lock(mutex_);
+    if (life_ != nullptr) return;
+    life_ = std::make_shared<Life>();
+    record_.reset_misses();
+  }
+  enter(PluginState::loaded);
+  post(&Instance::begin);
+}
+
+void Instance::tick() {
+  {
+    std::lock_guard lock(mutex_);
+    if (state_ != PluginState::running) return;
+    if (tick_queued_) return record_.skipped_tick();
+    tick_queued_ = true;
+  }
+  post(&Instance::do_tick);
+}
+
+void Instance::notify(std::uint32_t parts, const state::Versions& versions) {
+  {
+    std::lock_guard lock(mutex_);
+    if (life_ == nullptr || !info_.takes_events) return;
+    versions_ = versions;
+    bool queued = changed_parts_ != 0;
+    changed_parts_ |= parts;
+    if (queued || changed_parts_ == 0) return;
+  }
+  post(&Instance::deliver_events);
+}
+
+void Instance::reconfigure(std::string config_json) {
+  {
+    std::lock_guard lock(mutex_);
+    if (life_ == nullptr) {
+      settings_.config_json = std::move(config_json);
+      return;
+    }
+    new_config_ = std::move(config_json);
+  }
+  post(&Instance::deliver_config);
+}
+
+void Instance::set_limits(Duration deadline, Duration wedged_after) {
+  std::lock_guard lock(mutex_);
+  settings_.deadline = deadline;
+  settings_.wedged_after = wedged_after;
+}
+
+void Instance::on_applied(std::vector<koord_intent_result> results, std::shared_ptr<const void> texts) {
+  auto deliver = [self = shared_from_this(), results = std::move(results), texts = std::move(texts)] {
+    std::shared_ptr<Life> life = self->current_life();
+    if (life == nullptr || self->state() != PluginState::running) return;
+    self->call("on_applied", [&] { return life->home->on_applied(results); });
+  };
+  strand_.post(std::move(deliver));
+}
+
+CallResult Instance::handle(const koord_hook_request& request, const koord_hook_response& response) {
+  std::shared_ptr<Life> life = current_life();
+  if (life == nullptr || state() != PluginState::running) {
+    return {.status = KOORD_E_AGAIN, .text = parts_.plugin_id + " does not run"};
+  }
+  CallResult result = life->home->handle(request, response);
+  std::lock_guard lock(mutex_);
+  record_.count("handle", result);
+  return result;
+}
+
+void Instance::stop() { end({PluginState::stopped, {}}); }
+
+void Instance::end(Ending ending) {
+  {
+    std::lock_guard lock(mutex_);
+    if (life_ == nullptr || state_ == PluginState::wedged) return;
+    bool winds_up = ending_.has_value();
+    // A stop that was asked for outlasts a failure on the way.
+    if (!winds_up || ending.state == PluginState::stopped) ending_ = std::move(ending);
+    if (winds_up) return;
+    state_ = PluginState::stopping;
+    reason_ = ending_->reason;
+  }
+  parts_.on_change(PluginState::stopping);
+  post(&Instance::wind_up);
+}
+
+void Instance::write_off(const std::string& reason) {
+  std::shared_ptr<Life> life;
+  {
+    std::lock_guard lock(mutex_);
+    if (life_ == nullptr || state_ == PluginState::wedged) return;
+    life = life_;
+    state_ = PluginState::wedged;
+    reason_ = (life->run_awaited ? "run()" : std::string(record_.call()) + "()") + " " + reason;
+    ending_.reset();
+    if (life->runner.joinable()) life->runner.detach();
+  }
+  keep_for_ever(shared_from_this());
+  life->stop.fire();
+  parts_.plans.withdraw(parts_.plugin_id);
+  parts_.on_change(PluginState::wedged);
+}
+
+PluginState Instance::state() const {
+  std::lock_guard lock(mutex_);
+  return state_;
+}
+
+bool Instance::ended() const {
+  std::lock_guard lock(mutex_);
+  return life_ == nullptr || state_ == PluginState::wedged;
+}
+
+InstanceStatus Instance::status() const {
+  std::lock_guard lock(mutex_);
+  InstanceStatus status{.kind = info_.kind, .name = info_.name, .state = state_, .reason = reason_, .url = url_};
+  record_.fill(status);
+  if (life_ != nullptr) status.counts.cpu += life_->run_cpu();
+  return status;
+}
+
+}  // namespace koord::host

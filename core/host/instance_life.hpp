@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one life of an instance owns, from create() to destroy(). Private to the instance.
+#pragma once
+
+#include <pthread.h>
+
+#include <ctime>
+#include <memory>
+#include <thread>
+
+#include "core/host/home.hpp"
+#include "core/host/instance.hpp"
+#include "core/host/plugin_context.hpp"
+#include "core/host/stop_signal.hpp"
+
+namespace koord::host {
+
+struct Instance::Life {
+  std::unique_ptr<PluginContext> context;
+  std::unique_ptr<Home> home;  // uses the context
+  StopSignal stop;
+
+  // With the instance's lock held.
+  std::thread runner;         // for run()
+  bool runs = false;          // run() has not returned
+  bool run_awaited = false;   // when it has, the life is finished
+
+  // CPU time of run() so far.
+  Duration run_cpu() {
+    clockid_t clock;
+    timespec t;
+    if (!runs || pthread_getcpuclockid(runner.native_handle(), &clock) != 0 || clock_gettime(clock, &t) != 0) return {};
+    return Duration(t.tv_sec * 1'000'000'000ll + t.tv_nsec);
+  }
+};
+
+template <class F>
+CallResult Instance::call(const char* name, F&& f) {
+  {
+    std::lock_guard lock(mutex_);
+    record_.began(name);
+  }
+  CallResult result = f();
+  std::lock_guard lock(mutex_);
+  record_.ended(name, result);
+  return result;
+}
+
+}  // namespace koord::host

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/managed_plugin.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/base/parse.hpp"
+#include "core/host/config_schema.hpp"
+#include "core/host/grants.hpp"
+#include "core/host/plan_sink.hpp"
+#include "core/host/plugin_context.hpp"
+
+namespace koord::host {
+namespace {
+
+// Mapping runs constructors, which do next to nothing in an honest plugin.
+constexpr Duration kMappingPatience = std::chrono::seconds(30);
+// Of calls of a class without ticks.
+constexpr Duration kDeadlineWithoutPeriod = std::chrono::seconds(10);
+
+// Which state speaks for a plugin of several classes.
+int severity(PluginState state) {
+  switch (state) {
+    case PluginState::wedged: return 6;
+    case PluginState::parked: return 5;
+    case PluginState::failed: return 4;
+    case PluginState::absent: return 3;
+    case PluginState::running: return 1;
+    case PluginState::stopped: return 0;
+    default: return 2;  // on its way to somewhere
+  }
+}
+
+void add_instance(PluginStatus& status, InstanceStatus instance) {
+  bool worse = status.instances.empty() || severity(instance.state) > severity(status.state);
+  if (worse) {
+    status.state = instance.state;
+    status.reason = instance.reason;
+  }
+  status.counts += instance.counts;
+  status.last_duration = std::max(status.last_duration, instance.last_duration);
+  if (!instance.last_error.empty()) status.last_error = instance.last_error;
+  status.instances.push_back(std::move(instance));
+}
+
+}  // namespace
+
+ManagedPlugin::ManagedPlugin(Parts parts, PluginFile file, unsigned nth)
+    : parts_(std::move(parts)),
+      file_(std::move(file)),
+      nth_(nth),
+      state_(file_.refusal.empty() ? PluginState::disabled : PluginState::refused),
+      reason_(file_.refusal),
+      loading_(parts_.pool, "load " + file_.manifest.id) {}
+
+ManagedPlugin::Supervisors ManagedPlugin::supervisors() const {
+  std::lock_guard lock(mutex_);
+  return supervisors_;
+}
+
+void ManagedPlugin::set_state(PluginState state, std::string reason) {
+  {
+    std::lock_guard lock(mutex_);
+    state_ = state;
+    reason_ = std::move(reason);
+  }
+  parts_.changed();
+}
+
+void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings) {
+  {
+    std::lock_guard lock(mutex_);
+    enabled_ = enabled;
+    required_ = settings.required;
+  }
+  if (!file_.refusal.empty()) return;
+  if (!enabled) return stop();
+  if (settings.isolation == config::Isolation::process) {
+    return set_state(PluginState::refused, "isolation: wanted process, this host offers inprocess");
+  }
+  if (supervisors().empty()) {
+    settings_ = settings;
+    return plugin_ == nullptr ? load() : begin();
+  }
+  change_settings(settings);
+  for (const auto& supervisor : supervisors()) supervisor->start();
+}
+
+void ManagedPlugin::change_settings(const config::PluginSettings& settings) {
+  bool other_config = settings.config_json != settings_.config_json;
+  config::PluginSettings old = std::exchange(settings_, settings);
+  if (Result<void> fine = check_config_json(); !fine) {
+    settings_.config_json = old.config_json;
+    return set_note("keeps its old configuration: " + fine.error().message());
+  }
+  set_note({});
+  set_budget();
+  for (const auto& supervisor : supervisors()) {
+    supervisor->set_pace(pace_of(supervisor->instance().info()));
+    if (other_config) supervisor->reconfigure(settings_.config_json);
+  }
+}
+
+void ManagedPlugin::stop() {
+  bool none;
+  {
+    std::lock_guard lock(mutex_);
+    enabled_ = false;
+    none = supervisors_.empty();
+  }
+  for (const auto& supervisor : supervisors()) supervisor->stop();
+  if (none && file_.refusal.empty() && !loading_.wedged()) set_state(PluginState::disabled);
+}
+
+void ManagedPlugin::load() {
+  {
+    std::lock_guard lock(mutex_);
+    if (mapping_) return;
+    mapping_ = true;
+  }
+  set_state(PluginState::loading);
+  auto map = [self = shared_from_this()] {
+    Result<std::shared_ptr<const LoadedPlugin>> plugin = self->parts_.load(self->file_.path, self->file_.manifest);
+    self->parts_.loop.post([weak = std::weak_ptr(self), plugin] {
+      if (auto alive = weak.lock()) alive->loaded(plugin);
+    });
+    {
+      std::lock_guard lock(self->mutex_);
+      self->mapping_ = false;
+    }
+    self->parts_.changed();
+  };
+  auto on_overrun = [weak = weak_from_this()](event::Overrun overrun) {
+    auto self = weak.lock();
+    if (overrun != event::Overrun::wedged || self == nullptr) return;
+    self->set_state(PluginState::wedged, "its constructors did not return within " + format_duration(kMappingPatience));
+  };
+  loading_.post(map, {.wedged_after = kMappingPatience}, on_overrun);
+}
+
+void ManagedPlugin::loaded(const Result<std::shared_ptr<const LoadedPlugin>>& plugin) {
+  if (!plugin) return set_state(PluginState::refused, plugin.error().message());
+  plugin_ = *plugin;
+  bool enabled;
+  {
+    std::lock_guard lock(mutex_);
+    enabled = enabled_;
+  }
+  enabled ? begin() : set_state(PluginState::disabled);
+}
+
+void ManagedPlugin::begin() {
+  if (Result<void> fine = check_config_json(); !fine) return set_state(PluginState::failed, fine.error().message());
+  set_budget();
+  Supervisors made;
+  for (std::size_t i = 0; i < plugin_->classes().size(); ++i) made.push_back(make_supervisor(i));
+  {
+    std::lock_guard lock(mutex_);
+    supervisors_ = made;
+  }
+  for (const auto& supervisor : made) supervisor->start();
+}
+
+Result<void> ManagedPlugin::check_config_json() const {
+  for (const ClassInfo& info : plugin_->classes()) {
+    TRY(check_config(info.config_schema, settings_.config_json));
+  }
+  return {};
+}
+
+void ManagedPlugin::set_budget() {
+  if (settings_.max_series > 0) parts_.services.metrics.set_budget(file_.manifest.id, settings_.max_series);
+}
+
+std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_index) {
+  const ClassInfo& info = plugin_->classes()[class_index];
+  std::vector<std::string> granted = granted_services(info.kind);
+  auto make_context = [&services = parts_.services, id = file_.manifest.id,
+                       granted = std::set<std::string>(granted.begin(), granted.end())](const std::string& config_json) {
+    return std::make_unique<PluginContext>(services, id, granted, config_json);
+  };
+  Instance::Parts instance{.plugin_id = file_.manifest.id,
+                           .plugin = plugin_,
+                           .class_index = class_index,
+                           .make_context = std::move(make_context),
+                           .pool = parts_.pool,
+                           .clock = parts_.services.clock,
+                           .plans = parts_.plans,
+                           .on_change = {}};
+  Supervisor::Parts supervisor{.loop = parts_.loop,
+                               .clock = parts_.services.clock,
+                               .nth = nth_ + static_cast<unsigned>(class_index),
+                               .changed = parts_.changed};
+  return Supervisor::make(std::move(supervisor), std::move(instance), settings_.config_json, pace_of(info));
+}
+
+Supervisor::Pace ManagedPlugin::pace_of(const ClassInfo& info) const {
+  Duration period = settings_.period.value_or(info.period);
+  if (!info.ticks || period <= Duration::zero()) {
+    return {.period = {}, .deadline = settings_.deadline.value_or(kDeadlineWithoutPeriod)};
+  }
+  return {.period = period, .deadline = std::min(period, settings_.deadline.value_or(period))};
+}
+
+void ManagedPlugin::notify(std::uint32_t changed, const state::Versions& versions) {
+  for (const auto& supervisor : supervisors()) supervisor->instance().notify(changed, versions);
+}
+
+bool ManagedPlugin::ended() const {
+  Supervisors all;
+  {
+    std::lock_guard lock(mutex_);
+    if (mapping_) return false;
+    all = supervisors_;
+  }
+  return std::all_of(all.begin(), all.end(), [](const auto& s) { return s->instance().ended(); });
+}
+
+bool ManagedPlugin::write_off_rest(const std::string& reason) {
+  for (const auto& supervisor : supervisors()) {
+    if (!supervisor->instance().ended()) supervisor->instance().write_off(reason);
+  }
+  Supervisors all = supervisors();
+  std::lock_guard lock(mutex_);
+  return !mapping_ && std::none_of(all.begin(), all.end(), [](const auto& supervisor) {
+    return supervisor->instance().state() == PluginState::wedged;
+  });
+}
+
+void ManagedPlugin::set_note(std::string note) {
+  std::lock_guard lock(mutex_);
+  note_ = std::move(note);
+}
+
+PluginStatus ManagedPlugin::status() const {
+  const Manifest& manifest = file_.manifest;
+  PluginStatus status;
+  status.id = manifest.id;
+  status.version = manifest.version;
+  status.path = file_.path;
+  status.description = manifest.description;
+  status.kinds = manifest.kinds;
+  status.gate = manifest.gate;
+  status.stage = manifest.stage;
+  status.series = parts_.services.metrics.live_series(manifest.id);
+  status.dropped_series = parts_.services.metrics.dropped_series(manifest.id);
+  std::lock_guard lock(mutex_);
+  status.enabled = enabled_;
+  status.required = required_;
+  status.state = state_;
+  status.reason = reason_;
+  for (const auto& supervisor : supervisors_) {
+    add_instance(status, supervisor->status());
+    status.restarts += supervisor->restarts();
+    status.period = supervisor->period();
+  }
+  if (!note_.empty() && status.reason.empty()) status.reason = note_;
+  if (!enabled_ && status.state == PluginState::stopped) status.state = PluginState::disabled;
+  return status;
+}
+
+}  // namespace koord::host

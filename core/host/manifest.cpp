@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/manifest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "core/host/elf_section.hpp"
+#include "core/host/grants.hpp"
+#include "koordetector/plugin.h"
+
+namespace koord::host {
+namespace {
+
+constexpr std::string_view kFirstLine = "koord-manifest/1";
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_id(std::string_view text) {
+  auto allowed = [](char c) { return is_lower(c) || is_digit(c) || c == '.' || c == '-'; };
+  return !text.empty() && text.size() <= 128 && (is_lower(text.front()) || is_digit(text.front())) &&
+         std::all_of(text.begin(), text.end(), allowed) && text.find("..") == std::string_view::npos &&
+         text.back() != '.';
+}
+
+bool is_version(std::string_view text) {
+  auto allowed = [](char c) { return c > ' ' && c < 0x7f; };
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), allowed);
+}
+
+bool is_gate(std::string_view text) {
+  auto allowed = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c); };
+  return !text.empty() && text.size() <= 64 && is_upper(text.front()) && std::all_of(text.begin(), text.end(), allowed);
+}
+
+bool is_any(std::string_view) { return true; }
+
+// "koord.metrics/1": a dotted name, a slash, a revision.
+bool is_service(std::string_view text) {
+  std::size_t slash = text.find('/');
+  return slash != std::string_view::npos && is_id(text.substr(0, slash)) && parse_uint(text.substr(slash + 1));
+}
+
+Error unexpected(std::string_view key, std::string_view found, std::string_view wanted) {
+  return invalid(std::string(key) + "='" + std::string(found) + "': wanted " + std::string(wanted));
+}
+
+Result<void> take_text(bool (*valid)(std::string_view), std::string_view wanted, std::string_view key,
+                       std::string_view value, std::string& into) {
+  if (!valid(value)) return unexpected(key, value, wanted);
+  into = value;
+  return {};
+}
+
+Result<void> take_names(std::string_view key, std::string_view value, std::vector<std::string>& into) {
+  for (const std::string& part : split(value, ',')) {
+    std::string_view name = trim(part);
+    if (name.empty()) continue;
+    if (!is_service(name)) return unexpected(key, name, "names such as koord.metrics/1, with commas between");
+    if (std::find(into.begin(), into.end(), name) != into.end()) return unexpected(key, name, "each name once");
+    into.emplace_back(name);
+  }
+  return {};
+}
+
+Result<void> take_abi(std::string_view value, Manifest& manifest) {
+  std::size_t dot = value.find('.');
+  Result<std::uint64_t> major = parse_uint(value.substr(0, dot));
+  Result<std::uint64_t> minor = parse_uint(dot == std::string_view::npos ? "" : value.substr(dot + 1));
+  if (!major || !minor || *major > UINT16_MAX || *minor > UINT16_MAX) {
+    return unexpected("abi", value, "MAJOR.MINOR, such as 1.0");
+  }
+  manifest.abi_major = static_cast<std::uint32_t>(*major);
+  manifest.abi_minor = static_cast<std::uint32_t>(*minor);
+  return {};
+}
+
+Result<void> take_stage(std::string_view value, Manifest& manifest) {
+  Result<config::Stage> stage = config::parse_stage(value);
+  if (!stage) return unexpected("stage", value, "alpha, beta or ga");
+  manifest.stage = *stage;
+  return {};
+}
+
+Result<void> take_default(std::string_view value, Manifest& manifest) {
+  if (value != "true" && value != "false") return unexpected("default", value, "true or false");
+  manifest.default_on = value == "true";
+  return {};
+}
+
+Result<void> take_runtime(std::string_view value, Manifest& manifest) {
+  for (Runtime runtime : {Runtime::native, Runtime::go, Runtime::jvm, Runtime::python}) {
+    if (value != to_string(runtime)) continue;
+    manifest.runtime = runtime;
+    return {};
+  }
+  return unexpected("runtime", value, "native, go, jvm or python");
+}
+
+struct Key {
+  std::string_view name;
+  bool required;
+  Result<void> (*take)(std::string_view value, Manifest& manifest);
+};
+
+using Value = std::string_view;
+
+constexpr std::array kKeys = {
+    Key{"id", true, [](Value v, Manifest& m) {
+          return take_text(is_id, "a plain or reverse domain name of a-z, 0-9, '-' and '.'", "id", v, m.id);
+        }},
+    Key{"version", true,
+        [](Value v, Manifest& m) { return take_text(is_version, "a version such as 1.2.0", "version", v, m.version); }},
+    Key{"abi", true, take_abi},
+    Key{"kinds", true, [](Value v, Manifest& m) { return take_names("kinds", v, m.kinds); }},
+    Key{"gate", true,
+        [](Value v, Manifest& m) { return take_text(is_gate, "a gate name such as AcmeRunQueue", "gate", v, m.gate); }},
+    Key{"stage", false, take_stage},
+    Key{"default", false, take_default},
+    Key{"requires", false, [](Value v, Manifest& m) { return take_names("requires", v, m.required_services); }},
+    Key{"optional", false, [](Value v, Manifest& m) { return take_names("optional", v, m.optional_services); }},
+    Key{"runtime", false, take_runtime},
+    Key{"license", false, [](Value v, Manifest& m) { return take_text(is_any, "", "license", v, m.license); }},
+    Key{"description", false,
+        [](Value v, Manifest& m) { return take_text(is_any, "", "description", v, m.description); }},
+};
+
+const Key* find_key(std::string_view name) {
+  auto key = std::find_if(kKeys.begin(), kKeys.end(), [&](const Key& k) { return k.name == name; });
+  return key == kKeys.end() ? nullptr : &*key;
+}
+
+// How many bytes the UTF-8 sequence that begins here has; 0: none that is well-formed (RFC 3629, table of 4).
+std::size_t utf8_length(std::string_view text) {
+  auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  auto tail = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
+  unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return tail(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    bool overlong = first == 0xe0 && byte(1) < 0xa0;
+    bool surrogate = first == 0xed && byte(1) > 0x9f;
+    return tail(1) && tail(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    bool overlong = first == 0xf0 && byte(1) < 0x90;
+    bool beyond = first == 0xf4 && byte(1) > 0x8f;
+    return tail(1) && tail(2) && tail(3) && !overlong && !beyond ? 4 : 0;
+  }
+  return 0;
+}
+
+// Line breaks apart, a control character has no place in a manifest and could forge a line of the log.
+Result<void> check_characters(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t length = utf8_length(text.substr(at));
+    if (length == 0) return invalid("wanted UTF-8, found another byte at " + std::to_string(at));
+    bool control = length == 1 && (static_cast<unsigned char>(text[at]) < 0x20 || text[at] == 0x7f);
+    if (control && text[at] != '\n') return invalid("found a control character at byte " + std::to_string(at));
+    at += length;
+  }
+  return {};
+}
+
+Result<void> take_line(std::string_view line, std::set<std::string, std::less<>>& seen, Manifest& manifest) {
+  std::size_t equals = line.find('=');
+  if (equals == std::string_view::npos) {
+    return invalid("wanted lines key=value, found '" + std::string(line.substr(0, 64)) + "'");
+  }
+  const Key* key = find_key(line.substr(0, equals));
+  if (key == nullptr) return {};  // a later minor's
+  if (!seen.emplace(key->name).second) return invalid("found '" + std::string(key->name) + "' twice, wanted it once");
+  return key->take(line.substr(equals + 1), manifest);
+}
+
+Result<void> check_complete(const std::set<std::string, std::less<>>& seen, const Manifest& manifest) {
+  for (const Key& key : kKeys) {
+    if (key.required && !seen.contains(key.name)) return invalid("wanted '" + std::string(key.name) + "', found none");
+  }
+  if (manifest.kinds.empty()) return invalid("wanted at least one of 'kinds', found none");
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(Runtime runtime) {
+  switch (runtime) {
+    case Runtime::native: return "native";
+    case Runtime::go: return "go";
+    case Runtime::jvm: return "jvm";
+    case Runtime::python: return "python";
+  }
+  return "?";
+}
+
+config::GateSpec Manifest::gate_spec() const {
+  return {.name = gate, .stage = stage, .default_on = default_on && first_party()};
+}
+
+Result<Manifest> parse_manifest(std::string_view section) {
+  while (!section.empty() && section.back() == '\0') section.remove_suffix(1);
+  if (section.size() > kMaxManifestBytes) {
+    return invalid("wanted a manifest of at most " + std::to_string(kMaxManifestBytes) + " bytes, found " +
+                   std::to_string(section.size()));
+  }
+  TRY(check_characters(section));
+  Manifest manifest;
+  manifest.text = section;
+  std::string_view rest = section;
+  std::string_view first = next_field(rest, '\n').value_or("");
+  if (first != kFirstLine) {
+    return invalid("wanted the first line '" + std::string(kFirstLine) + "', found '" +
+                   std::string(first.substr(0, 64)) + "'");
+  }
+  std::set<std::string, std::less<>> seen;
+  while (std::optional<std::string_view> line = next_field(rest, '\n')) {
+    if (!line->empty()) TRY(take_line(*line, seen, manifest));
+  }
+  TRY(check_complete(seen, manifest));
+  return manifest;
+}
+
+Result<Manifest> read_manifest(const std::string& path) {
+  UniqueFd file = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  ByteSource source = TRY(bytes_of_file(file.get()));
+  // One byte more for the NUL.
+  std::string section = TRY(read_elf_section(source, KOORD_MANIFEST_SECTION, kMaxManifestBytes + 1));
+  return parse_manifest(section);
+}
+
+Result<void> check_compatible(const Manifest& manifest) {
+  if (manifest.abi_major != KOORD_ABI_MAJOR) {
+    return invalid("wanted plugin ABI " + std::to_string(KOORD_ABI_MAJOR) + ".x, found " +
+                   std::to_string(manifest.abi_major) + "." + std::to_string(manifest.abi_minor));
+  }
+  for (const std::string& kind : manifest.kinds) {
+    if (is_known_kind(kind)) continue;
+    return invalid("found kind '" + kind + "', this host knows " + join(known_kinds(), ", "));
+  }
+  if (manifest.runtime != Runtime::native) {
+    return invalid("runtime=" + std::string(to_string(manifest.runtime)) +
+                   " needs a process of its own, this host offers only its own process");
+  }
+  return {};
+}
+
+}  // namespace koord::host

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/module.hpp"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <boost/dll/shared_library.hpp>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "core/host/in_process_home.hpp"
+#include "core/host/module_check.hpp"
+
+namespace koord::host {
+namespace {
+
+using boost::dll::load_mode::type;
+
+// Now: a missing symbol is found here and not at the first call. Local: plugins do not meet each other's symbols.
+// Nodelete: not even a mistaken dlclose unmaps code that may run.
+constexpr type kMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | static_cast<type>(RTLD_NODELETE);
+
+using FileIdentity = std::pair<dev_t, ino_t>;
+
+struct Handles {
+  std::mutex mutex;
+  std::map<FileIdentity, boost::dll::shared_library> by_file;
+};
+
+// Never destroyed: boost's destructor would call dlclose.
+Handles& handles() {
+  static Handles& all = *new Handles;
+  return all;
+}
+
+Result<FileIdentity> identity_of(const std::string& path) {
+  struct stat about;
+  if (::stat(path.c_str(), &about) != 0) return system_error(errno, "cannot stat '" + path + "'");
+  return FileIdentity{about.st_dev, about.st_ino};
+}
+
+// The loader's own text, without the "boost::dll::…failed" around it.
+std::string reason_of(const boost::system::system_error& error) {
+  std::string text = error.what();
+  std::size_t open = text.find(" (");
+  std::size_t close = text.rfind(')');
+  return open != std::string::npos && close > open + 2 ? text.substr(open + 2, close - open - 2) : text;
+}
+
+Result<boost::dll::shared_library> map_file(const std::string& path) {
+  try {
+    return boost::dll::shared_library(path, kMode);
+  } catch (const boost::system::system_error& error) {
+    return invalid("cannot be mapped: " + reason_of(error));
+  } catch (const std::exception& error) {
+    return invalid(std::string("wanted constructors that do not throw, found the exception: ") + error.what());
+  } catch (...) {
+    return invalid("wanted constructors that do not throw, found an exception that is no std::exception");
+  }
+}
+
+struct Entry {
+  const koord_module* (*function)();
+};
+
+Result<Entry> find_entry(const std::string& path) {
+  FileIdentity file = TRY(identity_of(path));
+  std::lock_guard lock(handles().mutex);
+  auto known = handles().by_file.find(file);
+  if (known == handles().by_file.end()) {
+    known = handles().by_file.emplace(file, TRY(map_file(path))).first;
+  }
+  if (!known->second.has("koord_entry_v1")) return invalid("wanted the symbol koord_entry_v1, found none");
+  return Entry{&known->second.get<const koord_module*()>("koord_entry_v1")};
+}
+
+Result<const koord_module*> call_entry(Entry entry) {
+  try {
+    return entry.function();
+  } catch (...) {
+    return invalid("wanted a koord_entry_v1() that returns, found one that throws");
+  }
+}
+
+}  // namespace
+
+Module::Module(const koord_module* table, std::vector<ClassInfo> classes)
+    : table_(table), classes_(std::move(classes)) {}
+
+Result<std::shared_ptr<const LoadedPlugin>> Module::load(const std::string& path, const Manifest& manifest) {
+  Entry entry = TRY(find_entry(path));
+  const koord_module* table = TRY(call_entry(entry));
+  std::vector<ClassInfo> classes = TRY(check_module(table, manifest));
+  return std::shared_ptr<const LoadedPlugin>(new Module(table, std::move(classes)));
+}
+
+const koord_class* Module::class_at(std::size_t index) const { return class_of(table_, index); }
+
+std::unique_ptr<Home> Module::make_home(std::size_t class_index, PluginContext& context) const {
+  return make_in_process_home(*class_at(class_index), classes_[class_index], context);
+}
+
+}  // namespace koord::host

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Module: a plugin's file mapped into this process, its tables checked. Nothing is ever unmapped: a module that was
+// mapped once, and the memory it handed out, stays until the process ends, for code may run in it or be pointed to.
+// A file (device and inode) is mapped once, however often it is asked for.
+//
+// Mapping runs the file's constructors. An exception out of them is caught and refused; abort(), a signal or exit() in
+// one cannot be, and a constructor that hangs hangs the thread. That is what a child process is for. [any thread]
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/host/home.hpp"
+#include "core/host/manifest.hpp"
+#include "koordetector/plugin.h"
+
+namespace koord::host {
+
+class Module final : public LoadedPlugin {
+ public:
+  // A Loader.
+  static Result<std::shared_ptr<const LoadedPlugin>> load(const std::string& path, const Manifest& manifest);
+
+  const std::vector<ClassInfo>& classes() const override { return classes_; }
+  std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context) const override;
+
+  const koord_class* class_at(std::size_t index) const;
+
+ private:
+  Module(const koord_module* table, std::vector<ClassInfo> classes);
+
+  const koord_module* table_;
+  std::vector<ClassInfo> classes_;
+};
+
+}  // namespace koord::host

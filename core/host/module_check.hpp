@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the tables that a mapped plugin hands out, before anything in them is called: magic, sizes, strides, kinds,
+// and that required functions are there. What the plugin is newer in is ignored, what it is older in is taken as not
+// there. [any thread]
+#pragma once
+
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/host/home.hpp"
+#include "core/host/manifest.hpp"
+#include "koordetector/plugin.h"
+
+namespace koord::host {
+
+// The classes as plain values. `manifest` is the one read from the file; the module's must be the same text.
+Result<std::vector<ClassInfo>> check_module(const koord_module* module, const Manifest& manifest);
+
+// The class at an index of a module that was checked.
+const koord_class* class_of(const koord_module* module, std::size_t index);
+
+}  // namespace koord::host

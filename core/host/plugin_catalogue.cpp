@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/plugin_catalogue.hpp"
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/base/file.hpp"
+#include "core/host/file_trust.hpp"
+#include "core/host/grants.hpp"
+
+namespace koord::host {
+namespace {
+
+Result<void> examine(const std::string& directory, PluginFile& file) {
+  file.path = TRY(check_trusted_file(directory, file.path));
+  file.manifest = TRY(read_manifest(file.path));
+  TRY(check_compatible(file.manifest));
+  return check_required_services(file.manifest);
+}
+
+PluginFile read_plugin_file(const std::string& directory, const std::string& name) {
+  PluginFile file{.path = directory + "/" + name, .manifest = {}, .refusal = {}};
+  if (Result<void> fine = examine(directory, file); !fine) file.refusal = fine.error().message();
+  // Something to call it by, when its own name could not be read.
+  if (file.manifest.id.empty()) file.manifest.id = std::filesystem::path(name).stem().string();
+  return file;
+}
+
+Result<void> read_directory(const std::string& path, std::vector<PluginFile>& files) {
+  std::string directory = TRY(check_trusted_directory(path));
+  std::set<std::string> seen;  // "libx.so" and a link to it are one plugin
+  for (const std::string& name : TRY(list_directory(directory))) {
+    if (!name.ends_with(".so")) continue;
+    PluginFile file = read_plugin_file(directory, name);
+    if (seen.insert(file.path).second) files.push_back(std::move(file));
+  }
+  return {};
+}
+
+void refuse_second_owners(std::vector<PluginFile>& files) {
+  std::map<std::string, std::string> path_of;
+  for (PluginFile& file : files) {
+    if (!file.refusal.empty()) continue;
+    auto [first, is_first] = path_of.emplace(file.manifest.id, file.path);
+    if (!is_first) file.refusal = "wanted an id of its own, found '" + file.manifest.id + "' also in " + first->second;
+  }
+}
+
+}  // namespace
+
+Catalogue read_catalogue(const std::vector<std::string>& directories) {
+  Catalogue catalogue;
+  for (const std::string& directory : directories) {
+    Result<void> read = read_directory(directory, catalogue.files);
+    if (!read) catalogue.problems.push_back("plugin directory " + read.error().message());
+  }
+  refuse_second_owners(catalogue.files);
+  return catalogue;
+}
+
+}  // namespace koord::host

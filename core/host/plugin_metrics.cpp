@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/plugin_metrics.hpp"
+
+namespace koord::host {
+namespace {
+
+double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+
+// The status has totals; a counter takes what came since.
+void raise_to(metric::HostCounter& counter, double total) { counter.add(total - counter.value()); }
+
+}  // namespace
+
+PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
+  if (auto known = by_plugin_.find(plugin); known != by_plugin_.end()) return known->second;
+  const metric::Labels labels{{"plugin", plugin}};
+  auto counter = [&](const char* name, const char* help) { return metrics_.counter(name, help, labels); };
+  Of made{
+      .calls = counter("plugin_calls_total", "Calls of the plugin's functions."),
+      .call_seconds = counter("plugin_call_seconds_total", "Time the plugin's functions took."),
+      .cpu_seconds = counter("plugin_cpu_seconds_total", "CPU time the plugin's functions took."),
+      .errors = counter("plugin_errors_total", "Calls that did not return KOORD_OK."),
+      .skipped_ticks = counter("plugin_skipped_ticks_total", "Ticks skipped because the one before was not done."),
+      .deadline_misses = counter("plugin_deadline_misses_total", "Ticks that took longer than their deadline."),
+      .restarts = counter("plugin_restarts_total", "Times the plugin began again after a failure."),
+      .dropped_series = counter("plugin_dropped_series_total", "Series asked for beyond the plugin's budget."),
+      .series = metrics_.gauge("plugin_series", "Living series of the plugin.", labels),
+      .up = metrics_.gauge("plugin_up", "1 when the plugin runs.", labels),
+  };
+  return by_plugin_.emplace(plugin, made).first->second;
+}
+
+void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
+  for (const PluginStatus& plugin : plugins) {
+    if (!plugin.enabled) continue;
+    Of& metrics = of(plugin.id);
+    raise_to(metrics.calls, static_cast<double>(plugin.counts.calls));
+    raise_to(metrics.call_seconds, seconds(plugin.counts.wall));
+    raise_to(metrics.cpu_seconds, seconds(plugin.counts.cpu));
+    raise_to(metrics.errors, static_cast<double>(plugin.counts.errors));
+    raise_to(metrics.skipped_ticks, static_cast<double>(plugin.counts.skipped_ticks));
+    raise_to(metrics.deadline_misses, static_cast<double>(plugin.counts.deadline_misses));
+    raise_to(metrics.restarts, static_cast<double>(plugin.restarts));
+    raise_to(metrics.dropped_series, static_cast<double>(plugin.dropped_series));
+    metrics.series.set(static_cast<double>(plugin.series));
+    metrics.up.set(plugin.state == PluginState::running ? 1 : 0);
+  }
+}
+
+}  // namespace koord::host

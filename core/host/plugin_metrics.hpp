@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host tells Prometheus of each plugin: calls, their time and CPU, errors, skipped ticks, restarts, series,
+// up. Brought up to date from the plugins' status when somebody asks for the metrics. [one thread at a time]
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/host/plugin_status.hpp"
+#include "core/metric/host_metrics.hpp"
+
+namespace koord::host {
+
+class PluginMetrics {
+ public:
+  explicit PluginMetrics(metric::HostMetrics& metrics) : metrics_(metrics) {}
+
+  void update(const std::vector<PluginStatus>& plugins);
+
+ private:
+  struct Of {
+    metric::HostCounter calls, call_seconds, cpu_seconds, errors, skipped_ticks, deadline_misses, restarts;
+    metric::HostCounter dropped_series;
+    metric::HostGauge series, up;
+  };
+  Of& of(const std::string& plugin);
+
+  metric::HostMetrics& metrics_;
+  std::map<std::string, Of, std::less<>> by_plugin_;
+};
+
+}  // namespace koord::host

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/stop_signal.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+
+namespace koord::host {
+namespace {
+
+constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+// poll(2) for ever is a timeout of NULL; nobody waits longer than this on purpose.
+constexpr std::uint64_t kMaxWaitNs = 365ull * 24 * 3600 * kNsPerSecond;
+
+std::uint64_t monotonic_ns() {
+  timespec t;
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * kNsPerSecond + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+bool readable_within(int fd, std::uint64_t timeout_ns) {
+  std::uint64_t end = monotonic_ns() + (timeout_ns < kMaxWaitNs ? timeout_ns : kMaxWaitNs);
+  for (;;) {
+    std::uint64_t now = monotonic_ns();
+    std::uint64_t left = now < end ? end - now : 0;
+    timespec timeout{static_cast<time_t>(left / kNsPerSecond), static_cast<long>(left % kNsPerSecond)};
+    pollfd wait{fd, POLLIN, 0};
+    int n = ::ppoll(&wait, 1, &timeout, nullptr);
+    if (n < 0 && errno == EINTR) continue;
+    return n != 0;  // an error other than EINTR: better stop than never
+  }
+}
+
+extern "C" std::int32_t wait_for_stop(const koord_stop* stop, std::uint64_t timeout_ns) {
+  return readable_within(stop->fd, timeout_ns) ? 1 : 0;
+}
+
+}  // namespace
+
+StopSignal::StopSignal()
+    : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      table_{.struct_size = sizeof(koord_stop), .fd = event_.get(), .impl = this, .wait = wait_for_stop} {}
+
+void StopSignal::fire() {
+  std::uint64_t one = 1;
+  [[maybe_unused]] ssize_t written = ::write(event_.get(), &one, sizeof one);  // full means fired
+}
+
+bool StopSignal::fired() const { return readable_within(event_.get(), 0); }
+
+}  // namespace koord::host

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Supervisor: keeps one instance running as long as it is wanted. Starts it, ticks it on its period, lets it begin
+// again when it failed, longer and longer after, and parks it when that happens too often. [loop thread] but for
+// what is marked [any]. Held by shared_ptr: what its instance posts to the loop may come after its end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/base/clock.hpp"
+#include "core/event/loop.hpp"
+#include "core/host/instance.hpp"
+#include "core/host/restart_policy.hpp"
+
+namespace koord::host {
+
+class Supervisor : public std::enable_shared_from_this<Supervisor> {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    const Clock& clock;
+    unsigned nth = 0;               // of all instances: shifts its ticks
+    std::function<void()> changed;  // [any] the state did
+  };
+  struct Pace {
+    Duration period{};  // zero: no ticks
+    Duration deadline{};
+  };
+
+  // `instance` without its on_change, which is the supervisor's.
+  static std::shared_ptr<Supervisor> make(Parts parts, Instance::Parts instance, std::string config_json, Pace pace);
+
+  void start();
+  void stop();
+  void reconfigure(const std::string& config_json);
+  void set_pace(Pace pace);
+
+  // [any]
+  Instance& instance() { return *instance_; }
+  const Instance& instance() const { return *instance_; }
+  InstanceStatus status() const;
+  Duration period() const { return Duration(period_ns_.load(std::memory_order_relaxed)); }
+  std::uint64_t restarts() const { return restarts_.load(std::memory_order_relaxed); }
+
+ private:
+  explicit Supervisor(Parts parts, Pace pace);
+
+  void on_state(PluginState state);
+  void on_running();
+  void on_failed();
+  void begin_ticks();
+  void end_ticks();
+
+  const Parts parts_;
+  std::shared_ptr<Instance> instance_;
+  Pace pace_;
+  bool wanted_ = false;
+  RestartPolicy policy_;
+  std::unique_ptr<event::Timer> first_tick_;
+  std::unique_ptr<event::Timer> ticks_;
+  std::unique_ptr<event::Timer> restart_;
+  std::unique_ptr<event::Timer> patience_;
+
+  std::atomic<Duration::rep> period_ns_;
+  std::atomic<bool> parked_ = false;
+  std::atomic<std::uint64_t> restarts_ = 0;
+};
+
+// How long a call may take before its thread is given up: well beyond any deadline, so that three misses can be
+// counted first.
+Duration wedged_after(Duration deadline);
+
+}  // namespace koord::host
