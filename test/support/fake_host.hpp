@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// FakeHost: the real services of the host, in this process, on a fake node and a clock that a test moves.
+// What a plugin appends is read back by metric and labels. FakeInstance runs one class of a plugin on it:
+//
+//   FakeNode node({{"proc/stat", "cpu 1 2 3 4\n"}});
+//   FakeHost host(node);
+//   FakeInstance advisor(host, koord_entry_v1());
+//   REQUIRE(advisor.init() == KOORD_OK);
+//   advisor.collect();
+//   CHECK(host.value("node_cpu_usage_cores") == 1.5);
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/host/plugin_context.hpp"
+#include "core/metric/labels.hpp"
+#include "core/state/hub.hpp"
+#include "koordetector/plugin.h"
+#include "test/support/fake_clock.hpp"
+#include "test/support/fake_node.hpp"
+
+namespace koord::test {
+
+class FakeHost {
+ public:
+  explicit FakeHost(const FakeNode& node, std::string config_json = "{}");
+  ~FakeHost();
+
+  FakeClock& clock() { return clock_; }
+  state::Hub& hub() { return hub_; }
+  metric::Registry& metrics() { return metrics_; }
+  store::Store& store() { return *store_; }
+  host::CapabilityBoard& capabilities() { return capabilities_; }
+  host::SharedServices& services() { return services_; }
+
+  // The plugin "test", which is granted everything that is offered.
+  host::PluginContext& context() { return *context_; }
+  const koord_host* abi() const { return context_->host(); }
+  template <class Table>
+  const Table* service(const char* id) const {
+    return static_cast<const Table*>(abi()->get_service(abi(), id));
+  }
+  std::string last_error();
+
+  // Another plugin on the same host.
+  std::unique_ptr<host::PluginContext> make_context(std::string plugin_id, std::set<std::string> granted,
+                                                    std::string config_json = "{}");
+
+  struct Series {
+    metric::Labels labels;  // of the subject, then its own
+    double value;
+  };
+  // The living series of a metric that have a value.
+  std::vector<Series> series(std::string_view metric) const;
+  // The last value of the one series that has these labels among its own and its subject's; nullopt when
+  // there is none, or more than one.
+  std::optional<double> value(std::string_view metric, const metric::Labels& labels = {}) const;
+
+ private:
+  FakeClock clock_;
+  std::unique_ptr<store::Store> store_;
+  host::StoreFeed feed_;
+  metric::Registry metrics_;
+  state::Hub hub_;
+  cgroup::Reader cgroups_;
+  host::CapabilityBoard capabilities_;
+  host::SharedServices services_;
+  std::unique_ptr<host::PluginContext> context_;
+};
+
+// One class of a plugin from create() to destroy(). Calls return the plugin's status; why() says what it said
+// then.
+class FakeInstance {
+ public:
+  FakeInstance(FakeHost& host, const koord_module* module, std::uint32_t class_index = 0);
+  // Loads a .so, which stays mapped.
+  FakeInstance(FakeHost& host, const std::string& shared_object, std::uint32_t class_index = 0);
+  ~FakeInstance();
+  FakeInstance(const FakeInstance&) = delete;
+  FakeInstance& operator=(const FakeInstance&) = delete;
+
+  koord_status init();
+  koord_status collect();   // of an advisor, at the clock's time
+  koord_status evaluate();  // of a strategy; the plan is then in host.context().take_plan()
+  koord_status on_event(std::uint32_t what, std::uint64_t version = 1);
+  koord_status stop();
+
+  const std::string& why() const { return why_; }
+
+ private:
+  template <class Call>
+  koord_status call(Call&& call);
+
+  FakeHost& host_;
+  const koord_class* class_;
+  void* self_ = nullptr;
+  std::string why_;
+};
+
+}  // namespace koord::test
