@@ -47,7 +47,8 @@ struct HostMetrics::State {
     if (!is_reserved(name)) throw std::invalid_argument("'" + std::string(name) + "' is not a name of the host");
     std::string full_name(kFamilyPrefix);
     full_name += name;
-    return builder.Name(full_name).Help(std::string(help)).Labels(node).Register(registry);
+    // prometheus-cpp 1.0 writes the help as it is, also with a line break in it.
+    return builder.Name(full_name).Help(escape_help(help)).Labels(node).Register(registry);
   }
 };
 

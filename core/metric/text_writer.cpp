@@ -42,6 +42,16 @@ std::string render_labels(const Labels& labels, bool first) {
   return text;
 }
 
+std::string escape_help(std::string_view help) {
+  std::string text;
+  for (char c : help) {
+    if (c == '\\') text += "\\\\";
+    else if (c == '\n') text += "\\n";
+    else text += c;
+  }
+  return text;
+}
+
 std::string format_number(double value) {
   char text[32];
   return std::string(text, put_number(text, text + sizeof text, value));
@@ -71,17 +81,8 @@ TextWriter& TextWriter::number(std::uint64_t value) {
 }
 
 void TextWriter::header(std::string_view family, std::string_view help, Type type) {
-  text("# HELP ").text(family).text(" ");
-  help_text(help);
+  text("# HELP ").text(family).text(" ").text(escape_help(help));
   text("\n# TYPE ").text(family).text(" ").text(to_string(type)).text("\n");
-}
-
-void TextWriter::help_text(std::string_view help) {
-  for (char c : help) {
-    if (c == '\\') text("\\\\");
-    else if (c == '\n') text("\\n");
-    else text({&c, 1});
-  }
 }
 
 void TextWriter::flush() {

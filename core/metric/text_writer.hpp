@@ -19,6 +19,9 @@ inline constexpr std::string_view kFamilyPrefix = "koordetector_";
 // `,name="value"` for each label, values escaped; the first begins with `{` when `first` says so.
 std::string render_labels(const Labels& labels, bool first);
 
+// A help text on one line.
+std::string escape_help(std::string_view help);
+
 // The shortest text that reads back as the same number.
 std::string format_number(double value);
 
@@ -39,7 +42,6 @@ class TextWriter {
  private:
   static constexpr std::size_t kMaxNumber = 32;
   char* room_for(std::size_t bytes);
-  void help_text(std::string_view help);
 
   std::string& out_;
   std::size_t used_ = 0;
