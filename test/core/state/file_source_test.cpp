@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/file_source.hpp"
+
+#include <doctest/doctest.h>
+#include <poll.h>
+
+#include <filesystem>
+
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace koord::state;
+using koord::test::FakeNode;
+
+namespace {
+
+std::string pod_list(const std::string& uid) {
+  return "items: [{metadata: {uid: " + uid + ", name: n}}]\n";
+}
+
+FileSource::Options pods_from(const FakeNode& node) {
+  FileSource::Options options;
+  options.pods = node.path("run/pods.yaml");
+  return options;
+}
+
+bool readable(int fd) {
+  pollfd poll_fd = {fd, POLLIN, 0};
+  return ::poll(&poll_fd, 1, 0) == 1;
+}
+
+}  // namespace
+
+TEST_CASE("pods, node and NodeSLO are published from their files") {
+  FakeNode node({{"run/pods.yaml", pod_list("a")},
+                 {"run/node.json", R"({"kind":"Node","metadata":{"name":"n1"}})"},
+                 {"run/slo.yaml", "kind: NodeSLO\nspec: {a: 1}\n"}});
+  Hub hub;
+  FileSource source({node.path("run/pods.yaml"), node.path("run/node.json"), node.path("run/slo.yaml"), {}},
+                    hub);
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods[0].uid == "a");
+  CHECK(hub.current()->node.name == "n1");
+  CHECK(hub.current()->node_slo == R"({"a":1})");
+}
+
+TEST_CASE("a changed file is read again, an unchanged one changes nothing") {
+  FakeNode node({{"run/pods.yaml", pod_list("a")}});
+  Hub hub;
+  FileSource source(pods_from(node), hub);
+  REQUIRE(source.refresh());
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->versions.pods == 1);
+  node.write("run/pods.yaml", pod_list("b"));
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods[0].uid == "b");
+}
+
+TEST_CASE("a file replaced by renaming, as a ConfigMap does through a link, is read again") {
+  FakeNode node({{"run/v1/pods.yaml", pod_list("a")}, {"run/v2/pods.yaml", pod_list("b")}});
+  node.link("run/data", "v1");
+  node.link("run/pods.yaml", "data/pods.yaml");
+  Hub hub;
+  FileSource source(pods_from(node), hub);
+  REQUIRE(source.refresh());
+  node.link("run/fresh", "v2");
+  std::filesystem::rename(node.path("run/fresh"), node.path("run/data"));
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods[0].uid == "b");
+}
+
+TEST_CASE("a change makes the watch readable until the next refresh") {
+  FakeNode node({{"run/pods.yaml", pod_list("a")}});
+  Hub hub;
+  FileSource source(pods_from(node), hub);
+  REQUIRE(source.watch_fd() >= 0);
+  CHECK_FALSE(readable(source.watch_fd()));
+  node.write("run/pods.yaml", pod_list("b"));
+  CHECK(readable(source.watch_fd()));
+  REQUIRE(source.refresh());
+  CHECK_FALSE(readable(source.watch_fd()));
+}
+
+TEST_CASE("a bad file keeps the last good pods and is named until it is good again") {
+  FakeNode node({{"run/pods.yaml", pod_list("a")}});
+  Hub hub;
+  FileSource source(pods_from(node), hub);
+  REQUIRE(source.refresh());
+  for (const char* bad : {"", "\x00\xff\xfe garbage", "items: [", "items: 1", "{\"items\":", "kind: Node"}) {
+    CAPTURE(bad);
+    node.write("run/pods.yaml", bad);
+    std::string message = source.refresh().error().message();
+    CHECK(message.starts_with("'" + node.path("run/pods.yaml") + "': "));
+    CHECK(message.ends_with("; keeping what was read last"));
+    CHECK(source.refresh().error().message() == message);
+    CHECK(hub.current()->pods[0].uid == "a");
+  }
+  node.write("run/pods.yaml", pod_list("b"));
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods[0].uid == "b");
+}
+
+TEST_CASE("a missing file is unknown, not no pods, and is taken when it comes") {
+  FakeNode node;
+  Hub hub;
+  FileSource source(pods_from(node), hub);
+  CHECK(source.refresh().error().message().find("No such file") != std::string::npos);
+  CHECK(hub.current()->versions.pods == 0);
+  node.write("run/pods.yaml", pod_list("a"));
+  REQUIRE(source.refresh());
+  node.remove("run/pods.yaml");
+  CHECK_FALSE(source.refresh());
+  CHECK(hub.current()->pods.size() == 1);
+}
+
+TEST_CASE("one bad file does not keep the good ones back") {
+  FakeNode node({{"run/pods.yaml", "items: ["}, {"run/slo.yaml", "spec: {a: 1}"}});
+  Hub hub;
+  FileSource source({node.path("run/pods.yaml"), "", node.path("run/slo.yaml"), {}}, hub);
+  CHECK_FALSE(source.refresh());
+  CHECK(hub.current()->node_slo == R"({"a":1})");
+}
+
+TEST_CASE("what is not a regular file is refused") {
+  FakeNode node({{"run/pods.yaml/", ""}});
+  Hub hub;
+  FileSource source(pods_from(node), hub);
+  CHECK(source.refresh().error().message().find("is not a regular file") != std::string::npos);
+}
+
+TEST_CASE("without a directory to watch, changes are found by refreshing") {
+  FakeNode node;
+  Hub hub;
+  FileSource::Options options;
+  options.pods = node.path("run/later/pods.yaml");
+  FileSource source(options, hub);
+  CHECK(source.watch_fd() == -1);
+  node.write("run/later/pods.yaml", pod_list("a"));
+  REQUIRE(source.refresh());
+  node.write("run/later/pods.yaml", pod_list("longer"));
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods[0].uid == "longer");
+}

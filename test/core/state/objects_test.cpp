@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/objects.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord;
+using namespace koord::state;
+
+namespace {
+
+const cgroup::KubeRoot kSystemd = cgroup::default_kube_root(cgroup::Driver::systemd);
+const cgroup::KubeRoot kCgroupfs = cgroup::default_kube_root(cgroup::Driver::cgroupfs);
+
+constexpr const char* kWeb = R"(
+apiVersion: v1
+kind: PodList
+items:
+- metadata:
+    uid: 11-22
+    name: web
+    namespace: shop
+    labels: {app: web, koordinator.sh/qosClass: LSR}
+    ownerReferences:
+    - {kind: Node, name: other}
+    - {kind: ReplicaSet, name: web-5, controller: true}
+  spec:
+    priority: 9100
+    initContainers:
+    - {name: setup, resources: {requests: {cpu: 2}}}
+    - {name: proxy, restartPolicy: Always, resources: {requests: {cpu: 100m}}}
+    containers:
+    - name: main
+      resources:
+        requests: {cpu: 1500m, memory: 1.5Gi, kubernetes.io/batch-cpu: "2000"}
+        limits: {cpu: 3}
+  status:
+    phase: Running
+    qosClass: Burstable
+    startTime: "2026-01-02T03:04:05Z"
+    containerStatuses:
+    - {name: main, containerID: "containerd://abc", state: {running: {startedAt: "2026-01-02T03:04:06Z"}}}
+    initContainerStatuses:
+    - {name: setup, containerID: "containerd://def", state: {terminated: {exitCode: 0}}}
+)";
+
+Pod web(const cgroup::KubeRoot& root = kSystemd) {
+  return parse_pod_list(kWeb, root)->front();
+}
+
+Pod minimal(const std::string& spec, const std::string& status = "{}") {
+  return parse_pod_list("items: [{metadata: {uid: u, name: n}, spec: " + spec + ", status: " + status + "}]",
+                        kSystemd)
+      ->front();
+}
+
+std::string error_of(const std::string& text) {
+  return parse_pod_list(text, kSystemd).error().message();
+}
+
+Resource resource(const std::vector<Resource>& resources, std::string_view name) {
+  for (const Resource& candidate : resources) {
+    if (candidate.name == name) return candidate;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a pod's identity, classes and owner are read") {
+  Pod pod = web();
+  CHECK(pod.uid == "11-22");
+  CHECK(pod.namespace_ == "shop");
+  CHECK(pod.koord_qos == KoordQos::lsr);
+  CHECK(pod.priority == 9100);
+  CHECK(pod.priority_class == PriorityClass::prod);
+  CHECK(pod.phase == Phase::running);
+  CHECK(pod.start_time_ns == 1767323045'000000000);
+  CHECK(pod.owner_kind == "ReplicaSet");
+  CHECK(pod.owner_name == "web-5");
+  CHECK(pod.labels.at("app") == "web");
+}
+
+TEST_CASE("containers have their kind, state, id and exact quantities") {
+  std::vector<Container> containers = web().containers;
+  REQUIRE(containers.size() == 3);
+  CHECK(containers[0].kind == ContainerKind::init);
+  CHECK(containers[0].state == ContainerState::terminated);
+  CHECK(containers[1].kind == ContainerKind::sidecar);
+  CHECK(containers[1].state == ContainerState::unknown);
+  CHECK(containers[2].id == "containerd://abc");
+  CHECK(containers[2].state == ContainerState::running);
+  CHECK(resource(containers[2].resources, "cpu") == Resource{"cpu", 1500, 3000});
+  CHECK(resource(containers[2].resources, "memory").request == 1610612736);
+  CHECK(resource(containers[2].resources, "kubernetes.io/batch-cpu").request == 2000);
+}
+
+TEST_CASE("cgroup directories follow the driver, and a container without an id has none") {
+  CHECK(web(kSystemd).containers[2].cgroup_dir ==
+        "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod11_22.slice/cri-containerd-abc.scope");
+  CHECK(web(kCgroupfs).containers[2].cgroup_dir == "kubepods/burstable/pod11-22/abc");
+  CHECK(web().containers[1].cgroup_dir.empty());
+}
+
+TEST_CASE("a pod asks for what runs, or for what starts where that is more") {
+  CHECK(resource(web().resources, "cpu").request == 2000);
+  CHECK(resource(web().resources, "cpu").limit == kNoResource);
+  Pod late = minimal(
+      "{containers: [{name: a, resources: {requests: {cpu: 1}, limits: {cpu: 2}}},"
+      "{name: b, resources: {limits: {cpu: 3}}}], overhead: {cpu: 50m}}");
+  CHECK(resource(late.resources, "cpu") == Resource{"cpu", 4050, 5050});
+}
+
+TEST_CASE("resources that a pod states for itself go before its containers'") {
+  Pod pod =
+      minimal("{resources: {limits: {cpu: 4}}, containers: [{name: a, resources: {requests: {cpu: 1}}}]}");
+  CHECK(resource(pod.resources, "cpu").limit == 4000);
+}
+
+TEST_CASE("an empty qosClass is computed from the spec") {
+  CHECK(minimal("{containers: [{name: a}]}").kube_qos == KubeQos::best_effort);
+  CHECK(minimal("{containers: [{name: a, resources: {limits: {cpu: 1, memory: 1Gi}}}]}").kube_qos ==
+        KubeQos::guaranteed);
+  CHECK(minimal("{}", "{qosClass: Burstable}").kube_qos == KubeQos::burstable);
+}
+
+TEST_CASE("a mirror pod lies where its static pod's uid says") {
+  std::string text =
+      "items: [{metadata: {uid: u, name: n, annotations: {kubernetes.io/config.mirror: abc0}}}]";
+  CHECK(parse_pod_list(text, kCgroupfs)->front().cgroup_dir == "kubepods/besteffort/podabc0");
+}
+
+TEST_CASE("JSON and YAML are read alike") {
+  std::string json = R"({"kind":"List","items":[{"metadata":{"uid":"u","name":"\u00e9"},"spec":{"containers":
+    [{"name":"a","resources":{"requests":{"cpu":0.5,"memory":"1e3"}}}]}}]})";
+  std::string yaml =
+      "kind: List\nitems: [{metadata: {uid: u, name: \"\\u00e9\"}, spec: {containers: "
+      "[{name: a, resources: {requests: {cpu: 0.5, memory: 1e3}}}]}}]";
+  REQUIRE(parse_pod_list(json, kSystemd));
+  CHECK(*parse_pod_list(json, kSystemd) == *parse_pod_list(yaml, kSystemd));
+  CHECK(resource(parse_pod_list(json, kSystemd)->front().resources, "cpu").request == 500);
+}
+
+TEST_CASE("an empty list is no pods, a missing one is an error") {
+  CHECK(parse_pod_list("{\"items\":[]}", kSystemd)->empty());
+  CHECK(error_of("kind: PodList") == "items: expected a list, found nothing");
+  CHECK(error_of("") == "the document is empty");
+  CHECK(error_of("kind: Node\nitems: []") == "kind: expected 'PodList', found 'Node'");
+}
+
+TEST_CASE("a wrong field is named by its path") {
+  std::string pod = "items: [{metadata: {uid: u, name: n}, ";
+  CHECK(error_of("items: [{metadata: {name: n}}]") == "items[0].metadata.uid: expected text, found nothing");
+  CHECK(error_of("items: 3") == "items: expected a list, found a number");
+  CHECK(error_of("items: [{metadata: {uid: u, name: n, labels: {v: 1.10}}}]") ==
+        "items[0].metadata.labels.v: expected text, found a number");
+  CHECK(error_of(pod + "spec: {priority: x}}]") == "items[0].spec.priority: expected an integer, found text");
+  CHECK(error_of(pod + "spec: {priority: 3000000000}}]") ==
+        "items[0].spec.priority: '3000000000' is out of range");
+  CHECK(error_of(pod + "spec: {containers: [{name: a, resources: {requests: {cpu: 1x}}}]}}]") ==
+        "items[0].spec.containers[0].resources.requests.cpu: '1x' is not a quantity such as '100m', '1.5Gi' "
+        "or '2'");
+  CHECK(error_of(pod + "spec: {overhead: {cpu: -1}}}]") == "items[0].spec.overhead.cpu: '-1' is negative");
+  CHECK(error_of(pod + "status: {startTime: yesterday}}]")
+            .starts_with("items[0].status.startTime: 'yesterday' is not"));
+}
+
+TEST_CASE("a uid that would lead out of its directory is refused") {
+  CHECK(error_of("items: [{metadata: {uid: \"../x\", name: n}}]") ==
+        "items[0].metadata.uid: '../x' cannot be a directory's name");
+}
+
+TEST_CASE("hostile documents are refused") {
+  CHECK_FALSE(parse_pod_list(std::string(100'000, '['), kSystemd));
+  CHECK_FALSE(
+      parse_pod_list("{\"items\":" + std::string(1000, '[') + std::string(1000, ']') + "}", kSystemd));
+  CHECK_FALSE(parse_pod_list("items: &a [*a]", kSystemd));
+  CHECK_FALSE(parse_pod_list("{\"items\": [}", kSystemd));
+  CHECK_FALSE(parse_pod_list("items: [\n", kSystemd));
+  CHECK_FALSE(parse_pod_list("items: []\n---\nitems: []\n", kSystemd));
+  std::string laughs = "a: &l0 [x,x,x,x,x,x,x,x,x,x]\n";
+  for (int i = 1; i < 10; ++i) {
+    std::string last = "*l" + std::to_string(i - 1);
+    laughs += "b" + std::to_string(i) + ": &l" + std::to_string(i) + " [" + last;
+    for (int j = 0; j < 9; ++j) laughs += "," + last;
+    laughs += "]\n";
+  }
+  CHECK(error_of(laughs) == "more than 1000000 values");
+}
+
+TEST_CASE("a node has its amounts in the units of resources") {
+  Node node = *parse_node(
+      "kind: Node\nmetadata: {name: n1, labels: {a: b}}\n"
+      "status: {capacity: {cpu: 8, memory: 32Gi, pods: '110'}, allocatable: {cpu: 7900m}}");
+  CHECK(node.name == "n1");
+  CHECK(node.capacity.at("cpu") == 8000);
+  CHECK(node.capacity.at("memory") == 34359738368);
+  CHECK(node.capacity.at("pods") == 110);
+  CHECK(node.allocatable.at("cpu") == 7900);
+  CHECK_FALSE(parse_node("kind: Node\nmetadata: {}"));
+}
+
+TEST_CASE("a NodeSLO is its spec as JSON") {
+  CHECK(*parse_node_slo("kind: NodeSLO\nspec: {a: 65.5, b: '1', c: [true]}") ==
+        R"({"a":6.55E1,"b":"1","c":[true]})");
+  CHECK(*parse_node_slo("resourceUsedThresholdWithBE: {enable: true}") ==
+        R"({"resourceUsedThresholdWithBE":{"enable":true}})");
+  CHECK(*parse_node_slo("kind: NodeSLO\nmetadata: {name: x}") == "{}");
+  CHECK_FALSE(parse_node_slo("- 1"));
+  CHECK_FALSE(parse_node_slo("spec: 3"));
+}
+
+TEST_CASE("a timestamp has a zone and may have a fraction") {
+  CHECK(*parse_timestamp("1970-01-01T00:00:01Z") == 1'000'000'000);
+  CHECK(*parse_timestamp("1970-01-01T01:00:00.25+01:00") == 250'000'000);
+  CHECK(*parse_timestamp("1969-12-31T23:59:59Z") == -1'000'000'000);
+  for (const char* bad :
+       {"", "2026-01-02", "2026-01-02T03:04:05", "2026-13-02T03:04:05Z", "2026-02-30T03:04:05Z",
+        "2026-01-02T24:04:05Z", "2026-01-02T03:04:05.Z", "9999-01-02T03:04:05Z", "2026-01-02T03:04:05Zx"})
+    CHECK_FALSE(parse_timestamp(bad));
+}
