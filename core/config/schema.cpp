@@ -36,6 +36,7 @@ class DocumentReader {
 
  private:
   void read_entry(const Entry& entry, const std::string& prefix) {
+    if (entry.key.find('.') != entry.key.npos) return report_unknown(entry, prefix);  // a name, not a path
     const std::string path = prefix + entry.key;
     const auto key =
         std::find_if(schema_.begin(), schema_.end(), [&](const auto& k) { return k.path == path; });
@@ -48,7 +49,6 @@ class DocumentReader {
     }
   }
 
-  // A key with a dot in its name is no path.
   bool is_section(const std::string& path) const {
     return std::any_of(schema_.begin(), schema_.end(),
                        [&](const auto& k) { return k.path.starts_with(path + "."); });

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each type of value: what it takes, and what it says about the rest.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "core/config/load.hpp"
+
+using namespace koord;
+using namespace koord::config;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string error_of(const std::string& key, const std::string& value) {
+  const Result<Config> config = parse("", "f", {key + "=" + value});
+  if (config) return "";
+  const std::string text = config.error().message();
+  return text.substr(0, text.find(" at --set"));
+}
+
+}  // namespace
+
+TEST_CASE("a size is a Kubernetes quantity") {
+  CHECK(parse("store: {maxBytes: 1Gi}", "f")->store.max_bytes == 1u << 30);
+  CHECK(parse("store: {maxBytes: 2000000}", "f")->store.max_bytes == 2'000'000);
+  CHECK(error_of("store.maxBytes", "64MiB") ==
+        "store.maxBytes: expected a size such as '64Mi', found '64MiB'");
+  CHECK(error_of("store.maxBytes", "-1Gi") ==
+        "store.maxBytes: '-1Gi' is too small, expected at least 1048576 bytes");
+}
+
+TEST_CASE("a duration has a unit and a range") {
+  CHECK(error_of("store.retention", "3600") ==
+        "store.retention: expected a duration such as '250ms' or '1h30m', found '3600'");
+  CHECK(error_of("store.retention", "1m") == "store.retention: '1m' is out of range, expected 30m to 2160h");
+  CHECK(error_of("store.retention", "9000h") ==
+        "store.retention: '9000h' is out of range, expected 30m to 2160h");
+}
+
+TEST_CASE("an integer has a range and is not a string") {
+  CHECK(parse("workers: 64", "f")->workers == 64);
+  CHECK(error_of("workers", "0") == "workers: '0' is out of range, expected 1 to 64");
+  CHECK(error_of("workers", "65") == "workers: '65' is out of range, expected 1 to 64");
+  CHECK(error_of("workers", "-1") == "workers: expected an integer, found '-1'");
+  CHECK(error_of("workers", "1.5") == "workers: expected an integer, found '1.5'");
+  CHECK(error_of("workers", "\"4\"") == "workers: expected an integer, found the string '4'");
+}
+
+TEST_CASE("a boolean is true or false, not yes, 1 or a string") {
+  CHECK(parse("exporter: {koordletNames: true}", "f")->exporter.koordlet_names);
+  for (const char* bad : {"yes", "1", "on", "True", "tru"})
+    CHECK(error_of("exporter.koordletNames", bad) ==
+          "exporter.koordletNames: expected true or false, found '" + std::string(bad) + "'");
+  CHECK(error_of("exporter.koordletNames", "'true'") ==
+        "exporter.koordletNames: expected true or false, found the string 'true'");
+}
+
+TEST_CASE("an address is host and port, or empty for off") {
+  for (const char* ok : {"127.0.0.1:9316", ":9316", "[::1]:0", "localhost:65535", ""})
+    CHECK(error_of("listen.metrics", std::string("'") + ok + "'") == "");
+  for (const char* bad : {"9316", "host", "host:", "host:x", "h:65536", "::1:80", "[::1]"})
+    CHECK(error_of("listen.metrics", std::string("'") + bad + "'")
+              .starts_with("listen.metrics: expected host:port"));
+}
+
+TEST_CASE("a path is absolute, a socket's short enough for the kernel") {
+  CHECK(error_of("roots.proc", "proc") == "roots.proc: expected an absolute path, found 'proc'");
+  CHECK(error_of("roots.proc", "''") == "roots.proc: expected an absolute path, found the string ''");
+  CHECK(error_of("store.path", "''") == "");
+  CHECK(error_of("listen.socket", "/" + std::string(107, 's')) ==
+        "listen.socket: expected a path of at most 107 bytes, found 108");
+}
+
+TEST_CASE("a list names the item that is wrong") {
+  CHECK(error_of("plugins.directories", "[/a, b]") ==
+        "plugins.directories[1]: expected an absolute path, found 'b'");
+  CHECK(error_of("plugins.directories", "/a") ==
+        "plugins.directories: expected a list of absolute path, found '/a'");
+  CHECK(error_of("plugins.directories", "[/a, ]") == "");
+  CHECK(error_of("plugins.directories", "[/a, null]") ==
+        "plugins.directories[1]: expected an absolute path, found nothing");
+}
+
+TEST_CASE("a choice names what may be chosen") {
+  CHECK(error_of("state.source", "kubelet") ==
+        "state.source: expected one of auto, file, cgroup, found 'kubelet'");
+}
+
+TEST_CASE("a long value is cut in the error") {
+  CHECK(error_of("workers", std::string(1000, 'x')) ==
+        "workers: expected an integer, found '" + std::string(64, 'x') + "…'");
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration file, an override, a list of gates and YAML turned into JSON: any bytes end in a value or
+// an error. The input is a YAML document up to the first NUL byte, an override behind it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "core/config/feature_gates.hpp"
+#include "core/config/json.hpp"
+#include "core/config/load.hpp"
+
+using namespace koord::config;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const std::string_view document = input.substr(0, input.find('\0'));
+  const std::string override_text(document.size() < size ? input.substr(document.size() + 1) : "workers=4");
+
+  const auto config = parse(document, "fuzz", {override_text});
+  if (!config && config.error().message().empty()) std::abort();
+  const auto json = yaml_to_json(document, "fuzz");
+  if (json && !yaml_to_json(*json, "again")) std::abort();  // JSON is YAML
+  (void)parse_gates(document);
+  return 0;
+}
