@@ -48,6 +48,12 @@ void PendingChunks::remove_written(std::size_t count) {
   }
 }
 
+std::optional<std::int64_t> PendingChunks::oldest_ms() const {
+  std::optional<std::int64_t> oldest;
+  for (const auto& chunk : chunks_) oldest = std::min(oldest.value_or(chunk->place.first_ms), chunk->place.first_ms);
+  return oldest;
+}
+
 void PendingChunks::replace(std::deque<SealedChunkPtr> chunks) {
   chunks_ = std::move(chunks);
   bytes_ = 0;

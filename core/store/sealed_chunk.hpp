@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class PendingChunks {
   // Takes away those that were listed first and are now written.
   void remove_written(std::size_t count);
   const std::deque<SealedChunkPtr>& all() const { return chunks_; }
+  std::optional<std::int64_t> oldest_ms() const;
   void replace(std::deque<SealedChunkPtr> chunks);
 
  private:

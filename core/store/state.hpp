@@ -16,6 +16,9 @@ namespace koord::store {
 struct State {
   explicit State(const Options& options) : head(options) {}
 
+  // Takes the catalogue of a file that was opened; the series and chunks in memory get their numbers in it.
+  void renumber(std::unique_ptr<Catalogue> catalogue);
+
   mutable std::mutex mutex;
   Head head;
   ChunkIndex chunks;

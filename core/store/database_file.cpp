@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/store/database_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <random>
+
+#include "core/store/set_aside.hpp"
+
+namespace koord::store {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kApplicationId = 0x6b6f6f72;  // "koor"
+// The check reads the whole file; one that is too large for this time is opened without.
+constexpr auto kCheckTime = 500ms;
+constexpr std::uint64_t kMinLongLog = 256u << 20;
+
+constexpr const char* kTables =
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE metric(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL, resolution REAL NOT NULL);"
+    "CREATE TABLE identity(id INTEGER PRIMARY KEY, metric INTEGER NOT NULL, labels BLOB NOT NULL, ended_ms INTEGER);"
+    "CREATE TABLE chunk(id INTEGER PRIMARY KEY, metric INTEGER NOT NULL, first_ms INTEGER NOT NULL,"
+    " last_ms INTEGER NOT NULL, lowest INTEGER NOT NULL, highest INTEGER NOT NULL, data BLOB NOT NULL);"
+    "CREATE TABLE journal(id INTEGER PRIMARY KEY, newest_ms INTEGER NOT NULL, data BLOB NOT NULL);"
+    "CREATE TABLE kv(key TEXT PRIMARY KEY, expires_ms INTEGER, value BLOB NOT NULL) WITHOUT ROWID;";
+
+// Why a file cannot be used: a word for its new name, and the whole story.
+struct Fault {
+  std::string word;
+  std::string story;
+};
+
+std::optional<Fault> fault_of_log(const std::string& path, std::uint64_t max_bytes) {
+  std::error_code missing;
+  std::uint64_t bytes = fs::file_size(path + "-wal", missing);
+  if (missing || bytes <= std::max(4 * max_bytes, kMinLongLog)) return std::nullopt;
+  return Fault{"long-log", "its write-ahead log has " + std::to_string(bytes) + " bytes"};
+}
+
+// The error is timed_out when there was not time enough.
+Result<std::string> quick_check(Connection& connection) {
+  connection.set_deadline(std::chrono::steady_clock::now() + kCheckTime);
+  auto check = [&]() -> Result<std::string> {
+    Statement statement = TRY(connection.prepare("PRAGMA quick_check(1)"));
+    TRY(statement.step());
+    return std::string(statement.text(0));
+  };
+  Result<std::string> found = check();
+  connection.set_deadline(std::nullopt);
+  return found;
+}
+
+Result<std::optional<Fault>> fault_of_content(Connection& connection, std::string& report) {
+  std::int64_t application = TRY(connection.integer("PRAGMA application_id"));
+  std::int64_t version = TRY(connection.integer("PRAGMA user_version"));
+  if (application != kApplicationId) return std::optional(Fault{"foreign", "it belongs to another program"});
+  if (version != kFileVersion)
+    return std::optional(Fault{version > kFileVersion ? "newer-version" : "older-version",
+                               "its version is " + std::to_string(version) + ", expected " + std::to_string(kFileVersion)});
+  Result<std::string> found = quick_check(connection);
+  if (!found && found.error().is(std::errc::timed_out)) {
+    report += "the file is too large to be checked in the time there is, opened unchecked\n";
+    return std::optional<Fault>();
+  }
+  if (!found) return std::move(found).error();
+  if (*found != "ok") return std::optional(Fault{"corrupt", *found});
+  return std::optional<Fault>();
+}
+
+Result<void> begin_file(Connection& connection) {
+  std::uint64_t file_id = std::random_device()();
+  return connection.execute("BEGIN IMMEDIATE;" + std::string(kTables) + "INSERT INTO meta VALUES('file_id'," +
+                            std::to_string((file_id << 31) ^ std::random_device()()) +
+                            ");PRAGMA application_id=" + std::to_string(kApplicationId) +
+                            ";PRAGMA user_version=" + std::to_string(kFileVersion) + ";COMMIT;");
+}
+
+// A small page cache and a log that is cut back after each checkpoint: memory and disk stay bounded.
+Result<void> set_modes(Connection& connection) {
+  return connection.execute(
+      "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-2048; PRAGMA wal_autocheckpoint=512;"
+      "PRAGMA journal_size_limit=4194304; PRAGMA temp_store=MEMORY; PRAGMA wal_checkpoint(TRUNCATE);");
+}
+
+Result<std::optional<Fault>> look_at(Connection& connection, std::string& report) {
+  TRY(set_modes(connection));
+  std::int64_t pages = TRY(connection.integer("PRAGMA page_count"));
+  std::int64_t tables = TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
+  if (pages > 1 || tables > 0) return fault_of_content(connection, report);
+  TRY(begin_file(connection));
+  return std::optional<Fault>();
+}
+
+struct Attempt {
+  std::optional<Connection> connection;
+  std::optional<Fault> fault;
+};
+
+Result<Attempt> attempt(const std::string& path, std::uint64_t max_bytes, std::string& report) {
+  if (std::optional<Fault> fault = fault_of_log(path, max_bytes)) return Attempt{std::nullopt, fault};
+  Connection connection = TRY(Connection::open(path, Connection::Access::read_write));
+  Result<std::optional<Fault>> fault = look_at(connection, report);
+  if (!fault && fault.error().is(std::errc::bad_message)) return Attempt{std::nullopt, Fault{"corrupt", fault.error().text}};
+  if (!fault) return std::move(fault).error();
+  if (*fault) return Attempt{std::nullopt, *fault};
+  return Attempt{std::move(connection), std::nullopt};
+}
+
+}  // namespace
+
+Result<OpenedFile> open_database(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns) {
+  std::error_code ignored;  // opening tells more
+  fs::create_directories(fs::path(path).parent_path(), ignored);
+  std::string report;
+  for (bool again : {true, false}) {
+    Attempt found = TRY(attempt(path, max_bytes, report));
+    if (found.connection) return OpenedFile{std::move(*found.connection), report};
+    std::string aside = TRY(set_aside(path, found.fault->word, wall_ns));
+    report += "'" + path + "' cannot be used: " + found.fault->story + "; set aside as '" + aside + "', begun anew\n";
+    if (!again) break;
+  }
+  return Error{std::make_error_code(std::errc::io_error), "'" + path + "' cannot be used even when new"};
+}
+
+}  // namespace koord::store

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The database file itself: its tables, its version, and opening it so that there is a sound one afterwards.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/result.hpp"
+#include "core/store/sqlite.hpp"
+
+namespace koord::store {
+
+// Raised when an older program could not read a file of a newer one.
+inline constexpr std::int64_t kFileVersion = 1;
+
+struct OpenedFile {
+  Connection connection;
+  std::string report;  // what was found and done, a sentence per line; empty when all was well
+};
+
+// Opens the file for writing, or begins one. A file that is corrupt, of a newer version, another program's, or has an
+// overlong write-ahead log is set aside. Errors are the disk's: full, read-only, unreadable, no such directory.
+Result<OpenedFile> open_database(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns);
+
+}  // namespace koord::store

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The writer's side of the file: one transaction per period, and cutting off what is too old. Used by the writer
+// thread only; an error means that nothing of the call is in the file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/store/loaded.hpp"
+#include "core/store/sealed_chunk.hpp"
+#include "core/store/sqlite.hpp"
+
+namespace koord::store {
+
+struct MetricRow {
+  MetricId id;
+  std::string name, unit;
+  double resolution;
+};
+struct SeriesRow {
+  SeriesId id;
+  MetricId metric;
+  std::string labels;
+  std::optional<std::int64_t> ended_ms;
+};
+
+// Everything that one transaction brings to the file.
+struct Batch {
+  std::vector<MetricRow> metrics;
+  std::vector<SeriesRow> series;
+  std::vector<SealedChunkPtr> chunks;
+  std::vector<KeyValues::Change> values;
+  std::string journal;
+  std::int64_t journal_newest_ms = 0;
+  std::optional<std::int64_t> oldest_unsealed_ms;  // journal rows before it go; all of them when there is none
+
+  bool empty() const;
+};
+
+class Disk {
+ public:
+  // Opens the file and reads what is in it, the journal sealed into chunks.
+  static Result<std::unique_ptr<Disk>> open(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns,
+                                            Loaded& loaded);
+  ~Disk();
+
+  // Returns the row id of the batch's first chunk; the others follow it.
+  Result<std::int64_t> write(const Batch& batch);
+
+  // Deletes the oldest chunks: those that end before `before_ms`, up to `limit`. Returns the last row id deleted, or 0.
+  Result<std::int64_t> cut(std::int64_t before_ms, std::size_t limit);
+  Result<void> forget(const std::vector<SeriesId>& series);
+
+  // Pages in use and in the file, in bytes.
+  struct Size {
+    std::uint64_t used = 0;
+    std::uint64_t file = 0;
+  };
+  Result<Size> size();
+  // Writes the file anew without its free pages.
+  Result<void> compact();
+
+ private:
+  struct Statements;
+  struct JournalRow {
+    std::int64_t id;
+    std::int64_t newest_ms;
+  };
+  explicit Disk(Connection connection);
+  Result<void> prepare();
+  Result<void> load(Loaded& loaded);
+  Result<void> recover(Loaded& loaded);
+  Result<void> insert(const Batch& batch, std::int64_t chunk_id);
+  Result<void> insert_metric(const MetricRow& metric);
+  Result<void> insert_series(const SeriesRow& series);
+  Result<void> insert_chunk(const SealedChunk& chunk, std::int64_t rowid);
+  Result<void> insert_value(const KeyValues::Change& change);
+  Result<void> trim_journal(std::optional<std::int64_t> oldest_unsealed_ms);
+  template <class Work>
+  Result<void> in_transaction(Work work);
+
+  Connection connection_;
+  std::unique_ptr<Statements> statements_;
+  std::int64_t next_chunk_ = 1;
+  std::int64_t next_journal_ = 1;
+  std::vector<JournalRow> journal_;
+};
+
+}  // namespace koord::store

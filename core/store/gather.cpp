@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/store/gather.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace koord::store {
+namespace {
+
+// So many series are collected at a time: two groups' worth, since most chunks hold the series of one group.
+constexpr std::size_t kSeriesAtOnce = 64;
+
+void append(Collected& to, std::int64_t time_ms, std::int64_t value, bool keep_time) {
+  if (to.values.empty()) to.first_ms = time_ms;
+  to.last_ms = time_ms;
+  to.values.push_back(value);
+  if (keep_time) to.times_ms.push_back(time_ms);
+}
+
+void append_all(Collected& to, const Collected& from) {
+  if (from.values.empty()) return;
+  if (to.values.empty()) to.first_ms = from.first_ms;
+  to.last_ms = from.last_ms;
+  to.times_ms.insert(to.times_ms.end(), from.times_ms.begin(), from.times_ms.end());
+  if (to.resolution == from.resolution) {
+    to.values.insert(to.values.end(), from.values.begin(), from.values.end());
+    return;
+  }
+  for (std::int64_t value : from.values)
+    to.values.push_back(std::llround(from_units(value, from.resolution) / to.resolution));
+}
+
+}  // namespace
+
+std::vector<Gatherer::Target> Gatherer::targets(const std::string& metric, const Labels& match) {
+  std::lock_guard lock(state_.mutex);
+  const Catalogue& catalogue = state_.head.catalogue();
+  std::vector<Target> targets;
+  std::map<std::string_view, std::size_t> by_labels;
+  for (SeriesId id : catalogue.match(metric, match)) {
+    const std::string& labels = catalogue.find(id)->labels;
+    auto [at, fresh] = by_labels.try_emplace(labels, targets.size());
+    if (fresh) targets.push_back({labels, {}});
+    targets[at->second].series.push_back(id);
+  }
+  return targets;
+}
+
+void Gatherer::for_each(const std::string& metric, const Labels& match, const Visit& visit) {
+  std::vector<Target> all = targets(metric, match);
+  for (std::size_t begin = 0; begin < all.size(); begin += kSeriesAtOnce) {
+    std::span<Target> some(all.data() + begin, std::min(kSeriesAtOnce, all.size() - begin));
+    std::vector<Part> parts;
+    for (const Target& target : some)
+      for (SeriesId id : target.series) parts.push_back({id, 0, 1, 0, {}, {}});
+    gather(parts);
+    std::span<Part> rest(parts);
+    for (const Target& target : some) {
+      Collected collected = merged(rest.first(target.series.size()));
+      rest = rest.subspan(target.series.size());
+      if (!collected.values.empty()) visit(target.labels, collected);
+    }
+  }
+}
+
+bool Gatherer::one(std::uint32_t index, Collected& collected) {
+  SeriesId id;
+  {
+    std::lock_guard lock(state_.mutex);
+    const Column* column = state_.head.live(index);
+    if (!column) return false;
+    collected.resolution = state_.head.catalogue().metric_of(column->lane->metric()).resolution;
+    if (column->lane->memory_from_ms(*column) <= span_.from_ms) {
+      take_window(*column, collected);
+      return !collected.values.empty();
+    }
+    id = column->id;
+  }
+  Part part{id, 0, 1, 0, {}, {}};
+  gather(std::span(&part, 1));
+  collected = merged(std::span(&part, 1));
+  return !collected.values.empty();
+}
+
+void Gatherer::take_window(const Column& column, Collected& collected) const {
+  Lane::Window window = column.lane->window(column, span_.from_ms, span_.to_ms);
+  collected.values.reserve(window.values[0].size() + window.values[1].size());
+  for (std::size_t piece = 0; piece < 2; ++piece) {
+    std::span<const std::int64_t> times = window.times[piece], values = window.values[piece];
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i] != kMissing) append(collected, times[i], values[i], keep_times_);
+  }
+}
+
+void Gatherer::look_into_memory(std::span<Part> parts, std::vector<ChunkRef>& refs,
+                                std::vector<SealedChunkPtr>& sealed) {
+  std::lock_guard lock(state_.mutex);
+  std::map<MetricId, Span> metrics;  // and which of their series, from lowest to highest
+  for (Part& part : parts) {
+    const Identity* identity = state_.head.catalogue().find(part.id);
+    part.disk_until_ms = std::numeric_limits<std::int64_t>::min();
+    if (!identity) continue;  // forgotten a moment ago
+    part.metric = identity->metric;
+    part.resolution = state_.head.catalogue().metric_of(identity->metric).resolution;
+    part.disk_until_ms = span_.to_ms;
+    if (const Column* column = identity->column) {
+      take_window(*column, part.in_memory);
+      part.disk_until_ms = std::min(span_.to_ms, column->lane->memory_from_ms(*column) - 1);
+    }
+    if (part.disk_until_ms < span_.from_ms) continue;
+    Span& series = metrics.try_emplace(part.metric, Span{part.id, part.id}).first->second;
+    series = {std::min<std::int64_t>(series.from_ms, part.id), std::max<std::int64_t>(series.to_ms, part.id)};
+  }
+  for (const auto& [metric, series] : metrics) {
+    auto lowest = static_cast<SeriesId>(series.from_ms), highest = static_cast<SeriesId>(series.to_ms);
+    auto found = state_.chunks.find(metric, lowest, highest, span_.from_ms, span_.to_ms);
+    refs.insert(refs.end(), found.begin(), found.end());
+    for (const SealedChunkPtr& chunk : state_.pending.all()) {
+      if (chunk->metric == metric && chunk->place.overlaps(span_.from_ms, span_.to_ms)) sealed.push_back(chunk);
+    }
+  }
+}
+
+void Gatherer::gather(std::span<Part> parts) {
+  std::vector<ChunkRef> refs;
+  std::vector<SealedChunkPtr> sealed;
+  look_into_memory(parts, refs, sealed);
+  std::string bytes;
+  std::uint64_t errors = 0;
+  for (const ChunkRef& ref : refs) {
+    bool wanted = std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+      return ref.may_hold(part.id) && ref.overlaps(span_.from_ms, part.disk_until_ms);
+    });
+    if (!wanted) continue;
+    Result<bool> found = source_.read(ref.rowid, bytes);
+    if (!found) ++errors;
+    if (found && *found) read_chunk(bytes, parts);
+  }
+  for (const SealedChunkPtr& chunk : sealed) read_chunk(chunk->bytes, parts);
+  if (errors == 0) return;
+  std::lock_guard lock(state_.mutex);
+  ++state_.stats.read_errors;
+}
+
+void Gatherer::read_chunk(std::string_view bytes, std::span<Part> parts) {
+  std::optional<ChunkReader> chunk = ChunkReader::open(bytes);
+  if (!chunk) return;
+  for (Part& part : parts) {
+    const std::vector<SeriesId>& ids = chunk->series();
+    auto at = std::lower_bound(ids.begin(), ids.end(), part.id);
+    if (at == ids.end() || *at != part.id || part.disk_until_ms < chunk->times_ms().front()) continue;
+    if (chunk->read(static_cast<std::size_t>(at - ids.begin()), scratch_)) take(chunk->times_ms(), scratch_, part);
+  }
+}
+
+void Gatherer::take(const std::vector<std::int64_t>& times_ms, const std::vector<std::int64_t>& values, Part& part) const {
+  auto begin = std::lower_bound(times_ms.begin(), times_ms.end(), span_.from_ms) - times_ms.begin();
+  auto end = std::upper_bound(times_ms.begin(), times_ms.end(), part.disk_until_ms) - times_ms.begin();
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+    if (values[i] != kMissing) append(part.on_disk, times_ms[i], values[i], keep_times_);
+}
+
+Collected Gatherer::merged(std::span<Part> parts) const {
+  Collected all;
+  all.resolution = std::min_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+                     return a.resolution < b.resolution;
+                   })->resolution;
+  for (Part& part : parts) {
+    part.on_disk.resolution = part.in_memory.resolution = part.resolution;
+    append_all(all, part.on_disk);
+    append_all(all, part.in_memory);
+  }
+  return all;
+}
+
+}  // namespace koord::store

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathering the samples of a query: from the file what has left the memory, from the sealed chunks that wait for the
+// disk, and from the rings. The state is locked for a few microseconds per series, never while the disk is read. A
+// file that cannot be read leaves its part out and is counted. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/store/aggregates.hpp"
+#include "core/store/chunk_source.hpp"
+#include "core/store/state.hpp"
+
+namespace koord::store {
+
+struct Span {
+  std::int64_t from_ms;
+  std::int64_t to_ms;
+};
+
+class Gatherer {
+ public:
+  Gatherer(State& state, ChunkSource& source, Span span, bool keep_times)
+      : state_(state), source_(source), span_(span), keep_times_(keep_times) {}
+
+  // Each set of labels with samples: visit(packed labels, collected).
+  using Visit = std::function<void(const std::string&, Collected&)>;
+  void for_each(const std::string& metric, const Labels& match, const Visit& visit);
+
+  // One living series. Nothing when there is none of this index, or no sample.
+  bool one(std::uint32_t index, Collected& collected);
+
+ private:
+  // The series that have the same labels: one, or several when the metric changed its resolution.
+  struct Target {
+    std::string labels;
+    std::vector<SeriesId> series;
+  };
+  // What there is to collect for one series, and how far the file and the sealed chunks count.
+  struct Part {
+    SeriesId id;
+    MetricId metric;
+    double resolution;
+    std::int64_t disk_until_ms;
+    Collected on_disk, in_memory;
+  };
+
+  std::vector<Target> targets(const std::string& metric, const Labels& match);
+  void gather(std::span<Part> parts);
+  void look_into_memory(std::span<Part> parts, std::vector<ChunkRef>& refs, std::vector<SealedChunkPtr>& sealed);
+  void take_window(const Column& column, Collected& collected) const;
+  void read_chunk(std::string_view bytes, std::span<Part> parts);
+  void take(const std::vector<std::int64_t>& times_ms, const std::vector<std::int64_t>& values, Part& part) const;
+  Collected merged(std::span<Part> parts) const;
+
+  State& state_;
+  ChunkSource& source_;
+  Span span_;
+  bool keep_times_;
+  std::vector<std::int64_t> scratch_;
+};
+
+}  // namespace koord::store

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a file's content into memory when it is opened. Rows that make no sense are left out.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/store/loaded.hpp"
+#include "core/store/sqlite.hpp"
+
+namespace koord::store {
+
+// Metrics and series; those that were living when the last run ended count as ended with the file's newest sample.
+Result<void> load_names(Connection& connection, Loaded& loaded);
+Result<void> load_chunks(Connection& connection, Loaded& loaded);
+Result<void> load_values(Connection& connection, Loaded& loaded);
+
+// The newest sample in the file, in chunks or journal; 0 when there is none.
+Result<std::int64_t> newest_ms(Connection& connection);
+
+}  // namespace koord::store

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// After a kill the last minutes stand only in the journal. Recovery seals them into chunks, so that they need no
+// special treatment ever after, whether their series come back or not.
+#pragma once
+
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/store/catalogue.hpp"
+#include "core/store/sealed_chunk.hpp"
+#include "core/store/sqlite.hpp"
+
+namespace koord::store {
+
+// Chunks of all that is in the journal and in no chunk.
+Result<std::vector<SealedChunkPtr>> chunks_of_journal(Connection& connection, const Catalogue& catalogue);
+
+}  // namespace koord::store
