@@ -55,7 +55,8 @@ void collect(const std::string& path, std::vector<CgroupDirectory>& found) {
 }  // namespace
 
 Result<CgroupTree> CgroupTree::find(const std::string& cgroup_root, const std::string& proc) {
-  const Hierarchy cpu = TRY(hierarchy_of_cpu(TRY(read_file(proc + "/self/cgroup"))));
+  const std::string self_cgroup = TRY(read_file(proc + "/self/cgroup"));
+  const Hierarchy cpu = TRY(hierarchy_of_cpu(self_cgroup));
   std::vector<std::string> candidates = {cgroup_root + "/cgroup.procs", cgroup_root + "/unified/cgroup.procs"};
   if (cpu.id != 0) candidates = {cgroup_root + "/cpu/tasks", cgroup_root + "/" + cpu.controllers + "/tasks"};
   auto root = first_that_exists(candidates);

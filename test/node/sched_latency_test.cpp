@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scheduling latency on the real kernel, from each source, against what the threads and the kernel themselves say.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "plugins/advisor-sched-latency/sched_latency_probe.hpp"
+#include "test/support/child_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+namespace {
+
+using koord::sched_latency::CgroupDirectory;
+using koord::sched_latency::CgroupTree;
+using koord::sched_latency::Histogram;
+using koord::sched_latency::Probe;
+using koord::sched_latency::ProbeOptions;
+using koord::sched_latency::Reading;
+using koord::sched_latency::Source;
+using koord::sched_latency::Windows;
+using koord::test::ChildProcess;
+using koord::test::eventually;
+using koord::test::RealCgroup;
+
+constexpr std::uint64_t kRounds = 50;
+
+template <class T>
+T must(koord::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return std::move(result).value();
+}
+
+CgroupTree real_tree() { return must(CgroupTree::find("/sys/fs/cgroup", "/proc")); }
+
+// Null, after a loud line, on a kernel that does not have the source.
+std::unique_ptr<Probe> open_or_skip(Source source, ProbeOptions options = {}) {
+  options.only = source;
+  auto opened = koord::sched_latency::open_probe(real_tree(), options);
+  if (opened) return std::move(opened->probe);
+  std::printf("SKIPPED: %s\n", opened.error().message().c_str());
+  return nullptr;
+}
+
+std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void pin_to_first_cpu() {
+  cpu_set_t cpus;
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  int first = 0;
+  while (!CPU_ISSET(first, &cpus)) ++first;
+  CPU_ZERO(&cpus);
+  CPU_SET(first, &cpus);
+  sched_setaffinity(0, sizeof cpus, &cpus);
+}
+
+bool is_asleep(const ChildProcess& process) {
+  const std::string status = must(koord::read_file("/proc/" + std::to_string(process.pid()) + "/status"));
+  return status.find("State:\tS") != std::string::npos;
+}
+
+std::uint64_t run_delay_ns(const ChildProcess& process) {
+  const std::string text = must(koord::read_file("/proc/" + std::to_string(process.pid()) + "/schedstat"));
+  return must(koord::parse_uint(koord::split(text, ' ')[1]));
+}
+
+struct Pipe {
+  Pipe() {
+    if (::pipe(ends.data()) != 0) throw std::runtime_error("no pipe");
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  bool read(std::uint64_t& value) const { return ::read(ends[0], &value, sizeof value) == sizeof value; }
+  void write(std::uint64_t value) const { static_cast<void>(!::write(ends[1], &value, sizeof value)); }
+
+  std::array<int, 2> ends{};
+};
+
+// What the waiter measured, seen by the test.
+struct Measured {
+  std::atomic<std::uint64_t> rounds{0}, delay_ns{0};
+};
+
+class SharedMeasured {
+ public:
+  SharedMeasured() {
+    void* memory = ::mmap(nullptr, sizeof(Measured), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("no shared memory");
+    value_ = new (memory) Measured;
+  }
+  SharedMeasured(const SharedMeasured&) = delete;
+  SharedMeasured& operator=(const SharedMeasured&) = delete;
+  ~SharedMeasured() { ::munmap(value_, sizeof(Measured)); }
+  Measured& operator*() const { return *value_; }
+
+ private:
+  Measured* value_;
+};
+
+// Ahead of every ordinary thread. A v1 cgroup must first be given real-time of its own.
+void become_real_time(const RealCgroup& cgroup, int priority, const char* us_per_second) {
+  const std::string path = cgroup.path(koord::cgroup::Controller::cpu) + "/cpu.rt_runtime_us";
+  static_cast<void>(koord::write_value(path, us_per_second).has_value());
+  cgroup.add_process(::getpid());
+  const sched_param parameter{.sched_priority = priority};
+  if (sched_setscheduler(0, SCHED_FIFO, &parameter) != 0) throw std::runtime_error("no real-time priority");
+}
+
+void spin_until(std::uint64_t end_ns) {
+  while (now_ns() < end_ns) asm volatile("");
+}
+
+// On one CPU: a waker wakes a waiter again and again while a hog has the CPU, each in a cgroup of its own. The
+// waker goes before the hog and the hog before the waiter, so only the waiter waits.
+class Contention {
+ public:
+  Contention() : waiter([this] { wait(); }), waker([this] { wake(); }) {
+    REQUIRE(eventually([this] { return is_asleep(waiter) && is_asleep(waker); }));
+  }
+
+  // Both sleep again afterwards.
+  void run() {
+    {
+      ChildProcess hog([this] { compete(); });
+      go_.write(1);
+      REQUIRE(eventually([this] { return (*measured).rounds == kRounds; }));
+    }
+    REQUIRE(eventually([this] { return is_asleep(waiter) && is_asleep(waker); }));
+  }
+
+  RealCgroup waiting{"waiter"}, waking{"waker"}, hogging{"hog"};
+  SharedMeasured measured;
+
+ private:
+  void wait() const {
+    waiting.add_process(::getpid());
+    pin_to_first_cpu();
+    for (std::uint64_t woken_at = 0; stamps_.read(woken_at);) {
+      (*measured).delay_ns += now_ns() - woken_at;
+      ++(*measured).rounds;
+    }
+  }
+
+  void wake() const {
+    become_real_time(waking, 20, "100000");
+    pin_to_first_cpu();
+    std::uint64_t go = 0;
+    go_.read(go);
+    for (std::uint64_t i = 0; i < kRounds; ++i) {
+      stamps_.write(now_ns());
+      while ((*measured).rounds <= i) ::usleep(1000);
+    }
+    for (;;) ::pause();
+  }
+
+  void compete() const {
+    become_real_time(hogging, 10, "700000");
+    pin_to_first_cpu();
+    for (;;) {
+      spin_until(now_ns() + 6'000'000);
+      ::usleep(3000);
+    }
+  }
+
+  Pipe stamps_, go_;
+
+ public:
+  ChildProcess waiter, waker;
+};
+
+bool within_10_percent(std::uint64_t found, std::uint64_t expected) {
+  const double difference = std::fabs(static_cast<double>(found) - static_cast<double>(expected));
+  return difference <= 0.1 * static_cast<double>(expected);
+}
+
+// The contention, with the probe's view of it.
+struct Observed {
+  Histogram waiter, waker;                      // as the probe charged it
+  std::uint64_t waiter_delay, waker_delay;      // as the kernel keeps it for the threads
+  std::uint64_t waiter_stamps;                  // as the waiter measured it
+};
+
+Observed observe(Probe& probe, Contention& scene) {
+  const CgroupTree tree = real_tree();
+  const std::vector<CgroupDirectory> watched = {must(tree.directory(scene.waiting.dir())),
+                                                must(tree.directory(scene.waking.dir()))};
+  Windows windows;
+  windows.advance(must(probe.read(watched)));
+  const std::uint64_t waiter_before = run_delay_ns(scene.waiter);
+  const std::uint64_t waker_before = run_delay_ns(scene.waker);
+  scene.run();
+  windows.advance(must(probe.read(watched)));
+  return {windows.of(watched[0].id), windows.of(watched[1].id), run_delay_ns(scene.waiter) - waiter_before,
+          run_delay_ns(scene.waker) - waker_before, (*scene.measured).delay_ns};
+}
+
+void check_known_answer(Source source) {
+  Contention scene;  // before the probe: threads that are there already count as well
+  auto probe = open_or_skip(source);
+  if (!probe) return;
+  const Observed observed = observe(*probe, scene);
+  INFO("waiter: charged ", observed.waiter.sum_ns, " kernel ", observed.waiter_delay, " own ", observed.waiter_stamps);
+  INFO("waker: charged ", observed.waker.sum_ns, " kernel ", observed.waker_delay);
+  CHECK(observed.waiter.count >= kRounds);
+  CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_delay));
+  CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_stamps));
+  CHECK(observed.waker.count >= kRounds);
+  CHECK(observed.waker.sum_ns < observed.waiter.sum_ns / 10);
+}
+
+const CgroupDirectory* no_directories = nullptr;
+Reading read_all(Probe& probe) { return must(probe.read({no_directories, 0})); }
+
+bool has(const std::vector<koord::sched_latency::CgroupTotal>& cgroups, std::uint64_t id) {
+  for (const auto& cgroup : cgroups)
+    if (cgroup.cgroup == id) return true;
+  return false;
+}
+
+// A cgroup in which something waited for a CPU, if only to start.
+struct Lived {
+  explicit Lived(const char* name) : cgroup(name), id(must(real_tree().directory(cgroup.dir())).id) {
+    ChildProcess process([this] {
+      cgroup.add_process(::getpid());
+      ::usleep(1000);
+    });
+    REQUIRE(process.wait(std::chrono::seconds(10)));
+  }
+  RealCgroup cgroup;
+  std::uint64_t id;
+};
+
+void check_reuse(Source source) {
+  auto probe = open_or_skip(source);
+  if (!probe) return;
+  Lived container("short");
+  CHECK(has(read_all(*probe).cgroups, container.id));
+  container.cgroup.remove();
+  const Reading removed = read_all(*probe);
+  CHECK(has(removed.ended, container.id));
+  CHECK_FALSE(has(removed.cgroups, container.id));
+  const Reading after = read_all(*probe);
+  CHECK_FALSE(has(after.ended, container.id));
+  CHECK_FALSE(has(after.cgroups, container.id));
+}
+
+}  // namespace
+
+TEST_CASE("sched_info charges a delay to the cgroup that waited, at its true length") {
+  check_known_answer(Source::sched_info);
+}
+
+TEST_CASE("task_storage charges a delay to the cgroup that waited, at its true length") {
+  check_known_answer(Source::task_storage);
+}
+
+TEST_CASE("raw_tracepoint charges a delay to the cgroup that waited, at its true length") {
+  check_known_answer(Source::raw_tracepoint);
+}
+
+TEST_CASE("schedstat charges a delay to the cgroup that waited, at its true length") {
+  check_known_answer(Source::schedstat);
+}
+
+TEST_CASE("a removed cgroup is told once with its last total, from sched_info") { check_reuse(Source::sched_info); }
+
+TEST_CASE("a removed cgroup is told once with its last total, from task_storage") {
+  check_reuse(Source::task_storage);
+}
+
+TEST_CASE("a removed cgroup is told once with its last total, from raw_tracepoint") {
+  check_reuse(Source::raw_tracepoint);
+}
+
+TEST_CASE("waits for which no slot was free are counted, and lengthen no cgroup's histogram") {
+  auto probe = open_or_skip(Source::sched_info, {.slots = 2});  // one of them is the unassigned
+  if (!probe) return;
+  Lived first("first"), second("second");
+  const Reading reading = read_all(*probe);
+  CHECK(reading.slots == 1);
+  CHECK(reading.slots_used == 1);
+  CHECK(reading.unassigned->count > 0);
+  CHECK_FALSE((has(reading.cgroups, first.id) && has(reading.cgroups, second.id)));
+}
+
+TEST_CASE("the slot of a removed cgroup goes to the next that needs one, empty") {
+  auto probe = open_or_skip(Source::sched_info, {.slots = 64});
+  if (!probe) return;
+  for (int i = 0; i < 200; ++i) {
+    Lived container("churn");
+    container.cgroup.remove();
+    const Reading reading = read_all(*probe);
+    CHECK(has(reading.ended, container.id));
+    for (const auto& ended : reading.ended) CHECK(ended.total.count < 100);
+  }
+  CHECK(read_all(*probe).unassigned->count == 0);
+}
+
+TEST_CASE("a probe takes the cheapest source and says why it did not take a cheaper one") {
+  ProbeOptions options;
+  auto opened = koord::sched_latency::open_probe(real_tree(), options);
+  REQUIRE(opened);
+  CHECK(opened->probe->source() == koord::sched_latency::kSources[opened->refused.size()]);
+  for (const auto& refusal : opened->refused) CHECK_FALSE(refusal.why.empty());
+}
+
+TEST_CASE("a source that the kernel refuses is an error with the reason in it") {
+  ProbeOptions options{.btf = "/dev/null", .only = Source::sched_info};
+  auto opened = koord::sched_latency::open_probe(real_tree(), options);
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().message().find("sched_info: ") != std::string::npos);
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("SKIPPED: no cgroups to measure: %s\n", why->c_str());
+    return koord::test::kSkip;
+  }
+  return doctest::Context(argc, argv).run();
+}
