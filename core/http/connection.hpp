@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// One connection of the server, from its first byte to its end: reads requests one after the other, has each
+// handled by a worker, writes the answer. Owner: the server's core, until the connection says that it is over.
+// [loop thread]
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "core/base/unique_fd.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/http/limits.hpp"
+#include "core/http/routes.hpp"
+
+namespace koord::http {
+
+// What all connections share. It outlives the server while a worker still runs a handler.
+struct Service {
+  Service(event::Loop& on_loop, event::WorkerPool& on_workers, Routes served, Limits limited_by)
+      : loop(on_loop), workers(on_workers), routes(std::move(served)), limits(limited_by) {}
+
+  event::Loop& loop;
+  event::WorkerPool& workers;
+  const Routes routes;
+  const Limits limits;
+  std::atomic<std::uint64_t> requests = 0;
+  std::atomic<std::uint64_t> errors = 0;
+};
+
+class Connection {
+ public:
+  using OnOver = std::function<void(Connection*)>;
+
+  // `on_over` is called once, at the end; it may drop the connection.
+  static std::shared_ptr<Connection> open(std::shared_ptr<Service> service, UniqueFd fd, bool is_unix, OnOver on_over);
+  virtual ~Connection() = default;
+
+  virtual void start() = 0;
+  // Ends now when no request is in flight, otherwise behind the answer.
+  virtual void finish() = 0;
+  virtual void cut() = 0;
+};
+
+}  // namespace koord::http

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/http/server.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/http/connection.hpp"
+#include "core/http/listener.hpp"
+#include "core/http/socket_address.hpp"
+
+namespace koord::http {
+namespace {
+
+constexpr std::string_view kFull =
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 21\r\n"
+    "Connection: close\r\n\r\ntoo many connections\n";
+
+// Best effort: the peer sees this answer or a closed connection.
+void refuse(const UniqueFd& peer) {
+  (void)::send(peer.get(), kFull.data(), kFull.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  ::shutdown(peer.get(), SHUT_WR);
+}
+
+}  // namespace
+
+// What the loop works on. All but the counters is touched on the loop thread only.
+class Server::Core : public std::enable_shared_from_this<Server::Core> {
+ public:
+  Core(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits)
+      : service_(std::make_shared<Service>(loop, workers, std::move(routes), limits)) {}
+
+  void listen(UniqueFd fd, std::string unix_path) {
+    auto shared = std::make_shared<UniqueFd>(std::move(fd));
+    post([shared, path = std::move(unix_path)](Core& core) { core.add_listener(std::move(*shared), path); });
+  }
+
+  void begin_stop(Duration bound, std::function<void()> stopped) {
+    post([bound, stopped = std::move(stopped)](Core& core) { core.stop(bound, stopped); });
+  }
+
+  // The end of the server: nothing of it stays on the loop.
+  void close() {
+    closed_ = true;
+    listeners_.clear();
+    cut_all();
+    deadline_.reset();
+  }
+
+  Counters counters() const {
+    return {service_->requests, service_->errors, refused_connections_, open_connections_};
+  }
+
+ private:
+  struct Entry {
+    std::shared_ptr<Connection> connection;
+    const Listener* listener;
+  };
+
+  // A task that comes after the end finds nothing to do.
+  template <class Step>
+  void post(Step step) {
+    service_->loop.post([weak = weak_from_this(), step] {
+      auto self = weak.lock();
+      if (self && !self->closed_) step(*self);
+    });
+  }
+
+  void add_listener(UniqueFd fd, const std::string& unix_path);
+  void accept(const Listener& listener, UniqueFd peer);
+  void stop(Duration bound, const std::function<void()>& stopped);
+  void forget(Connection* connection);
+  void cut_all();
+  void end_stop_when_empty();
+
+  std::shared_ptr<Service> service_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::unordered_map<Connection*, Entry> connections_;
+  std::unique_ptr<event::Timer> deadline_;
+  std::vector<std::function<void()>> stopped_;
+  bool stopping_ = false;
+  bool closed_ = false;
+  std::atomic<std::uint64_t> refused_connections_ = 0;
+  std::atomic<std::uint64_t> open_connections_ = 0;
+};
+
+void Server::Core::add_listener(UniqueFd fd, const std::string& unix_path) {
+  if (stopping_) return;
+  auto listener = std::make_unique<Listener>(service_->loop, std::move(fd), unix_path);
+  Listener& accepting = *listener;
+  listeners_.push_back(std::move(listener));
+  accepting.start([this, &accepting](UniqueFd peer) { accept(accepting, std::move(peer)); });
+}
+
+void Server::Core::accept(const Listener& listener, UniqueFd peer) {
+  auto of_listener = std::count_if(connections_.begin(), connections_.end(),
+                                   [&](const auto& entry) { return entry.second.listener == &listener; });
+  if (static_cast<std::size_t>(of_listener) >= service_->limits.connections) {
+    ++refused_connections_;
+    return refuse(peer);
+  }
+  auto connection = Connection::open(service_, std::move(peer), listener.is_unix(),
+                                     [this](Connection* over) { forget(over); });
+  if (!connection) return;
+  connections_.emplace(connection.get(), Entry{connection, &listener});
+  ++open_connections_;
+  connection->start();
+}
+
+void Server::Core::stop(Duration bound, const std::function<void()>& stopped) {
+  if (stopped) stopped_.push_back(stopped);
+  stopping_ = true;
+  listeners_.clear();
+  std::vector<std::shared_ptr<Connection>> finishing;
+  for (const auto& [key, entry] : connections_) finishing.push_back(entry.connection);
+  for (const auto& connection : finishing) connection->finish();
+  if (!connections_.empty()) deadline_ = service_->loop.after(bound, [this] { cut_all(); });
+  end_stop_when_empty();
+}
+
+void Server::Core::forget(Connection* connection) {
+  // It is still in one of its own calls: it goes when the last of its handlers does.
+  connections_.erase(connection);
+  --open_connections_;
+  if (stopping_ && !closed_) end_stop_when_empty();
+}
+
+void Server::Core::cut_all() {
+  std::vector<std::shared_ptr<Connection>> cutting;
+  for (const auto& [key, entry] : connections_) cutting.push_back(entry.connection);
+  for (const auto& connection : cutting) connection->cut();
+}
+
+void Server::Core::end_stop_when_empty() {
+  if (!connections_.empty()) return;
+  for (const auto& stopped : std::exchange(stopped_, {})) service_->loop.post(stopped);
+}
+
+Server::Server(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits)
+    : core_(std::make_shared<Core>(loop, workers, std::move(routes), limits)) {}
+
+Server::~Server() { core_->close(); }
+
+Result<std::uint16_t> Server::listen_tcp(std::string_view address) {
+  UniqueFd fd = TRY(open_tcp_listener(address));
+  std::uint16_t port = TRY(local_port(fd.get()));
+  core_->listen(std::move(fd), {});
+  return port;
+}
+
+Result<void> Server::listen_unix(const std::string& path) {
+  UniqueFd fd = TRY(open_unix_listener(path));
+  core_->listen(std::move(fd), path);
+  return {};
+}
+
+void Server::stop(Duration bound, std::function<void()> stopped) { core_->begin_stop(bound, std::move(stopped)); }
+
+Server::Counters Server::counters() const { return core_->counters(); }
+
+}  // namespace koord::http

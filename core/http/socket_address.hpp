@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where to listen or to connect, and the sockets that listen there. [any thread]
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
+
+namespace koord::http {
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+
+  int family() const { return storage.ss_family; }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+// "127.0.0.1:80", "[::1]:80", "localhost:80", ":80" (every address). Other names are not looked up.
+Result<SocketAddress> parse_tcp_address(std::string_view text);
+Result<SocketAddress> unix_address(const std::string& path);
+
+// Non-blocking, listening.
+Result<UniqueFd> open_tcp_listener(std::string_view address);
+Result<std::uint16_t> local_port(int fd);
+
+// Mode 0600 before anybody can connect; makes the folder; replaces a socket that nobody answers on.
+Result<UniqueFd> open_unix_listener(const std::string& path);
+
+}  // namespace koord::http
