@@ -131,13 +131,14 @@ Result<std::string> container_dir(Driver driver, std::string_view pod_dir, std::
   std::string_view scheme = colon == std::string_view::npos ? std::string_view() : id.substr(0, colon);
   auto runtime =
       std::find_if(kRuntimes.begin(), kRuntimes.end(), [&](const Runtime& r) { return r.scheme == scheme; });
-  if (runtime == kRuntimes.end() || !is_cgroup(id.substr(colon + 3)) || id.size() == colon + 3)
+  std::string_view bare = runtime == kRuntimes.end() ? std::string_view() : id.substr(colon + 3);
+  if (bare.empty() || bare.find('/') != std::string_view::npos || !is_cgroup(bare))
     return invalid("container id '" + std::string(id.substr(0, 96)) +
                    "' is not one of containerd://, cri-o://, docker://, pouch:// or libpod:// and an id");
   std::string dir = std::string(pod_dir) + '/';
   // cri-o alone keeps its prefix with the cgroupfs driver.
   if (driver == Driver::systemd || scheme == "cri-o") dir += runtime->prefix;
-  dir += id.substr(colon + 3);
+  dir += bare;
   if (driver == Driver::systemd) dir += kScope;
   return dir;
 }

@@ -66,7 +66,7 @@ class YamlToJson {
 Result<json::value> parse_json(std::string_view text) {
   json::error_code error;
   json::parse_options options;
-  options.max_depth = kMaxDepth;
+  options.max_depth = kMaxDepth + 1;
   json::value value = json::parse(json::string_view(text.data(), text.size()), error, {}, options);
   if (error) return invalid("not JSON: " + error.message());
   return value;

@@ -71,7 +71,7 @@ TEST_CASE("a container's directory names its runtime with systemd, and its id al
 }
 
 TEST_CASE("a container id of no known runtime is refused") {
-  for (const char* id : {"", "abc", "rkt://abc", "docker://", "docker://../x", "docker:/abc"}) {
+  for (const char* id : {"", "abc", "rkt://abc", "docker://", "docker://..", "docker://a/b", "docker:/abc"}) {
     CAPTURE(id);
     CHECK_FALSE(container_dir(Driver::systemd, "p", id));
   }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader against this machine's kernel, on cgroups made for it. Needs root.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+
+#include "core/cgroup/reader.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord;
+using namespace koord::cgroup;
+using koord::test::RealCgroup;
+
+namespace {
+
+using Keys = std::vector<std::string_view>;
+using Values = std::vector<std::int64_t>;
+
+Layout layout() {
+  return *Layout::detect(NodeRoots());
+}
+
+// A child process that uses the CPU for a while in the cgroup, and has ended.
+void burn_in(const RealCgroup& cgroup, std::int64_t nanoseconds) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    cgroup.add_process(::getpid());
+    timespec used{};
+    do {
+      ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    } while (used.tv_sec * 1'000'000'000 + used.tv_nsec < nanoseconds);
+    ::_exit(0);
+  }
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+}
+
+std::int64_t read_one(Reader& reader, const RealCgroup& cgroup, std::string_view file, std::string_view key) {
+  Keys keys = {key};
+  Values values(1);
+  Result<Handle> handle = reader.open(cgroup.dir(), file, keys);
+  REQUIRE_MESSAGE(handle, handle.error().message());
+  REQUIRE(reader.read(*handle, values));
+  reader.close(*handle);
+  return values[0];
+}
+
+}  // namespace
+
+TEST_CASE("every logical file has sane values on this kernel, or is said not to be there") {
+  RealCgroup cgroup("files");
+  Reader reader(layout());
+  for (const LogicalFile& file : logical_files()) {
+    std::string_view key = file.v1.keys.front().key;
+    Result<Handle> handle = reader.open(cgroup.dir(), file.name, Keys{key});
+    CAPTURE(std::string(file.name));
+    if (!handle) {
+      MESSAGE(handle.error().message());
+      CHECK(handle.error().is(std::errc::not_supported));
+      continue;
+    }
+    Values values(1);
+    CHECK(reader.read(*handle, values));
+    CHECK(values[0] >= -1);
+  }
+}
+
+TEST_CASE("CPU time used in a cgroup is counted in nanoseconds") {
+  RealCgroup cgroup("usage");
+  Reader reader(layout());
+  burn_in(cgroup, 50'000'000);
+  std::int64_t usage = read_one(reader, cgroup, "cpu.usage", "usage_ns");
+  CHECK(usage >= 45'000'000);
+  CHECK(usage < 10'000'000'000);
+}
+
+TEST_CASE("limits read back as they were set") {
+  RealCgroup cgroup("limits");
+  Reader reader(layout());
+  CHECK(read_one(reader, cgroup, "cpu.max", "quota_us") == -1);
+  CHECK(read_one(reader, cgroup, "memory.limit", "limit_bytes") == -1);
+  cgroup.limit_cpu(0.5);
+  cgroup.limit_memory(64 << 20);
+  CHECK(read_one(reader, cgroup, "cpu.max", "quota_us") * 2 ==
+        read_one(reader, cgroup, "cpu.max", "period_us"));
+  CHECK(read_one(reader, cgroup, "memory.limit", "limit_bytes") == 64 << 20);
+}
+
+TEST_CASE("memory.stat of this kernel has the keys that usage without page cache needs") {
+  RealCgroup cgroup("stat");
+  Reader reader(layout());
+  for (std::string_view key :
+       {"anon", "file", "inactive_anon", "active_anon", "inactive_file", "active_file", "unevictable"})
+    CHECK(read_one(reader, cgroup, "memory.stat", key) >= 0);
+}
+
+TEST_CASE("a removed cgroup is gone for its handles, also when one of its name is made again") {
+  RealCgroup parent("gone");
+  for (std::size_t kept : {std::size_t{1000}, std::size_t{0}}) {
+    Reader reader(layout(), {.kept_descriptors = kept});
+    Values values(1);
+    auto cgroup = std::make_unique<RealCgroup>(parent, "again");
+    std::string dir = cgroup->dir();
+    Handle usage = *reader.open(dir, "cpu.usage", Keys{"usage_ns"});
+    Handle memory = *reader.open(dir, "memory.stat", Keys{"anon"});
+    REQUIRE(reader.read(usage, values));
+    cgroup.reset();
+    CHECK(is_gone(reader.read(usage, values).error()));
+    CHECK(is_gone(reader.read(memory, values).error()));
+    CHECK(is_gone(reader.open(dir, "cpu.usage", Keys{"usage_ns"}).error()));
+    RealCgroup again(parent, "again");
+    REQUIRE(again.dir() == dir);
+    CHECK(is_gone(reader.read(usage, values).error()));
+    CHECK(is_gone(reader.read(memory, values).error()));
+  }
+}
+
+int main(int argc, char** argv) {
+  if (std::optional<std::string> why = RealCgroup::unavailable()) {
+    std::fprintf(stderr, "SKIPPED: no cgroup can be made here: %s\n", why->c_str());
+    return koord::test::kSkip;
+  }
+  return doctest::Context(argc, argv).run();
+}
