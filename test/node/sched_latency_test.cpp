@@ -96,9 +96,10 @@ struct Pipe {
   std::array<int, 2> ends{};
 };
 
-// What the waiter measured, seen by the test.
+// What the processes tell one another and the test.
 struct Measured {
-  std::atomic<std::uint64_t> rounds{0}, delay_ns{0};
+  std::atomic<std::uint64_t> rounds{0}, delay_ns{0};  // by the waiter
+  std::atomic<bool> hogged{false};                    // by the hog
 };
 
 class SharedMeasured {
@@ -120,10 +121,14 @@ class SharedMeasured {
 // Ahead of every ordinary thread. A v1 cgroup must first be given real-time of its own.
 void become_real_time(const RealCgroup& cgroup, int priority, const char* us_per_second) {
   const std::string path = cgroup.path(koord::cgroup::Controller::cpu) + "/cpu.rt_runtime_us";
-  static_cast<void>(koord::write_value(path, us_per_second).has_value());
   cgroup.add_process(::getpid());
-  const sched_param parameter{.sched_priority = priority};
-  if (sched_setscheduler(0, SCHED_FIFO, &parameter) != 0) throw std::runtime_error("no real-time priority");
+  // What removed cgroups had of it comes back with a delay.
+  const bool is_real_time = eventually([&] {
+    static_cast<void>(koord::write_value(path, us_per_second).has_value());
+    const sched_param parameter{.sched_priority = priority};
+    return sched_setscheduler(0, SCHED_FIFO, &parameter) == 0;
+  });
+  if (!is_real_time) throw std::runtime_error("no real-time priority");
 }
 
 void spin_until(std::uint64_t end_ns) {
@@ -162,23 +167,25 @@ class Contention {
   }
 
   void wake() const {
-    become_real_time(waking, 20, "100000");
+    become_real_time(waking, 20, "50000");
     pin_to_first_cpu();
     std::uint64_t go = 0;
     go_.read(go);
     for (std::uint64_t i = 0; i < kRounds; ++i) {
+      while ((*measured).rounds < i || !(*measured).hogged) ::usleep(1000);
       stamps_.write(now_ns());
-      while ((*measured).rounds <= i) ::usleep(1000);
     }
     for (;;) ::pause();
   }
 
   void compete() const {
-    become_real_time(hogging, 10, "700000");
+    become_real_time(hogging, 10, "400000");
     pin_to_first_cpu();
     for (;;) {
-      spin_until(now_ns() + 6'000'000);
-      ::usleep(3000);
+      (*measured).hogged = true;
+      spin_until(now_ns() + 5'000'000);
+      (*measured).hogged = false;
+      ::usleep(8000);
     }
   }
 
@@ -242,7 +249,7 @@ struct Lived {
   explicit Lived(const char* name) : cgroup(name), id(must(real_tree().directory(cgroup.dir())).id) {
     ChildProcess process([this] {
       cgroup.add_process(::getpid());
-      ::usleep(1000);
+      for (int i = 0; i < 5; ++i) ::usleep(200);
     });
     REQUIRE(process.wait(std::chrono::seconds(10)));
   }
