@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/knob_values.hpp"
+#include "test/core/host/service_fixture.hpp"
+
+using namespace koord;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Knobs : OnHost<koord_svc_knobs> {
+  Knobs()
+      : OnHost("koord.knobs/1", {{"cgroup/cgroup.controllers", "cpu memory cpuset\n"},
+                                 {"cgroup/be.slice/cpu.max", "20000 100000\n"},
+                                 {"cgroup/be.slice/cpuset.cpus", "0-3\n"}}) {}
+
+  koord_intent intent(std::string_view knob = "cpu.max", std::string_view value = "20000 100000") const {
+    koord_intent intent = {};
+    intent.struct_size = sizeof intent;
+    intent.level = KOORD_LEVEL_POD;
+    intent.knob = str(knob);
+    intent.cgroup_dir = str("be.slice");
+    intent.value = str(value);
+    intent.reason = str("the node is busy");
+    intent.priority = 10;
+    intent.ttl_ns = 60'000'000'000;
+    return intent;
+  }
+  koord_status propose(const koord_intent& intent) { return service->propose(abi, &intent, 1, sizeof intent); }
+  koord_status current(std::string_view knob, std::string_view dir, std::string* value) {
+    char buf[64];
+    std::uint64_t need = 0;
+    koord_status status = service->current(abi, str(knob), str(dir), buf, sizeof buf, &need);
+    if (status == KOORD_OK) value->assign(buf, need);
+    return status;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Knobs, "what is proposed becomes the plan, word for word") {
+  koord_intent wish = intent();
+  const koord_label input = label("node_cpu_usage", "7.3");
+  wish.inputs = &input;
+  wish.n_inputs = 1;
+  wish.input_stride = sizeof input;
+  REQUIRE(propose(wish) == KOORD_OK);
+  const std::vector<host::Intent> plan = host.context().take_plan();
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0] == host::Intent{host::IntentLevel::pod,
+                                "cpu.max",
+                                "be.slice",
+                                "20000 100000",
+                                "the node is busy",
+                                {{"node_cpu_usage", "7.3"}},
+                                10,
+                                0,
+                                1min});
+}
+
+TEST_CASE_FIXTURE(Knobs, "several proposals are one plan, which is taken once") {
+  REQUIRE(propose(intent("cpu.max")) == KOORD_OK);
+  REQUIRE(propose(intent("memory.high", "max")) == KOORD_OK);
+  CHECK(host.context().take_plan().size() == 2);
+  CHECK(host.context().take_plan().empty());
+}
+
+TEST_CASE_FIXTURE(Knobs, "one bad intent refuses its whole call, by its number") {
+  const koord_intent two[] = {intent(), intent("cpu.maxx")};
+  CHECK(service->propose(abi, two, 2, sizeof two[0]) == KOORD_E_INVALID);
+  CHECK(host.last_error() == "intent 1: 'cpu.maxx' is not a knob, did you mean 'cpu.max'?");
+  CHECK(host.context().take_plan().empty());
+}
+
+TEST_CASE_FIXTURE(Knobs, "an intent says where, what, why and for how long") {
+  for (auto spoil : {+[](koord_intent& i) { i.level = 3; }, +[](koord_intent& i) { i.knob = {}; },
+                     +[](koord_intent& i) { i.value = {}; }, +[](koord_intent& i) { i.reason = {}; },
+                     +[](koord_intent& i) { i.ttl_ns = 0; }, +[](koord_intent& i) { i.cgroup_dir = str("../x"); },
+                     +[](koord_intent& i) { i.n_inputs = 1; }}) {
+    koord_intent bad = intent();
+    spoil(bad);
+    CHECK(propose(bad) == KOORD_E_INVALID);
+  }
+}
+
+TEST_CASE_FIXTURE(Knobs, "an intent of a newer plugin that uses what we do not know is too new") {
+  struct Newer {
+    koord_intent intent;
+    std::uint64_t more;
+  } newer{intent(), 0};
+  newer.intent.struct_size = sizeof newer;
+  CHECK(service->propose(abi, &newer.intent, 1, sizeof newer) == KOORD_OK);
+  newer.more = 1;
+  CHECK(service->propose(abi, &newer.intent, 1, sizeof newer) == KOORD_E_TOO_NEW);
+}
+
+TEST_CASE_FIXTURE(Knobs, "a plan that grows without end is cut off") {
+  const std::vector<koord_intent> many(host::PluginContext::kMaxPlan, intent());
+  const auto n = static_cast<std::uint32_t>(many.size());
+  CHECK(service->propose(abi, many.data(), n, sizeof(koord_intent)) == KOORD_OK);
+  CHECK(propose(intent()) == KOORD_E_AGAIN);
+}
+
+TEST_CASE_FIXTURE(Knobs, "the current value is the kernel's") {
+  std::string value;
+  REQUIRE(current("cpu.max", "be.slice", &value) == KOORD_OK);
+  CHECK(value == "20000 100000");
+  REQUIRE(current("cpuset.cpus", "be.slice", &value) == KOORD_OK);
+  CHECK(value == "0-3");
+}
+
+TEST_CASE_FIXTURE(Knobs, "no value is told for what is gone, not there or unknown") {
+  std::string value;
+  CHECK(current("cpu.max", "nowhere.slice", &value) == KOORD_E_GONE);
+  CHECK(current("memory.high", "be.slice", &value) == KOORD_E_UNSUPPORTED);
+  CHECK(current("cpu.maxx", "be.slice", &value) == KOORD_E_INVALID);
+  CHECK(current("cpu.max", "../x", &value) == KOORD_E_INVALID);
+}
+
+TEST_CASE("on cgroup v1 a value is told in the form of v2") {
+  OnHost<koord_svc_knobs> on("koord.knobs/1", {{"cgroup/cpu/be/cpu.cfs_quota_us", "-1\n"},
+                                               {"cgroup/cpu/be/cpu.cfs_period_us", "100000\n"},
+                                               {"cgroup/memory/be/memory.limit_in_bytes", "4096\n"}});
+  CHECK(*host::read_knob(on.host.services().cgroups, "cpu.max", "be") == "max 100000");
+  CHECK(*host::read_knob(on.host.services().cgroups, "memory.max", "be") == "4096");
+  CHECK(host::read_knob(on.host.services().cgroups, "memory.high", "be").error().is(std::errc::not_supported));
+}

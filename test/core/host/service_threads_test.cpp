@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Services are called from any thread; under the thread sanitizer this is what shows it.
+#include <atomic>
+#include <thread>
+
+#include "test/core/host/service_fixture.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+void publish_pods(FakeHost& host, int round) {
+  state::Update update;
+  update.pods.emplace();
+  for (int i = 0; i < 3; ++i) {
+    state::Pod pod;
+    pod.uid = pod.name = "u" + std::to_string(round + i);
+    update.pods->push_back(pod);
+  }
+  host.hub().publish(std::move(update));
+}
+
+// One tick of an advisor that measures every pod; false when a call failed that must not.
+bool tick(FakeHost& host, const koord_host* abi, std::uint32_t metric) {
+  const auto* metrics = host.service<koord_svc_metrics>("koord.metrics/1");
+  const auto* state = host.service<koord_svc_state>("koord.state/1");
+  std::vector<koord_point> points;
+  const plugin::Snapshot snapshot(abi, state);
+  for (const koord_pod& pod : snapshot.pods()) {
+    std::uint64_t series = 0;
+    const koord_status made = metrics->series(abi, metric, pod.handle, nullptr, 0, 0, &series);
+    if (made == KOORD_OK) points.push_back({series, 1});
+    if (made != KOORD_OK && made != KOORD_E_GONE) return false;
+  }
+  return metrics->append(abi, to_ns(host.clock().now()), points.data(), static_cast<std::uint32_t>(points.size()),
+                         sizeof(koord_point)) == KOORD_OK;
+}
+
+}  // namespace
+
+TEST_CASE("plugins measure pods on many threads while pods come and go") {
+  FakeNode node;
+  FakeHost host(node);
+  publish_pods(host, 0);
+  std::atomic<int> failures = 0;
+  auto advisor = [&](int number) {
+    auto context = host.make_context("p" + std::to_string(number), {"koord.metrics/1", "koord.state/1"});
+    const koord_host* abi = context->host();
+    const std::string name = "usage_" + std::to_string(number);
+    const koord_metric_desc desc = {sizeof desc, KOORD_GAUGE, 1, 0, str(name), str(""), str(""), 1, nullptr};
+    std::uint32_t metric = 0;
+    host.service<koord_svc_metrics>("koord.metrics/1")->define(abi, &desc, &metric);
+    for (int i = 0; i < 100; ++i) failures += tick(host, abi, metric) ? 0 : 1;
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back(advisor, i);
+  for (int round = 1; round < 50; ++round) publish_pods(host, round);
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failures == 0);
+}
+
+TEST_CASE("no series outlives its subject, however late it was asked for") {
+  FakeNode node;
+  FakeHost host(node);
+  publish_pods(host, 0);
+  const auto* metrics = host.service<koord_svc_metrics>("koord.metrics/1");
+  const koord_metric_desc desc = {sizeof desc, KOORD_GAUGE, 1, 0, str("usage"), str(""), str(""), 1, nullptr};
+  std::uint32_t metric = 0;
+  REQUIRE(metrics->define(host.abi(), &desc, &metric) == KOORD_OK);
+  std::thread publisher([&] {
+    for (int round = 1; round < 300; ++round) publish_pods(host, round * 3);
+  });
+  for (int i = 0; i < 300; ++i) tick(host, host.abi(), metric);
+  publisher.join();
+  CHECK(host.metrics().live_series("test") <= 3);
+}
