@@ -22,12 +22,12 @@ Disk::Disk(Connection connection) : connection_(std::move(connection)) {}
 Disk::~Disk() = default;
 
 Result<std::unique_ptr<Disk>> Disk::open(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns,
-                                         Loaded& loaded) {
+                                         std::optional<std::int64_t> known, Loaded& loaded) {
   OpenedFile file = TRY(open_database(path, max_bytes, wall_ns));
   loaded.report = file.report;
   std::unique_ptr<Disk> disk(new Disk(std::move(file.connection)));
   TRY(disk->prepare());
-  TRY(disk->load(loaded));
+  TRY(disk->load(known, loaded));
   return disk;
 }
 
@@ -47,12 +47,16 @@ Result<void> Disk::prepare() {
   return {};
 }
 
-Result<void> Disk::load(Loaded& loaded) {
+Result<void> Disk::load(std::optional<std::int64_t> known, Loaded& loaded) {
   TRY(load_names(connection_, loaded));
   TRY(load_values(connection_, loaded));
   next_chunk_ = TRY(connection_.integer("SELECT coalesce(max(id), 0) + 1 FROM chunk"));
   next_journal_ = TRY(connection_.integer("SELECT coalesce(max(id), 0) + 1 FROM journal"));
-  if (next_journal_ > 1) TRY(recover(loaded));
+  if (known == loaded.file_id) {
+    TRY(connection_.execute("DELETE FROM journal"));
+  } else if (next_journal_ > 1) {
+    TRY(recover(loaded));
+  }
   return load_chunks(connection_, loaded);
 }
 

@@ -43,9 +43,10 @@ struct Batch {
 
 class Disk {
  public:
-  // Opens the file and reads what is in it, the journal sealed into chunks.
+  // Opens the file and reads what is in it, the journal sealed into chunks; unless it is the file `known`, whose
+  // journal holds what the caller has in memory still.
   static Result<std::unique_ptr<Disk>> open(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns,
-                                            Loaded& loaded);
+                                            std::optional<std::int64_t> known, Loaded& loaded);
   ~Disk();
 
   // Returns the row id of the batch's first chunk; the others follow it.
@@ -72,7 +73,7 @@ class Disk {
   };
   explicit Disk(Connection connection);
   Result<void> prepare();
-  Result<void> load(Loaded& loaded);
+  Result<void> load(std::optional<std::int64_t> known, Loaded& loaded);
   Result<void> recover(Loaded& loaded);
   Result<void> insert(const Batch& batch, std::int64_t chunk_id);
   Result<void> insert_metric(const MetricRow& metric);

@@ -32,7 +32,9 @@ Writer::~Writer() {
 
 std::string Writer::open() {
   if (options_.path.empty()) return {};
-  return attach();
+  std::string report = attach();
+  if (disk_) write(take_batch());
+  return report;
 }
 
 void Writer::start() {
@@ -49,9 +51,9 @@ void Writer::flush() {
 
 void Writer::run() {
   std::unique_lock lock(mutex_);
-  while (!stop_) {
+  for (bool last = false; !last;) {
     changed_.wait_for(lock, options_.journal_period, [&] { return wanted_ || stop_; });
-    bool last = stop_;
+    last = stop_;
     wanted_ = false;
     std::uint64_t this_round = ++rounds_begun_;
     lock.unlock();
@@ -59,7 +61,6 @@ void Writer::run() {
     lock.lock();
     rounds_done_ = this_round;
     changed_.notify_all();
-    if (last) break;
   }
 }
 
@@ -77,15 +78,12 @@ void Writer::round(bool last) {
 
 std::string Writer::attach() {
   Loaded loaded;
-  Result<std::unique_ptr<Disk>> disk = Disk::open(options_.path, options_.max_bytes, clock_.wall_ns(), loaded);
+  Result<std::unique_ptr<Disk>> disk = Disk::open(options_.path, options_.max_bytes, clock_.wall_ns(), file_id_, loaded);
   if (!disk) {
-    set_memory_mode(disk.error().message());
-    next_attempt_ = Steady::now() + backoff_;
-    backoff_ = std::min<Steady::duration>(backoff_ * 2, kLongestBackoff);
+    lose_disk(disk.error());
     return "'" + options_.path + "' cannot be written, keeping samples in memory: " + disk.error().message() + "\n";
   }
   disk_ = std::move(*disk);
-  backoff_ = kFirstBackoff;
   source_.use(options_.path);
   adopt(loaded);
   seal_everything_ = true;  // the journal did not see what is in the rings
@@ -100,6 +98,12 @@ void Writer::adopt(Loaded& loaded) {
   file_id_ = loaded.file_id;
   state_.head.catalogue().mark_all_changed();
   state_.values.mark_all_changed();
+}
+
+// Only a transaction that went through proves that the disk is back.
+void Writer::confirm_disk() {
+  backoff_ = kFirstBackoff;
+  std::lock_guard lock(state_.mutex);
   state_.stats.mode = Mode::disk;
   state_.stats.reason.clear();
 }
@@ -117,6 +121,7 @@ void Writer::lose_disk(const Error& error) {
   set_memory_mode(error.message());
   bool damaged = error.is(std::errc::bad_message);
   next_attempt_ = damaged ? Steady::time_point{} : Steady::now() + backoff_;
+  backoff_ = std::min<Steady::duration>(backoff_ * 2, kLongestBackoff);
 }
 
 void Writer::seal_due(bool all) {
@@ -162,9 +167,10 @@ Batch Writer::take_batch() {
 }
 
 void Writer::write(const Batch& batch) {
-  if (batch.empty()) return;
+  if (batch.empty()) return confirm_disk();
   Result<std::int64_t> first = disk_->write(batch);
   if (!first) return lose_disk(first.error());
+  confirm_disk();
   std::int64_t rowid = *first;
   std::lock_guard lock(state_.mutex);
   for (const SealedChunkPtr& chunk : batch.chunks) {

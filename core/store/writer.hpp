@@ -41,6 +41,7 @@ class Writer {
   void round(bool last);
   std::string attach();
   void adopt(Loaded& loaded);
+  void confirm_disk();
   void lose_disk(const Error& error);
   void seal_due(bool all);
   Batch take_batch();
