@@ -5,7 +5,7 @@
 usage: readme.py README EXAMPLE
 
 The README's first block of C++ must be, to the letter, what stands in EXAMPLE between the lines
-`// README: begin` and `// README: end`.
+`// [readme]` and `// [/readme]`.
 """
 import difflib
 import pathlib
@@ -13,7 +13,7 @@ import re
 import sys
 
 SHOWN = re.compile(r'^```cpp\n(.*?)^```$', re.S | re.M)
-BUILT = re.compile(r'^// README: begin\n(.*?)^// README: end$', re.S | re.M)
+BUILT = re.compile(r'^// \[readme\]\n(.*?)^// \[/readme\]$', re.S | re.M)
 
 
 def part(pattern, path):
