@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/http/client.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+
+#include <string>
+#include <thread>
+
+#include "core/http/socket_address.hpp"
+#include "running_server.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+// A server of one connection that answers whatever comes with these bytes.
+std::string error_for_answer(const std::string& bytes) {
+  auto listener = http::open_tcp_listener("127.0.0.1:0");
+  std::string address = "127.0.0.1:" + std::to_string(*http::local_port(listener->get()));
+  std::jthread server([&] {
+    UniqueFd peer;
+    while (!peer) peer.reset(::accept(listener->get(), nullptr, nullptr));
+    char request[4096];
+    (void)::recv(peer.get(), request, sizeof request, 0);
+    (void)::send(peer.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  });
+  auto answer = http::get(address, "/");
+  return answer ? "" : answer.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("a socket that is not there is told with its path") {
+  auto answer = http::get("/nowhere/koord.sock", "/");
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().message() == "'/nowhere/koord.sock': cannot connect: No such file or directory");
+  CHECK(answer.error().is(std::errc::no_such_file_or_directory));
+}
+
+TEST_CASE("a server that never answers is given up at the timeout") {
+  auto listener = http::open_tcp_listener("127.0.0.1:0");
+  auto answer = http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/",
+                          std::chrono::milliseconds(50));
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().is(std::errc::timed_out));
+}
+
+TEST_CASE("an answer that is not HTTP or breaks off is an error") {
+  CHECK(error_for_answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").empty());
+  CHECK_FALSE(error_for_answer("SSH-2.0-x\r\n").empty());
+  CHECK_FALSE(error_for_answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok").empty());
+  CHECK_FALSE(error_for_answer("").empty());
+}
+
+TEST_CASE("an endpoint that is none is told in words") {
+  CHECK(http::get("example", "/").error().message() ==
+        "'example' is not an address, expected one as '127.0.0.1:9316', '[::1]:9316' or ':9316'");
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peers and handlers that misbehave, and the server's end.
+#include <doctest/doctest.h>
+
+#include <future>
+
+#include "core/http/client.hpp"
+#include "running_server.hpp"
+
+using namespace koord;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A handler that says when it has begun and waits until it is let go.
+struct Gate {
+  http::Routes routes() {
+    http::Routes routes;
+    routes.get("/wait", [this](const http::Request&) {
+      begun.set_value();
+      let_go.get_future().wait();
+      return http::plain_text(200, "done");
+    });
+    return routes;
+  }
+  std::promise<void> begun, let_go;
+};
+
+http::Routes hello() {
+  http::Routes routes;
+  routes.get("/hello", [](const http::Request&) { return http::plain_text(200, "hello"); });
+  return routes;
+}
+
+}  // namespace
+
+TEST_CASE("a peer that sends a header for ever is cut at the time for a request") {
+  RunningServer server(hello(), {.read = 50ms});
+  RawPeer peer(server.address());
+  peer.send("GET /hello HTTP/1.1\r\n");
+  CHECK(peer.read_to_end().empty());
+}
+
+TEST_CASE("a peer that sends nothing is cut at the time to be idle") {
+  RunningServer server(hello(), {.idle = 50ms});
+  RawPeer silent(server.address());
+  CHECK(silent.read_to_end().empty());
+  RawPeer served(server.address());
+  served.send(get_request("/hello"));
+  CHECK(served.read_to_end().ends_with("hello\n"));
+}
+
+TEST_CASE("a peer that does not read its answer is cut at the time for writing") {
+  http::Routes routes;
+  routes.get("/large", [](const http::Request&) { return http::plain_text(200, std::string(64 << 20, 'a')); });
+  RunningServer server(std::move(routes), {.write = 100ms});
+  RawPeer peer(server.address());
+  peer.send(get_request("/large"));
+  while (server->counters().requests == 0 || server->counters().open_connections > 0) std::this_thread::yield();
+  CHECK(peer.read_to_end().size() < (64u << 20));
+}
+
+TEST_CASE("connections beyond the cap are answered with 503, and room is made by those that end") {
+  RunningServer server(hello(), {.connections = 2});
+  RawPeer first(server.address()), second(server.address());
+  first.send(get_request("/hello"));
+  second.send(get_request("/hello"));
+  first.read_until("hello\n");
+  second.read_until("hello\n");
+  CHECK(RawPeer(server.address()).read_to_end().starts_with("HTTP/1.1 503 "));
+  CHECK(server->counters().refused_connections == 1);
+  second.close();
+  while (server->counters().open_connections > 1) std::this_thread::yield();
+  CHECK(http::get(server.address(), "/hello")->status == 200);
+}
+
+TEST_CASE("the unix socket is served when the cap of TCP is reached") {
+  SocketFolder folder;
+  RunningServer server(hello(), {.connections = 1});
+  REQUIRE(server->listen_unix(folder.path("s")));
+  RawPeer first(server.address());
+  first.send(get_request("/hello"));
+  first.read_until("hello\n");
+  CHECK(http::get(folder.path("s"), "/hello")->status == 200);
+}
+
+TEST_CASE("a handler that takes too long is answered for with 503, its answer is dropped") {
+  Gate gate;
+  RunningServer server(gate.routes(), {.handler = 50ms});
+  auto answer = http::get(server.address(), "/wait");
+  CHECK(answer->status == 503);
+  gate.let_go.set_value();
+}
+
+TEST_CASE("stop lets a request in flight end and accepts no more") {
+  Gate gate;
+  RunningServer server(gate.routes());
+  auto answer = std::async(std::launch::async, [&] { return http::get(server.address(), "/wait"); });
+  gate.begun.get_future().wait();
+  std::promise<void> stopped;
+  server->stop(10s, [&] { stopped.set_value(); });
+  while (http::get(server.address(), "/none")) std::this_thread::yield();
+  gate.let_go.set_value();
+  CHECK(answer.get()->body == "done\n");
+  stopped.get_future().wait();
+}
+
+TEST_CASE("stop cuts what does not end within its bound") {
+  Gate gate;
+  RunningServer server(gate.routes());
+  auto answer = std::async(std::launch::async, [&] { return http::get(server.address(), "/wait"); });
+  gate.begun.get_future().wait();
+  server.stop(50ms);
+  CHECK_FALSE(answer.get());
+  gate.let_go.set_value();
+}
+
+TEST_CASE("stop ends idle connections at once") {
+  RunningServer server(hello());
+  RawPeer peer(server.address());
+  peer.send(get_request("/hello"));
+  peer.read_until("hello\n");
+  server.stop(1h);
+  CHECK(peer.read_to_end().empty());
+}
+
+TEST_CASE("a server may be destroyed while a handler runs") {
+  Gate gate;
+  std::future<Result<http::ClientResponse>> answer;
+  {
+    RunningServer server(gate.routes());
+    answer = std::async(std::launch::async, [&] { return http::get(server.address(), "/wait"); });
+    gate.begun.get_future().wait();
+    server.stop(0s);
+    CHECK_FALSE(answer.get());
+    gate.let_go.set_value();
+  }
+}

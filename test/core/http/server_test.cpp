@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/http/server.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "core/http/client.hpp"
+#include "core/http/gzip.hpp"
+#include "running_server.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+http::Routes routes() {
+  http::Routes routes;
+  routes.get("/hello", [](const http::Request& request) {
+    return http::plain_text(200, "hello " + std::string(request.query.get("name").value_or("you")));
+  });
+  routes.get("/large", [](const http::Request&) { return http::plain_text(200, std::string(1 << 20, 'a')); });
+  routes.get("/throw", [](const http::Request&) -> http::Response { throw std::runtime_error("no luck"); });
+  routes.post("/echo", [](const http::Request& request) { return http::plain_text(200, request.body); }, 1024);
+  return routes;
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// The answer to these bytes, from the status line to the end of the connection.
+std::string answer_to(const std::string& bytes) {
+  RunningServer server(routes());
+  RawPeer peer(server.address());
+  peer.send(bytes);
+  return peer.read_to_end();
+}
+
+}  // namespace
+
+TEST_CASE("a handler gets the decoded query and its answer comes back") {
+  RunningServer server(routes());
+  auto answer = http::get(server.address(), "/hello?name=a%20b+c%26");
+  REQUIRE(answer);
+  CHECK(answer->status == 200);
+  CHECK(answer->body == "hello a b c&\n");
+  CHECK(answer->header("content-type") == "text/plain; charset=utf-8");
+  CHECK(server->counters().requests == 1);
+}
+
+TEST_CASE("a path that is not served is answered with 404") {
+  RunningServer server(routes());
+  CHECK(http::get(server.address(), "/nowhere")->status == 404);
+  CHECK(http::get(server.address(), "/hello/")->body == "nothing is served at '/hello/'\n");
+  CHECK(server->counters().errors == 2);
+}
+
+TEST_CASE("a method that a path does not have is answered with 405 and those that it has") {
+  RunningServer server(routes());
+  auto answer = http::post(server.address(), "/hello", "x");
+  CHECK(answer->status == 405);
+  CHECK(answer->header("Allow") == "GET, HEAD");
+  CHECK(http::get(server.address(), "/echo")->header("Allow") == "POST");
+  CHECK(has(answer_to("DELETE /hello HTTP/1.1\r\nConnection: close\r\n\r\n"), "HTTP/1.1 405 "));
+}
+
+TEST_CASE("HEAD is answered with the headers of GET and no body") {
+  std::string answer = answer_to("HEAD /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  CHECK(has(answer, "HTTP/1.1 200 OK\r\n"));
+  CHECK(has(answer, "Content-Length: 10\r\n"));
+  CHECK(answer.ends_with("\r\n\r\n"));
+}
+
+TEST_CASE("a posted body reaches the handler") {
+  RunningServer server(routes());
+  CHECK(http::post(server.address(), "/echo", "some text")->body == "some text\n");
+  RawPeer peer(server.address());
+  peer.send("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+  CHECK(peer.read_to_end().ends_with("\r\n\r\nabcde\n"));
+}
+
+TEST_CASE("a body beyond the limit of its route is answered with 413, said or chunked") {
+  RunningServer server(routes());
+  CHECK(http::post(server.address(), "/echo", std::string(1024, 'x'))->status == 200);
+  CHECK(http::post(server.address(), "/echo", std::string(1025, 'x'))->status == 413);
+  CHECK(has(answer_to("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + std::string(0x800, 'x') +
+                      "\r\n0\r\n\r\n"),
+            "HTTP/1.1 413 "));
+}
+
+TEST_CASE("a header beyond the limit is answered with 431") {
+  CHECK(has(answer_to(get_request("/hello", "X-Long: " + std::string(9000, 'x') + "\r\n")), "HTTP/1.1 431 "));
+  CHECK(has(answer_to("GET /" + std::string(100'000, 'x')), "HTTP/1.1 431 "));
+}
+
+TEST_CASE("what is no request is answered with 400") {
+  CHECK(has(answer_to("hello there\r\n\r\n"), "HTTP/1.1 400 "));
+  CHECK(has(answer_to(get_request("/a%zz", "Connection: close\r\n")), "HTTP/1.1 400 "));
+  CHECK(has(answer_to(get_request("hello", "Connection: close\r\n")), "HTTP/1.1 400 "));
+  CHECK(has(answer_to("POST /echo HTTP/1.1\r\nContent-Length: x\r\n\r\n"), "HTTP/1.1 400 "));
+}
+
+TEST_CASE("a handler that throws is answered with 500 and what it said") {
+  RunningServer server(routes());
+  auto answer = http::get(server.address(), "/throw");
+  CHECK(answer->status == 500);
+  CHECK(answer->body == "the handler failed: no luck\n");
+}
+
+TEST_CASE("requests of one connection are answered in their order, also when sent at once") {
+  std::string answer = answer_to(get_request("/hello?name=1") + get_request("/hello?name=2") +
+                                 get_request("/hello?name=3", "Connection: close\r\n"));
+  std::size_t first = answer.find("hello 1"), second = answer.find("hello 2"), third = answer.find("hello 3");
+  CHECK(first < second);
+  CHECK(second < third);
+  CHECK(third != std::string::npos);
+}
+
+TEST_CASE("a request may come byte by byte") {
+  RunningServer server(routes());
+  RawPeer peer(server.address());
+  for (char c : get_request("/hello", "Connection: close\r\n")) peer.send({&c, 1});
+  CHECK(peer.read_to_end().ends_with("hello you\n"));
+}
+
+TEST_CASE("a large answer is packed for who takes gzip, and unpacks to the same") {
+  RunningServer server(routes());
+  auto plain = http::get(server.address(), "/large");
+  auto packed = http::get(server.address(), "/large", std::chrono::seconds(5), {{"Accept-Encoding", "br, gzip"}});
+  CHECK_FALSE(plain->header("Content-Encoding"));
+  CHECK(packed->header("Content-Encoding") == "gzip");
+  CHECK(packed->header("Vary") == "Accept-Encoding");
+  CHECK(packed->body.size() * 50 < plain->body.size());
+  CHECK(*http::gunzip(packed->body, 2 << 20) == plain->body);
+}
+
+TEST_CASE("a small answer is never packed") {
+  RunningServer server(routes());
+  auto answer = http::get(server.address(), "/hello", std::chrono::seconds(5), {{"Accept-Encoding", "gzip"}});
+  CHECK(answer->body == "hello you\n");
+}
+
+TEST_CASE("many peers at once each get their own answer") {
+  RunningServer server(routes());
+  std::vector<std::jthread> peers;
+  std::atomic<int> right = 0;
+  for (int i = 0; i < 8; ++i) {
+    peers.emplace_back([&, name = std::to_string(i)] {
+      for (int n = 0; n < 20; ++n) {
+        auto answer = http::get(server.address(), "/hello?name=" + name);
+        if (answer && answer->body == "hello " + name + "\n") ++right;
+      }
+    });
+  }
+  peers.clear();
+  CHECK(right == 160);
+}

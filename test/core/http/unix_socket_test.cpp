@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/http/client.hpp"
+#include "core/http/socket_address.hpp"
+#include "running_server.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+http::Routes who() {
+  http::Routes routes;
+  routes.get("/who", [](const http::Request& request) {
+    return http::plain_text(200, request.from_unix_socket ? "local" : "remote");
+  });
+  return routes;
+}
+
+}  // namespace
+
+TEST_CASE("a handler knows whether its peer came through the unix socket") {
+  SocketFolder folder;
+  RunningServer server(who());
+  REQUIRE(server->listen_unix(folder.path("s")));
+  CHECK(http::get(folder.path("s"), "/who")->body == "local\n");
+  CHECK(http::get("unix://" + folder.path("s"), "/who")->body == "local\n");
+  CHECK(http::get("http://" + server.address(), "/who")->body == "remote\n");
+}
+
+TEST_CASE("the socket is its owner's alone, in a folder that is made for it") {
+  SocketFolder folder;
+  auto fd = http::open_unix_listener(folder.path("a/b/s"));
+  REQUIRE(fd);
+  struct stat info;
+  REQUIRE(::stat(folder.path("a/b/s").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("a socket that nobody answers on is replaced") {
+  SocketFolder folder;
+  REQUIRE(http::open_unix_listener(folder.path("s")));  // closed at once, its file stays
+  CHECK(std::filesystem::exists(folder.path("s")));
+  CHECK(http::open_unix_listener(folder.path("s")));
+}
+
+TEST_CASE("a socket that somebody answers on is left alone") {
+  SocketFolder folder;
+  RunningServer server(who());
+  REQUIRE(server->listen_unix(folder.path("s")));
+  auto second = server->listen_unix(folder.path("s"));
+  REQUIRE_FALSE(second);
+  CHECK(second.error().is(std::errc::address_in_use));
+  CHECK(http::get(folder.path("s"), "/who")->status == 200);
+}
+
+TEST_CASE("a file that is no socket is left alone") {
+  SocketFolder folder;
+  std::ofstream(folder.path("s")) << "precious";
+  auto fd = http::open_unix_listener(folder.path("s"));
+  REQUIRE_FALSE(fd);
+  CHECK(fd.error().message().ends_with("it exists and is not a socket"));
+}
+
+TEST_CASE("a path too long for a socket is refused in words") {
+  CHECK(http::open_unix_listener("/" + std::string(107, 'x')).error().message().ends_with(
+      "has 108 bytes, expected 1 to 107"));
+}
+
+TEST_CASE("stop removes the socket, but not another's that has taken its place") {
+  SocketFolder folder;
+  RunningServer server(who());
+  REQUIRE(server->listen_unix(folder.path("mine")));
+  REQUIRE(server->listen_unix(folder.path("taken")));
+  CHECK(http::get(folder.path("taken"), "/who"));  // both are listened on by now
+  UniqueFd other;
+  std::filesystem::rename(folder.path("taken"), folder.path("moved"));
+  std::ofstream(folder.path("taken")) << "another";
+  server.stop(std::chrono::seconds(1));
+  CHECK_FALSE(std::filesystem::exists(folder.path("mine")));
+  CHECK(std::filesystem::exists(folder.path("taken")));
+}
+
+TEST_CASE("an address is numeric, local or empty, with a port") {
+  for (const char* good : {"127.0.0.1:0", "[::1]:80", "localhost:9316", ":65535"}) CHECK(http::parse_tcp_address(good));
+  for (const char* bad : {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "example.org:80", "::1:80", "[::1:80", "1:x"})
+    CHECK_FALSE(http::parse_tcp_address(bad));
+}
+
+TEST_CASE("a port in use is told with its address") {
+  RunningServer server(who());
+  auto second = server->listen_tcp(server.address());
+  REQUIRE_FALSE(second);
+  CHECK(second.error().message() == "cannot listen on '" + server.address() + "': Address already in use");
+}
