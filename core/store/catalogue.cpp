@@ -163,7 +163,14 @@ std::vector<SeriesId> Catalogue::ended_before(std::int64_t ms) const {
 }
 
 std::vector<MetricId> Catalogue::take_changed_metrics() { return std::exchange(changed_metrics_, {}); }
-std::vector<SeriesId> Catalogue::take_changed_series() { return std::exchange(changed_series_, {}); }
+
+// A series that came and went many times is written once, as it is now.
+std::vector<SeriesId> Catalogue::take_changed_series() {
+  std::vector<SeriesId> changed = std::exchange(changed_series_, {});
+  std::sort(changed.begin(), changed.end());
+  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+  return changed;
+}
 
 void Catalogue::mark_all_changed() {
   changed_metrics_.clear();
