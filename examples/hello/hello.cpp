@@ -5,7 +5,7 @@
 #include <koordetector/plugin.hpp>
 
 struct Hello : koord::plugin::Advisor {
-  void init() override { load_ = define({"hello_load1", "", "Load average of one minute.", 0.01}).series(); }
+  void init() override { load_ = define({"load1", "", "load average of one minute", 0.01}).series(); }
   void collect(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     double load = 0;
     if (getloadavg(&load, 1) != 1) throw koord::plugin::Failure(KOORD_E_UNSUPPORTED, "no load average here");
@@ -15,6 +15,6 @@ struct Hello : koord::plugin::Advisor {
   }
   std::uint64_t load_ = 0;
 };
-KOORD_PLUGIN("id=com.example.hello-cpp\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Hello\nrequires=koord.metrics/1\n",
+KOORD_PLUGIN("id=org.example.hello\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Hello\nrequires=koord.metrics/1\n",
              koord::plugin::advisor<Hello>("hello", std::chrono::seconds(1)))
 // [/readme]
