@@ -26,16 +26,24 @@ Error not_offered(const std::string& path) {
   return {std::make_error_code(std::errc::not_supported), "this kernel does not offer '" + path + "'"};
 }
 
-bool directory_exists(const std::string& file_path) {
+bool is_directory(const std::string& path) {
   struct stat info;
-  std::string directory = file_path.substr(0, file_path.rfind('/'));
-  return ::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// With v1 a cgroup may live in some trees only.
+bool exists_in_any_tree(const Layout& layout, std::string_view cgroup) {
+  const std::vector<std::string>& trees = layout.workload_trees();
+  return std::any_of(trees.begin(), trees.end(), [cgroup](const std::string& tree) {
+    return is_directory(tree + '/' + std::string(cgroup));
+  });
 }
 
 // A missing file in a directory that is there is one the kernel does not have.
 Error open_error(int error, const std::string& path) {
   if (error == ENODEV) return gone(path);
-  if (error == ENOENT || error == ENOTDIR) return directory_exists(path) ? not_offered(path) : gone(path);
+  if (error == ENOENT || error == ENOTDIR)
+    return is_directory(path.substr(0, path.rfind('/'))) ? not_offered(path) : gone(path);
   if (error == EOPNOTSUPP) return not_offered(path);
   return system_error(error, "cannot open '" + path + "'");
 }
@@ -102,6 +110,10 @@ Result<OpenFile> OpenFile::open(const Layout& layout, std::string_view cgroup, c
     // That one tree lacks the cgroup says less than that the other has it without the file.
     if (!why || why->is(std::errc::no_such_device)) why = std::move(opened).error();
   }
+  if (why && why->is(std::errc::no_such_device) && exists_in_any_tree(layout, cgroup))
+    return Error{std::make_error_code(std::errc::not_supported),
+                 "'" + std::string(cgroup) + "' is not in the tree of the controller of '" +
+                     std::string(file.name) + "'"};
   if (why) return *std::move(why);
   return Error{std::make_error_code(std::errc::not_supported),
                "this node has no cgroup controller for '" + std::string(file.name) + "'"};

@@ -118,6 +118,13 @@ TEST_CASE("a hybrid cgroup without a unified directory lacks pressure, but is no
   CHECK(is_gone(read_once(reader, "h", "cpu.pressure", {"some_avg10"}).error()));
 }
 
+TEST_CASE("a v1 cgroup that is in other trees only is not gone") {
+  FakeNode node({{"cgroup/cpu/g/", ""}, {"cgroup/pids/", ""}});
+  Reader reader = reader_of(node);
+  CHECK(reader.open("g", "pids.current", Keys{"pids"}).error().is(std::errc::not_supported));
+  CHECK(is_gone(reader.open("h", "pids.current", Keys{"pids"}).error()));
+}
+
 TEST_CASE("a file of a controller that the node lacks is not supported") {
   FakeNode node({{"cgroup/cpu/g/", ""}});
   Reader reader = reader_of(node);
