@@ -3,9 +3,17 @@
 
 #include <doctest/doctest.h>
 
+#include "test/support/fake_host.hpp"
+
 using namespace koord::node_resource;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+using namespace std::chrono_literals;
 
 namespace {
+
+constexpr const char* kMeminfo = "MemTotal: 1000 kB\nMemAvailable: 400 kB\n";
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
@@ -72,4 +80,48 @@ TEST_CASE("after a suspend of ten minutes there is no rate for one tick") {
   sampler.sample(ticks(100), kSecond, {});
   CHECK_FALSE(sampler.sample(ticks(200), 601 * kSecond, {}).node_cores);
   CHECK(sampler.sample(ticks(300), 602 * kSecond, {}).node_cores == doctest::Approx(1.0));
+}
+
+TEST_CASE("the plugin sends memory with the first tick and CPU with the second") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 100 0 0 0 0 0 0\n"}, {"proc/meminfo", kMeminfo}});
+  FakeHost host(node);
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("node_memory_usage") == 600.0 * 1024);
+  CHECK_FALSE(host.value("node_cpu_usage"));
+  host.clock().advance(2s);
+  node.write("proc/stat", "cpu 400 0 0 0 0 0 0\n");
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("node_cpu_usage").value() == doctest::Approx(1.5));
+}
+
+TEST_CASE("the plugin sends each NUMA node's memory under its own id") {
+  constexpr const char* kNuma = "Node 3 MemTotal: 10 kB\nNode 3 MemFree: 1 kB\nNode 3 Active(file): 1 kB\n"
+                                "Node 3 Inactive(file): 1 kB\nNode 3 SReclaimable: 1 kB\n";
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 1 0 0 0 0 0 0\n"}, {"proc/meminfo", kMeminfo},
+                 {"sys/bus/node/devices/node3/meminfo", kNuma}});
+  FakeHost host(node);
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("node_numa_memory_usage", {{"numa_node_id", "3"}}) == 6.0 * 1024);
+}
+
+TEST_CASE("a broken stat file fails the tick with its reason and does not keep memory from being sent") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "intr 1\n"}, {"proc/meminfo", kMeminfo}});
+  FakeHost host(node);
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_E_IO);
+  CHECK(advisor.why() == "/proc/stat has no line 'cpu'");
+  CHECK(host.value("node_memory_usage") == 600.0 * 1024);
+}
+
+TEST_CASE("without /proc/stat the plugin does not begin, and says which file is missing") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu"}});
+  FakeHost host(node);
+  FakeInstance advisor(host, koord_entry_v1());
+  CHECK(advisor.init() == KOORD_E_IO);
+  CHECK(advisor.why().find("/proc/stat': No such file or directory") != std::string::npos);
 }
