@@ -4,16 +4,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/cgroup/reader.hpp"
+#include "test/bench/measure.hpp"
+#include "test/bench/pod_tree.hpp"
 
 using namespace koord;
+using namespace koord::bench;
 using namespace koord::cgroup;
 
 namespace {
@@ -36,68 +36,7 @@ const Wanted kWanted[] = {{"cpu.usage", kUsageKeys, Controller::cpuacct, "cpuacc
                           {"cpu.stat", kStatKeys, Controller::cpu, "cpu.stat", "cpu.stat"},
                           {"memory.stat", kMemoryKeys, Controller::memory, "memory.stat", "memory.stat"}};
 
-// Pods × (pod and three containers) in every tree that is read; removed with the object.
-class Tree {
- public:
-  Tree(const Layout& layout, int pods) : layout_(layout) {
-    add(root_);
-    for (int pod = 0; pod < pods; ++pod) {
-      std::string dir = root_ + "/pod" + std::to_string(pod);
-      add(dir);
-      for (int container = 0; container < 3; ++container) add(dir + "/c" + std::to_string(container));
-    }
-  }
-  ~Tree() {
-    std::error_code ignored;
-    for (auto cgroup = cgroups_.rbegin(); cgroup != cgroups_.rend(); ++cgroup)
-      for (const std::string& tree : layout_.workload_trees())
-        std::filesystem::remove(tree + '/' + *cgroup, ignored);
-  }
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
-
-  const std::vector<std::string>& cgroups() const { return cgroups_; }
-
- private:
-  void add(const std::string& cgroup) {
-    for (const std::string& tree : layout_.workload_trees()) {
-      std::filesystem::create_directory(tree + '/' + cgroup);
-      enable_controllers(tree + '/' + cgroup);
-    }
-    cgroups_.push_back(cgroup);
-  }
-
-  static void enable_controllers(const std::string& directory) {
-    int fd = ::open((directory + "/cgroup.subtree_control").c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return;  // v1
-    if (::write(fd, "+cpu +memory", 12) < 0) std::perror("cgroup.subtree_control");
-    ::close(fd);
-  }
-
-  const Layout& layout_;
-  std::string root_ = "koord-test-bench-" + std::to_string(::getpid());
-  std::vector<std::string> cgroups_;
-};
-
-double cpu_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-template <class Cycle>
-double seconds_of(Cycle cycle) {
-  double start = cpu_seconds();
-  cycle();
-  return cpu_seconds() - start;
-}
-
-double median(std::vector<double> times) {
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
-}
-
-std::vector<int> open_bare(const Layout& layout, const Tree& tree) {
+std::vector<int> open_bare(const Layout& layout, const PodTree& tree) {
   std::vector<int> fds;
   for (const std::string& cgroup : tree.cgroups()) {
     for (const Wanted& wanted : kWanted) {
@@ -114,7 +53,7 @@ struct Opened {
   std::size_t keys;
 };
 
-std::vector<Opened> open_ours(Reader& reader, const Tree& tree) {
+std::vector<Opened> open_ours(Reader& reader, const PodTree& tree) {
   std::vector<Opened> files;
   for (const std::string& cgroup : tree.cgroups()) {
     for (const Wanted& wanted : kWanted) {
@@ -128,7 +67,7 @@ std::vector<Opened> open_ours(Reader& reader, const Tree& tree) {
 }
 
 void measure(const Layout& layout, int pods) {
-  Tree tree(layout, pods);
+  PodTree tree(layout, pods);
   Reader reader(layout);
   std::vector<int> fds = open_bare(layout, tree);
   std::vector<Opened> files = open_ours(reader, tree);
@@ -137,19 +76,17 @@ void measure(const Layout& layout, int pods) {
   char buffer[16384];
   std::int64_t values[8];
   for (int round = 0; round < kRounds; ++round) {  // interleaved, so that both see the same machine
-    bare.push_back(seconds_of([&] {
+    bare.push_back(cpu_seconds_of([&] {
       for (int fd : fds) failed += ::pread(fd, buffer, sizeof buffer, 0) <= 0 ? 1 : 0;
     }));
-    ours.push_back(seconds_of([&] {
+    ours.push_back(cpu_seconds_of([&] {
       for (const Opened& file : files) failed += reader.read(file.handle, {values, file.keys}) ? 0 : 1;
     }));
   }
   for (int fd : fds) ::close(fd);
-  double ratio = median(ours) / median(bare);
-  std::printf(
-      "read cycle, %4d pods %6zu files  ours %8.3f ms  bare pread %8.3f ms  ratio %5.2f  target <= %.1f%s\n",
-      pods, files.size(), median(ours) * 1e3, median(bare) * 1e3, ratio, kTarget,
-      failed ? "  READS FAILED" : "");
+  print_ratio("read " + std::to_string(files.size()) + " files of " + std::to_string(pods) + " pods", median(ours) * 1e3,
+              "bare pread loop", median(bare) * 1e3, "ms", kTarget);
+  if (failed > 0) std::printf("  %zu READS FAILED\n", failed);
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// PodTree: cgroups of this machine's kernel shaped like pods of three containers, removed with the object.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/cgroup/layout.hpp"
+#include "core/state/pod.hpp"
+
+namespace koord::bench {
+
+inline constexpr int kContainersPerPod = 3;
+
+class PodTree {
+ public:
+  PodTree(const cgroup::Layout& layout, int pods);
+  ~PodTree();
+  PodTree(const PodTree&) = delete;
+  PodTree& operator=(const PodTree&) = delete;
+
+  // Pods and containers, each before what is inside of it; relative to the hierarchies' roots.
+  const std::vector<std::string>& cgroups() const { return cgroups_; }
+  // The same as a source of state would tell it.
+  std::vector<state::Pod> pods() const;
+
+ private:
+  void add(const std::string& cgroup);
+
+  const cgroup::Layout& layout_;
+  std::string root_;
+  int pods_;
+  std::vector<std::string> cgroups_;
+};
+
+}  // namespace koord::bench
