@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long threads wait for a CPU, per cgroup. Three ways to the same histograms, of which the user loads the
 // cheapest that the kernel accepts:
-//   sched_info      one program: the scheduler itself notes when a thread was queued
+//   sched_info      one program: the scheduler itself keeps what a thread waited
 //   task_storage    wakeup and switch, the begin of a wait kept in the thread's storage
 //   raw_tracepoint  the same with a hash by thread id, for kernels without BTF-typed tracepoints
 // plus, in each, one on the removal of cgroups. The user enables the programs of one way and no others.
@@ -11,6 +11,12 @@
 #include <linux/errno.h>
 
 char program_license[] SEC("license") = "Dual BSD/GPL";
+
+// What is remembered of a thread.
+struct thread_waits {
+  __u64 charged_ns;         // sched_info: its run delay when it was last charged
+  __u64 runnable_since_ns;  // task_storage: when its wait began; 0: it does not wait
+};
 
 // The cgroup state a thread is accounted in: the cpu controller's on cgroup v1, the cgroup itself on v2, which
 // need not have the controller.
@@ -27,55 +33,70 @@ int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup) {
   return 0;
 }
 
-// ---- sched_info
-
-// The delay is to the nanosecond what the kernel is about to add to /proc/<tid>/schedstat: `last_queued` is
-// still set at this point, and the run queue's clock does not move until it is used. A thread that was moved
-// to another CPU's queue while it waited has its wait on that queue measured.
-SEC("tp_btf/sched_switch")
-int BPF_PROG(sched_info_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
-  __u64 queued = next->sched_info.last_queued;  // 0 for the idle task and for one that did not wait
-  if (!queued) return 0;
-  __u64 now = next->se.cfs_rq->rq->clock;
-  const struct cgroup_subsys_state* css = css_of(next);
-  add_delay(slot_of(css, css->serial_nr), now > queued ? now - queued : 0);
-  return 0;
-}
-
-// ---- task_storage
+// ---- storage of threads, for sched_info and task_storage
+//
+// It is made where threads are made or listed, never in the scheduler: an allocation may wake kswapd, which takes
+// a run queue's lock, and the scheduler holds one.
 
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
   __uint(map_flags, BPF_F_NO_PREALLOC);
   __type(key, int);
-  __type(value, __u64);
-} runnable_since SEC(".maps");
+  __type(value, struct thread_waits);
+} threads SEC(".maps");
 
-// Storage is made where threads are made or listed, never in the scheduler: an allocation may wake kswapd,
-// which takes a run queue's lock, and the scheduler holds one.
 static __always_inline void make_storage(struct task_struct* task) {
-  bpf_task_storage_get(&runnable_since, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  struct thread_waits* waits = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (waits) waits->charged_ns = task->sched_info.run_delay;
 }
 
 SEC("iter/task")
-int task_storage_for_existing(struct bpf_iter__task* context) {
+int for_each_existing_thread(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
   if (task) make_storage(task);
   return 0;
 }
 
 SEC("tp_btf/task_newtask")
-int BPF_PROG(task_storage_for_new, struct task_struct* task) {
+int BPF_PROG(for_each_new_thread, struct task_struct* task) {
   make_storage(task);
   return 0;
 }
 
-static __always_inline void begin_wait(struct task_struct* task) {
-  __u64* since = bpf_task_storage_get(&runnable_since, task, 0, 0);
-  if (!since)
+// ---- sched_info
+
+// The delay is to the nanosecond what the kernel adds to the thread's run delay (/proc/<tid>/schedstat) from one
+// turn on a CPU to the next. Most of it is still to be added here: `last_queued` is set until just after, and the
+// run queue's clock does not move before it is used. But when a waiting thread is moved to another CPU's queue,
+// its wait until then has been added already: hence the run delay of its last turn is remembered.
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_info_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
+  if (!next->pid) return 0;
+  __u64 queued = next->sched_info.last_queued;
+  __u64 now = next->se.cfs_rq->rq->clock;
+  __u64 delay = queued && now > queued ? now - queued : 0;
+  struct thread_waits* waits = bpf_task_storage_get(&threads, next, 0, 0);
+  if (waits) {
+    __u64 run_delay = next->sched_info.run_delay + delay;
+    delay = run_delay - waits->charged_ns;
+    waits->charged_ns = run_delay;
+  } else {
     count_lost_wait();
-  else if (!*since)
-    *since = bpf_ktime_get_ns();
+  }
+  if (!queued && !delay) return 0;
+  const struct cgroup_subsys_state* css = css_of(next);
+  add_delay(slot_of(css, css->serial_nr), delay);
+  return 0;
+}
+
+// ---- task_storage
+
+static __always_inline void begin_wait(struct task_struct* task) {
+  struct thread_waits* waits = bpf_task_storage_get(&threads, task, 0, 0);
+  if (!waits)
+    count_lost_wait();
+  else if (!waits->runnable_since_ns)
+    waits->runnable_since_ns = bpf_ktime_get_ns();
 }
 
 // A thread that is still on its CPU does not wait: it was woken on its way to sleep.
@@ -95,11 +116,11 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(task_storage_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
   if (prev->pid && (preempt || is_in_running_state(prev))) begin_wait(prev);
   if (!next->pid) return 0;
-  __u64* since = bpf_task_storage_get(&runnable_since, next, 0, 0);
-  if (!since || !*since) return 0;
+  struct thread_waits* waits = bpf_task_storage_get(&threads, next, 0, 0);
+  if (!waits || !waits->runnable_since_ns) return 0;
   const struct cgroup_subsys_state* css = css_of(next);
-  add_delay(slot_of(css, css->serial_nr), bpf_ktime_get_ns() - *since);
-  *since = 0;
+  add_delay(slot_of(css, css->serial_nr), bpf_ktime_get_ns() - waits->runnable_since_ns);
+  waits->runnable_since_ns = 0;
   return 0;
 }
 

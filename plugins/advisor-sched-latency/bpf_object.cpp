@@ -32,9 +32,9 @@ namespace {
 std::vector<std::string_view> programs_of(Source source) {
   switch (source) {
     case Source::sched_info:
-      return {"on_cgroup_rmdir", "sched_info_on_switch"};
+      return {"on_cgroup_rmdir", "for_each_new_thread", "for_each_existing_thread", "sched_info_on_switch"};
     case Source::task_storage:
-      return {"on_cgroup_rmdir",        "task_storage_for_new",       "task_storage_for_existing",
+      return {"on_cgroup_rmdir",        "for_each_new_thread",        "for_each_existing_thread",
               "task_storage_on_wakeup", "task_storage_on_wakeup_new", "task_storage_on_switch"};
     case Source::raw_tracepoint:
       return {"raw_on_cgroup_rmdir", "raw_on_wakeup", "raw_on_wakeup_new", "raw_on_switch"};
@@ -88,7 +88,7 @@ void set_sizes(::sched_latency& skeleton, Source source, std::uint32_t slots, st
     bpf_map__set_max_entries(map, slots);
   bpf_map__set_max_entries(skeleton.maps.runnable_threads, threads);
   bpf_map__set_autocreate(skeleton.maps.runnable_threads, source == Source::raw_tracepoint);
-  bpf_map__set_autocreate(skeleton.maps.runnable_since, source == Source::task_storage);
+  bpf_map__set_autocreate(skeleton.maps.threads, source != Source::raw_tracepoint);
 }
 
 // An iterator runs while its file is read; it prints nothing.

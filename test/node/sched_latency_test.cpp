@@ -226,12 +226,15 @@ void check_known_answer(Source source) {
   auto probe = open_or_skip(source);
   if (!probe) return;
   const Observed observed = observe(*probe, scene);
+  INFO("waits: waiter ", observed.waiter.count, " waker ", observed.waker.count);
   INFO("waiter: charged ", observed.waiter.sum_ns, " kernel ", observed.waiter_delay, " own ", observed.waiter_stamps);
   INFO("waker: charged ", observed.waker.sum_ns, " kernel ", observed.waker_delay);
-  CHECK(observed.waiter.count >= kRounds);
+  // A thread that the scheduler takes off its queue and picks again without a switch ends a wait unseen; the next
+  // one then has both.
+  CHECK(observed.waiter.count >= kRounds * 9 / 10);
   CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_delay));
   CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_stamps));
-  CHECK(observed.waker.count >= kRounds);
+  CHECK(observed.waker.count >= kRounds * 9 / 10);
   CHECK(observed.waker.sum_ns < observed.waiter.sum_ns / 2);
 }
 
