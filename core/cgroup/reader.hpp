@@ -5,7 +5,8 @@
 //
 // A cgroup that is gone answers std::errc::no_such_device, at open as well as at read: close the handle, that
 // is all. A new cgroup of the same name is another subject and is never read through an old handle. A file
-// that this kernel or this cgroup does not have answers std::errc::not_supported at open. A key that the kernel's file does not have reads as kAbsent.
+// that this kernel or this cgroup does not have answers std::errc::not_supported at open. A key that the
+// kernel's file does not have reads as kAbsent.
 //
 // [any thread]; a handle is used by one thread at a time.
 #pragma once
