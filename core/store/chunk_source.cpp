@@ -12,20 +12,26 @@ void ChunkSource::use(const std::string& path) {
 Result<std::unique_ptr<ChunkSource::Reading>> ChunkSource::open(const std::string& path) {
   Connection connection = TRY(Connection::open(path, Connection::Access::read_only));
   TRY(connection.execute("PRAGMA cache_size=-1024"));
+  Statement begin = TRY(connection.prepare("BEGIN"));
   Statement chunk = TRY(connection.prepare("SELECT data FROM chunk WHERE id = ?1"));
-  return std::make_unique<Reading>(Reading{std::move(connection), std::move(chunk)});
+  Statement end = TRY(connection.prepare("COMMIT"));
+  return std::make_unique<Reading>(Reading{std::move(connection), std::move(begin), std::move(chunk), std::move(end)});
 }
 
-Result<bool> ChunkSource::read(std::int64_t rowid, std::string& bytes) {
+Result<void> ChunkSource::read(std::span<const std::int64_t> rowids, const std::function<void(std::string_view)>& visit) {
   std::lock_guard lock(mutex_);
-  if (path_.empty()) return false;
+  if (path_.empty() || rowids.empty()) return {};
   if (!reading_) reading_ = TRY(open(path_));
-  Statement& chunk = reading_->chunk;
-  bool row = TRY(chunk.bind(1, rowid).step());
-  if (!row) return false;
-  bytes.assign(chunk.blob(0));
-  chunk.reset();
-  return true;
+  Result<void> done = reading_->begin.run();
+  for (std::size_t i = 0; done && i < rowids.size(); ++i) {
+    Result<bool> row = reading_->chunk.bind(1, rowids[i]).step();
+    if (!row) done = std::move(row).error();
+    if (row && *row) visit(reading_->chunk.blob(0));
+    reading_->chunk.reset();
+  }
+  if (Result<void> ended = reading_->end.run(); done) done = std::move(ended);
+  if (!done) reading_.reset();  // begin again with a new connection: the file may be another one
+  return done;
 }
 
 }  // namespace koord::store

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads chunks from the file for queries, on a connection of its own: queries do not wait for the writer, nor it for
-// them. Any thread may call; they take turns per chunk.
+// them. Any thread may call; they take turns.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "core/base/result.hpp"
 #include "core/store/sqlite.hpp"
@@ -18,13 +21,13 @@ class ChunkSource {
   // From now on this file; "" for none. Opened at the first read.
   void use(const std::string& path);
 
-  // False when there is no such chunk (any more).
-  Result<bool> read(std::int64_t rowid, std::string& bytes);
+  // Calls visit(bytes) for each of these chunks that is (still) there, in one read transaction.
+  Result<void> read(std::span<const std::int64_t> rowids, const std::function<void(std::string_view)>& visit);
 
  private:
   struct Reading {
     Connection connection;
-    Statement chunk;
+    Statement begin, chunk, end;
   };
   static Result<std::unique_ptr<Reading>> open(const std::string& path);
 

@@ -127,19 +127,16 @@ void Gatherer::gather(std::span<Part> parts) {
   std::vector<ChunkRef> refs;
   std::vector<SealedChunkPtr> sealed;
   look_into_memory(parts, refs, sealed);
-  std::string bytes;
-  std::uint64_t errors = 0;
+  std::vector<std::int64_t> rowids;
   for (const ChunkRef& ref : refs) {
     bool wanted = std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
       return ref.may_hold(part.id) && ref.overlaps(span_.from_ms, part.disk_until_ms);
     });
-    if (!wanted) continue;
-    Result<bool> found = source_.read(ref.rowid, bytes);
-    if (!found) ++errors;
-    if (found && *found) read_chunk(bytes, parts);
+    if (wanted) rowids.push_back(ref.rowid);
   }
+  Result<void> read = source_.read(rowids, [&](std::string_view bytes) { read_chunk(bytes, parts); });
   for (const SealedChunkPtr& chunk : sealed) read_chunk(chunk->bytes, parts);
-  if (errors == 0) return;
+  if (read) return;
   std::lock_guard lock(state_.mutex);
   ++state_.stats.read_errors;
 }

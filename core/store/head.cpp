@@ -11,6 +11,8 @@ namespace koord::store {
 namespace {
 
 constexpr std::uint32_t kMaxIndex = 1u << 24;
+// Every series is a cache miss or two; so far ahead they are asked for.
+constexpr std::size_t kAhead = 12;
 constexpr double kMaxScaled = 2305843009213693952.0;  // 2^61
 
 Result<void> check_spec(std::uint32_t index, const SeriesSpec& spec) {
@@ -82,7 +84,9 @@ Error Head::out_of_range(const Column& column, double value) const {
 // Fills batch_ with the samples that have a value.
 Result<void> Head::check_samples(std::int64_t time_ms, std::span<const Sample> samples) {
   batch_.clear();
-  for (const Sample& sample : samples) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Sample& sample = samples[i];
+    if (i + kAhead < samples.size()) __builtin_prefetch(live(samples[i + kAhead].index), 1);
     Column* column = sample.index < live_.size() ? live_[sample.index] : nullptr;
     if (!column) return index_not_begun(sample.index);
     if (std::isnan(sample.value)) continue;
@@ -101,7 +105,12 @@ Result<std::uint64_t> Head::append(Time time, std::span<const Sample> samples) {
   std::int64_t ms = to_ms(time);
   if (ms <= 0) return invalid("time " + std::to_string(ms) + " ms is not after the epoch, nothing appended");
   TRY(check_samples(ms, samples));
-  for (const JournalBuffer::Entry& entry : batch_) {
+  for (std::size_t i = 0; i < batch_.size(); ++i) {
+    const JournalBuffer::Entry& entry = batch_[i];
+    if (i + kAhead < batch_.size()) {
+      const Column& ahead = *batch_[i + kAhead].column;
+      __builtin_prefetch(ahead.lane->near_newest(ahead), 1);
+    }
     Lane& lane = *entry.column->lane;
     if (lane.newest_ms() != ms) lane.begin_row(ms);
     lane.set(*entry.column, entry.value);

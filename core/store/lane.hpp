@@ -19,16 +19,18 @@ namespace koord::store {
 class Lane;
 struct Group;
 
-// One living series' values in a ring: row r stands at r % ring_rows. Rows from next_row on are missing.
-struct Column {
+// One living series' values in a ring: row r stands at r % ring_rows. Rows from next_row on are missing. What an append
+// touches stands in the first cache line.
+struct alignas(64) Column {
   std::unique_ptr<std::int64_t[]> values;
   Lane* lane = nullptr;
-  double per_unit = 1;              // 1 / resolution
+  double per_unit = 1;  // 1 / resolution
   std::uint64_t next_row = 0;
-  std::uint64_t first_row = 0;
-  std::int64_t journal_value = 0;   // the journal's last entry for it, when its epoch is journal_epoch
+  std::int64_t journal_value = 0;  // the journal's last entry for it, when its epoch is journal_epoch
   std::uint32_t journal_epoch = 0;
   SeriesId id = 0;
+
+  std::uint64_t first_row = 0;
   Group* group = nullptr;
   bool ended = false;
 };
@@ -64,6 +66,9 @@ class Lane {
     if (column.next_row != rows_) fill_gap(column);
     column.values[position_] = value;
   }
+
+  // Where set() will write in the newest row or the one after: for prefetching.
+  const std::int64_t* near_newest(const Column& column) const { return &column.values[position_]; }
 
   // The part of a column that is in memory: the rows with times in [from, to], in up to two pieces.
   struct Window {
