@@ -8,45 +8,42 @@
 namespace koord::metric {
 namespace {
 
-bool is_histogram(const Series& series) { return series.metric->desc.type == Type::histogram; }
-
 void add_capped(double& to, double more, double cap) { to = std::min(to + more, cap); }
 
 }  // namespace
 
-Recorder::Verdict Recorder::find(const Owner& owner, SeriesId id) const {
-  std::uint32_t index = index_of(id);
-  if (index >= table_.size()) return Verdict::unknown;
-  const Series& series = table_[index];
+// The two below run for every point: without the hint the calls cost as much as the work.
+inline Recorder::Verdict Recorder::judge(const Owner& owner, SeriesId id) const {
+  const Series* series = table_.at(index_of(id));
   std::uint32_t generation = generation_of(id);
-  if (generation == 0 || generation > series.generation || series.state == Series::State::part)
+  if (!series || generation == 0 || generation > series->generation || series->state == Series::State::part)
     return Verdict::unknown;
-  if (generation < series.generation || series.state != Series::State::live) return Verdict::stale;
-  return &series.metric->owner == &owner ? Verdict::good : Verdict::foreign;
+  if (generation < series->generation || series->state != Series::State::live) return Verdict::stale;
+  return &series->metric->owner == &owner ? Verdict::good : Verdict::foreign;
 }
 
-Recorder::Verdict Recorder::judge(const Owner& owner, const Point& point) const {
-  Verdict verdict = find(owner, point.series);
+inline Recorder::Verdict Recorder::judge(const Owner& owner, const Point& point) const {
+  Verdict verdict = judge(owner, point.series);
   if (verdict != Verdict::good) return verdict;
-  const Series& series = table_[index_of(point.series)];
-  if (is_histogram(series)) return Verdict::wrong_type;
+  const Metric& metric = *table_.at(index_of(point.series))->metric;
+  if (metric.desc.type == Type::histogram) return Verdict::wrong_type;
   if (std::isnan(point.value)) return Verdict::absent;
-  if (std::abs(point.value) <= series.metric->max_value)
-    return point.value < 0 && series.metric->desc.type == Type::counter ? Verdict::negative : Verdict::good;
+  if (std::abs(point.value) <= metric.max_value)
+    return point.value < 0 && metric.desc.type == Type::counter ? Verdict::negative : Verdict::good;
   return std::isinf(point.value) ? Verdict::infinite : Verdict::too_big;
 }
 
 Recorder::Verdict Recorder::judge(const Owner& owner, const HistogramPoint& point) const {
-  Verdict verdict = find(owner, point.series);
+  Verdict verdict = judge(owner, point.series);
   if (verdict != Verdict::good) return verdict;
-  const Series& series = table_[index_of(point.series)];
-  if (!is_histogram(series)) return Verdict::wrong_type;
+  const Metric& metric = *table_.at(index_of(point.series))->metric;
+  if (metric.desc.type != Type::histogram) return Verdict::wrong_type;
   std::span<const std::uint64_t> buckets(point.cumulative, point.count);
-  if (buckets.size() != series.metric->desc.bounds.size() + 1 || !std::is_sorted(buckets.begin(), buckets.end()))
+  if (buckets.size() != metric.desc.bounds.size() + 1 || !std::is_sorted(buckets.begin(), buckets.end()))
     return Verdict::bad_buckets;
   if (std::isnan(point.sum)) return Verdict::absent;
-  bool fits = std::abs(point.sum) <= series.metric->max_value &&
-              static_cast<double>(buckets.back()) <= series.metric->count->max_value;
+  bool fits = std::abs(point.sum) <= metric.max_value &&
+              static_cast<double>(buckets.back()) <= metric.count->max_value;
   if (fits) return Verdict::good;
   return std::isinf(point.sum) ? Verdict::infinite : Verdict::too_big;
 }
@@ -68,43 +65,52 @@ Error Recorder::refusal(Verdict verdict, const Owner& owner, SeriesId id) const 
   }
 }
 
-template <class AnyPoint>
-Result<bool> Recorder::admit(const Owner& owner, const AnyPoint& point, RecordSummary& summary) const {
-  Verdict verdict = judge(owner, point);
-  switch (verdict) {
-    case Verdict::good: ++summary.recorded; return true;
-    case Verdict::stale: ++summary.stale; return false;
-    case Verdict::absent: ++summary.absent; return false;
-    default: return refusal(verdict, owner, point.series);
-  }
+bool Recorder::count(Verdict verdict, RecordSummary& summary) {
+  summary.stale += verdict == Verdict::stale;
+  summary.absent += verdict == Verdict::absent;
+  return verdict == Verdict::stale || verdict == Verdict::absent;
 }
 
 Result<RecordSummary> Recorder::record(const Owner& owner, Time time, std::span<const Point> points) {
   RecordSummary summary;
-  accepted_.clear();
-  others_.clear();
+  bool sums = false;
   for (const Point& point : points) {
-    if (TRY(admit(owner, point, summary))) accept(point);
+    Verdict verdict = judge(owner, point);
+    if (verdict == Verdict::good) sums = sums || adds_up(point);
+    else if (!count(verdict, summary)) return refusal(verdict, owner, point.series);
   }
-  accepted_.insert(accepted_.end(), others_.begin(), others_.end());
-  for (const Point& point : accepted_) store(point, time);
-  if (observer_ && !accepted_.empty()) observer_->on_points(time, accepted_);
+  summary.recorded = points.size() - summary.stale - summary.absent;
+  if (sums || summary.recorded < points.size()) points = accepted(owner, points);
+  for (const Point& point : points) store(point, time);
+  if (observer_ && !points.empty()) observer_->on_points(time, points);
   return summary;
 }
 
-void Recorder::accept(const Point& point) {
-  const Series& series = table_[index_of(point.series)];
-  if (!series.is_other || series.metric->desc.type != Type::counter) {
-    accepted_.push_back(point);
-    return;
+bool Recorder::adds_up(const Point& point) const {
+  const Series& series = *table_.at(index_of(point.series));
+  return series.is_other && series.metric->desc.type == Type::counter;
+}
+
+std::span<const Point> Recorder::accepted(const Owner& owner, std::span<const Point> points) {
+  accepted_.clear();
+  others_.clear();
+  for (const Point& point : points) {
+    if (judge(owner, point) != Verdict::good) continue;
+    if (adds_up(point)) add_to_others(point);
+    else accepted_.push_back(point);
   }
+  accepted_.insert(accepted_.end(), others_.begin(), others_.end());
+  return accepted_;
+}
+
+void Recorder::add_to_others(const Point& point) {
   auto sum = std::find_if(others_.begin(), others_.end(), [&](const Point& p) { return p.series == point.series; });
   if (sum == others_.end()) others_.push_back(point);
-  else add_capped(sum->value, point.value, series.metric->max_value);
+  else add_capped(sum->value, point.value, table_[index_of(point.series)].metric->max_value);
 }
 
 void Recorder::store(const Point& point, Time time) {
-  Series& series = table_[index_of(point.series)];
+  Series& series = *table_.at(index_of(point.series));
   series.value = point.value;
   series.time = time;
   series.has_value = true;
@@ -116,8 +122,11 @@ Result<RecordSummary> Recorder::record_histograms(const Owner& owner, Time time,
   histograms_.clear();
   touched_.clear();
   for (const HistogramPoint& point : points) {
-    if (TRY(admit(owner, point, summary))) histograms_.push_back(&point);
+    Verdict verdict = judge(owner, point);
+    if (verdict == Verdict::good) histograms_.push_back(&point);
+    else if (!count(verdict, summary)) return refusal(verdict, owner, point.series);
   }
+  summary.recorded = histograms_.size();
   for (const HistogramPoint* point : histograms_) store(*point, time);
   tell_of_histograms(time);
   return summary;

@@ -22,15 +22,17 @@ class Recorder {
  private:
   enum class Verdict { good, stale, absent, unknown, foreign, wrong_type, infinite, negative, too_big, bad_buckets };
 
-  Verdict find(const Owner& owner, SeriesId id) const;
+  Verdict judge(const Owner& owner, SeriesId id) const;
   Verdict judge(const Owner& owner, const Point& point) const;
   Verdict judge(const Owner& owner, const HistogramPoint& point) const;
-  // Counts what is skipped; true when the point is to be stored; an error when the batch is to be refused.
-  template <class AnyPoint>
-  Result<bool> admit(const Owner& owner, const AnyPoint& point, RecordSummary& summary) const;
+  // Counts what is skipped; false when the verdict is an error and the batch is to be refused.
+  static bool count(Verdict verdict, RecordSummary& summary);
   Error refusal(Verdict verdict, const Owner& owner, SeriesId id) const;
 
-  void accept(const Point& point);
+  // The points to store, when they are not all of the batch as it is.
+  std::span<const Point> accepted(const Owner& owner, std::span<const Point> points);
+  bool adds_up(const Point& point) const;
+  void add_to_others(const Point& point);
   void store(const Point& point, Time time);
   void store(const HistogramPoint& point, Time time);
   void tell_of_histograms(Time time);

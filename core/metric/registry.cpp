@@ -175,21 +175,21 @@ void Registry::State::write_family(TextWriter& writer, const Metric& metric, Tim
 
 void Registry::State::write_value(TextWriter& writer, const Series& series) {
   const std::string& of_subject = series.subject->text;
-  bool labelled = !of_subject.empty() || !series.own_text.empty();
-  writer.text(series.metric->family).text(of_subject).text(series.own_text).text(labelled ? "} " : " ");
+  bool labelled = !of_subject.empty() || !series.own_text().empty();
+  writer.text(series.metric->family).text(of_subject).text(series.own_text()).text(labelled ? "} " : " ");
   writer.number(series.value).text("\n");
 }
 
 void Registry::State::write_histogram(TextWriter& writer, const Series& series) {
   const Metric& metric = *series.metric;
   const std::string& of_subject = series.subject->text;
-  bool labelled = !of_subject.empty() || !series.own_text.empty();
+  bool labelled = !of_subject.empty() || !series.own_text().empty();
   for (std::size_t i = 0; i < metric.bucket_labels.size(); ++i) {
-    writer.text(metric.family).text("_bucket").text(of_subject).text(series.own_text).text(labelled ? "," : "{");
+    writer.text(metric.family).text("_bucket").text(of_subject).text(series.own_text()).text(labelled ? "," : "{");
     writer.text(metric.bucket_labels[i]).text("} ").number(series.histogram->cumulative[i]).text("\n");
   }
   auto begin_line = [&](std::string_view suffix) -> TextWriter& {
-    writer.text(metric.family).text(suffix).text(of_subject).text(series.own_text);
+    writer.text(metric.family).text(suffix).text(of_subject).text(series.own_text());
     return writer.text(labelled ? "} " : " ");
   };
   begin_line("_sum").number(series.histogram->sum).text("\n");

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/clock.hpp"
@@ -45,16 +46,22 @@ struct SubjectRecord {
   std::vector<std::uint32_t> series;
 };
 
+// Most series have no label of their own and hold none of these.
+struct OwnLabels {
+  Labels labels;
+  std::string text;  // rendered, behind the subject's
+};
+
 struct HistogramState {
   std::vector<std::uint64_t> cumulative;
   double sum = 0;
   std::uint32_t count_index, sum_index;  // the indexes of the two counters for the observer
 };
 
+// A cache line, since recording is bound by what it touches.
 struct Series {
   enum class State : std::uint8_t { free, live, part };  // part: one of a histogram's two counters
 
-  // What recording touches comes first.
   std::uint32_t generation = 0;
   State state = State::free;
   bool is_other = false;
@@ -64,11 +71,14 @@ struct Series {
   Time time{};
 
   SubjectRecord* subject = nullptr;
-  std::string own_text;
-  Labels own;
+  std::unique_ptr<OwnLabels> own;
   std::unique_ptr<HistogramState> histogram;
   std::uint32_t place_in_metric = 0;
   std::uint32_t place_in_subject = 0;
+
+  const Labels& own_labels() const;
+  std::string_view own_text() const { return own ? std::string_view(own->text) : std::string_view(); }
 };
+static_assert(sizeof(Series) == 64);
 
 }  // namespace koord::metric

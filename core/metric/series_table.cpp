@@ -29,6 +29,12 @@ Desc part_of(const Desc& histogram, std::string_view suffix, double resolution) 
           .bounds = {}};
 }
 
+std::unique_ptr<OwnLabels> make_own_labels(Labels labels, bool first) {
+  if (labels.empty()) return nullptr;
+  std::string text = render_labels(labels, first);
+  return std::make_unique<OwnLabels>(OwnLabels{std::move(labels), std::move(text)});
+}
+
 void combine(std::size_t& hash, std::size_t more) { hash ^= more + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2); }
 
 }  // namespace
@@ -43,6 +49,11 @@ Metric::Metric(std::uint32_t metric_id, Desc description, Owner& metric_owner)
   if (desc.type != Type::histogram) return;
   count = std::make_unique<Metric>(id, part_of(desc, "_count", 1), owner);
   sum = std::make_unique<Metric>(id, part_of(desc, "_sum", desc.resolution), owner);
+}
+
+const Labels& Series::own_labels() const {
+  static const Labels none;
+  return own ? own->labels : none;
 }
 
 SeriesTable::SeriesTable(std::string node_name, SeriesObserver* observer)
@@ -64,7 +75,7 @@ bool SeriesTable::Equal::operator()(const Key& a, const Key& b) const {
 
 SeriesTable::Key SeriesTable::key(std::uint32_t index) const {
   const Series& series = series_[index];
-  return {series.metric, series.subject->handle, series.own};
+  return {series.metric, series.subject->handle, series.own_labels()};
 }
 
 Series* SeriesTable::find(const Metric& metric, std::uint64_t handle, const Labels& own) {
@@ -76,8 +87,7 @@ Series& SeriesTable::begin(Metric& metric, const Subject& subject, Labels own) {
   SubjectRecord& record = subject_record(subject);
   std::uint32_t index = allocate(metric, record, Series::State::live);
   Series& series = series_[index];
-  series.own_text = render_labels(own, record.text.empty());
-  series.own = std::move(own);
+  series.own = make_own_labels(std::move(own), record.text.empty());
   series.place_in_metric = static_cast<std::uint32_t>(metric.series.size());
   series.place_in_subject = static_cast<std::uint32_t>(record.series.size());
   metric.series.push_back(index);
@@ -138,7 +148,7 @@ SeriesView SeriesTable::view(const Series& series) const {
           .desc = series.metric->desc,
           .subject = series.subject->handle,
           .subject_labels = series.subject->labels,
-          .own_labels = series.own,
+          .own_labels = series.own_labels(),
           .value = value,
           .time = series.time};
 }
@@ -189,7 +199,7 @@ void SeriesTable::begin_histogram(std::uint32_t index) {
   std::uint32_t count = allocate(*metric.count, subject, Series::State::part);
   std::uint32_t sum = allocate(*metric.sum, subject, Series::State::part);
   for (std::uint32_t part : {count, sum}) {
-    series_[part].own = series_[index].own;
+    if (series_[index].own) series_[part].own = std::make_unique<OwnLabels>(*series_[index].own);
     announce(part);
   }
   series_[index].histogram = std::make_unique<HistogramState>(HistogramState{{}, 0, count, sum});

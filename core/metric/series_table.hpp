@@ -31,6 +31,10 @@ class SeriesTable {
   void end(std::uint32_t index);
   void end_subject(std::uint64_t handle);
 
+  // Null when there was never such an index.
+  Series* at(std::uint32_t index) { return index < series_.size() ? series_.data() + index : nullptr; }
+  const Series* at(std::uint32_t index) const { return index < series_.size() ? series_.data() + index : nullptr; }
+
   std::size_t size() const { return series_.size(); }
   Series& operator[](std::uint32_t index) { return series_[index]; }
   const Series& operator[](std::uint32_t index) const { return series_[index]; }

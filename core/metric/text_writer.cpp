@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 namespace koord::metric {
 namespace {
@@ -57,14 +56,10 @@ std::string format_number(double value) {
   return std::string(text, put_number(text, text + sizeof text, value));
 }
 
-TextWriter& TextWriter::text(std::string_view piece) {
-  if (piece.size() > buffer_.size()) {
-    flush();
-    out_ += piece;
-    return *this;
-  }
-  std::memcpy(room_for(piece.size()), piece.data(), piece.size());
-  used_ += piece.size();
+TextWriter& TextWriter::long_text(std::string_view piece) {
+  flush();
+  if (piece.size() > buffer_.size()) out_ += piece;
+  else text(piece);
   return *this;
 }
 

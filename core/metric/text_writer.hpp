@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,12 @@ class TextWriter {
   TextWriter(const TextWriter&) = delete;
   TextWriter& operator=(const TextWriter&) = delete;
 
-  TextWriter& text(std::string_view piece);
+  TextWriter& text(std::string_view piece) {
+    if (piece.size() > buffer_.size() - used_) return long_text(piece);
+    std::memcpy(buffer_.data() + used_, piece.data(), piece.size());
+    used_ += piece.size();
+    return *this;
+  }
   TextWriter& number(double value);
   TextWriter& number(std::uint64_t value);
   void header(std::string_view family, std::string_view help, Type type);
@@ -41,6 +47,7 @@ class TextWriter {
 
  private:
   static constexpr std::size_t kMaxNumber = 32;
+  TextWriter& long_text(std::string_view piece);
   char* room_for(std::size_t bytes);
 
   std::string& out_;
