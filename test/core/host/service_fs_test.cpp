@@ -30,8 +30,8 @@ struct Files : OnHost<koord_svc_fs> {
   }
 };
 
-constexpr const char* kLeadsOut[] = {"../sys/secret", "/etc/passwd",        "outer", "absolute",
-                                     "dir/../../sys/secret", "..", "dir/../.."};
+constexpr const char* kLeadsOut[] = {"../sys/secret",        "/etc/passwd", "outer",    "absolute",
+                                     "dir/../../sys/secret", "..",          "dir/../.."};
 
 }  // namespace
 

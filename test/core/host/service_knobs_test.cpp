@@ -26,7 +26,9 @@ struct Knobs : OnHost<koord_svc_knobs> {
     intent.ttl_ns = 60'000'000'000;
     return intent;
   }
-  koord_status propose(const koord_intent& intent) { return service->propose(abi, &intent, 1, sizeof intent); }
+  koord_status propose(const koord_intent& intent) {
+    return service->propose(abi, &intent, 1, sizeof intent);
+  }
   koord_status current(std::string_view knob, std::string_view dir, std::string* value) {
     char buf[64];
     std::uint64_t need = 0;
@@ -73,10 +75,11 @@ TEST_CASE_FIXTURE(Knobs, "one bad intent refuses its whole call, by its number")
 }
 
 TEST_CASE_FIXTURE(Knobs, "an intent says where, what, why and for how long") {
-  for (auto spoil : {+[](koord_intent& i) { i.level = 3; }, +[](koord_intent& i) { i.knob = {}; },
-                     +[](koord_intent& i) { i.value = {}; }, +[](koord_intent& i) { i.reason = {}; },
-                     +[](koord_intent& i) { i.ttl_ns = 0; }, +[](koord_intent& i) { i.cgroup_dir = str("../x"); },
-                     +[](koord_intent& i) { i.n_inputs = 1; }}) {
+  for (auto spoil :
+       {+[](koord_intent& i) { i.level = 3; }, +[](koord_intent& i) { i.knob = {}; },
+        +[](koord_intent& i) { i.value = {}; }, +[](koord_intent& i) { i.reason = {}; },
+        +[](koord_intent& i) { i.ttl_ns = 0; }, +[](koord_intent& i) { i.cgroup_dir = str("../x"); },
+        +[](koord_intent& i) { i.n_inputs = 1; }}) {
     koord_intent bad = intent();
     spoil(bad);
     CHECK(propose(bad) == KOORD_E_INVALID);
@@ -123,5 +126,6 @@ TEST_CASE("on cgroup v1 a value is told in the form of v2") {
                                                {"cgroup/memory/be/memory.limit_in_bytes", "4096\n"}});
   CHECK(*host::read_knob(on.host.services().cgroups, "cpu.max", "be") == "max 100000");
   CHECK(*host::read_knob(on.host.services().cgroups, "memory.max", "be") == "4096");
-  CHECK(host::read_knob(on.host.services().cgroups, "memory.high", "be").error().is(std::errc::not_supported));
+  CHECK(
+      host::read_knob(on.host.services().cgroups, "memory.high", "be").error().is(std::errc::not_supported));
 }

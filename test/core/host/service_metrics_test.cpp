@@ -15,7 +15,14 @@ struct Metrics : OnHost<koord_svc_metrics> {
   Metrics() : OnHost("koord.metrics/1") {}
 
   koord_metric_desc desc(std::string_view name, std::uint32_t type = KOORD_GAUGE) const {
-    return {sizeof(koord_metric_desc), type, KOORD_METRIC_EXPORT, 0, str(name), str("cores"), str("Help."), 1e-4,
+    return {sizeof(koord_metric_desc),
+            type,
+            KOORD_METRIC_EXPORT,
+            0,
+            str(name),
+            str("cores"),
+            str("Help."),
+            1e-4,
             nullptr};
   }
   std::uint32_t define(const koord_metric_desc& desc) {
@@ -32,7 +39,8 @@ struct Metrics : OnHost<koord_svc_metrics> {
   }
   std::uint64_t now() { return to_ns(host.clock().now()); }
   koord_status append(std::vector<koord_point> points) {
-    return service->append(abi, now(), points.data(), static_cast<std::uint32_t>(points.size()), sizeof(koord_point));
+    return service->append(abi, now(), points.data(), static_cast<std::uint32_t>(points.size()),
+                           sizeof(koord_point));
   }
   koord_query query(std::string_view metric, std::uint32_t aggregation = KOORD_AGG_LAST) {
     koord_query query = {};
@@ -92,7 +100,8 @@ TEST_CASE_FIXTURE(Metrics, "a metric of another plugin cannot be defined") {
 
 TEST_CASE_FIXTURE(Metrics, "a series of a container has the labels of the container and its pod") {
   publish_pod();
-  const std::uint64_t of_container = series(define(desc("usage")), pod().containers[0].handle, {label("zone", "a")});
+  const std::uint64_t of_container =
+      series(define(desc("usage")), pod().containers[0].handle, {label("zone", "a")});
   REQUIRE(append({{of_container, 2}}) == KOORD_OK);
   CHECK(host.value("usage", {{"container_id", "containerd://u1"},
                              {"container_name", "main"},
@@ -188,7 +197,8 @@ TEST_CASE_FIXTURE(Metrics, "one query answers for every subject, with its handle
 TEST_CASE_FIXTURE(Metrics, "a query for a pod leaves its containers out") {
   publish_pod();
   const std::uint32_t metric = define(desc("usage"));
-  REQUIRE(append({{series(metric, pod().handle), 1}, {series(metric, pod().containers[0].handle), 2}}) == KOORD_OK);
+  REQUIRE(append({{series(metric, pod().handle), 1}, {series(metric, pod().containers[0].handle), 2}}) ==
+          KOORD_OK);
   koord_query of_pod = query("usage");
   of_pod.subject = pod().handle;
   REQUIRE(rows(of_pod).size() == 1);
