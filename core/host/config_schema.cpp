@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/config_schema.hpp"
 
+// Without it valijson ends the process where a schema is wrong.
+#define VALIJSON_USE_EXCEPTIONS 1
+
 #include <boost/json.hpp>
 #include <exception>
 #include <string>

@@ -12,6 +12,7 @@
 
 #include "core/host/in_process_home.hpp"
 #include "core/host/module_check.hpp"
+#include "core/host/trial.hpp"
 
 namespace koord::host {
 namespace {
@@ -21,6 +22,9 @@ using boost::dll::load_mode::type;
 // Now: a missing symbol is found here and not at the first call. Local: plugins do not meet each other's symbols.
 // Nodelete: not even a mistaken dlclose unmaps code that may run.
 constexpr type kMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | static_cast<type>(RTLD_NODELETE);
+
+// A constructor of an honest plugin does next to nothing.
+constexpr Duration kPatience = std::chrono::seconds(10);
 
 using FileIdentity = std::pair<dev_t, ino_t>;
 
@@ -61,6 +65,17 @@ Result<boost::dll::shared_library> map_file(const std::string& path) {
   }
 }
 
+// Mapping runs constructors. Whatever they do wrong is found out in a child: an exception thrown through dlopen, for
+// one, may end the process, and even when it is caught the loader's lock stays held (glibc 2.36): the next dlopen hangs.
+Result<void> try_to_map(const std::string& path) {
+  auto map = [&]() -> Result<void> {
+    static auto& kept = *new std::vector<boost::dll::shared_library>;
+    kept.push_back(TRY(map_file(path)));
+    return {};
+  };
+  return try_in_child(map, kPatience);
+}
+
 struct Entry {
   const koord_module* (*function)();
 };
@@ -70,6 +85,7 @@ Result<Entry> find_entry(const std::string& path) {
   std::lock_guard lock(handles().mutex);
   auto known = handles().by_file.find(file);
   if (known == handles().by_file.end()) {
+    TRY(try_to_map(path));
     known = handles().by_file.emplace(file, TRY(map_file(path))).first;
   }
   if (!known->second.has("koord_entry_v1")) return invalid("wanted the symbol koord_entry_v1, found none");

@@ -3,8 +3,9 @@
 // mapped once, and the memory it handed out, stays until the process ends, for code may run in it or be pointed to.
 // A file (device and inode) is mapped once, however often it is asked for.
 //
-// Mapping runs the file's constructors. An exception out of them is caught and refused; abort(), a signal or exit() in
-// one cannot be, and a constructor that hangs hangs the thread. That is what a child process is for. [any thread]
+// Mapping runs the file's constructors, so it is tried in a forked child first (trial.hpp): a file whose constructors
+// throw, abort, crash or hang is refused. One that misbehaves only the second time is not found out that way; nor is
+// anything a plugin does once it runs. That is what a home in a child process is for. [any thread]
 #pragma once
 
 #include <memory>

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/trial.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "core/base/parse.hpp"
+#include "core/base/unique_fd.hpp"
+
+namespace koord::host {
+namespace {
+
+constexpr std::size_t kMaxReport = 4096;
+constexpr char kFine = '+';
+constexpr char kRefused = '-';
+
+void restore_signals() {
+  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT, SIGHUP}) ::signal(signal, SIG_DFL);
+}
+
+int report_fd = -1;  // of the child
+
+[[noreturn]] void report_and_exit(const std::string& text) {
+  [[maybe_unused]] ssize_t written = ::write(report_fd, text.data(), std::min(text.size(), kMaxReport));
+  ::_exit(0);
+}
+
+// dlopen() is declared to throw nothing, so what a constructor throws may not reach a handler around it.
+[[noreturn]] void report_uncaught() {
+  constexpr const char* kWanted = "-wanted constructors that do not throw, found ";
+  try {
+    if (std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    report_and_exit(kWanted + ("the exception: " + std::string(error.what())));
+  } catch (...) {
+    report_and_exit(kWanted + std::string("an exception that is no std::exception"));
+  }
+  std::abort();
+}
+
+[[noreturn]] void be_the_child(const std::function<Result<void>()>& what, int report) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  restore_signals();  // the agent's handlers speak for the agent
+  report_fd = report;
+  std::set_terminate(report_uncaught);
+  Result<void> result = what();
+  report_and_exit(result ? std::string(1, kFine) : kRefused + result.error().message());
+}
+
+// What the child wrote until it ended or the patience did; nullopt: that came first.
+std::optional<std::string> read_report(int fd, Duration patience) {
+  auto end = std::chrono::steady_clock::now() + patience;
+  std::string report;
+  for (;;) {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    pollfd wait{fd, POLLIN, 0};
+    int ready = left.count() > 0 ? ::poll(&wait, 1, static_cast<int>(left.count())) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return std::nullopt;
+    char buffer[kMaxReport];
+    ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return report;
+    report.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+std::string end_of(pid_t child) {
+  int status = 0;
+  pid_t waited;
+  do {
+    waited = ::waitpid(child, &status, 0);
+  } while (waited < 0 && errno == EINTR);
+  if (waited == child && WIFSIGNALED(status)) {
+    return "signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
+  }
+  return "exit code " + std::to_string(waited == child ? WEXITSTATUS(status) : -1);
+}
+
+}  // namespace
+
+Result<void> try_in_child(const std::function<Result<void>()>& what, Duration patience) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error(errno, "cannot make a pipe");
+  UniqueFd reading(ends[0]), writing(ends[1]);
+  pid_t child = ::fork();
+  if (child < 0) return system_error(errno, "cannot fork");
+  if (child == 0) be_the_child(what, writing.get());
+  writing.reset();
+  std::optional<std::string> report = read_report(reading.get(), patience);
+  if (!report) ::kill(child, SIGKILL);
+  std::string end = end_of(child);
+  if (!report) return invalid("wanted an end within " + format_duration(patience) + ", found none");
+  if (report->starts_with(kFine)) return {};
+  if (report->starts_with(kRefused)) return invalid(report->substr(1));
+  return invalid("wanted a return, found the end of the process by " + end);
+}
+
+}  // namespace koord::host
