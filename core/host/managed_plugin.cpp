@@ -190,6 +190,7 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
                            .on_change = {}};
   Supervisor::Parts supervisor{.loop = parts_.loop,
                                .clock = parts_.services.clock,
+                               .restart_delay = parts_.restart_delay,
                                .nth = nth_ + static_cast<unsigned>(class_index),
                                .changed = parts_.changed};
   return Supervisor::make(std::move(supervisor), std::move(instance), settings_.config_json, pace_of(info));

@@ -30,6 +30,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
     SharedServices& services;
     PlanSink& plans;
     Loader load;
+    Duration restart_delay{};
     std::function<void()> changed;  // [any] the status did
   };
 

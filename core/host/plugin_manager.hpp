@@ -42,9 +42,10 @@ class PluginManager {
     SharedServices& services;
     metric::HostMetrics& metrics;
     PlanSink& plans;
-    Loader load;  // empty: load in this process
-    // [any] A plugin's state changed: to log it. Called without a lock, on the loop thread.
-    std::function<void(const PluginStatus&)> on_change;
+    Loader load = {};  // empty: load in this process
+    Duration restart_delay = std::chrono::seconds(1);  // after the first failure; then twice as long each time
+    // A plugin's state or the reason of it changed: to log it. On the loop thread.
+    std::function<void(const PluginStatus&)> on_change = {};
   };
 
   explicit PluginManager(Parts parts);

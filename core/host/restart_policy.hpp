@@ -16,10 +16,13 @@ class RestartPolicy {
   static constexpr Duration kWindow = std::chrono::minutes(10);
   static constexpr Duration kFirstDelay = std::chrono::seconds(1);
 
+  explicit RestartPolicy(Duration first_delay = kFirstDelay) : first_delay_(first_delay) {}
+
   // It failed now. How long to wait before the next start; nullopt: leave it alone.
   std::optional<Duration> failed(Time now);
 
  private:
+  Duration first_delay_;
   std::deque<Time> failures_;  // those within the window
 };
 

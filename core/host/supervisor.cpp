@@ -39,7 +39,7 @@ Supervisor::Supervisor(Parts parts, Pace pace) : parts_(std::move(parts)), pace_
 
 void Supervisor::start() {
   if (std::exchange(wanted_, true)) return;
-  policy_ = {};
+  policy_ = RestartPolicy(parts_.restart_delay);
   parked_ = false;
   instance_->start();
 }

@@ -22,6 +22,7 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   struct Parts {
     event::Loop& loop;
     const Clock& clock;
+    Duration restart_delay = RestartPolicy::kFirstDelay;
     unsigned nth = 0;               // of all instances: shifts its ticks
     std::function<void()> changed;  // [any] the state did
   };
