@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/manifest.hpp"
+
+#include <doctest/doctest.h>
+#include <elf.h>
+
+#include <cstddef>
+#include <filesystem>
+
+#include "core/base/file.hpp"
+#include "core/host/elf_section.hpp"
+#include "core/host/grants.hpp"
+#include "plugin_shelf.hpp"
+
+using namespace koord;
+using namespace koord::host;
+using koord::test::built_plugin;
+using koord::test::PluginShelf;
+
+namespace {
+
+const std::string kMinimal =
+    "koord-manifest/1\nid=com.acme.runq\nversion=1.2.0\nabi=1.0\nkinds=koord.advisor/1\ngate=AcmeRunQueue\n";
+
+std::string refusal(std::string_view text) {
+  Result<Manifest> manifest = parse_manifest(text);
+  return manifest ? "accepted" : manifest.error().message();
+}
+
+std::string refusal_of_file(const std::string& path) {
+  Result<Manifest> manifest = read_manifest(path);
+  return manifest ? "accepted" : manifest.error().message();
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a manifest names the plugin, its ABI, kinds and gate") {
+  Result<Manifest> manifest = parse_manifest(kMinimal);
+  REQUIRE(manifest);
+  CHECK(manifest->id == "com.acme.runq");
+  CHECK(manifest->version == "1.2.0");
+  CHECK(manifest->abi_major == 1);
+  CHECK(manifest->kinds == std::vector<std::string>{"koord.advisor/1"});
+  CHECK(manifest->gate == "AcmeRunQueue");
+  CHECK(manifest->stage == config::Stage::alpha);
+  CHECK(manifest->runtime == Runtime::native);
+}
+
+TEST_CASE("a manifest lists the services it requires and those it can use") {
+  Result<Manifest> manifest = parse_manifest(kMinimal + "requires=koord.metrics/1,koord.kv/1\noptional=com.acme.x/2\n");
+  REQUIRE(manifest);
+  CHECK(manifest->required_services == std::vector<std::string>{"koord.metrics/1", "koord.kv/1"});
+  CHECK(manifest->optional_services == std::vector<std::string>{"com.acme.x/2"});
+}
+
+TEST_CASE("keys of a later minor are ignored") { CHECK(parse_manifest(kMinimal + "colour=blue\n")); }
+
+TEST_CASE("NUL bytes may follow a manifest but not stand in it") {
+  CHECK(parse_manifest(kMinimal + std::string(3, '\0')));
+  CHECK(contains(refusal(kMinimal + std::string(1, '\0') + "license=x\n"), "control character"));
+}
+
+TEST_CASE("a manifest is refused with what was wanted and found") {
+  struct {
+    std::string text;
+    std::string_view why;
+  } rows[] = {
+      {"", "wanted the first line 'koord-manifest/1', found ''"},
+      {"koord-manifest/2\n", "found 'koord-manifest/2'"},
+      {"koord-manifest/1\nid=x\n", "wanted 'version', found none"},
+      {kMinimal + "id=other\n", "found 'id' twice, wanted it once"},
+      {kMinimal + "nonsense\n", "wanted lines key=value, found 'nonsense'"},
+      {kMinimal + "stage=gamma\n", "stage='gamma': wanted alpha, beta or ga"},
+      {kMinimal + "default=yes\n", "default='yes': wanted true or false"},
+      {kMinimal + "runtime=perl\n", "runtime='perl': wanted native, go, jvm or python"},
+      {kMinimal + "requires=metrics\n", "requires='metrics': wanted names such as koord.metrics/1"},
+      {kMinimal + "requires=a/1,a/1\n", "wanted each name once"},
+      {"koord-manifest/1\nid=../x\nversion=1\n", "id='../x': wanted"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=one\n", "abi='one': wanted MAJOR.MINOR"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=\ngate=G\n", "at least one of 'kinds'"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=lower\n", "gate='lower': wanted a gate name"},
+      {kMinimal + "license=\x1b[2J\n", "control character"},
+      {kMinimal + "license=\xff\n", "wanted UTF-8"},
+      {kMinimal + std::string(5000, 'x'), "at most 4096 bytes, found"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.text);
+    CHECK_MESSAGE(contains(refusal(row.text), row.why), refusal(row.text));
+  }
+}
+
+TEST_CASE("only a plugin of the host itself may be on by default") {
+  Result<Manifest> other = parse_manifest(kMinimal + "default=true\nstage=ga\n");
+  REQUIRE(other);
+  CHECK_FALSE(other->gate_spec().default_on);
+  std::string own = "koord-manifest/1\nid=advisor-x\nversion=1\nabi=1.0\nkinds=a/1\ngate=X\ndefault=true\n";
+  CHECK(parse_manifest(own)->gate_spec().default_on);
+}
+
+TEST_CASE("the manifest of a shared object is read without mapping it") {
+  Result<Manifest> manifest = read_manifest(built_plugin("puppet"));
+  REQUIRE(manifest);
+  CHECK(manifest->id == "puppet");
+  // Its constructor throws: mapping it would not go unnoticed.
+  CHECK(read_manifest(built_plugin("throws"))->id == "throws");
+}
+
+TEST_CASE("a shared object without a manifest is refused") {
+  CHECK(contains(refusal_of_file(built_plugin("no-manifest")), "wanted a section '.koord_manifest', found none"));
+}
+
+TEST_CASE("a shared object of another architecture is refused with both names") {
+  PluginShelf shelf{"puppet"};
+  shelf.patch("puppet", offsetof(Elf64_Ehdr, e_machine), std::string("\x16\x00", 2));  // EM_S390
+  std::string why = refusal_of_file(shelf.file("puppet"));
+  CHECK_MESSAGE(contains(why, "wanted machine "), why);
+  CHECK_MESSAGE(contains(why, "found s390"), why);
+}
+
+TEST_CASE("a 32-bit file, a big-endian one and one that is no ELF file are refused") {
+  PluginShelf shelf{"puppet"};
+  shelf.patch("puppet", EI_CLASS, "\x01");
+  CHECK(contains(refusal_of_file(shelf.file("puppet")), "wanted a 64-bit ELF file"));
+  shelf.patch("puppet", EI_CLASS, "\x02\x02");
+  CHECK(contains(refusal_of_file(shelf.file("puppet")), "wanted a little-endian ELF file"));
+  shelf.patch("puppet", 0, "#!/bin/sh");
+  CHECK(contains(refusal_of_file(shelf.file("puppet")), "wanted an ELF file"));
+}
+
+TEST_CASE("a truncated file is refused wherever it was cut") {
+  Result<std::string> whole = read_file(built_plugin("puppet"));
+  REQUIRE(whole);
+  for (std::size_t size = 0; size < whole->size(); size += 97) {
+    auto bytes = std::as_bytes(std::span(whole->data(), size));
+    CHECK_FALSE(read_elf_section(bytes_of_memory(bytes), ".koord_manifest", 4097));
+  }
+  PluginShelf shelf{"puppet"};
+  std::filesystem::resize_file(shelf.file("puppet"), 5000);
+  CHECK(contains(refusal_of_file(shelf.file("puppet")), "truncated: wanted the section table up to byte"));
+}
+
+TEST_CASE("another ABI major is refused with both majors") {
+  Result<Manifest> manifest = read_manifest(built_plugin("other-major"));
+  REQUIRE(manifest);
+  CHECK(check_compatible(*manifest).error().message() == "wanted plugin ABI 1.x, found 2.0");
+}
+
+TEST_CASE("an unknown kind and a runtime that needs a process of its own are refused") {
+  Manifest manifest = *parse_manifest(kMinimal);
+  manifest.kinds = {"koord.weather/1"};
+  CHECK(contains(check_compatible(manifest).error().message(), "found kind 'koord.weather/1', this host knows"));
+  manifest = *read_manifest(built_plugin("other-runtime"));
+  CHECK(contains(check_compatible(manifest).error().message(), "runtime=go needs a process of its own"));
+}
+
+TEST_CASE("an advisor that requires koord.knobs/1 is refused with who may have it and what is offered") {
+  std::string why = check_required_services(*read_manifest(built_plugin("wants-knobs"))).error().message();
+  CHECK_MESSAGE(why.starts_with("wants-knobs wanted service koord.knobs/1, which is granted to "
+                                "koord.qos-strategy/1; offered to koord.advisor/1: koord.capabilities/1"), why);
+}
+
+TEST_CASE("a plugin that requires a service nobody has is refused with its name") {
+  std::string why = check_required_services(*read_manifest(built_plugin("wants-unknown"))).error().message();
+  CHECK_MESSAGE(contains(why, "wanted service com.acme.magic/1, which this host does not have; offered"), why);
+}
+
+TEST_CASE("a strategy is granted knobs, an advisor is not") {
+  auto has = [](std::string_view kind, std::string_view service) {
+    std::vector<std::string> granted = granted_services(kind);
+    return std::find(granted.begin(), granted.end(), service) != granted.end();
+  };
+  CHECK(has("koord.qos-strategy/1", "koord.knobs/1"));
+  CHECK_FALSE(has("koord.advisor/1", "koord.knobs/1"));
+  CHECK(has("koord.advisor/1", "koord.metrics/1"));
+  CHECK(granted_services("koord.weather/1").empty());
+}

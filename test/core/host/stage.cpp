@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+
+#include <algorithm>
+#include <future>
+#include <set>
+#include <stdexcept>
+
+#include "core/host/grants.hpp"
+#include "core/host/manifest.hpp"
+#include "core/host/module.hpp"
+
+namespace koord::test {
+namespace {
+
+std::shared_ptr<const host::LoadedPlugin> load(const std::string& path) {
+  host::Manifest manifest = *host::read_manifest(path);
+  auto plugin = host::Module::load(path, manifest);
+  if (!plugin) throw std::runtime_error(plugin.error().message());
+  return *plugin;
+}
+
+}  // namespace
+
+Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
+    : shelf_{plugin}, host_(std::make_unique<FakeHost>(node_)), puppet_(shelf_.file(plugin)) {
+  std::shared_ptr<const host::LoadedPlugin> loaded = load(shelf_.file(plugin));
+  std::vector<std::string> granted = host::granted_services(loaded->classes()[0].kind);
+  auto make_context = [this, granted, plugin](const std::string& config_json) {
+    return std::make_unique<host::PluginContext>(host_->services(), plugin,
+                                                 std::set<std::string>(granted.begin(), granted.end()), config_json);
+  };
+  host::Instance::Parts parts{.plugin_id = plugin,
+                              .plugin = loaded,
+                              .class_index = 0,
+                              .make_context = make_context,
+                              .pool = pool_,
+                              .clock = host_->clock(),
+                              .plans = plans_,
+                              .on_change = [bell = bell_](host::PluginState) { bell->ring(); }};
+  instance_ = host::Instance::make(std::move(parts), std::move(settings));
+}
+
+Stage::~Stage() { stop(); }
+
+bool Stage::await(const std::function<bool(const host::InstanceStatus&)>& condition) {
+  return bell_->await([&] { return condition(instance_->status()); });
+}
+
+bool Stage::await(host::PluginState state) {
+  return await([state](const host::InstanceStatus& status) { return status.state == state; });
+}
+
+bool Stage::run() {
+  instance_->start();
+  return await(host::PluginState::running);
+}
+
+bool Stage::stop() {
+  instance_->stop();
+  return bell_->await([&] { return instance_->ended(); });
+}
+
+bool Stage::tick() {
+  std::uint64_t before = instance_->status().counts.calls;
+  instance_->tick();
+  // A tick rings no bell: it is over when it is counted.
+  for (;;) {
+    host::InstanceStatus now = instance_->status();
+    if (now.counts.calls > before && now.call.empty()) return true;
+    std::this_thread::yield();
+  }
+}
+
+HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers)
+    : shelf_(plugins), host_(node_), pool_(workers) {
+  settings_.directories = {shelf_.path()};
+  settings_.defaults.config_json = "{}";
+  settings_.defaults.max_series = 1000;
+  manager_ = std::make_unique<host::PluginManager>(
+      host::PluginManager::Parts{.loop = loop_,
+                                 .pool = pool_,
+                                 .services = host_.services(),
+                                 .metrics = metrics_,
+                                 .plans = plans_,
+                                 .restart_delay = std::chrono::milliseconds(1),
+                                 .on_change = [this](const host::PluginStatus&) { bell_.ring(); }});
+  thread_ = std::thread([this] { loop_.run(); });
+}
+
+HostStage::~HostStage() {
+  in_loop([this] { manager_.reset(); });
+  loop_.stop();
+  thread_.join();
+}
+
+void HostStage::in_loop(const std::function<void()>& task) {
+  std::promise<void> done;
+  loop_.post([&] {
+    task();
+    done.set_value();
+  });
+  done.get_future().wait();
+}
+
+void HostStage::apply(std::string_view gates) {
+  in_loop([&] {
+    config::FeatureGates all;
+    manager_->discover(settings_.directories, all);
+    if (auto applied = all.apply(gates, "the test"); !applied) throw std::runtime_error(applied.error().message());
+    manager_->apply(settings_, all);
+  });
+}
+
+host::PluginStatus HostStage::status(std::string_view id) {
+  std::vector<host::PluginStatus> all = manager_->status();
+  auto found = std::find_if(all.begin(), all.end(), [&](const host::PluginStatus& p) { return p.id == id; });
+  return found == all.end() ? host::PluginStatus{} : *found;
+}
+
+bool HostStage::await(std::string_view id, host::PluginState state) {
+  return bell_.await([&] { return status(id).state == state; });
+}
+
+bool HostStage::stop(Duration grace) {
+  bool clean = false;
+  in_loop([&] { clean = manager_->stop(grace); });
+  return clean;
+}
+
+}  // namespace koord::test

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where test plugins run: the real services on a fake node, real threads. Stage runs single instances, HostStage the
+// whole plugin manager with its loop.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "core/config/config.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/host/instance.hpp"
+#include "core/host/plan_sink.hpp"
+#include "core/host/plugin_manager.hpp"
+#include "core/metric/host_metrics.hpp"
+#include "plugin_shelf.hpp"
+#include "puppet.hpp"
+#include "test/support/fake_host.hpp"
+#include "test/support/fake_node.hpp"
+
+namespace koord::test {
+
+// Woken when something changed; waits for a condition with the time limit of a failed test.
+class Bell {
+ public:
+  void ring() {
+    std::lock_guard lock(mutex_);
+    rung_.notify_all();
+  }
+  bool await(const std::function<bool()>& condition) {
+    std::unique_lock lock(mutex_);
+    return rung_.wait_for(lock, kLongEnough, condition);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable rung_;
+};
+
+// One instance of a plugin, without anyone who ticks or restarts it.
+class Stage {
+ public:
+  explicit Stage(const std::string& plugin, host::InstanceSettings settings = {});
+  ~Stage();
+
+  FakeHost& host() { return *host_; }
+  Puppet& puppet() { return puppet_; }
+  host::Instance& instance() { return *instance_; }
+  host::KeepPlans& plans() { return plans_; }
+
+  bool await(host::PluginState state);
+  bool await(const std::function<bool(const host::InstanceStatus&)>& condition);
+  // Starts it and waits until it runs.
+  bool run();
+  // Stops it and waits until it has.
+  bool stop();
+  // Ticks it once and waits until that is done.
+  bool tick();
+
+ private:
+  PluginShelf shelf_;
+  FakeNode node_;
+  std::unique_ptr<FakeHost> host_;
+  Puppet puppet_;
+  host::KeepPlans plans_;
+  // Kept by a wedged instance's watchdog call, hence shared.
+  std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
+  event::WorkerPool pool_{2};
+  std::shared_ptr<host::Instance> instance_;
+};
+
+// The plugin manager on a loop of its own thread.
+class HostStage {
+ public:
+  explicit HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers = 2);
+  ~HostStage();
+
+  PluginShelf& shelf() { return shelf_; }
+  FakeHost& host() { return host_; }
+  metric::HostMetrics& metrics() { return metrics_; }
+  host::PluginManager& manager() { return *manager_; }
+  config::PluginsSettings& settings() { return settings_; }
+
+  // Reads the shelf, sets these gates and makes it so.
+  void apply(std::string_view gates);
+  host::PluginStatus status(std::string_view id);
+  // Waits until the plugin is in this state; false after a long time.
+  bool await(std::string_view id, host::PluginState state);
+  bool stop(Duration grace = std::chrono::seconds(5));
+
+ private:
+  void in_loop(const std::function<void()>& task);
+
+  PluginShelf shelf_;
+  FakeNode node_;
+  FakeHost host_;
+  metric::HostMetrics metrics_;
+  host::KeepPlans plans_;
+  config::PluginsSettings settings_;
+  Bell bell_;
+  event::Loop loop_;
+  event::WorkerPool pool_;
+  std::unique_ptr<host::PluginManager> manager_;
+  std::thread thread_;
+};
+
+}  // namespace koord::test
