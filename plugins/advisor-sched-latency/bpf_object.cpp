@@ -77,7 +77,8 @@ class Warnings {
 void keep_only(bpf_object* object, const std::vector<std::string_view>& wanted) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, object) {
-    const bool is_wanted = std::find(wanted.begin(), wanted.end(), bpf_program__name(program)) != wanted.end();
+    const bool is_wanted =
+        std::find(wanted.begin(), wanted.end(), bpf_program__name(program)) != wanted.end();
     bpf_program__set_autoload(program, is_wanted);
   }
 }
@@ -105,10 +106,15 @@ Result<void> run_iterator(const bpf_link* link) {
 
 }  // namespace
 
-void BpfObject::Close::operator()(::sched_latency* skeleton) const { sched_latency__destroy(skeleton); }
-void BpfObject::Close::operator()(bpf_link* link) const { bpf_link__destroy(link); }
+void BpfObject::Close::operator()(::sched_latency* skeleton) const {
+  sched_latency__destroy(skeleton);
+}
+void BpfObject::Close::operator()(bpf_link* link) const {
+  bpf_link__destroy(link);
+}
 
-Result<BpfObject> BpfObject::load(Source source, int hierarchy_id, std::uint32_t slots, const ProbeOptions& options) {
+Result<BpfObject> BpfObject::load(Source source, int hierarchy_id, std::uint32_t slots,
+                                  const ProbeOptions& options) {
   Warnings warnings;
   LIBBPF_OPTS(bpf_object_open_opts, open_options);
   open_options.btf_custom_path = options.btf.empty() ? nullptr : options.btf.c_str();
@@ -141,16 +147,27 @@ Result<void> BpfObject::start_program(const char* name) {
   return {};
 }
 
-int BpfObject::histograms() const { return bpf_map__fd(skeleton_->maps.histograms); }
-int BpfObject::slot_owners() const { return bpf_map__fd(skeleton_->maps.slot_owners); }
-int BpfObject::free_slots() const { return bpf_map__fd(skeleton_->maps.free_slots); }
-int BpfObject::ended_slots() const { return bpf_map__fd(skeleton_->maps.ended_slots); }
-int BpfObject::slot_cache() const { return bpf_map__fd(skeleton_->maps.slot_cache); }
-int BpfObject::lost_waits() const { return bpf_map__fd(skeleton_->maps.lost_waits); }
+int BpfObject::histograms() const {
+  return bpf_map__fd(skeleton_->maps.histograms);
+}
+int BpfObject::slot_owners() const {
+  return bpf_map__fd(skeleton_->maps.slot_owners);
+}
+int BpfObject::free_slots() const {
+  return bpf_map__fd(skeleton_->maps.free_slots);
+}
+int BpfObject::ended_slots() const {
+  return bpf_map__fd(skeleton_->maps.ended_slots);
+}
+int BpfObject::slot_cache() const {
+  return bpf_map__fd(skeleton_->maps.slot_cache);
+}
+int BpfObject::lost_waits() const {
+  return bpf_map__fd(skeleton_->maps.lost_waits);
+}
 
 Result<MappedArray> MappedArray::open(int map, std::size_t entries) {
-  void* memory =
-      ::mmap(nullptr, entries * sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+  void* memory = ::mmap(nullptr, entries * sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
   if (memory == MAP_FAILED) return system_error(errno, "cannot map an array of the programs");
   MappedArray array;
   array.entries_ = {static_cast<std::uint64_t*>(memory), entries};

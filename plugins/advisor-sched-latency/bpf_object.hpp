@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BpfObject owns an opened skeleton of bpf/sched_latency: loads the programs of one source, starts them, and gives
-// the descriptors of their maps. MappedArray is a map of integers that the kernel shares with us.
+// BpfObject owns an opened skeleton of bpf/sched_latency: loads the programs of one source, starts them, and
+// gives the descriptors of their maps. MappedArray is a map of integers that the kernel shares with us.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ namespace koord::sched_latency {
 
 class BpfObject {
  public:
-  static Result<BpfObject> load(Source source, int hierarchy_id, std::uint32_t slots, const ProbeOptions& options);
+  static Result<BpfObject> load(Source source, int hierarchy_id, std::uint32_t slots,
+                                const ProbeOptions& options);
 
   // Until this object ends.
   Result<void> start();

@@ -24,8 +24,9 @@ constexpr std::uint64_t kSlotMask = (1u << SCHED_LATENCY_SLOT_BITS) - 1;
 
 // Every slot costs its size on every CPU: bounded by bytes, not by a number that is dear on a large machine.
 std::uint32_t slots_for(std::uint32_t wanted, std::uint32_t cpus) {
-  if (wanted == 0) wanted = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(kHistogramBytes / (cpus * sizeof(sched_latency_histogram)), 512, 4096));
+  if (wanted == 0)
+    wanted = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(kHistogramBytes / (cpus * sizeof(sched_latency_histogram)), 512, 4096));
   return std::clamp<std::uint32_t>(wanted, 2, SCHED_LATENCY_MAX_SLOTS);
 }
 
@@ -47,7 +48,8 @@ BpfProbe::BpfProbe(Source source, BpfObject object, std::uint32_t slots)
 
 BpfProbe::~BpfProbe() = default;
 
-Result<std::unique_ptr<Probe>> BpfProbe::open(Source source, const CgroupTree& tree, const ProbeOptions& options) {
+Result<std::unique_ptr<Probe>> BpfProbe::open(Source source, const CgroupTree& tree,
+                                              const ProbeOptions& options) {
   const std::uint32_t cpus = TRY(possible_cpus());
   const std::uint32_t slots = slots_for(options.slots, cpus);
   BpfObject object = TRY(BpfObject::load(source, tree.hierarchy_id(), slots, options));
@@ -96,14 +98,15 @@ Result<std::vector<sched_latency_ended>> BpfProbe::take_ended() {
   return all;
 }
 
-// So that a last thread of a removed cgroup cannot write into a slot that has a new owner, and cgroups that found
-// no slot look again.
+// So that a last thread of a removed cgroup cannot write into a slot that has a new owner, and cgroups that
+// found no slot look again.
 void BpfProbe::forget_cached(std::span<const sched_latency_ended> ended) {
   if (ended.empty()) return;
   std::unordered_set<std::uint64_t> slots = {SCHED_LATENCY_SLOT_UNAVAILABLE};
   for (const sched_latency_ended& cgroup : ended) slots.insert(cgroup.slot);
   for (std::size_t i = 0; i < cache_.size(); ++i)
-    if (std::uint64_t entry = cache_.load(i); entry != 0 && slots.contains(entry & kSlotMask)) cache_.store(i, 0);
+    if (std::uint64_t entry = cache_.load(i); entry != 0 && slots.contains(entry & kSlotMask))
+      cache_.store(i, 0);
 }
 
 std::uint32_t BpfProbe::slots_to_read() const {
@@ -116,7 +119,8 @@ Result<void> BpfProbe::read_slots(std::uint32_t n) {
   std::uint32_t next = 0;
   std::uint32_t count = n;
   LIBBPF_OPTS(bpf_map_batch_opts, options);
-  int status = bpf_map_lookup_batch(object_.histograms(), nullptr, &next, keys_.data(), values_.data(), &count, &options);
+  int status = bpf_map_lookup_batch(object_.histograms(), nullptr, &next, keys_.data(), values_.data(),
+                                    &count, &options);
   const bool is_complete = (status == 0 || errno == ENOENT) && count == n;
   return is_complete ? Result<void>() : read_slots_one_by_one(n);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BpfProbe owns the programs of bpf/sched_latency while they run in the kernel, and their maps; they leave the
-// kernel with it. See bpf/sched_latency/sched_latency.h for the life of a slot, of which this is the user's half.
+// BpfProbe owns the programs of bpf/sched_latency while they run in the kernel, and their maps; they leave
+// the kernel with it. See bpf/sched_latency/sched_latency.h for the life of a slot, of which this is the
+// user's half.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ namespace koord::sched_latency {
 class BpfProbe final : public Probe {
  public:
   // Loads and starts the programs of one source, any but schedstat.
-  static Result<std::unique_ptr<Probe>> open(Source source, const CgroupTree& tree, const ProbeOptions& options);
+  static Result<std::unique_ptr<Probe>> open(Source source, const CgroupTree& tree,
+                                             const ProbeOptions& options);
   ~BpfProbe() override;
 
   Source source() const override { return source_; }

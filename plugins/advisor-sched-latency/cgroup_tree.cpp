@@ -57,7 +57,8 @@ void collect(const std::string& path, std::vector<CgroupDirectory>& found) {
 Result<CgroupTree> CgroupTree::find(const std::string& cgroup_root, const std::string& proc) {
   const std::string self_cgroup = TRY(read_file(proc + "/self/cgroup"));
   const Hierarchy cpu = TRY(hierarchy_of_cpu(self_cgroup));
-  std::vector<std::string> candidates = {cgroup_root + "/cgroup.procs", cgroup_root + "/unified/cgroup.procs"};
+  std::vector<std::string> candidates = {cgroup_root + "/cgroup.procs",
+                                         cgroup_root + "/unified/cgroup.procs"};
   if (cpu.id != 0) candidates = {cgroup_root + "/cpu/tasks", cgroup_root + "/" + cpu.controllers + "/tasks"};
   auto root = first_that_exists(candidates);
   if (!root) return not_found("no tree of the cpu controller at " + join(candidates, " or "));
@@ -77,7 +78,8 @@ std::vector<CgroupDirectory> CgroupTree::subtree(std::string_view cgroup) const 
 Result<CgroupDirectory> CgroupTree::directory(std::string_view cgroup) const {
   std::string where = path(cgroup);
   struct stat status;
-  if (::stat(where.c_str(), &status) != 0) return system_error(errno, "cannot find the cgroup '" + where + "'");
+  if (::stat(where.c_str(), &status) != 0)
+    return system_error(errno, "cannot find the cgroup '" + where + "'");
   return CgroupDirectory{status.st_ino, where};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hierarchy in which scheduling latency is accounted: that of the cpu controller on cgroup v1, the v2 tree
-// otherwise. Maps cgroups between the names used in the agent (directories relative to the root) and the number
-// the kernel knows them by, which is the inode number of the directory. [any thread]
+// The hierarchy in which scheduling latency is accounted: that of the cpu controller on cgroup v1, the v2
+// tree otherwise. Maps cgroups between the names used in the agent (directories relative to the root) and the
+// number the kernel knows them by, which is the inode number of the directory. [any thread]
 #pragma once
 
 #include <cstdint>

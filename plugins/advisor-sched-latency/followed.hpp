@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Followed is one pod, container or service with its cgroups: those it has now and those that ended since, so that
-// the last waits of a removed cgroup still reach their owner. Used on the plugin's strand.
+// Followed is one pod, container or service with its cgroups: those it has now and those that ended since, so
+// that the last waits of a removed cgroup still reach their owner. Used on the plugin's strand.
 #pragma once
 
 #include <cstdint>

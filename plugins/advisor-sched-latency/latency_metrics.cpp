@@ -20,12 +20,14 @@ LevelMetrics::LevelMetrics(const koord_host* host, const std::string& level) {
   const std::string name = level + "_sched_latency_";
   const std::string what = "the threads of a " + level + " waited for a CPU before they ran, in seconds.";
   histogram = {host,
-               {name + "seconds", "seconds", "How long " + what, kResolution, KOORD_HISTOGRAM, KOORD_METRIC_EXPORT,
-                exported_bounds_seconds()}};
+               {name + "seconds", "seconds", "How long " + what, kResolution, KOORD_HISTOGRAM,
+                KOORD_METRIC_EXPORT, exported_bounds_seconds()}};
   mean = gauge(host, name + "mean_seconds", "How long on average in the last period " + what);
   p50 = gauge(host, name + "p50_seconds", "How long at most for half the waits of the last period " + what);
-  p95 = gauge(host, name + "p95_seconds", "How long at most for 95 % of the waits of the last period " + what);
-  p99 = gauge(host, name + "p99_seconds", "How long at most for 99 % of the waits of the last period " + what);
+  p95 =
+      gauge(host, name + "p95_seconds", "How long at most for 95 % of the waits of the last period " + what);
+  p99 =
+      gauge(host, name + "p99_seconds", "How long at most for 99 % of the waits of the last period " + what);
 }
 
 SubjectSeries::SubjectSeries(const LevelMetrics& metrics, std::uint64_t subject)

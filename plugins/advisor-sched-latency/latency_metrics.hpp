@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of scheduling latency, of one level (node, pod or container) each, and the series of one subject.
-// Used on the plugin's strand.
+// The metrics of scheduling latency, of one level (node, pod or container) each, and the series of one
+// subject. Used on the plugin's strand.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ class SubjectSeries {
   SubjectSeries() = default;
   SubjectSeries(const LevelMetrics& metrics, std::uint64_t subject);
 
-  // Adds a window to the running total and puts total and window into the batch. Without buckets only the mean.
+  // Adds a window to the running total and puts total and window into the batch. Without buckets only the
+  // mean.
   void report(const Histogram& window, plugin::Batch& batch, CumulativeCounts& counts);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long threads waited for a CPU, as plain values: histograms of delays, what was added between two readings
-// of running totals, and quantiles. Pure: no clock, no files, no kernel. [any thread]
+// How long threads waited for a CPU, as plain values: histograms of delays, what was added between two
+// readings of running totals, and quantiles. Pure: no clock, no files, no kernel. [any thread]
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ struct Histogram {
 // What was added between two readings of one running total. A total that went back counts as added whole.
 Histogram added(const Histogram& before, const Histogram& now);
 
-// The delay that a share `p` of the waits did not exceed, by linear interpolation inside its bucket; the lower
-// bound when that is the last, open bucket. Nothing without waits or without buckets.
+// The delay that a share `p` of the waits did not exceed, by linear interpolation inside its bucket; the
+// lower bound when that is the last, open bucket. Nothing without waits or without buckets.
 std::optional<double> quantile_seconds(const Histogram& histogram, double p);
 std::optional<double> mean_seconds(const Histogram& histogram);
 
@@ -48,7 +48,8 @@ struct CgroupTotal {
 struct Reading {
   std::vector<CgroupTotal> cgroups;
   std::vector<CgroupTotal> ended;  // the last totals of cgroups removed since the reading before
-  // Waits charged to no cgroup because no slot was free; nothing from a source that does not see the whole node.
+  // Waits charged to no cgroup because no slot was free; nothing from a source that does not see the whole
+  // node.
   std::optional<Histogram> unassigned;
   std::uint64_t lost_waits = 0;  // of unknown length, in no histogram
   std::uint32_t slots_used = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-sched-latency: how long the threads of the node, of every pod and of every container wait for a CPU.
+// advisor-sched-latency: how long the threads of the node, of every pod and of every container wait for a
+// CPU.
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -51,7 +52,8 @@ class SchedLatency final : public koord::plugin::Advisor {
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     batch_ = Batch(host());
     define_metrics();
-    tree_ = std::make_unique<CgroupTree>(value_or_fail(CgroupTree::find(root(KOORD_ROOT_CGROUP), root(KOORD_ROOT_PROC))));
+    tree_ = std::make_unique<CgroupTree>(
+        value_or_fail(CgroupTree::find(root(KOORD_ROOT_CGROUP), root(KOORD_ROOT_PROC))));
     open_probe();
   }
 
@@ -64,7 +66,8 @@ class SchedLatency final : public koord::plugin::Advisor {
     windows_.advance(reading);
     CumulativeCounts counts;
     for (auto& [handle, pod] : pods_) pod.series().report(pod.window(windows_), batch_, counts);
-    for (auto& [handle, container] : containers_) container.series().report(container.window(windows_), batch_, counts);
+    for (auto& [handle, container] : containers_)
+      container.series().report(container.window(windows_), batch_, counts);
     if (windows_.node()) node_.report(*windows_.node(), batch_, counts);
     report_itself(reading);
     batch_.send(now_ns);
@@ -77,20 +80,24 @@ class SchedLatency final : public koord::plugin::Advisor {
     container_metrics_ = {host(), "container"};
     pod_metrics_ = {host(), "pod"};
     node_ = SubjectSeries(LevelMetrics(host(), "node"), KOORD_NO_SUBJECT);
-    Metric lost = define({"sched_latency_lost_total", "waits",
-                          "Waits that are missing in some histogram, by the reason: no slot was free for the cgroup "
-                          "(then the node's has them), or the begin of the wait could not be kept.",
-                          1, KOORD_COUNTER});
+    Metric lost =
+        define({"sched_latency_lost_total", "waits",
+                "Waits that are missing in some histogram, by the reason: no slot was free for the cgroup "
+                "(then the node's has them), or the begin of the wait could not be kept.",
+                1, KOORD_COUNTER});
     lost_no_slot_ = lost.series(KOORD_NO_SUBJECT, {{"reason", "no_slot"}});
     lost_no_begin_ = lost.series(KOORD_NO_SUBJECT, {{"reason", "no_begin"}});
-    slots_used_ = define({"sched_latency_slots_used", "slots", "Cgroups with a histogram in the kernel."}).series();
-    info_ = define({"sched_latency_info", "", "Where scheduling latency is read from, in the label source; always 1."});
+    slots_used_ =
+        define({"sched_latency_slots_used", "slots", "Cgroups with a histogram in the kernel."}).series();
+    info_ = define(
+        {"sched_latency_info", "", "Where scheduling latency is read from, in the label source; always 1."});
   }
 
   void open_probe() {
     auto opened = value_or_fail(koord::sched_latency::open_probe(*tree_, options()));
     for (const auto& refusal : opened.refused)
-      log(KOORD_LOG_INFO, "source '" + std::string(name_of(refusal.source)) + "' is not available: " + refusal.why);
+      log(KOORD_LOG_INFO,
+          "source '" + std::string(name_of(refusal.source)) + "' is not available: " + refusal.why);
     probe_ = std::move(opened.probe);
     info_series_ = info_.series(KOORD_NO_SUBJECT, {{"source", name_of(probe_->source())}});
     log(KOORD_LOG_INFO, "reading scheduling latency from '" + std::string(name_of(probe_->source())) + "'");

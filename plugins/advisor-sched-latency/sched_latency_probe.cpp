@@ -9,7 +9,8 @@
 namespace koord::sched_latency {
 namespace {
 
-Result<std::unique_ptr<Probe>> open_source(Source source, const CgroupTree& tree, const ProbeOptions& options) {
+Result<std::unique_ptr<Probe>> open_source(Source source, const CgroupTree& tree,
+                                           const ProbeOptions& options) {
   if (source == Source::schedstat) return SchedstatProbe::open(tree, options);
   return BpfProbe::open(source, tree, options);
 }

@@ -14,7 +14,8 @@ Result<std::unique_ptr<Probe>> SchedstatProbe::open(const CgroupTree& tree, cons
   std::unique_ptr<SchedstatProbe> probe(new SchedstatProbe(options.proc, tree.threads_file()));
   auto own = probe->waited(::getpid());
   if (!own) return std::move(own).error();
-  if (own->turns == 0) return invalid(options.proc + "/self/schedstat says 0 turns: the kernel keeps no such statistics");
+  if (own->turns == 0)
+    return invalid(options.proc + "/self/schedstat says 0 turns: the kernel keeps no such statistics");
   return std::unique_ptr<Probe>(std::move(probe));
 }
 
@@ -39,8 +40,8 @@ void SchedstatProbe::update(Cgroup& cgroup, const std::string& path) const {
     if (!tid) continue;
     auto now = waited(static_cast<int>(*tid));
     if (!now) continue;  // has ended
-    // A thread not seen before is new since the last reading, unless the cgroup itself is; less than before is
-    // another thread that was given the number.
+    // A thread not seen before is new since the last reading, unless the cgroup itself is; less than before
+    // is another thread that was given the number.
     Waited before = cgroup.begun ? Waited{} : *now;
     if (auto known = cgroup.threads.find(static_cast<int>(*tid));
         known != cgroup.threads.end() && known->second.turns <= now->turns)
@@ -59,7 +60,8 @@ Result<Reading> SchedstatProbe::read(std::span<const CgroupDirectory> watched) {
   for (const CgroupDirectory& directory : watched) {
     auto [at, is_new] = next.try_emplace(directory.id);
     if (!is_new) continue;
-    if (auto known = cgroups_.find(directory.id); known != cgroups_.end()) at->second = std::move(known->second);
+    if (auto known = cgroups_.find(directory.id); known != cgroups_.end())
+      at->second = std::move(known->second);
     update(at->second, directory.path);
     reading.cgroups.push_back({directory.id, at->second.total});
   }

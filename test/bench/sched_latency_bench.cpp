@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What measuring scheduling latency costs, in the worst case: two processes that do nothing but switch, on one CPU
+// What measuring scheduling latency costs, in the worst case: two processes that do nothing but switch, on
+// one CPU
 // (`perf bench sched pipe`). Rounds of all variants alternate; the median of each counts.
 #include <bpf/libbpf.h>
 #include <sched.h>
@@ -80,18 +81,30 @@ Reference attach_reference(const std::string& prefix) {
   if (!skeleton) skip("cannot open the reference programs");
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, skeleton->obj)
-    bpf_program__set_autoload(program, std::string(bpf_program__name(program)).starts_with(prefix));
-  if (sched_latency_reference__load(skeleton.get()) != 0 || sched_latency_reference__attach(skeleton.get()) != 0)
+      bpf_program__set_autoload(program, std::string(bpf_program__name(program)).starts_with(prefix));
+  if (sched_latency_reference__load(skeleton.get()) != 0 ||
+      sched_latency_reference__attach(skeleton.get()) != 0)
     skip("the kernel does not accept the reference programs");
   return skeleton;
 }
 
 std::vector<Variant> variants() {
   return {{"none", [] { return Running{}; }},
-          {"empty", [] { return Running{attach_reference("empty"), nullptr}; }},
-          {"sched_info", [] { return Running{nullptr, open(Source::sched_info)}; }},
-          {"task_storage", [] { return Running{nullptr, open(Source::task_storage)}; }},
-          {"usual", [] { return Running{attach_reference("usual"), nullptr}; }}};
+          {"empty",
+           [] {
+             return Running{attach_reference("empty"), nullptr};
+           }},
+          {"sched_info",
+           [] {
+             return Running{nullptr, open(Source::sched_info)};
+           }},
+          {"task_storage",
+           [] {
+             return Running{nullptr, open(Source::task_storage)};
+           }},
+          {"usual", [] {
+             return Running{attach_reference("usual"), nullptr};
+           }}};
 }
 
 std::optional<double> pipe_us_per_op() {
@@ -121,7 +134,8 @@ void go_before_others() {
 // One line: the measured ratio and its target; whether the target is kept.
 bool gate(const char* name, double ours, double reference, double ratio, double target) {
   const bool kept = ratio <= target * kTolerance;
-  std::printf("%-44s %9.3f %9.3f %8.3f  <= %-6.3f %s\n", name, ours, reference, ratio, target, kept ? "ok" : "MISSED");
+  std::printf("%-44s %9.3f %9.3f %8.3f  <= %-6.3f %s\n", name, ours, reference, ratio, target,
+              kept ? "ok" : "MISSED");
   return kept;
 }
 
@@ -132,7 +146,8 @@ double share(const Histogram& histogram, std::size_t bucket) {
 // The largest difference of the two distributions in a bucket from 16 µs up.
 double largest_difference(const Histogram& a, const Histogram& b) {
   double largest = 0;
-  for (std::size_t i = 5; i < a.buckets.size(); ++i) largest = std::max(largest, std::fabs(share(a, i) - share(b, i)));
+  for (std::size_t i = 5; i < a.buckets.size(); ++i)
+    largest = std::max(largest, std::fabs(share(a, i) - share(b, i)));
   return largest;
 }
 
@@ -141,7 +156,8 @@ struct Totals {
   double cgroups = 0;
 };
 
-// Cgroups in which a hundred waits or more were seen: at the edges of the run one probe sees what the other misses.
+// Cgroups in which a hundred waits or more were seen: at the edges of the run one probe sees what the other
+// misses.
 Totals totals_of(Probe& probe) {
   auto reading = probe.read({});
   if (!reading) skip(reading.error().message());
@@ -162,9 +178,11 @@ bool compare_sources() {
   const Totals a = totals_of(*ours);
   const Totals b = totals_of(*other);
   const double waits_a = static_cast<double>(a.all.count), waits_b = static_cast<double>(b.all.count);
-  bool kept = gate("EB3 waits seen, difference to task_storage", waits_a, waits_b, std::fabs(waits_a / waits_b - 1), 0.01);
+  bool kept = gate("EB3 waits seen, difference to task_storage", waits_a, waits_b,
+                   std::fabs(waits_a / waits_b - 1), 0.01);
   kept &= gate("EB3 cgroups seen, difference", a.cgroups, b.cgroups, std::fabs(a.cgroups - b.cgroups), 0);
-  return kept & gate("EB3 largest difference of a bucket >= 16 us", 0, 0, largest_difference(a.all, b.all), 0.02);
+  return kept &
+         gate("EB3 largest difference of a bucket >= 16 us", 0, 0, largest_difference(a.all, b.all), 0.02);
 }
 
 bool compare_costs(std::vector<Variant>& all) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scheduling latency on the real kernel, from each source, against what the threads and the kernel themselves say.
+// Scheduling latency on the real kernel, from each source, against what the threads and the kernel themselves
+// say.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sched.h>
@@ -43,7 +44,9 @@ T must(koord::Result<T> result) {
   return std::move(result).value();
 }
 
-CgroupTree real_tree() { return must(CgroupTree::find("/sys/fs/cgroup", "/proc")); }
+CgroupTree real_tree() {
+  return must(CgroupTree::find("/sys/fs/cgroup", "/proc"));
+}
 
 // Null, after a loud line, on a kernel that does not have the source.
 std::unique_ptr<Probe> open_or_skip(Source source, ProbeOptions options = {}) {
@@ -105,7 +108,8 @@ struct Measured {
 class SharedMeasured {
  public:
   SharedMeasured() {
-    void* memory = ::mmap(nullptr, sizeof(Measured), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        ::mmap(nullptr, sizeof(Measured), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::runtime_error("no shared memory");
     value_ = new (memory) Measured;
   }
@@ -135,8 +139,8 @@ void spin_until(std::uint64_t end_ns) {
   while (now_ns() < end_ns) asm volatile("");
 }
 
-// On one CPU: a waker wakes a waiter again and again while a hog has the CPU, each in a cgroup of its own. The
-// waker goes before the hog and the hog before the waiter, so only the waiter waits.
+// On one CPU: a waker wakes a waiter again and again while a hog has the CPU, each in a cgroup of its own.
+// The waker goes before the hog and the hog before the waiter, so only the waiter waits.
 class Contention {
  public:
   Contention() : waiter([this] { wait(); }), waker([this] { wake(); }) {
@@ -202,9 +206,9 @@ bool within_10_percent(std::uint64_t found, std::uint64_t expected) {
 
 // The contention, with the probe's view of it.
 struct Observed {
-  Histogram waiter, waker;                      // as the probe charged it
-  std::uint64_t waiter_delay, waker_delay;      // as the kernel keeps it for the threads
-  std::uint64_t waiter_stamps;                  // as the waiter measured it
+  Histogram waiter, waker;                  // as the probe charged it
+  std::uint64_t waiter_delay, waker_delay;  // as the kernel keeps it for the threads
+  std::uint64_t waiter_stamps;              // as the waiter measured it
 };
 
 Observed observe(Probe& probe, Contention& scene) {
@@ -227,10 +231,11 @@ void check_known_answer(Source source) {
   if (!probe) return;
   const Observed observed = observe(*probe, scene);
   INFO("waits: waiter ", observed.waiter.count, " waker ", observed.waker.count);
-  INFO("waiter: charged ", observed.waiter.sum_ns, " kernel ", observed.waiter_delay, " own ", observed.waiter_stamps);
+  INFO("waiter: charged ", observed.waiter.sum_ns, " kernel ", observed.waiter_delay, " own ",
+       observed.waiter_stamps);
   INFO("waker: charged ", observed.waker.sum_ns, " kernel ", observed.waker_delay);
-  // A thread that the scheduler takes off its queue and picks again without a switch ends a wait unseen; the next
-  // one then has both.
+  // A thread that the scheduler takes off its queue and picks again without a switch ends a wait unseen; the
+  // next one then has both.
   CHECK(observed.waiter.count >= kRounds * 9 / 10);
   CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_delay));
   CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_stamps));
@@ -239,7 +244,9 @@ void check_known_answer(Source source) {
 }
 
 const CgroupDirectory* no_directories = nullptr;
-Reading read_all(Probe& probe) { return must(probe.read({no_directories, 0})); }
+Reading read_all(Probe& probe) {
+  return must(probe.read({no_directories, 0}));
+}
 
 bool has(const std::vector<koord::sched_latency::CgroupTotal>& cgroups, std::uint64_t id) {
   for (const auto& cgroup : cgroups)
@@ -292,7 +299,9 @@ TEST_CASE("schedstat charges a delay to the cgroup that waited, at its true leng
   check_known_answer(Source::schedstat);
 }
 
-TEST_CASE("a removed cgroup is told once with its last total, from sched_info") { check_reuse(Source::sched_info); }
+TEST_CASE("a removed cgroup is told once with its last total, from sched_info") {
+  check_reuse(Source::sched_info);
+}
 
 TEST_CASE("a removed cgroup is told once with its last total, from task_storage") {
   check_reuse(Source::task_storage);
