@@ -56,7 +56,8 @@ class Exchange {
   // A server may answer and close before it has read everything: its answer counts, not the failed write.
   void on_written(const ErrorCode& error) {
     if (error == beast::error::timeout && failed(error, "cannot send")) return;
-    wire::async_read(stream_, buffer_, parser_, [this](const ErrorCode& e, std::size_t) { failed(e, "no answer"); });
+    wire::async_read(stream_, buffer_, parser_,
+                     [this](const ErrorCode& e, std::size_t) { failed(e, "no answer"); });
   }
 
   bool failed(const ErrorCode& error, const char* what) {
@@ -113,8 +114,8 @@ Result<ClientResponse> get(std::string_view endpoint, std::string_view target, D
   return exchange(wire::verb::get, endpoint, target, {}, timeout, headers);
 }
 
-Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string body, Duration timeout,
-                            const Headers& headers) {
+Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string body,
+                            Duration timeout, const Headers& headers) {
   return exchange(wire::verb::post, endpoint, target, std::move(body), timeout, headers);
 }
 

@@ -26,7 +26,8 @@ struct ClientResponse {
 inline constexpr std::size_t kMaxClientBody = 256u << 20;
 
 // `endpoint`: the path of a unix socket ("/run/…" or "unix:///run/…") or "127.0.0.1:9316" with an optional
-// "http://"; `target`: "/path?query". The timeout is for everything together. An answer of any status is a value.
+// "http://"; `target`: "/path?query". The timeout is for everything together. An answer of any status is a
+// value.
 Result<ClientResponse> get(std::string_view endpoint, std::string_view target,
                            Duration timeout = std::chrono::seconds(5), const Headers& headers = {});
 Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string body,

@@ -34,14 +34,20 @@ constexpr std::size_t kFirstRead = 4 << 10;
 // How long a peer that still sends may take to read an answer that ends the connection.
 constexpr Duration kLinger = std::chrono::seconds(1);
 
-std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
+std::string_view view(beast::string_view text) {
+  return {text.data(), text.size()};
+}
 
 std::optional<Method> method_of(wire::verb verb) {
   switch (verb) {
-    case wire::verb::get: return Method::get;
-    case wire::verb::head: return Method::head;
-    case wire::verb::post: return Method::post;
-    default: return std::nullopt;
+    case wire::verb::get:
+      return Method::get;
+    case wire::verb::head:
+      return Method::head;
+    case wire::verb::post:
+      return Method::post;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -55,7 +61,10 @@ Response answer_to_bad_request(const ErrorCode& error) {
 class BeastConnection final : public Connection, public std::enable_shared_from_this<BeastConnection> {
  public:
   BeastConnection(std::shared_ptr<Service> service, Protocol::socket socket, bool is_unix, OnOver on_over)
-      : service_(std::move(service)), stream_(std::move(socket)), is_unix_(is_unix), on_over_(std::move(on_over)) {}
+      : service_(std::move(service)),
+        stream_(std::move(socket)),
+        is_unix_(is_unix),
+        on_over_(std::move(on_over)) {}
 
   void start() override { await_request(); }
 
@@ -89,7 +98,9 @@ class BeastConnection final : public Connection, public std::enable_shared_from_
 
   template <class Step>
   auto bind(Step step) {
-    return [self = shared_from_this(), step](const ErrorCode& error, std::size_t bytes) { step(*self, error, bytes); };
+    return [self = shared_from_this(), step](const ErrorCode& error, std::size_t bytes) {
+      step(*self, error, bytes);
+    };
   }
 
   std::shared_ptr<Service> service_;
@@ -113,11 +124,12 @@ void BeastConnection::await_request() {
   state_ = State::idle;
   if (buffer_.size() > 0) return read_header();  // pipelined
   stream_.expires_after(service_->limits.idle);
-  stream_.async_read_some(buffer_.prepare(kFirstRead), bind([](auto& self, const ErrorCode& error, std::size_t bytes) {
-    if (error || self.state_ == State::over) return self.over();
-    self.buffer_.commit(bytes);
-    self.read_header();
-  }));
+  stream_.async_read_some(buffer_.prepare(kFirstRead),
+                          bind([](auto& self, const ErrorCode& error, std::size_t bytes) {
+                            if (error || self.state_ == State::over) return self.over();
+                            self.buffer_.commit(bytes);
+                            self.read_header();
+                          }));
 }
 
 void BeastConnection::read_header() {
@@ -126,8 +138,9 @@ void BeastConnection::read_header() {
   parser_->header_limit(static_cast<std::uint32_t>(service_->limits.header_bytes));
   parser_->body_limit(boost::none);  // depends on the route
   stream_.expires_after(service_->limits.read);
-  wire::async_read_header(stream_, buffer_, *parser_,
-                          bind([](auto& self, const ErrorCode& error, std::size_t) { self.on_header(error); }));
+  wire::async_read_header(
+      stream_, buffer_, *parser_,
+      bind([](auto& self, const ErrorCode& error, std::size_t) { self.on_header(error); }));
 }
 
 void BeastConnection::on_header(const ErrorCode& error) {
@@ -164,7 +177,8 @@ void BeastConnection::on_body(const ErrorCode& error) {
 bool BeastConnection::is_peer_gone(const ErrorCode& error) const {
   if (!error) return state_ == State::over;
   return error.category() != make_error_code(wire::error::bad_method).category() ||
-         error == wire::error::end_of_stream || error == wire::error::partial_message || state_ == State::over;
+         error == wire::error::end_of_stream || error == wire::error::partial_message ||
+         state_ == State::over;
 }
 
 Request BeastConnection::take_request() {
@@ -172,7 +186,8 @@ Request BeastConnection::take_request() {
   request.method = method_;
   request.path = std::move(target_.path);
   request.query = std::move(target_.query);
-  for (const auto& field : parser_->get()) request.headers.emplace_back(view(field.name_string()), view(field.value()));
+  for (const auto& field : parser_->get())
+    request.headers.emplace_back(view(field.name_string()), view(field.value()));
   request.body = std::move(parser_->get().body());
   request.from_unix_socket = is_unix_;
   return request;
@@ -213,16 +228,18 @@ void BeastConnection::answer(Response response, bool keep) {
     message->content_length(length);
     write(std::move(message));
   };
-  if (bodiless) send(std::make_shared<wire::response<wire::empty_body>>(std::move(header)));
-  else send(std::make_shared<wire::response<wire::string_body>>(std::move(header), std::move(response.body)));
+  if (bodiless)
+    send(std::make_shared<wire::response<wire::empty_body>>(std::move(header)));
+  else
+    send(std::make_shared<wire::response<wire::string_body>>(std::move(header), std::move(response.body)));
 }
 
 template <class Message>
 void BeastConnection::write(std::shared_ptr<Message> message) {
   stream_.expires_after(service_->limits.write);
   wire::async_write(stream_, *message, bind([message](auto& self, const ErrorCode& error, std::size_t) {
-    self.on_written(error, message->keep_alive());
-  }));
+                      self.on_written(error, message->keep_alive());
+                    }));
 }
 
 void BeastConnection::on_written(const ErrorCode& error, bool keep) {
@@ -237,9 +254,9 @@ void BeastConnection::on_written(const ErrorCode& error, bool keep) {
 
 void BeastConnection::drain() {
   stream_.async_read_some(asio::buffer(discarded_), bind([](auto& self, const ErrorCode& error, std::size_t) {
-    if (error || self.finishing_ || self.state_ == State::over) return self.cut();
-    self.drain();
-  }));
+                            if (error || self.finishing_ || self.state_ == State::over) return self.cut();
+                            self.drain();
+                          }));
 }
 
 void BeastConnection::over() {
@@ -260,7 +277,8 @@ std::shared_ptr<Connection> Connection::open(std::shared_ptr<Service> service, U
   socket.assign(Protocol(name.ss_family, 0), fd.get(), error);
   if (error) return nullptr;
   (void)fd.release();
-  return std::make_shared<BeastConnection>(std::move(service), std::move(socket), is_unix, std::move(on_over));
+  return std::make_shared<BeastConnection>(std::move(service), std::move(socket), is_unix,
+                                           std::move(on_over));
 }
 
 }  // namespace koord::http

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One connection of the server, from its first byte to its end: reads requests one after the other, has each
-// handled by a worker, writes the answer. Owner: the server's core, until the connection says that it is over.
-// [loop thread]
+// handled by a worker, writes the answer. Owner: the server's core, until the connection says that it is
+// over. [loop thread]
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,8 @@ class Connection {
   using OnOver = std::function<void(Connection*)>;
 
   // `on_over` is called once, at the end; it may drop the connection.
-  static std::shared_ptr<Connection> open(std::shared_ptr<Service> service, UniqueFd fd, bool is_unix, OnOver on_over);
+  static std::shared_ptr<Connection> open(std::shared_ptr<Service> service, UniqueFd fd, bool is_unix,
+                                          OnOver on_over);
   virtual ~Connection() = default;
 
   virtual void start() = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a request to its answer: the handler's run on a worker, compression included, and the answers that need no
-// handler.
+// From a request to its answer: the handler's run on a worker, compression included, and the answers that
+// need no handler.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressing answers: level 1, since the text of a scrape is cheap to make and dear to compress. [any thread]
+// Compressing answers: level 1, since the text of a scrape is cheap to make and dear to compress. [any
+// thread]
 #pragma once
 
 #include <string>

@@ -13,10 +13,11 @@ struct Limits {
   std::size_t header_bytes = 8 << 10;
   std::size_t connections = 64;  // of one listener: scrapers cannot lock out the local socket
   std::size_t gzip_from_bytes = 1 << 10;
-  Duration idle = std::chrono::seconds(60);     // from an answer to the next request
-  Duration read = std::chrono::seconds(10);     // for the whole of a request
-  Duration handler = std::chrono::seconds(30);  // then 503; the handler is not interrupted, its answer is dropped
-  Duration write = std::chrono::seconds(10);    // for the whole of an answer
+  Duration idle = std::chrono::seconds(60);  // from an answer to the next request
+  Duration read = std::chrono::seconds(10);  // for the whole of a request
+  Duration handler =
+      std::chrono::seconds(30);  // then 503; the handler is not interrupted, its answer is dropped
+  Duration write = std::chrono::seconds(10);  // for the whole of an answer
 };
 
 }  // namespace koord::http

@@ -18,7 +18,9 @@ ino_t inode_of(const std::string& path) {
 }
 
 // The peer gave up while it waited; the next one is not affected.
-bool is_passing(int error) { return error == ECONNABORTED || error == EINTR || error == EPROTO; }
+bool is_passing(int error) {
+  return error == ECONNABORTED || error == EINTR || error == EPROTO;
+}
 
 }  // namespace
 
@@ -40,16 +42,21 @@ void Listener::start(OnAccept on_accept) {
 void Listener::watch() {
   retry_.reset();
   auto watching = loop_.on_readable(fd_.get(), [this] { accept_all(); });
-  if (watching) watch_ = std::move(watching).value();
-  else pause();
+  if (watching)
+    watch_ = std::move(watching).value();
+  else
+    pause();
 }
 
 void Listener::accept_all() {
   for (;;) {
     UniqueFd peer(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (peer) on_accept_(std::move(peer));
-    else if (errno == EAGAIN) return;
-    else if (!is_passing(errno)) return pause();
+    if (peer)
+      on_accept_(std::move(peer));
+    else if (errno == EAGAIN)
+      return;
+    else if (!is_passing(errno))
+      return pause();
   }
 }
 

@@ -13,7 +13,9 @@ void Routes::post(std::string path, Handler handler, std::size_t max_body) {
   entries_[std::move(path)].post = Route{std::move(handler), max_body};
 }
 
-bool Routes::has_path(std::string_view path) const { return entries_.find(path) != entries_.end(); }
+bool Routes::has_path(std::string_view path) const {
+  return entries_.find(path) != entries_.end();
+}
 
 const Route* Routes::find(Method method, std::string_view path) const {
   auto entry = entries_.find(path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of what is served: exact path and method to handler. Filled before the server starts, then only read.
+// The table of what is served: exact path and method to handler. Filled before the server starts, then only
+// read.
 #pragma once
 
 #include <cstddef>

@@ -142,7 +142,9 @@ void Server::Core::end_stop_when_empty() {
 Server::Server(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits)
     : core_(std::make_shared<Core>(loop, workers, std::move(routes), limits)) {}
 
-Server::~Server() { core_->close(); }
+Server::~Server() {
+  core_->close();
+}
 
 Result<std::uint16_t> Server::listen_tcp(std::string_view address) {
   UniqueFd fd = TRY(open_tcp_listener(address));
@@ -157,8 +159,12 @@ Result<void> Server::listen_unix(const std::string& path) {
   return {};
 }
 
-void Server::stop(Duration bound, std::function<void()> stopped) { core_->begin_stop(bound, std::move(stopped)); }
+void Server::stop(Duration bound, std::function<void()> stopped) {
+  core_->begin_stop(bound, std::move(stopped));
+}
 
-Server::Counters Server::counters() const { return core_->counters(); }
+Server::Counters Server::counters() const {
+  return core_->counters();
+}
 
 }  // namespace koord::http

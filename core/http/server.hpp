@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small HTTP/1.1 server on TCP and unix sockets. Its sockets live on the loop, its handlers run on the worker
-// pool. Owner: agentd. The loop and the pool outlive the server, the loop outlives the pool's last task.
+// A small HTTP/1.1 server on TCP and unix sockets. Its sockets live on the loop, its handlers run on the
+// worker pool. Owner: agentd. The loop and the pool outlive the server, the loop outlives the pool's last
+// task.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +38,12 @@ class Server {
   // "127.0.0.1:9316", "[::1]:0", "localhost:9316", ":9316" (every address). Returns the port. [any thread]
   Result<std::uint16_t> listen_tcp(std::string_view address);
 
-  // A socket that only its owner may open. The folder is made; a socket that nobody answers on is replaced, one
-  // that somebody answers on is an error. Removed again by stop(). [any thread]
+  // A socket that only its owner may open. The folder is made; a socket that nobody answers on is replaced,
+  // one that somebody answers on is an error. Removed again by stop(). [any thread]
   Result<void> listen_unix(const std::string& path);
 
-  // Accepts no more, lets requests in flight end for at most `bound`, cuts the rest; then calls `stopped` on the
-  // loop. [any thread]
+  // Accepts no more, lets requests in flight end for at most `bound`, cuts the rest; then calls `stopped` on
+  // the loop. [any thread]
   void stop(Duration bound, std::function<void()> stopped = {});
 
   Counters counters() const;  // [any thread]

@@ -42,7 +42,8 @@ SocketAddress ipv6(in6_addr host, std::uint16_t port) {
 }
 
 Error bad_address(std::string_view text) {
-  return invalid("'" + std::string(text) + "' is not an address, expected one as '127.0.0.1:9316', '[::1]:9316' or ':9316'");
+  return invalid("'" + std::string(text) +
+                 "' is not an address, expected one as '127.0.0.1:9316', '[::1]:9316' or ':9316'");
 }
 
 Result<UniqueFd> open_socket(int family, std::string_view what) {
@@ -73,12 +74,14 @@ Result<void> make_parent_directory(const std::string& path) {
 Result<void> clear_stale_socket(const std::string& path, const SocketAddress& address) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0) return {};
-  if (!S_ISSOCK(info.st_mode)) return invalid("cannot listen on '" + path + "': it exists and is not a socket");
+  if (!S_ISSOCK(info.st_mode))
+    return invalid("cannot listen on '" + path + "': it exists and is not a socket");
   UniqueFd probe = TRY(open_socket(AF_UNIX, path));
   // A full backlog (EAGAIN) is an answer too.
   if (::connect(probe.get(), address.get(), address.length) == 0 || errno != ECONNREFUSED)
     return system_error(EADDRINUSE, "cannot listen on '" + path + "', another process answers there");
-  if (::unlink(path.c_str()) != 0) return system_error(errno, "cannot remove the stale socket '" + path + "'");
+  if (::unlink(path.c_str()) != 0)
+    return system_error(errno, "cannot remove the stale socket '" + path + "'");
   return {};
 }
 
@@ -105,8 +108,8 @@ Result<SocketAddress> unix_address(const std::string& path) {
   sockaddr_un raw{};
   raw.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof raw.sun_path)
-    return invalid("socket path '" + path + "' has " + std::to_string(path.size()) + " bytes, expected 1 to " +
-                   std::to_string(sizeof raw.sun_path - 1));
+    return invalid("socket path '" + path + "' has " + std::to_string(path.size()) +
+                   " bytes, expected 1 to " + std::to_string(sizeof raw.sun_path - 1));
   std::memcpy(raw.sun_path, path.data(), path.size());
   return wrap(raw);
 }

@@ -18,8 +18,8 @@ bool is_unreserved(char c) {
          std::string_view("-._~").find(c) != std::string_view::npos;
 }
 
-// The character that the escape at the front of `text` stands for, -1 when it stands for none. NUL is none: it
-// would end a name early wherever a C string is made of it.
+// The character that the escape at the front of `text` stands for, -1 when it stands for none. NUL is none:
+// it would end a name early wherever a C string is made of it.
 int unescape(std::string_view text) {
   if (text.size() < 3) return -1;
   int high = hex_digit(text[1]), low = hex_digit(text[2]);
@@ -60,7 +60,8 @@ Result<std::string> percent_decode(std::string_view text, bool plus_is_space) {
     char c = rest.front();
     if (c == '%') {
       int value = unescape(rest);
-      if (value < 0) return invalid("'" + std::string(text) + "' has a '%' without two hexadecimal digits of a character");
+      if (value < 0)
+        return invalid("'" + std::string(text) + "' has a '%' without two hexadecimal digits of a character");
       decoded += static_cast<char>(value);
       rest.remove_prefix(2);
     } else {

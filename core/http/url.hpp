@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The target of a request, "/path?name=value", taken apart. Input comes from outside: everything is checked and
-// bounded, nothing is guessed. [any thread]
+// The target of a request, "/path?name=value", taken apart. Input comes from outside: everything is checked
+// and bounded, nothing is guessed. [any thread]
 #pragma once
 
 #include <cstddef>

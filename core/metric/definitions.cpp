@@ -34,7 +34,8 @@ Result<std::uint32_t> Definitions::define(Owner& owner, const Desc& desc) {
     return known->second->id;
   TRY(check(desc));
   Result<void> free = check_free(desc);
-  if (!free) return std::move(free).error().context("'" + owner.name + "' cannot define metric '" + desc.name + "'");
+  if (!free)
+    return std::move(free).error().context("'" + owner.name + "' cannot define metric '" + desc.name + "'");
   auto metric = std::make_unique<Metric>(next_id_++, desc, owner);
   for (std::string& name : line_names(desc)) line_names_.emplace(std::move(name), metric.get());
   by_id_.emplace(metric->id, metric.get());
@@ -47,8 +48,9 @@ Result<void> Definitions::check_free(const Desc& desc) const {
     if (taken == line_names_.end()) continue;
     const Metric& holder = *taken->second;
     std::string what(to_string(holder.desc.type));
-    return invalid("'" + holder.owner.name + "' has defined the " + what + " '" + holder.desc.name +
-                   (name == holder.desc.name && name == desc.name ? "' otherwise" : "', which uses '" + name + "'"));
+    return invalid(
+        "'" + holder.owner.name + "' has defined the " + what + " '" + holder.desc.name +
+        (name == holder.desc.name && name == desc.name ? "' otherwise" : "', which uses '" + name + "'"));
   }
   return {};
 }

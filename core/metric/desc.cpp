@@ -39,9 +39,12 @@ Result<void> check_parts(const Desc& desc) {
 
 std::string_view to_string(Type type) {
   switch (type) {
-    case Type::gauge: return "gauge";
-    case Type::counter: return "counter";
-    case Type::histogram: return "histogram";
+    case Type::gauge:
+      return "gauge";
+    case Type::counter:
+      return "counter";
+    case Type::histogram:
+      return "histogram";
   }
   return "unknown";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's own metrics, kept by prometheus-cpp: few, long-lived, set from anywhere. Their names begin with one of
-// kReservedPrefixes, which plugins cannot use, so the text can follow that of the Registry in one document.
-// All functions may be called from any thread.
+// The host's own metrics, kept by prometheus-cpp: few, long-lived, set from anywhere. Their names begin with
+// one of kReservedPrefixes, which plugins cannot use, so the text can follow that of the Registry in one
+// document. All functions may be called from any thread.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,8 @@ class Histogram;
 
 namespace koord::metric {
 
-// Handles are small values that stay valid as long as the HostMetrics they came from. A default one ignores calls.
+// Handles are small values that stay valid as long as the HostMetrics they came from. A default one ignores
+// calls.
 class HostCounter {
  public:
   HostCounter() = default;
@@ -59,14 +60,15 @@ class HostMetrics {
   explicit HostMetrics(std::string node_name = {});
   ~HostMetrics();
 
-  // `name` without the prefix "koordetector_", one of ours: a name outside kReservedPrefixes or used with two types
-  // is a bug and throws std::invalid_argument. The same name and labels give the same metric.
+  // `name` without the prefix "koordetector_", one of ours: a name outside kReservedPrefixes or used with two
+  // types is a bug and throws std::invalid_argument. The same name and labels give the same metric.
   HostCounter counter(std::string_view name, std::string_view help, const Labels& labels = {});
   HostGauge gauge(std::string_view name, std::string_view help, const Labels& labels = {});
   HostHistogram histogram(std::string_view name, std::string_view help, const std::vector<double>& bounds,
                           const Labels& labels = {});
 
-  // Runs `read` before every write_text, in order, so that values such as memory in use are read when asked for.
+  // Runs `read` before every write_text, in order, so that values such as memory in use are read when asked
+  // for.
   void on_collect(std::function<void()> read);
 
   // Appends the exposition of all families.

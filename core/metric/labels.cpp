@@ -7,27 +7,35 @@
 namespace koord::metric {
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::size_t subject_rank(std::string_view name) {
   return static_cast<std::size_t>(std::find(std::begin(kSubjectLabels), std::end(kSubjectLabels), name) -
                                   std::begin(kSubjectLabels));
 }
 
-bool is_subject_label(std::string_view name) { return subject_rank(name) < std::size(kSubjectLabels); }
+bool is_subject_label(std::string_view name) {
+  return subject_rank(name) < std::size(kSubjectLabels);
+}
 
 Result<void> check_value(const Labels::value_type& label) {
   if (label.second.size() > kMaxLabelValueBytes)
     return invalid("label '" + label.first + "' has a value of " + std::to_string(label.second.size()) +
                    " bytes, expected at most " + std::to_string(kMaxLabelValueBytes));
-  if (!is_valid_utf8(label.second)) return invalid("label '" + label.first + "' has a value that is not UTF-8");
+  if (!is_valid_utf8(label.second))
+    return invalid("label '" + label.first + "' has a value that is not UTF-8");
   return {};
 }
 
 Result<void> check_own_name(std::string_view name) {
   if (!is_valid_name(name) || name.starts_with("__"))
-    return invalid("label '" + std::string(name) + "' is not a name as [a-zA-Z_][a-zA-Z0-9_]* without leading '__'");
+    return invalid("label '" + std::string(name) +
+                   "' is not a name as [a-zA-Z_][a-zA-Z0-9_]* without leading '__'");
   if (name == kNodeLabel || is_subject_label(name))
     return invalid("label '" + std::string(name) + "' is set by the host from the subject of the series");
   if (name == "le") return invalid("label 'le' is kept for the buckets of histograms");
@@ -50,8 +58,8 @@ Result<void> check_unique(const Labels& sorted) {
   return {};
 }
 
-// Length of the UTF-8 sequence at the front of `text`, 0 when it is none: overlong forms, surrogates and numbers
-// beyond U+10FFFF are none.
+// Length of the UTF-8 sequence at the front of `text`, 0 when it is none: overlong forms, surrogates and
+// numbers beyond U+10FFFF are none.
 std::size_t utf8_sequence(std::string_view text) {
   auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned char first = byte(0);
@@ -102,9 +110,8 @@ Result<Labels> checked_subject_labels(Labels labels) {
     TRY(check_subject_name(label.first));
     TRY(check_value(label));
   }
-  std::sort(labels.begin(), labels.end(), [](const auto& a, const auto& b) {
-    return subject_rank(a.first) < subject_rank(b.first);
-  });
+  std::sort(labels.begin(), labels.end(),
+            [](const auto& a, const auto& b) { return subject_rank(a.first) < subject_rank(b.first); });
   TRY(check_unique(labels));
   drop_empty(labels);
   return labels;

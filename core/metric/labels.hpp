@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels, and the subject that the host's own labels come from. A plugin names its own labels only: the node, pod
-// and container labels of a series follow from the subject that the series is bound to.
+// Labels, and the subject that the host's own labels come from. A plugin names its own labels only: the node,
+// pod and container labels of a series follow from the subject that the series is bound to.
 #pragma once
 
 #include <cstdint>

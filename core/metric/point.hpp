@@ -7,12 +7,16 @@
 
 namespace koord::metric {
 
-// Names one life of one series: generation << 32 | index. An index is used again, a generation is not, so an id
-// that was kept too long is recognised. 0 is no series.
+// Names one life of one series: generation << 32 | index. An index is used again, a generation is not, so an
+// id that was kept too long is recognised. 0 is no series.
 using SeriesId = std::uint64_t;
 
-constexpr std::uint32_t index_of(SeriesId id) { return static_cast<std::uint32_t>(id); }
-constexpr std::uint32_t generation_of(SeriesId id) { return static_cast<std::uint32_t>(id >> 32); }
+constexpr std::uint32_t index_of(SeriesId id) {
+  return static_cast<std::uint32_t>(id);
+}
+constexpr std::uint32_t generation_of(SeriesId id) {
+  return static_cast<std::uint32_t>(id >> 32);
+}
 constexpr SeriesId make_series_id(std::uint32_t generation, std::uint32_t index) {
   return static_cast<SeriesId>(generation) << 32 | index;
 }

@@ -8,7 +8,9 @@
 namespace koord::metric {
 namespace {
 
-void add_capped(double& to, double more, double cap) { to = std::min(to + more, cap); }
+void add_capped(double& to, double more, double cap) {
+  to = std::min(to + more, cap);
+}
 
 }  // namespace
 
@@ -54,14 +56,19 @@ Error Recorder::refusal(Verdict verdict, const Owner& owner, SeriesId id) const 
   const Metric& metric = *table_[index_of(id)].metric;
   what += " of metric '" + metric.desc.name + "'";
   switch (verdict) {
-    case Verdict::foreign: return invalid(what + " belongs to '" + metric.owner.name + "', not to '" + owner.name + "'");
-    case Verdict::wrong_type: return invalid(what + " is a " + std::string(to_string(metric.desc.type)));
-    case Verdict::infinite: return invalid(what + " got an infinite value");
-    case Verdict::negative: return invalid(what + " is a counter and got a negative value");
+    case Verdict::foreign:
+      return invalid(what + " belongs to '" + metric.owner.name + "', not to '" + owner.name + "'");
+    case Verdict::wrong_type:
+      return invalid(what + " is a " + std::string(to_string(metric.desc.type)));
+    case Verdict::infinite:
+      return invalid(what + " got an infinite value");
+    case Verdict::negative:
+      return invalid(what + " is a counter and got a negative value");
     case Verdict::bad_buckets:
       return invalid(what + " expects " + std::to_string(metric.desc.bounds.size() + 1) +
                      " cumulative counts, none smaller than the one before");
-    default: return invalid(what + " got a value beyond 2^62 times its resolution");
+    default:
+      return invalid(what + " got a value beyond 2^62 times its resolution");
   }
 }
 
@@ -76,8 +83,10 @@ Result<RecordSummary> Recorder::record(const Owner& owner, Time time, std::span<
   bool sums = false;
   for (const Point& point : points) {
     Verdict verdict = judge(owner, point);
-    if (verdict == Verdict::good) sums = sums || adds_up(point);
-    else if (!count(verdict, summary)) return refusal(verdict, owner, point.series);
+    if (verdict == Verdict::good)
+      sums = sums || adds_up(point);
+    else if (!count(verdict, summary))
+      return refusal(verdict, owner, point.series);
   }
   summary.recorded = points.size() - summary.stale - summary.absent;
   if (sums || summary.recorded < points.size()) points = accepted(owner, points);
@@ -96,17 +105,22 @@ std::span<const Point> Recorder::accepted(const Owner& owner, std::span<const Po
   others_.clear();
   for (const Point& point : points) {
     if (judge(owner, point) != Verdict::good) continue;
-    if (adds_up(point)) add_to_others(point);
-    else accepted_.push_back(point);
+    if (adds_up(point))
+      add_to_others(point);
+    else
+      accepted_.push_back(point);
   }
   accepted_.insert(accepted_.end(), others_.begin(), others_.end());
   return accepted_;
 }
 
 void Recorder::add_to_others(const Point& point) {
-  auto sum = std::find_if(others_.begin(), others_.end(), [&](const Point& p) { return p.series == point.series; });
-  if (sum == others_.end()) others_.push_back(point);
-  else add_capped(sum->value, point.value, table_[index_of(point.series)].metric->max_value);
+  auto sum =
+      std::find_if(others_.begin(), others_.end(), [&](const Point& p) { return p.series == point.series; });
+  if (sum == others_.end())
+    others_.push_back(point);
+  else
+    add_capped(sum->value, point.value, table_[index_of(point.series)].metric->max_value);
 }
 
 void Recorder::store(const Point& point, Time time) {
@@ -123,8 +137,10 @@ Result<RecordSummary> Recorder::record_histograms(const Owner& owner, Time time,
   touched_.clear();
   for (const HistogramPoint& point : points) {
     Verdict verdict = judge(owner, point);
-    if (verdict == Verdict::good) histograms_.push_back(&point);
-    else if (!count(verdict, summary)) return refusal(verdict, owner, point.series);
+    if (verdict == Verdict::good)
+      histograms_.push_back(&point);
+    else if (!count(verdict, summary))
+      return refusal(verdict, owner, point.series);
   }
   summary.recorded = histograms_.size();
   for (const HistogramPoint* point : histograms_) store(*point, time);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes one batch of values into the table: first everything is checked, then everything is stored, so a batch with
-// an error changes nothing. Keeps its buffers between batches. Part of the registry, under its lock.
+// Takes one batch of values into the table: first everything is checked, then everything is stored, so a
+// batch with an error changes nothing. Keeps its buffers between batches. Part of the registry, under its
+// lock.
 #pragma once
 
 #include <span>
@@ -17,10 +18,22 @@ class Recorder {
   explicit Recorder(SeriesTable& table, SeriesObserver* observer) : table_(table), observer_(observer) {}
 
   Result<RecordSummary> record(const Owner& owner, Time time, std::span<const Point> points);
-  Result<RecordSummary> record_histograms(const Owner& owner, Time time, std::span<const HistogramPoint> points);
+  Result<RecordSummary> record_histograms(const Owner& owner, Time time,
+                                          std::span<const HistogramPoint> points);
 
  private:
-  enum class Verdict { good, stale, absent, unknown, foreign, wrong_type, infinite, negative, too_big, bad_buckets };
+  enum class Verdict {
+    good,
+    stale,
+    absent,
+    unknown,
+    foreign,
+    wrong_type,
+    infinite,
+    negative,
+    too_big,
+    bad_buckets
+  };
 
   Verdict judge(const Owner& owner, SeriesId id) const;
   Verdict judge(const Owner& owner, const Point& point) const;
@@ -40,9 +53,9 @@ class Recorder {
   SeriesTable& table_;
   SeriesObserver* observer_;
   std::vector<Point> accepted_;
-  std::vector<Point> others_;                     // one for each "other" counter of the batch
+  std::vector<Point> others_;  // one for each "other" counter of the batch
   std::vector<const HistogramPoint*> histograms_;
-  std::vector<std::uint32_t> touched_;            // the histograms of the batch
+  std::vector<std::uint32_t> touched_;  // the histograms of the batch
 };
 
 }  // namespace koord::metric

@@ -35,12 +35,15 @@ const Series* Registry::State::find_live(SeriesId id) const {
 
 namespace {
 
-Error unknown_owner(std::string_view owner) { return invalid("'" + std::string(owner) + "' has defined no metric"); }
+Error unknown_owner(std::string_view owner) {
+  return invalid("'" + std::string(owner) + "' has defined no metric");
+}
 
 Result<Subject> checked(const Subject& subject) {
   Labels labels = TRY(checked_subject_labels(subject.labels));
   if (subject.handle != 0 && labels.empty())
-    return invalid("subject " + std::to_string(subject.handle) + " has no labels, expected those of a pod or container");
+    return invalid("subject " + std::to_string(subject.handle) +
+                   " has no labels, expected those of a pod or container");
   if (subject.handle == 0 && !labels.empty()) return invalid("the node as subject has labels, expected none");
   return Subject{subject.handle, std::move(labels)};
 }
@@ -57,7 +60,8 @@ Result<std::uint32_t> Registry::define(std::string_view owner, const Desc& desc)
   return state_->definitions.define(state_->definitions.owner(owner), desc);
 }
 
-Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, const Subject& subject, Labels own) {
+Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, const Subject& subject,
+                                  Labels own) {
   Subject about = TRY(checked(subject));
   Labels labels = TRY(checked_own_labels(std::move(own)));
   std::lock_guard lock(state_->mutex);
@@ -66,7 +70,8 @@ Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, cons
   if (!metric || metric->owner.name != owner)
     return invalid("'" + std::string(owner) + "' has defined no metric " + std::to_string(id));
   if (Series* known = table.find(*metric, about.handle, labels)) return table.id(*known);
-  if (metric->owner.live_series < metric->owner.budget) return table.id(table.begin(*metric, about, std::move(labels)));
+  if (metric->owner.live_series < metric->owner.budget)
+    return table.id(table.begin(*metric, about, std::move(labels)));
   ++metric->owner.dropped_series;
   return table.id(table.other(*metric, labels));
 }
@@ -97,8 +102,8 @@ Result<void> Registry::end_series(std::string_view owner, SeriesId id) {
   if (!series) return {};
   const Metric& metric = *series->metric;
   if (metric.owner.name != owner)
-    return invalid("a series of metric '" + metric.desc.name + "' belongs to '" + metric.owner.name + "', not to '" +
-                   std::string(owner) + "'");
+    return invalid("a series of metric '" + metric.desc.name + "' belongs to '" + metric.owner.name +
+                   "', not to '" + std::string(owner) + "'");
   state_->table.end(index_of(id));
   return {};
 }
@@ -168,8 +173,10 @@ void Registry::State::write_family(TextWriter& writer, const Metric& metric, Tim
     if (!series.has_value || now - series.time > metric.owner.stale_after) continue;
     if (!begun) writer.header(metric.family, metric.desc.help, metric.desc.type);
     begun = true;
-    if (series.histogram) write_histogram(writer, series);
-    else write_value(writer, series);
+    if (series.histogram)
+      write_histogram(writer, series);
+    else
+      write_value(writer, series);
   }
 }
 
@@ -185,7 +192,11 @@ void Registry::State::write_histogram(TextWriter& writer, const Series& series) 
   const std::string& of_subject = series.subject->text;
   bool labelled = !of_subject.empty() || !series.own_text().empty();
   for (std::size_t i = 0; i < metric.bucket_labels.size(); ++i) {
-    writer.text(metric.family).text("_bucket").text(of_subject).text(series.own_text()).text(labelled ? "," : "{");
+    writer.text(metric.family)
+        .text("_bucket")
+        .text(of_subject)
+        .text(series.own_text())
+        .text(labelled ? "," : "{");
     writer.text(metric.bucket_labels[i]).text("} ").number(series.histogram->cumulative[i]).text("\n");
   }
   auto begin_line = [&](std::string_view suffix) -> TextWriter& {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry of metrics and series: what owners (plugins) define, the latest value of each series, and the text
-// for Prometheus. History is the observer's matter. All functions may be called from any thread; one lock is taken
-// per call, so a batch costs one lock. Lock order: registry, then observer.
+// The registry of metrics and series: what owners (plugins) define, the latest value of each series, and the
+// text for Prometheus. History is the observer's matter. All functions may be called from any thread; one
+// lock is taken per call, so a batch costs one lock. Lock order: registry, then observer.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ inline constexpr Duration kDefaultStaleAfter = std::chrono::minutes(5);
 
 class Registry {
  public:
-  // `node_name` becomes the label "node" of every series; empty: no such label. The observer outlives the registry.
+  // `node_name` becomes the label "node" of every series; empty: no such label. The observer outlives the
+  // registry.
   explicit Registry(std::string node_name = {}, SeriesObserver* observer = nullptr);
   ~Registry();
 
@@ -33,17 +34,21 @@ class Registry {
   // name that another metric's lines already use, is an error.
   Result<std::uint32_t> define(std::string_view owner, const Desc& desc);
 
-  // The series of this metric, subject and own labels: made when there is none. An owner beyond its budget gets
-  // one series per metric for all that is too much, with every own label "other" and without a subject.
-  Result<SeriesId> series(std::string_view owner, std::uint32_t metric, const Subject& subject, Labels own = {});
+  // The series of this metric, subject and own labels: made when there is none. An owner beyond its budget
+  // gets one series per metric for all that is too much, with every own label "other" and without a subject.
+  Result<SeriesId> series(std::string_view owner, std::uint32_t metric, const Subject& subject,
+                          Labels own = {});
 
-  // All or nothing: an unknown id, a series of another owner or of the wrong type, an infinite value, a negative
-  // counter or a value beyond what the resolution can hold is an error, and nothing was recorded. Points of ended
-  // series and NaN are skipped and counted. Points for the "other" series add up when it is a counter.
+  // All or nothing: an unknown id, a series of another owner or of the wrong type, an infinite value, a
+  // negative counter or a value beyond what the resolution can hold is an error, and nothing was recorded.
+  // Points of ended series and NaN are skipped and counted. Points for the "other" series add up when it is a
+  // counter.
   Result<RecordSummary> record(std::string_view owner, Time time, std::span<const Point> points);
-  Result<RecordSummary> record_histograms(std::string_view owner, Time time, std::span<const HistogramPoint> points);
+  Result<RecordSummary> record_histograms(std::string_view owner, Time time,
+                                          std::span<const HistogramPoint> points);
 
-  // Ended series leave the text at once; ending what has ended is nothing. end_owner forgets the definitions too.
+  // Ended series leave the text at once; ending what has ended is nothing. end_owner forgets the definitions
+  // too.
   void end_series(SeriesId id);
   // The same, asked for by an owner: a series of another owner is an error.
   Result<void> end_series(std::string_view owner, SeriesId id);
@@ -60,7 +65,8 @@ class Registry {
   // Appends the exposition (text format 0.0.4): families by name, series in no particular order.
   void write_text(std::string& out, Time now) const;
 
-  // Every live series, families by name. `visit` runs with the lock held: it copies what it wants and returns.
+  // Every live series, families by name. `visit` runs with the lock held: it copies what it wants and
+  // returns.
   void for_each_series(const std::function<void(const SeriesView&)>& visit) const;
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records behind the registry, for core/metric alone. They refer to one another by plain pointers: owners and
-// metrics outlive their series, a subject goes with its last series. All of it is guarded by the registry's lock.
+// The records behind the registry, for core/metric alone. They refer to one another by plain pointers: owners
+// and metrics outlive their series, a subject goes with its last series. All of it is guarded by the
+// registry's lock.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +32,12 @@ struct Metric {
   std::uint32_t id;
   Desc desc;
   Owner& owner;
-  std::string family;                       // the name as exported
-  double max_value;                         // what `resolution` steps can hold
-  std::vector<std::uint32_t> series;        // live ones, in no order
-  std::optional<std::uint32_t> other;       // the series for what is beyond the budget
-  std::vector<std::string> bucket_labels;   // of a histogram: `le="0.5"` for each bound, then +Inf
-  std::unique_ptr<Metric> count, sum;       // of a histogram: as the observer sees it
+  std::string family;                      // the name as exported
+  double max_value;                        // what `resolution` steps can hold
+  std::vector<std::uint32_t> series;       // live ones, in no order
+  std::optional<std::uint32_t> other;      // the series for what is beyond the budget
+  std::vector<std::string> bucket_labels;  // of a histogram: `le="0.5"` for each bound, then +Inf
+  std::unique_ptr<Metric> count, sum;      // of a histogram: as the observer sees it
 };
 
 struct SubjectRecord {

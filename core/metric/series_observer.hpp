@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the metric cache hears of series and samples. The registry calls its one observer with its lock held and in
-// the order of events, from whichever thread records; the observer must not call back, and never blocks on a disk.
-// A histogram is two counters here, `<name>_count` and `<name>_sum`, each with an index of its own.
+// How the metric cache hears of series and samples. The registry calls its one observer with its lock held
+// and in the order of events, from whichever thread records; the observer must not call back, and never
+// blocks on a disk. A histogram is two counters here, `<name>_count` and `<name>_sum`, each with an index of
+// its own.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ class SeriesObserver {
   virtual ~SeriesObserver() = default;
   virtual void on_begin(std::uint32_t index, const SeriesView& series) = 0;
   virtual void on_end(std::uint32_t index) = 0;
-  // Valid, live and finite points only, each of them |value| <= resolution * 2^62; the index is index_of(series).
+  // Valid, live and finite points only, each of them |value| <= resolution * 2^62; the index is
+  // index_of(series).
   virtual void on_points(Time time, std::span<const Point> points) = 0;
 };
 

@@ -35,7 +35,9 @@ std::unique_ptr<OwnLabels> make_own_labels(Labels labels, bool first) {
   return std::make_unique<OwnLabels>(OwnLabels{std::move(labels), std::move(text)});
 }
 
-void combine(std::size_t& hash, std::size_t more) { hash ^= more + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2); }
+void combine(std::size_t& hash, std::size_t more) {
+  hash ^= more + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
+}
 
 }  // namespace
 
@@ -94,8 +96,10 @@ Series& SeriesTable::begin(Metric& metric, const Subject& subject, Labels own) {
   record.series.push_back(index);
   ++metric.owner.live_series;
   by_identity_.insert(index);
-  if (metric.desc.type == Type::histogram) begin_histogram(index);
-  else announce(index);
+  if (metric.desc.type == Type::histogram)
+    begin_histogram(index);
+  else
+    announce(index);
   return series_[index];
 }
 
@@ -118,8 +122,10 @@ void SeriesTable::end(std::uint32_t index) {
   Metric& metric = *series.metric;
   by_identity_.erase(index);
   leave_lists(series);
-  if (series.is_other) metric.other.reset();
-  else --metric.owner.live_series;
+  if (series.is_other)
+    metric.other.reset();
+  else
+    --metric.owner.live_series;
   SubjectRecord* subject = series.subject;
   if (series.histogram) {
     release(series.histogram->count_index);

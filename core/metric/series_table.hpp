@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of series: identity to index, subjects, and the beginning and end of each series, of which it tells the
-// observer. Part of the registry, under its lock.
+// The table of series: identity to index, subjects, and the beginning and end of each series, of which it
+// tells the observer. Part of the registry, under its lock.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,16 @@ class SeriesTable {
 
   // Null when there was never such an index.
   Series* at(std::uint32_t index) { return index < series_.size() ? series_.data() + index : nullptr; }
-  const Series* at(std::uint32_t index) const { return index < series_.size() ? series_.data() + index : nullptr; }
+  const Series* at(std::uint32_t index) const {
+    return index < series_.size() ? series_.data() + index : nullptr;
+  }
 
   std::size_t size() const { return series_.size(); }
   Series& operator[](std::uint32_t index) { return series_[index]; }
   const Series& operator[](std::uint32_t index) const { return series_[index]; }
-  std::uint32_t index(const Series& series) const { return static_cast<std::uint32_t>(&series - series_.data()); }
+  std::uint32_t index(const Series& series) const {
+    return static_cast<std::uint32_t>(&series - series_.data());
+  }
   SeriesId id(const Series& series) const { return make_series_id(series.generation, index(series)); }
 
   SeriesView view(const Series& series) const;

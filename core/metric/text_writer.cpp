@@ -10,10 +10,17 @@ namespace {
 void append_escaped(std::string& out, std::string_view value) {
   for (char c : value) {
     switch (c) {
-      case '\\': out += "\\\\"; break;
-      case '"': out += "\\\""; break;
-      case '\n': out += "\\n"; break;
-      default: out += c;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      default:
+        out += c;
     }
   }
 }
@@ -44,9 +51,12 @@ std::string render_labels(const Labels& labels, bool first) {
 std::string escape_help(std::string_view help) {
   std::string text;
   for (char c : help) {
-    if (c == '\\') text += "\\\\";
-    else if (c == '\n') text += "\\n";
-    else text += c;
+    if (c == '\\')
+      text += "\\\\";
+    else if (c == '\n')
+      text += "\\n";
+    else
+      text += c;
   }
   return text;
 }
@@ -58,8 +68,10 @@ std::string format_number(double value) {
 
 TextWriter& TextWriter::long_text(std::string_view piece) {
   flush();
-  if (piece.size() > buffer_.size()) out_ += piece;
-  else text(piece);
+  if (piece.size() > buffer_.size())
+    out_ += piece;
+  else
+    text(piece);
   return *this;
 }
 

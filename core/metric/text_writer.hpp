@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of the Prometheus text format 0.0.4, and a buffered writer for many short ones. A line of the registry
-// is put together from texts that were rendered when its metric, subject and series were made, so writing one is
-// four copies and one number. [any thread, one at a time]
+// The pieces of the Prometheus text format 0.0.4, and a buffered writer for many short ones. A line of the
+// registry is put together from texts that were rendered when its metric, subject and series were made, so
+// writing one is four copies and one number. [any thread, one at a time]
 #pragma once
 
 #include <array>

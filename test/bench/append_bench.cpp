@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a batch saves: record() of 1,000 points against 1,000 locked calls of one point (AB2), and the batch of 64
-// that most advisors send.
+// What a batch saves: record() of 1,000 points against 1,000 locked calls of one point (AB2), and the batch
+// of 64 that most advisors send.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -26,10 +26,12 @@ double ns_per_point(Work work) {
 }
 
 std::vector<Point> points_of(Registry& registry) {
-  auto metric = registry.define("bench", {.name = "usage", .unit = "1", .help = "A bench.", .resolution = 1e-4});
+  auto metric =
+      registry.define("bench", {.name = "usage", .unit = "1", .help = "A bench.", .resolution = 1e-4});
   std::vector<Point> points;
   for (std::size_t i = 0; i < kSeries; ++i)
-    points.push_back({*registry.series("bench", *metric, {}, {{"i", std::to_string(i)}}), static_cast<double>(i) * 0.1});
+    points.push_back(
+        {*registry.series("bench", *metric, {}, {{"i", std::to_string(i)}}), static_cast<double>(i) * 0.1});
   return points;
 }
 
@@ -40,7 +42,9 @@ int main() {
   const std::vector<Point> points = points_of(registry);
   const Time now = from_ns(1);
   std::vector<double> batch, batch64, single;
-  auto record = [&](std::size_t from, std::size_t n) { (void)registry.record("bench", now, {&points[from], n}); };
+  auto record = [&](std::size_t from, std::size_t n) {
+    (void)registry.record("bench", now, {&points[from], n});
+  };
   for (std::size_t round = 0; round < kRounds; ++round) {
     single.push_back(ns_per_point([&] {
       for (std::size_t i = 0; i < kSeries; ++i) record(i, 1);
@@ -52,6 +56,7 @@ int main() {
   }
   const double singles = bench::median(single), batches = bench::median(batch);
   bench::print_ratio("AB2 record, batch of 1000", batches, "1000 locked singles", singles, "ns/sample", 0.25);
-  bench::print_ratio("AB2 record, batch of 64", bench::median(batch64), "64 locked singles", singles, "ns/sample", 0.30);
+  bench::print_ratio("AB2 record, batch of 64", bench::median(batch64), "64 locked singles", singles,
+                     "ns/sample", 0.30);
   return batches <= singles * 0.25 * 1.1 ? 0 : 1;
 }

@@ -53,11 +53,13 @@ TEST_CASE("a peer that sends nothing is cut at the time to be idle") {
 
 TEST_CASE("a peer that does not read its answer is cut at the time for writing") {
   http::Routes routes;
-  routes.get("/large", [](const http::Request&) { return http::plain_text(200, std::string(64 << 20, 'a')); });
+  routes.get("/large",
+             [](const http::Request&) { return http::plain_text(200, std::string(64 << 20, 'a')); });
   RunningServer server(std::move(routes), {.write = 100ms});
   RawPeer peer(server.address());
   peer.send(get_request("/large"));
-  while (server->counters().requests == 0 || server->counters().open_connections > 0) std::this_thread::yield();
+  while (server->counters().requests == 0 || server->counters().open_connections > 0)
+    std::this_thread::yield();
   CHECK(peer.read_to_end().size() < (64u << 20));
 }
 

@@ -22,11 +22,14 @@ http::Routes routes() {
   });
   routes.get("/large", [](const http::Request&) { return http::plain_text(200, std::string(1 << 20, 'a')); });
   routes.get("/throw", [](const http::Request&) -> http::Response { throw std::runtime_error("no luck"); });
-  routes.post("/echo", [](const http::Request& request) { return http::plain_text(200, request.body); }, 1024);
+  routes.post(
+      "/echo", [](const http::Request& request) { return http::plain_text(200, request.body); }, 1024);
   return routes;
 }
 
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 // The answer to these bytes, from the status line to the end of the connection.
 std::string answer_to(const std::string& bytes) {
@@ -75,7 +78,9 @@ TEST_CASE("a posted body reaches the handler") {
   RunningServer server(routes());
   CHECK(http::post(server.address(), "/echo", "some text")->body == "some text\n");
   RawPeer peer(server.address());
-  peer.send("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+  peer.send(
+      "POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: "
+      "close\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
   CHECK(peer.read_to_end().ends_with("\r\n\r\nabcde\n"));
 }
 
@@ -83,8 +88,8 @@ TEST_CASE("a body beyond the limit of its route is answered with 413, said or ch
   RunningServer server(routes());
   CHECK(http::post(server.address(), "/echo", std::string(1024, 'x'))->status == 200);
   CHECK(http::post(server.address(), "/echo", std::string(1025, 'x'))->status == 413);
-  CHECK(has(answer_to("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + std::string(0x800, 'x') +
-                      "\r\n0\r\n\r\n"),
+  CHECK(has(answer_to("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" +
+                      std::string(0x800, 'x') + "\r\n0\r\n\r\n"),
             "HTTP/1.1 413 "));
 }
 
@@ -126,7 +131,8 @@ TEST_CASE("a request may come byte by byte") {
 TEST_CASE("a large answer is packed for who takes gzip, and unpacks to the same") {
   RunningServer server(routes());
   auto plain = http::get(server.address(), "/large");
-  auto packed = http::get(server.address(), "/large", std::chrono::seconds(5), {{"Accept-Encoding", "br, gzip"}});
+  auto packed =
+      http::get(server.address(), "/large", std::chrono::seconds(5), {{"Accept-Encoding", "br, gzip"}});
   CHECK_FALSE(plain->header("Content-Encoding"));
   CHECK(packed->header("Content-Encoding") == "gzip");
   CHECK(packed->header("Vary") == "Accept-Encoding");

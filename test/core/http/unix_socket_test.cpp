@@ -68,8 +68,10 @@ TEST_CASE("a file that is no socket is left alone") {
 }
 
 TEST_CASE("a path too long for a socket is refused in words") {
-  CHECK(http::open_unix_listener("/" + std::string(107, 'x')).error().message().ends_with(
-      "has 108 bytes, expected 1 to 107"));
+  CHECK(http::open_unix_listener("/" + std::string(107, 'x'))
+            .error()
+            .message()
+            .ends_with("has 108 bytes, expected 1 to 107"));
 }
 
 TEST_CASE("stop removes the socket, but not another's that has taken its place") {
@@ -87,8 +89,10 @@ TEST_CASE("stop removes the socket, but not another's that has taken its place")
 }
 
 TEST_CASE("an address is numeric, local or empty, with a port") {
-  for (const char* good : {"127.0.0.1:0", "[::1]:80", "localhost:9316", ":65535"}) CHECK(http::parse_tcp_address(good));
-  for (const char* bad : {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "example.org:80", "::1:80", "[::1:80", "1:x"})
+  for (const char* good : {"127.0.0.1:0", "[::1]:80", "localhost:9316", ":65535"})
+    CHECK(http::parse_tcp_address(good));
+  for (const char* bad :
+       {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "example.org:80", "::1:80", "[::1:80", "1:x"})
     CHECK_FALSE(http::parse_tcp_address(bad));
 }
 

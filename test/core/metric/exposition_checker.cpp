@@ -32,10 +32,14 @@ class Reader {
 
   void line(const std::string& line) {
     std::smatch match;
-    if (std::regex_match(line, match, kHelp)) help(match[1], line);
-    else if (std::regex_match(line, match, kType)) type(match[1], match[2], line);
-    else if (std::regex_match(line, match, kSample)) sample(match, line);
-    else fail("neither HELP nor TYPE nor a sample", line);
+    if (std::regex_match(line, match, kHelp))
+      help(match[1], line);
+    else if (std::regex_match(line, match, kType))
+      type(match[1], match[2], line);
+    else if (std::regex_match(line, match, kSample))
+      sample(match, line);
+    else
+      fail("neither HELP nor TYPE nor a sample", line);
   }
 
   void help(const std::string& family, const std::string& line) {
@@ -51,7 +55,8 @@ class Reader {
 
   void sample(const std::smatch& match, const std::string& line) {
     std::string suffix = match[1].str().starts_with(family_) ? match[1].str().substr(family_.size()) : "?";
-    bool fits = type_ == "histogram" ? suffix == "_bucket" || suffix == "_sum" || suffix == "_count" : suffix.empty();
+    bool fits =
+        type_ == "histogram" ? suffix == "_bucket" || suffix == "_sum" || suffix == "_count" : suffix.empty();
     if (!fits || type_.empty()) return fail("a sample outside its family", line);
     if (!labels(match[2])) return fail("bad labels", line);
     const std::string number = match[3];
@@ -82,6 +87,8 @@ class Reader {
 
 }  // namespace
 
-Exposition read_exposition(std::string_view text) { return Reader().read(text); }
+Exposition read_exposition(std::string_view text) {
+  return Reader().read(text);
+}
 
 }  // namespace koord::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strict reader of the Prometheus text format 0.0.4, written from its specification and sharing no code with the
-// writer: a document is right only when every line is, and every family stands in one piece.
+// A strict reader of the Prometheus text format 0.0.4, written from its specification and sharing no code
+// with the writer: a document is right only when every line is, and every family stands in one piece.
 #pragma once
 
 #include <map>

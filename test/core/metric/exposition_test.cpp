@@ -19,7 +19,8 @@ TEST_CASE("a line has the host's labels in their order, then the metric's own so
   CHECK(text(registry) ==
         "# HELP koordetector_cpu_usage_cores A gauge.\n"
         "# TYPE koordetector_cpu_usage_cores gauge\n"
-        "koordetector_cpu_usage_cores{node=\"n1\",container_id=\"containerd://ab\",container_name=\"web\",pod_uid=\"u1\","
+        "koordetector_cpu_usage_cores{node=\"n1\",container_id=\"containerd://"
+        "ab\",container_name=\"web\",pod_uid=\"u1\","
         "pod_name=\"web-0\",pod_namespace=\"default\",cpu=\"0\",zone=\"z\"} 0.25\n");
 }
 
@@ -145,7 +146,8 @@ TEST_CASE("the text of registry and host together is one valid document") {
   for (int i = 0; i < 3000; ++i) set(registry, gauge("g"), i * 0.37, {{"i", "\\\n\"" + std::to_string(i)}});
   set(registry, counter("c"), 1e300 * 0);
   std::uint64_t cumulative[] = {1, 2, 3};
-  HistogramPoint point{*registry.series("p", *registry.define("p", histogram("h")), container(1)), cumulative, 3, 1};
+  HistogramPoint point{*registry.series("p", *registry.define("p", histogram("h")), container(1)), cumulative,
+                       3, 1};
   REQUIRE(registry.record_histograms("p", kNow, {&point, 1}));
   HostMetrics host("n\"1");
   host.gauge("host_resident_bytes", "Memory.\nMore.").set(1e6);
@@ -162,8 +164,9 @@ TEST_CASE("the text of registry and host together is one valid document") {
 TEST_CASE("the checker of these tests refuses what is not valid") {
   const std::string head = "# HELP a b\n# TYPE a gauge\n";
   CHECK(read_exposition(head + "a 1\n").error.empty());
-  for (const char* bad : {"a 1", "a NaN\n", "a{x=\"1\",} 1\n", "a{x=\"1\"y=\"2\"} 1\n", "a{x=\"\"\"} 1\n", "b 1\n",
-                          "a 1\na 2\n", "a{x=\"1\",x=\"2\"} 1\n", "a 1\n# HELP a b\n", "a_sum 1\n", "\n"}) {
+  for (const char* bad :
+       {"a 1", "a NaN\n", "a{x=\"1\",} 1\n", "a{x=\"1\"y=\"2\"} 1\n", "a{x=\"\"\"} 1\n", "b 1\n",
+        "a 1\na 2\n", "a{x=\"1\",x=\"2\"} 1\n", "a 1\n# HELP a b\n", "a_sum 1\n", "\n"}) {
     CHECK_MESSAGE(!read_exposition(head + bad).error.empty(), bad);
   }
 }

@@ -10,20 +10,30 @@ namespace koord::test {
 
 inline const Time kNow = from_ns(1'700'000'000'000'000'000);
 
-inline metric::Desc gauge(std::string name) { return {.name = std::move(name), .unit = "1", .help = "A gauge."}; }
+inline metric::Desc gauge(std::string name) {
+  return {.name = std::move(name), .unit = "1", .help = "A gauge."};
+}
 
 inline metric::Desc counter(std::string name) {
   return {.name = std::move(name), .unit = "1", .help = "A counter.", .type = metric::Type::counter};
 }
 
 inline metric::Desc histogram(std::string name) {
-  return {.name = std::move(name), .unit = "s", .help = "A histogram.", .type = metric::Type::histogram,
-          .resolution = 1e-6, .bounds = {0.5, 1}};
+  return {.name = std::move(name),
+          .unit = "s",
+          .help = "A histogram.",
+          .type = metric::Type::histogram,
+          .resolution = 1e-6,
+          .bounds = {0.5, 1}};
 }
 
 inline metric::Subject container(std::uint64_t handle, const std::string& id = "containerd://ab") {
-  return {handle, {{"pod_namespace", "default"}, {"pod_uid", "u1"}, {"container_id", id}, {"container_name", "web"},
-                   {"pod_name", "web-0"}}};
+  return {handle,
+          {{"pod_namespace", "default"},
+           {"pod_uid", "u1"},
+           {"container_id", id},
+           {"container_name", "web"},
+           {"pod_name", "web-0"}}};
 }
 
 // A series of the node with this value, for tests that need just one.

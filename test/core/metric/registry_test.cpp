@@ -26,7 +26,9 @@ double value_of(const Registry& registry, SeriesId id) {
   return value;
 }
 
-std::string define_error(const Desc& desc) { return Registry().define("p", desc).error().message(); }
+std::string define_error(const Desc& desc) {
+  return Registry().define("p", desc).error().message();
+}
 
 }  // namespace
 
@@ -112,8 +114,8 @@ TEST_CASE("a batch with one bad point records nothing") {
   SeriesId good = series_of(registry, gauge("g"));
   SeriesId count = series_of(registry, counter("c"));
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  for (Point bad : {Point{good, kInf}, Point{good, 1e19}, Point{count, -1}, Point{0, 1}, Point{good + 1000, 1},
-                    Point{good + (1ull << 32), 1}}) {
+  for (Point bad : {Point{good, kInf}, Point{good, 1e19}, Point{count, -1}, Point{0, 1},
+                    Point{good + 1000, 1}, Point{good + (1ull << 32), 1}}) {
     Point points[] = {{good, 1}, bad};
     CHECK_FALSE(registry.record("p", kNow, points));
   }
