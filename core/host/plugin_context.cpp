@@ -14,6 +14,7 @@ namespace {
 constexpr log::Category plugin_log{"plugin"};
 constexpr std::uint64_t kLogLines = 50;
 constexpr Duration kLogPeriod = std::chrono::seconds(10);
+constexpr Duration kMostAhead = std::chrono::minutes(1);
 constexpr std::size_t kMaxLogBytes = 4096;
 constexpr std::size_t kMaxErrorBytes = 4096;
 
@@ -86,6 +87,13 @@ PluginContext::~PluginContext() {
     shared_.metrics.end_owner(id_);
     shared_.capabilities.forget(id_);
   });
+}
+
+bool PluginContext::is_time_plausible(std::uint64_t t_ns) {
+  if (t_ns <= latest_plausible_ns_.load(std::memory_order_relaxed)) return true;
+  const std::uint64_t latest = to_ns(shared_.clock.now() + kMostAhead);
+  latest_plausible_ns_.store(latest, std::memory_order_relaxed);
+  return t_ns <= latest;
 }
 
 koord_status PluginContext::fail(koord_status status, std::string_view why) {

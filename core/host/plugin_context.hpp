@@ -59,6 +59,8 @@ class PluginContext {
 
   // ---- for the services ----
   bool is_granted(std::string_view service) const { return granted_.contains(service); }
+  // Whether a sample may carry this time: not later than now, give or take. Reads the clock once a minute at most.
+  bool is_time_plausible(std::uint64_t t_ns);
   koord_status fail(koord_status status, std::string_view why);
   void log(std::int32_t level, std::string_view message);
   void subscribe(std::uint32_t parts) { subscribed_.store(parts, std::memory_order_relaxed); }
@@ -75,6 +77,7 @@ class PluginContext {
   koord_host host_;
   log::RateLimit log_limit_;
   std::atomic<std::uint32_t> subscribed_ = 0;
+  std::atomic<std::uint64_t> latest_plausible_ns_ = 0;
   PluginSnapshots snapshots_;
   PluginCgroupFiles cgroup_files_;
 

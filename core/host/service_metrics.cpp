@@ -89,11 +89,8 @@ koord_status end_series(const koord_host* host, std::uint64_t series) {
 }
 
 // A time that lies ahead would make the metric cache refuse all that comes until then.
-constexpr Duration kMostAhead = std::chrono::minutes(1);
-
 Result<void> check_time(PluginContext& context, std::uint64_t t_ns) {
-  const Time latest = context.shared().clock.now() + kMostAhead;
-  if (t_ns <= to_ns(latest)) return {};
+  if (context.is_time_plausible(t_ns)) return {};
   return invalid("t_ns " + std::to_string(t_ns) + " is in the future, expected host time");
 }
 
