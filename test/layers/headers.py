@@ -107,13 +107,13 @@ def check_tree(tree, build):
     memory = build / 'headers-that-compile'
     known = set(memory.read_text().split()) if memory.exists() else set()
     failed = 0
-    for header, mark, errors in check(tree, Commands(tree, build), known):
-        if errors:
-            failed += 1
-            print(f'{header.relative_to(tree)} does not compile alone:\n{errors}')
-        else:
-            known.add(mark)
-    memory.write_text('\n'.join(sorted(known)) + '\n')
+    with memory.open('a') as remembered:
+        for header, mark, errors in check(tree, Commands(tree, build), known):
+            if errors:
+                failed += 1
+                print(f'{header.relative_to(tree)} does not compile alone:\n{errors}')
+            else:
+                print(mark, file=remembered, flush=True)
     return 1 if failed else 0
 
 
