@@ -22,14 +22,26 @@ constexpr Duration kDeadlineWithoutPeriod = std::chrono::seconds(10);
 // Which state speaks for a plugin of several classes.
 int severity(PluginState state) {
   switch (state) {
-    case PluginState::wedged: return 6;
-    case PluginState::parked: return 5;
-    case PluginState::failed: return 4;
-    case PluginState::absent: return 3;
-    case PluginState::running: return 1;
-    case PluginState::stopped: return 0;
-    default: return 2;  // on its way to somewhere
+    case PluginState::wedged:
+      return 6;
+    case PluginState::parked:
+      return 5;
+    case PluginState::failed:
+      return 4;
+    case PluginState::absent:
+      return 3;
+    case PluginState::running:
+      return 1;
+    case PluginState::stopped:
+      return 0;
+    default:
+      return 2;  // on its way to somewhere
   }
+}
+
+bool has_ended(PluginState state) {
+  return state == PluginState::stopped || state == PluginState::failed || state == PluginState::parked ||
+         state == PluginState::absent;
 }
 
 void add_instance(PluginStatus& status, InstanceStatus instance) {
@@ -121,7 +133,8 @@ void ManagedPlugin::load() {
   }
   set_state(PluginState::loading);
   auto map = [self = shared_from_this()] {
-    Result<std::shared_ptr<const LoadedPlugin>> plugin = self->parts_.load(self->file_.path, self->file_.manifest);
+    Result<std::shared_ptr<const LoadedPlugin>> plugin =
+        self->parts_.load(self->file_.path, self->file_.manifest);
     self->parts_.loop.post([weak = std::weak_ptr(self), plugin] {
       if (auto alive = weak.lock()) alive->loaded(plugin);
     });
@@ -134,7 +147,8 @@ void ManagedPlugin::load() {
   auto on_overrun = [weak = weak_from_this()](event::Overrun overrun) {
     auto self = weak.lock();
     if (overrun != event::Overrun::wedged || self == nullptr) return;
-    self->set_state(PluginState::wedged, "its constructors did not return within " + format_duration(kMappingPatience));
+    self->set_state(PluginState::wedged,
+                    "its constructors did not return within " + format_duration(kMappingPatience));
   };
   loading_.post(map, {.wedged_after = kMappingPatience}, on_overrun);
 }
@@ -151,7 +165,8 @@ void ManagedPlugin::loaded(const Result<std::shared_ptr<const LoadedPlugin>>& pl
 }
 
 void ManagedPlugin::begin() {
-  if (Result<void> fine = check_config_json(); !fine) return set_state(PluginState::failed, fine.error().message());
+  if (Result<void> fine = check_config_json(); !fine)
+    return set_state(PluginState::failed, fine.error().message());
   set_budget();
   Supervisors made;
   for (std::size_t i = 0; i < plugin_->classes().size(); ++i) made.push_back(make_supervisor(i));
@@ -176,10 +191,11 @@ void ManagedPlugin::set_budget() {
 std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_index) {
   const ClassInfo& info = plugin_->classes()[class_index];
   std::vector<std::string> granted = granted_services(info.kind);
-  auto make_context = [&services = parts_.services, id = file_.manifest.id,
-                       granted = std::set<std::string>(granted.begin(), granted.end())](const std::string& config_json) {
-    return std::make_unique<PluginContext>(services, id, granted, config_json);
-  };
+  auto make_context =
+      [&services = parts_.services, id = file_.manifest.id,
+       granted = std::set<std::string>(granted.begin(), granted.end())](const std::string& config_json) {
+        return std::make_unique<PluginContext>(services, id, granted, config_json);
+      };
   Instance::Parts instance{.plugin_id = file_.manifest.id,
                            .plugin = plugin_,
                            .class_index = class_index,
@@ -257,7 +273,10 @@ PluginStatus ManagedPlugin::status() const {
     status.period = supervisor->period();
   }
   if (!note_.empty() && status.reason.empty()) status.reason = note_;
-  if (!enabled_ && status.state == PluginState::stopped) status.state = PluginState::disabled;
+  if (!enabled_ && has_ended(status.state)) {
+    status.state = PluginState::disabled;
+    status.reason.clear();
+  }
   return status;
 }
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/plugin_metrics.hpp"
 
+#include <set>
+#include <string_view>
+
 namespace koord::host {
 namespace {
 
-double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+double seconds(Duration d) {
+  return std::chrono::duration<double>(d).count();
+}
 
 // The status has totals; a counter takes what came since.
-void raise_to(metric::HostCounter& counter, double total) { counter.add(total - counter.value()); }
+void raise_to(metric::HostCounter& counter, double total) {
+  counter.add(total - counter.value());
+}
 
 }  // namespace
 
@@ -20,10 +27,13 @@ PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
       .call_seconds = counter("plugin_call_seconds_total", "Time the plugin's functions took."),
       .cpu_seconds = counter("plugin_cpu_seconds_total", "CPU time the plugin's functions took."),
       .errors = counter("plugin_errors_total", "Calls that did not return KOORD_OK."),
-      .skipped_ticks = counter("plugin_skipped_ticks_total", "Ticks skipped because the one before was not done."),
-      .deadline_misses = counter("plugin_deadline_misses_total", "Ticks that took longer than their deadline."),
+      .skipped_ticks =
+          counter("plugin_skipped_ticks_total", "Ticks skipped because the one before was not done."),
+      .deadline_misses =
+          counter("plugin_deadline_misses_total", "Ticks that took longer than their deadline."),
       .restarts = counter("plugin_restarts_total", "Times the plugin began again after a failure."),
-      .dropped_series = counter("plugin_dropped_series_total", "Series asked for beyond the plugin's budget."),
+      .dropped_series =
+          counter("plugin_dropped_series_total", "Series asked for beyond the plugin's budget."),
       .series = metrics_.gauge("plugin_series", "Living series of the plugin.", labels),
       .up = metrics_.gauge("plugin_up", "1 when the plugin runs.", labels),
   };
@@ -31,8 +41,10 @@ PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
 }
 
 void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
+  std::set<std::string_view> seen;  // a second file with an id is refused and counts for nothing
   for (const PluginStatus& plugin : plugins) {
-    if (!plugin.enabled) continue;
+    bool was_on = plugin.enabled || by_plugin_.contains(plugin.id);
+    if (!was_on || !seen.insert(plugin.id).second) continue;
     Of& metrics = of(plugin.id);
     raise_to(metrics.calls, static_cast<double>(plugin.counts.calls));
     raise_to(metrics.call_seconds, seconds(plugin.counts.wall));
