@@ -18,7 +18,9 @@ std::int64_t read_clock(clockid_t id) {
 
 }  // namespace
 
-const ActiveCall* active_call() noexcept { return current_call; }
+const ActiveCall* active_call() noexcept {
+  return current_call;
+}
 
 CallScope::CallScope(PluginContext& context, const char* call)
     : context_(context), active_{context.id().c_str(), call}, outer_(current_call) {
@@ -28,7 +30,9 @@ CallScope::CallScope(PluginContext& context, const char* call)
   cpu_start_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-CallScope::~CallScope() { current_call = outer_; }
+CallScope::~CallScope() {
+  current_call = outer_;
+}
 
 CallResult CallScope::measured() const {
   return {.wall = Duration(read_clock(CLOCK_MONOTONIC) - wall_start_),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The firewall around a call into a plugin in this process: measures it, and turns an exception that leaves the plugin
-// into KOORD_E_PANIC with its text. It is the second net, plugin.hpp's thunks are the first: an exception of a plugin
-// that brings its own copy of libstdc++ cannot be caught here and ends the process, as do abort() and a bad pointer.
-// Against those only a child process helps.
+// The firewall around a call into a plugin in this process: measures it, and turns an exception that leaves
+// the plugin into KOORD_E_PANIC with its text. It is the second net, plugin.hpp's thunks are the first: an
+// exception of a plugin that brings its own copy of libstdc++ cannot be caught here and ends the process, as
+// do abort() and a bad pointer. Against those only a child process helps.
 #pragma once
 
 #include <cstdint>

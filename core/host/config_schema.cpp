@@ -55,7 +55,7 @@ Result<void> validate(const boost::json::value& schema_json, const boost::json::
   valijson::Schema schema;
   valijson::SchemaParser parser;
   BoostJsonAdapter schema_adapter(schema_json);
-  parser.populateSchema(schema_adapter, schema);  // throws for a bad schema and for a reference to another document
+  parser.populateSchema(schema_adapter, schema);  // throws for a bad one, and for a reference out of it
   valijson::Validator validator;
   valijson::ValidationResults results;
   BoostJsonAdapter config_adapter(config);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a plugin's part of the configuration against the JSON Schema (draft 7) that its class carries, before the
-// plugin sees it. The error names the JSON pointer of each value that is wrong. [any thread]
+// Checks a plugin's part of the configuration against the JSON Schema (draft 7) that its class carries,
+// before the plugin sees it. The error names the JSON pointer of each value that is wrong. [any thread]
 #pragma once
 
 #include <string_view>

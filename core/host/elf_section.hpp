@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one section of an ELF shared object without mapping it and without trusting anything in it: every offset is
-// checked, every read is bounded. Only what this machine could load is accepted (ELF64, little-endian, our machine).
-// [any thread]
+// Reads one section of an ELF shared object without mapping it and without trusting anything in it: every
+// offset is checked, every read is bounded. Only what this machine could load is accepted (ELF64,
+// little-endian, our machine). [any thread]
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,7 @@ ByteSource bytes_of_memory(std::span<const std::byte> memory);
 Result<ByteSource> bytes_of_file(int fd);  // borrows the descriptor
 
 // The content of the section; not found: std::errc::no_such_file_or_directory.
-Result<std::string> read_elf_section(const ByteSource& source, std::string_view section, std::size_t max_bytes);
+Result<std::string> read_elf_section(const ByteSource& source, std::string_view section,
+                                     std::size_t max_bytes);
 
 }  // namespace koord::host

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Home: where one instance of a plugin lives, and the one way to call it. The in-process home calls the vtable of a
-// loaded module; a child home sends the same calls to a process of its own. A call never throws and never fails to
-// return what became of it; how long it may take is the business of the strand it runs on.
+// Home: where one instance of a plugin lives, and the one way to call it. The in-process home calls the
+// vtable of a loaded module; a child home sends the same calls to a process of its own. A call never throws
+// and never fails to return what became of it; how long it may take is the business of the strand it runs on.
 //
-// The tags are those of koordetector/plugin.h. [control] calls are made on the instance's strand, too, so that they
-// are serial with its ticks without a lock. Owned by the instance; what the home uses (module, context) outlives it.
+// The tags are those of koordetector/plugin.h. [control] calls are made on the instance's strand, too, so
+// that they are serial with its ticks without a lock. Owned by the instance; what the home uses (module,
+// context) outlives it.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +75,8 @@ class Home {
 
   // [strand] Of external advisors.
   virtual CallResult url(std::string& url) = 0;
-  virtual CallResult map_sample(std::string_view name, std::span<const koord_label> labels, double& value) = 0;
+  virtual CallResult map_sample(std::string_view name, std::span<const koord_label> labels,
+                                double& value) = 0;
 
   // [any] Of runtime hooks; between init() and destroy().
   virtual CallResult handle(const koord_hook_request& request, const koord_hook_response& response) = 0;
@@ -88,7 +90,9 @@ class LoadedPlugin {
   virtual std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context) const = 0;
 };
 
-// Loads the file at this absolute path, whose manifest was read and accepted. May block and run code of the plugin.
-using Loader = std::function<Result<std::shared_ptr<const LoadedPlugin>>(const std::string& path, const Manifest&)>;
+// Loads the file at this absolute path, whose manifest was read and accepted. May block and run code of the
+// plugin.
+using Loader =
+    std::function<Result<std::shared_ptr<const LoadedPlugin>>(const std::string& path, const Manifest&)>;
 
 }  // namespace koord::host

@@ -18,7 +18,9 @@ CallResult not_of_this_kind(const char* call) {
   return {.status = KOORD_E_UNSUPPORTED, .text = std::string(call) + "() is not of this kind of plugin"};
 }
 
-koord_str as_str(std::string_view text) { return {text.data(), text.size()}; }
+koord_str as_str(std::string_view text) {
+  return {text.data(), text.size()};
+}
 
 class InProcessHome final : public Home {
  public:
@@ -137,7 +139,8 @@ class InProcessHome final : public Home {
 
 }  // namespace
 
-std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info, PluginContext& context) {
+std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info,
+                                           PluginContext& context) {
   return std::make_unique<InProcessHome>(cls, info, context);
 }
 

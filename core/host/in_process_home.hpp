@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The home of an instance in this process: its calls are calls of the module's vtable, through the firewall of
-// call_guard.hpp. The class is of a module, which is never unmapped; the context outlives the home.
+// The home of an instance in this process: its calls are calls of the module's vtable, through the firewall
+// of call_guard.hpp. The class is of a module, which is never unmapped; the context outlives the home.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 
 namespace koord::host {
 
-std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info, PluginContext& context);
+std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info,
+                                           PluginContext& context);
 
 }  // namespace koord::host

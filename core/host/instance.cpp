@@ -134,7 +134,9 @@ CallResult Instance::handle(const koord_hook_request& request, const koord_hook_
   return result;
 }
 
-void Instance::stop() { end({PluginState::stopped, {}}); }
+void Instance::stop() {
+  end({PluginState::stopped, {}});
+}
 
 void Instance::end(Ending ending) {
   {
@@ -180,7 +182,8 @@ bool Instance::ended() const {
 
 InstanceStatus Instance::status() const {
   std::lock_guard lock(mutex_);
-  InstanceStatus status{.kind = info_.kind, .name = info_.name, .state = state_, .reason = reason_, .url = url_};
+  InstanceStatus status{
+      .kind = info_.kind, .name = info_.name, .state = state_, .reason = reason_, .url = url_};
   record_.fill(status);
   if (life_ != nullptr) status.counts.cpu += life_->run_cpu();
   return status;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instance: one running class of a plugin. Makes every call in the order of the ABI,
 //   create → init → (ticks, events)* with run beside them → stop → stop signal → run joined → destroy,
-// on its own strand, and knows at any time what it is doing. It ends itself for a reason (init failed, three deadlines
-// missed in a row, run() failed); whether and when it begins again is its supervisor's decision.
+// on its own strand, and knows at any time what it is doing. It ends itself for a reason (init failed, three
+// deadlines missed in a row, run() failed); whether and when it begins again is its supervisor's decision.
 //
-// A call that does not come back makes the instance `wedged`: its thread is given up, and the instance with all that
-// the call may still touch is kept for ever. All functions may be called from any thread. Held by shared_ptr, since a
-// call in flight holds it, too.
+// A call that does not come back makes the instance `wedged`: its thread is given up, and the instance with
+// all that the call may still touch is kept for ever. All functions may be called from any thread. Held by
+// shared_ptr, since a call in flight holds it, too.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +62,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void tick();
   // Parts of the state changed (state::Part): tells the plugin of those it subscribed to.
   void notify(std::uint32_t parts, const state::Versions& versions);
-  // Gives it another configuration. It keeps the old one when on_event() refuses; a class without on_event() ends,
-  // to begin anew.
+  // Gives it another configuration. It keeps the old one when on_event() refuses; a class without on_event()
+  // ends, to begin anew.
   void reconfigure(std::string config_json);
   void set_limits(Duration deadline, Duration wedged_after);
   // Tells a strategy what became of its plan; what the results point to is kept alive by `texts`.

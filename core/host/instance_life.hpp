@@ -21,15 +21,16 @@ struct Instance::Life {
   StopSignal stop;
 
   // With the instance's lock held.
-  std::thread runner;         // for run()
-  bool runs = false;          // run() has not returned
-  bool run_awaited = false;   // when it has, the life is finished
+  std::thread runner;        // for run()
+  bool runs = false;         // run() has not returned
+  bool run_awaited = false;  // when it has, the life is finished
 
   // CPU time of run() so far.
   Duration run_cpu() {
     clockid_t clock;
     timespec t;
-    if (!runs || pthread_getcpuclockid(runner.native_handle(), &clock) != 0 || clock_gettime(clock, &t) != 0) return {};
+    if (!runs || pthread_getcpuclockid(runner.native_handle(), &clock) != 0 || clock_gettime(clock, &t) != 0)
+      return {};
     return Duration(t.tv_sec * 1'000'000'000ll + t.tv_nsec);
   }
 };

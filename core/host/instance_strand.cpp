@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of an instance, step by step. Everything here runs on its strand, but for run() on its own thread. After
-// each call of the plugin the instance may have been written off: then nothing of it is called any more.
+// The life of an instance, step by step. Everything here runs on its strand, but for run() on its own thread.
+// After each call of the plugin the instance may have been written off: then nothing of it is called any
+// more.
 #include <pthread.h>
 
 #include <system_error>
@@ -91,7 +92,8 @@ void Instance::do_tick() {
     struck_out = record_.ticked(result.wall, deadline);
   }
   if (struck_out) {
-    end({PluginState::failed, "missed its deadline of " + format_duration(deadline) + " three times in a row"});
+    end({PluginState::failed,
+         "missed its deadline of " + format_duration(deadline) + " three times in a row"});
   }
 }
 

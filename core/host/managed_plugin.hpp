@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ManagedPlugin: one plugin file and all that runs of it: maps it on a worker when its gate is first on, then has a
-// supervisor for each of its classes. [loop thread] but for what is marked [any]. Held by shared_ptr: mapping may end
-// after it was given up.
+// ManagedPlugin: one plugin file and all that runs of it: maps it on a worker when its gate is first on, then
+// has a supervisor for each of its classes. [loop thread] but for what is marked [any]. Held by shared_ptr:
+// mapping may end after it was given up.
 #pragma once
 
 #include <cstdint>

@@ -17,9 +17,15 @@ namespace {
 
 constexpr std::string_view kFirstLine = "koord-manifest/1";
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 bool is_id(std::string_view text) {
   auto allowed = [](char c) { return is_lower(c) || is_digit(c) || c == '.' || c == '-'; };
@@ -35,15 +41,19 @@ bool is_version(std::string_view text) {
 
 bool is_gate(std::string_view text) {
   auto allowed = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c); };
-  return !text.empty() && text.size() <= 64 && is_upper(text.front()) && std::all_of(text.begin(), text.end(), allowed);
+  return !text.empty() && text.size() <= 64 && is_upper(text.front()) &&
+         std::all_of(text.begin(), text.end(), allowed);
 }
 
-bool is_any(std::string_view) { return true; }
+bool is_any(std::string_view) {
+  return true;
+}
 
 // "koord.metrics/1": a dotted name, a slash, a revision.
 bool is_service(std::string_view text) {
   std::size_t slash = text.find('/');
-  return slash != std::string_view::npos && is_id(text.substr(0, slash)) && parse_uint(text.substr(slash + 1));
+  return slash != std::string_view::npos && is_id(text.substr(0, slash)) &&
+         parse_uint(text.substr(slash + 1));
 }
 
 Error unexpected(std::string_view key, std::string_view found, std::string_view wanted) {
@@ -62,7 +72,8 @@ Result<void> take_names(std::string_view key, std::string_view value, std::vecto
     std::string_view name = trim(part);
     if (name.empty()) continue;
     if (!is_service(name)) return unexpected(key, name, "names such as koord.metrics/1, with commas between");
-    if (std::find(into.begin(), into.end(), name) != into.end()) return unexpected(key, name, "each name once");
+    if (std::find(into.begin(), into.end(), name) != into.end())
+      return unexpected(key, name, "each name once");
     into.emplace_back(name);
   }
   return {};
@@ -111,21 +122,29 @@ struct Key {
 using Value = std::string_view;
 
 constexpr std::array kKeys = {
-    Key{"id", true, [](Value v, Manifest& m) {
+    Key{"id", true,
+        [](Value v, Manifest& m) {
           return take_text(is_id, "a plain or reverse domain name of a-z, 0-9, '-' and '.'", "id", v, m.id);
         }},
     Key{"version", true,
-        [](Value v, Manifest& m) { return take_text(is_version, "a version such as 1.2.0", "version", v, m.version); }},
+        [](Value v, Manifest& m) {
+          return take_text(is_version, "a version such as 1.2.0", "version", v, m.version);
+        }},
     Key{"abi", true, take_abi},
     Key{"kinds", true, [](Value v, Manifest& m) { return take_names("kinds", v, m.kinds); }},
     Key{"gate", true,
-        [](Value v, Manifest& m) { return take_text(is_gate, "a gate name such as AcmeRunQueue", "gate", v, m.gate); }},
+        [](Value v, Manifest& m) {
+          return take_text(is_gate, "a gate name such as AcmeRunQueue", "gate", v, m.gate);
+        }},
     Key{"stage", false, take_stage},
     Key{"default", false, take_default},
-    Key{"requires", false, [](Value v, Manifest& m) { return take_names("requires", v, m.required_services); }},
-    Key{"optional", false, [](Value v, Manifest& m) { return take_names("optional", v, m.optional_services); }},
+    Key{"requires", false,
+        [](Value v, Manifest& m) { return take_names("requires", v, m.required_services); }},
+    Key{"optional", false,
+        [](Value v, Manifest& m) { return take_names("optional", v, m.optional_services); }},
     Key{"runtime", false, take_runtime},
-    Key{"license", false, [](Value v, Manifest& m) { return take_text(is_any, "", "license", v, m.license); }},
+    Key{"license", false,
+        [](Value v, Manifest& m) { return take_text(is_any, "", "license", v, m.license); }},
     Key{"description", false,
         [](Value v, Manifest& m) { return take_text(is_any, "", "description", v, m.description); }},
 };
@@ -161,7 +180,8 @@ Result<void> check_characters(std::string_view text) {
     std::size_t length = utf8_length(text.substr(at));
     if (length == 0) return invalid("wanted UTF-8, found another byte at " + std::to_string(at));
     bool control = length == 1 && (static_cast<unsigned char>(text[at]) < 0x20 || text[at] == 0x7f);
-    if (control && text[at] != '\n') return invalid("found a control character at byte " + std::to_string(at));
+    if (control && text[at] != '\n')
+      return invalid("found a control character at byte " + std::to_string(at));
     at += length;
   }
   return {};
@@ -174,13 +194,15 @@ Result<void> take_line(std::string_view line, std::set<std::string, std::less<>>
   }
   const Key* key = find_key(line.substr(0, equals));
   if (key == nullptr) return {};  // a later minor's
-  if (!seen.emplace(key->name).second) return invalid("found '" + std::string(key->name) + "' twice, wanted it once");
+  if (!seen.emplace(key->name).second)
+    return invalid("found '" + std::string(key->name) + "' twice, wanted it once");
   return key->take(line.substr(equals + 1), manifest);
 }
 
 Result<void> check_complete(const std::set<std::string, std::less<>>& seen, const Manifest& manifest) {
   for (const Key& key : kKeys) {
-    if (key.required && !seen.contains(key.name)) return invalid("wanted '" + std::string(key.name) + "', found none");
+    if (key.required && !seen.contains(key.name))
+      return invalid("wanted '" + std::string(key.name) + "', found none");
   }
   if (manifest.kinds.empty()) return invalid("wanted at least one of 'kinds', found none");
   return {};
@@ -190,10 +212,14 @@ Result<void> check_complete(const std::set<std::string, std::less<>>& seen, cons
 
 std::string_view to_string(Runtime runtime) {
   switch (runtime) {
-    case Runtime::native: return "native";
-    case Runtime::go: return "go";
-    case Runtime::jvm: return "jvm";
-    case Runtime::python: return "python";
+    case Runtime::native:
+      return "native";
+    case Runtime::go:
+      return "go";
+    case Runtime::jvm:
+      return "jvm";
+    case Runtime::python:
+      return "python";
   }
   return "?";
 }

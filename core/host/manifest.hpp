@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manifest: what a plugin says of itself in the section ".koord_manifest" of its file, read before any of its code
-// runs. The grammar stands in koordetector/plugin.h. Everything in it is outside input: sizes are bounded, characters
-// that could forge a log line are refused, unknown keys are ignored. [any thread]
+// Manifest: what a plugin says of itself in the section ".koord_manifest" of its file, read before any of its
+// code runs. The grammar stands in koordetector/plugin.h. Everything in it is outside input: sizes are
+// bounded, characters that could forge a log line are refused, unknown keys are ignored. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -46,11 +46,12 @@ struct Manifest {
 // The content of the section; NUL bytes at its end are allowed.
 Result<Manifest> parse_manifest(std::string_view section);
 
-// Reads and parses the manifest of a plugin's file, without mapping it. A file that is no ELF shared object for this
-// machine, or has no manifest, is an error that says what was wanted and what was found.
+// Reads and parses the manifest of a plugin's file, without mapping it. A file that is no ELF shared object
+// for this machine, or has no manifest, is an error that says what was wanted and what was found.
 Result<Manifest> read_manifest(const std::string& path);
 
-// May this host load the plugin at all? ABI major, kinds and runtime; services are the business of grants.hpp.
+// May this host load the plugin at all? ABI major, kinds and runtime; services are the business of
+// grants.hpp.
 Result<void> check_compatible(const Manifest& manifest);
 
 }  // namespace koord::host

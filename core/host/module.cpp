@@ -19,9 +19,10 @@ namespace {
 
 using boost::dll::load_mode::type;
 
-// Now: a missing symbol is found here and not at the first call. Local: plugins do not meet each other's symbols.
-// Nodelete: not even a mistaken dlclose unmaps code that may run.
-constexpr type kMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | static_cast<type>(RTLD_NODELETE);
+// Now: a missing symbol is found here and not at the first call. Local: plugins do not meet each other's
+// symbols. Nodelete: not even a mistaken dlclose unmaps code that may run.
+constexpr type kMode =
+    boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | static_cast<type>(RTLD_NODELETE);
 
 // A constructor of an honest plugin does next to nothing.
 constexpr Duration kPatience = std::chrono::seconds(10);
@@ -59,14 +60,16 @@ Result<boost::dll::shared_library> map_file(const std::string& path) {
   } catch (const boost::system::system_error& error) {
     return invalid("cannot be mapped: " + reason_of(error));
   } catch (const std::exception& error) {
-    return invalid(std::string("wanted constructors that do not throw, found the exception: ") + error.what());
+    return invalid(std::string("wanted constructors that do not throw, found the exception: ") +
+                   error.what());
   } catch (...) {
     return invalid("wanted constructors that do not throw, found an exception that is no std::exception");
   }
 }
 
-// Mapping runs constructors. Whatever they do wrong is found out in a child: an exception thrown through dlopen, for
-// one, may end the process, and even when it is caught the loader's lock stays held (glibc 2.36): the next dlopen hangs.
+// Mapping runs constructors. Whatever they do wrong is found out in a child: an exception thrown through
+// dlopen, for one, may end the process, and even when it is caught the loader's lock stays held (glibc 2.36):
+// the next dlopen hangs.
 Result<void> try_to_map(const std::string& path) {
   auto map = [&]() -> Result<void> {
     static auto& kept = *new std::vector<boost::dll::shared_library>;
@@ -112,7 +115,9 @@ Result<std::shared_ptr<const LoadedPlugin>> Module::load(const std::string& path
   return std::shared_ptr<const LoadedPlugin>(new Module(table, std::move(classes)));
 }
 
-const koord_class* Module::class_at(std::size_t index) const { return class_of(table_, index); }
+const koord_class* Module::class_at(std::size_t index) const {
+  return class_of(table_, index);
+}
 
 std::unique_ptr<Home> Module::make_home(std::size_t class_index, PluginContext& context) const {
   return make_in_process_home(*class_at(class_index), classes_[class_index], context);

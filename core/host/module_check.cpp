@@ -44,7 +44,7 @@ Result<void> check_header(const koord_module* module) {
   TRY(check_size("module", module->struct_size, kModuleSize));
   if (module->abi_major != KOORD_ABI_MAJOR) {
     return unlike("module ABI", std::to_string(KOORD_ABI_MAJOR) + ".x",
-                    std::to_string(module->abi_major) + "." + std::to_string(module->abi_minor));
+                  std::to_string(module->abi_major) + "." + std::to_string(module->abi_minor));
   }
   TRY(check_size("class stride", module->class_stride, kClassSize));
   if (module->n_classes == 0 || module->n_classes > kMaxClasses || module->classes == nullptr) {
@@ -61,7 +61,9 @@ Result<void> check_manifest(const koord_module* module, const Manifest& manifest
 
 using Check = Result<void> (*)(const koord_lifecycle& table, ClassInfo& info);
 
-Error missing(std::string_view function) { return unlike(function, "a function", "NULL"); }
+Error missing(std::string_view function) {
+  return unlike(function, "a function", "NULL");
+}
 
 Result<void> check_advisor(const koord_lifecycle& table, ClassInfo& info) {
   const auto& advisor = reinterpret_cast<const koord_advisor&>(table);
@@ -152,7 +154,8 @@ Result<std::vector<ClassInfo>> check_module(const koord_module* module, const Ma
   for (std::uint32_t i = 0; i < module->n_classes; ++i) {
     Result<ClassInfo> info = check_class(*class_of(module, i), manifest);
     if (!info) return std::move(info).error().context("class " + std::to_string(i));
-    if (!names.insert(info->name).second) return unlike("class names", "each once", "'" + info->name + "' twice");
+    if (!names.insert(info->name).second)
+      return unlike("class names", "each once", "'" + info->name + "' twice");
     classes.push_back(*std::move(info));
   }
   return classes;

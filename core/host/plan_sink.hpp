@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PlanSink: takes what strategies propose. One evaluate() gives one plan, which replaces the strategy's plan before.
-// KeepPlans is the sink of a host that only observes: it keeps the last plan of each strategy for display and
-// applies nothing. [any thread]
+// PlanSink: takes what strategies propose. One evaluate() gives one plan, which replaces the strategy's plan
+// before. KeepPlans is the sink of a host that only observes: it keeps the last plan of each strategy for
+// display and applies nothing. [any thread]
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies in the plugin directories: each *.so with its manifest, or with the one line why it is refused. Nothing of
-// a file runs here. [any thread]
+// What lies in the plugin directories: each *.so with its manifest, or with the one line why it is refused.
+// Nothing of a file runs here. [any thread]
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 namespace koord::host {
 
 struct PluginFile {
-  std::string path;   // links resolved, once the file is trusted
-  Manifest manifest;  // as far as it could be read
+  std::string path;     // links resolved, once the file is trusted
+  Manifest manifest;    // as far as it could be read
   std::string refusal;  // empty: the host may load it
 };
 

@@ -36,7 +36,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   PluginMetrics metrics;
   std::uint64_t hub_subscription = 0;
   unsigned next_nth = 0;
-  Plugins retired;                         // their files are gone; ending
+  Plugins retired;                          // their files are gone; ending
   std::map<std::string, std::string> told;  // by path: state and reason last given to on_change
   std::atomic<bool> report_posted = false;
 
@@ -50,7 +50,8 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
 };
 
 void PluginManager::State::subscribe() {
-  auto on_change = [weak = weak_from_this()](std::uint32_t parts_changed, const state::SnapshotPtr& snapshot) {
+  auto on_change = [weak = weak_from_this()](std::uint32_t parts_changed,
+                                             const state::SnapshotPtr& snapshot) {
     auto self = weak.lock();
     if (self == nullptr) return;
     for (const auto& plugin : self->all()) plugin->notify(parts_changed, snapshot->versions);
@@ -74,9 +75,7 @@ std::vector<PluginStatus> PluginManager::State::status() const {
 
 // [any]
 void PluginManager::State::changed() {
-  {
-    std::lock_guard lock(ended_mutex);
-  }
+  { std::lock_guard lock(ended_mutex); }
   ended.notify_all();
   if (!parts.on_change || report_posted.exchange(true)) return;
   parts.loop.post([weak = weak_from_this()] {
@@ -92,14 +91,16 @@ void PluginManager::State::report() {
   }
 }
 
-// A file that is known stays as it is while the agent runs: what was mapped cannot be replaced. One that was refused
-// is looked at again.
+// A file that is known stays as it is while the agent runs: what was mapped cannot be replaced. One that was
+// refused is looked at again.
 void PluginManager::State::take(PluginFile file, config::FeatureGates& gates) {
   if (file.refusal.empty()) {
-    if (Result<void> added = gates.add(file.manifest.gate_spec()); !added) file.refusal = added.error().message();
+    if (Result<void> added = gates.add(file.manifest.gate_spec()); !added)
+      file.refusal = added.error().message();
   }
   std::lock_guard lock(mutex);
-  auto known = std::find_if(plugins.begin(), plugins.end(), [&](const auto& p) { return p->file().path == file.path; });
+  auto known = std::find_if(plugins.begin(), plugins.end(),
+                            [&](const auto& p) { return p->file().path == file.path; });
   if (known != plugins.end() && (*known)->file().refusal.empty()) return;
   ManagedPlugin::Parts of{.loop = parts.loop,
                           .pool = parts.pool,
@@ -130,7 +131,9 @@ void PluginManager::State::drop_missing(const Catalogue& catalogue) {
   std::move(missing.begin(), missing.end(), std::back_inserter(retired));
 }
 
-PluginManager::PluginManager(Parts parts) : state_(std::make_shared<State>(std::move(parts))) { state_->subscribe(); }
+PluginManager::PluginManager(Parts parts) : state_(std::make_shared<State>(std::move(parts))) {
+  state_->subscribe();
+}
 
 PluginManager::~PluginManager() {
   stop();
@@ -166,7 +169,9 @@ bool PluginManager::stop(Duration grace) {
   Plugins plugins = state_->all();
   plugins.insert(plugins.end(), state_->retired.begin(), state_->retired.end());
   for (const auto& plugin : plugins) plugin->stop();
-  auto all_ended = [&] { return std::all_of(plugins.begin(), plugins.end(), [](auto& p) { return p->ended(); }); };
+  auto all_ended = [&] {
+    return std::all_of(plugins.begin(), plugins.end(), [](auto& p) { return p->ended(); });
+  };
   {
     std::unique_lock lock(state_->ended_mutex);
     state_->ended.wait_until(lock, std::chrono::steady_clock::now() + grace, all_ended);
@@ -178,7 +183,9 @@ bool PluginManager::stop(Duration grace) {
   return clean;
 }
 
-std::vector<PluginStatus> PluginManager::status() const { return state_->status(); }
+std::vector<PluginStatus> PluginManager::status() const {
+  return state_->status();
+}
 
 Readiness PluginManager::ready() const {
   std::vector<std::string> required = [&] {
@@ -188,7 +195,8 @@ Readiness PluginManager::ready() const {
   Readiness readiness;
   std::vector<PluginStatus> plugins = status();
   for (const std::string& id : required) {
-    auto found = std::find_if(plugins.begin(), plugins.end(), [&](const PluginStatus& p) { return p.id == id; });
+    auto found =
+        std::find_if(plugins.begin(), plugins.end(), [&](const PluginStatus& p) { return p.id == id; });
     if (found == plugins.end()) {
       readiness.reasons.push_back(id + " is required, no plugin directory has it");
     } else if (found->state != PluginState::running) {

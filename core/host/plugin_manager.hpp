@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginManager: finds plugins, decides which may run, and keeps them running. It reads the manifests in the plugin
-// directories, makes their feature gates known, loads those whose gate is on, and refuses the others with one line;
-// a bad plugin never keeps the agent or another plugin from running.
+// PluginManager: finds plugins, decides which may run, and keeps them running. It reads the manifests in the
+// plugin directories, makes their feature gates known, loads those whose gate is on, and refuses the others
+// with one line; a bad plugin never keeps the agent or another plugin from running.
 //
 // Start:  discover(gates) → the caller applies the configured gates → apply(settings, gates).
-// Reload: the same again, with a copy of the gates; what is new begins, what is off now ends, what changed is told.
-// [loop thread] unless marked [any]. What it refers to outlives it. Destroy it after stop(), before the loop.
+// Reload: the same again, with a copy of the gates; what is new begins, what is off now ends, what changed is
+// told. [loop thread] unless marked [any]. What it refers to outlives it. Destroy it after stop(), before the
+// loop.
 #pragma once
 
 #include <functional>
@@ -43,7 +44,8 @@ class PluginManager {
     metric::HostMetrics& metrics;
     PlanSink& plans;
     Loader load = {};  // empty: load in this process
-    Duration restart_delay = std::chrono::seconds(1);  // after the first failure; then twice as long each time
+    // After the first failure; then twice as long each time.
+    Duration restart_delay = std::chrono::seconds(1);
     // A plugin's state or the reason of it changed: to log it. On the loop thread.
     std::function<void(const PluginStatus&)> on_change = {};
   };
@@ -53,15 +55,15 @@ class PluginManager {
   PluginManager(const PluginManager&) = delete;
   PluginManager& operator=(const PluginManager&) = delete;
 
-  // Reads the manifests in these directories (absolute paths) and adds the gates. What is wrong with a file or a
-  // directory is told by status(), not here: nothing of it concerns the others.
+  // Reads the manifests in these directories (absolute paths) and adds the gates. What is wrong with a file
+  // or a directory is told by status(), not here: nothing of it concerns the others.
   void discover(const std::vector<std::string>& directories, config::FeatureGates& gates);
 
   // Makes what runs agree with the gates and settings.
   void apply(const config::PluginsSettings& settings, const config::FeatureGates& gates);
 
-  // Ends all plugins and waits for them, at most `grace`. False when one had to be left behind: its thread may still
-  // use what it was given, so the process should then end with _exit and not take its parts down.
+  // Ends all plugins and waits for them, at most `grace`. False when one had to be left behind: its thread
+  // may still use what it was given, so the process should then end with _exit and not take its parts down.
   bool stop(Duration grace = std::chrono::seconds(5));
 
   // [any]

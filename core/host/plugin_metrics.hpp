@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells Prometheus of each plugin: calls, their time and CPU, errors, skipped ticks, restarts, series,
-// up. Brought up to date from the plugins' status when somebody asks for the metrics. [one thread at a time]
+// What the host tells Prometheus of each plugin: calls, their time and CPU, errors, skipped ticks, restarts,
+// series, up. Brought up to date from the plugins' status when somebody asks for the metrics. [one thread at
+// a time]
 #pragma once
 
 #include <map>

@@ -5,19 +5,32 @@ namespace koord::host {
 
 std::string_view to_string(PluginState state) {
   switch (state) {
-    case PluginState::refused: return "refused";
-    case PluginState::disabled: return "disabled";
-    case PluginState::loading: return "loading";
-    case PluginState::loaded: return "loaded";
-    case PluginState::created: return "created";
-    case PluginState::initialised: return "initialised";
-    case PluginState::running: return "running";
-    case PluginState::stopping: return "stopping";
-    case PluginState::stopped: return "stopped";
-    case PluginState::failed: return "failed";
-    case PluginState::absent: return "absent";
-    case PluginState::wedged: return "wedged";
-    case PluginState::parked: return "parked";
+    case PluginState::refused:
+      return "refused";
+    case PluginState::disabled:
+      return "disabled";
+    case PluginState::loading:
+      return "loading";
+    case PluginState::loaded:
+      return "loaded";
+    case PluginState::created:
+      return "created";
+    case PluginState::initialised:
+      return "initialised";
+    case PluginState::running:
+      return "running";
+    case PluginState::stopping:
+      return "stopping";
+    case PluginState::stopped:
+      return "stopped";
+    case PluginState::failed:
+      return "failed";
+    case PluginState::absent:
+      return "absent";
+    case PluginState::wedged:
+      return "wedged";
+    case PluginState::parked:
+      return "parked";
   }
   return "?";
 }

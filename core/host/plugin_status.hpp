@@ -45,9 +45,9 @@ struct InstanceStatus {
   std::string kind;
   std::string name;
   PluginState state = PluginState::loaded;
-  std::string reason;        // of the state, one line; empty when there is nothing to say
-  std::string call;          // the call in flight; empty: none
-  Duration call_time{};      // how long it has been in flight
+  std::string reason;    // of the state, one line; empty when there is nothing to say
+  std::string call;      // the call in flight; empty: none
+  Duration call_time{};  // how long it has been in flight
   CallCounts counts;
   std::string last_error;    // call, status and text of the last call that failed
   Duration last_duration{};  // of the last tick
@@ -62,8 +62,8 @@ struct PluginStatus {
   std::vector<std::string> kinds;
   std::string gate;
   config::Stage stage = config::Stage::alpha;
-  bool enabled = false;   // its gate is on
-  bool required = false;  // the agent is not ready without it
+  bool enabled = false;                       // its gate is on
+  bool required = false;                      // the agent is not ready without it
   PluginState state = PluginState::disabled;  // the worst of its instances
   std::string reason;
   CallCounts counts;  // of all instances

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RestartPolicy: when an instance that failed begins again. Waits longer each time, and gives up when it failed five
-// times in ten minutes. Pure: the caller says what time it is. [one thread]
+// RestartPolicy: when an instance that failed begins again. Waits longer each time, and gives up when it
+// failed five times in ten minutes. Pure: the caller says what time it is. [one thread]
 #pragma once
 
 #include <deque>

@@ -7,7 +7,8 @@
 namespace koord::host {
 
 Duration tick_phase(Duration period, unsigned nth) {
-  // Multiples of the golden ratio: whatever the number of plugins, the parts of a whole they fall on lie well apart.
+  // Multiples of the golden ratio: whatever the number of plugins, the parts of a whole they fall on lie well
+  // apart.
   constexpr double kGolden = 0.6180339887498949;
   double whole;
   double part = std::modf(nth * kGolden, &whole);

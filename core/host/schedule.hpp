@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// When ticks fall. Those of one period fall on host time's multiples of it, so that samples of several plugins can be
-// put beside each other; each plugin a little after the other, so that they do not all wake the machine at once, nor
-// wait for each other. Pure. [any thread]
+// When ticks fall. Those of one period fall on host time's multiples of it, so that samples of several
+// plugins can be put beside each other; each plugin a little after the other, so that they do not all wake
+// the machine at once, nor wait for each other. Pure. [any thread]
 #pragma once
 
 #include "core/base/clock.hpp"
 
 namespace koord::host {
 
-// How far plugin number `nth` ticks after the multiple of its period: less than a tenth of it, and less than 1 s.
+// How far plugin number `nth` ticks after the multiple of its period: less than a tenth of it, and less than
+// 1 s.
 Duration tick_phase(Duration period, unsigned nth);
 
-// From `now` to the next tick that is at least half a period away: an instance that starts ticks once at once, and a
-// rate over a moment says nothing.
+// From `now` to the next tick that is at least half a period away: an instance that starts ticks once at
+// once, and a rate over a moment says nothing.
 Duration delay_to_tick(Time now, Duration period, Duration phase);
 
 }  // namespace koord::host

@@ -35,7 +35,8 @@ std::shared_ptr<Supervisor> Supervisor::make(Parts parts, Instance::Parts instan
   return self;
 }
 
-Supervisor::Supervisor(Parts parts, Pace pace) : parts_(std::move(parts)), pace_(pace), period_ns_(pace.period.count()) {}
+Supervisor::Supervisor(Parts parts, Pace pace)
+    : parts_(std::move(parts)), pace_(pace), period_ns_(pace.period.count()) {}
 
 void Supervisor::start() {
   if (std::exchange(wanted_, true)) return;
@@ -51,7 +52,9 @@ void Supervisor::stop() {
   instance_->stop();
 }
 
-void Supervisor::reconfigure(const std::string& config_json) { instance_->reconfigure(config_json); }
+void Supervisor::reconfigure(const std::string& config_json) {
+  instance_->reconfigure(config_json);
+}
 
 void Supervisor::set_pace(Pace pace) {
   instance_->set_limits(pace.deadline, wedged_after(pace.deadline));
@@ -62,7 +65,8 @@ void Supervisor::set_pace(Pace pace) {
 
 void Supervisor::on_state(PluginState state) {
   if (state == PluginState::running) return on_running();
-  if (state == PluginState::loaded || state == PluginState::created || state == PluginState::initialised) return;
+  if (state == PluginState::loaded || state == PluginState::created || state == PluginState::initialised)
+    return;
   end_ticks();
   if (state == PluginState::stopping) {
     patience_ = parts_.loop.after(kStopPatience, [this] {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervisor: keeps one instance running as long as it is wanted. Starts it, ticks it on its period, lets it begin
-// again when it failed, longer and longer after, and parks it when that happens too often. [loop thread] but for
-// what is marked [any]. Held by shared_ptr: what its instance posts to the loop may come after its end.
+// Supervisor: keeps one instance running as long as it is wanted. Starts it, ticks it on its period, lets it
+// begin again when it failed, longer and longer after, and parks it when that happens too often. [loop
+// thread] but for what is marked [any]. Held by shared_ptr: what its instance posts to the loop may come
+// after its end.
 #pragma once
 
 #include <atomic>
@@ -32,7 +33,8 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   };
 
   // `instance` without its on_change, which is the supervisor's.
-  static std::shared_ptr<Supervisor> make(Parts parts, Instance::Parts instance, std::string config_json, Pace pace);
+  static std::shared_ptr<Supervisor> make(Parts parts, Instance::Parts instance, std::string config_json,
+                                          Pace pace);
 
   void start();
   void stop();
@@ -70,8 +72,8 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   std::atomic<std::uint64_t> restarts_ = 0;
 };
 
-// How long a call may take before its thread is given up: well beyond any deadline, so that three misses can be
-// counted first.
+// How long a call may take before its thread is given up: well beyond any deadline, so that three misses can
+// be counted first.
 Duration wedged_after(Duration deadline);
 
 }  // namespace koord::host

@@ -27,7 +27,8 @@ constexpr char kFine = '+';
 constexpr char kRefused = '-';
 
 void restore_signals() {
-  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT, SIGHUP}) ::signal(signal, SIG_DFL);
+  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT, SIGHUP})
+    ::signal(signal, SIG_DFL);
 }
 
 int report_fd = -1;  // of the child

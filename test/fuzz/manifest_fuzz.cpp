@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's file is what somebody else made: neither its ELF tables nor its manifest may do more than be refused.
+// A plugin's file is what somebody else made: neither its ELF tables nor its manifest may do more than be
+// refused.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,7 +12,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace koord::host;
   auto bytes = std::as_bytes(std::span(data, size));
-  koord::Result<std::string> section = read_elf_section(bytes_of_memory(bytes), ".koord_manifest", kMaxManifestBytes + 1);
+  koord::Result<std::string> section =
+      read_elf_section(bytes_of_memory(bytes), ".koord_manifest", kMaxManifestBytes + 1);
   if (section) (void)parse_manifest(*section).has_value();
   (void)parse_manifest({reinterpret_cast<const char*>(data), size}).has_value();
   return 0;
