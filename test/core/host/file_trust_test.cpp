@@ -15,7 +15,9 @@ using koord::test::PluginShelf;
 
 namespace {
 
-std::string refusal(const Result<std::string>& path) { return path ? "trusted" : path.error().message(); }
+std::string refusal(const Result<std::string>& path) {
+  return path ? "trusted" : path.error().message();
+}
 
 }  // namespace
 
@@ -54,7 +56,8 @@ TEST_CASE("a file of another user is refused with both owners") {
     MESSAGE("SKIPPED: only root can give a file away");
     return;
   }
-  CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("puppet"))).ends_with("wanted owner uid 0, found uid 12345"));
+  CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("puppet")))
+            .ends_with("wanted owner uid 0, found uid 12345"));
 }
 
 TEST_CASE("a link is followed within its directory and refused out of it") {
@@ -63,13 +66,15 @@ TEST_CASE("a link is followed within its directory and refused out of it") {
   std::filesystem::create_symlink("puppet.so", shelf.file("link"));
   CHECK(check_trusted_file(shelf.path(), shelf.file("link")).value_or("") == shelf.file("puppet"));
   std::filesystem::create_symlink(elsewhere.file("second"), shelf.file("out"));
-  CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("out"))).ends_with("found a link to '" + elsewhere.file("second") + "'"));
+  CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("out")))
+            .ends_with("found a link to '" + elsewhere.file("second") + "'"));
 }
 
 TEST_CASE("what is no regular file, not absolute or not there is refused") {
   PluginShelf shelf;
   std::filesystem::create_directory(shelf.file("folder"));
-  CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("folder"))).ends_with("wanted a regular file, found another kind of file"));
+  CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("folder")))
+            .ends_with("wanted a regular file, found another kind of file"));
   CHECK(refusal(check_trusted_directory("plugins")) == "wanted an absolute path, found 'plugins'");
   CHECK(refusal(check_trusted_directory("/no/such/directory")) ==
         "cannot resolve '/no/such/directory': No such file or directory");

@@ -32,7 +32,9 @@ std::string refusal_of_file(const std::string& path) {
   return manifest ? "accepted" : manifest.error().message();
 }
 
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -49,13 +51,16 @@ TEST_CASE("a manifest names the plugin, its ABI, kinds and gate") {
 }
 
 TEST_CASE("a manifest lists the services it requires and those it can use") {
-  Result<Manifest> manifest = parse_manifest(kMinimal + "requires=koord.metrics/1,koord.kv/1\noptional=com.acme.x/2\n");
+  Result<Manifest> manifest =
+      parse_manifest(kMinimal + "requires=koord.metrics/1,koord.kv/1\noptional=com.acme.x/2\n");
   REQUIRE(manifest);
   CHECK(manifest->required_services == std::vector<std::string>{"koord.metrics/1", "koord.kv/1"});
   CHECK(manifest->optional_services == std::vector<std::string>{"com.acme.x/2"});
 }
 
-TEST_CASE("keys of a later minor are ignored") { CHECK(parse_manifest(kMinimal + "colour=blue\n")); }
+TEST_CASE("keys of a later minor are ignored") {
+  CHECK(parse_manifest(kMinimal + "colour=blue\n"));
+}
 
 TEST_CASE("NUL bytes may follow a manifest but not stand in it") {
   CHECK(parse_manifest(kMinimal + std::string(3, '\0')));
@@ -80,7 +85,8 @@ TEST_CASE("a manifest is refused with what was wanted and found") {
       {"koord-manifest/1\nid=../x\nversion=1\n", "id='../x': wanted"},
       {"koord-manifest/1\nid=x\nversion=1\nabi=one\n", "abi='one': wanted MAJOR.MINOR"},
       {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=\ngate=G\n", "at least one of 'kinds'"},
-      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=lower\n", "gate='lower': wanted a gate name"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=lower\n",
+       "gate='lower': wanted a gate name"},
       {kMinimal + "license=\x1b[2J\n", "control character"},
       {kMinimal + "license=\xff\n", "wanted UTF-8"},
       {kMinimal + std::string(5000, 'x'), "at most 4096 bytes, found"},
@@ -108,7 +114,8 @@ TEST_CASE("the manifest of a shared object is read without mapping it") {
 }
 
 TEST_CASE("a shared object without a manifest is refused") {
-  CHECK(contains(refusal_of_file(built_plugin("no-manifest")), "wanted a section '.koord_manifest', found none"));
+  CHECK(contains(refusal_of_file(built_plugin("no-manifest")),
+                 "wanted a section '.koord_manifest', found none"));
 }
 
 TEST_CASE("a shared object of another architecture is refused with both names") {
@@ -150,7 +157,8 @@ TEST_CASE("another ABI major is refused with both majors") {
 TEST_CASE("an unknown kind and a runtime that needs a process of its own are refused") {
   Manifest manifest = *parse_manifest(kMinimal);
   manifest.kinds = {"koord.weather/1"};
-  CHECK(contains(check_compatible(manifest).error().message(), "found kind 'koord.weather/1', this host knows"));
+  CHECK(contains(check_compatible(manifest).error().message(),
+                 "found kind 'koord.weather/1', this host knows"));
   manifest = *read_manifest(built_plugin("other-runtime"));
   CHECK(contains(check_compatible(manifest).error().message(), "runtime=go needs a process of its own"));
 }
@@ -158,12 +166,14 @@ TEST_CASE("an unknown kind and a runtime that needs a process of its own are ref
 TEST_CASE("an advisor that requires koord.knobs/1 is refused with who may have it and what is offered") {
   std::string why = check_required_services(*read_manifest(built_plugin("wants-knobs"))).error().message();
   CHECK_MESSAGE(why.starts_with("wants-knobs wanted service koord.knobs/1, which is granted to "
-                                "koord.qos-strategy/1; offered to koord.advisor/1: koord.capabilities/1"), why);
+                                "koord.qos-strategy/1; offered to koord.advisor/1: koord.capabilities/1"),
+                why);
 }
 
 TEST_CASE("a plugin that requires a service nobody has is refused with its name") {
   std::string why = check_required_services(*read_manifest(built_plugin("wants-unknown"))).error().message();
-  CHECK_MESSAGE(contains(why, "wanted service com.acme.magic/1, which this host does not have; offered"), why);
+  CHECK_MESSAGE(contains(why, "wanted service com.acme.magic/1, which this host does not have; offered"),
+                why);
 }
 
 TEST_CASE("a strategy is granted knobs, an advisor is not") {

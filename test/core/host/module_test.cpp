@@ -20,7 +20,9 @@ std::string refusal(std::string_view plugin) {
   return module ? "loaded" : module.error().message();
 }
 
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -66,7 +68,8 @@ TEST_CASE("a module of another major than its manifest says is refused") {
 }
 
 TEST_CASE("a module whose manifest is not the one of the file is refused") {
-  CHECK(refusal("other-manifest") == "manifest of the module: wanted the text of section .koord_manifest, found another");
+  CHECK(refusal("other-manifest") ==
+        "manifest of the module: wanted the text of section .koord_manifest, found another");
 }
 
 TEST_CASE("a table shortened below a function that is needed is refused") {
@@ -74,7 +77,9 @@ TEST_CASE("a table shortened below a function that is needed is refused") {
   CHECK(refusal("no-init") == "class 0: init(): wanted a function, found NULL");
 }
 
-TEST_CASE("a table grown by a later minor is accepted") { CHECK(refusal("grown") == "loaded"); }
+TEST_CASE("a table grown by a later minor is accepted") {
+  CHECK(refusal("grown") == "loaded");
+}
 
 TEST_CASE("a file is mapped once however often it is asked for") {
   std::string path = built_plugin("puppet");
@@ -102,5 +107,6 @@ TEST_CASE("what is no module is refused before anything in it is used") {
   koord_module module{};
   CHECK(contains(check_module(&module, manifest).error().message(), "module magic: wanted "));
   module.magic = KOORD_MAGIC;
-  CHECK(contains(check_module(&module, manifest).error().message(), "module: wanted at least 40 bytes, found 0"));
+  CHECK(contains(check_module(&module, manifest).error().message(),
+                 "module: wanted at least 40 bytes, found 0"));
 }

@@ -19,9 +19,13 @@ using koord::test::PuppetCall;
 
 namespace {
 
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
-config::PluginSettings settings_of(HostStage& stage) { return stage.settings().defaults; }
+config::PluginSettings settings_of(HostStage& stage) {
+  return stage.settings().defaults;
+}
 
 // Lets the plugin tick as often as it can.
 void tick_often(HostStage& stage, const std::string& id) {
@@ -85,8 +89,8 @@ TEST_CASE("switching a gate off ends the plugin, and on again starts it") {
 }
 
 TEST_CASE("each flawed file is refused with one line, and the others run") {
-  HostStage stage{"puppet",  "other-major", "no-manifest", "wants-knobs", "wants-unknown", "other-runtime",
-                  "throws", "aborts", "undefined", "no-entry"};
+  HostStage stage{"puppet",        "other-major", "no-manifest", "wants-knobs", "wants-unknown",
+                  "other-runtime", "throws",      "aborts",      "undefined",   "no-entry"};
   stage.shelf().put_as("second", "foreign");
   stage.shelf().patch("foreign", offsetof(Elf64_Ehdr, e_machine), std::string("\x16\x00", 2));
   stage.shelf().put_as("second", "truncated");
@@ -162,7 +166,8 @@ TEST_CASE("a directory that cannot be trusted is a problem that is told") {
   CHECK(stage.manager().status().empty());
 }
 
-TEST_CASE("a configuration that does not fit the schema keeps the plugin from starting and names the pointer") {
+TEST_CASE(
+    "a configuration that does not fit the schema keeps the plugin from starting and names the pointer") {
   HostStage stage{"puppet"};
   stage.settings().settings["puppet"] = settings_of(stage);
   stage.settings().settings["puppet"].config_json = R"({"limit": {"cpu": "two"}})";
@@ -253,7 +258,8 @@ TEST_CASE("a required plugin that no directory has keeps the agent from being re
   stage.settings().settings["advisor-x"] = settings_of(stage);
   stage.settings().settings["advisor-x"].required = true;
   stage.apply("");
-  CHECK(stage.manager().ready().reasons == std::vector<std::string>{"advisor-x is required, no plugin directory has it"});
+  CHECK(stage.manager().ready().reasons ==
+        std::vector<std::string>{"advisor-x is required, no plugin directory has it"});
 }
 
 TEST_CASE("a plugin that is stuck in a tick does not keep another from ticking") {
@@ -261,7 +267,7 @@ TEST_CASE("a plugin that is stuck in a tick does not keep another from ticking")
   Door door;
   Puppet stuck(stage.shelf().file("puppet"));
   Puppet other(stage.shelf().file("second"));
-  stuck.on("collect", [&](const PuppetCall&) { return door.pass(), KOORD_OK; });
+  stuck.on("collect", [door](const PuppetCall&) { return door.pass(), KOORD_OK; });
   tick_often(stage, "puppet");
   tick_often(stage, "second");
   stage.apply("Puppet=true,Second=true");
@@ -290,7 +296,7 @@ TEST_CASE("a plugin that does not end is left behind, and stop says so") {
   HostStage stage{"puppet", "second"};
   Door door;
   Puppet stuck(stage.shelf().file("puppet"));
-  stuck.on("stop", [&](const PuppetCall&) { return door.pass(), KOORD_OK; });
+  stuck.on("stop", [door](const PuppetCall&) { return door.pass(), KOORD_OK; });
   stage.apply("Puppet=true,Second=true");
   REQUIRE(stage.await("puppet", PluginState::running));
   REQUIRE(stage.await("second", PluginState::running));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginShelf: a trusted directory with copies of the test plugins. Each copy is a file of its own, so each test maps
-// its plugins afresh.
+// PluginShelf: a trusted directory with copies of the test plugins. Each copy is a file of its own, so each
+// test maps its plugins afresh.
 #pragma once
 
 #include <initializer_list>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puppet: the hand over a puppet plugin (plugins/puppet.cpp). Says what its functions do and knows what was called.
+// Puppet: the hand over a puppet plugin (plugins/puppet.cpp). Says what its functions do and knows what was
+// called.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <map>
-#include <mutex>
+#include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,32 +36,20 @@ class Puppet {
   bool await(const std::string& call, std::size_t times = 1);
 
  private:
-  koord_status pulled(const PuppetCall& call);
-
-  PuppetStrings* strings_;
-  mutable std::mutex mutex_;
-  std::condition_variable called_;
-  std::map<std::string, Act> acts_;
-  std::vector<std::string> calls_;
+  struct State;
+  State& state_;  // stays when the puppet goes: a call may be in flight
 };
 
-// A door that a call waits at until the test opens it.
+// A door that a call waits at until the test opens it. A copy is the same door: a call that is left behind
+// takes one.
 class Door {
  public:
-  void open() {
-    std::lock_guard lock(mutex_);
-    open_ = true;
-    opened_.notify_all();
-  }
-  void pass() {
-    std::unique_lock lock(mutex_);
-    opened_.wait(lock, [&] { return open_; });
-  }
+  void open() const { opened_->set_value(); }
+  void pass() const { open_.wait(); }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable opened_;
-  bool open_ = false;
+  std::shared_ptr<std::promise<void>> opened_ = std::make_shared<std::promise<void>>();
+  std::shared_future<void> open_ = opened_->get_future();
 };
 
 }  // namespace koord::test

@@ -27,8 +27,8 @@ Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
   std::shared_ptr<const host::LoadedPlugin> loaded = load(shelf_.file(plugin));
   std::vector<std::string> granted = host::granted_services(loaded->classes()[0].kind);
   auto make_context = [this, granted, plugin](const std::string& config_json) {
-    return std::make_unique<host::PluginContext>(host_->services(), plugin,
-                                                 std::set<std::string>(granted.begin(), granted.end()), config_json);
+    return std::make_unique<host::PluginContext>(
+        host_->services(), plugin, std::set<std::string>(granted.begin(), granted.end()), config_json);
   };
   host::Instance::Parts parts{.plugin_id = plugin,
                               .plugin = loaded,
@@ -41,7 +41,9 @@ Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
   instance_ = host::Instance::make(std::move(parts), std::move(settings));
 }
 
-Stage::~Stage() { stop(); }
+Stage::~Stage() {
+  stop();
+}
 
 bool Stage::await(const std::function<bool(const host::InstanceStatus&)>& condition) {
   return bell_->await([&] { return condition(instance_->status()); });
@@ -107,7 +109,8 @@ void HostStage::apply(std::string_view gates) {
   in_loop([&] {
     config::FeatureGates all;
     manager_->discover(settings_.directories, all);
-    if (auto applied = all.apply(gates, "the test"); !applied) throw std::runtime_error(applied.error().message());
+    if (auto applied = all.apply(gates, "the test"); !applied)
+      throw std::runtime_error(applied.error().message());
     manager_->apply(settings_, all);
   });
 }

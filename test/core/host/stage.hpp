@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where test plugins run: the real services on a fake node, real threads. Stage runs single instances, HostStage the
-// whole plugin manager with its loop.
+// Where test plugins run: the real services on a fake node, real threads. Stage runs single instances,
+// HostStage the whole plugin manager with its loop.
 #pragma once
 
 #include <condition_variable>

@@ -15,25 +15,36 @@
 #define RUNTIME "native"
 #endif
 
-#define MANIFEST                                                                                            \
-  "koord-manifest/1\nid=" FLAWED_ID "\nversion=1\nabi=" ABI "\nkinds=koord.advisor/1\ngate=Flawed\nrequires=" \
-  REQUIRES "\nruntime=" RUNTIME "\n"
+#define MANIFEST                                            \
+  "koord-manifest/1\nid=" FLAWED_ID "\nversion=1\nabi=" ABI \
+  "\nkinds=koord.advisor/1\ngate=Flawed\nrequires=" REQUIRES "\nruntime=" RUNTIME "\n"
 
 namespace {
 
-koord_status create(const koord_host*, const koord_class*, void**) { return KOORD_OK; }
-koord_status init(void*) { return KOORD_OK; }
+koord_status create(const koord_host*, const koord_class*, void**) {
+  return KOORD_OK;
+}
+koord_status init(void*) {
+  return KOORD_OK;
+}
 void destroy(void*) {}
 
 #ifdef FLAW_UNDEFINED
 extern "C" koord_status koord_no_such_function(void);
-koord_status collect(void*, uint64_t, uint64_t) { return koord_no_such_function(); }
+koord_status collect(void*, uint64_t, uint64_t) {
+  return koord_no_such_function();
+}
 #else
-koord_status collect(void*, uint64_t, uint64_t) { return KOORD_OK; }
+koord_status collect(void*, uint64_t, uint64_t) {
+  return KOORD_OK;
+}
 #endif
 
 #ifdef FLAW_THROWS
-const int thrown = [] { throw std::runtime_error("the constructor's text"); return 0; }();
+const int thrown = [] {
+  throw std::runtime_error("the constructor's text");
+  return 0;
+}();
 #endif
 
 #ifdef FLAW_ABORTS
