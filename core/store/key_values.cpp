@@ -69,6 +69,10 @@ std::vector<KeyValues::Change> KeyValues::take_changes() {
   return changes;
 }
 
+void KeyValues::give_back(const std::vector<Change>& changes) {
+  for (const Change& change : changes) changed_.insert(change.first);
+}
+
 void KeyValues::mark_all_changed() {
   for (const auto& each : values_) changed_.insert(each.first);
 }

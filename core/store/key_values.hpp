@@ -34,6 +34,8 @@ class KeyValues {
   // nullopt: the key is gone.
   using Change = std::pair<std::string, std::optional<KeyValue>>;
   std::vector<Change> take_changes();
+  // Those changes did not reach the file: they are to be taken again.
+  void give_back(const std::vector<Change>& changes);
   void mark_all_changed();
 
  private:

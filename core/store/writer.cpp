@@ -169,7 +169,12 @@ Batch Writer::take_batch() {
 void Writer::write(const Batch& batch) {
   if (batch.empty()) return confirm_disk();
   Result<std::int64_t> first = disk_->write(batch);
-  if (!first) return lose_disk(first.error());
+  if (!first) {
+    std::unique_lock lock(state_.mutex);
+    state_.values.give_back(batch.values);
+    lock.unlock();
+    return lose_disk(first.error());
+  }
   confirm_disk();
   std::int64_t rowid = *first;
   std::lock_guard lock(state_.mutex);

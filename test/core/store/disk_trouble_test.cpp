@@ -57,6 +57,7 @@ struct TroubleFixture : StoreFixture {
 }  // namespace
 
 TEST_CASE_FIXTURE(TroubleFixture, "a full disk means memory mode, and the disk is used again when there is room") {
+  REQUIRE(store->put("key", {}));
   append_seconds(1, 200);
   store->flush();
   disk.fill();
@@ -64,12 +65,14 @@ TEST_CASE_FIXTURE(TroubleFixture, "a full disk means memory mode, and the disk i
   CHECK(store->stats().mode == Mode::memory);
   CHECK(store->stats().reason.find("full") != std::string::npos);
   std::size_t seen = values("cpu").size();
+  store->erase("key");
   disk.empty();
   flush_until(Mode::disk);
   append_seconds(1, 10, 5000);
   CHECK(values("cpu").size() == seen + 10);
   reopen();
   CHECK(values("cpu").size() == seen + 10);
+  CHECK_FALSE(store->get("key"));
 }
 
 TEST_CASE_FIXTURE(TroubleFixture, "a disk that is read-only at the start is used as soon as it can be written") {
