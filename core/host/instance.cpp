@@ -185,6 +185,7 @@ InstanceStatus Instance::status() const {
   InstanceStatus status{
       .kind = info_.kind, .name = info_.name, .state = state_, .reason = reason_, .url = url_};
   record_.fill(status);
+  status.ticking = tick_queued_;
   if (life_ != nullptr) status.counts.cpu += life_->run_cpu();
   return status;
 }

@@ -48,6 +48,7 @@ struct InstanceStatus {
   std::string reason;    // of the state, one line; empty when there is nothing to say
   std::string call;      // the call in flight; empty: none
   Duration call_time{};  // how long it has been in flight
+  bool ticking = false;  // a tick waits or runs
   CallCounts counts;
   std::string last_error;    // call, status and text of the last call that failed
   Duration last_duration{};  // of the last tick
