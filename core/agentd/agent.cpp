@@ -36,12 +36,30 @@ store::Options store_options(const config::StoreSettings& settings) {
   return options;
 }
 
+log::Level level_of(host::PluginState state) {
+  using enum host::PluginState;
+  switch (state) {
+    case refused:
+    case failed:
+    case wedged:
+    case parked:
+      return log::Level::warn;
+    case running:
+    case stopped:
+    case disabled:
+    case absent:
+      return log::Level::info;
+    default:
+      return log::Level::debug;  // on the way to one of the others
+  }
+}
+
+std::string name_of(const host::PluginStatus& plugin) { return plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id; }
+
 void log_plugin(const host::PluginStatus& plugin) {
-  bool fine = plugin.state == host::PluginState::running || plugin.state == host::PluginState::stopped ||
-              plugin.state == host::PluginState::disabled || plugin.state == host::PluginState::absent;
-  std::string text = (plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id) + " is " +
-                     std::string(to_string(plugin.state)) + (plugin.reason.empty() ? "" : ": " + plugin.reason);
-  log::write(plugin_log, fine ? log::Level::info : log::Level::warn, text);
+  log::write(plugin_log, level_of(plugin.state),
+             name_of(plugin) + " is " + std::string(to_string(plugin.state)) +
+                 (plugin.reason.empty() ? "" : ": " + plugin.reason));
 }
 
 }  // namespace
@@ -69,7 +87,12 @@ Agent::Agent(config::Config config, CommandLine line, std::unique_ptr<SystemCloc
       cgroups_(layout),
       services_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
       workers_(config_.workers),
-      plugins_({loop_, workers_, services_, host_metrics_, plans_, {}, log_plugin}),
+      plugins_({.loop = loop_,
+                .pool = workers_,
+                .services = services_,
+                .metrics = host_metrics_,
+                .plans = plans_,
+                .on_change = log_plugin}),
       state_({loop_, workers_, hub_, layout, config_.roots, config_.node_name}, config_.state),
       sources_{services_,
                host_metrics_,
@@ -194,9 +217,8 @@ ModuleHealth Agent::plugin_health() const {
   if (!readiness.ready) return {"plugins", false, join(readiness.reasons, "; ")};
   std::vector<std::string> troubled;
   for (const host::PluginStatus& plugin : plugins_.status()) {
-    using enum host::PluginState;
-    bool trouble = plugin.state == refused || plugin.state == failed || plugin.state == wedged || plugin.state == parked;
-    if (trouble) troubled.push_back((plugin.id.empty() ? plugin.path : plugin.id) + " is " + std::string(to_string(plugin.state)));
+    if (level_of(plugin.state) == log::Level::warn)
+      troubled.push_back(name_of(plugin) + " is " + std::string(to_string(plugin.state)));
   }
   return {"plugins", true, troubled.empty() ? "ok" : "degraded: " + join(troubled, "; ")};
 }

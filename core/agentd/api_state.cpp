@@ -50,7 +50,7 @@ json::object pod(const state::Pod& pod, const LatestValues& values) {
           {"name", pod.name},
           {"phase", name_of(pod.phase)},
           {"qosClass", name_of(pod.koord_qos)},
-          {"kubernetesQOS", name_of(pod.kube_qos)},
+          {"kubernetesQOS", state::name_of(pod.kube_qos)},
           {"priority", pod.priority},
           {"priorityClass", name_of(pod.priority_class)},
           {"labels", json_map(pod.labels)},
@@ -96,6 +96,7 @@ http::Response get_node(const ApiSources& sources, const http::Request&) {
                       {"allocatable", json_map(node.allocatable)},
                       {"capacity", json_map(node.capacity)},
                       {"cpus", cpus(snapshot->topology)},
+                      {"memoryBytes", snapshot->topology.memory_bytes},
                       {"numaNodes", numa_nodes(snapshot->topology)},
                       {"values", values_of(current_values(sources), 0)}});
 }

@@ -84,8 +84,7 @@ Result<TopView> parse_top(const std::string& node_text, const std::string& pods_
   view.wall_time = number_of(node, "time").value_or(0);
   view.node_usage = usage_of(node, "node");
   for (const json::value& cpu : array_of(node, "cpus")) view.online_cpus += flag_of(cpu, "online");
-  for (const json::value& numa : array_of(node, "numaNodes"))
-    view.memory_total_bytes = view.memory_total_bytes.value_or(0) + number_of(numa, "memoryBytes").value_or(0);
+  view.memory_total_bytes = number_of(node, "memoryBytes");
   for (const json::value& pod : array_of(pods, "pods")) add_pod(pod, view.rows);
   for (const json::value& container : array_of(pods, "containers"))
     view.rows.push_back(container_row(container, "", ""));

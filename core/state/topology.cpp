@@ -122,6 +122,7 @@ Result<Topology> read_topology(const NodeRoots& roots, const CpuSet& reserved) {
   }
   number_cores(topology.cpus);
   read_numa_nodes(roots, topology);
+  topology.memory_bytes = parse_memory_total(read_file(roots.proc + "/meminfo").value_or(""));
   return topology;
 }
 

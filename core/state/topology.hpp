@@ -35,6 +35,8 @@ struct NumaNode {
 struct Topology {
   std::vector<Cpu> cpus;  // by number
   std::vector<NumaNode> numa_nodes;
+  // MemTotal of the node: what hot-plug added may belong to no memory node. 0 when /proc does not tell.
+  std::int64_t memory_bytes = 0;
 
   bool operator==(const Topology&) const = default;
 };

@@ -13,10 +13,15 @@ CgroupMeter::CgroupMeter(std::string dir, Series series, std::uint64_t max_gap_n
     : dir_(std::move(dir)), series_(series), cpu_meter_(max_gap_ns) {}
 
 koord_status CgroupMeter::measure(const Services& services, std::uint64_t now_ns, plugin::Batch& batch) {
-  koord_status failure = KOORD_OK;
-  if (!open(services, now_ns, failure)) return failure;
-  koord_status cpu = measure_cpu(batch);
-  koord_status memory = measure_memory(batch);
+  if (!opened_) {
+    if (now_ns < retry_ns_) return KOORD_OK;
+    if (koord_status status = open(services); status != KOORD_OK) {
+      close(now_ns);
+      return status == KOORD_E_GONE ? KOORD_OK : status;
+    }
+  }
+  koord_status cpu = cpu_ ? measure_cpu(batch) : KOORD_OK;
+  koord_status memory = memory_ ? measure_memory(batch) : KOORD_OK;
   if (cpu == KOORD_E_GONE || memory == KOORD_E_GONE) {
     close(now_ns);
     return KOORD_OK;
@@ -39,22 +44,20 @@ koord_status CgroupMeter::measure_memory(plugin::Batch& batch) const {
   return KOORD_OK;
 }
 
-bool CgroupMeter::open(const Services& services, std::uint64_t now_ns, koord_status& failure) {
-  if (cpu_ && memory_) return true;
-  if (now_ns < retry_ns_) return false;
-  koord_status status = cpu_.open(services.host, services.cgroup, dir_, "cpu.usage", {"usage_ns"});
-  if (status == KOORD_OK)
-    status = memory_.open(services.host, services.cgroup, dir_, "memory.stat",
-                          {"inactive_anon", "active_anon", "unevictable"});
-  if (status == KOORD_OK) return true;
-  close(now_ns);
-  if (status != KOORD_E_GONE) failure = status;
-  return false;
+koord_status CgroupMeter::open(const Services& services) {
+  koord_status cpu = cpu_.open(services.host, services.cgroup, dir_, "cpu.usage", {"usage_ns"});
+  if (cpu != KOORD_OK && cpu != KOORD_E_UNSUPPORTED) return cpu;
+  koord_status memory = memory_.open(services.host, services.cgroup, dir_, "memory.stat",
+                                     {"inactive_anon", "active_anon", "unevictable"});
+  if (memory != KOORD_OK && memory != KOORD_E_UNSUPPORTED) return memory;
+  opened_ = true;
+  return KOORD_OK;
 }
 
 void CgroupMeter::close(std::uint64_t now_ns) {
   cpu_ = {};
   memory_ = {};
+  opened_ = false;
   retry_ns_ = now_ns + kRetryNs;
 }
 

@@ -27,20 +27,21 @@ class CgroupMeter {
   const std::string& dir() const { return dir_; }
 
   // Reads both files and adds what they say to `batch`. A cgroup that is not there, or no longer, is ordinary: it is
-  // looked for again after a while. Any other failure is returned; the other file's value is still added.
+  // looked for again after a while. So is one that a v1 hierarchy has and another has not: it gives what there is. Any
+  // other failure is returned; the other file's value is still added.
   koord_status measure(const Services& services, std::uint64_t now_ns, plugin::Batch& batch);
 
  private:
   koord_status measure_cpu(plugin::Batch& batch);
   koord_status measure_memory(plugin::Batch& batch) const;
-  // False when there is no cgroup to read now; `failure` tells when that is not ordinary.
-  bool open(const Services& services, std::uint64_t now_ns, koord_status& failure);
+  koord_status open(const Services& services);
   void close(std::uint64_t now_ns);
 
   std::string dir_;
   Series series_;
   CpuMeter cpu_meter_;
   plugin::CgroupFile cpu_, memory_;
+  bool opened_ = false;
   std::uint64_t retry_ns_ = 0;
 };
 

@@ -104,3 +104,14 @@ TEST_CASE("as long as the state is not known the tick says so") {
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_E_AGAIN);
 }
+
+TEST_CASE("a cgroup that only the memory hierarchy of v1 has gives its memory, and no error") {
+  FakeNode node({{"cgroup/cpuacct/", ""}, {"cgroup/cpu/", ""}, {"cgroup/memory/only/memory.stat",
+                 "total_inactive_anon 4096\ntotal_active_anon 0\ntotal_unevictable 0\n"}});
+  FakeHost host(node);
+  publish_service(host, "only");
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("container_memory_usage") == 4096.0);
+}

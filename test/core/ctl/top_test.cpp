@@ -10,7 +10,7 @@ using namespace koord::ctl;
 namespace {
 
 const char* const kNode = R"({"name": "n1", "time": 1700000000, "cpus": [{"cpu": 0, "online": true}, {"cpu": 1, "online": false}],
-  "numaNodes": [{"id": 0, "memoryBytes": 1024}, {"id": 1, "memoryBytes": 1024}], "values": {"node_cpu_usage": 0.5}})";
+  "memoryBytes": 2048, "values": {"node_cpu_usage": 0.5}})";
 
 const char* const kPods = R"({"pods": [{"namespace": "web", "name": "front", "qosClass": "LS", "values": {"pod_cpu_usage": 0.25},
     "containers": [{"name": "app", "kind": "regular", "values": {"container_cpu_usage": 0.2, "container_memory_usage": 2048}}]}],
