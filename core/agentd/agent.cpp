@@ -106,6 +106,7 @@ Agent::Agent(config::Config config, CommandLine line, std::unique_ptr<SystemCloc
       public_server_(loop_, workers_, public_routes(sources_)),
       local_server_(loop_, workers_, local_routes(sources_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
+  services_.on_cgroup_gone = [this] { state_.request(); };
 }
 
 int Agent::run() {

@@ -74,10 +74,6 @@ struct StateSettings {
   Duration resync_period{};
 };
 
-struct ExporterSettings {
-  bool koordlet_names = false;
-};
-
 struct Config {
   std::string node_name;
   NodeRoots roots;
@@ -87,7 +83,6 @@ struct Config {
   PluginsSettings plugins;
   StoreSettings store;
   StateSettings state;
-  ExporterSettings exporter;
   std::uint64_t workers = 0;
 };
 

@@ -135,14 +135,9 @@ Schema<Config> make_config_schema() {
           "state.cgroup.paths", "[]", "Further cgroups to observe, relative to the root of the hierarchy.",
           list_of(any_text()), [](C & c) -> auto& { return c.state.cgroup.paths; }),
       key(
-          "state.resyncPeriod", "10s",
+          "state.resyncPeriod", "3s",
           "How often the source is read again even when nothing seems to have changed.", duration(100ms, 1h),
           [](C & c) -> auto& { return c.state.resync_period; }),
-
-      key(
-          "exporter.koordletNames", "false",
-          "Export metrics under koordlet's names too, for existing dashboards.", boolean(),
-          [](C & c) -> auto& { return c.exporter.koordlet_names; }),
 
       key(
           "workers", "4", "Threads that run plugins.", integer(1, 64),

@@ -33,7 +33,11 @@ koord_status read(const koord_host* host, std::uint64_t handle, std::int64_t* va
                   std::uint64_t* read_ns) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     TRY(pointer_argument(values, "values"));
-    TRY(context.cgroup_files().read(handle, {values, n}));
+    if (Result<void> done = context.cgroup_files().read(handle, {values, n}); !done) {
+      const auto& on_gone = context.shared().on_cgroup_gone;
+      if (on_gone && cgroup::is_gone(done.error())) on_gone();
+      return done;
+    }
     if (read_ns) *read_ns = to_ns(context.shared().clock.now());
     return {};
   });

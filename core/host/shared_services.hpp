@@ -4,6 +4,8 @@
 //   hub.on_subject_end([&](std::uint64_t handle) { metrics.end_subject(handle); });
 #pragma once
 
+#include <functional>
+
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/cgroup/reader.hpp"
@@ -26,6 +28,8 @@ struct SharedServices {
   CapabilityBoard& capabilities;
   SnapshotViews views = {};
   PluginPresence presence = {};
+  // A plugin read a cgroup and found it gone: the state of the node is older than the node. [any thread]
+  std::function<void()> on_cgroup_gone = {};
 };
 
 }  // namespace koord::host

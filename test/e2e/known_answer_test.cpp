@@ -15,7 +15,7 @@ using koord::cgroup::Controller;
 
 namespace {
 
-constexpr const char* kStateOfTests = "state: {source: cgroup, cgroup: {paths: [\"koord-test-*\"]}, resyncPeriod: 1s}";
+constexpr const char* kStateOfTests = "state: {source: cgroup, cgroup: {paths: [\"koord-test-*\"]}, resyncPeriod: 1h}";
 
 std::vector<std::string> pod_resource() { return {built("plugins/advisor-pod-resource")}; }
 

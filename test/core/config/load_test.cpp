@@ -38,8 +38,7 @@ TEST_CASE("without file and overrides every key has its default") {
   CHECK(config.store.max_bytes == 64u << 20);
   CHECK(config.store.journal_period == 1s);
   CHECK(config.state.source == StateSource::automatic);
-  CHECK(config.state.resync_period == 10s);
-  CHECK_FALSE(config.exporter.koordlet_names);
+  CHECK(config.state.resync_period == 3s);
   CHECK(config.plugins.directories.empty());
 }
 

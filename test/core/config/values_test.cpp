@@ -48,12 +48,12 @@ TEST_CASE("an integer has a range and is not a string") {
 }
 
 TEST_CASE("a boolean is true or false, not yes, 1 or a string") {
-  CHECK(parse("exporter: {koordletNames: true}", "f")->exporter.koordlet_names);
+  CHECK(parse("plugins: {settings: {x: {required: true}}}", "f")->plugins.of("x").required);
   for (const char* bad : {"yes", "1", "on", "True", "tru"})
-    CHECK(error_of("exporter.koordletNames", bad) ==
-          "exporter.koordletNames: expected true or false, found '" + std::string(bad) + "'");
-  CHECK(error_of("exporter.koordletNames", "'true'") ==
-        "exporter.koordletNames: expected true or false, found the string 'true'");
+    CHECK(error_of("plugins.settings.x.required", bad) ==
+          "plugins.settings.x.required: expected true or false, found '" + std::string(bad) + "'");
+  CHECK(error_of("plugins.settings.x.required", "'true'") ==
+        "plugins.settings.x.required: expected true or false, found the string 'true'");
 }
 
 TEST_CASE("an address is host and port, or empty for off") {
