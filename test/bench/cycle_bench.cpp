@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "test/bench/measure.hpp"
 #include "test/bench/pod_tree.hpp"
@@ -48,7 +47,7 @@ double measure(const cgroup::Layout& layout, int pods) {
   auto node = node_with_real_cgroups();
   test::FakeHost host(*node);
   host.hub().publish({.pods = tree.pods()});
-  test::FakeInstance advisor(host, std::string(std::getenv("KOORD_BUILD")) + "/plugins/advisor-pod-resource/advisor-pod-resource.so");
+  test::FakeInstance advisor(host, koord_entry_v1());
   if (advisor.init() != KOORD_OK) std::printf("init: %s\n", advisor.why().c_str());
 
   std::vector<std::string> files = kernel_files(layout, tree);
