@@ -7,6 +7,9 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # A sudo'ed or container build must not be surprised by the language of tools.
 export LC_ALL=C.UTF-8
 
+# Two checkouts, or two build folders, share what ccache has: objects hold no path of the folder they were made in.
+export CCACHE_NOHASHDIR=1
+
 # timed "words" LOG command…: runs the command with its output in LOG and prints one line: words, result, seconds.
 timed() {
   local words=$1 log=$2 begin=$SECONDS rc=0 result=ok
