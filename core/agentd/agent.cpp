@@ -9,6 +9,7 @@
 #include "core/agentd/process.hpp"
 #include "core/agentd/reload.hpp"
 #include "core/agentd/self_metrics.hpp"
+#include "core/agentd/store_lock.hpp"
 #include "core/agentd/version.hpp"
 #include "core/base/parse.hpp"
 #include "core/config/load.hpp"
@@ -66,19 +67,22 @@ void log_plugin(const host::PluginStatus& plugin) {
 
 Result<std::unique_ptr<Agent>> Agent::make(config::Config config, CommandLine line) {
   log::set_up(config.log.level, config.log.format);
+  UniqueFd store_lock = TRY(lock_store(config.store.path));
   // Host time goes on where the metric cache ends, so its newest sample is read before there is a clock.
   std::optional<Time> newest = store::Store::newest_time(config.store.path);
   auto clock = std::make_unique<SystemClock>(newest.value_or(Time::min()));
   std::unique_ptr<store::Store> store = TRY(store::Store::open(store_options(config.store), *clock));
   cgroup::Layout layout = TRY(cgroup::Layout::detect(config.roots));
   return std::unique_ptr<Agent>(
-      new Agent(std::move(config), std::move(line), std::move(clock), std::move(store), std::move(layout)));
+      new Agent(std::move(config), std::move(line), std::move(store_lock), std::move(clock), std::move(store),
+                std::move(layout)));
 }
 
-Agent::Agent(config::Config config, CommandLine line, std::unique_ptr<SystemClock> clock,
+Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::unique_ptr<SystemClock> clock,
              std::unique_ptr<store::Store> store, cgroup::Layout layout)
     : config_(std::move(config)),
       line_(std::move(line)),
+      store_lock_(std::move(store_lock)),
       clock_(std::move(clock)),
       store_(std::move(store)),
       feed_(*store_),

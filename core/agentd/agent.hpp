@@ -13,6 +13,7 @@
 #include "core/agentd/state_feeder.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
@@ -34,7 +35,7 @@ class Agent {
   int run();
 
  private:
-  Agent(config::Config config, CommandLine line, std::unique_ptr<SystemClock> clock,
+  Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::unique_ptr<SystemClock> clock,
         std::unique_ptr<store::Store> store, cgroup::Layout layout);
 
   Result<void> start();
@@ -51,6 +52,7 @@ class Agent {
 
   config::Config config_;
   const CommandLine line_;
+  const UniqueFd store_lock_;
   std::unique_ptr<SystemClock> clock_;
   std::unique_ptr<store::Store> store_;
   host::StoreFeed feed_;

@@ -95,12 +95,17 @@ TEST_CASE("an unknown feature gate is told by check-config, and does not keep th
   CHECK(contains(agent.get("/readyz"), "[+] config: degraded"));
 }
 
-TEST_CASE("a second agent on the same socket says so and leaves the first alone") {
+TEST_CASE("a second agent with the same metric cache or socket says so and leaves the first alone") {
   AgentProcess agent("", first_party());
   REQUIRE(agent.start());
-  Finished second = run_to_end({built("core/agentd/koordetector"), "--config", agent.config_path()});
+  std::vector<std::string> command{built("core/agentd/koordetector"), "--config", agent.config_path()};
+  Finished second = run_to_end(command);
   CHECK(second.exit_status == 1);
-  CHECK(contains(second.output, agent.socket()));
+  CHECK(contains(second.output, "'" + agent.store_path() + "' belongs to another agent that runs"));
+  command.insert(command.end(), {"--set", "store.path="});
+  Finished third = run_to_end(command);
+  CHECK(third.exit_status == 1);
+  CHECK(contains(third.output, agent.socket()));
   CHECK(agent.get("/healthz") == "ok\n");
 }
 
