@@ -35,9 +35,6 @@ struct CallResult {
 
   bool ok() const { return status == KOORD_OK; }
 };
-
-// "KOORD_E_INVALID" …, or the number.
-std::string status_name(koord_status status);
 // "KOORD_E_INVALID: text"
 std::string describe(const CallResult& result);
 
