@@ -30,7 +30,7 @@ struct Invocation {
 
 struct Command {
   std::string_view name;
-  std::string_view arguments;  // "METRIC", "'SELECT …'": one positional argument, or ""
+  std::string_view arguments;  // "METRIC", "SELECT": one positional argument, or ""
   std::string_view summary;
   // Adds the command's own options.
   void (*describe)(po::options_description&);
