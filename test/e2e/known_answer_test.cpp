@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
@@ -113,4 +114,27 @@ TEST_CASE("koordctl top lists this machine's cgroups with CPU and memory") {
     std::size_t at = table.find(cgroup.dir());
     return at != std::string::npos && table.find("0.000", at) != std::string::npos;
   }));
+}
+
+TEST_CASE("threads that compete for a CPU show as scheduling latency of their cgroup") {
+  std::string plugin = built("plugins/advisor-sched-latency");
+  if (!koord::list_directory(plugin) || ::access((plugin + "/advisor-sched-latency.so").c_str(), F_OK) != 0) {
+    MESSAGE("SKIPPED: built without eBPF");
+    return;
+  }
+  RealCgroup cgroup("wait");
+  std::vector<std::unique_ptr<ChildProcess>> burners;
+  for (long i = 0; i < 2 * ::sysconf(_SC_NPROCESSORS_ONLN); ++i) {
+    burners.push_back(std::make_unique<ChildProcess>(burn));
+    cgroup.add_process(burners.back()->pid());
+  }
+  AgentProcess agent(kStateOfTests, {plugin});
+  REQUIRE(agent.start());
+  auto value = [&](std::string_view family) { return find_metric(agent.metrics(), family, {container(cgroup)}); };
+  REQUIRE(eventually([&] { return value("koordetector_container_sched_latency_p50_seconds").has_value(); }));
+
+  // Each waits about as long as it runs: for the other's time slice, milliseconds and not micro- or whole seconds.
+  CHECK(*value("koordetector_container_sched_latency_p50_seconds") > 0.0003);
+  CHECK(*value("koordetector_container_sched_latency_p99_seconds") < 1.0);
+  CHECK(value("koordetector_container_sched_latency_seconds_count").value_or(0) > 0);
 }
