@@ -58,5 +58,5 @@ configure() {
 compile() {
   local folder=$1
   shift
-  phase "compile ${folder##*/}" "$folder/logs/compile.log" ninja -C "$folder" "$@"
+  phase "compile ${folder##*/}" "$folder/logs/compile.log" ninja -k 0 -C "$folder" "$@"
 }

@@ -34,11 +34,11 @@ Result<std::vector<Resource>> read_resources(const Field& field) {
   auto limits = TRY(field["limits"].resources());
   std::vector<Resource> resources;
   for (const auto& [name, amount] : limits) resources.push_back({name, kNoResource, amount});
-  for (const auto& [name, amount] : requests) {
-    auto known =
-        std::find_if(resources.begin(), resources.end(), [&](const Resource& r) { return r.name == name; });
-    if (known == resources.end()) known = resources.insert(known, {name, kNoResource, kNoResource});
-    known->request = amount;
+  for (const auto& request : requests) {
+    auto known = std::find_if(resources.begin(), resources.end(),
+                              [&](const Resource& r) { return r.name == request.first; });
+    if (known == resources.end()) known = resources.insert(known, {request.first, kNoResource, kNoResource});
+    known->request = request.second;
   }
   std::sort(resources.begin(), resources.end(),
             [](const Resource& a, const Resource& b) { return a.name < b.name; });
