@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordctl: looks at a running agent. Exit status: 0 well, 1 the command failed, 2 the command line is wrong.
+#include <algorithm>
 #include <array>
 #include <iostream>
 
@@ -79,7 +80,19 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
   return std::cout.flush() ? 0 : 1;
 }
 
-int main(const std::vector<std::string>& arguments) {
+// Options may stand before the command: `koordctl --socket PATH top` is `koordctl top --socket PATH`.
+std::vector<std::string> command_first(std::vector<std::string> arguments) {
+  auto command = arguments.begin();
+  while (command != arguments.end() && command->starts_with("--") && *command != "--help") {
+    bool value_follows = command->find('=') == std::string::npos;
+    command += value_follows && command + 1 != arguments.end() ? 2 : 1;
+  }
+  if (command != arguments.end()) std::rotate(arguments.begin(), command, command + 1);
+  return arguments;
+}
+
+int main(const std::vector<std::string>& given) {
+  std::vector<std::string> arguments = command_first(given);
   if (arguments.empty()) {
     print_usage(std::cerr);
     return 2;

@@ -52,6 +52,7 @@ TEST_CASE("koordctl lists plugins, features and capabilities, as tables and as J
   CHECK(contains(agent.ctl({"features"}).output, "PodResourceCollector"));
   CHECK(contains(agent.ctl({"capabilities"}).output, "psi"));
   CHECK(agent.ctl({"plugins", "--output", "json"}).output.starts_with("{\"plugins\":["));
+  CHECK(agent.ctl({"--output", "json", "plugins"}).output.starts_with("{\"plugins\":["));
   CHECK(agent.ctl({"plugins", "--output", "xml"}).exit_status == 2);
 }
 
