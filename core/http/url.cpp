@@ -55,6 +55,7 @@ std::vector<std::string_view> Query::get_all(std::string_view name) const {
 }
 
 Result<std::string> percent_decode(std::string_view text, bool plus_is_space) {
+  if (text.find('\0') != std::string_view::npos) return invalid("a NUL byte stands in the target");
   std::string decoded;
   for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(1)) {
     char c = rest.front();

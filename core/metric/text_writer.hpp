@@ -35,6 +35,7 @@ class TextWriter {
   TextWriter& operator=(const TextWriter&) = delete;
 
   TextWriter& text(std::string_view piece) {
+    if (piece.empty()) return *this;  // memcpy must not see a null pointer, even for nothing
     if (piece.size() > buffer_.size() - used_) return long_text(piece);
     std::memcpy(buffer_.data() + used_, piece.data(), piece.size());
     used_ += piece.size();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/state/document.hpp"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <boost/json.hpp>
 #include <charconv>
+#include <sstream>
 
 #include "core/base/parse.hpp"
 #include "core/base/quantity.hpp"
@@ -72,12 +74,41 @@ Result<json::value> parse_json(std::string_view text) {
   return value;
 }
 
+// Counts documents and gives up at the second: of some damaged texts yaml-cpp makes documents without end.
+class DocumentCounter final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++count_ > 1) throw YAML::ParserException(mark, "found a second document, expected one");
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  int count() const { return count_; }
+
+ private:
+  int count_ = 0;
+};
+
+int count_documents(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentCounter counter;
+  while (parser.HandleNextDocument(counter)) {
+  }
+  return counter.count();
+}
+
 Result<json::value> parse_yaml(std::string_view text) {
   try {
-    std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1)
-      return invalid("found " + std::to_string(documents.size()) + " YAML documents, expected one");
-    return YamlToJson().convert(documents.front());
+    const std::string copy(text);
+    if (count_documents(copy) == 0) return invalid("found no YAML document, expected one");
+    return YamlToJson().convert(YAML::Load(copy));
   } catch (const YAML::Exception& error) {
     return invalid(std::string("not YAML: ") + error.what());
   }

@@ -80,9 +80,9 @@ TEST_CASE("a strand runs its tasks in order, one at a time, on whatever worker")
 }
 
 TEST_CASE("strands run beside each other") {
+  std::latch both(2);  // outlives the tasks, which the strands wait for
   WorkerPool pool(2);
   Strand a(pool, "a"), b(pool, "b");
-  std::latch both(2);
   a.post([&] { both.arrive_and_wait(); });
   b.post([&] { both.arrive_and_wait(); });
   both.wait();
