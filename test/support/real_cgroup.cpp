@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "core/base/file.hpp"
+#include "test/support/child_process.hpp"
 
 namespace koord::test {
 namespace {
@@ -28,6 +29,11 @@ Layout detect() {
 
 void write_or_throw(const std::string& path, const std::string& value) {
   if (auto written = write_value(path, value); !written) throw std::runtime_error(written.error().message());
+}
+
+// A process that was waited for leaves its cgroup a little later on recent kernels: until then it is busy.
+void remove_when_empty(const std::string& path) {
+  eventually([&] { return ::rmdir(path.c_str()) == 0 || errno != EBUSY; }, std::chrono::seconds(5));
 }
 
 }  // namespace
@@ -94,7 +100,7 @@ void RealCgroup::limit_memory(std::uint64_t bytes) const {
 }
 
 void RealCgroup::remove() {
-  for (const std::string& path : made_) ::rmdir(path.c_str());
+  for (const std::string& path : made_) remove_when_empty(path);
   made_.clear();
 }
 
