@@ -8,6 +8,10 @@ namespace {
 
 // Slow metrics are sealed by age: the journal must reach back to the oldest unsealed row.
 constexpr std::int64_t kMaxUnsealedMs = 240'000;
+// A ring begins small and doubles while it covers less: rows of a slow metric reach as far with a fraction of the memory.
+// More than kMaxUnsealedMs, so that no row leaves unsealed.
+constexpr std::uint32_t kFirstRows = 64;
+constexpr std::int64_t kMemorySpanMs = 300'000;
 // Coprime to kChunkRows, so that the first seals of 120 groups fall on 120 different rows.
 constexpr std::uint64_t kStagger = 53;
 
@@ -21,8 +25,13 @@ std::vector<const Column*> columns_with_rows(const Group& group, std::uint64_t f
 
 }  // namespace
 
-Lane::Lane(MetricId metric, double resolution, std::uint32_t ring_rows, std::int64_t newest_ms)
-    : metric_(metric), per_unit_(1 / resolution), ring_rows_(ring_rows), newest_ms_(newest_ms), times_(ring_rows) {}
+Lane::Lane(MetricId metric, double resolution, std::uint32_t max_rows, std::int64_t newest_ms)
+    : metric_(metric),
+      per_unit_(1 / resolution),
+      max_rows_(max_rows),
+      ring_rows_(std::min(kFirstRows, max_rows)),
+      newest_ms_(newest_ms),
+      times_(ring_rows_) {}
 
 Group& Lane::group_with_room() {
   while (roomy_ < groups_.size() && groups_[roomy_]->used == kGroupSeries) ++roomy_;
@@ -63,7 +72,29 @@ std::vector<SeriesId> Lane::release_ended(Group& group) {
   return released;
 }
 
+bool Lane::needs_more_rows(std::int64_t next_ms) const {
+  return ring_rows_ < max_rows_ && rows_ >= ring_rows_ && time_of(oldest_row()) > next_ms - kMemorySpanMs;
+}
+
+void Lane::grow() {
+  std::uint32_t more = std::min(2 * ring_rows_, max_rows_);
+  std::vector<std::int64_t> times(more);
+  for (std::uint64_t row = oldest_row(); row < rows_; ++row) times[row % more] = time_of(row);
+  for (auto& group : groups_) {
+    for (auto& column : group->columns) {
+      if (!column) continue;
+      auto values = std::make_unique_for_overwrite<std::int64_t[]>(more);
+      for (std::uint64_t row = std::max(column->first_row, oldest_row()); row < column->next_row; ++row)
+        values[row % more] = column->values[row % ring_rows_];
+      column->values = std::move(values);
+    }
+  }
+  times_ = std::move(times);
+  ring_rows_ = more;
+}
+
 void Lane::begin_row(std::int64_t time_ms) {
+  if (needs_more_rows(time_ms)) grow();
   newest_ms_ = time_ms;
   position_ = rows_ % ring_rows_;
   times_[position_] = time_ms;

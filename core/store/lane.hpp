@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lane: one metric's time column and its series' values, the last rows of them in memory. A row is one time; a
-// series that has no value in it is kMissing there. Series stand in groups of up to 32, which are sealed, one chunk
-// each, at different rows, so that the work is spread. Part of State and guarded by its mutex.
+// A lane: one metric's time column and its series' values, the last rows of them in memory: at least five minutes, or
+// max_rows. A row is one time; a series that has no value in it is kMissing there. Series stand in groups of up to 32,
+// which are sealed, one chunk each, at different rows, so that the work is spread. Part of State and guarded by its
+// mutex.
 #pragma once
 
 #include <array>
@@ -46,7 +47,7 @@ struct Group {
 class Lane {
  public:
   // `newest_ms`: the newest sample of the metric in the file; no older row is begun.
-  Lane(MetricId metric, double resolution, std::uint32_t ring_rows, std::int64_t newest_ms);
+  Lane(MetricId metric, double resolution, std::uint32_t max_rows, std::int64_t newest_ms);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
@@ -92,11 +93,14 @@ class Lane {
   std::uint64_t oldest_row() const { return rows_ > ring_rows_ ? rows_ - ring_rows_ : 0; }
   std::int64_t time_of(std::uint64_t row) const { return times_[row % ring_rows_]; }
   std::uint64_t first_row_from(std::int64_t time_ms, std::uint64_t low, std::uint64_t high) const;
+  bool needs_more_rows(std::int64_t next_ms) const;
+  void grow();
   void fill_gap(Column& column);
   Group& group_with_room();
 
   MetricId metric_;
   double per_unit_;
+  std::uint32_t max_rows_;
   std::uint32_t ring_rows_;
   std::int64_t newest_ms_;
   std::uint64_t rows_ = 0;  // begun so far

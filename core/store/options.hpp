@@ -19,7 +19,8 @@ struct Options {
   Duration min_span = std::chrono::minutes(30);
   Duration journal_period = std::chrono::seconds(1);  // at most so much is lost when the process is killed
   bool journal = true;            // false: up to 4 minutes are lost when the process is killed
-  std::uint32_t ring_rows = 360;  // rows kept in memory per metric, 8 bytes per series each
+  // Rows in memory per metric, 8 bytes per series each: so many at most, fewer where they already reach back five minutes.
+  std::uint32_t ring_rows = 360;
 };
 
 // An error names the option, its value and what is allowed.
