@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full and read-only disks, with a small real file system of the test's own. Needs root.
+// Full, read-only and failing disks, with small real file systems of the test's own. Needs root.
+#include <fcntl.h>
+#include <linux/types.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +11,9 @@
 #include <fstream>
 
 #define DOCTEST_CONFIG_IMPLEMENT
+#include "core/base/unique_fd.hpp"
 #include "test/core/store/store_fixture.hpp"
+#include "test/support/child_process.hpp"
 
 using namespace koord;
 using namespace koord::test;
@@ -37,26 +42,83 @@ struct SmallDisk {
   void empty() const { ::unlink((directory / "filler").c_str()); }
 };
 
-struct TroubleFixture : StoreFixture {
-  SmallDisk disk;
+// An ext4 in a file, which the kernel itself can be made to fail while it is written to.
+class FailingDisk {
+ public:
+  FailingDisk() {
+    bool made = run({"truncate", "-s", "16M", image_}) && run({"mkfs.ext4", "-q", "-F", "-O", "^has_journal", image_});
+    if (made) mount();
+  }
+  ~FailingDisk() { unmount(); }
 
-  TroubleFixture() {
+  TemporaryDirectory directory;  // where it is mounted
+  bool mounted = false;
+
+  // As after an error of the medium under errors=remount-ro: all that is open for writing stays open, and what the
+  // kernel had not yet written is lost; hence the sync.
+  void turn_read_only() const {
+    ::sync();
+    REQUIRE((std::ofstream("/sys/fs/ext4/" + device() + "/trigger_fs_error") << 1).flush());
+  }
+  // As when the medium is gone: from now on EIO.
+  void fail() const {
+    constexpr unsigned long kExt4Shutdown = _IOR('X', 125, __u32);
+    __u32 flush_first = 0;
+    UniqueFd fd(::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    REQUIRE(::ioctl(fd.get(), kExt4Shutdown, &flush_first) == 0);
+  }
+  void repair() {
+    REQUIRE(unmount());
+    mount();
+    REQUIRE(mounted);
+  }
+
+ private:
+  static bool run(const std::vector<std::string>& command) { return run_to_end(command).exit_status == 0; }
+  void mount() { mounted = run({"mount", "-o", "loop,errors=remount-ro", image_, directory.path()}); }
+  bool unmount() {
+    if (mounted) mounted = !run({"umount", directory.path()});
+    return !mounted;
+  }
+  std::string device() const {
+    std::string path = run_to_end({"losetup", "-n", "-O", "NAME", "-j", image_}).output;
+    return path.substr(path.rfind('/') + 1, path.find_last_not_of("\n ") - path.rfind('/'));
+  }
+
+  TemporaryDirectory place_;
+  std::string image_ = place_ / "image";
+};
+
+// A store on such a disk. The writer tries again after a second or more of real time; each flush is one round of it.
+template <class Disk>
+struct StoreOn : StoreFixture {
+  Disk disk;
+
+  StoreOn() {
     REQUIRE(disk.mounted);
     options.path = disk.directory / "metrics.db";
     reopen();
     begin(1, "cpu");
   }
-  // The writer tries again after a second or more of real time; each flush is one round of it.
+  ~StoreOn() { store.reset(); }
   void flush_until(Mode mode) {
     auto give_up = std::chrono::steady_clock::now() + 60s;
     while (store->stats().mode != mode && std::chrono::steady_clock::now() < give_up) store->flush();
     REQUIRE(store->stats().mode == mode);
   }
+  // Samples of it that a query finds; asks no file, so that none is held open.
+  std::uint64_t last_minute() const {
+    constexpr Aggregation kCount[] = {Aggregation::count};
+    return store->aggregate_series(1, kCount, clock.now() - 60s, clock.now()).value_or(AggregateRow{}).count;
+  }
 };
+
+using StoreOnSmallDisk = StoreOn<SmallDisk>;
+using StoreOnFailingDisk = StoreOn<FailingDisk>;
 
 }  // namespace
 
-TEST_CASE_FIXTURE(TroubleFixture, "a full disk means memory mode, and the disk is used again when there is room") {
+TEST_CASE_FIXTURE(StoreOnSmallDisk, "a full disk means memory mode, and the disk is used again when there is room") {
   REQUIRE(store->put("key", {}));
   append_seconds(1, 200);
   store->flush();
@@ -75,7 +137,7 @@ TEST_CASE_FIXTURE(TroubleFixture, "a full disk means memory mode, and the disk i
   CHECK_FALSE(store->get("key"));
 }
 
-TEST_CASE_FIXTURE(TroubleFixture, "a disk that is read-only at the start is used as soon as it can be written") {
+TEST_CASE_FIXTURE(StoreOnSmallDisk, "a disk that is read-only at the start is used as soon as it can be written") {
   append_seconds(1, 500);
   store.reset();
   disk.remount(MS_RDONLY);
@@ -87,6 +149,36 @@ TEST_CASE_FIXTURE(TroubleFixture, "a disk that is read-only at the start is used
   disk.remount(0);
   flush_until(Mode::disk);
   CHECK(values("cpu") == counting(510));
+}
+
+TEST_CASE_FIXTURE(StoreOnFailingDisk, "a disk that turns read-only while it is written is used again when it can be written") {
+  append_seconds(1, 500);
+  store->flush();
+  disk.turn_read_only();
+  append_seconds(1, 500, 500);
+  CHECK(store->stats().mode == Mode::memory);
+  CHECK(store->stats().reason.starts_with("SQLite: "));  // "readonly database" or "disk I/O error", as the kernel says
+  CHECK(last_minute() == 60);
+  disk.repair();
+  flush_until(Mode::disk);
+  append_seconds(1, 10, 1000);
+  reopen();
+  CHECK(values("cpu") == counting(1010));
+}
+
+TEST_CASE_FIXTURE(StoreOnFailingDisk, "a disk that answers EIO is done without until it is back, older samples intact") {
+  append_seconds(1, 500);
+  store->flush();
+  disk.fail();
+  append_seconds(1, 300, 500);
+  CHECK(store->stats().mode == Mode::memory);
+  CHECK(store->stats().reason.find("disk I/O error") != std::string::npos);
+  CHECK(last_minute() == 60);
+  disk.repair();
+  flush_until(Mode::disk);
+  append_seconds(1, 10, 800);
+  reopen();
+  CHECK(values("cpu") == counting(810));
 }
 
 int main(int argc, char** argv) {
