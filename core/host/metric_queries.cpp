@@ -87,9 +87,8 @@ bool is_wanted(const TakenQuery& taken, const metric::Labels& row) {
   return !taken.of_pod || !has_container(row);
 }
 
-StoreFeed::LiveSeries handles_of(const SharedServices& shared, const TakenQuery& taken,
-                                 const metric::Labels& row) {
-  StoreFeed::LiveSeries live = shared.feed.find(taken.query.metric, row);
+StoreFeed::LiveSeries handles_of(const SharedServices& shared, const TakenQuery& taken, std::uint64_t tag) {
+  StoreFeed::LiveSeries live = shared.feed.find(tag);
   if (live.subject == KOORD_NO_SUBJECT) live.subject = taken.subject;
   return live;
 }
@@ -124,7 +123,7 @@ Result<koord_status> answer_aggregate(SharedServices& shared, const koord_query*
   std::vector<koord_agg_row> found;
   for (const store::AggregateRow& row : shared.feed.store().aggregate(taken.query, {&aggregation, 1})) {
     if (!is_wanted(taken, row.labels)) continue;
-    const StoreFeed::LiveSeries live = handles_of(shared, taken, row.labels);
+    const StoreFeed::LiveSeries live = handles_of(shared, taken, row.tag);
     found.push_back({live.subject, live.series, row.values[0], row.count, to_ns(row.from), to_ns(row.to)});
   }
   return answer_records(found, rows, cap, stride, need);
@@ -137,7 +136,7 @@ Result<koord_status> answer_samples(SharedServices& shared, const koord_query* q
   std::vector<koord_sample> found;
   for (const store::SeriesSamples& series : shared.feed.store().samples(taken.query)) {
     if (!is_wanted(taken, series.labels)) continue;
-    const StoreFeed::LiveSeries live = handles_of(shared, taken, series.labels);
+    const StoreFeed::LiveSeries live = handles_of(shared, taken, series.tag);
     for (const store::TimedValue& sample : series.samples)
       found.push_back({to_ns(sample.time), live.series, sample.value});
   }

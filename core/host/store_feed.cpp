@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/store_feed.hpp"
 
-#include <algorithm>
-
 namespace koord::host {
 namespace {
 
@@ -14,38 +12,23 @@ metric::Labels all_labels(const metric::SeriesView& series) {
   return labels;
 }
 
-// The same for the same labels in any order; NUL is in no label.
-std::string identity(std::string_view metric, metric::Labels labels) {
-  std::sort(labels.begin(), labels.end());
-  std::string key(metric);
-  for (const auto& [name, value] : labels) {
-    key.append(1, '\0').append(name).append(1, '\0').append(value);
-  }
-  return key;
-}
-
 }  // namespace
 
+// The tag in the cache is the series' id: it names the generation, too.
 void StoreFeed::on_begin(std::uint32_t index, const metric::SeriesView& series) {
-  metric::Labels labels = all_labels(series);
-  std::string key = identity(series.desc.name, labels);
-  if (!store_.begin_series(index,
-                           {series.desc.name, series.desc.unit, series.desc.resolution, std::move(labels)})) {
+  if (!store_.begin_series(index, {series.desc.name, series.desc.unit, series.desc.resolution, all_labels(series), series.id})) {
     refused_series_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   std::lock_guard lock(mutex_);
-  by_identity_[key] = {series.subject, series.id};
-  identities_[index] = std::move(key);
+  if (index >= live_.size()) live_.resize(index + 1);
+  live_[index] = {series.subject, series.id};
 }
 
 void StoreFeed::on_end(std::uint32_t index) {
   store_.end_series(index);
   std::lock_guard lock(mutex_);
-  auto identity = identities_.find(index);
-  if (identity == identities_.end()) return;
-  by_identity_.erase(identity->second);
-  identities_.erase(identity);
+  if (index < live_.size()) live_[index] = {};
 }
 
 void StoreFeed::on_points(Time time, std::span<const metric::Point> points) {
@@ -54,11 +37,10 @@ void StoreFeed::on_points(Time time, std::span<const metric::Point> points) {
   if (!store_.append(time, samples_)) refused_batches_.fetch_add(1, std::memory_order_relaxed);
 }
 
-StoreFeed::LiveSeries StoreFeed::find(std::string_view metric, const metric::Labels& labels) const {
-  const std::string key = identity(metric, labels);
+StoreFeed::LiveSeries StoreFeed::find(std::uint64_t tag) const {
   std::lock_guard lock(mutex_);
-  auto found = by_identity_.find(key);
-  return found == by_identity_.end() ? LiveSeries() : found->second;
+  const std::uint32_t index = metric::index_of(tag);
+  return index < live_.size() && live_[index].series == tag ? live_[index] : LiveSeries();
 }
 
 }  // namespace koord::host

@@ -7,9 +7,6 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "core/metric/series_observer.hpp"
@@ -29,10 +26,10 @@ class StoreFeed final : public metric::SeriesObserver {
 
   struct LiveSeries {
     std::uint64_t subject = 0;
-    metric::SeriesId series = 0;  // 0: no living series has these labels
+    metric::SeriesId series = 0;  // 0: no living series
   };
-  // The living series of a metric with exactly these labels, in any order.
-  LiveSeries find(std::string_view metric, const metric::Labels& labels) const;
+  // The series behind a tag that a query of the cache gave; none when it ended since.
+  LiveSeries find(std::uint64_t tag) const;
 
   // Batches that the cache refused, most likely because they were older than what it has; and series.
   std::uint64_t refused_batches() const { return refused_batches_.load(std::memory_order_relaxed); }
@@ -46,8 +43,7 @@ class StoreFeed final : public metric::SeriesObserver {
   std::atomic<std::uint64_t> refused_series_ = 0;
 
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, LiveSeries> by_identity_;
-  std::unordered_map<std::uint32_t, std::string> identities_;  // by index
+  std::vector<LiveSeries> live_;  // by index
 };
 
 }  // namespace koord::host

@@ -40,10 +40,12 @@ std::vector<Gatherer::Target> Gatherer::targets(const std::string& metric, const
   std::vector<Target> targets;
   std::map<std::string_view, std::size_t> by_labels;
   for (SeriesId id : catalogue.match(metric, match)) {
-    const std::string& labels = catalogue.find(id)->labels;
-    auto [at, fresh] = by_labels.try_emplace(labels, targets.size());
-    if (fresh) targets.push_back({labels, {}});
-    targets[at->second].series.push_back(id);
+    const Identity& identity = *catalogue.find(id);
+    auto [at, fresh] = by_labels.try_emplace(identity.labels, targets.size());
+    if (fresh) targets.push_back({identity.labels, {}});
+    Target& target = targets[at->second];
+    target.series.push_back(id);
+    if (identity.column && !identity.column->ended) target.tag = identity.column->tag;
   }
   return targets;
 }
@@ -60,7 +62,7 @@ void Gatherer::for_each(const std::string& metric, const Labels& match, const Vi
     for (const Target& target : some) {
       Collected collected = merged(rest.first(target.series.size()));
       rest = rest.subspan(target.series.size());
-      if (!collected.values.empty()) visit(target.labels, collected);
+      if (!collected.values.empty()) visit(target, collected);
     }
   }
 }

@@ -27,19 +27,20 @@ class Gatherer {
   Gatherer(State& state, ChunkSource& source, Span span, bool keep_times)
       : state_(state), source_(source), span_(span), keep_times_(keep_times) {}
 
-  // Each set of labels with samples: visit(packed labels, collected).
-  using Visit = std::function<void(const std::string&, Collected&)>;
+  // The series that have the same labels: one, or several when the metric changed its resolution.
+  struct Target {
+    std::string labels;  // packed
+    std::vector<SeriesId> series;
+    std::uint64_t tag = 0;  // of the living one
+  };
+  // Each set of labels with samples.
+  using Visit = std::function<void(const Target&, Collected&)>;
   void for_each(const std::string& metric, const Labels& match, const Visit& visit);
 
   // One living series. Nothing when there is none of this index, or no sample.
   bool one(std::uint32_t index, Collected& collected);
 
  private:
-  // The series that have the same labels: one, or several when the metric changed its resolution.
-  struct Target {
-    std::string labels;
-    std::vector<SeriesId> series;
-  };
   // What there is to collect for one series, and how far the file and the sealed chunks count.
   struct Part {
     SeriesId id;

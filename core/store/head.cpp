@@ -57,6 +57,7 @@ Result<void> Head::begin_series(std::uint32_t index, const SeriesSpec& spec, con
                    labels_as_json(catalogue_->find(id)->labels) + " has begun and not ended");
   if (!column) column = &lane_of(metric, spec.resolution, newest_ms).add(id);
   column->ended = false;
+  column->tag = spec.tag;
   catalogue_->set_column(id, column);
   catalogue_->set_living(id);
   if (index >= live_.size()) live_.resize(index + 1);
@@ -70,6 +71,7 @@ void Head::end_series(std::uint32_t index) {
   Column* column = std::exchange(live_[index], nullptr);
   --live_count_;
   column->ended = true;
+  column->tag = 0;
   catalogue_->set_ended(column->id, std::max<std::int64_t>(column->lane->newest_ms(), 0));
   release_ended({column->lane, column->group});
 }

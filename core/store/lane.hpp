@@ -33,6 +33,7 @@ struct alignas(64) Column {
 
   std::uint64_t first_row = 0;
   Group* group = nullptr;
+  std::uint64_t tag = 0;
   bool ended = false;
 };
 

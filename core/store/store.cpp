@@ -71,9 +71,10 @@ Result<void> Store::append(Time time, std::span<const Sample> samples) {
 std::vector<AggregateRow> Store::aggregate(const Query& query, std::span<const Aggregation> aggregations) const {
   std::vector<AggregateRow> rows;
   Gatherer gatherer(parts_->state, parts_->source, span_of(query.from, query.to), false);
-  gatherer.for_each(query.metric, query.match, [&](const std::string& labels, Collected& collected) {
+  gatherer.for_each(query.metric, query.match, [&](const Gatherer::Target& target, Collected& collected) {
     rows.push_back(store::aggregate(collected, aggregations));
-    rows.back().labels = unpack_labels(labels);
+    rows.back().labels = unpack_labels(target.labels);
+    rows.back().tag = target.tag;
   });
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.labels < b.labels; });
   return rows;
@@ -90,8 +91,8 @@ std::optional<AggregateRow> Store::aggregate_series(std::uint32_t index, std::sp
 std::vector<SeriesSamples> Store::samples(const Query& query) const {
   std::vector<SeriesSamples> all;
   Gatherer gatherer(parts_->state, parts_->source, span_of(query.from, query.to), true);
-  gatherer.for_each(query.metric, query.match, [&](const std::string& labels, Collected& collected) {
-    SeriesSamples& series = all.emplace_back(SeriesSamples{unpack_labels(labels), {}});
+  gatherer.for_each(query.metric, query.match, [&](const Gatherer::Target& target, Collected& collected) {
+    SeriesSamples& series = all.emplace_back(SeriesSamples{unpack_labels(target.labels), target.tag, {}});
     for (std::size_t i = 0; i < collected.values.size(); ++i)
       series.samples.push_back({from_ms(collected.times_ms[i]), from_units(collected.values[i], collected.resolution)});
   });

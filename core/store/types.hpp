@@ -21,6 +21,7 @@ struct SeriesSpec {
   std::string unit;
   double resolution = 1;  // values are kept as whole multiples of it
   Labels labels;
+  std::uint64_t tag = 0;  // the caller's own number for it: what queries find of it carries that while it lives
 };
 
 struct Sample {
@@ -48,6 +49,7 @@ enum class Aggregation { last, avg, min, max, count, p50, p90, p95, p99 };
 // the last sample behind the values: the span that is really covered.
 struct AggregateRow {
   Labels labels;
+  std::uint64_t tag = 0;  // 0: no living series has these labels
   std::vector<double> values;
   std::uint64_t count = 0;
   Time from;
@@ -56,6 +58,7 @@ struct AggregateRow {
 
 struct SeriesSamples {
   Labels labels;
+  std::uint64_t tag = 0;  // as in AggregateRow
   std::vector<TimedValue> samples;  // ascending in time
 };
 
