@@ -6,8 +6,8 @@
 
 namespace koord::agentd {
 
-// Raises the soft limit of open files to the hard one (a descriptor is kept for every cgroup file) and ignores SIGPIPE
-// (a client that hangs up is an error of its connection).
+// Raises the soft limit of open files to the hard one (a descriptor is kept for every cgroup file), ignores SIGPIPE (a
+// client that hangs up is an error of its connection), and has malloc keep little of what is freed. Before any thread.
 void prepare_process();
 
 struct ProcessUsage {

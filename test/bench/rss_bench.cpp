@@ -35,13 +35,21 @@ std::vector<std::string> advisors() {
   return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"), built("plugins/advisor-sched-latency")};
 }
 
+struct Footprint {
+  double mib = 0;
+  double series = 0;
+};
+
 // After a few ticks of everything and a scrape.
-double agent_mib(std::string_view config, std::string_view awaited_metric) {
+Footprint agent_footprint(std::string_view config, std::string_view awaited_metric) {
   AgentProcess agent(config, advisors());
-  if (!agent.start()) return 0;
+  if (!agent.start()) return {};
   eventually([&] { return agent.metrics().find(awaited_metric) != std::string::npos; });
   eventually([&] { return find_metric(agent.metrics(), "koordetector_sched_latency_slots_used").has_value(); });
-  return resident_mib(agent.process().pid());
+  Footprint footprint{resident_mib(agent.process().pid()), 0};
+  for (const char* plugin : {"advisor-node-resource", "advisor-pod-resource", "advisor-sched-latency"})
+    footprint.series += find_metric(agent.metrics(), "koordetector_plugin_series", {std::string("plugin=\"") + plugin + '"'}).value_or(0);
+  return footprint;
 }
 
 }  // namespace
@@ -55,13 +63,14 @@ int main() {
   ChildProcess bare([] { ::pause(); });
   double nothing = resident_mib(bare.pid());
   std::printf("bare process %.1f MiB\n", nothing);
-  double idle = agent_mib("", "koordetector_node_memory_usage");
-  std::printf("LD2 agent, three advisors, no pods            %6.1f MiB  target <= 8 without eBPF's user part\n", idle);
+  Footprint idle = agent_footprint("", "koordetector_node_memory_usage");
+  std::printf("LD2 agent, three advisors, no pods            %6.1f MiB  target <= 8 without eBPF's user part\n", idle.mib);
   for (int pods : {100, 250}) {
     bench::PodTree tree(*layout, pods);
-    double loaded = agent_mib(kPodTreeOnly, "koordetector_container_memory_usage");
-    std::printf("LD3 agent, %3d pods x 3                        %6.1f MiB  %5.1f KiB a container  target <= 24 at 250\n", pods,
-                loaded, (loaded - idle) * 1024 / (pods * bench::kContainersPerPod));
+    Footprint loaded = agent_footprint(kPodTreeOnly, "koordetector_container_memory_usage");
+    double more_kib = (loaded.mib - idle.mib) * 1024;
+    std::printf("LD3 agent, %3d pods x 3                        %6.1f MiB  %5.1f KiB a container, %4.2f KiB a series, target <= 24 at 250\n",
+                pods, loaded.mib, more_kib / (pods * bench::kContainersPerPod), more_kib / (loaded.series - idle.series));
     std::fflush(stdout);
   }
   return 0;
