@@ -12,6 +12,7 @@
 #include "core/agentd/store_lock.hpp"
 #include "core/agentd/version.hpp"
 #include "core/base/parse.hpp"
+#include "core/child/child_home.hpp"
 #include "core/config/load.hpp"
 #include "core/host/capability_probes.hpp"
 #include "core/log/log.hpp"
@@ -55,6 +56,13 @@ log::Level level_of(host::PluginState state) {
   }
 }
 
+host::Loader child_loader(std::string program, child::SnapshotImages& images) {
+  if (program.empty()) program = directory_of_program() + "/koord-plugin-host";
+  return [program = std::move(program), &images](const std::string& path, const host::Manifest& manifest) {
+    return child::load_in_child({program, images}, path, manifest);
+  };
+}
+
 std::string name_of(const host::PluginStatus& plugin) { return plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id; }
 
 void log_plugin(const host::PluginStatus& plugin) {
@@ -96,6 +104,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                 .services = services_,
                 .metrics = host_metrics_,
                 .plans = plans_,
+                .load_in_child = child_loader(config_.plugins.child_program, images_),
                 .on_change = log_plugin}),
       state_({loop_, workers_, hub_, layout, config_.roots, config_.node_name}, config_.state),
       sources_{services_,

@@ -14,6 +14,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
+#include "core/child/snapshot_images.hpp"
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
@@ -66,6 +67,7 @@ class Agent {
   event::Loop loop_;
   event::WorkerPool workers_;
   host::KeepPlans plans_;
+  child::SnapshotImages images_;
   host::PluginManager plugins_;
   StateFeeder state_;
 

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace koord::agentd {
 
 // Raises the soft limit of open files to the hard one (a descriptor is kept for every cgroup file), ignores SIGPIPE (a
 // client that hangs up is an error of its connection), and has malloc keep little of what is freed. Before any thread.
 void prepare_process();
+
+// Where this program's file is.
+std::string directory_of_program();
 
 struct ProcessUsage {
   std::uint64_t resident_bytes = 0;

@@ -42,6 +42,7 @@ struct PluginSettings {
 
 struct PluginsSettings {
   std::vector<std::string> directories;
+  std::string child_program;  // "" = koord-plugin-host beside the agent
   std::map<std::string, PluginSettings, std::less<>> settings;
   PluginSettings defaults;
 

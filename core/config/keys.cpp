@@ -101,6 +101,10 @@ Schema<Config> make_config_schema() {
           "plugins.directories", "[]", "Directories that are searched for third-party plugins.",
           list_of(absolute_path()), [](C & c) -> auto& { return c.plugins.directories; }),
       key(
+          "plugins.childProgram", "",
+          "The koord-plugin-host that plugins in a process of their own are run by; empty: the one beside the agent.",
+          absolute_path_or_empty(), [](C & c) -> auto& { return c.plugins.child_program; }),
+      key(
           "plugins.settings", "{}", "Settings of single plugins, by id.", plugin_map(),
           [](C & c) -> auto& { return c.plugins.settings; }),
 

@@ -3,7 +3,7 @@
 
 #include <ctime>
 
-#include "core/host/plugin_context.hpp"
+#include "core/host/plugin_side.hpp"
 
 namespace koord::host {
 namespace {
@@ -22,7 +22,7 @@ const ActiveCall* active_call() noexcept {
   return current_call;
 }
 
-CallScope::CallScope(PluginContext& context, const char* call)
+CallScope::CallScope(PluginSide& context, const char* call)
     : context_(context), active_{context.id().c_str(), call}, outer_(current_call) {
   context_.take_error();  // what an earlier call left on this thread is not about this one
   current_call = &active_;

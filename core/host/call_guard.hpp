@@ -13,7 +13,7 @@
 
 namespace koord::host {
 
-class PluginContext;
+class PluginSide;
 
 // Which call into which plugin this thread is in; for the handler of a fatal signal, hence plain pointers.
 struct ActiveCall {
@@ -26,7 +26,7 @@ const ActiveCall* active_call() noexcept;
 // One call's beginning and end.
 class CallScope {
  public:
-  CallScope(PluginContext& context, const char* call);
+  CallScope(PluginSide& context, const char* call);
   ~CallScope();
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
@@ -37,7 +37,7 @@ class CallScope {
  private:
   CallResult measured() const;
 
-  PluginContext& context_;
+  PluginSide& context_;
   ActiveCall active_;
   const ActiveCall* outer_;
   std::int64_t wall_start_;
@@ -46,7 +46,7 @@ class CallScope {
 
 // Makes the call; `call` returns a koord_status and must name nothing that dies with an exception.
 template <class F>
-CallResult guarded(PluginContext& context, const char* name, F&& call) {
+CallResult guarded(PluginSide& context, const char* name, F&& call) {
   CallScope scope(context, name);
   try {
     return scope.returned(call());

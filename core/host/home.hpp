@@ -32,6 +32,7 @@ struct CallResult {
   std::string text;  // why, when the status is not KOORD_OK; may be empty when the plugin did not say
   Duration wall{};
   Duration cpu{};  // of the calling thread, or of the child
+  bool lost = false;  // the home is gone, with the text as the reason: nothing can be called any more
 
   bool ok() const { return status == KOORD_OK; }
 };
@@ -77,6 +78,15 @@ class Home {
 
   // [any] Of runtime hooks; between init() and destroy().
   virtual CallResult handle(const koord_hook_request& request, const koord_hook_response& response) = 0;
+
+  // [any] Makes the calls in flight return as lost, by ending the process they are in. False: this home cannot, for
+  // it is this process.
+  virtual bool abort(const std::string& reason) {
+    (void)reason;
+    return false;
+  }
+  // Before create(): how to tell that the home was lost while nothing was called. [any]
+  virtual void on_lost(std::function<void(const std::string& reason)>) {}
 };
 
 // A plugin's file, ready to have instances. Lives until the process ends or its child does.

@@ -6,7 +6,7 @@
 
 #include "core/host/call_guard.hpp"
 #include "core/host/kind_table.hpp"
-#include "core/host/plugin_context.hpp"
+#include "core/host/plugin_side.hpp"
 #include "core/host/stop_signal.hpp"
 
 namespace koord::host {
@@ -24,7 +24,7 @@ koord_str as_str(std::string_view text) {
 
 class InProcessHome final : public Home {
  public:
-  InProcessHome(const koord_class& cls, const ClassInfo& info, PluginContext& context)
+  InProcessHome(const koord_class& cls, const ClassInfo& info, PluginSide& context)
       : class_(cls), info_(info), context_(context) {}
 
   CallResult create() override {
@@ -128,7 +128,7 @@ class InProcessHome final : public Home {
 
   const koord_class& class_;
   const ClassInfo& info_;
-  PluginContext& context_;
+  PluginSide& context_;
   void* self_ = nullptr;
 
   // Shared by handle() calls in flight, so that destroy() waits for them.
@@ -140,7 +140,7 @@ class InProcessHome final : public Home {
 }  // namespace
 
 std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info,
-                                           PluginContext& context) {
+                                           PluginSide& context) {
   return std::make_unique<InProcessHome>(cls, info, context);
 }
 

@@ -9,7 +9,9 @@
 
 namespace koord::host {
 
+class PluginSide;
+
 std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info,
-                                           PluginContext& context);
+                                           PluginSide& context);
 
 }  // namespace koord::host

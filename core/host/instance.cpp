@@ -42,8 +42,10 @@ bool Instance::post(void (Instance::*task)()) {
   auto on_overrun = [weak = weak_from_this(), limits](event::Overrun overrun) {
     std::shared_ptr<Instance> self = weak.lock();
     if (overrun != event::Overrun::wedged || self == nullptr) return;
+    const std::string reason = "did not return within " + format_duration(limits.wedged_after);
+    if (self->abort_home(reason)) return;  // the call returns now
     keep_for_ever(self);  // first: this thread must not be the one that destroys it
-    self->write_off("did not return within " + format_duration(limits.wedged_after));
+    self->write_off(reason);
   };
   return strand_.post([self = shared_from_this(), task] { (self.get()->*task)(); }, limits, on_overrun);
 }
@@ -51,6 +53,11 @@ bool Instance::post(void (Instance::*task)()) {
 std::shared_ptr<Instance::Life> Instance::current_life() const {
   std::lock_guard lock(mutex_);
   return state_ == PluginState::wedged ? nullptr : life_;
+}
+
+bool Instance::abort_home(const std::string& reason) {
+  std::shared_ptr<Life> life = current_life();
+  return life != nullptr && life->home != nullptr && life->home->abort(reason);
 }
 
 void Instance::enter(PluginState state) {
@@ -165,6 +172,7 @@ void Instance::write_off(const std::string& reason) {
     if (life->runner.joinable()) life->runner.detach();
   }
   keep_for_ever(shared_from_this());
+  if (life->home != nullptr) life->home->abort(reason);
   life->stop.fire();
   parts_.plans.withdraw(parts_.plugin_id);
   parts_.on_change(PluginState::wedged);

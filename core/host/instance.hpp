@@ -96,6 +96,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void end(Ending ending);
   void enter(PluginState state);
   std::shared_ptr<Life> current_life() const;  // nullptr when there is none to call any more
+  bool abort_home(const std::string& reason);
 
   // [strand]
   template <class F>

@@ -42,8 +42,11 @@ CallResult Instance::call(const char* name, F&& f) {
     record_.began(name);
   }
   CallResult result = f();
-  std::lock_guard lock(mutex_);
-  record_.ended(name, result);
+  {
+    std::lock_guard lock(mutex_);
+    record_.ended(name, result);
+  }
+  if (result.lost) end({PluginState::failed, std::string(name) + "(): " + result.text});
   return result;
 }
 

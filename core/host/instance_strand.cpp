@@ -43,6 +43,9 @@ void Instance::begin() {
   }
   life->context = parts_.make_context(config_json);
   life->home = parts_.plugin->make_home(parts_.class_index, *life->context);
+  life->home->on_lost([weak = weak_from_this()](const std::string& reason) {
+    if (auto self = weak.lock()) self->end({PluginState::failed, reason});
+  });
   if (!bring_up(*life) || current_life() == nullptr) return;
   enter(PluginState::initialised);
   ask_url(*life);

@@ -8,6 +8,7 @@
 #include "core/base/parse.hpp"
 #include "core/host/config_schema.hpp"
 #include "core/host/grants.hpp"
+#include "core/host/isolation.hpp"
 #include "core/host/plan_sink.hpp"
 #include "core/host/plugin_context.hpp"
 
@@ -88,9 +89,6 @@ void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings) 
   }
   if (!file_.refusal.empty()) return;
   if (!enabled) return stop();
-  if (settings.isolation == config::Isolation::process) {
-    return set_state(PluginState::refused, "isolation: wanted process, this host offers inprocess");
-  }
   if (supervisors().empty()) {
     settings_ = settings;
     return plugin_ == nullptr ? load() : begin();
@@ -125,6 +123,12 @@ void ManagedPlugin::stop() {
   if (none && file_.refusal.empty() && !loading_.wedged()) set_state(PluginState::disabled);
 }
 
+Result<Loader> ManagedPlugin::loader() const {
+  if (!TRY(lives_in_child(file_.manifest, settings_.isolation))) return parts_.load;
+  if (!parts_.load_in_child) return invalid("wanted a process of its own, this host offers none");
+  return parts_.load_in_child;
+}
+
 void ManagedPlugin::load() {
   {
     std::lock_guard lock(mutex_);
@@ -132,9 +136,9 @@ void ManagedPlugin::load() {
     mapping_ = true;
   }
   set_state(PluginState::loading);
-  auto map = [self = shared_from_this()] {
+  auto map = [self = shared_from_this(), loader = loader()] {
     Result<std::shared_ptr<const LoadedPlugin>> plugin =
-        self->parts_.load(self->file_.path, self->file_.manifest);
+        loader ? (*loader)(self->file_.path, self->file_.manifest) : loader.error();
     self->parts_.loop.post([weak = std::weak_ptr(self), plugin] {
       if (auto alive = weak.lock()) alive->loaded(plugin);
     });

@@ -30,6 +30,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
     SharedServices& services;
     PlanSink& plans;
     Loader load;
+    Loader load_in_child;  // empty: this host has no children
     Duration restart_delay{};
     std::function<void()> changed;  // [any] the status did
   };
@@ -53,6 +54,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   using Supervisors = std::vector<std::shared_ptr<Supervisor>>;
 
   void load();
+  Result<Loader> loader() const;
   void loaded(const Result<std::shared_ptr<const LoadedPlugin>>& plugin);
   void begin();
   void change_settings(const config::PluginSettings& settings);

@@ -268,10 +268,6 @@ Result<void> check_compatible(const Manifest& manifest) {
     if (is_known_kind(kind)) continue;
     return invalid("found kind '" + kind + "', this host knows " + join(known_kinds(), ", "));
   }
-  if (manifest.runtime != Runtime::native) {
-    return invalid("runtime=" + std::string(to_string(manifest.runtime)) +
-                   " needs a process of its own, this host offers only its own process");
-  }
   return {};
 }
 

@@ -50,8 +50,8 @@ Result<Manifest> parse_manifest(std::string_view section);
 // for this machine, or has no manifest, is an error that says what was wanted and what was found.
 Result<Manifest> read_manifest(const std::string& path);
 
-// May this host load the plugin at all? ABI major, kinds and runtime; services are the business of
-// grants.hpp.
+// May this host load the plugin at all? ABI major and kinds; services are the business of grants.hpp, the runtime
+// that of isolation.hpp.
 Result<void> check_compatible(const Manifest& manifest);
 
 }  // namespace koord::host

@@ -12,6 +12,7 @@
 
 #include "core/host/in_process_home.hpp"
 #include "core/host/module_check.hpp"
+#include "core/host/plugin_context.hpp"
 #include "core/host/trial.hpp"
 
 namespace koord::host {
@@ -83,12 +84,12 @@ struct Entry {
   const koord_module* (*function)();
 };
 
-Result<Entry> find_entry(const std::string& path) {
+Result<Entry> find_entry(const std::string& path, bool tried_first) {
   FileIdentity file = TRY(identity_of(path));
   std::lock_guard lock(handles().mutex);
   auto known = handles().by_file.find(file);
   if (known == handles().by_file.end()) {
-    TRY(try_to_map(path));
+    if (tried_first) TRY(try_to_map(path));
     known = handles().by_file.emplace(file, TRY(map_file(path))).first;
   }
   if (!known->second.has("koord_entry_v1")) return invalid("wanted the symbol koord_entry_v1, found none");
@@ -108,11 +109,19 @@ Result<const koord_module*> call_entry(Entry entry) {
 Module::Module(const koord_module* table, std::vector<ClassInfo> classes)
     : table_(table), classes_(std::move(classes)) {}
 
-Result<std::shared_ptr<const LoadedPlugin>> Module::load(const std::string& path, const Manifest& manifest) {
-  Entry entry = TRY(find_entry(path));
+Result<std::shared_ptr<const Module>> Module::make(const std::string& path, const Manifest& manifest, bool tried_first) {
+  Entry entry = TRY(find_entry(path, tried_first));
   const koord_module* table = TRY(call_entry(entry));
   std::vector<ClassInfo> classes = TRY(check_module(table, manifest));
-  return std::shared_ptr<const LoadedPlugin>(new Module(table, std::move(classes)));
+  return std::shared_ptr<const Module>(new Module(table, std::move(classes)));
+}
+
+Result<std::shared_ptr<const LoadedPlugin>> Module::load(const std::string& path, const Manifest& manifest) {
+  return std::shared_ptr<const LoadedPlugin>(TRY(make(path, manifest, true)));
+}
+
+Result<std::shared_ptr<const Module>> Module::load_untried(const std::string& path, const Manifest& manifest) {
+  return make(path, manifest, false);
 }
 
 const koord_class* Module::class_at(std::size_t index) const {

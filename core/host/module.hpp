@@ -24,6 +24,8 @@ class Module final : public LoadedPlugin {
  public:
   // A Loader.
   static Result<std::shared_ptr<const LoadedPlugin>> load(const std::string& path, const Manifest& manifest);
+  // The same without the trial, for a process that has nothing to lose.
+  static Result<std::shared_ptr<const Module>> load_untried(const std::string& path, const Manifest& manifest);
 
   const std::vector<ClassInfo>& classes() const override { return classes_; }
   std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context) const override;
@@ -31,6 +33,7 @@ class Module final : public LoadedPlugin {
   const koord_class* class_at(std::size_t index) const;
 
  private:
+  static Result<std::shared_ptr<const Module>> make(const std::string& path, const Manifest& manifest, bool tried_first);
   Module(const koord_module* table, std::vector<ClassInfo> classes);
 
   const koord_module* table_;

@@ -19,6 +19,7 @@
 #include "core/host/config_document.hpp"
 #include "core/host/intent.hpp"
 #include "core/host/plugin_cgroup_files.hpp"
+#include "core/host/plugin_side.hpp"
 #include "core/host/plugin_snapshots.hpp"
 #include "core/host/shared_services.hpp"
 #include "core/log/rate_limit.hpp"
@@ -26,13 +27,7 @@
 
 namespace koord::host {
 
-// What a plugin said with set_error(), or a service on its behalf, about the status it returned.
-struct ReportedError {
-  koord_status status;
-  std::string text;
-};
-
-class PluginContext {
+class PluginContext final : public PluginSide {
  public:
   static constexpr std::size_t kMaxPlan = 10'000;  // intents
 
@@ -43,13 +38,11 @@ class PluginContext {
   PluginContext(const PluginContext&) = delete;
   PluginContext& operator=(const PluginContext&) = delete;
 
-  const koord_host* host() const { return &host_; }
-  const std::string& id() const { return id_; }
+  const koord_host* host() const override { return &host_; }
+  const std::string& id() const override { return id_; }
   SharedServices& shared() const { return shared_; }
 
-  // What was said on this thread since the last take. Take before a call to forget what an earlier one left,
-  // and after it to learn why it failed; the status tells whether it is about that.
-  std::optional<ReportedError> take_error();
+  std::optional<ReportedError> take_error() override;
   // KOORD_ON_* that on_event() is to be called for.
   std::uint32_t subscribed_parts() const { return subscribed_.load(std::memory_order_relaxed); }
   // What was proposed since the last take: after evaluate(), its plan.

@@ -107,6 +107,7 @@ void PluginManager::State::take(PluginFile file, config::FeatureGates& gates) {
                           .services = parts.services,
                           .plans = parts.plans,
                           .load = parts.load,
+                          .load_in_child = parts.load_in_child,
                           .restart_delay = parts.restart_delay,
                           .changed = [weak = weak_from_this()] {
                             if (auto self = weak.lock()) self->changed();

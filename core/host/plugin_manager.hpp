@@ -43,7 +43,8 @@ class PluginManager {
     SharedServices& services;
     metric::HostMetrics& metrics;
     PlanSink& plans;
-    Loader load = {};  // empty: load in this process
+    Loader load = {};           // empty: load in this process
+    Loader load_in_child = {};  // empty: a plugin that is to live in a child is refused
     // After the first failure; then twice as long each time.
     Duration restart_delay = std::chrono::seconds(1);
     // A plugin's state or the reason of it changed: to log it. On the loop thread.

@@ -11,24 +11,29 @@
 
 namespace koord::host {
 
-inline koord_status told(PluginContext& context, const Error& error) {
+template <class Context>
+koord_status told(Context& context, const Error& error) {
   return context.fail(status_of(error), why(error));
 }
-inline koord_status told(PluginContext&, koord_status status) {
+template <class Context>
+koord_status told(Context&, koord_status status) {
   return status;
 }
-inline koord_status told(PluginContext& context, const Result<void>& done) {
+template <class Context>
+koord_status told(Context& context, const Result<void>& done) {
   return done ? KOORD_OK : told(context, done.error());
 }
-inline koord_status told(PluginContext& context, const Result<koord_status>& status) {
+template <class Context>
+koord_status told(Context& context, const Result<koord_status>& status) {
   return status ? *status : told(context, status.error());
 }
 
-// `body(context)` returns a koord_status, a Result<koord_status> or a Result<void>.
-template <class Body>
+// `body(context)` returns a koord_status, a Result<koord_status> or a Result<void>. A Context, which is behind the
+// koord_host's impl, has fail(status, text).
+template <class Context = PluginContext, class Body>
 koord_status serve(const koord_host* host, Body&& body) noexcept {
   if (!host || !host->impl) return KOORD_E_INVALID;
-  PluginContext& context = *static_cast<PluginContext*>(host->impl);
+  Context& context = *static_cast<Context*>(host->impl);
   try {
     return told(context, body(context));
   } catch (const std::bad_alloc&) {

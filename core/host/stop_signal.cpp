@@ -40,8 +40,10 @@ extern "C" std::int32_t wait_for_stop(const koord_stop* stop, std::uint64_t time
 
 }  // namespace
 
-StopSignal::StopSignal()
-    : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+StopSignal::StopSignal() : StopSignal(UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {}
+
+StopSignal::StopSignal(UniqueFd event)
+    : event_(std::move(event)),
       table_{.struct_size = sizeof(koord_stop), .fd = event_.get(), .impl = this, .wait = wait_for_stop} {}
 
 void StopSignal::fire() {

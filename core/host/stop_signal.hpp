@@ -11,11 +11,14 @@ namespace koord::host {
 class StopSignal {
  public:
   StopSignal();
+  // The one that another process fires.
+  explicit StopSignal(UniqueFd event);
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
 
   void fire();
   bool fired() const;
+  int fd() const { return event_.get(); }
   const koord_stop* table() const { return &table_; }
 
  private:

@@ -51,7 +51,8 @@ AgentProcess::AgentProcess(std::string_view extra, std::vector<std::string> plug
 void AgentProcess::write_config(std::string_view extra) {
   std::ofstream config(config_path());
   config << "nodeName: test-node\nlisten: {metrics: \"127.0.0.1:0\", socket: \"" << socket() << "\"}\nstore: {path: \""
-         << store_path() << "\"}\nplugins:\n  directories: [\"" << join(plugin_directories_, "\", \"") << "\"]\n"
+         << store_path() << "\"}\nplugins:\n  childProgram: \"" << built("core/plugin_host/koord-plugin-host")
+         << "\"\n  directories: [\"" << join(plugin_directories_, "\", \"") << "\"]\n"
          << extra << "\n";
 }
 

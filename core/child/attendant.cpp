@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/child/attendant.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <string_view>
+
+namespace koord::child {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kMaxLine = 1024;
+constexpr std::size_t kMaxReason = 1024;
+// From the first sign of a child's end to the end itself.
+constexpr Duration kEndPatience = 2s;
+
+}  // namespace
+
+Attendant::Attendant(Process& process, host::PluginContext& context, SnapshotImages& images,
+                     std::function<void(const std::string& reason)> on_end)
+    : process_(process),
+      context_(context),
+      desk_(context, images),
+      on_end_(std::move(on_end)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      thread_([this] { attend(); }) {}
+
+Attendant::~Attendant() {
+  {
+    std::lock_guard lock(mutex_);
+    on_end_ = nullptr;  // nobody is surprised
+  }
+  end("the host ended it", Duration::zero());
+  thread_.join();
+}
+
+void Attendant::attend() {
+  pthread_setname_np(pthread_self(), "child");
+  for (bool serving = true; serving;) {
+    pollfd waits[] = {{process_.services().fd(), POLLIN, 0},
+                      {process_.output(), POLLIN, 0},
+                      {process_.pidfd(), POLLIN, 0}};
+    if (::poll(waits, std::size(waits), -1) < 0 && errno != EINTR) break;
+    if (waits[1].revents != 0) read_output();
+    if (waits[0].revents != 0) serving = serve_request();
+    if (waits[2].revents != 0 && waits[0].revents == 0) serving = false;
+  }
+  conclude();
+}
+
+// False: there will be no other.
+bool Attendant::serve_request() {
+  Result<std::optional<Message>> message = process_.services().receive(Duration::zero());
+  if (!message) {
+    // Closing the channel without ending is no way to get out of the host's sight.
+    if (!process_.wait(100ms)) end(message.error().text, Duration::zero());
+    return false;
+  }
+  if (!*message) return true;
+  Unpacker request((*message)->bytes);
+  auto service = static_cast<Service>(request.number<std::uint32_t>());
+  return serve(service, request);
+}
+
+bool Attendant::serve(Service service, Unpacker& request) {
+  switch (service) {
+    case Service::log: {
+      auto level = request.number<std::int32_t>();
+      context_.log(level, request.text());
+      return true;
+    }
+    case Service::samples_waiting:
+      fetch_samples();
+      return true;
+    case Service::run_returned: {
+      std::lock_guard lock(mutex_);
+      run_result_ = host::CallResult{.status = request.number<koord_status>()};
+      run_result_->text = request.text().substr(0, kMaxReason);
+      changed_.notify_all();
+      return true;
+    }
+    default:
+      break;
+  }
+  Result<ServiceDesk::Answer> answer = desk_.serve(service, request);
+  if (!answer) {
+    end("it sent a " + answer.error().text, Duration::zero());
+    return false;
+  }
+  if (answer->bytes.empty()) return true;
+  // A child that does not take its answer is not waited for.
+  int image = answer->image ? answer->image->fd.get() : -1;
+  if (Result<void> sent = process_.services().send(answer->bytes, image); sent) return true;
+  if (!process_.wait(100ms)) end("it did not take an answer", Duration::zero());
+  return false;
+}
+
+void Attendant::fetch_samples() {
+  std::unique_lock lock(fetching_);
+  for (;;) {
+    Result<std::optional<SampleRing::Batch>> batch = process_.samples().pop();
+    if (!batch) {
+      lock.unlock();
+      return end(batch.error().text, Duration::zero());
+    }
+    if (!*batch) break;
+    desk_.append((*batch)->t_ns, (*batch)->points);
+  }
+  if (std::uint64_t dropped = process_.samples().take_dropped())
+    context_.log(KOORD_LOG_WARN, std::to_string(dropped) + " batches of samples found no room and were dropped");
+}
+
+void Attendant::read_output() {
+  char buffer[4096];
+  ssize_t n = ::read(process_.output(), buffer, sizeof buffer);
+  for (std::string_view rest(buffer, n > 0 ? static_cast<std::size_t>(n) : 0); !rest.empty();) {
+    std::size_t end = std::min(rest.find('\n'), rest.size());
+    output_line_.append(rest.substr(0, std::min(end, kMaxLine - std::min(kMaxLine, output_line_.size()))));
+    if (end < rest.size()) log_output_line(std::exchange(output_line_, {}));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+void Attendant::log_output_line(std::string_view line) {
+  if (!line.empty()) context_.log(KOORD_LOG_INFO, line);
+}
+
+void Attendant::end(const std::string& reason, Duration grace) {
+  {
+    std::lock_guard lock(mutex_);
+    if (ended_) return;
+    if (wanted_because_.empty()) wanted_because_ = reason;
+  }
+  if (grace > Duration::zero()) {
+    process_.signal(SIGTERM);
+    if (process_.wait(grace)) return;
+  }
+  process_.signal(SIGKILL);
+}
+
+void Attendant::conclude() {
+  std::optional<std::string> how = process_.wait(kEndPatience);
+  read_output();
+  log_output_line(output_line_);
+  std::function<void(const std::string&)> tell;
+  std::string reason;
+  {
+    std::lock_guard lock(mutex_);
+    if (!how) {
+      reason = "its process cannot be ended and is left behind, pid " + std::to_string(process_.pid());
+    } else {
+      reason = wanted_because_.empty() ? "its process ended " + *how : wanted_because_ + "; its process ended " + *how;
+    }
+    ended_ = reason;
+    tell = std::exchange(on_end_, nullptr);
+    changed_.notify_all();
+  }
+  if (tell) tell(reason);
+}
+
+std::string Attendant::how_it_ended() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, 2 * kEndPatience, [this] { return ended_.has_value(); });
+  return ended_.value_or("its process does not answer");
+}
+
+std::optional<host::CallResult> Attendant::await_run() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return run_result_ || ended_; });
+  return std::exchange(run_result_, std::nullopt);
+}
+
+}  // namespace koord::child

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attendant: the thread that looks after one child: answers its requests, turns what it prints into log lines, fetches
+// its samples, and knows how it ended. Made before create(), joined before the plugin's context goes.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/base/unique_fd.hpp"
+#include "core/child/process.hpp"
+#include "core/child/service_desk.hpp"
+#include "core/host/home.hpp"
+
+namespace koord::child {
+
+class Attendant {
+ public:
+  Attendant(Process& process, host::PluginContext& context, SnapshotImages& images,
+            std::function<void(const std::string& reason)> on_end);
+  ~Attendant();  // ends the child, if it has not ended, and waits for the thread
+  Attendant(const Attendant&) = delete;
+  Attendant& operator=(const Attendant&) = delete;
+
+  // What is in the ring now goes to the registry. [any thread]
+  void fetch_samples();
+
+  // Ends the child: SIGTERM, and SIGKILL after `grace`. The reason is what how_it_ended() begins with. [any thread]
+  void end(const std::string& reason, Duration grace);
+  // Why the child is no more; waits for that a moment, since a closed channel is seen before the end. [any thread]
+  std::string how_it_ended();
+
+  // What run() in the child came back with; nullopt when the child ended before. Waits.
+  std::optional<host::CallResult> await_run();
+
+ private:
+  void attend();
+  bool serve_request();
+  bool serve(Service service, Unpacker& request);
+  void read_output();
+  void log_output_line(std::string_view line);
+  void conclude();
+
+  Process& process_;
+  host::PluginContext& context_;
+  ServiceDesk desk_;
+  std::function<void(const std::string& reason)> on_end_;
+  UniqueFd wake_;
+  std::string output_line_;
+  std::mutex fetching_;
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::string wanted_because_;  // its end
+  std::optional<std::string> ended_;
+  std::optional<host::CallResult> run_result_;
+
+  std::thread thread_;
+};
+
+}  // namespace koord::child

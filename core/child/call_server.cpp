@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/child/call_server.hpp"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <optional>
+
+#include "core/child/image.hpp"
+#include "core/host/in_process_home.hpp"
+#include "core/host/stop_signal.hpp"
+
+namespace koord::child {
+namespace {
+
+using host::CallResult;
+
+constexpr Duration kForEver = std::chrono::hours(24 * 365);
+
+CallResult failed(koord_status status, std::string text) { return {.status = status, .text = std::move(text)}; }
+
+// What a runtime hook wants done, as its response collects it.
+struct Adjustments {
+  std::vector<std::pair<std::string, std::string>> fields;
+  std::optional<std::string> rejection;
+};
+
+std::string text_of(koord_str text) { return text.p ? std::string(text.p, text.n) : std::string(); }
+
+koord_status set_field(const koord_hook_response* response, koord_str field, koord_str value) {
+  static_cast<Adjustments*>(response->impl)->fields.emplace_back(text_of(field), text_of(value));
+  return KOORD_OK;
+}
+
+koord_status reject(const koord_hook_response* response, koord_str why) {
+  static_cast<Adjustments*>(response->impl)->rejection = text_of(why);
+  return KOORD_OK;
+}
+
+}  // namespace
+
+Tenant::~Tenant() {
+  if (runner_.joinable()) runner_.detach();  // the process ends
+}
+
+CallResult Tenant::call(Call call, Unpacker& in, UniqueFd fd, Packer& out) {
+  if (call == Call::create) return create(in);
+  if (!home_) return failed(KOORD_E_INVALID, "there is no instance");
+  switch (call) {
+    case Call::init:
+      return home_->init();
+    case Call::run:
+      return run(std::move(fd));
+    case Call::on_event: {
+      auto what = in.number<std::uint32_t>();
+      return home_->on_event(what, in.number<std::uint64_t>());
+    }
+    case Call::collect: {
+      Time now = from_ns(in.number<std::uint64_t>());
+      return home_->collect(now, from_ns(in.number<std::uint64_t>()));
+    }
+    case Call::evaluate: {
+      Time now = from_ns(in.number<std::uint64_t>());
+      return home_->evaluate(now, from_ns(in.number<std::uint64_t>()));
+    }
+    case Call::on_applied:
+      return on_applied(in);
+    case Call::url: {
+      std::string url;
+      CallResult result = home_->url(url);
+      out.add(std::string_view(url));
+      return result;
+    }
+    case Call::map_sample:
+      return map_sample(in, out);
+    case Call::handle:
+      return handle(in, out);
+    case Call::stop:
+      return home_->stop();
+    case Call::destroy: {
+      if (runner_.joinable()) runner_.join();
+      return home_->destroy();
+    }
+    default:
+      return failed(KOORD_E_INVALID, "call " + std::to_string(static_cast<std::uint32_t>(call)) + " is not known");
+  }
+}
+
+CallResult Tenant::create(Unpacker& in) {
+  auto index = in.number<std::uint32_t>();
+  std::set<std::string, std::less<>> granted;
+  for (std::uint32_t n = in.count(sizeof(std::uint64_t)); n > 0; --n) granted.emplace(in.text());
+  if (index >= module_->classes().size()) return failed(KOORD_E_INVALID, "there is no such class");
+  host_.grant(std::move(granted));
+  home_ = host::make_in_process_home(*module_->class_at(index), module_->classes()[index], host_);
+  return home_->create();
+}
+
+CallResult Tenant::run(UniqueFd stop) {
+  if (!stop) return failed(KOORD_E_INVALID, "run without a stop signal");
+  runner_ = std::thread([this, signal = std::make_shared<host::StopSignal>(std::move(stop))] {
+    pthread_setname_np(pthread_self(), "run");
+    CallResult result = home_->run(*signal);
+    Packer message;
+    message.add(static_cast<std::uint32_t>(Service::run_returned)).add(result.status).add(std::string_view(result.text));
+    host_.tell(message);
+  });
+  return {};
+}
+
+CallResult Tenant::on_applied(Unpacker& in) {
+  std::vector<koord_intent_result> results(in.count(sizeof(koord_intent_result) / 2));
+  for (koord_intent_result& result : results) {
+    result = {.struct_size = sizeof result, .status = in.number<koord_status>(), .knob = {}, .cgroup_dir = {}, .final_value = {}, .winner = {}};
+    result.knob = in.str();
+    result.cgroup_dir = in.str();
+    result.final_value = in.str();
+    result.winner = in.str();
+  }
+  return home_->on_applied(results);
+}
+
+CallResult Tenant::map_sample(Unpacker& in, Packer& out) {
+  std::string_view name = in.text();
+  std::vector<koord_label> labels(in.count(2 * sizeof(std::uint64_t)));
+  for (koord_label& label : labels) label = {in.str(), in.str()};
+  auto value = in.number<double>();
+  CallResult result = home_->map_sample(name, labels, value);
+  out.add(value);
+  return result;
+}
+
+CallResult Tenant::handle(Unpacker& in, Packer& out) {
+  koord_hook_request request{.struct_size = sizeof request};
+  request.stage = in.number<std::uint32_t>();
+  request.deadline_ns = in.number<std::uint64_t>();
+  Result<Image> image = Image::open(std::string(in.text()));
+  if (!image) return failed(KOORD_E_INVALID, image.error().message());
+  request.pod = image->root().pods;
+  request.container = image->root().n_containers > 0 ? image->root().containers : nullptr;
+  request.node_slo = in.str();
+  request.cri_json = in.str();
+  Adjustments adjustments;
+  koord_hook_response response{sizeof response, 0, &adjustments, set_field, reject};
+  CallResult result = home_->handle(request, response);
+  out.add(static_cast<std::uint32_t>(adjustments.fields.size()));
+  for (const auto& [field, value] : adjustments.fields) out.add(std::string_view(field)).add(std::string_view(value));
+  out.add(std::uint32_t{adjustments.rejection.has_value()}).add(std::string_view(adjustments.rejection.value_or("")));
+  return result;
+}
+
+void serve_calls(Channel& channel, Tenant& tenant, RemoteHost& host) {
+  for (;;) {
+    Result<std::optional<Message>> message = channel.receive(kForEver);
+    if (!message || !*message) return;
+    Unpacker in((*message)->bytes);
+    auto call = static_cast<Call>(in.number<std::uint32_t>());
+    Packer given, answer;
+    host.set_in_call(true);
+    CallResult result = tenant.call(call, in, std::move((*message)->fd), given);
+    host.set_in_call(false);
+    answer.add(result.status).add(std::string_view(result.text)).add(std::int64_t{result.cpu.count()});
+    if (!channel.send(answer.bytes() + given.bytes(), -1, kForEver)) return;
+  }
+}
+
+void pack_classes(Packer& out, const std::vector<host::ClassInfo>& classes) {
+  out.add(static_cast<std::uint32_t>(classes.size()));
+  for (const host::ClassInfo& info : classes) {
+    out.add(std::string_view(info.kind)).add(std::string_view(info.name)).add(std::string_view(info.config_schema));
+    out.add(std::int64_t{info.period.count()}).add(info.stages);
+    out.add(std::uint32_t{info.ticks}).add(std::uint32_t{info.runs}).add(std::uint32_t{info.takes_events});
+  }
+}
+
+Result<std::vector<host::ClassInfo>> unpack_classes(Unpacker& in) {
+  std::vector<host::ClassInfo> classes(in.count(3 * sizeof(std::uint64_t)));
+  for (host::ClassInfo& info : classes) {
+    info.kind = in.text();
+    info.name = in.text();
+    info.config_schema = in.text();
+    info.period = Duration(in.number<std::int64_t>());
+    info.stages = in.number<std::uint32_t>();
+    info.ticks = in.number<std::uint32_t>() != 0;
+    info.runs = in.number<std::uint32_t>() != 0;
+    info.takes_events = in.number<std::uint32_t>() != 0;
+  }
+  if (!in.complete()) return invalid("the child's description of its plugin makes no sense");
+  return classes;
+}
+
+}  // namespace koord::child

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// CallServer: the child's end of the calls. Takes one after the other from a channel, makes it of the plugin, answers.
+// One serves the strand's calls and another, beside it, those of runtime hooks.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/child/channel.hpp"
+#include "core/child/protocol.hpp"
+#include "core/child/remote_host.hpp"
+#include "core/child/wire.hpp"
+#include "core/host/home.hpp"
+#include "core/host/module.hpp"
+
+namespace koord::child {
+
+// The plugin in this process: its module, and the instance, when there is one.
+class Tenant {
+ public:
+  Tenant(std::shared_ptr<const host::Module> module, RemoteHost& host) : module_(std::move(module)), host_(host) {}
+  ~Tenant();
+
+  // What the call gives back goes to `out`.
+  host::CallResult call(Call call, Unpacker& in, UniqueFd fd, Packer& out);
+
+ private:
+  host::CallResult create(Unpacker& in);
+  host::CallResult run(UniqueFd stop);
+  host::CallResult on_applied(Unpacker& in);
+  host::CallResult map_sample(Unpacker& in, Packer& out);
+  host::CallResult handle(Unpacker& in, Packer& out);
+
+  std::shared_ptr<const host::Module> module_;
+  RemoteHost& host_;
+  std::unique_ptr<host::Home> home_;
+  std::thread runner_;
+};
+
+// Serves until the host closes its end.
+void serve_calls(Channel& channel, Tenant& tenant, RemoteHost& host);
+
+// What a child says of the classes of its plugin, and how the host reads it.
+void pack_classes(Packer& out, const std::vector<host::ClassInfo>& classes);
+Result<std::vector<host::ClassInfo>> unpack_classes(Unpacker& in);
+
+}  // namespace koord::child

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channel: one end of a SOCK_SEQPACKET pair between the host and a child. A message goes whole or not at all; one that
+// is too large for a packet travels in a memfd, of which the receiver reads a copy: what the other side does to it
+// afterwards is harmless. A message may carry one descriptor. [any thread sends, one thread at a time receives]
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
+
+namespace koord::child {
+
+struct Message {
+  std::string bytes;
+  UniqueFd fd;
+};
+
+class Channel {
+ public:
+  static constexpr std::size_t kMaxBytes = 16u << 20;
+
+  // Both ends, close-on-exec.
+  static Result<std::pair<Channel, Channel>> pair();
+  explicit Channel(UniqueFd fd) : fd_(std::move(fd)) {}
+
+  int fd() const { return fd_.get(); }
+
+  // Waits for room no longer than `patience`.
+  Result<void> send(std::string_view bytes, int fd = -1, Duration patience = std::chrono::seconds(1));
+
+  // nullopt: nothing came by then. An error: the other end is closed (broken_pipe), or it sent what is no message.
+  Result<std::optional<Message>> receive(Duration patience);
+
+ private:
+  UniqueFd fd_;
+  std::string buffer_;  // of receive(), kept for its memory
+};
+
+}  // namespace koord::child

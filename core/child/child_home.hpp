@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin in a process of its own, as the host sees it: a LoadedPlugin whose homes are children. Each home starts a
+// koord-plugin-host; a child that ends, or says what makes no sense, is a lost home and nothing worse. [any thread]
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/host/home.hpp"
+
+namespace koord::child {
+
+class SnapshotImages;
+
+// What all children of one host share. It outlives them.
+struct Children {
+  std::string program;     // the koord-plugin-host to run
+  SnapshotImages& images;  // of the state
+};
+
+// A Loader: starts a child that maps the file and describes it, and ends it again.
+Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(Children children, const std::string& path,
+                                                                const host::Manifest& manifest);
+
+}  // namespace koord::child

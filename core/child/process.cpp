@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/child/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/child/protocol.hpp"
+
+namespace koord::child {
+namespace {
+
+constexpr Duration kDeathPatience = std::chrono::seconds(2);
+
+// A descriptor of ours as one of the child's. dup2() to another number leaves no close-on-exec behind; ours is moved out
+// of the way of the numbers that are yet to be filled.
+class FileActions {
+ public:
+  FileActions() { ::posix_spawn_file_actions_init(&actions_); }
+  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+
+  Result<void> give(int fd, int as) {
+    UniqueFd high(::fcntl(fd, F_DUPFD_CLOEXEC, kSamplesFd + 1));
+    if (!high) return system_error(errno, "descriptor for a child");
+    ::posix_spawn_file_actions_adddup2(&actions_, high.get(), as);
+    given_.push_back(std::move(high));
+    return {};
+  }
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  std::vector<UniqueFd> given_;
+};
+
+// Every signal at its default and none blocked, whatever this process has made of them.
+class Attributes {
+ public:
+  Attributes() {
+    ::posix_spawnattr_init(&attributes_);
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~Attributes() { ::posix_spawnattr_destroy(&attributes_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
+std::string how_it_ended(int status) {
+  if (!WIFSIGNALED(status)) return "with exit code " + std::to_string(WEXITSTATUS(status));
+  return "by signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
+}
+
+}  // namespace
+
+Process::Process(Channel calls, Channel hooks, Channel services, SampleRing samples)
+    : calls_(std::move(calls)), hooks_(std::move(hooks)), services_(std::move(services)), samples_(std::move(samples)) {}
+
+Result<std::unique_ptr<Process>> Process::start(const std::string& program, const std::string& plugin_id,
+                                                const std::string& plugin_path) {
+  auto [calls, its_calls] = TRY(Channel::pair());
+  auto [hooks, its_hooks] = TRY(Channel::pair());
+  auto [services, its_services] = TRY(Channel::pair());
+  std::unique_ptr<Process> process(
+      new Process(std::move(calls), std::move(hooks), std::move(services), TRY(SampleRing::make())));
+  int output[2];
+  if (::pipe2(output, O_CLOEXEC) != 0) return system_error(errno, "pipe for a child");
+  process->output_.reset(output[0]);
+  UniqueFd its_output(output[1]), nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ::fcntl(process->output_.get(), F_SETFL, O_NONBLOCK);
+
+  FileActions files;
+  TRY(files.give(nothing.get(), STDIN_FILENO));
+  TRY(files.give(its_output.get(), STDOUT_FILENO));
+  TRY(files.give(its_output.get(), STDERR_FILENO));
+  TRY(files.give(its_calls.fd(), kCallsFd));
+  TRY(files.give(its_hooks.fd(), kHooksFd));
+  TRY(files.give(its_services.fd(), kServicesFd));
+  TRY(files.give(process->samples_.fd(), kSamplesFd));
+  std::array<std::string, 3> words{"koord-plugin-host", plugin_id, plugin_path};
+  std::array<char*, 4> arguments{words[0].data(), words[1].data(), words[2].data(), nullptr};
+  // Nothing of the agent's environment is a plugin's business.
+  std::array<std::string, 2> settings{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"};
+  std::array<char*, 3> environment{settings[0].data(), settings[1].data(), nullptr};
+  Attributes attributes;
+  if (int error = ::posix_spawn(&process->pid_, program.c_str(), files.get(), attributes.get(), arguments.data(),
+                                environment.data()))
+    return system_error(error, "cannot run '" + program + "'");
+  process->pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, process->pid_, 0)));
+  if (!process->pidfd_) return system_error(errno, "pidfd of a child");
+  return process;
+}
+
+Process::~Process() {
+  if (pid_ <= 0 || wait(Duration::zero())) return;
+  signal(SIGKILL);
+  wait(kDeathPatience);
+}
+
+void Process::signal(int number) const { ::syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0); }
+
+std::optional<std::string> Process::wait(Duration patience) {
+  std::lock_guard lock(reaping_);
+  if (ended_) return ended_;
+  pollfd end{pidfd_.get(), POLLIN, 0};
+  auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(patience).count();
+  if (::poll(&end, 1, static_cast<int>(milliseconds)) <= 0) return std::nullopt;
+  int status = 0;
+  if (::waitpid(pid_, &status, WNOHANG) == pid_) ended_ = how_it_ended(status);
+  return ended_;
+}
+
+}  // namespace koord::child

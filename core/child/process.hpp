@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Process: one koord-plugin-host with a plugin in it, and what leads to it. Ended by SIGKILL at the latest with the
+// object; one that cannot be killed is left behind, never waited for without end. [any thread] but for the channels.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
+#include "core/child/channel.hpp"
+#include "core/child/sample_ring.hpp"
+
+namespace koord::child {
+
+class Process {
+ public:
+  // `program`: the koord-plugin-host to run. It maps the file by itself.
+  static Result<std::unique_ptr<Process>> start(const std::string& program, const std::string& plugin_id,
+                                                const std::string& plugin_path);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }  // readable when it has ended
+  int output() const { return output_.get(); }  // what it writes to stdout and stderr
+
+  Channel& calls() { return calls_; }
+  Channel& hooks() { return hooks_; }
+  Channel& services() { return services_; }
+  SampleRing& samples() { return samples_; }
+
+  void signal(int number) const;
+  // How it ended, "by signal 11 (Segmentation fault)" or "with exit code 1", when it does within this time.
+  std::optional<std::string> wait(Duration patience);
+
+ private:
+  Process(Channel calls, Channel hooks, Channel services, SampleRing samples);
+
+  Channel calls_, hooks_, services_;
+  SampleRing samples_;
+  UniqueFd output_;
+  pid_t pid_ = -1;
+  UniqueFd pidfd_;
+  std::mutex reaping_;
+  std::optional<std::string> ended_;
+};
+
+}  // namespace koord::child

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host and a child say to one another. The host makes Calls, one at a time on a channel; each is answered by
+//   status, text of set_error(), CPU time in ns, then what the call gives back.
+// The child asks for Services, one at a time; each is answered by status, text, then what the service gives back, but
+// for those that say "no answer". Host and child are of one build: this is no ABI.
+#pragma once
+
+#include <cstdint>
+
+namespace koord::child {
+
+// The descriptors that a child begins with.
+enum : int {
+  kCallsFd = 3,     // Calls, but for handle
+  kHooksFd = 4,     // handle: it must not wait for a tick
+  kServicesFd = 5,  // Services
+  kSamplesFd = 6,   // the ring of samples, a memfd
+};
+
+enum class Call : std::uint32_t {
+  describe = 1,  // → n classes
+  create,        // class index, n granted services
+  init,
+  run,  // with the stop signal's descriptor; answered at once, ends with Service::run_returned
+  on_event,    // what, version
+  collect,     // now, deadline
+  evaluate,    // now, deadline
+  on_applied,  // n results
+  url,         // → url
+  map_sample,  // name, n labels, value → value
+  handle,      // request → n (field, value), whether it rejects and why
+  stop,
+  destroy,
+};
+
+enum class Service : std::uint32_t {
+  log = 1,          // level, message; no answer
+  run_returned,     // status, text; no answer
+  samples_waiting,  // in the ring, and no call is running that would fetch them; no answer
+  define,
+  series,
+  end_series,
+  append,  // what is too large for the ring
+  append_histograms,
+  aggregate,
+  samples,
+  acquire,  // → serial, with its image's descriptor when the child has another
+  subscribe,
+  kv_get,
+  kv_set,
+  config_json,
+  config_i64,
+  config_f64,
+  config_boolean,
+  config_string,
+  clock_now,
+  clock_wall,
+  fs_path,
+  fs_read,
+  cgroup_open,
+  cgroup_read,
+  cgroup_close,  // no answer
+  capability_get,
+  capability_report,
+  propose,
+  current,
+};
+
+}  // namespace koord::child

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a child gives up before it maps its plugin's file: privileges for good, all capabilities, and the system calls
+// that change the machine rather than look at it (mounting, kernel modules, tracing, clocks, namespaces, keys).
+#pragma once
+
+#include "core/base/result.hpp"
+
+namespace koord::child {
+
+// Of this process, before it has threads. A step that needs privileges the process does not have is left out: it has
+// nothing to give up then.
+Result<void> enter_sandbox();
+
+}  // namespace koord::child

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/child/service_desk.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "core/host/services.hpp"
+
+namespace koord::child {
+namespace {
+
+using namespace host;  // the service tables
+
+// The longest answer that a child may ask for.
+constexpr std::uint64_t kMaxAnswer = 4u << 20;
+constexpr std::uint32_t kMaxRows = 100'000;
+
+std::vector<koord_label> labels_of(Unpacker& in) {
+  std::vector<koord_label> labels(in.count(2 * sizeof(std::uint64_t)));
+  for (koord_label& label : labels) label = {in.str(), in.str()};
+  return labels;
+}
+
+std::uint32_t length(const auto& list) { return static_cast<std::uint32_t>(list.size()); }
+
+koord_status define(const koord_host* host, Unpacker& in, Packer& out) {
+  koord_metric_desc desc{.struct_size = sizeof desc};
+  desc.type = in.number<std::uint32_t>();
+  desc.flags = in.number<std::uint32_t>();
+  desc.name = in.str();
+  desc.unit = in.str();
+  desc.help = in.str();
+  desc.resolution = in.number<double>();
+  std::vector<double> bounds(in.count(sizeof(double)));
+  for (double& bound : bounds) bound = in.number<double>();
+  desc.bounds = bounds.data();
+  desc.n_bounds = length(bounds);
+  std::uint32_t metric = 0;
+  koord_status status = metrics_service.define(host, &desc, &metric);
+  out.add(metric);
+  return status;
+}
+
+koord_status series(const koord_host* host, Unpacker& in, Packer& out) {
+  auto metric = in.number<std::uint32_t>();
+  auto subject = in.number<std::uint64_t>();
+  std::vector<koord_label> labels = labels_of(in);
+  std::uint64_t series = 0;
+  koord_status status = metrics_service.series(host, metric, subject, labels.data(), length(labels), sizeof(koord_label), &series);
+  out.add(series);
+  return status;
+}
+
+koord_status append(const koord_host* host, Unpacker& in) {
+  auto t_ns = in.number<std::uint64_t>();
+  std::vector<koord_point> points(in.count(sizeof(koord_point)));
+  for (koord_point& point : points) point = {in.number<std::uint64_t>(), in.number<double>()};
+  return metrics_service.append(host, t_ns, points.data(), length(points), sizeof(koord_point));
+}
+
+koord_status append_histograms(const koord_host* host, Unpacker& in) {
+  auto t_ns = in.number<std::uint64_t>();
+  std::vector<koord_histogram> histograms(in.count(sizeof(koord_histogram) - sizeof(std::uint64_t)));
+  std::vector<std::vector<std::uint64_t>> counts;
+  for (koord_histogram& histogram : histograms) {
+    histogram = {.series = in.number<std::uint64_t>(), .cumulative = nullptr, .n = 0, .rsv = 0, .sum = in.number<double>()};
+    std::vector<std::uint64_t>& cumulative = counts.emplace_back(in.count(sizeof(std::uint64_t)));
+    for (std::uint64_t& count : cumulative) count = in.number<std::uint64_t>();
+    histogram.cumulative = cumulative.data();  // the vector's own memory: it moves with it
+    histogram.n = length(cumulative);
+  }
+  return metrics_service.append_histograms(host, t_ns, histograms.data(), length(histograms), sizeof(koord_histogram));
+}
+
+// The query's parts in the order of the record, then how many rows the child has room for.
+template <class Row, class Ask>
+koord_status query(Unpacker& in, Packer& out, Ask ask) {
+  koord_query query{.struct_size = sizeof query};
+  query.aggregation = in.number<std::uint32_t>();
+  query.metric = in.str();
+  query.from_ns = in.number<std::uint64_t>();
+  query.to_ns = in.number<std::uint64_t>();
+  query.subject = in.number<std::uint64_t>();
+  std::vector<koord_label> labels = labels_of(in);
+  query.labels = labels.data();
+  query.n_labels = length(labels);
+  query.label_stride = sizeof(koord_label);
+  std::vector<Row> rows(std::min(in.number<std::uint32_t>(), kMaxRows));
+  std::uint32_t need = 0;
+  koord_status status = ask(&query, rows.data(), length(rows), static_cast<std::uint32_t>(sizeof(Row)), &need);
+  out.add(need);
+  std::size_t written = status == KOORD_OK ? need : 0;
+  out.add(std::string_view(reinterpret_cast<const char*>(rows.data()), written * sizeof(Row)));
+  return status;
+}
+
+// An answer of bytes: how many the child has room for came last, how many there are goes first.
+template <class Ask>
+koord_status bytes(Unpacker& in, Packer& out, Ask ask) {
+  std::string buffer(std::min(in.number<std::uint64_t>(), kMaxAnswer), '\0');
+  std::uint64_t need = 0;
+  koord_status status = ask(buffer.data(), std::uint64_t{buffer.size()}, &need);
+  out.add(need);
+  out.add(std::string_view(buffer).substr(0, status == KOORD_OK ? need : 0));
+  return status;
+}
+
+template <class Value, class Ask>
+koord_status value(Packer& out, Ask ask) {
+  Value value{};
+  koord_status status = ask(&value);
+  out.add(value);
+  return status;
+}
+
+koord_status cgroup_open(const koord_host* host, Unpacker& in, Packer& out) {
+  koord_str dir = in.str(), file = in.str();
+  std::vector<koord_str> keys(in.count(sizeof(std::uint64_t)));
+  for (koord_str& key : keys) key = in.str();
+  return value<std::uint64_t>(out, [&](std::uint64_t* handle) {
+    return cgroup_service.open(host, dir, file, keys.data(), length(keys), handle);
+  });
+}
+
+koord_status cgroup_read(const koord_host* host, Unpacker& in, Packer& out) {
+  constexpr std::uint32_t kMaxKeys = 4096;
+  auto handle = in.number<std::uint64_t>();
+  std::vector<std::int64_t> values(std::min(in.number<std::uint32_t>(), kMaxKeys));
+  std::uint64_t read_ns = 0;
+  koord_status status = cgroup_service.read(host, handle, values.data(), length(values), &read_ns);
+  out.add(read_ns);
+  for (std::int64_t value : values) out.add(value);
+  return status;
+}
+
+koord_status propose(const koord_host* host, Unpacker& in) {
+  std::vector<koord_intent> intents(in.count(sizeof(koord_intent) / 2));
+  std::vector<std::vector<koord_label>> inputs;
+  for (koord_intent& intent : intents) {
+    intent = {.struct_size = sizeof intent};
+    intent.level = in.number<std::uint32_t>();
+    intent.knob = in.str();
+    intent.cgroup_dir = in.str();
+    intent.value = in.str();
+    intent.reason = in.str();
+    intent.inputs = inputs.emplace_back(labels_of(in)).data();
+    intent.n_inputs = length(inputs.back());
+    intent.input_stride = sizeof(koord_label);
+    intent.priority = in.number<std::int32_t>();
+    intent.flags = in.number<std::uint32_t>();
+    intent.ttl_ns = in.number<std::uint64_t>();
+  }
+  return knobs_service.propose(host, intents.data(), length(intents), sizeof(koord_intent));
+}
+
+// What a service is granted for.
+const char* table_of(Service service) {
+  switch (service) {
+    case Service::define:
+    case Service::series:
+    case Service::end_series:
+    case Service::append:
+    case Service::append_histograms:
+    case Service::aggregate:
+    case Service::samples:
+      return "koord.metrics/1";
+    case Service::acquire:
+    case Service::subscribe:
+      return "koord.state/1";
+    case Service::kv_get:
+    case Service::kv_set:
+      return "koord.kv/1";
+    case Service::config_json:
+    case Service::config_i64:
+    case Service::config_f64:
+    case Service::config_boolean:
+    case Service::config_string:
+      return "koord.config/1";
+    case Service::clock_now:
+    case Service::clock_wall:
+      return "koord.clock/1";
+    case Service::fs_path:
+    case Service::fs_read:
+      return "koord.fs/1";
+    case Service::cgroup_open:
+    case Service::cgroup_read:
+    case Service::cgroup_close:
+      return "koord.cgroup/1";
+    case Service::capability_get:
+    case Service::capability_report:
+      return "koord.capabilities/1";
+    case Service::propose:
+    case Service::current:
+      return "koord.knobs/1";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Result<ServiceDesk::Answer> ServiceDesk::serve(Service service, Unpacker& request) {
+  Packer given;
+  context_.take_error();
+  koord_status status = TRY(run(service, request, given));
+  if (!request.complete()) return invalid("request " + std::to_string(static_cast<std::uint32_t>(service)) + " makes no sense");
+  if (service == Service::cgroup_close) return Answer{};
+  std::optional<ReportedError> error = status == KOORD_OK ? std::nullopt : context_.take_error();
+  Packer answer;
+  answer.add(status).add(std::string_view(error ? error->text : ""));
+  return Answer{answer.bytes() + given.bytes(), std::exchange(to_send_, nullptr)};
+}
+
+Result<koord_status> ServiceDesk::run(Service service, Unpacker& in, Packer& out) {
+  const char* table = table_of(service);
+  if (!table) return invalid("request " + std::to_string(static_cast<std::uint32_t>(service)) + " is of no known service");
+  if (!context_.is_granted(table)) return invalid(std::string("request for ") + table + ", which it was not granted");
+  switch (service) {
+    case Service::define:
+      return define(host(), in, out);
+    case Service::series:
+      return series(host(), in, out);
+    case Service::end_series:
+      return metrics_service.end_series(host(), in.number<std::uint64_t>());
+    case Service::append:
+      return child::append(host(), in);
+    case Service::append_histograms:
+      return append_histograms(host(), in);
+    case Service::aggregate:
+      return query<koord_agg_row>(in, out, [&](auto... rest) { return metrics_service.aggregate(host(), rest...); });
+    case Service::samples:
+      return query<koord_sample>(in, out, [&](auto... rest) { return metrics_service.samples(host(), rest...); });
+    case Service::acquire:
+      return acquire(in, out);
+    case Service::subscribe:
+      return state_service.subscribe(host(), in.number<std::uint32_t>());
+    case Service::kv_get: {
+      koord_str key = in.str();
+      return bytes(in, out, [&](auto... rest) { return kv_service.get(host(), key, rest...); });
+    }
+    case Service::kv_set: {
+      koord_str key = in.str();
+      std::string_view content = in.text();
+      return kv_service.set(host(), key, content.data(), content.size(), in.number<std::uint64_t>());
+    }
+    case Service::config_json:
+      return bytes(in, out, [&](auto... rest) { return config_service.json(host(), rest...); });
+    case Service::config_i64:
+      return value<std::int64_t>(out, [&, pointer = in.str()](auto* v) { return config_service.i64(host(), pointer, v); });
+    case Service::config_f64:
+      return value<double>(out, [&, pointer = in.str()](auto* v) { return config_service.f64(host(), pointer, v); });
+    case Service::config_boolean:
+      return value<std::int32_t>(out, [&, pointer = in.str()](auto* v) { return config_service.boolean(host(), pointer, v); });
+    case Service::config_string: {
+      koord_str pointer = in.str();
+      return bytes(in, out, [&](auto... rest) { return config_service.string(host(), pointer, rest...); });
+    }
+    case Service::clock_now:
+      return out.add(clock_service.now_ns(host())), KOORD_OK;
+    case Service::clock_wall:
+      return out.add(clock_service.wall_ns(host())), KOORD_OK;
+    case Service::fs_path: {
+      auto root = in.number<std::uint32_t>();
+      return bytes(in, out, [&](auto... rest) { return fs_service.path(host(), root, rest...); });
+    }
+    case Service::fs_read: {
+      auto root = in.number<std::uint32_t>();
+      koord_str relative = in.str();
+      return bytes(in, out, [&](auto... rest) { return fs_service.read(host(), root, relative, rest...); });
+    }
+    case Service::cgroup_open:
+      return cgroup_open(host(), in, out);
+    case Service::cgroup_read:
+      return cgroup_read(host(), in, out);
+    case Service::cgroup_close:
+      return cgroup_service.close(host(), in.number<std::uint64_t>()), KOORD_OK;
+    case Service::capability_get:
+      return value<std::uint32_t>(out, [&, name = in.str()](auto* v) { return capabilities_service.get(host(), name, v); });
+    case Service::capability_report: {
+      koord_str name = in.str();
+      auto state = in.number<std::uint32_t>();
+      return capabilities_service.report(host(), name, state, in.str());
+    }
+    case Service::propose:
+      return propose(host(), in);
+    case Service::current: {
+      koord_str knob = in.str(), dir = in.str();
+      return bytes(in, out, [&](auto... rest) { return knobs_service.current(host(), knob, dir, rest...); });
+    }
+    default:
+      return invalid("request of no known service");
+  }
+}
+
+koord_status ServiceDesk::acquire(Unpacker& in, Packer& out) {
+  auto held = in.number<std::uint64_t>();
+  SharedServices& shared = context_.shared();
+  SnapshotViewPtr view = shared.views.of(shared.hub.current());
+  if (!view->knows_anything()) return out.add(std::uint64_t{0}), context_.fail(KOORD_E_AGAIN, "nothing is known of this node yet");
+  auto image = images_.of(std::move(view));
+  if (!image) return out.add(std::uint64_t{0}), context_.fail(KOORD_E_IO, image.error().message());
+  out.add((*image)->serial);
+  if ((*image)->serial != held) to_send_ = *std::move(image);
+  return KOORD_OK;
+}
+
+void ServiceDesk::append(std::uint64_t t_ns, const std::vector<koord_point>& points) {
+  metrics_service.append(host(), t_ns, points.data(), length(points), sizeof(koord_point));
+  // Nobody waits for the answer: the text goes to the log.
+  if (std::optional<ReportedError> error = context_.take_error()) context_.log(KOORD_LOG_WARN, "append: " + error->text);
+}
+
+}  // namespace koord::child

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// ServiceDesk: answers what a child asks for, by the very service tables that a plugin in this process is given: they
+// check every argument and speak to the same plugin context. What comes from the child is taken apart first; a request
+// that is none is an error, after which the child is not to be spoken to any more. [one thread]
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/base/result.hpp"
+#include "core/child/protocol.hpp"
+#include "core/child/snapshot_images.hpp"
+#include "core/child/wire.hpp"
+#include "core/host/plugin_context.hpp"
+
+namespace koord::child {
+
+class ServiceDesk {
+ public:
+  ServiceDesk(host::PluginContext& context, SnapshotImages& images) : context_(context), images_(images) {}
+
+  struct Answer {
+    std::string bytes;
+    std::shared_ptr<const SnapshotImages::Shared> image;  // to go with it
+  };
+  // An answer is to be sent back, unless its bytes are empty.
+  Result<Answer> serve(Service service, Unpacker& request);
+
+  // Points that came through the ring.
+  void append(std::uint64_t t_ns, const std::vector<koord_point>& points);
+
+ private:
+  // Does it, and adds what the service gave back.
+  Result<koord_status> run(Service service, Unpacker& in, Packer& out);
+  koord_status acquire(Unpacker& in, Packer& out);
+
+  const koord_host* host() const { return context_.host(); }
+
+  host::PluginContext& context_;
+  SnapshotImages& images_;
+  std::shared_ptr<const SnapshotImages::Shared> to_send_;
+};
+
+}  // namespace koord::child
