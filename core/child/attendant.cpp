@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <csignal>
 #include <string_view>
 
@@ -43,16 +44,26 @@ Attendant::~Attendant() {
 
 void Attendant::attend() {
   pthread_setname_np(pthread_self(), "child");
+  bool killed = false;
   for (bool serving = true; serving;) {
     pollfd waits[] = {{process_.services().fd(), POLLIN, 0},
                       {process_.output(), POLLIN, 0},
-                      {process_.pidfd(), POLLIN, 0}};
-    if (::poll(waits, std::size(waits), -1) < 0 && errno != EINTR) break;
+                      {process_.pidfd(), POLLIN, 0},
+                      {wake_.get(), POLLIN, 0}};
+    int ready = ::poll(waits, std::size(waits), until_next_step());
+    if (ready < 0 && errno != EINTR) break;
+    if (ready == 0) serving = take_next_step(killed);
+    if (waits[3].revents != 0) forget_wake();
     if (waits[1].revents != 0) read_output();
     if (waits[0].revents != 0) serving = serve_request();
     if (waits[2].revents != 0 && waits[0].revents == 0) serving = false;
   }
   conclude();
+}
+
+void Attendant::forget_wake() {
+  std::uint64_t count;
+  [[maybe_unused]] ssize_t n = ::read(wake_.get(), &count, sizeof count);
 }
 
 // False: there will be no other.
@@ -137,16 +148,32 @@ void Attendant::end(const std::string& reason, Duration grace) {
     std::lock_guard lock(mutex_);
     if (ended_) return;
     if (wanted_because_.empty()) wanted_because_ = reason;
+    next_step_ = Steady::now() + grace;
   }
-  if (grace > Duration::zero()) {
-    process_.signal(SIGTERM);
-    if (process_.wait(grace)) return;
-  }
+  process_.signal(grace > Duration::zero() ? SIGTERM : SIGKILL);
+  std::uint64_t one = 1;
+  [[maybe_unused]] ssize_t written = ::write(wake_.get(), &one, sizeof one);
+}
+
+// In milliseconds, for poll(2).
+int Attendant::until_next_step() {
+  std::lock_guard lock(mutex_);
+  if (!next_step_) return -1;
+  auto left = std::chrono::ceil<std::chrono::milliseconds>(*next_step_ - Steady::now());
+  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+}
+
+// A child that was asked to end is made to; false: it did not even then.
+bool Attendant::take_next_step(bool& killed) {
+  if (std::exchange(killed, true)) return false;
   process_.signal(SIGKILL);
+  std::lock_guard lock(mutex_);
+  next_step_ = Steady::now() + kEndPatience;
+  return true;
 }
 
 void Attendant::conclude() {
-  std::optional<std::string> how = process_.wait(kEndPatience);
+  std::optional<std::string> how = process_.wait(kEndPatience);  // since a channel closes before the process ends
   read_output();
   log_output_line(output_line_);
   std::function<void(const std::string&)> tell;

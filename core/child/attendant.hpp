@@ -3,6 +3,7 @@
 // its samples, and knows how it ended. Made before create(), joined before the plugin's context goes.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -28,7 +29,8 @@ class Attendant {
   // What is in the ring now goes to the registry. [any thread]
   void fetch_samples();
 
-  // Ends the child: SIGTERM, and SIGKILL after `grace`. The reason is what how_it_ended() begins with. [any thread]
+  // Ends the child: SIGTERM, and SIGKILL after `grace`; does not wait for that. The reason is what how_it_ended() begins
+  // with. [any thread]
   void end(const std::string& reason, Duration grace);
   // Why the child is no more; waits for that a moment, since a closed channel is seen before the end. [any thread]
   std::string how_it_ended();
@@ -37,7 +39,12 @@ class Attendant {
   std::optional<host::CallResult> await_run();
 
  private:
+  using Steady = std::chrono::steady_clock;
+
   void attend();
+  int until_next_step();
+  bool take_next_step(bool& killed);
+  void forget_wake();
   bool serve_request();
   bool serve(Service service, Unpacker& request);
   void read_output();
@@ -55,6 +62,7 @@ class Attendant {
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
   std::string wanted_because_;  // its end
+  std::optional<Steady::time_point> next_step_;  // of ending it: SIGKILL, then giving it up
   std::optional<std::string> ended_;
   std::optional<host::CallResult> run_result_;
 

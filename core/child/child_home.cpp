@@ -125,10 +125,9 @@ class ChildHome final : public host::Home {
     return exchange(hooks_, process_->hooks(), message, [&](Unpacker& given) { adjust(response, given); });
   }
 
-  bool abort(const std::string& reason) override {
+  void abort(const std::string& reason) override {
     std::shared_lock lock(ending_);
     if (attendant_) attendant_->end(reason, kEndGrace);
-    return true;
   }
 
  private:
@@ -214,6 +213,7 @@ class ChildPlugin final : public host::LoadedPlugin {
       : children_(std::move(children)), path_(std::move(path)), classes_(std::move(classes)) {}
 
   const std::vector<ClassInfo>& classes() const override { return classes_; }
+  bool expendable() const override { return true; }
 
   std::unique_ptr<host::Home> make_home(std::size_t class_index, host::PluginContext& context) const override {
     return std::make_unique<ChildHome>(children_, path_, class_index, context,

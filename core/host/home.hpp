@@ -79,12 +79,8 @@ class Home {
   // [any] Of runtime hooks; between init() and destroy().
   virtual CallResult handle(const koord_hook_request& request, const koord_hook_response& response) = 0;
 
-  // [any] Makes the calls in flight return as lost, by ending the process they are in. False: this home cannot, for
-  // it is this process.
-  virtual bool abort(const std::string& reason) {
-    (void)reason;
-    return false;
-  }
+  // [any] Makes the calls in flight return as lost, by ending the process they are in; if that is this one, does nothing.
+  virtual void abort(const std::string& /*reason*/) {}
   // Before create(): how to tell that the home was lost while nothing was called. [any]
   virtual void on_lost(std::function<void(const std::string& reason)>) {}
 };
@@ -95,6 +91,8 @@ class LoadedPlugin {
   virtual ~LoadedPlugin() = default;
   virtual const std::vector<ClassInfo>& classes() const = 0;
   virtual std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context) const = 0;
+  // Its homes can be aborted: a call that does not return costs a process and nothing else.
+  virtual bool expendable() const { return false; }
 };
 
 // Loads the file at this absolute path, whose manifest was read and accepted. May block and run code of the

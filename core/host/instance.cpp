@@ -2,6 +2,7 @@
 // What an instance is told from outside. What it then does on its strand is in instance_strand.cpp.
 #include "core/host/instance.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/parse.hpp"
@@ -10,6 +11,11 @@
 
 namespace koord::host {
 namespace {
+
+// Of a tick whose process can be ended; a loaded machine is no reason.
+constexpr Duration kLeastPatience = std::chrono::seconds(1);
+// With a process that is to end.
+constexpr Duration kEndPatience = std::chrono::seconds(10);
 
 // Instances that were written off: a call in them may go on at any time, so nothing of them may ever go away.
 void keep_for_ever(std::shared_ptr<Instance> instance) {
@@ -34,18 +40,31 @@ Instance::Instance(Parts parts, InstanceSettings settings)
 Instance::~Instance() = default;
 
 bool Instance::post(void (Instance::*task)()) {
-  event::Limits limits;
+  Duration patience;
   {
     std::lock_guard lock(mutex_);
-    limits.wedged_after = settings_.wedged_after;
+    patience = settings_.wedged_after;
   }
+  return post(task, patience);
+}
+
+// Three deadlines are three strikes; giving up what costs a thread for ever takes more.
+Duration Instance::patience_of_tick() const {
+  if (!parts_.plugin->expendable()) return settings_.wedged_after;
+  return std::min(settings_.wedged_after, std::max<Duration>(3 * settings_.deadline, kLeastPatience));
+}
+
+bool Instance::post(void (Instance::*task)(), Duration patience) {
+  // A call in an expendable home returns once that is aborted, unless not even its process can be ended.
+  event::Limits limits;
+  if (parts_.plugin->expendable()) limits.deadline = patience;
+  limits.wedged_after = parts_.plugin->expendable() ? patience + kEndPatience : patience;
   auto on_overrun = [weak = weak_from_this(), limits](event::Overrun overrun) {
     std::shared_ptr<Instance> self = weak.lock();
-    if (overrun != event::Overrun::wedged || self == nullptr) return;
-    const std::string reason = "did not return within " + format_duration(limits.wedged_after);
-    if (self->abort_home(reason)) return;  // the call returns now
+    if (self == nullptr) return;
+    if (overrun == event::Overrun::late) return self->abort_home("did not return within " + format_duration(limits.deadline));
     keep_for_ever(self);  // first: this thread must not be the one that destroys it
-    self->write_off(reason);
+    self->write_off("did not return within " + format_duration(limits.wedged_after));
   };
   return strand_.post([self = shared_from_this(), task] { (self.get()->*task)(); }, limits, on_overrun);
 }
@@ -55,9 +74,9 @@ std::shared_ptr<Instance::Life> Instance::current_life() const {
   return state_ == PluginState::wedged ? nullptr : life_;
 }
 
-bool Instance::abort_home(const std::string& reason) {
+void Instance::abort_home(const std::string& reason) {
   std::shared_ptr<Life> life = current_life();
-  return life != nullptr && life->home != nullptr && life->home->abort(reason);
+  if (life != nullptr && life->home != nullptr) life->home->abort(reason);
 }
 
 void Instance::enter(PluginState state) {
@@ -82,13 +101,15 @@ void Instance::start() {
 }
 
 void Instance::tick() {
+  Duration patience;
   {
     std::lock_guard lock(mutex_);
     if (state_ != PluginState::running) return;
     if (tick_queued_) return record_.skipped_tick();
     tick_queued_ = true;
+    patience = patience_of_tick();
   }
-  post(&Instance::do_tick);
+  post(&Instance::do_tick, patience);
 }
 
 void Instance::notify(std::uint32_t parts, const state::Versions& versions) {

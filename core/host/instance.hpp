@@ -93,10 +93,12 @@ class Instance : public std::enable_shared_from_this<Instance> {
   Instance(Parts parts, InstanceSettings settings);
 
   bool post(void (Instance::*task)());
+  bool post(void (Instance::*task)(), Duration patience);
+  Duration patience_of_tick() const;  // with the lock held
   void end(Ending ending);
   void enter(PluginState state);
   std::shared_ptr<Life> current_life() const;  // nullptr when there is none to call any more
-  bool abort_home(const std::string& reason);
+  void abort_home(const std::string& reason);
 
   // [strand]
   template <class F>

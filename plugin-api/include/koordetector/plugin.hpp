@@ -38,8 +38,14 @@ class Failure : public std::exception {
 };
 
 // Turns a status of the host into a Failure; `what` says what was tried.
+// A failure of which the host has said why already.
+class Refused : public Failure {
+ public:
+  using Failure::Failure;
+};
+
 inline void check(koord_status status, std::string_view what) {
-  if (status != KOORD_OK) throw Failure(status, std::string(what) + " failed with status " + std::to_string(status));
+  if (status != KOORD_OK) throw Refused(status, std::string(what) + " failed with status " + std::to_string(status));
 }
 
 // Runs `call` and lets nothing out: the innermost of the three nets around a plugin.
@@ -48,6 +54,8 @@ koord_status guard(const koord_host* host, Call&& call) noexcept {
   try {
     call();
     return KOORD_OK;
+  } catch (const Refused& refused) {
+    return refused.status();
   } catch (const Failure& failure) {
     host->set_error(host, failure.status(), str(failure.what()));
     return failure.status();

@@ -70,7 +70,8 @@ bool Stage::tick() {
   return instance_->status().counts.calls > before;
 }
 
-HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers)
+HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers,
+                     host::Loader load_in_child)
     : shelf_(plugins), host_(node_), pool_(workers) {
   settings_.directories = {shelf_.path()};
   settings_.defaults.config_json = "{}";
@@ -81,6 +82,7 @@ HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_
                                  .services = host_.services(),
                                  .metrics = metrics_,
                                  .plans = plans_,
+                                 .load_in_child = std::move(load_in_child),
                                  .restart_delay = std::chrono::milliseconds(1),
                                  .on_change = [this](const host::PluginStatus&) { bell_.ring(); }});
   thread_ = std::thread([this] { loop_.run(); });

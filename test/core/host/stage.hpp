@@ -76,7 +76,8 @@ class Stage {
 // The plugin manager on a loop of its own thread.
 class HostStage {
  public:
-  explicit HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers = 2);
+  explicit HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers = 2,
+                     host::Loader load_in_child = {});
   ~HostStage();
 
   PluginShelf& shelf() { return shelf_; }

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// A third party's plugin in a child of its own: real processes, the real manager, the real services.
+#include "core/child/child_home.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/child/snapshot_images.hpp"
+#include "stage.hpp"
+
+using namespace koord;
+using namespace koord::host;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* kActor = "com.example.actor";
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// The processes that koord-plugin-host runs in below this one.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream list(task.path() / "children");
+    for (pid_t pid; list >> pid;) found.push_back(pid);
+  }
+  return found;
+}
+
+struct Theatre {
+  child::SnapshotImages images;
+  test::HostStage stage{{"actor"}, 4, [this](const std::string& path, const Manifest& manifest) {
+                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest);
+                        }};
+
+  Theatre() {
+    state::Pod one, other;
+    one.uid = "1";
+    other.uid = "2";
+    stage.host().hub().publish({.pods = std::vector{one, other}});
+  }
+  ~Theatre() {
+    stage.stop();
+    CHECK(children().empty());
+  }
+
+  void play(const std::string& part, std::function<void(config::PluginSettings&)> change = {}) {
+    config::PluginSettings settings = stage.settings().defaults;
+    settings.config_json = R"({"part": ")" + part + R"("})";
+    if (change) change(settings);
+    stage.settings().settings[kActor] = settings;
+    stage.apply("Actor=true");
+  }
+  PluginStatus status() { return stage.status(kActor); }
+  bool await(PluginState state) { return stage.await(kActor, state); }
+  // Polls: ticks ring no bell.
+  bool eventually(const std::function<bool()>& condition) {
+    auto end = std::chrono::steady_clock::now() + 20s;
+    while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return condition();
+  }
+  double count() { return stage.host().value("actor_count").value_or(0); }
+  bool counts() {
+    double before = count();
+    return eventually([&] { return count() > before; });
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Theatre, "a third party's plugin ticks in a process of its own, and its samples arrive") {
+  play("count");
+  REQUIRE(await(PluginState::running));
+  CHECK(counts());
+  CHECK(children().size() == 2);  // one for each class
+  CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
+}
+
+TEST_CASE_FIXTURE(Theatre, "the same file runs in this process when it is told to, with the same metrics") {
+  play("count", [](auto& settings) { settings.isolation = config::Isolation::in_process; });
+  REQUIRE(await(PluginState::running));
+  CHECK(counts());
+  CHECK(children().empty());
+  CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child that crashes is restarted, and what happened is told") {
+  play("segv later");
+  CHECK(eventually([&] { return status().restarts >= 1; }));
+  CHECK(contains(status().last_error, "ended by signal 11"));
+  play("count");
+  CHECK(counts());
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child that is killed between ticks is restarted, too") {
+  play("count");
+  REQUIRE(counts());
+  for (pid_t pid : children()) ::kill(pid, SIGKILL);
+  CHECK(eventually([&] { return status().restarts >= 2; }));
+  CHECK(counts());
+}
+
+TEST_CASE_FIXTURE(Theatre, "five crashes park the plugin, with the reason") {
+  play("segv");
+  REQUIRE(await(PluginState::parked));
+  CHECK(contains(status().reason, "ended by signal 11"));
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child that exits in a tick is told with its exit code") {
+  play("exit");
+  REQUIRE(await(PluginState::parked));
+  CHECK(contains(status().reason, "with exit code 3"));
+}
+
+TEST_CASE_FIXTURE(Theatre, "an exception becomes a status with its text, and the next tick goes on") {
+  play("throw");
+  CHECK(eventually([&] { return status().counts.errors >= 3; }));
+  CHECK(status().state == PluginState::running);
+  CHECK(contains(status().last_error, "KOORD_E_PANIC: the actor's text"));
+}
+
+TEST_CASE_FIXTURE(Theatre, "a tick that never returns ends with its process") {
+  play("hang", [](auto& settings) { settings.deadline = 10ms; });
+  CHECK(eventually([&] { return status().restarts >= 1; }));
+  INFO(status().reason, status().last_error, to_string(status().state));
+  CHECK(contains(status().last_error, "did not return within"));
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child that closes its channels is ended") {
+  play("close");
+  CHECK(eventually([&] { return status().restarts >= 1; }));
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child that sends garbage is ended") {
+  play("garbage");
+  REQUIRE(await(PluginState::parked));
+  CHECK(contains(status().reason, "packet of an unknown form"));
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child may look at the machine and not change it") {
+  play("mount");
+  CHECK(eventually([&] { return count() != 0; }));
+  CHECK(count() == EPERM);
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child that fills the ring faster than it is read hears of it and goes on") {
+  play("flood");
+  CHECK(eventually([&] { return contains(status().last_error, "the batch is dropped"); }));
+  CHECK(status().state == PluginState::running);
+}
+
+TEST_CASE_FIXTURE(Theatre, "a new configuration reaches the child") {
+  play("throw");
+  REQUIRE(eventually([&] { return status().counts.errors > 0; }));
+  play("count");
+  CHECK(counts());
+}
+
+TEST_CASE_FIXTURE(Theatre, "stopping ends the process") {
+  play("count");
+  REQUIRE(counts());
+  stage.apply("Actor=false");
+  CHECK(await(PluginState::disabled));
+  CHECK(children().empty());
+}
+
+TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was wanted") {
+  child::SnapshotImages images;
+  test::HostStage stage{{"actor"}, 2, [&](const std::string& path, const Manifest& manifest) {
+                          return child::load_in_child({"/nowhere/koord-plugin-host", images}, path, manifest);
+                        }};
+  stage.apply("Actor=true");
+  REQUIRE(stage.await(kActor, PluginState::refused));
+  CHECK(contains(stage.status(kActor).reason, "cannot run '/nowhere/koord-plugin-host'"));
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin that plays the part which its configuration names, at each tick: {"part": "segv"}.
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <koordetector/plugin.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace koord::plugin;
+
+namespace {
+
+// How a part is played: once the plugin's metrics are there, in each tick.
+struct Scene {
+  const koord_host* host;
+  std::uint64_t now_ns;
+  std::uint64_t series;
+  double count;
+};
+
+void append(const Scene& scene, double value) {
+  Batch batch(scene.host);
+  batch.add(scene.series, value);
+  batch.send(scene.now_ns);
+}
+
+void play(const std::string& part, const Scene& scene) {
+  if (part == "count") return append(scene, scene.count);
+  if (part == "segv") return static_cast<void>(::raise(SIGSEGV));
+  if (part == "segv later" && scene.count == 3) return static_cast<void>(::raise(SIGSEGV));
+  if (part == "segv later") return append(scene, scene.count);
+  if (part == "exit") ::_exit(3);
+  if (part == "throw") throw std::runtime_error("the actor's text");
+  if (part == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (part == "close") return static_cast<void>(::close_range(3, ~0u, 0));
+  if (part == "garbage" && ::write(5, "garbage", 7) == 7) return;
+  if (part == "print") return static_cast<void>(std::puts("printed by the actor"));
+  if (part == "mount") append(scene, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
+  if (part == "flood") {
+    for (int i = 0; i < 100'000; ++i) append(scene, i);
+  }
+}
+
+std::string part_of(const koord_host* host) {
+  const auto* config = require<koord_svc_config>(host, "koord.config/1");
+  char buffer[64];
+  std::uint64_t need = 0;
+  koord_status status = config->string(host, str("/part"), buffer, sizeof buffer, &need);
+  return status == KOORD_OK ? std::string(buffer, need) : "count";
+}
+
+}  // namespace
+
+struct Actor : Advisor {
+  void init() override {
+    part_ = part_of(host());
+    count_ = define({"actor_count", "", "how often the actor acted", 1}).series();
+  }
+  void collect(std::uint64_t now_ns, std::uint64_t) override { play(part_, {host(), now_ns, count_, ++ticks_}); }
+  void on_event(std::uint32_t, std::uint64_t) override { part_ = part_of(host()); }
+
+  std::string part_;
+  std::uint64_t count_ = 0;
+  double ticks_ = 0;
+};
+
+struct Looker : Advisor {
+  void init() override {
+    state_ = require<koord_svc_state>(host(), "koord.state/1");
+    pods_ = define({"looker_pods", "", "pods in the state", 1}).series();
+  }
+  void collect(std::uint64_t now_ns, std::uint64_t) override {
+    Snapshot state(host(), state_);
+    Batch batch(host());
+    batch.add(pods_, static_cast<double>(state.pods().size()));
+    batch.send(now_ns);
+  }
+  const koord_svc_state* state_ = nullptr;
+  std::uint64_t pods_ = 0;
+};
+
+KOORD_PLUGIN("id=com.example.actor\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Actor\n"
+             "requires=koord.metrics/1,koord.config/1,koord.state/1\n",
+             advisor<Actor>("actor", std::chrono::milliseconds(5)), advisor<Looker>("looker", std::chrono::milliseconds(5)))
