@@ -22,12 +22,12 @@ int check_pollable(int fd) {
 }  // namespace
 
 Result<std::shared_ptr<FdWatch::State>> FdWatch::State::start(boost::asio::io_context& context, int fd,
-                                                              Task task) {
+                                                              Ready ready, Task task) {
   const auto refuse = [fd](int error) {
     return system_error(error, "cannot watch descriptor " + std::to_string(fd));
   };
   if (int error = check_pollable(fd)) return refuse(error);
-  auto state = std::make_shared<State>(context, std::move(task));
+  auto state = std::make_shared<State>(context, ready, std::move(task));
   boost::system::error_code error;
   state->descriptor.assign(fd, error);
   if (error) return refuse(error.value());
@@ -36,12 +36,11 @@ Result<std::shared_ptr<FdWatch::State>> FdWatch::State::start(boost::asio::io_co
 }
 
 void FdWatch::State::wait() {
-  descriptor.async_wait(descriptor.wait_read,
-                        [self = shared_from_this()](const boost::system::error_code& error) {
-                          if (error || self->cancelled) return;
-                          self->task();
-                          if (!self->cancelled) self->wait();
-                        });
+  descriptor.async_wait(ready, [self = shared_from_this()](const boost::system::error_code& error) {
+    if (error || self->cancelled) return;
+    self->task();
+    if (!self->cancelled) self->wait();
+  });
 }
 
 // The descriptor is not ours: it is taken back from Asio, which would close it.

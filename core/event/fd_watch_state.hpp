@@ -13,14 +13,19 @@
 namespace koord::event {
 
 struct FdWatch::State : std::enable_shared_from_this<FdWatch::State> {
-  static Result<std::shared_ptr<State>> start(boost::asio::io_context& context, int fd, Task task);
+  using Ready = boost::asio::posix::descriptor_base::wait_type;
 
-  State(boost::asio::io_context& context, Task t) : descriptor(context), task(std::move(t)) {}
+  static Result<std::shared_ptr<State>> start(boost::asio::io_context& context, int fd, Ready ready,
+                                              Task task);
+
+  State(boost::asio::io_context& context, Ready r, Task t)
+      : descriptor(context), ready(r), task(std::move(t)) {}
 
   void wait();
   void cancel();
 
   boost::asio::posix::stream_descriptor descriptor;
+  const Ready ready;
   Task task;
   bool cancelled = false;
 };

@@ -70,15 +70,15 @@ bool Loop::in_loop_thread() const {
 }
 
 std::unique_ptr<Timer> Loop::every(Duration period, Task task) {
-  return std::make_unique<Timer>(Timer::State::start_periodic(context(), period, std::move(task)));
+  return std::make_unique<Timer>(Timer::State::start_periodic(state_->context, period, std::move(task)));
 }
 
 std::unique_ptr<Timer> Loop::after(Duration delay, Task task) {
-  return std::make_unique<Timer>(Timer::State::start_once(context(), delay, std::move(task)));
+  return std::make_unique<Timer>(Timer::State::start_once(state_->context, delay, std::move(task)));
 }
 
 Result<void> Loop::on_signal(int signal, Task task) {
-  SignalHandler& handler = state_->signal_handlers.emplace_back(context(), std::move(task));
+  SignalHandler& handler = state_->signal_handlers.emplace_back(state_->context, std::move(task));
   boost::system::error_code error;
   handler.signals.add(signal, error);
   if (error) {
@@ -90,7 +90,13 @@ Result<void> Loop::on_signal(int signal, Task task) {
 }
 
 Result<std::unique_ptr<FdWatch>> Loop::on_readable(int fd, Task task) {
-  return std::make_unique<FdWatch>(TRY(FdWatch::State::start(context(), fd, std::move(task))));
+  return std::make_unique<FdWatch>(
+      TRY(FdWatch::State::start(state_->context, fd, FdWatch::State::Ready::wait_read, std::move(task))));
+}
+
+Result<std::unique_ptr<FdWatch>> Loop::on_writable(int fd, Task task) {
+  return std::make_unique<FdWatch>(
+      TRY(FdWatch::State::start(state_->context, fd, FdWatch::State::Ready::wait_write, std::move(task))));
 }
 
 asio::io_context& Loop::context() {

@@ -50,6 +50,7 @@ class Loop {
 
   // [loop] Fails for a descriptor that cannot be polled, such as a regular file.
   Result<std::unique_ptr<FdWatch>> on_readable(int fd, Task task);
+  Result<std::unique_ptr<FdWatch>> on_writable(int fd, Task task);
 
   // For core/http, which speaks Asio itself.
   boost::asio::io_context& context();

@@ -205,6 +205,34 @@ TEST_CASE("a descriptor can be watched again after its watch ended") {
   loop.run();
 }
 
+TEST_CASE("a watch for writing runs its task once there is room") {
+  Loop loop;
+  Pipe pipe;
+  const std::string block(64 << 10, 'x');
+  while (::write(pipe.out.get(), block.data(), block.size()) > 0) {
+  }
+  bool emptied = false;
+  auto watch = loop.on_writable(pipe.out.get(), [&] {
+    CHECK(emptied);
+    loop.stop();
+  });
+  REQUIRE(watch);
+  auto reader = loop.after(2ms, [&] {
+    emptied = true;
+    std::string taken = block;
+    CHECK(::read(pipe.in.get(), taken.data(), taken.size()) > 0);
+  });
+  loop.run();
+}
+
+TEST_CASE("a watch for writing runs its task when the reader has gone") {
+  Loop loop;
+  Pipe pipe;
+  pipe.in.reset();
+  auto watch = loop.on_writable(pipe.out.get(), [&] { loop.stop(); });
+  loop.run();
+}
+
 TEST_CASE("a regular file cannot be watched") {
   Loop loop;
   UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
