@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/http/client.hpp"
 
-#include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/beast/core/basic_stream.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <boost/beast/http/write.hpp>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdint>
 #include <utility>
 
+#include "core/base/unique_fd.hpp"
+#include "core/http/response_parser.hpp"
 #include "core/http/socket_address.hpp"
 
 namespace koord::http {
 namespace {
-
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace wire = boost::beast::http;
-using ErrorCode = boost::system::error_code;
-using Protocol = asio::generic::stream_protocol;
 
 Result<SocketAddress> parse_endpoint(std::string_view endpoint) {
   constexpr std::string_view unix_scheme = "unix://", http_scheme = "http://";
@@ -30,79 +27,101 @@ Result<SocketAddress> parse_endpoint(std::string_view endpoint) {
   return parse_tcp_address(endpoint);
 }
 
-// One request on a connection of its own; the loop is run until it is answered.
+// One request on a connection of its own. Its steps return 0 or an errno.
 class Exchange {
  public:
-  Exchange(Duration timeout, wire::request<wire::string_body> request)
-      : stream_(context_), request_(std::move(request)) {
-    parser_.body_limit(kMaxClientBody);
-    stream_.expires_after(timeout);
-  }
+  explicit Exchange(Duration timeout) : deadline_(Clock::now() + timeout) {}
 
-  Result<ClientResponse> run(const SocketAddress& address) {
-    stream_.async_connect(Protocol::endpoint(address.get(), address.length),
-                          [this](const ErrorCode& error) { on_connected(error); });
-    context_.run();
-    if (error_) return failure();
-    return take_response();
-  }
-
- private:
-  void on_connected(const ErrorCode& error) {
-    if (failed(error, "cannot connect")) return;
-    wire::async_write(stream_, request_, [this](const ErrorCode& e, std::size_t) { on_written(e); });
-  }
-
-  // A server may answer and close before it has read everything: its answer counts, not the failed write.
-  void on_written(const ErrorCode& error) {
-    if (error == beast::error::timeout && failed(error, "cannot send")) return;
-    wire::async_read(stream_, buffer_, parser_,
-                     [this](const ErrorCode& e, std::size_t) { failed(e, "no answer"); });
-  }
-
-  bool failed(const ErrorCode& error, const char* what) {
-    error_ = error;
-    what_ = what;
-    return static_cast<bool>(error);
-  }
-
-  Error failure() const {
-    if (error_ == beast::error::timeout) return system_error(ETIMEDOUT, what_);
-    if (error_.category() == boost::system::system_category()) return system_error(error_.value(), what_);
-    return Error{std::make_error_code(std::errc::protocol_error), what_ + (": " + error_.message())};
-  }
-
-  Result<ClientResponse> take_response() {
-    auto message = parser_.release();
-    ClientResponse response;
-    response.status = message.result_int();
-    for (const auto& field : message) {
-      response.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
-    }
-    response.body = std::move(message.body());
+  Result<ClientResponse> run(const SocketAddress& address, std::string_view request) {
+    if (int error = connect(address)) return system_error(error, "cannot connect");
+    // A server may answer and close before it has read everything: its answer counts, not the failed write.
+    if (int error = send(request); error == ETIMEDOUT) return system_error(error, "cannot send");
+    Result<ClientResponse> response = receive();
+    if (!response) return std::move(response).error().context("no answer");
     return response;
   }
 
-  asio::io_context context_{1};
-  beast::basic_stream<Protocol> stream_;
-  wire::request<wire::string_body> request_;
-  beast::flat_buffer buffer_;
-  wire::response_parser<wire::string_body> parser_;
-  ErrorCode error_;
-  std::string what_;
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  int connect(const SocketAddress& address);
+  int send(std::string_view bytes);
+  Result<ClientResponse> receive();
+  int wait_for(short events) const;
+
+  Clock::time_point deadline_;
+  UniqueFd socket_;
 };
 
-Result<ClientResponse> exchange(wire::verb method, std::string_view endpoint, std::string_view target,
-                                std::string body, Duration timeout, const Headers& headers) {
-  Result<SocketAddress> address = parse_endpoint(endpoint);
-  if (!address) return std::move(address).error();
-  wire::request<wire::string_body> request(method, beast::string_view(target.data(), target.size()), 11,
-                                           std::move(body));
-  request.set(wire::field::host, "localhost");
-  for (const auto& [name, value] : headers) request.set(name, value);
-  request.keep_alive(false);
-  request.prepare_payload();
-  Result<ClientResponse> response = Exchange(timeout, std::move(request)).run(*address);
+int Exchange::connect(const SocketAddress& address) {
+  socket_.reset(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket_) return errno;
+  if (::connect(socket_.get(), address.get(), address.length) == 0) return 0;
+  if (errno != EINPROGRESS && errno != EINTR) return errno;
+  if (int error = wait_for(POLLOUT)) return error;
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+int Exchange::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t n = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (n >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+    } else if (errno != EAGAIN && errno != EINTR) {
+      return errno;
+    } else if (int error = wait_for(POLLOUT)) {
+      return error;
+    }
+  }
+  return 0;
+}
+
+Result<ClientResponse> Exchange::receive() {
+  ResponseParser parser(kMaxClientBody);
+  std::array<char, 64 << 10> block;
+  for (bool whole = false; !whole;) {
+    ssize_t n = ::recv(socket_.get(), block.data(), block.size(), 0);
+    if (n > 0) {
+      whole = TRY(parser.feed({block.data(), static_cast<std::size_t>(n)}));
+    } else if (n == 0) {
+      TRY(parser.end());
+      whole = true;
+    } else if (errno != EAGAIN && errno != EINTR) {
+      return system_error(errno, "");
+    } else if (int error = wait_for(POLLIN)) {
+      return system_error(error, "");
+    }
+  }
+  return parser.take();
+}
+
+// ETIMEDOUT when the socket is not ready by the deadline.
+int Exchange::wait_for(short events) const {
+  for (;;) {
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
+    if (left.count() <= 0) return ETIMEDOUT;
+    pollfd wait{socket_.get(), events, 0};
+    int n = ::poll(&wait, 1, static_cast<int>(std::min<std::int64_t>(left.count(), INT_MAX)));
+    if (n > 0) return 0;
+    if (n < 0 && errno != EINTR) return errno;
+  }
+}
+
+std::string request_text(std::string_view method, std::string_view target, const Headers& headers,
+                         std::string_view body) {
+  std::string text;
+  text.append(method).append(" ").append(target).append(" HTTP/1.1\r\nHost: localhost\r\n");
+  for (const auto& [name, value] : headers) text.append(name).append(": ").append(value).append("\r\n");
+  text += "Connection: close\r\n";
+  if (method == "POST") text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+  return text.append("\r\n").append(body);
+}
+
+Result<ClientResponse> exchange(std::string_view endpoint, std::string_view request, Duration timeout) {
+  SocketAddress address = TRY(parse_endpoint(endpoint));
+  Result<ClientResponse> response = Exchange(timeout).run(address, request);
   if (!response) return std::move(response).error().context("'" + std::string(endpoint) + "'");
   return response;
 }
@@ -111,12 +130,12 @@ Result<ClientResponse> exchange(wire::verb method, std::string_view endpoint, st
 
 Result<ClientResponse> get(std::string_view endpoint, std::string_view target, Duration timeout,
                            const Headers& headers) {
-  return exchange(wire::verb::get, endpoint, target, {}, timeout, headers);
+  return exchange(endpoint, request_text("GET", target, headers, {}), timeout);
 }
 
-Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string body,
+Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string_view body,
                             Duration timeout, const Headers& headers) {
-  return exchange(wire::verb::post, endpoint, target, std::move(body), timeout, headers);
+  return exchange(endpoint, request_text("POST", target, headers, body), timeout);
 }
 
 }  // namespace koord::http

@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxClientBody = 256u << 20;
 // value.
 Result<ClientResponse> get(std::string_view endpoint, std::string_view target,
                            Duration timeout = std::chrono::seconds(5), const Headers& headers = {});
-Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string body,
+Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string_view body,
                             Duration timeout = std::chrono::seconds(5), const Headers& headers = {});
 
 }  // namespace koord::http

@@ -54,6 +54,20 @@ TEST_CASE("an answer that is not HTTP or breaks off is an error") {
   CHECK_FALSE(error_for_answer("").empty());
 }
 
+TEST_CASE("an answer counts that comes although the request could not be sent") {
+  SocketFolder folder;
+  auto listener = http::open_unix_listener(folder.path("s"));
+  std::jthread server([&] {
+    UniqueFd peer;
+    while (!peer) peer.reset(::accept(listener->get(), nullptr, nullptr));
+    const std::string full = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
+    (void)::send(peer.get(), full.data(), full.size(), MSG_NOSIGNAL);
+  });
+  auto answer = http::post(folder.path("s"), "/", std::string(8 << 20, 'x'));
+  REQUIRE(answer);
+  CHECK(answer->status == 503);
+}
+
 TEST_CASE("an endpoint that is none is told in words") {
   CHECK(http::get("example", "/").error().message() ==
         "'example' is not an address, expected one as '127.0.0.1:9316', '[::1]:9316' or ':9316'");
