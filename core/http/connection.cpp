@@ -1,70 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only place of the server that knows Beast.
 #include "core/http/connection.hpp"
 
-#include <sys/socket.h>
-
-#include <array>
-#include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/beast/core/basic_stream.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <boost/beast/http/write.hpp>
-#include <optional>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/http/dispatch.hpp"
-#include "core/http/socket_address.hpp"
+#include "core/http/request_parser.hpp"
+#include "core/http/response_header.hpp"
+#include "core/http/stream.hpp"
 
 namespace koord::http {
 namespace {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace wire = boost::beast::http;
-using ErrorCode = boost::system::error_code;
-using Protocol = asio::generic::stream_protocol;
-
-constexpr std::size_t kFirstRead = 4 << 10;
 // How long a peer that still sends may take to read an answer that ends the connection.
 constexpr Duration kLinger = std::chrono::seconds(1);
 
-std::string_view view(beast::string_view text) {
-  return {text.data(), text.size()};
-}
+using Progress = RequestParser::Progress;
 
-std::optional<Method> method_of(wire::verb verb) {
-  switch (verb) {
-    case wire::verb::get:
-      return Method::get;
-    case wire::verb::head:
-      return Method::head;
-    case wire::verb::post:
-      return Method::post;
-    default:
-      return std::nullopt;
-  }
-}
-
-Response answer_to_bad_request(const ErrorCode& error) {
-  if (error == wire::error::header_limit || error == wire::error::buffer_overflow)
-    return plain_text(431, "the header is too large");
-  if (error == wire::error::body_limit) return plain_text(413, "the body is too large");
-  return plain_text(400, "not an HTTP request: " + error.message());
-}
-
-class BeastConnection final : public Connection, public std::enable_shared_from_this<BeastConnection> {
+class HttpConnection final : public Connection, public std::enable_shared_from_this<HttpConnection> {
  public:
-  BeastConnection(std::shared_ptr<Service> service, Protocol::socket socket, bool is_unix, OnOver on_over)
+  HttpConnection(std::shared_ptr<Service> service, UniqueFd fd, bool is_unix, OnOver on_over)
       : service_(std::move(service)),
-        stream_(std::move(socket)),
+        stream_(service_->loop, std::move(fd)),
         is_unix_(is_unix),
-        on_over_(std::move(on_over)) {}
+        on_over_(std::move(on_over)),
+        parser_(service_->limits.header_bytes) {}
 
   void start() override { await_request(); }
 
@@ -74,211 +36,182 @@ class BeastConnection final : public Connection, public std::enable_shared_from_
   }
 
   void cut() override {
+    if (std::exchange(state_, State::over) == State::over) return;
+    deadline_.reset();
     stream_.close();
-    over();
+    std::exchange(on_over_, {})(this);
   }
 
  private:
-  enum class State { idle, busy, over };
+  enum class State : std::uint8_t { idle, header, body, busy, over };
 
   void await_request();
+  void take_turn();
+  void listen();
+  void on_bytes(std::string_view bytes);
+  void begin_request();
   void read_header();
-  void on_header(const ErrorCode& error);
-  void read_body(std::size_t max_body);
-  void on_body(const ErrorCode& error);
-  bool is_peer_gone(const ErrorCode& error) const;
+  void on_header();
+  void read_body();
   Request take_request();
   void dispatch();
   void answer(Response response, bool keep);
-  template <class Message>
-  void write(std::shared_ptr<Message> message);
-  void on_written(const ErrorCode& error, bool keep);
-  void drain();
-  void over();
+  void on_sent(bool sent, bool keep);
+  void linger();
 
+  // A step that the loop takes later, unless the connection is gone by then. A connection that it ends lives
+  // until it returns.
   template <class Step>
-  auto bind(Step step) {
-    return [self = shared_from_this(), step](const ErrorCode& error, std::size_t bytes) {
-      step(*self, error, bytes);
+  auto later(Step step) {
+    return [weak = weak_from_this(), step](auto... values) {
+      if (auto self = weak.lock()) step(*self, std::move(values)...);
     };
   }
 
+  void cut_after(Duration delay) {
+    deadline_ = service_->loop.after(delay, later([](auto& self) { self.cut(); }));
+  }
+
   std::shared_ptr<Service> service_;
-  beast::basic_stream<Protocol> stream_;
+  Stream stream_;
   bool is_unix_;
   OnOver on_over_;
   State state_ = State::idle;
   bool finishing_ = false;
-  beast::flat_buffer buffer_;
-  std::optional<wire::request_parser<wire::string_body>> parser_;
+  RequestParser parser_;
   const Route* route_ = nullptr;
   Target target_;
-  Method method_ = Method::get;
   std::uint64_t request_number_ = 0;
-  std::unique_ptr<event::Timer> handler_deadline_;
-  std::array<char, 4096> discarded_;
+  std::unique_ptr<event::Timer> deadline_;  // of the step under way
 };
 
-void BeastConnection::await_request() {
+void HttpConnection::await_request() {
   if (finishing_) return cut();
+  parser_.begin();
+  if (parser_.has_bytes()) return take_turn();
   state_ = State::idle;
-  if (buffer_.size() > 0) return read_header();  // pipelined
-  stream_.expires_after(service_->limits.idle);
-  stream_.async_read_some(buffer_.prepare(kFirstRead),
-                          bind([](auto& self, const ErrorCode& error, std::size_t bytes) {
-                            if (error || self.state_ == State::over) return self.over();
-                            self.buffer_.commit(bytes);
-                            self.read_header();
-                          }));
+  cut_after(service_->limits.idle);
+  listen();
 }
 
-void BeastConnection::read_header() {
-  state_ = State::busy;
-  parser_.emplace();
-  parser_->header_limit(static_cast<std::uint32_t>(service_->limits.header_bytes));
-  parser_->body_limit(boost::none);  // depends on the route
-  stream_.expires_after(service_->limits.read);
-  wire::async_read_header(
-      stream_, buffer_, *parser_,
-      bind([](auto& self, const ErrorCode& error, std::size_t) { self.on_header(error); }));
+// A request that came with the last one waits behind the others: a peer that sends many does not hold up the
+// loop.
+void HttpConnection::take_turn() {
+  state_ = State::header;
+  service_->loop.post(later([](auto& self) {
+    if (self.state_ != State::header) return;
+    self.listen();
+    self.begin_request();
+  }));
 }
 
-void BeastConnection::on_header(const ErrorCode& error) {
-  if (is_peer_gone(error)) return cut();
+void HttpConnection::listen() {
+  stream_.read(later([](auto& self, std::string_view bytes) { self.on_bytes(bytes); }));
+}
+
+void HttpConnection::on_bytes(std::string_view bytes) {
+  // Closed, reset: nobody waits for an answer.
+  if (bytes.empty()) return cut();
+  parser_.feed(bytes);
+  if (state_ == State::idle)
+    begin_request();
+  else if (state_ == State::header)
+    read_header();
+  else
+    read_body();
+}
+
+void HttpConnection::begin_request() {
+  state_ = State::header;
+  cut_after(service_->limits.read);
+  read_header();
+}
+
+void HttpConnection::read_header() {
+  Progress progress = parser_.parse_header();
+  if (progress == Progress::part) return;
   ++service_->requests;
-  if (error) return answer(answer_to_bad_request(error), false);
-  bool keep = parser_->is_done() && parser_->keep_alive();
-  auto target = parse_target(view(parser_->get().target()));
+  if (progress == Progress::bad) return answer(parser_.refusal(), false);
+  on_header();
+}
+
+void HttpConnection::on_header() {
+  bool keep = parser_.is_whole() && parser_.keep_alive();
+  auto target = parse_target(parser_.target());
   if (!target) return answer(plain_text(400, target.error().message()), keep);
   target_ = std::move(target).value();
-  auto method = method_of(parser_->get().method());
+  auto method = parser_.method();
   route_ = method ? service_->routes.find(*method, target_.path) : nullptr;
   if (!route_) return answer(answer_without_route(service_->routes, target_.path), keep);
-  method_ = *method;
-  read_body(route_->max_body);
+  state_ = State::body;
+  parser_.limit_body(route_->max_body);
+  read_body();
 }
 
-void BeastConnection::read_body(std::size_t max_body) {
-  if (parser_->is_done()) return dispatch();
-  if (parser_->content_length().value_or(0) > max_body)
-    return answer(answer_to_bad_request(wire::error::body_limit), false);
-  parser_->body_limit(max_body);
-  wire::async_read(stream_, buffer_, *parser_,
-                   bind([](auto& self, const ErrorCode& error, std::size_t) { self.on_body(error); }));
+void HttpConnection::read_body() {
+  Progress progress = parser_.parse_body();
+  if (progress == Progress::bad) return answer(parser_.refusal(), false);
+  if (progress == Progress::whole) dispatch();
 }
 
-void BeastConnection::on_body(const ErrorCode& error) {
-  if (is_peer_gone(error)) return cut();
-  if (error) return answer(answer_to_bad_request(error), false);
-  dispatch();
-}
-
-// Closed, reset or too slow: nobody waits for an answer. What is left is a request that is none.
-bool BeastConnection::is_peer_gone(const ErrorCode& error) const {
-  if (!error) return state_ == State::over;
-  return error.category() != make_error_code(wire::error::bad_method).category() ||
-         error == wire::error::end_of_stream || error == wire::error::partial_message ||
-         state_ == State::over;
-}
-
-Request BeastConnection::take_request() {
+Request HttpConnection::take_request() {
   Request request;
-  request.method = method_;
+  request.method = *parser_.method();
   request.path = std::move(target_.path);
   request.query = std::move(target_.query);
-  for (const auto& field : parser_->get())
-    request.headers.emplace_back(view(field.name_string()), view(field.value()));
-  request.body = std::move(parser_->get().body());
+  request.headers = parser_.headers();
+  request.body = parser_.take_body();
   request.from_unix_socket = is_unix_;
   return request;
 }
 
 // A handler that is too late is answered for; its own answer finds another request number and is dropped.
-void BeastConnection::dispatch() {
+void HttpConnection::dispatch() {
+  state_ = State::busy;
+  stream_.pause();
   std::uint64_t number = ++request_number_;
-  std::weak_ptr<BeastConnection> weak = weak_from_this();
-  bool keep = parser_->keep_alive();
-  stream_.expires_never();
-  handler_deadline_ = service_->loop.after(service_->limits.handler, [weak, number] {
-    auto self = weak.lock();
-    if (!self || self->request_number_ != number) return;
-    ++self->request_number_;
-    self->answer(plain_text(503, "the answer took too long"), false);
-  });
-  handle_on_worker(service_, *route_, take_request(), [weak, number, keep](Response response) {
-    auto self = weak.lock();
-    if (self && self->request_number_ == number) self->answer(std::move(response), keep);
-  });
+  deadline_ = service_->loop.after(service_->limits.handler, later([](auto& self) {
+                                     ++self.request_number_;
+                                     self.answer(plain_text(503, "the answer took too long"), false);
+                                   }));
+  bool keep = parser_.keep_alive();
+  handle_on_worker(service_, *route_, take_request(), later([number, keep](auto& self, Response response) {
+                     if (self.request_number_ == number) self.answer(std::move(response), keep);
+                   }));
 }
 
-void BeastConnection::answer(Response response, bool keep) {
-  handler_deadline_.reset();
+void HttpConnection::answer(Response response, bool keep) {
   if (state_ == State::over) return;
+  state_ = State::busy;
   if (response.status >= 400) ++service_->errors;
-  wire::response_header<> header;
-  header.version(11);
-  header.result(response.status);
-  header.set(wire::field::content_type, response.content_type);
-  header.set("X-Content-Type-Options", "nosniff");
-  for (const auto& [name, value] : response.headers) header.set(name, value);
-  bool bodiless = parser_ && parser_->get().method() == wire::verb::head;
-  std::size_t length = response.body.size();
-  auto send = [&](auto message) {
-    message->keep_alive(keep && !finishing_);
-    message->content_length(length);
-    write(std::move(message));
-  };
-  if (bodiless)
-    send(std::make_shared<wire::response<wire::empty_body>>(std::move(header)));
-  else
-    send(std::make_shared<wire::response<wire::string_body>>(std::move(header), std::move(response.body)));
+  keep = keep && !finishing_;
+  std::string header = response_header(response, keep);
+  if (parser_.method() == Method::head) response.body.clear();
+  cut_after(service_->limits.write);
+  stream_.send(std::move(header), std::move(response.body),
+               later([keep](auto& self, bool sent) { self.on_sent(sent, keep); }));
 }
 
-template <class Message>
-void BeastConnection::write(std::shared_ptr<Message> message) {
-  stream_.expires_after(service_->limits.write);
-  wire::async_write(stream_, *message, bind([message](auto& self, const ErrorCode& error, std::size_t) {
-                      self.on_written(error, message->keep_alive());
-                    }));
-}
-
-void BeastConnection::on_written(const ErrorCode& error, bool keep) {
-  if (error || state_ == State::over) return cut();
+void HttpConnection::on_sent(bool sent, bool keep) {
+  if (!sent) return cut();
   if (keep) return await_request();
-  // Closing with unread bytes would reset the connection and take the answer away from the peer.
-  ErrorCode ignored;
-  stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
-  stream_.expires_after(kLinger);
-  drain();
+  linger();
 }
 
-void BeastConnection::drain() {
-  stream_.async_read_some(asio::buffer(discarded_), bind([](auto& self, const ErrorCode& error, std::size_t) {
-                            if (error || self.finishing_ || self.state_ == State::over) return self.cut();
-                            self.drain();
-                          }));
-}
-
-void BeastConnection::over() {
-  if (std::exchange(state_, State::over) == State::over) return;
-  handler_deadline_.reset();
-  std::exchange(on_over_, {})(this);
+// Closing with unread bytes would reset the connection and take the answer away from the peer.
+void HttpConnection::linger() {
+  stream_.shut();
+  cut_after(kLinger);
+  stream_.read(later([](auto& self, std::string_view bytes) {
+    if (bytes.empty() || self.finishing_) self.cut();
+  }));
 }
 
 }  // namespace
 
 std::shared_ptr<Connection> Connection::open(std::shared_ptr<Service> service, UniqueFd fd, bool is_unix,
                                              OnOver on_over) {
-  sockaddr_storage name{};
-  socklen_t length = sizeof name;
-  ErrorCode error;
-  Protocol::socket socket(service->loop.context());
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&name), &length) != 0) return nullptr;
-  socket.assign(Protocol(name.ss_family, 0), fd.get(), error);
-  if (error) return nullptr;
-  (void)fd.release();
-  return std::make_shared<BeastConnection>(std::move(service), std::move(socket), is_unix,
-                                           std::move(on_over));
+  return std::make_shared<HttpConnection>(std::move(service), std::move(fd), is_unix, std::move(on_over));
 }
 
 }  // namespace koord::http

@@ -104,7 +104,6 @@ void Server::Core::accept(const Listener& listener, UniqueFd peer) {
   }
   auto connection = Connection::open(service_, std::move(peer), listener.is_unix(),
                                      [this](Connection* over) { forget(over); });
-  if (!connection) return;
   connections_.emplace(connection.get(), Entry{connection, &listener});
   ++open_connections_;
   connection->start();

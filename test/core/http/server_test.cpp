@@ -121,11 +121,31 @@ TEST_CASE("requests of one connection are answered in their order, also when sen
   CHECK(third != std::string::npos);
 }
 
+TEST_CASE("what comes behind the body of a request is the next one") {
+  std::string answer = answer_to("POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc" +
+                                 get_request("/hello", "Connection: close\r\n"));
+  CHECK(answer.find("\r\n\r\nabc\n") < answer.find("\r\n\r\nhello you\n"));
+  CHECK(answer.ends_with("hello you\n"));
+}
+
+TEST_CASE("a connection of HTTP/1.0 ends with its answer") {
+  std::string answer = answer_to("GET /hello HTTP/1.0\r\n\r\n");
+  CHECK(has(answer, "\r\nConnection: close\r\n"));
+  CHECK(answer.ends_with("hello you\n"));
+}
+
 TEST_CASE("a request may come byte by byte") {
   RunningServer server(routes());
   RawPeer peer(server.address());
   for (char c : get_request("/hello", "Connection: close\r\n")) peer.send({&c, 1});
   CHECK(peer.read_to_end().ends_with("hello you\n"));
+}
+
+TEST_CASE("an answer of more than a socket holds arrives whole") {
+  http::Routes routes;
+  routes.get("/huge", [](const http::Request&) { return http::plain_text(200, std::string(32 << 20, 'a')); });
+  RunningServer server(std::move(routes));
+  CHECK(http::get(server.address(), "/huge")->body == std::string(32 << 20, 'a') + "\n");
 }
 
 TEST_CASE("a large answer is packed for who takes gzip, and unpacks to the same") {

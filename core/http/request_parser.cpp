@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/http/request_parser.hpp"
+
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <cstdint>
+#include <utility>
+
+namespace koord::http {
+namespace {
+
+namespace wire = boost::beast::http;
+
+std::string_view view(boost::beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+}  // namespace
+
+struct RequestParser::State {
+  explicit State(std::size_t header) : max_header(header) {}
+
+  // A step of the parser that leaves the bytes behind the request alone; whether it must wait for more.
+  bool must_wait() {
+    if (bytes.empty()) return true;
+    bytes.erase(0, parser->put({bytes.data(), bytes.size()}, error));
+    if (error != wire::error::need_more) return false;
+    error = {};
+    return true;
+  }
+
+  const std::size_t max_header;
+  std::string bytes;
+  std::optional<wire::request_parser<wire::string_body>> parser;
+  boost::system::error_code error;
+};
+
+RequestParser::RequestParser(std::size_t max_header) : state_(std::make_unique<State>(max_header)) {}
+
+RequestParser::~RequestParser() = default;
+
+void RequestParser::feed(std::string_view bytes) {
+  state_->bytes += bytes;
+}
+
+bool RequestParser::has_bytes() const {
+  return !state_->bytes.empty();
+}
+
+void RequestParser::begin() {
+  state_->error = {};
+  state_->parser.emplace();
+  state_->parser->header_limit(static_cast<std::uint32_t>(state_->max_header));
+  state_->parser->body_limit(boost::none);  // comes with limit_body()
+}
+
+RequestParser::Progress RequestParser::parse_header() {
+  while (!state_->error && !state_->parser->is_header_done()) {
+    if (state_->must_wait()) return Progress::part;
+  }
+  return state_->error ? Progress::bad : Progress::whole;
+}
+
+std::optional<Method> RequestParser::method() const {
+  switch (state_->parser->get().method()) {
+    case wire::verb::get:
+      return Method::get;
+    case wire::verb::head:
+      return Method::head;
+    case wire::verb::post:
+      return Method::post;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string_view RequestParser::target() const {
+  return view(state_->parser->get().target());
+}
+
+Headers RequestParser::headers() const {
+  Headers headers;
+  for (const auto& field : state_->parser->get())
+    headers.emplace_back(view(field.name_string()), view(field.value()));
+  return headers;
+}
+
+bool RequestParser::keep_alive() const {
+  return state_->parser->keep_alive();
+}
+
+bool RequestParser::is_whole() const {
+  return state_->parser->is_done();
+}
+
+// Beast holds a length that is said against the limit only while it parses the header.
+void RequestParser::limit_body(std::size_t max_body) {
+  state_->parser->body_limit(max_body);
+  if (state_->parser->content_length().value_or(0) > max_body) state_->error = wire::error::body_limit;
+}
+
+RequestParser::Progress RequestParser::parse_body() {
+  state_->parser->eager(true);
+  while (!state_->error && !is_whole()) {
+    if (state_->must_wait()) return Progress::part;
+  }
+  return state_->error ? Progress::bad : Progress::whole;
+}
+
+std::string RequestParser::take_body() {
+  return std::move(state_->parser->get().body());
+}
+
+Response RequestParser::refusal() const {
+  const auto& error = state_->error;
+  if (error == wire::error::header_limit) return plain_text(431, "the header is too large");
+  if (error == wire::error::body_limit) return plain_text(413, "the body is too large");
+  return plain_text(400, "not an HTTP request: " + error.message());
+}
+
+}  // namespace koord::http

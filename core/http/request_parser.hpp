@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of one connection made into requests, one after the other; Beast does the parsing. Owner: the
+// connection. [loop thread]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/http/message.hpp"
+
+namespace koord::http {
+
+class RequestParser {
+ public:
+  enum class Progress : std::uint8_t { part, whole, bad };
+
+  explicit RequestParser(std::size_t max_header);
+  ~RequestParser();
+
+  // Takes what came, be it of this request or of those behind it.
+  void feed(std::string_view bytes);
+  // Something came that is not parsed yet.
+  bool has_bytes() const;
+
+  // Forgets the last request and begins the next.
+  void begin();
+  Progress parse_header();
+
+  // With a whole header:
+  std::optional<Method> method() const;  // none: not one of those that are served
+  std::string_view target() const;
+  Headers headers() const;
+  bool keep_alive() const;
+  bool is_whole() const;  // the body, too
+  void limit_body(std::size_t max_body);
+  Progress parse_body();
+  std::string take_body();
+
+  // What a bad request is answered with.
+  Response refusal() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace koord::http

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The status line and the headers of an answer as they are sent, up to the empty line. [any thread]
+#pragma once
+
+#include <string>
+
+#include "core/http/message.hpp"
+
+namespace koord::http {
+
+std::string response_header(const Response& response, bool keep_alive);
+
+}  // namespace koord::http

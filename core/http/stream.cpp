@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/http/stream.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+namespace koord::http {
+namespace {
+
+constexpr std::size_t kBlock = 16 << 10;
+
+bool is_passing(int error) {
+  return error == EAGAIN || error == EINTR;
+}
+
+struct Outgoing {
+  // Whether all is sent; nothing as long as there is more. One call, also where a second would find room: the
+  // loop has others to serve.
+  std::optional<bool> send_some(int fd);
+
+  std::string header, body;
+  std::size_t sent = 0;
+};
+
+std::optional<bool> Outgoing::send_some(int fd) {
+  std::size_t of_header = std::min(sent, header.size()), of_body = sent - of_header;
+  iovec parts[] = {{header.data() + of_header, header.size() - of_header},
+                   {body.data() + of_body, body.size() - of_body}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = std::size(parts);
+  ssize_t n = ::sendmsg(fd, &message, MSG_NOSIGNAL);
+  if (n < 0) return is_passing(errno) ? std::nullopt : std::optional(false);
+  sent += static_cast<std::size_t>(n);
+  return sent == header.size() + body.size() ? std::optional(true) : std::nullopt;
+}
+
+}  // namespace
+
+void Stream::read(OnBytes on_bytes) {
+  pause();
+  auto watching = loop_.on_readable(fd_.get(), [this, on_bytes] { receive(on_bytes); });
+  if (!watching) return on_bytes({});
+  watch_ = std::move(watching).value();
+}
+
+void Stream::receive(const OnBytes& on_bytes) {
+  std::array<char, kBlock> block;
+  ssize_t n = ::recv(fd_.get(), block.data(), block.size(), 0);
+  if (n < 0 && is_passing(errno)) return;
+  on_bytes({block.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))});
+}
+
+void Stream::send(std::string header, std::string body, OnSent on_sent) {
+  pause();
+  auto outgoing = std::make_shared<Outgoing>(Outgoing{std::move(header), std::move(body)});
+  if (auto sent = outgoing->send_some(fd_.get())) return on_sent(*sent);
+  auto watching = loop_.on_writable(fd_.get(), [this, outgoing, on_sent] {
+    auto sent = outgoing->send_some(fd_.get());
+    if (!sent) return;
+    pause();
+    on_sent(*sent);
+  });
+  if (!watching) return on_sent(false);
+  watch_ = std::move(watching).value();
+}
+
+void Stream::shut() {
+  ::shutdown(fd_.get(), SHUT_WR);
+}
+
+void Stream::close() {
+  pause();
+  fd_.reset();
+}
+
+}  // namespace koord::http

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/http/request_parser.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+using namespace koord::http;
+using Progress = RequestParser::Progress;
+
+namespace {
+
+// How far a header gets that comes in pieces.
+Progress parse_in_pieces(RequestParser& parser, std::string_view bytes, std::size_t piece) {
+  parser.begin();
+  auto progress = Progress::part;
+  for (; progress == Progress::part && !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
+    parser.feed(bytes.substr(0, piece));
+    progress = parser.parse_header();
+  }
+  return progress;
+}
+
+std::string header_of(std::size_t fields) {
+  std::string header = "GET / HTTP/1.1\r\n";
+  for (std::size_t i = 0; i < fields; ++i) header += "X-Field: " + std::string(89, 'x') + "\r\n";
+  return header + "\r\n";
+}
+
+}  // namespace
+
+TEST_CASE("the limit of a header holds however it is cut into pieces") {
+  for (std::size_t piece : {1u, 7u, 100u, 1000u, 10000u}) {
+    RequestParser parser(1000);
+    CHECK(parse_in_pieces(parser, header_of(9), piece) == Progress::whole);
+    // Beast leaves out what it could parse of the first piece.
+    CHECK(parse_in_pieces(parser, header_of(20), piece) == Progress::bad);
+    CHECK(parser.refusal().status == 431);
+  }
+}
+
+TEST_CASE("the limit of a body holds however it is cut into chunks") {
+  RequestParser parser(1000);
+  parser.begin();
+  parser.feed("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+  REQUIRE(parser.parse_header() == Progress::whole);
+  parser.limit_body(10);
+  for (int i = 0; i < 2; ++i) {
+    parser.feed("5\r\nabcde\r\n");
+    CHECK(parser.parse_body() == Progress::part);
+  }
+  parser.feed("1\r\nf\r\n");
+  CHECK(parser.parse_body() == Progress::bad);
+  CHECK(parser.refusal().status == 413);
+}
+
+TEST_CASE("what comes behind a request is kept for the next") {
+  RequestParser parser(1000);
+  parser.feed("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n");
+  parser.begin();
+  CHECK(parser.parse_header() == Progress::whole);
+  CHECK(parser.target() == "/1");
+  CHECK(parser.has_bytes());
+  parser.begin();
+  CHECK(parser.parse_header() == Progress::whole);
+  CHECK(parser.target() == "/2");
+  CHECK_FALSE(parser.has_bytes());
+}
