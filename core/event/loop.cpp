@@ -99,8 +99,4 @@ Result<std::unique_ptr<FdWatch>> Loop::on_writable(int fd, Task task) {
       TRY(FdWatch::State::start(state_->context, fd, FdWatch::State::Ready::wait_write, std::move(task))));
 }
 
-asio::io_context& Loop::context() {
-  return state_->context;
-}
-
 }  // namespace koord::event

@@ -12,10 +12,6 @@
 #include "core/event/task.hpp"
 #include "core/event/timer.hpp"
 
-namespace boost::asio {
-class io_context;
-}
-
 namespace koord::event {
 
 class Loop {
@@ -51,9 +47,6 @@ class Loop {
   // [loop] Fails for a descriptor that cannot be polled, such as a regular file.
   Result<std::unique_ptr<FdWatch>> on_readable(int fd, Task task);
   Result<std::unique_ptr<FdWatch>> on_writable(int fd, Task task);
-
-  // For core/http, which speaks Asio itself.
-  boost::asio::io_context& context();
 
  private:
   struct State;
