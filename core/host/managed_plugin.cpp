@@ -130,15 +130,16 @@ Result<Loader> ManagedPlugin::loader() const {
 }
 
 void ManagedPlugin::load() {
+  Result<Loader> loader = this->loader();
+  if (!loader) return set_state(PluginState::refused, loader.error().message());
   {
     std::lock_guard lock(mutex_);
     if (mapping_) return;
     mapping_ = true;
   }
   set_state(PluginState::loading);
-  auto map = [self = shared_from_this(), loader = loader()] {
-    Result<std::shared_ptr<const LoadedPlugin>> plugin =
-        loader ? (*loader)(self->file_.path, self->file_.manifest) : loader.error();
+  auto map = [self = shared_from_this(), load = *std::move(loader)] {
+    Result<std::shared_ptr<const LoadedPlugin>> plugin = load(self->file_.path, self->file_.manifest);
     self->parts_.loop.post([weak = std::weak_ptr(self), plugin] {
       if (auto alive = weak.lock()) alive->loaded(plugin);
     });

@@ -81,7 +81,7 @@ TEST_CASE("check-config names file, line and the nearest key, and exits with 2")
   AgentProcess agent("nodeNmae: x");
   Finished checked = run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()});
   CHECK(checked.exit_status == 2);
-  CHECK(contains(checked.output, agent.config_path() + ":6:1"));
+  CHECK(contains(checked.output, agent.config_path() + ":7:1"));
   CHECK(contains(checked.output, "'nodeName'"));
   agent.write_config("log: {level: debug}");
   CHECK(run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()}).exit_status == 0);

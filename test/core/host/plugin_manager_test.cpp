@@ -107,7 +107,7 @@ TEST_CASE("each flawed file is refused with one line, and the others run") {
       {"no-manifest", "wanted a section '.koord_manifest', found none"},
       {"wants-knobs", "wants-knobs wanted service koord.knobs/1"},
       {"wants-unknown", "wanted service com.acme.magic/1"},
-      {"other-runtime", "runtime=go needs a process of its own"},
+      {"other-runtime", "wanted a process of its own, this host offers none"},
       {"foreign", "found s390"},
       {"truncated", "truncated: wanted"},
       {"writable", "found mode 0666"},
@@ -205,13 +205,13 @@ TEST_CASE("a plugin without on_event begins anew with a changed configuration") 
   CHECK(puppet.await("create", 2));
 }
 
-TEST_CASE("a plugin that asks for a process of its own is refused as long as there is none") {
+TEST_CASE("a plugin that asks for a process of its own is refused by a host that offers none") {
   HostStage stage{"puppet"};
   stage.settings().settings["puppet"] = settings_of(stage);
   stage.settings().settings["puppet"].isolation = config::Isolation::process;
   stage.apply("Puppet=true");
   CHECK(stage.status("puppet").state == PluginState::refused);
-  CHECK(stage.status("puppet").reason == "isolation: wanted process, this host offers inprocess");
+  CHECK(stage.status("puppet").reason == "wanted a process of its own, this host offers none");
 }
 
 TEST_CASE("a plugin that failed begins again") {
