@@ -125,7 +125,7 @@ TEST_CASE_FIXTURE(Theatre, "a child that exits in a tick is told with its exit c
 TEST_CASE_FIXTURE(Theatre, "an exception becomes a status with its text, and the next tick goes on") {
   play("throw");
   CHECK(eventually([&] { return status().counts.errors >= 3; }));
-  CHECK(status().state == PluginState::running);
+  CHECK(await(PluginState::running));
   CHECK(contains(status().last_error, "KOORD_E_PANIC: the actor's text"));
 }
 
@@ -156,7 +156,7 @@ TEST_CASE_FIXTURE(Theatre, "a child may look at the machine and not change it") 
 TEST_CASE_FIXTURE(Theatre, "a child that fills the ring faster than it is read hears of it and goes on") {
   play("flood");
   CHECK(eventually([&] { return contains(status().last_error, "the batch is dropped"); }));
-  CHECK(status().state == PluginState::running);
+  CHECK(await(PluginState::running));
 }
 
 TEST_CASE_FIXTURE(Theatre, "a new configuration reaches the child") {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child may say anything: its requests, its description of itself and its samples are what a stranger's code makes
+// of them. An input is a number of requests, each two bytes of length and so many bytes.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "core/child/call_server.hpp"
+#include "core/child/service_desk.hpp"
+#include "test/support/fake_host.hpp"
+#include "test/support/fake_node.hpp"
+
+namespace {
+
+using namespace koord;
+
+struct Host {
+  test::FakeNode node;
+  test::FakeHost host{node};
+  child::SnapshotImages images;
+  child::ServiceDesk desk{host.context(), images};
+
+  Host() {
+    state::Pod pod;
+    pod.uid = "1";
+    host.hub().publish({.pods = std::vector{pod}});
+  }
+};
+
+// A new one now and then: what a child defined stays.
+child::ServiceDesk& desk() {
+  constexpr int kInputs = 2000;
+  static std::unique_ptr<Host> host;
+  static int inputs = 0;
+  if (inputs++ % kInputs == 0) host = std::make_unique<Host>();
+  return host->desk;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  child::Unpacker description(rest);
+  (void)child::unpack_classes(description).has_value();
+  child::ServiceDesk& asked = desk();
+  while (rest.size() > 2) {
+    std::size_t length = static_cast<unsigned char>(rest[0]) + 256u * static_cast<unsigned char>(rest[1]);
+    std::string_view message = rest.substr(2, length);
+    rest.remove_prefix(2 + message.size());
+    child::Unpacker request(message);
+    auto service = static_cast<child::Service>(request.number<std::uint32_t>());
+    (void)asked.serve(service, request).has_value();
+  }
+  return 0;
+}
