@@ -43,6 +43,11 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "garbage" && ::write(5, "garbage", 7) == 7) return;
   if (part == "print") return static_cast<void>(std::puts("printed by the actor"));
   if (part == "mount") append(scene, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
+  if (part == "batch") {
+    Batch batch(scene.host);
+    for (int i = 0; i < 64; ++i) batch.add(scene.series, i);
+    return batch.send(scene.now_ns);
+  }
   if (part == "flood") {
     for (int i = 0; i < 100'000; ++i) append(scene, i);
   }

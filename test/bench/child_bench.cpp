@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process of its own costs a plugin: a tick of 64 samples (CH1) against the same in this process, a restart
+// after a crash (CH2), thirty such plugins at 1 Hz (CH3), and the memory of one that does nothing (CH4).
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/child/child_home.hpp"
+#include "core/child/snapshot_images.hpp"
+#include "core/host/manifest.hpp"
+#include "core/host/module.hpp"
+#include "core/host/plugin_context.hpp"
+#include "measure.hpp"
+#include "test/support/fake_host.hpp"
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string kBuild = std::getenv("KOORD_BUILD") ? std::getenv("KOORD_BUILD") : ".";
+const std::string kPlugin = kBuild + "/test/core/child/actor.so";
+
+double microseconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
+
+template <class Work>
+double wall_us(Work&& work) {
+  auto start = std::chrono::steady_clock::now();
+  work();
+  return microseconds(std::chrono::steady_clock::now() - start);
+}
+
+double quantile(std::vector<double> values, double p) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(p * static_cast<double>(values.size() - 1))];
+}
+
+struct Bench {
+  test::FakeNode node;
+  test::FakeHost host{node};
+  child::SnapshotImages images;
+  host::Manifest manifest = *host::read_manifest(kPlugin);
+  std::shared_ptr<const host::LoadedPlugin> in_child =
+      *child::load_in_child({kBuild + "/core/plugin_host/koord-plugin-host", images}, kPlugin, manifest);
+  std::shared_ptr<const host::LoadedPlugin> here = *host::Module::load(kPlugin, manifest);
+
+  // An instance that is ready to tick.
+  struct Running {
+    std::unique_ptr<host::PluginContext> context;
+    std::unique_ptr<host::Home> home;
+    ~Running() { home->destroy(); }
+    void tick(const Clock& clock) { home->collect(clock.now(), clock.now() + 1s); }
+  };
+  std::unique_ptr<Running> start(const host::LoadedPlugin& plugin, const std::string& part = "batch") {
+    auto running = std::make_unique<Running>();
+    running->context = host.make_context(manifest.id, {"koord.metrics/1", "koord.config/1", "koord.state/1"},
+                                         R"({"part": ")" + part + R"("})");
+    running->home = plugin.make_home(0, *running->context);
+    if (!running->home->create().ok() || !running->home->init().ok()) std::abort();
+    return running;
+  }
+
+  std::vector<double> ticks(const host::LoadedPlugin& plugin) {
+    auto running = start(plugin);
+    std::vector<double> took;
+    for (int i = 0; i < 5000; ++i) took.push_back(wall_us([&] { running->tick(host.clock()); }));
+    return took;
+  }
+
+  void tick_of_64() {
+    std::vector<double> child = ticks(*in_child), in_process = ticks(*here);
+    print_line("CH1 tick of 64 samples, median", quantile(child, 0.5), "in this process", quantile(in_process, 0.5));
+    std::printf("CH1 tick of 64 samples, p99                  %8.1f us  target <= 50\n", quantile(child, 0.99));
+  }
+
+  // From the crash to the first tick of the next life, without the delay that the supervisor puts in between.
+  void restart() {
+    std::vector<double> took;
+    for (int i = 0; i < 100; ++i) {
+      auto crashing = start(*in_child, "segv");
+      took.push_back(wall_us([&] {
+        crashing->tick(host.clock());
+        crashing.reset();
+        start(*in_child)->tick(host.clock());
+      }));
+    }
+    std::printf("CH2 restart after a crash, median %.1f ms, p99  %8.1f ms  target <= 20\n", quantile(took, 0.5) / 1e3,
+                quantile(took, 0.99) / 1e3);
+  }
+
+  void thirty_at_1_hz() {
+    constexpr int kPlugins = 30, kTicks = 200;
+    std::vector<std::unique_ptr<Running>> all;
+    for (int i = 0; i < kPlugins; ++i) all.push_back(start(*in_child));
+    double before = bench::cpu_seconds() + cpu_of_children();
+    for (int tick = 0; tick < kTicks; ++tick)
+      for (auto& one : all) one->tick(host.clock());
+    double both = (bench::cpu_seconds() + cpu_of_children() - before) / kTicks;  // a second's worth
+    std::printf("CH3 thirty plugins at 1 Hz                    %8.3f %% of a core  target <= 1\n", both * 100);
+  }
+
+  void memory() {
+    auto idle = start(*in_child, "count");
+    idle->tick(host.clock());
+    std::printf("CH4 private memory of an idle child           %8.2f MiB  target <= 4\n", private_kib(children().at(0)) / 1024);
+  }
+
+  static std::vector<int> children() {
+    std::vector<int> pids;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::ifstream list(task.path() / "children");
+      for (int pid; list >> pid;) pids.push_back(pid);
+    }
+    return pids;
+  }
+
+  // Seconds on a CPU of the children's first threads, which make the calls.
+  static double cpu_of_children() {
+    double sum = 0;
+    for (int pid : children()) {
+      double ns = 0;
+      std::ifstream("/proc/" + std::to_string(pid) + "/schedstat") >> ns;
+      sum += ns * 1e-9;
+    }
+    return sum;
+  }
+
+  static double private_kib(int pid) {
+    std::ifstream rollup("/proc/" + std::to_string(pid) + "/smaps_rollup");
+    double sum = 0;
+    for (std::string line; std::getline(rollup, line);)
+      if (line.starts_with("Private_")) sum += std::strtod(line.substr(line.find(':') + 1).c_str(), nullptr);
+    return sum;
+  }
+
+  static void print_line(const char* name, double ours, const char* other, double reference) {
+    std::printf("%-44s ours %8.1f us  %s %8.1f us  ratio %6.1f\n", name, ours, other, reference, ours / reference);
+  }
+};
+
+}  // namespace
+
+int main() {
+  Bench bench;
+  bench.tick_of_64();
+  bench.restart();
+  bench.thirty_at_1_hz();
+  bench.memory();
+}
