@@ -10,6 +10,7 @@
 
 #include "core/child/attendant.hpp"
 #include "core/child/call_server.hpp"
+#include "core/child/confinement.hpp"
 #include "core/child/image.hpp"
 #include "core/child/process.hpp"
 #include "core/child/protocol.hpp"
@@ -52,11 +53,12 @@ void add_labels(Packer& out, std::span<const koord_label> labels) {
 class ChildHome final : public host::Home {
  public:
   ChildHome(Children children, std::string path, std::size_t class_index, host::PluginContext& context,
-            std::vector<std::string> granted)
+            const host::HomeLimits& limits, std::vector<std::string> granted)
       : children_(std::move(children)),
         path_(std::move(path)),
         class_index_(class_index),
         context_(context),
+        limits_(limits),
         granted_(std::move(granted)) {}
 
   void on_lost(std::function<void(const std::string& reason)> tell) override { tell_lost_ = std::move(tell); }
@@ -135,16 +137,34 @@ class ChildHome final : public host::Home {
 
   Result<void> start() {
     std::unique_ptr<Process> process = TRY(Process::start(children_.program, context_.id(), path_));
+    confine(process->pid());
     {
       std::lock_guard lock(ending_);
       process_ = std::move(process);
-      attendant_ = std::make_unique<Attendant>(*process_, context_, children_.images, tell_lost_);
+      attendant_ = std::make_unique<Attendant>(*process_, context_, children_.images,
+                                               [this](const std::string& reason) { tell_lost_(explain(reason)); });
     }
+    TRY(process_->calls().send(request(Call::describe).bytes()));
     Result<std::optional<Message>> introduction = process_->calls().receive(kLoadPatience);
     if (!introduction || !*introduction) return invalid(attendant_->how_it_ended());
     Unpacker in((*introduction)->bytes);
     if (in.number<koord_status>() == KOORD_OK) return {};
     return invalid(std::string(in.text().substr(0, kMaxText)));
+  }
+
+  // Before any code of the plugin runs.
+  void confine(pid_t pid) {
+    confinement_ = std::make_unique<Confinement>(context_.shared().cgroups.layout(), context_.id(), limits_);
+    confinement_->add(pid);
+    if (!confinement_->problems().empty())
+      context_.log(KOORD_LOG_WARN, "runs without some of its limits: " + confinement_->problems());
+  }
+
+  // What the kernel knows of the end beside the signal.
+  std::string explain(std::string reason) const {
+    if (confinement_->oom_kills() > 0)
+      reason += ", out of its memory of " + std::to_string(limits_.memory_bytes >> 20) + " MiB";
+    return reason;
   }
 
   // Nothing of the child runs, and nothing of it touches the context, once it returns.
@@ -153,9 +173,10 @@ class ChildHome final : public host::Home {
     std::lock_guard lock(ending_);
     attendant_.reset();
     process_.reset();
+    confinement_.reset();
   }
 
-  CallResult lost() { return {.status = KOORD_E_GONE, .text = attendant_->how_it_ended(), .lost = true}; }
+  CallResult lost() { return {.status = KOORD_E_GONE, .text = explain(attendant_->how_it_ended()), .lost = true}; }
 
   CallResult call(const Packer& message, const Take& take = {}, int fd = -1) {
     if (!attendant_) return {.status = KOORD_E_GONE, .text = "there is no process", .lost = true};
@@ -199,10 +220,12 @@ class ChildHome final : public host::Home {
   const std::string path_;
   const std::size_t class_index_;
   host::PluginContext& context_;
+  const host::HomeLimits limits_;
   const std::vector<std::string> granted_;
   std::function<void(const std::string& reason)> tell_lost_;
   std::mutex strand_, hooks_;  // one call at a time on each channel
   std::shared_mutex ending_;   // shared by those who use the two below without being in a call of the strand
+  std::unique_ptr<Confinement> confinement_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<Attendant> attendant_;  // uses the process
 };
@@ -215,8 +238,9 @@ class ChildPlugin final : public host::LoadedPlugin {
   const std::vector<ClassInfo>& classes() const override { return classes_; }
   bool expendable() const override { return true; }
 
-  std::unique_ptr<host::Home> make_home(std::size_t class_index, host::PluginContext& context) const override {
-    return std::make_unique<ChildHome>(children_, path_, class_index, context,
+  std::unique_ptr<host::Home> make_home(std::size_t class_index, host::PluginContext& context,
+                                        const host::HomeLimits& limits) const override {
+    return std::make_unique<ChildHome>(children_, path_, class_index, context, limits,
                                        host::granted_services(classes_[class_index].kind));
   }
 
@@ -231,6 +255,7 @@ class ChildPlugin final : public host::LoadedPlugin {
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(Children children, const std::string& path,
                                                                 const host::Manifest& manifest) {
   std::unique_ptr<Process> process = TRY(Process::start(children.program, manifest.id, path));
+  TRY(process->calls().send(request(Call::describe).bytes()));
   Result<std::optional<Message>> introduction = process->calls().receive(kLoadPatience);
   if (!introduction) {
     std::string how = process->wait(1s).value_or("does not end");

@@ -37,6 +37,10 @@ struct PluginSettings {
   bool required = false;             // the agent is not ready without it
   Isolation isolation = Isolation::automatic;
   std::uint64_t max_series = 0;
+  // Of a process of its own; 0: no limit.
+  std::uint64_t max_memory = 0;
+  std::uint64_t max_cpu_millis = 0;
+  std::uint64_t max_processes = 0;
   std::string config_json;  // the plugin's own `config` mapping as one JSON object
 };
 

@@ -169,6 +169,15 @@ Schema<PluginSettings> make_plugin_schema() {
           "maxSeries", "20000", "How many series it may have; further ones are added up as 'other'.",
           integer(1, 10'000'000), [](P & p) -> auto& { return p.max_series; }),
       plugin_key(
+          "maxMemory", "128Mi", "Memory of its process, when it has one of its own; more ends the process.",
+          size(4 << 20), [](P & p) -> auto& { return p.max_memory; }),
+      plugin_key(
+          "maxCpu", "500m", "Cores that its process may use, when it has one of its own.", cpu(10),
+          [](P & p) -> auto& { return p.max_cpu_millis; }),
+      plugin_key(
+          "maxThreads", "64", "Threads and processes that its process may have, when it has one of its own.",
+          integer(4, 100'000), [](P & p) -> auto& { return p.max_processes; }),
+      plugin_key(
           "config", "{}", "Handed to the plugin, which says what it understands.", mapping_as_json(),
           [](P & p) -> auto& { return p.config_json; }),
   };

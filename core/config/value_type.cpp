@@ -155,6 +155,17 @@ ValueType<std::uint64_t> size(std::uint64_t least) {
   });
 }
 
+ValueType<std::uint64_t> cpu(std::uint64_t least_millis) {
+  const std::string name = "number of cores, at least " + std::to_string(least_millis) + "m";
+  return scalar_type<std::uint64_t>(name, [=](const Node& node) -> Result<std::uint64_t> {
+    const Result<Quantity> quantity = Quantity::parse(TRY(scalar_of(node, "a number of cores")));
+    if (!quantity) return invalid("expected a number of cores such as '500m' or '2', found " + describe(node));
+    if (quantity->milli() < 0 || static_cast<std::uint64_t>(quantity->milli()) < least_millis)
+      return invalid(describe(node) + " is too small, expected at least " + std::to_string(least_millis) + "m");
+    return static_cast<std::uint64_t>(quantity->milli());
+  });
+}
+
 ValueType<GateMap> gate_map() {
   return {"mapping of gates to booleans", read_gates};
 }

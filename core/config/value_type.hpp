@@ -36,6 +36,7 @@ ValueType<bool> boolean();
 ValueType<std::uint64_t> integer(std::uint64_t least, std::uint64_t most);
 ValueType<Duration> duration(Duration least, Duration most);
 ValueType<std::uint64_t> size(std::uint64_t least);  // bytes, as a Kubernetes quantity
+ValueType<std::uint64_t> cpu(std::uint64_t least_millis);  // thousandths of a core, as a Kubernetes quantity
 ValueType<GateMap> gate_map();
 ValueType<std::string> mapping_as_json();
 

@@ -51,6 +51,13 @@ struct ClassInfo {
   bool takes_events = false;  // has on_event()
 };
 
+// What a home of its own may use. 0: no limit. In this process none holds.
+struct HomeLimits {
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t cpu_millis = 0;  // thousandths of a core
+  std::uint64_t processes = 0;   // threads count
+};
+
 class Home {
  public:
   virtual ~Home() = default;  // does not call destroy()
@@ -90,7 +97,8 @@ class LoadedPlugin {
  public:
   virtual ~LoadedPlugin() = default;
   virtual const std::vector<ClassInfo>& classes() const = 0;
-  virtual std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context) const = 0;
+  virtual std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context,
+                                          const HomeLimits& limits) const = 0;
   // Its homes can be aborted: a call that does not return costs a process and nothing else.
   virtual bool expendable() const { return false; }
 };

@@ -142,6 +142,11 @@ void Instance::set_limits(Duration deadline, Duration wedged_after) {
   settings_.wedged_after = wedged_after;
 }
 
+void Instance::set_home_limits(const HomeLimits& limits) {
+  std::lock_guard lock(mutex_);
+  settings_.home = limits;
+}
+
 void Instance::on_applied(std::vector<koord_intent_result> results, std::shared_ptr<const void> texts) {
   auto deliver = [self = shared_from_this(), results = std::move(results), texts = std::move(texts)] {
     std::shared_ptr<Life> life = self->current_life();

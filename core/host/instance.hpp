@@ -33,6 +33,7 @@ struct InstanceSettings {
   Duration deadline = std::chrono::seconds(1);       // of a tick
   Duration wedged_after = std::chrono::seconds(30);  // of any call
   std::string config_json = "{}";
+  HomeLimits home = {};  // from its next life on
 };
 
 class Instance : public std::enable_shared_from_this<Instance> {
@@ -66,6 +67,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   // ends, to begin anew.
   void reconfigure(std::string config_json);
   void set_limits(Duration deadline, Duration wedged_after);
+  void set_home_limits(const HomeLimits& limits);
   // Tells a strategy what became of its plan; what the results point to is kept alive by `texts`.
   void on_applied(std::vector<koord_intent_result> results, std::shared_ptr<const void> texts);
   // A runtime hook's answer, on the caller's thread. KOORD_E_AGAIN: the instance does not run.

@@ -36,13 +36,15 @@ constexpr VersionOfPart kParts[] = {
 void Instance::begin() {
   std::shared_ptr<Life> life = current_life();
   std::string config_json;
+  HomeLimits limits;
   {
     std::lock_guard lock(mutex_);
     if (ending_) return;  // stopped before it began; wind_up() is next
     config_json = settings_.config_json;
+    limits = settings_.home;
   }
   life->context = parts_.make_context(config_json);
-  life->home = parts_.plugin->make_home(parts_.class_index, *life->context);
+  life->home = parts_.plugin->make_home(parts_.class_index, *life->context, limits);
   life->home->on_lost([weak = weak_from_this()](const std::string& reason) {
     if (auto self = weak.lock()) self->end({PluginState::failed, reason});
   });

@@ -108,6 +108,7 @@ void ManagedPlugin::change_settings(const config::PluginSettings& settings) {
   set_budget();
   for (const auto& supervisor : supervisors()) {
     supervisor->set_pace(pace_of(supervisor->instance().info()));
+    supervisor->instance().set_home_limits(home_limits());
     if (other_config) supervisor->reconfigure(settings_.config_json);
   }
 }
@@ -214,7 +215,13 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
                                .restart_delay = parts_.restart_delay,
                                .nth = nth_ + static_cast<unsigned>(class_index),
                                .changed = parts_.changed};
-  return Supervisor::make(std::move(supervisor), std::move(instance), settings_.config_json, pace_of(info));
+  auto made = Supervisor::make(std::move(supervisor), std::move(instance), settings_.config_json, pace_of(info));
+  made->instance().set_home_limits(home_limits());
+  return made;
+}
+
+HomeLimits ManagedPlugin::home_limits() const {
+  return {.memory_bytes = settings_.max_memory, .cpu_millis = settings_.max_cpu_millis, .processes = settings_.max_processes};
 }
 
 Supervisor::Pace ManagedPlugin::pace_of(const ClassInfo& info) const {

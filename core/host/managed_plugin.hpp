@@ -55,6 +55,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
 
   void load();
   Result<Loader> loader() const;
+  HomeLimits home_limits() const;
   void loaded(const Result<std::shared_ptr<const LoadedPlugin>>& plugin);
   void begin();
   void change_settings(const config::PluginSettings& settings);

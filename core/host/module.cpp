@@ -128,7 +128,8 @@ const koord_class* Module::class_at(std::size_t index) const {
   return class_of(table_, index);
 }
 
-std::unique_ptr<Home> Module::make_home(std::size_t class_index, PluginContext& context) const {
+std::unique_ptr<Home> Module::make_home(std::size_t class_index, PluginContext& context,
+                                        const HomeLimits& /*limits*/) const {
   return make_in_process_home(*class_at(class_index), classes_[class_index], context);
 }
 

@@ -28,7 +28,8 @@ class Module final : public LoadedPlugin {
   static Result<std::shared_ptr<const Module>> load_untried(const std::string& path, const Manifest& manifest);
 
   const std::vector<ClassInfo>& classes() const override { return classes_; }
-  std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context) const override;
+  std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context,
+                                  const HomeLimits& limits) const override;
 
   const koord_class* class_at(std::size_t index) const;
 

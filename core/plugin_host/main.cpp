@@ -25,6 +25,12 @@ Result<std::shared_ptr<const host::Module>> load(const std::string& path) {
   return host::Module::load_untried(path, manifest);
 }
 
+// The host says when: it has to put this process where it belongs first.
+bool is_asked(Channel& calls) {
+  Result<std::optional<Message>> message = calls.receive(std::chrono::hours(1));
+  return message && *message && Unpacker((*message)->bytes).number<std::uint32_t>() == static_cast<std::uint32_t>(Call::describe);
+}
+
 // Tells the host what the plugin is, or why it is none.
 bool introduce(Channel& calls, const Result<std::shared_ptr<const host::Module>>& module) {
   Packer answer;
@@ -43,6 +49,7 @@ int serve(const std::string& id, const std::string& path) {
     std::cerr << "cannot be confined: " << confined.error().message() << "\n";
     return 1;
   }
+  if (!is_asked(calls)) return 0;
   auto module = load(path);
   if (!introduce(calls, module)) return 0;
   Tenant tenant(*std::move(module), host);

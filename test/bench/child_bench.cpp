@@ -64,7 +64,7 @@ struct Bench {
     auto running = std::make_unique<Running>();
     running->context = host.make_context(manifest.id, {"koord.metrics/1", "koord.config/1", "koord.state/1"},
                                          R"({"part": ")" + part + R"("})");
-    running->home = plugin.make_home(0, *running->context);
+    running->home = plugin.make_home(0, *running->context, {});
     if (!running->home->create().ok() || !running->home->init().ok()) std::abort();
     return running;
   }

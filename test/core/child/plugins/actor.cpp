@@ -10,6 +10,7 @@
 #include <koordetector/plugin.hpp>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -31,6 +32,29 @@ void append(const Scene& scene, double value) {
   batch.send(scene.now_ns);
 }
 
+// 10 MB, touched.
+void leak() {
+  constexpr std::size_t kBytes = 10 << 20;
+  auto* memory = static_cast<volatile char*>(std::malloc(kBytes));
+  for (std::size_t i = 0; memory && i < kBytes; i += 4096) memory[i] = 1;
+}
+
+// As many as it gets; tells how many that are.
+void fork_many(const Scene& scene) {
+  std::vector<std::thread> threads;
+  double made = 0;
+  for (int i = 0; i < 200; ++i) {
+    try {
+      threads.emplace_back([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });
+      ++made;
+    } catch (const std::system_error&) {
+      break;
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  append(scene, made);
+}
+
 void play(const std::string& part, const Scene& scene) {
   if (part == "count") return append(scene, scene.count);
   if (part == "segv") return static_cast<void>(::raise(SIGSEGV));
@@ -42,6 +66,8 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "close") return static_cast<void>(::close_range(3, ~0u, 0));
   if (part == "garbage" && ::write(5, "garbage", 7) == 7) return;
   if (part == "print") return static_cast<void>(std::puts("printed by the actor"));
+  if (part == "leak") return leak();
+  if (part == "fork") return fork_many(scene);
   if (part == "mount") append(scene, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
   if (part == "batch") {
     Batch batch(scene.host);

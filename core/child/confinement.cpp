@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/child/confinement.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+
+namespace koord::child {
+namespace {
+
+using cgroup::Controller;
+
+constexpr Controller kControllers[] = {Controller::memory, Controller::cpu, Controller::pids};
+constexpr std::uint64_t kPeriodUs = 100'000;
+
+Result<void> make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return system_error(errno, "'" + path + "'");
+  return {};
+}
+
+}  // namespace
+
+Confinement::Confinement(const cgroup::Layout& layout, const std::string& plugin_id, const host::HomeLimits& limits)
+    : layout_(layout), cgroup_(std::string(kPluginsCgroup) + "/" + plugin_id) {
+  const std::string memory = std::to_string(limits.memory_bytes);
+  const std::string quota = std::to_string(limits.cpu_millis * (kPeriodUs / 1000));
+  const std::string pids = std::to_string(limits.processes);
+  if (limits.memory_bytes > 0)
+    limit({Controller::memory, "memory.limit_in_bytes", memory, "memory.max", memory});
+  if (limits.cpu_millis > 0)
+    limit({Controller::cpu, "cpu.cfs_quota_us", quota, "cpu.max", quota + " " + std::to_string(kPeriodUs)});
+  if (limits.processes > 0) limit({Controller::pids, "pids.max", pids, "pids.max", pids});
+  oom_kills_before_ = count_oom_kills();
+}
+
+Confinement::~Confinement() {
+  for (Controller controller : kControllers) {
+    ::rmdir(layout_.directory(controller, cgroup_).c_str());
+    ::rmdir(layout_.directory(controller, kPluginsCgroup).c_str());
+  }
+}
+
+void Confinement::limit(const Limit& limit) {
+  if (Result<void> done = try_limit(limit); !done)
+    problems_ += (problems_.empty() ? "" : "; ") + std::string(name_of(limit.controller)) + ": " + done.error().message();
+}
+
+Result<void> Confinement::try_limit(const Limit& limit) {
+  std::optional<cgroup::Version> version = layout_.version(limit.controller);
+  if (!version) return invalid("this node has no such controller");
+  const std::string parent = layout_.directory(limit.controller, kPluginsCgroup);
+  const std::string own = layout_.directory(limit.controller, cgroup_);
+  TRY(make_directory(parent));
+  if (*version == cgroup::Version::v2) {
+    const std::string enable = "+" + std::string(name_of(limit.controller));
+    TRY(write_value(layout_.directory(limit.controller, "") + "/cgroup.subtree_control", enable));
+    TRY(write_value(parent + "/cgroup.subtree_control", enable));
+  }
+  TRY(make_directory(own));
+  bool v1 = *version == cgroup::Version::v1;
+  return write_value(own + "/" + (v1 ? limit.v1_file : limit.v2_file), v1 ? limit.v1_value : limit.v2_value);
+}
+
+void Confinement::add(pid_t pid) {
+  for (Controller controller : kControllers) {
+    std::string path = layout_.directory(controller, cgroup_);
+    if (path.empty() || ::access(path.c_str(), F_OK) != 0) continue;
+    if (Result<void> moved = write_value(path + "/cgroup.procs", std::to_string(pid)); !moved)
+      problems_ += (problems_.empty() ? "" : "; ") + moved.error().message();
+  }
+}
+
+std::uint64_t Confinement::oom_kills() const { return count_oom_kills() - oom_kills_before_; }
+
+std::uint64_t Confinement::count_oom_kills() const {
+  const std::string directory = layout_.directory(Controller::memory, cgroup_);
+  if (directory.empty()) return 0;
+  bool v1 = layout_.version(Controller::memory) == cgroup::Version::v1;
+  const std::string text = read_file(directory + (v1 ? "/memory.oom_control" : "/memory.events")).value_or("");
+  std::string_view rest = text;
+  while (auto line = next_field(rest, '\n'))
+    if (line->starts_with("oom_kill ")) return parse_uint(line->substr(9)).value_or(0);
+  return 0;
+}
+
+}  // namespace koord::child

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Confinement: the cgroup that the children of one plugin live in, with the limits of that plugin. Controllers that the
+// node's tree does not offer are told, not errors: the rlimits of sandbox.hpp hold in any case. [any thread]
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/cgroup/layout.hpp"
+#include "core/host/home.hpp"
+
+namespace koord::child {
+
+// Below the root of the hierarchy; a cgroup for each plugin in it.
+inline constexpr std::string_view kPluginsCgroup = "koordetector-plugins";
+
+class Confinement {
+ public:
+  // Makes "koordetector-plugins/<plugin id>" with these limits, or gives that new ones.
+  Confinement(const cgroup::Layout& layout, const std::string& plugin_id, const host::HomeLimits& limits);
+  ~Confinement();  // removes what it made, unless another child lives in it
+  Confinement(const Confinement&) = delete;
+  Confinement& operator=(const Confinement&) = delete;
+
+  void add(pid_t pid);
+
+  // Which limit does not hold, and why; empty when all do.
+  const std::string& problems() const { return problems_; }
+  // Processes that the kernel killed for want of memory since this was made.
+  std::uint64_t oom_kills() const;
+
+ private:
+  struct Limit {
+    cgroup::Controller controller;
+    std::string v1_file, v1_value, v2_file, v2_value;
+  };
+  void limit(const Limit& limit);
+  Result<void> try_limit(const Limit& limit);
+  std::uint64_t count_oom_kills() const;
+
+  const cgroup::Layout& layout_;
+  const std::string cgroup_;
+  std::string problems_;
+  std::uint64_t oom_kills_before_ = 0;
+};
+
+}  // namespace koord::child
