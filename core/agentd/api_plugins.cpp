@@ -26,7 +26,8 @@ json::object instance(const host::InstanceStatus& instance) {
           {"counts", counts(instance.counts)},
           {"lastError", instance.last_error},
           {"lastSeconds", to_seconds(instance.last_duration)},
-          {"url", instance.url}};
+          {"url", instance.url},
+          {"process", instance.process}};
 }
 
 json::object plugin(const host::PluginStatus& plugin) {

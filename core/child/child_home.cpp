@@ -127,6 +127,8 @@ class ChildHome final : public host::Home {
     return exchange(hooks_, process_->hooks(), message, [&](Unpacker& given) { adjust(response, given); });
   }
 
+  int process() const override { return process_ ? process_->pid() : 0; }
+
   void abort(const std::string& reason) override {
     std::shared_lock lock(ending_);
     if (attendant_) attendant_->end(reason, kEndGrace);

@@ -27,6 +27,17 @@ Result<void> print_list(const Invocation& invocation, const std::string& what, s
 
 std::string count_of(const json::value& counts, std::string_view key) { return format_number(number_of(counts, key)); }
 
+// The processes that a plugin's instances live in: "agent", or their numbers.
+std::string home_of(const json::value& plugin) {
+  std::string home;
+  for (const json::value& instance : array_of(plugin, "instances")) {
+    double process = number_of(instance, "process").value_or(0);
+    std::string name = process > 0 ? format_number(process) : "agent";
+    if (home.find(name) == std::string::npos) home += (home.empty() ? "" : " ") + name;
+  }
+  return home.empty() ? "-" : home;
+}
+
 std::vector<std::string> plugin_row(const json::value& plugin) {
   const json::value& counts = object_of(plugin, "counts");
   std::string id = text_of(plugin, "id");
@@ -36,9 +47,11 @@ std::vector<std::string> plugin_row(const json::value& plugin) {
           text_of(plugin, "version"),
           text_of(plugin, "gate"),
           text_of(plugin, "state"),
+          home_of(plugin),
           count_of(counts, "calls"),
           count_of(counts, "errors"),
           count_of(counts, "skippedTicks"),
+          format_number(number_of(plugin, "restarts")),
           format_seconds(number_of(plugin, "lastSeconds")),
           format_seconds(number_of(counts, "cpuSeconds")),
           format_number(number_of(plugin, "series")),
@@ -51,9 +64,11 @@ Result<void> run_plugins(const Invocation& invocation) {
                      {"VERSION"},
                      {"GATE"},
                      {"STATE"},
+                     {"HOME"},
                      {"CALLS", true},
                      {"ERRORS", true},
                      {"SKIPPED", true},
+                     {"RESTARTS", true},
                      {"LAST", true},
                      {"CPU", true},
                      {"SERIES", true},

@@ -86,6 +86,9 @@ class Home {
   // [any] Of runtime hooks; between init() and destroy().
   virtual CallResult handle(const koord_hook_request& request, const koord_hook_response& response) = 0;
 
+  // After create(): the process it lives in; 0: this one.
+  virtual int process() const { return 0; }
+
   // [any] Makes the calls in flight return as lost, by ending the process they are in; if that is this one, does nothing.
   virtual void abort(const std::string& /*reason*/) {}
   // Before create(): how to tell that the home was lost while nothing was called. [any]

@@ -217,7 +217,7 @@ bool Instance::ended() const {
 InstanceStatus Instance::status() const {
   std::lock_guard lock(mutex_);
   InstanceStatus status{
-      .kind = info_.kind, .name = info_.name, .state = state_, .reason = reason_, .url = url_};
+      .kind = info_.kind, .name = info_.name, .state = state_, .reason = reason_, .url = url_, .process = process_};
   record_.fill(status);
   status.ticking = tick_queued_;
   if (life_ != nullptr) status.counts.cpu += life_->run_cpu();

@@ -132,6 +132,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   CallRecord record_;
   std::shared_ptr<Life> life_;
   std::string url_;
+  int process_ = 0;
   bool tick_queued_ = false;
   std::uint32_t changed_parts_ = 0;  // to be delivered
   state::Versions versions_;

@@ -62,6 +62,10 @@ bool Instance::bring_up(Life& life) {
     conclude({PluginState::failed, explain("create", created)});
     return false;
   }
+  {
+    std::lock_guard lock(mutex_);
+    process_ = life.home->process();
+  }
   enter(PluginState::created);
   CallResult initialised = call("init", [&] { return life.home->init(); });
   if (initialised.ok() || current_life() == nullptr) return initialised.ok();
@@ -217,6 +221,7 @@ void Instance::conclude(Ending ending) {
     reason_ = std::move(ending.reason);
     tick_queued_ = false;
     url_.clear();
+    process_ = 0;
   }
   parts_.on_change(ending.state);
 }

@@ -53,6 +53,7 @@ struct InstanceStatus {
   std::string last_error;    // call, status and text of the last call that failed
   Duration last_duration{};  // of the last tick
   std::string url;           // of an external advisor
+  int process = 0;           // it lives in; 0: the agent's
 };
 
 struct PluginStatus {

@@ -83,6 +83,7 @@ TEST_CASE_FIXTURE(Theatre, "a third party's plugin ticks in a process of its own
   REQUIRE(await(PluginState::running));
   CHECK(counts());
   CHECK(children().size() == 2);  // one for each class
+  for (const InstanceStatus& instance : status().instances) CHECK(instance.process > 0);
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
 
