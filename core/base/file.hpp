@@ -7,7 +7,6 @@
 #include <fcntl.h>
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
