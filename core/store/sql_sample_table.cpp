@@ -29,7 +29,8 @@ int fail(sqlite3_vtab* table, const Error& error) {
 }
 
 int connect(sqlite3* db, void* database, int, const char* const*, sqlite3_vtab** out, char**) {
-  std::string columns = std::string("CREATE TABLE x(time REAL, metric TEXT, ") + kLabelColumnList + ", value REAL)";
+  std::string columns = "CREATE TABLE x(time REAL, metric TEXT, ";
+  columns.append(kLabelColumnList).append(", value REAL)");
   int code = sqlite3_declare_vtab(db, columns.c_str());
   if (code != SQLITE_OK) return code;
   auto table = new Table{};

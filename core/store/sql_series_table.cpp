@@ -21,7 +21,8 @@ struct Cursor : sqlite3_vtab_cursor {
 };
 
 int connect(sqlite3* db, void* database, int, const char* const*, sqlite3_vtab** out, char**) {
-  std::string columns = std::string("CREATE TABLE x(metric TEXT, unit TEXT, resolution REAL, ") + kLabelColumnList + ", ended REAL)";
+  std::string columns = "CREATE TABLE x(metric TEXT, unit TEXT, resolution REAL, ";
+  columns.append(kLabelColumnList).append(", ended REAL)");
   int code = sqlite3_declare_vtab(db, columns.c_str());
   if (code != SQLITE_OK) return code;
   auto table = new Table{};
