@@ -14,6 +14,7 @@ import tempfile
 
 # A library may include itself and every library of the columns before its own, never one of its own column.
 COLUMNS = [
+    ['pch'],  # for other precompiled headers
     ['base'],
     ['log'],
     ['event', 'config', 'cgroup', 'metric'],
