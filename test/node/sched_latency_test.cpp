@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scheduling latency on the real kernel, from each source, against what the threads and the kernel themselves
 // say.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <sys/mman.h>

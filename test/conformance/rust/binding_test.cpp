@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordetector.rs between probe.rs and the real services: what is asked and said comes through as it was meant, and no
 // panic leaves a call.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <dlfcn.h>

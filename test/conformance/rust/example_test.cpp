@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What third_party_test.cpp does, for an author who writes Rust.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "test/conformance/author.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reader against this machine's kernel, on cgroups made for it. Needs root.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>

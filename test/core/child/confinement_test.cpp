@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include "core/base/file.hpp"

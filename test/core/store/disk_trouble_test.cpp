@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <fstream>
 
-#define DOCTEST_CONFIG_IMPLEMENT
 #include "core/base/unique_fd.hpp"
 #include "test/core/store/store_fixture.hpp"
 #include "test/support/child_process.hpp"
