@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/child/snapshot_images.hpp"
-#include "stage.hpp"
+#include "test/core/host/stage.hpp"
 
 using namespace koord;
 using namespace koord::host;

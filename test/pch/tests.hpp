@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// What most tests include, compiled once for each test executable; see core/pch/standard.hpp.
+
+#include <doctest/doctest.h>
+
+#include "core/pch/standard.hpp"
