@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package koordetector
+
+// #include <stdlib.h>
+// #include "call.h"
+import "C"
+
+import (
+	"errors"
+	"unsafe"
+)
+
+// Labels of a series, a pod or a node.
+type Labels map[string]string
+
+// Text that the host lends, as a copy.
+func text(lent C.koord_str) string {
+	if lent.p == nil {
+		return ""
+	}
+	return string(unsafe.Slice((*byte)(unsafe.Pointer(lent.p)), int(lent.n)))
+}
+
+// An array of the ABI, stepped by its stride, record by record as a copy.
+func records[Raw, Record any](first *Raw, n, stride C.uint32_t, copied func(*Raw) Record) []Record {
+	if first == nil || n == 0 {
+		return nil
+	}
+	all := make([]Record, n)
+	for i := range all {
+		all[i] = copied((*Raw)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*uintptr(stride))))
+	}
+	return all
+}
+
+func labels(first *C.koord_label, n, stride C.uint32_t) Labels {
+	all := make(Labels, n)
+	records(first, n, stride, func(raw *C.koord_label) struct{} {
+		all[text(raw.key)] = text(raw.value)
+		return struct{}{}
+	})
+	return all
+}
+
+// Memory of C for the length of a call: a record of Go's that points to others of Go's may not be shown to C.
+type loan struct{ pieces []unsafe.Pointer }
+
+func lend[Raw any](l *loan, n int) []Raw {
+	if n == 0 {
+		return nil
+	}
+	var one Raw
+	piece := C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof(one)))
+	l.pieces = append(l.pieces, piece)
+	return unsafe.Slice((*Raw)(piece), n)
+}
+
+func (l *loan) text(text string) C.koord_str {
+	piece := lend[byte](l, len(text))
+	copy(piece, text)
+	return C.koord_str{(*C.char)(unsafe.Pointer(first(piece))), C.uint64_t(len(text))}
+}
+
+func (l *loan) labels(labels Labels) []C.koord_label {
+	raw := lend[C.koord_label](l, len(labels))
+	next := 0
+	for key, value := range labels {
+		raw[next] = C.koord_label{l.text(key), l.text(value)}
+		next++
+	}
+	return raw
+}
+
+func (l *loan) end() {
+	for _, piece := range l.pieces {
+		C.free(piece)
+	}
+}
+
+func first[Record any](all []Record) *Record {
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[0]
+}
+
+// Asks for records until there is room for all of them. `ask` fills the buffer and says how many there are.
+func filled[Record any](buffer []Record, ask func([]Record) C.koord_go_answer) ([]Record, error) {
+	var one Record
+	if least := 1024 / int(unsafe.Sizeof(one)); cap(buffer) < least {
+		buffer = make([]Record, least)
+	}
+	for {
+		buffer = buffer[:cap(buffer)]
+		answer := ask(buffer)
+		err := check(answer.status)
+		switch {
+		case err == nil:
+			return buffer[:answer.value], nil
+		case !errors.Is(err, ErrTooSmall):
+			return nil, err
+		}
+		need := int(answer.value)
+		if need <= len(buffer) {
+			need = 2 * len(buffer)
+		}
+		buffer = make([]Record, need)
+	}
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package koordetector is the Go face of the plugin ABI: cgo over plugin.h itself and the standard library, Go 1.19 or
+// newer.
+//
+// A plugin is a main package that is built with -buildmode=c-shared. It says who it is in the comment above import "C",
+// and what it has in an init function:
+//
+//	/*
+//	#include <koordetector/go.h>
+//	KOORD_GO_MANIFEST(
+//		"id=org.example.hello\n"
+//		"version=1.0.0\n"
+//		"kinds=koord.advisor/1\n"
+//		"gate=Hello\n"
+//		"requires=koord.metrics/1\n");
+//	*/
+//	import "C"
+//
+//	func init() {
+//		koordetector.AddAdvisor(koordetector.Class{Name: "hello", Period: time.Second}, newHello)
+//	}
+//
+//	func main() {} // is never called
+//
+// The contract (threads, lifetimes, units) is that of plugin.h; what is said there is not repeated here. Strings and
+// records that the host lends are copied: they may be kept. Services may be used on any goroutine until Close returns.
+//
+// Every call from the host goes through a guard that turns a panic into ErrPanic with its text and place; the next call
+// goes on with the object as the panic left it. Go has no such net around a goroutine that the plugin has started itself,
+// nor around what its runtime calls fatal (a concurrent map write, a deadlock): they end the child process, which the host
+// starts again. Each class of a plugin in Go has a process of its own.
+//
+// What else a plugin's Makefile says is in examples/advisor-go.
+package koordetector

@@ -1,0 +1,3 @@
+module koordinator.sh/koordetector
+
+go 1.19

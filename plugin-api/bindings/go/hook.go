@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package koordetector
+
+/*
+#include "call.h"
+
+static inline koord_status response_set(const koord_hook_response *response, _GoString_ field, _GoString_ value) {
+  return KOORD_GO_CALL(response, set, response, KOORD_GO_TEXT(field), KOORD_GO_TEXT(value));
+}
+static inline koord_status response_reject(const koord_hook_response *response, _GoString_ why) {
+  return KOORD_GO_CALL(response, reject, response, KOORD_GO_TEXT(why));
+}
+*/
+import "C"
+
+// Stages of a runtime hook, or-ed where several are meant.
+type Stages uint32
+
+// The stages.
+const (
+	PreRunPodSandbox            Stages = C.KOORD_STAGE_PRE_RUN_POD_SANDBOX
+	PostStopPodSandbox          Stages = C.KOORD_STAGE_POST_STOP_POD_SANDBOX
+	PreRemoveRunPodSandbox      Stages = C.KOORD_STAGE_PRE_REMOVE_RUN_POD_SANDBOX
+	PreCreateContainer          Stages = C.KOORD_STAGE_PRE_CREATE_CONTAINER
+	PreStartContainer           Stages = C.KOORD_STAGE_PRE_START_CONTAINER
+	PostStartContainer          Stages = C.KOORD_STAGE_POST_START_CONTAINER
+	PreUpdateContainerResources Stages = C.KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES
+	PostStopContainer           Stages = C.KOORD_STAGE_POST_STOP_CONTAINER
+)
+
+// HookRequest is what a hook is asked.
+type HookRequest struct {
+	Stage     Stages
+	Deadline  Time
+	Pod       *Pod
+	Container *Container // nil at the pod stages
+	NodeSLO   string     // JSON
+	CRI       string     // the runtime's own request as JSON
+}
+
+func copiedRequest(raw *C.koord_hook_request) HookRequest {
+	request := HookRequest{Stage: Stages(raw.stage), Deadline: Time(raw.deadline_ns), NodeSLO: text(raw.node_slo),
+		CRI: text(raw.cri_json)}
+	if raw.pod != nil {
+		pod := copiedPod(raw.pod)
+		request.Pod = &pod
+	}
+	if raw.container != nil {
+		container := copiedContainer(raw.container)
+		request.Container = &container
+	}
+	return request
+}
+
+// HookResponse is what a hook answers; it is the host's, and not to be kept.
+type HookResponse struct{ raw *C.koord_hook_response }
+
+// Set "linux.cpu.shares", "linux.cpuset.cpus", "env:NAME", …: the list is in plugin.h.
+func (r HookResponse) Set(field, value string) error {
+	return check(C.response_set(r.raw, field, value))
+}
+
+// Reject it: the pod or container is not to be made.
+func (r HookResponse) Reject(why string) error { return check(C.response_reject(r.raw, why)) }

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package koordetector
+
+/*
+#include "call.h"
+
+typedef struct koord_go_pods {
+  const koord_pod *first;
+  uint32_t n, stride;
+} koord_go_pods;
+typedef struct koord_go_containers {
+  const koord_container *first;
+  uint32_t n, stride;
+} koord_go_containers;
+
+static inline koord_status state_acquire(const koord_host *host, const koord_svc_state *state,
+                                         const koord_snapshot **snapshot) {
+  return KOORD_GO_CALL(state, acquire, host, snapshot);
+}
+static inline void state_release(const koord_host *host, const koord_svc_state *state, const koord_snapshot *snapshot) {
+  if (KOORD_HAS(state, release)) state->release(host, snapshot);
+}
+static inline uint64_t state_version(const koord_svc_state *state, const koord_snapshot *snapshot, uint32_t part) {
+  return KOORD_HAS(state, version) ? state->version(snapshot, part) : 0;
+}
+static inline const koord_node *state_node(const koord_svc_state *state, const koord_snapshot *snapshot) {
+  return KOORD_HAS(state, node) ? state->node(snapshot) : NULL;
+}
+static inline koord_go_pods state_pods(const koord_svc_state *state, const koord_snapshot *snapshot) {
+  koord_go_pods pods = {NULL, 0, 0};
+  if (KOORD_HAS(state, pods)) pods.first = state->pods(snapshot, &pods.n, &pods.stride);
+  return pods;
+}
+static inline koord_go_containers state_containers(const koord_svc_state *state, const koord_snapshot *snapshot) {
+  koord_go_containers containers = {NULL, 0, 0};
+  if (KOORD_HAS(state, containers))
+    containers.first = state->containers(snapshot, &containers.n, &containers.stride);
+  return containers;
+}
+static inline const koord_topology *state_topology(const koord_svc_state *state, const koord_snapshot *snapshot) {
+  return KOORD_HAS(state, topology) ? state->topology(snapshot) : NULL;
+}
+static inline koord_str state_node_slo(const koord_svc_state *state, const koord_snapshot *snapshot) {
+  return KOORD_HAS(state, node_slo) ? state->node_slo(snapshot) : (koord_str){NULL, 0};
+}
+static inline koord_status state_subscribe(const koord_host *host, const koord_svc_state *state, uint32_t parts) {
+  return KOORD_GO_CALL(state, subscribe, host, parts);
+}
+*/
+import "C"
+
+import "time"
+
+// State is the service koord.state/1.
+type State struct{ service[C.koord_svc_state] }
+
+// Parts of the state, or-ed where several are meant.
+type Parts uint32
+
+// The parts.
+const (
+	OnNode     Parts = C.KOORD_ON_NODE
+	OnPods     Parts = C.KOORD_ON_PODS
+	OnNodeSLO  Parts = C.KOORD_ON_NODE_SLO
+	OnTopology Parts = C.KOORD_ON_TOPOLOGY
+	OnConfig   Parts = C.KOORD_ON_CONFIG // in OnEvent only: this instance's configuration changed
+)
+
+// Snapshot gives the newest one, to be closed. ErrAgain: nothing is known yet, which is not "no pods".
+func (s State) Snapshot() (*Snapshot, error) {
+	snapshot := &Snapshot{state: s}
+	if err := check(C.state_acquire(s.host, s.table, &snapshot.raw)); err != nil {
+		return nil, err
+	}
+	return snapshot, nil
+}
+
+// Subscribe has OnEvent called when one of these parts has changed; replaces what was asked before.
+func (s State) Subscribe(parts Parts) error {
+	return check(C.state_subscribe(s.host, s.table, C.uint32_t(parts)))
+}
+
+// Snapshot is the state as of one moment, immutable. What its methods give is a copy and outlives it.
+type Snapshot struct {
+	state State
+	raw   *C.koord_snapshot
+}
+
+// Close gives it back to the host; nothing else may be asked of it then.
+func (s *Snapshot) Close() {
+	if s.raw != nil {
+		C.state_release(s.state.host, s.state.table, s.raw)
+		s.raw = nil
+	}
+}
+
+// Version of one part; 0: it is not known yet. Copy a part when its version has changed, not every tick.
+func (s *Snapshot) Version(part Parts) uint64 {
+	return uint64(C.state_version(s.state.table, s.raw, C.uint32_t(part)))
+}
+
+// Node is nil while it is not known.
+func (s *Snapshot) Node() *Node {
+	raw := C.state_node(s.state.table, s.raw)
+	if raw == nil {
+		return nil
+	}
+	return &Node{
+		Name:        text(raw.name),
+		Labels:      labels(raw.labels, raw.n_labels, raw.label_stride),
+		Annotations: labels(raw.annotations, raw.n_annotations, raw.label_stride),
+		Resources:   records(raw.resources, raw.n_resources, raw.resource_stride, copiedResource),
+	}
+}
+
+// Pods of the node.
+func (s *Snapshot) Pods() []Pod {
+	pods := C.state_pods(s.state.table, s.raw)
+	return records(pods.first, pods.n, pods.stride, copiedPod)
+}
+
+// Containers outside any pod: docker, podman, systemd services, cgroups named in the configuration.
+func (s *Snapshot) Containers() []Container {
+	containers := C.state_containers(s.state.table, s.raw)
+	return records(containers.first, containers.n, containers.stride, copiedContainer)
+}
+
+// Topology is nil while it is not known.
+func (s *Snapshot) Topology() *Topology {
+	raw := C.state_topology(s.state.table, s.raw)
+	if raw == nil {
+		return nil
+	}
+	return &Topology{
+		CPUs:      records(raw.cpus, raw.n_cpus, raw.cpu_stride, copiedCPU),
+		NUMANodes: records(raw.numa_nodes, raw.n_numa_nodes, raw.numa_node_stride, copiedNUMANode),
+	}
+}
+
+// NodeSLO is the merged spec as JSON; empty: there is none.
+func (s *Snapshot) NodeSLO() string { return text(C.state_node_slo(s.state.table, s.raw)) }
+
+// QoS of a pod by its label koordinator.sh/qosClass.
+type QoS uint32
+
+// The classes of QoS.
+const (
+	QoSNone   QoS = C.KOORD_QOS_NONE
+	QoSLSE    QoS = C.KOORD_QOS_LSE
+	QoSLSR    QoS = C.KOORD_QOS_LSR
+	QoSLS     QoS = C.KOORD_QOS_LS
+	QoSBE     QoS = C.KOORD_QOS_BE
+	QoSSystem QoS = C.KOORD_QOS_SYSTEM
+)
+
+// KubeQoS is Kubernetes' own class of a pod.
+type KubeQoS uint32
+
+// Kubernetes' classes.
+const (
+	KubeQoSUnknown    KubeQoS = C.KOORD_KUBE_QOS_UNKNOWN
+	KubeQoSGuaranteed KubeQoS = C.KOORD_KUBE_QOS_GUARANTEED
+	KubeQoSBurstable  KubeQoS = C.KOORD_KUBE_QOS_BURSTABLE
+	KubeQoSBestEffort KubeQoS = C.KOORD_KUBE_QOS_BEST_EFFORT
+)
+
+// PriorityClass of a pod.
+type PriorityClass uint32
+
+// The classes of priority.
+const (
+	PriorityNone  PriorityClass = C.KOORD_PRIORITY_NONE
+	PriorityProd  PriorityClass = C.KOORD_PRIORITY_PROD
+	PriorityMid   PriorityClass = C.KOORD_PRIORITY_MID
+	PriorityBatch PriorityClass = C.KOORD_PRIORITY_BATCH
+	PriorityFree  PriorityClass = C.KOORD_PRIORITY_FREE
+)
+
+// Phase of a pod.
+type Phase uint32
+
+// The phases.
+const (
+	PhaseUnknown   Phase = C.KOORD_PHASE_UNKNOWN
+	PhasePending   Phase = C.KOORD_PHASE_PENDING
+	PhaseRunning   Phase = C.KOORD_PHASE_RUNNING
+	PhaseSucceeded Phase = C.KOORD_PHASE_SUCCEEDED
+	PhaseFailed    Phase = C.KOORD_PHASE_FAILED
+)
+
+// ContainerKind tells what a container is for.
+type ContainerKind uint32
+
+// The kinds of containers.
+const (
+	RegularContainer   ContainerKind = C.KOORD_CONTAINER_REGULAR
+	InitContainer      ContainerKind = C.KOORD_CONTAINER_INIT
+	SidecarContainer   ContainerKind = C.KOORD_CONTAINER_SIDECAR
+	EphemeralContainer ContainerKind = C.KOORD_CONTAINER_EPHEMERAL
+	SandboxContainer   ContainerKind = C.KOORD_CONTAINER_SANDBOX
+	ServiceContainer   ContainerKind = C.KOORD_CONTAINER_SERVICE // a systemd service, outside any pod
+	CgroupContainer    ContainerKind = C.KOORD_CONTAINER_CGROUP  // some other cgroup that was asked for
+)
+
+// ContainerState tells how far a container is.
+type ContainerState uint32
+
+// The states of containers.
+const (
+	ContainerUnknown    ContainerState = C.KOORD_CONTAINER_UNKNOWN
+	ContainerWaiting    ContainerState = C.KOORD_CONTAINER_WAITING
+	ContainerRunning    ContainerState = C.KOORD_CONTAINER_RUNNING
+	ContainerTerminated ContainerState = C.KOORD_CONTAINER_TERMINATED
+)
+
+// Absent stands for a quantity that was not given, and for a key that this kernel does not have.
+const Absent int64 = C.KOORD_ABSENT
+
+// Resource is in milli-units for CPU kinds, in bytes for memory kinds, else as is; or Absent.
+type Resource struct {
+	Name           string
+	Request, Limit int64
+}
+
+func copiedResource(raw *C.koord_resource) Resource {
+	return Resource{text(raw.name), int64(raw.request), int64(raw.limit)}
+}
+
+// Container of a pod, or outside any.
+type Container struct {
+	Handle    Subject
+	Kind      ContainerKind
+	State     ContainerState
+	ID, Name  string // ID with its scheme: "containerd://<hex>"
+	CgroupDir string // empty: not known yet
+	Resources []Resource
+}
+
+func copiedContainer(raw *C.koord_container) Container {
+	return Container{
+		Handle:    Subject(raw.handle),
+		Kind:      ContainerKind(raw.kind),
+		State:     ContainerState(raw.state),
+		ID:        text(raw.id),
+		Name:      text(raw.name),
+		CgroupDir: text(raw.cgroup_dir),
+		Resources: records(raw.resources, raw.n_resources, raw.resource_stride, copiedResource),
+	}
+}
+
+// Pod of the node.
+type Pod struct {
+	Handle                          Subject
+	Phase                           Phase
+	UID, Namespace, Name, CgroupDir string
+	QoS                             QoS
+	KubeQoS                         KubeQoS
+	Priority                        int32
+	PriorityClass                   PriorityClass
+	StartTime                       time.Time // wall time; zero: not given
+	OwnerKind, OwnerName            string
+	Labels, Annotations             Labels
+	Resources                       []Resource // sums over the containers
+	Containers                      []Container
+}
+
+func copiedPod(raw *C.koord_pod) Pod {
+	pod := Pod{
+		Handle:        Subject(raw.handle),
+		Phase:         Phase(raw.phase),
+		UID:           text(raw.uid),
+		Namespace:     text(raw.ns),
+		Name:          text(raw.name),
+		CgroupDir:     text(raw.cgroup_dir),
+		QoS:           QoS(raw.qos),
+		KubeQoS:       KubeQoS(raw.kube_qos),
+		Priority:      int32(raw.priority),
+		PriorityClass: PriorityClass(raw.priority_class),
+		OwnerKind:     text(raw.owner_kind),
+		OwnerName:     text(raw.owner_name),
+		Labels:        labels(raw.labels, raw.n_labels, raw.label_stride),
+		Annotations:   labels(raw.annotations, raw.n_annotations, raw.label_stride),
+		Resources:     records(raw.resources, raw.n_resources, raw.resource_stride, copiedResource),
+		Containers:    records(raw.containers, raw.n_containers, raw.container_stride, copiedContainer),
+	}
+	if int64(raw.start_time_ns) != Absent {
+		pod.StartTime = time.Unix(0, int64(raw.start_time_ns))
+	}
+	return pod
+}
+
+// Node itself; of its resources the request is what is allocatable, the limit the capacity.
+type Node struct {
+	Name                string
+	Labels, Annotations Labels
+	Resources           []Resource
+}
+
+// Flags of a CPU, or-ed.
+const (
+	CPUOnline   uint32 = C.KOORD_CPU_ONLINE
+	CPUReserved uint32 = C.KOORD_CPU_RESERVED
+)
+
+// CPU has the ids that the kernel gives in sysfs; math.MaxUint32: not told.
+type CPU struct{ ID, Core, Socket, NUMANode, L3, Flags uint32 }
+
+func copiedCPU(raw *C.koord_cpu) CPU {
+	return CPU{uint32(raw.cpu), uint32(raw.core), uint32(raw.socket), uint32(raw.numa_node), uint32(raw.l3), uint32(raw.flags)}
+}
+
+// NUMANode is a node of memory.
+type NUMANode struct {
+	ID          uint32
+	MemoryBytes uint64
+}
+
+func copiedNUMANode(raw *C.koord_numa_node) NUMANode {
+	return NUMANode{uint32(raw.id), uint64(raw.memory_bytes)}
+}
+
+// Topology is CPUs and memory.
+type Topology struct {
+	CPUs      []CPU
+	NUMANodes []NUMANode
+}

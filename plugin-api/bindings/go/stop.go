@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package koordetector
+
+/*
+#include <errno.h>
+#include <poll.h>
+
+// Which of the two can be read first.
+static inline int first_readable(int one, int other) {
+  struct pollfd both[2] = {{one, POLLIN, 0}, {other, POLLIN, 0}};
+  while (poll(both, 2, -1) < 0 && errno == EINTR) {
+  }
+  return both[0].revents ? one : other;
+}
+*/
+import "C"
+
+import (
+	"context"
+	"syscall"
+)
+
+// A context that is cancelled when the host's descriptor can be read. end() is to be called before the host takes it back.
+func untilReadable(stop int) (ctx context.Context, end func(), err error) {
+	var ended [2]int
+	if err := syscall.Pipe2(ended[:], syscall.O_CLOEXEC); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		if int(C.first_readable(C.int(stop), C.int(ended[0]))) == stop {
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		syscall.Close(ended[1])
+		<-watched
+		syscall.Close(ended[0])
+		cancel()
+	}, nil
+}
