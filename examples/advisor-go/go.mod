@@ -1,0 +1,3 @@
+module example.com/advisor-go
+
+go 1.19
