@@ -45,7 +45,7 @@ Author::Author(std::string_view example, std::string_view plugin) : work_(folder
 }
 
 Finished Author::make(const std::string& arguments) const {
-  return shell("unset CFLAGS CXXFLAGS LDFLAGS RUSTFLAGS; cd '" + work_ + "' && PATH=\"" + (folder_ / "bin") +
+  return shell("unset CFLAGS CXXFLAGS LDFLAGS RUSTFLAGS GOFLAGS; export GOPROXY=off GOTOOLCHAIN=local; cd '" + work_ + "' && PATH=\"" + (folder_ / "bin") +
                ":$PATH\" make " + arguments);
 }
 

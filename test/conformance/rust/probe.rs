@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A plugin of all four kinds for binding_test.cpp. The advisor asks every service and appends what it was told as
-//! test_rust_fact{fact="…"}; each function panics when the configuration's "panic" names it.
+//! test_fact{fact="…"}; each function panics when the configuration's "panic" names it.
 
 use koordetector::abi::*;
 use koordetector::*;
@@ -31,7 +31,7 @@ impl Plugin for Probe {
     fn init(host: Host) -> Result<Self> {
         let fuse = Fuse::of(host)?;
         fuse.burn("init");
-        let fact = host.metrics()?.define(&MetricSpec::gauge("test_rust_fact", "", "What a service told."))?;
+        let fact = host.metrics()?.define(&MetricSpec::gauge("test_fact", "", "What a service told."))?;
         Ok(Probe { host, fuse, fact, ticks: 0 })
     }
     fn on_event(&mut self, _what: u32, _version: u64) -> Result<()> {
@@ -85,12 +85,12 @@ impl Probe {
         ])
     }
 
-    // How much of test_rust_fact is in the cache, as the counts of two histograms, which are not kept in it.
+    // How much of test_fact is in the cache, as the counts of two histograms, which are not kept in it.
     fn history(&self, now_ns: u64) -> Result<()> {
         let metrics = self.host.metrics()?;
-        let query = Query { metric: "test_rust_fact", aggregation: KOORD_AGG_LAST, from_ns: 1, ..Query::default() };
+        let query = Query { metric: "test_fact", aggregation: KOORD_AGG_LAST, from_ns: 1, ..Query::default() };
         let (rows, samples) = (metrics.aggregate(&query)?.len() as u64, metrics.samples(&query)?.len() as u64);
-        let spec = MetricSpec::histogram("test_rust_history", "", "Rows and samples in the cache.", &[1.0]);
+        let spec = MetricSpec::histogram("test_history", "", "Rows and samples in the cache.", &[1.0]);
         let history = metrics.define(&spec)?;
         let mut batch = Batch::new(metrics);
         batch.add_histogram(history.series(KOORD_NO_SUBJECT, &[("of", "rows")])?, &[0, rows], 1.5);
@@ -202,10 +202,10 @@ impl RuntimeHook for Hook {
 }
 
 koordetector::plugin! {
-    manifest: "id=rust-probe\n\
+    manifest: "id=binding-probe\n\
                version=1.0.0\n\
                kinds=koord.advisor/1,koord.external-advisor/1,koord.qos-strategy/1,koord.runtime-hook/1\n\
-               gate=RustProbe\n\
+               gate=BindingProbe\n\
                requires=koord.metrics/1,koord.config/1\n",
     advisor Probe { name: "probe", period: Duration::from_millis(100), config_schema: "{\"type\": \"object\"}" }
     external_advisor Source { name: "source" }

@@ -1,0 +1,3 @@
+module koordetector.test/probe
+
+go 1.19
