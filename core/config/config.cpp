@@ -32,4 +32,16 @@ std::string_view to_string(StateSource source) {
   return "cgroup";
 }
 
+std::string_view to_string(Trust trust) {
+  switch (trust) {
+    case Trust::any:
+      return "any";
+    case Trust::pinned:
+      return "pinned";
+    case Trust::signature:
+      break;
+  }
+  return "signed";
+}
+
 }  // namespace koord::config

@@ -30,6 +30,10 @@ struct ListenSettings {
 
 enum class Isolation : std::uint8_t { automatic, in_process, process };
 
+// What a plugin's file must prove before it is mapped. A pin or a signature that is there must be right in each mode;
+// the others say which one must be there.
+enum class Trust : std::uint8_t { any, pinned, signature };
+
 // One plugin's settings; whether it runs is its feature gate's matter.
 struct PluginSettings {
   std::optional<Duration> period;    // nullopt: the plugin's own
@@ -41,12 +45,15 @@ struct PluginSettings {
   std::uint64_t max_memory = 0;
   std::uint64_t max_cpu_millis = 0;
   std::uint64_t max_processes = 0;
+  std::string sha256;  // of its file, 64 lower-case digits; "" = not pinned
   std::string config_json;  // the plugin's own `config` mapping as one JSON object
 };
 
 struct PluginsSettings {
   std::vector<std::string> directories;
   std::string child_program;  // "" = koord-plugin-host beside the agent
+  Trust trust = Trust::any;
+  std::vector<std::string> trusted_keys;  // PEM files
   std::map<std::string, PluginSettings, std::less<>> settings;
   PluginSettings defaults;
 
@@ -93,5 +100,6 @@ struct Config {
 
 std::string_view to_string(Isolation isolation);
 std::string_view to_string(StateSource source);
+std::string_view to_string(Trust trust);
 
 }  // namespace koord::config

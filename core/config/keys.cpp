@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/config/overrides.hpp"
+#include "core/config/plugin_id.hpp"
 #include "core/config/schema.hpp"
 
 namespace koord::config {
@@ -12,11 +14,6 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t kMebibyte = 1u << 20;
 constexpr auto kDay = 24h;
-
-bool is_plugin_id(std::string_view id) {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789-";
-  return !id.empty() && id.size() <= 63 && id.front() != '-' && id.find_first_not_of(kAllowed) == id.npos;
-}
 
 using PluginMap = std::map<std::string, PluginSettings, std::less<>>;
 
@@ -28,10 +25,11 @@ std::optional<PluginMap> read_plugins(const Node& node, const std::string& path,
   PluginMap plugins;
   for (const Entry& entry : node.entries) {
     if (!is_plugin_id(entry.key))
-      report.add(entry.place, path + ": '" + entry.key + "' is not a plugin id, expected a-z, 0-9 and '-'");
+      report.add(entry.place,
+                 path + ": '" + entry.key + "' is not a plugin id, expected " + std::string(kPluginIdForm));
     PluginSettings& settings = plugins[entry.key];
     apply_defaults(plugin_schema(), settings, report);
-    apply_document(plugin_schema(), entry.value, path + "." + entry.key + ".", settings, report);
+    apply_document(plugin_schema(), entry.value, path + "." + quote_key(entry.key) + ".", settings, report);
   }
   return plugins;
 }
@@ -105,6 +103,14 @@ Schema<Config> make_config_schema() {
           "The koord-plugin-host that plugins in a process of their own are run by; empty: the one beside the agent.",
           absolute_path_or_empty(), [](C & c) -> auto& { return c.plugins.child_program; }),
       key(
+          "plugins.trust", "any", "What each plugin's file must have: nothing, a sha256 below, or a signature.",
+          choice({Trust::any, Trust::pinned, Trust::signature}),
+          [](C & c) -> auto& { return c.plugins.trust; }),
+      key(
+          "plugins.trustedKeys", "[]",
+          "PEM files with the Ed25519 public keys that signatures of plugins are checked against.",
+          list_of(absolute_path()), [](C & c) -> auto& { return c.plugins.trusted_keys; }),
+      key(
           "plugins.settings", "{}", "Settings of single plugins, by id.", plugin_map(),
           [](C & c) -> auto& { return c.plugins.settings; }),
 
@@ -177,6 +183,9 @@ Schema<PluginSettings> make_plugin_schema() {
       plugin_key(
           "maxThreads", "64", "Threads and processes that its process may have, when it has one of its own.",
           integer(4, 100'000), [](P & p) -> auto& { return p.max_processes; }),
+      plugin_key(
+          "sha256", R"("")", "Digest that its file must have, as sha256sum prints it.", sha256_or_empty(),
+          [](P & p) -> auto& { return p.sha256; }),
       plugin_key(
           "config", "{}", "Handed to the plugin, which says what it understands.", mapping_as_json(),
           [](P & p) -> auto& { return p.config_json; }),

@@ -32,6 +32,8 @@ void check_together(const Config& config, Report& report) {
       file.node_slo.empty())
     report.add(
         invalid("state.source: 'file' needs one of state.file.pods, state.file.node, state.file.nodeSLO"));
+  if (config.plugins.trust == Trust::signature && config.plugins.trusted_keys.empty())
+    report.add(invalid("plugins.trust: 'signed' needs plugins.trustedKeys"));
 }
 
 Config fill(const Node& root, Report& report) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config/overrides.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/base/parse.hpp"
+#include "core/config/plugin_id.hpp"
+#include "core/config/schema.hpp"
 #include "core/config/yaml.hpp"
 
 namespace koord::config {
@@ -39,29 +43,77 @@ Node& enter(Node& mapping, const std::string& key, const Place& place) {
       .value;
 }
 
-bool is_path(std::string_view text) {
-  return !text.empty() && !text.starts_with('.') && !text.ends_with('.') && text.find("..") == text.npos;
+// The next part of a key, plain or in quotes, taken off the front of `rest`; empty when there is none.
+std::string take_part(std::string_view& rest) {
+  const bool quoted = rest.starts_with('"');
+  if (quoted) rest.remove_prefix(1);
+  const std::size_t length = std::min(rest.find_first_of(quoted ? "\"" : ".=\""), rest.size());
+  std::string part(rest.substr(0, length));
+  rest.remove_prefix(length);
+  if (!quoted) return part;
+  if (rest.empty()) return {};
+  rest.remove_prefix(1);
+  return part;
+}
+
+struct Path {
+  std::vector<std::string> keys;
+  std::string_view value;
+};
+
+std::optional<Path> split_path(std::string_view text) {
+  Path path;
+  for (;;) {
+    path.keys.push_back(take_part(text));
+    if (path.keys.back().empty() || text.empty()) return std::nullopt;
+    const char behind = text.front();
+    text.remove_prefix(1);
+    if (behind == '=') {
+      path.value = text;
+      return path;
+    }
+    if (behind != '.') return std::nullopt;
+  }
+}
+
+bool is_plugin_key(const std::string& name) {
+  const auto& schema = plugin_schema();
+  return std::any_of(schema.begin(), schema.end(), [&](const auto& key) { return key.path == name; });
+}
+
+// plugins.settings.com.example.x.period: what was meant, when it was that.
+std::string with_quoted_id(const std::vector<std::string>& keys) {
+  constexpr std::size_t kId = 2;
+  if (keys.size() <= kId + 2 || keys[0] != "plugins" || keys[1] != "settings") return {};
+  const auto setting = std::find_if(keys.begin() + kId + 1, keys.end(), is_plugin_key);
+  if (setting == keys.begin() + kId + 1 || setting == keys.end()) return {};
+  const std::string id = join({keys.begin() + kId, setting}, ".");
+  return is_plugin_id(id) ? "plugins.settings." + quote_key(id) + "." + *setting : std::string();
 }
 
 }  // namespace
 
 void apply_override(Node& root, const std::string& text, Report& report) {
   const Place place{std::make_shared<const std::string>("--set " + text)};
-  const std::size_t equals = text.find('=');
-  const std::string_view path = std::string_view(text).substr(0, equals);
-  if (equals == std::string::npos || !is_path(path)) return report.add(place, "expected 'key.key=value'");
-  const std::vector<std::string> keys = split(path, '.');
-  if (keys.size() > kMaxYamlDepth) return report.add(place, "the key has too many parts");
-  Result<Node> value = read_value(std::string_view(text).substr(equals + 1), place, report);
+  const std::optional<Path> path = split_path(text);
+  if (!path) return report.add(place, "expected 'key.key=value'");
+  if (path->keys.size() > kMaxYamlDepth) return report.add(place, "the key has too many parts");
+  if (const std::string meant = with_quoted_id(path->keys); !meant.empty())
+    return report.add(place, "a plugin id with dots is expected in double quotes", ", did you mean '" + meant + "'?");
+  Result<Node> value = read_value(path->value, place, report);
   if (!value) return report.add(value.error());
   Node* target = &root;
-  for (const std::string& key : keys) {
+  for (const std::string& key : path->keys) {
     if (target->kind != NodeKind::mapping && target->kind != NodeKind::null)
       return report.add(place,
                         "'" + key + "' is set inside " + describe(*target) + ", expected a mapping there");
     target = &enter(*target, key, place);
   }
   *target = *std::move(value);
+}
+
+std::string quote_key(const std::string& part) {
+  return part.find('.') == part.npos ? part : '"' + part + '"';
 }
 
 }  // namespace koord::config

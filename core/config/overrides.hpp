@@ -9,7 +9,11 @@
 
 namespace koord::config {
 
-// Puts the value, read as YAML, under the key; mappings on the way are made. "a.b=" is the empty string.
+// Puts the value, read as YAML, under the key; mappings on the way are made. "a.b=" is the empty string. A part in
+// double quotes may hold dots and equals signs: plugins.settings."com.example.x".period=1s.
 void apply_override(Node& root, const std::string& text, Report& report);
+
+// One part of a key as it stands in an override and in errors: in quotes when it has a dot.
+std::string quote_key(const std::string& part);
 
 }  // namespace koord::config

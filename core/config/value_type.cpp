@@ -48,6 +48,15 @@ Result<std::string> read_host_and_port(const Node& node) {
   return text;
 }
 
+Result<std::string> read_sha256(const Node& node) {
+  std::string digest = TRY(scalar_of(node, "64 hexadecimal digits"));
+  for (char& digit : digest)
+    if (digit >= 'A' && digit <= 'F') digit = static_cast<char>(digit - 'A' + 'a');
+  if (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != digest.npos)
+    return invalid("expected 64 hexadecimal digits, found " + describe(node));
+  return digest;
+}
+
 Result<bool> read_boolean(const Node& node) {
   if (node.kind == NodeKind::scalar && !node.quoted) {
     if (node.text == "true") return true;
@@ -116,6 +125,10 @@ ValueType<std::string> socket_path_or_empty() {
 
 ValueType<std::string> host_and_port_or_empty() {
   return or_empty(scalar_type<std::string>("host:port", read_host_and_port));
+}
+
+ValueType<std::string> sha256_or_empty() {
+  return or_empty(scalar_type<std::string>("64 hexadecimal digits", read_sha256));
 }
 
 ValueType<bool> boolean() {

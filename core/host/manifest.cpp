@@ -8,6 +8,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/config/plugin_id.hpp"
 #include "core/host/elf_section.hpp"
 #include "core/host/grants.hpp"
 #include "koordetector/plugin.h"
@@ -17,6 +18,8 @@ namespace {
 
 constexpr std::string_view kFirstLine = "koord-manifest/1";
 
+using config::is_plugin_id;
+
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
@@ -25,13 +28,6 @@ bool is_upper(char c) {
 }
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-
-bool is_id(std::string_view text) {
-  auto allowed = [](char c) { return is_lower(c) || is_digit(c) || c == '.' || c == '-'; };
-  return !text.empty() && text.size() <= 128 && (is_lower(text.front()) || is_digit(text.front())) &&
-         std::all_of(text.begin(), text.end(), allowed) && text.find("..") == std::string_view::npos &&
-         text.back() != '.';
 }
 
 bool is_version(std::string_view text) {
@@ -49,10 +45,10 @@ bool is_any(std::string_view) {
   return true;
 }
 
-// "koord.metrics/1": a dotted name, a slash, a revision.
+// "koord.metrics/1": a name like a plugin's, a slash, a revision.
 bool is_service(std::string_view text) {
   std::size_t slash = text.find('/');
-  return slash != std::string_view::npos && is_id(text.substr(0, slash)) &&
+  return slash != std::string_view::npos && is_plugin_id(text.substr(0, slash)) &&
          parse_uint(text.substr(slash + 1));
 }
 
@@ -124,7 +120,7 @@ using Value = std::string_view;
 constexpr std::array kKeys = {
     Key{"id", true,
         [](Value v, Manifest& m) {
-          return take_text(is_id, "a plain or reverse domain name of a-z, 0-9, '-' and '.'", "id", v, m.id);
+          return take_text(is_plugin_id, config::kPluginIdForm, "id", v, m.id);
         }},
     Key{"version", true,
         [](Value v, Manifest& m) {

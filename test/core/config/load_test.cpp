@@ -154,6 +154,30 @@ plugins:
   CHECK(config.plugins.directories == std::vector<std::string>{"/opt/plugins"});
 }
 
+TEST_CASE("a plugin of others is named as in its manifest, dots and all") {
+  const Config config = good("plugins: {settings: {com.example.softirqs: {period: 5s}}}");
+  CHECK(config.plugins.of("com.example.softirqs").period == 5s);
+  for (const char* bad : {".a", "a.", "a..b", "-a", "A.b", "a_b"})
+    CHECK(error_of("plugins: {settings: {" + std::string(bad) + ": }}")
+              .starts_with("plugins.settings: '" + std::string(bad) + "' is not a plugin id"));
+  CHECK(error_of("plugins: {settings: {com.example.x: {perid: 1s}}}")
+            .ends_with("did you mean 'plugins.settings.\"com.example.x\".period'?"));
+}
+
+TEST_CASE("by default every plugin is trusted whose file is") {
+  const Config config = good("");
+  CHECK(config.plugins.trust == Trust::any);
+  CHECK(config.plugins.trusted_keys.empty());
+  CHECK(config.plugins.of("a").sha256.empty());
+}
+
+TEST_CASE("trust in signatures needs keys") {
+  CHECK(good("plugins: {trust: signed, trustedKeys: [/k.pem]}").plugins.trust == Trust::signature);
+  CHECK(error_of("plugins: {trust: signed}") == "plugins.trust: 'signed' needs plugins.trustedKeys");
+  CHECK(error_of("plugins: {trust: none}") ==
+        "plugins.trust: expected one of any, pinned, signed, found 'none' at f.yaml:1:18");
+}
+
 TEST_CASE("a plugin that the file does not name has the defaults") {
   const Config config = good("plugins: {settings: {advisor-x: }}");
   for (const char* id : {"advisor-x", "advisor-y"}) {
@@ -177,7 +201,8 @@ TEST_CASE("errors in a plugin's settings name the plugin") {
   CHECK(error_of("plugins: {settings: {a: 5}}") ==
         "plugins.settings.a: expected a mapping, found '5' at f.yaml:1:25");
   CHECK(error_of("plugins: {settings: {A b: {}}}") ==
-        "plugins.settings: 'A b' is not a plugin id, expected a-z, 0-9 and '-' at f.yaml:1:22");
+        "plugins.settings: 'A b' is not a plugin id, expected a plain or reverse domain name of a-z, 0-9, '-' and "
+        "'.' at f.yaml:1:22");
 }
 
 TEST_CASE("the source 'file' needs a file") {

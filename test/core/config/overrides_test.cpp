@@ -47,6 +47,22 @@ TEST_CASE("an override may make the mappings on its way") {
   CHECK(config.plugins.of("a").config_json == R"({"deep":{"er":5}})");
 }
 
+TEST_CASE("a part in double quotes may hold dots and equals signs") {
+  const Config config = with("plugins: {settings: {com.example.x: {required: true}}}",
+                             {R"(plugins.settings."com.example.x".period=1s)",
+                              R"(plugins.settings."com.example.x".config."a.b=c"=5)", R"("workers"=2)"});
+  CHECK(config.plugins.of("com.example.x").required);
+  CHECK(config.plugins.of("com.example.x").period == 1s);
+  CHECK(config.plugins.of("com.example.x").config_json == R"({"a.b=c":5})");
+  CHECK(config.workers == 2);
+}
+
+TEST_CASE("a plugin id with dots and without quotes is an error that tells them") {
+  CHECK(error_of("plugins.settings.com.example.x.period=1s") ==
+        "a plugin id with dots is expected in double quotes at --set plugins.settings.com.example.x.period=1s, did "
+        "you mean 'plugins.settings.\"com.example.x\".period'?");
+}
+
 TEST_CASE("an override reaches a single gate") {
   CHECK(with("featureGates: {A: true}", {"featureGates.B=false"}).feature_gates ==
         GateMap{{"A", true}, {"B", false}});
@@ -67,7 +83,7 @@ TEST_CASE("an override's error names the override") {
 }
 
 TEST_CASE("an override of another form is an error") {
-  for (const char* bad : {"workers", "=5", ".a=5", "a.=5", "a..b=5", ""})
+  for (const char* bad : {"workers", "=5", ".a=5", "a.=5", "a..b=5", "", R"("a=5)", R"("a"b=5)", R"(a"b"=5)", R"("".a=5)", R"("a")"})
     CHECK(error_of(bad) == "expected 'key.key=value' at --set " + std::string(bad));
 }
 

@@ -56,6 +56,15 @@ TEST_CASE("a boolean is true or false, not yes, 1 or a string") {
         "plugins.settings.x.required: expected true or false, found the string 'true'");
 }
 
+TEST_CASE("a digest is 64 hexadecimal digits, kept in lower case") {
+  const std::string digits(63, '0');
+  CHECK(parse("plugins: {settings: {x: {sha256: " + digits + "A}}}", "f")->plugins.of("x").sha256 == digits + "a");
+  CHECK(error_of("plugins.settings.x.sha256", "") == "");
+  for (const std::string& bad : {std::string("0123"), digits, digits + "g"})
+    CHECK(error_of("plugins.settings.x.sha256", bad) ==
+          "plugins.settings.x.sha256: expected 64 hexadecimal digits, found '" + bad + "'");
+}
+
 TEST_CASE("an address is host and port, or empty for off") {
   for (const char* ok : {"127.0.0.1:9316", ":9316", "[::1]:0", "localhost:65535", ""})
     CHECK(error_of("listen.metrics", std::string("'") + ok + "'") == "");
