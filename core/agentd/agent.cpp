@@ -58,8 +58,9 @@ log::Level level_of(host::PluginState state) {
 
 host::Loader child_loader(std::string program, child::SnapshotImages& images) {
   if (program.empty()) program = directory_of_program() + "/koord-plugin-host";
-  return [program = std::move(program), &images](const std::string& path, const host::Manifest& manifest) {
-    return child::load_in_child({program, images}, path, manifest);
+  return [program = std::move(program), &images](const std::string& path, const host::Manifest& manifest,
+                                                const host::FileStamp& checked) {
+    return child::load_in_child({program, images}, path, manifest, checked);
   };
 }
 
@@ -144,7 +145,7 @@ Result<void> Agent::start() {
   export_capabilities(host_metrics_, capabilities_);
   handle_signals();
   state_.start();
-  start_plugins(config_);
+  start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
   return listen();
 }
 
@@ -169,7 +170,7 @@ void Agent::handle_signals() {
     log::warn(agent_log, "{}, ignoring", handled.error().message());
 }
 
-void Agent::start_plugins(const config::Config& config) {
+void Agent::start_plugins(const config::Config& config, const std::vector<host::TrustedKey>& keys) {
   config::FeatureGates gates;
   plugins_.discover(config.plugins.directories, gates);
   std::vector<std::string> problems = apply_gates(config.feature_gates, line_.feature_gates, gates);
@@ -180,23 +181,25 @@ void Agent::start_plugins(const config::Config& config) {
     gates_ = gates;
     gate_problems_ = std::move(problems);
   }
-  plugins_.apply(config.plugins, gates);
+  plugins_.apply(config.plugins, gates, keys);
 }
 
 void Agent::reload() {
   Result<config::Config> fresh = config::load(line_.config_path, line_.overrides);
+  Result<std::vector<host::TrustedKey>> keys =
+      fresh ? host::read_trusted_keys(fresh->plugins.trusted_keys) : fresh.error();
   {
     std::lock_guard lock(mutex_);
-    config_problem_ = fresh ? std::string() : fresh.error().message();
+    config_problem_ = keys ? std::string() : keys.error().message();
   }
-  if (!fresh) {
-    log::error(agent_log, "{}; keeping the last good configuration", fresh.error().message());
+  if (!keys) {
+    log::error(agent_log, "{}; keeping the last good configuration", keys.error().message());
     return;
   }
   std::vector<std::string> late = keys_needing_restart(config_, *fresh);
   if (!late.empty()) log::warn(agent_log, "{}: a change takes effect after a restart only", join(late, ", "));
   log::set_up(fresh->log.level, fresh->log.format);
-  start_plugins(*fresh);
+  start_plugins(*fresh, *keys);
   config_.log = fresh->log;
   config_.feature_gates = fresh->feature_gates;
   config_.plugins = fresh->plugins;

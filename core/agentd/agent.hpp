@@ -42,7 +42,7 @@ class Agent {
   Result<void> start();
   Result<void> listen();
   void handle_signals();
-  void start_plugins(const config::Config& config);
+  void start_plugins(const config::Config& config, const std::vector<host::TrustedKey>& keys);
   void reload();
   void stop();
 

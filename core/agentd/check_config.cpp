@@ -4,6 +4,7 @@
 #include "core/agentd/gates.hpp"
 #include "core/base/file.hpp"
 #include "core/config/load.hpp"
+#include "core/host/file_content.hpp"
 #include "core/host/manifest.hpp"
 
 namespace koord::agentd {
@@ -38,6 +39,8 @@ int check_config(const CommandLine& line, std::ostream& out) {
   }
   config::FeatureGates gates;
   std::vector<std::string> problems = collect_gates(config->plugins.directories, gates);
+  if (auto keys = host::read_trusted_keys(config->plugins.trusted_keys); !keys)
+    problems.push_back(keys.error().message());
   for (std::string& problem : apply_gates(config->feature_gates, line.feature_gates, gates))
     problems.push_back(std::move(problem));
   for (const std::string& problem : problems) out << problem << "\n";

@@ -10,6 +10,7 @@
 #include "core/agentd/version.hpp"
 #include "core/config/load.hpp"
 #include "core/config/reference.hpp"
+#include "core/host/file_content.hpp"
 
 namespace {
 
@@ -24,6 +25,8 @@ int complain(const koord::Error& error, int status) {
 int run_agent(const CommandLine& line) {
   auto config = koord::config::load(line.config_path, line.overrides);
   if (!config) return complain(config.error(), 2);
+  if (auto keys = koord::host::read_trusted_keys(config->plugins.trusted_keys); !keys)
+    return complain(keys.error(), 2);
   koord::agentd::prepare_process();
   auto agent = Agent::make(std::move(config).value(), line);
   if (!agent) return complain(agent.error(), 1);

@@ -15,6 +15,7 @@
 #include "core/child/process.hpp"
 #include "core/child/protocol.hpp"
 #include "core/child/wire.hpp"
+#include "core/host/file_stamp.hpp"
 #include "core/host/grants.hpp"
 #include "core/host/manifest.hpp"
 #include "core/host/plugin_context.hpp"
@@ -52,10 +53,11 @@ void add_labels(Packer& out, std::span<const koord_label> labels) {
 
 class ChildHome final : public host::Home {
  public:
-  ChildHome(Children children, std::string path, std::size_t class_index, host::PluginContext& context,
-            const host::HomeLimits& limits, std::vector<std::string> granted)
+  ChildHome(Children children, std::string path, const host::FileStamp& checked, std::size_t class_index,
+            host::PluginContext& context, const host::HomeLimits& limits, std::vector<std::string> granted)
       : children_(std::move(children)),
         path_(std::move(path)),
+        checked_(checked),
         class_index_(class_index),
         context_(context),
         limits_(limits),
@@ -64,7 +66,10 @@ class ChildHome final : public host::Home {
   void on_lost(std::function<void(const std::string& reason)> tell) override { tell_lost_ = std::move(tell); }
 
   CallResult create() override {
-    if (Result<void> started = start(); !started) return {.status = KOORD_E_IO, .text = started.error().message()};
+    if (Result<void> started = start(); !started) {
+      end();
+      return {.status = KOORD_E_IO, .text = started.error().message()};
+    }
     Packer message = request(Call::create);
     message.add(static_cast<std::uint32_t>(class_index_)).add(static_cast<std::uint32_t>(granted_.size()));
     for (const std::string& service : granted_) message.add(std::string_view(service));
@@ -138,6 +143,7 @@ class ChildHome final : public host::Home {
   using Take = std::function<void(Unpacker& given)>;
 
   Result<void> start() {
+    TRY(host::check_unchanged(path_, checked_));
     std::unique_ptr<Process> process = TRY(Process::start(children_.program, context_.id(), path_));
     confine(process->pid());
     {
@@ -150,7 +156,7 @@ class ChildHome final : public host::Home {
     Result<std::optional<Message>> introduction = process_->calls().receive(kLoadPatience);
     if (!introduction || !*introduction) return invalid(attendant_->how_it_ended());
     Unpacker in((*introduction)->bytes);
-    if (in.number<koord_status>() == KOORD_OK) return {};
+    if (in.number<koord_status>() == KOORD_OK) return host::check_unchanged(path_, checked_);
     return invalid(std::string(in.text().substr(0, kMaxText)));
   }
 
@@ -220,6 +226,7 @@ class ChildHome final : public host::Home {
 
   const Children children_;
   const std::string path_;
+  const host::FileStamp checked_;
   const std::size_t class_index_;
   host::PluginContext& context_;
   const host::HomeLimits limits_;
@@ -234,28 +241,30 @@ class ChildHome final : public host::Home {
 
 class ChildPlugin final : public host::LoadedPlugin {
  public:
-  ChildPlugin(Children children, std::string path, std::vector<ClassInfo> classes)
-      : children_(std::move(children)), path_(std::move(path)), classes_(std::move(classes)) {}
+  ChildPlugin(Children children, std::string path, const host::FileStamp& checked, std::vector<ClassInfo> classes)
+      : children_(std::move(children)), path_(std::move(path)), checked_(checked), classes_(std::move(classes)) {}
 
   const std::vector<ClassInfo>& classes() const override { return classes_; }
   bool expendable() const override { return true; }
 
   std::unique_ptr<host::Home> make_home(std::size_t class_index, host::PluginContext& context,
                                         const host::HomeLimits& limits) const override {
-    return std::make_unique<ChildHome>(children_, path_, class_index, context, limits,
+    return std::make_unique<ChildHome>(children_, path_, checked_, class_index, context, limits,
                                        host::granted_services(classes_[class_index].kind));
   }
 
  private:
   const Children children_;
   const std::string path_;
+  const host::FileStamp checked_;
   const std::vector<ClassInfo> classes_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(Children children, const std::string& path,
-                                                                const host::Manifest& manifest) {
+                                                                const host::Manifest& manifest,
+                                                                const host::FileStamp& checked) {
   std::unique_ptr<Process> process = TRY(Process::start(children.program, manifest.id, path));
   TRY(process->calls().send(request(Call::describe).bytes()));
   Result<std::optional<Message>> introduction = process->calls().receive(kLoadPatience);
@@ -275,7 +284,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(Children childre
       return invalid("wanted classes of the manifest's kinds, found one of '" + info.kind + "'");
   }
   return std::shared_ptr<const host::LoadedPlugin>(
-      new ChildPlugin(std::move(children), path, std::move(classes)));
+      new ChildPlugin(std::move(children), path, checked, std::move(classes)));
 }
 
 }  // namespace koord::child

@@ -18,8 +18,10 @@ struct Children {
   SnapshotImages& images;  // of the state
 };
 
-// A Loader: starts a child that maps the file and describes it, and ends it again.
+// A Loader: starts a child that maps the file and describes it, and ends it again. Each child must have mapped the
+// file that was checked, those that its homes start later, too.
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(Children children, const std::string& path,
-                                                                const host::Manifest& manifest);
+                                                                const host::Manifest& manifest,
+                                                                const host::FileStamp& checked);
 
 }  // namespace koord::child

@@ -75,6 +75,13 @@ Result<std::string> check_trusted_directory(const std::string& directory) {
   return real;
 }
 
+Result<std::string> check_trusted_file(const std::string& path) {
+  const std::string real = TRY(resolve(path));
+  const std::string directory =
+      TRY(check_trusted_directory(std::filesystem::path(real).parent_path().string()));
+  return check_trusted_file(directory, real);
+}
+
 Result<std::string> check_trusted_file(const std::string& trusted_directory, const std::string& path) {
   std::string real = TRY(resolve(path));
   if (!real.starts_with(trusted_directory + "/")) {

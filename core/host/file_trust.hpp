@@ -18,6 +18,9 @@ namespace koord::host {
 // The plugin directory itself: absolute, existing, trusted up to the root. Its path with all links resolved.
 Result<std::string> check_trusted_directory(const std::string& directory);
 
+// A file anywhere: it and the directory it lies in are trusted up to the root. Its path with all links resolved.
+Result<std::string> check_trusted_file(const std::string& path);
+
 // A file of a directory that was checked. The path to load, with all links resolved.
 Result<std::string> check_trusted_file(const std::string& trusted_directory, const std::string& path);
 

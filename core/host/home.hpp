@@ -24,6 +24,7 @@ namespace koord::host {
 
 class PluginContext;
 class StopSignal;
+struct FileStamp;
 struct Manifest;
 
 // What became of one call.
@@ -106,9 +107,9 @@ class LoadedPlugin {
   virtual bool expendable() const { return false; }
 };
 
-// Loads the file at this absolute path, whose manifest was read and accepted. May block and run code of the
-// plugin.
-using Loader =
-    std::function<Result<std::shared_ptr<const LoadedPlugin>>(const std::string& path, const Manifest&)>;
+// Loads the file at this absolute path, whose manifest was read and accepted. Whenever the file is mapped it must
+// still be the one with this stamp. May block and run code of the plugin.
+using Loader = std::function<Result<std::shared_ptr<const LoadedPlugin>>(
+    const std::string& path, const Manifest&, const FileStamp& checked)>;
 
 }  // namespace koord::host

@@ -81,19 +81,22 @@ void ManagedPlugin::set_state(PluginState state, std::string reason) {
   parts_.changed();
 }
 
-void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings) {
+void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand) {
   {
     std::lock_guard lock(mutex_);
     enabled_ = enabled;
     required_ = settings.required;
   }
   if (!file_.refusal.empty()) return;
+  demand_ = demand;
   if (!enabled) return stop();
-  if (supervisors().empty()) {
-    settings_ = settings;
-    return plugin_ == nullptr ? load() : begin();
-  }
-  change_settings(settings);
+  supervisors().empty() ? void(settings_ = settings) : change_settings(settings);
+  go_on();
+}
+
+void ManagedPlugin::go_on() {
+  if (fulfilled_ != demand_) return load();
+  if (supervisors().empty()) return begin();
   for (const auto& supervisor : supervisors()) supervisor->start();
 }
 
@@ -118,6 +121,7 @@ void ManagedPlugin::stop() {
   {
     std::lock_guard lock(mutex_);
     enabled_ = false;
+    refusal_.clear();
     none = supervisors_.empty();
   }
   for (const auto& supervisor : supervisors()) supervisor->stop();
@@ -132,21 +136,22 @@ Result<Loader> ManagedPlugin::loader() const {
 
 void ManagedPlugin::load() {
   Result<Loader> loader = this->loader();
-  if (!loader) return set_state(PluginState::refused, loader.error().message());
+  if (!loader && mapped_.plugin == nullptr) return set_state(PluginState::refused, loader.error().message());
+  if (std::exchange(loading_now_, true)) return;
   {
     std::lock_guard lock(mutex_);
-    if (mapping_) return;
-    mapping_ = true;
+    ++mappings_;
   }
   set_state(PluginState::loading);
-  auto map = [self = shared_from_this(), load = *std::move(loader)] {
-    Result<std::shared_ptr<const LoadedPlugin>> plugin = load(self->file_.path, self->file_.manifest);
-    self->parts_.loop.post([weak = std::weak_ptr(self), plugin] {
-      if (auto alive = weak.lock()) alive->loaded(plugin);
+  auto task = [self = shared_from_this(), demand = demand_, known = mapped_,
+               load = std::move(loader).value_or(Loader())] {
+    Result<Mapped> mapped = map(self->file_, demand, known, load);
+    self->parts_.loop.post([weak = std::weak_ptr(self), demand, mapped] {
+      if (auto alive = weak.lock()) alive->loaded(demand, mapped);
     });
     {
       std::lock_guard lock(self->mutex_);
-      self->mapping_ = false;
+      --self->mappings_;
     }
     self->parts_.changed();
   };
@@ -156,18 +161,44 @@ void ManagedPlugin::load() {
     self->set_state(PluginState::wedged,
                     "its constructors did not return within " + format_duration(kMappingPatience));
   };
-  loading_.post(map, {.wedged_after = kMappingPatience}, on_overrun);
+  loading_.post(task, {.wedged_after = kMappingPatience}, on_overrun);
 }
 
-void ManagedPlugin::loaded(const Result<std::shared_ptr<const LoadedPlugin>>& plugin) {
-  if (!plugin) return set_state(PluginState::refused, plugin.error().message());
-  plugin_ = *plugin;
+// What is mapped already is checked again, by the file it was mapped from.
+Result<ManagedPlugin::Mapped> ManagedPlugin::map(const PluginFile& file, const ContentDemand& demand,
+                                                 const Mapped& known, const Loader& load) {
+  CheckedFile checked = TRY(check_content(file.path, demand));
+  if (known.plugin == nullptr) {
+    Mapped mapped{TRY(load(file.path, file.manifest, checked.stamp)), checked.stamp};
+    TRY(check_unchanged(file.path, checked.stamp));
+    return mapped;
+  }
+  if (checked.content_was_read) TRY(check_unchanged(file.path, known.stamp));
+  return known;
+}
+
+void ManagedPlugin::loaded(const ContentDemand& demand, const Result<Mapped>& mapped) {
+  loading_now_ = false;
+  if (mapped) mapped_ = *mapped;
   bool enabled;
   {
     std::lock_guard lock(mutex_);
     enabled = enabled_;
+    refusal_.clear();
   }
-  enabled ? begin() : set_state(PluginState::disabled);
+  mapped ? void(fulfilled_ = demand) : fulfilled_.reset();
+  if (enabled && demand != demand_) return load();  // asked for meanwhile
+  if (!mapped) return refuse(mapped.error().message());
+  enabled ? go_on() : set_state(PluginState::disabled);
+}
+
+void ManagedPlugin::refuse(const std::string& reason) {
+  for (const auto& supervisor : supervisors()) supervisor->stop();
+  {
+    std::lock_guard lock(mutex_);
+    if (!supervisors_.empty() && enabled_) refusal_ = reason;
+  }
+  set_state(PluginState::refused, reason);
 }
 
 void ManagedPlugin::begin() {
@@ -175,7 +206,7 @@ void ManagedPlugin::begin() {
     return set_state(PluginState::failed, fine.error().message());
   set_budget();
   Supervisors made;
-  for (std::size_t i = 0; i < plugin_->classes().size(); ++i) made.push_back(make_supervisor(i));
+  for (std::size_t i = 0; i < mapped_.plugin->classes().size(); ++i) made.push_back(make_supervisor(i));
   {
     std::lock_guard lock(mutex_);
     supervisors_ = made;
@@ -184,7 +215,7 @@ void ManagedPlugin::begin() {
 }
 
 Result<void> ManagedPlugin::check_config_json() const {
-  for (const ClassInfo& info : plugin_->classes()) {
+  for (const ClassInfo& info : mapped_.plugin->classes()) {
     TRY(check_config(info.config_schema, settings_.config_json));
   }
   return {};
@@ -195,7 +226,7 @@ void ManagedPlugin::set_budget() {
 }
 
 std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_index) {
-  const ClassInfo& info = plugin_->classes()[class_index];
+  const ClassInfo& info = mapped_.plugin->classes()[class_index];
   std::vector<std::string> granted = granted_services(info.kind);
   auto make_context =
       [&services = parts_.services, id = file_.manifest.id,
@@ -203,7 +234,7 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
         return std::make_unique<PluginContext>(services, id, granted, config_json);
       };
   Instance::Parts instance{.plugin_id = file_.manifest.id,
-                           .plugin = plugin_,
+                           .plugin = mapped_.plugin,
                            .class_index = class_index,
                            .make_context = std::move(make_context),
                            .pool = parts_.pool,
@@ -240,7 +271,7 @@ bool ManagedPlugin::ended() const {
   Supervisors all;
   {
     std::lock_guard lock(mutex_);
-    if (mapping_) return false;
+    if (mappings_ > 0) return false;
     all = supervisors_;
   }
   return std::all_of(all.begin(), all.end(), [](const auto& s) { return s->instance().ended(); });
@@ -252,7 +283,7 @@ bool ManagedPlugin::write_off_rest(const std::string& reason) {
   }
   Supervisors all = supervisors();
   std::lock_guard lock(mutex_);
-  return !mapping_ && std::none_of(all.begin(), all.end(), [](const auto& supervisor) {
+  return mappings_ == 0 && std::none_of(all.begin(), all.end(), [](const auto& supervisor) {
     return supervisor->instance().state() == PluginState::wedged;
   });
 }
@@ -283,6 +314,10 @@ PluginStatus ManagedPlugin::status() const {
     add_instance(status, supervisor->status());
     status.restarts += supervisor->restarts();
     status.period = supervisor->period();
+  }
+  if (!refusal_.empty()) {
+    status.state = PluginState::refused;
+    status.reason = refusal_;
   }
   if (!note_.empty() && status.reason.empty()) status.reason = note_;
   if (!enabled_ && has_ended(status.state)) {

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// ManagedPlugin: one plugin file and all that runs of it: maps it on a worker when its gate is first on, then
-// has a supervisor for each of its classes. [loop thread] but for what is marked [any]. Held by shared_ptr:
-// mapping may end after it was given up.
+// ManagedPlugin: one plugin file and all that runs of it: checks and maps it on a worker when its gate is first on,
+// then has a supervisor for each of its classes. When other content is asked for while it runs, the file is checked
+// again; until that is done it goes on, and it ends when what was mapped does not pass. [loop thread] but for what is
+// marked [any]. Held by shared_ptr: mapping may end after it was given up.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/config/config.hpp"
 #include "core/event/strand.hpp"
+#include "core/host/file_content.hpp"
 #include "core/host/plugin_catalogue.hpp"
 #include "core/host/plugin_status.hpp"
 #include "core/host/supervisor.hpp"
@@ -39,8 +42,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
 
   const PluginFile& file() const { return file_; }
 
-  // Makes it run or end, with these settings.
-  void apply(bool enabled, const config::PluginSettings& settings);
+  // Makes it run or end, with these settings, if its file has this content.
+  void apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand);
   void stop();
 
   // [any]
@@ -53,10 +56,20 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
  private:
   using Supervisors = std::vector<std::shared_ptr<Supervisor>>;
 
+  // What is mapped, and the file it was mapped from.
+  struct Mapped {
+    std::shared_ptr<const LoadedPlugin> plugin;
+    FileStamp stamp;
+  };
+
+  void go_on();
   void load();
   Result<Loader> loader() const;
   HomeLimits home_limits() const;
-  void loaded(const Result<std::shared_ptr<const LoadedPlugin>>& plugin);
+  static Result<Mapped> map(const PluginFile& file, const ContentDemand& demand, const Mapped& known,
+                            const Loader& load);
+  void loaded(const ContentDemand& demand, const Result<Mapped>& mapped);
+  void refuse(const std::string& reason);
   void begin();
   void change_settings(const config::PluginSettings& settings);
   Result<void> check_config_json() const;
@@ -71,15 +84,19 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   const PluginFile file_;
   const unsigned nth_;
   config::PluginSettings settings_;  // those in force
-  std::shared_ptr<const LoadedPlugin> plugin_;
+  Mapped mapped_;
+  ContentDemand demand_;
+  std::optional<ContentDemand> fulfilled_;  // what mapped_ was last found to have
+  bool loading_now_ = false;
 
   mutable std::mutex mutex_;  // of what follows
   bool enabled_ = false;
   bool required_ = false;
-  bool mapping_ = false;
+  unsigned mappings_ = 0;  // tasks of loading_ that have not ended
   PluginState state_;  // until it has supervisors
   std::string reason_;
-  std::string note_;  // what is to be said of a running plugin
+  std::string refusal_;  // of what had been running
+  std::string note_;     // what is to be said of a running plugin
   Supervisors supervisors_;
 
   event::Strand loading_;  // last: its tasks use the rest

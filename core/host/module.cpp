@@ -2,7 +2,6 @@
 #include "core/host/module.hpp"
 
 #include <dlfcn.h>
-#include <sys/stat.h>
 
 #include <boost/dll/shared_library.hpp>
 #include <exception>
@@ -28,23 +27,22 @@ constexpr type kMode =
 // A constructor of an honest plugin does next to nothing.
 constexpr Duration kPatience = std::chrono::seconds(10);
 
-using FileIdentity = std::pair<dev_t, ino_t>;
+using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
+
+struct Mapped {
+  boost::dll::shared_library library;
+  FileStamp stamp;
+};
 
 struct Handles {
   std::mutex mutex;
-  std::map<FileIdentity, boost::dll::shared_library> by_file;
+  std::map<FileIdentity, Mapped> by_file;
 };
 
 // Never destroyed: boost's destructor would call dlclose.
 Handles& handles() {
   static Handles& all = *new Handles;
   return all;
-}
-
-Result<FileIdentity> identity_of(const std::string& path) {
-  struct stat about;
-  if (::stat(path.c_str(), &about) != 0) return system_error(errno, "cannot stat '" + path + "'");
-  return FileIdentity{about.st_dev, about.st_ino};
 }
 
 // The loader's own text, without the "boost::dll::…failed" around it.
@@ -84,16 +82,18 @@ struct Entry {
   const koord_module* (*function)();
 };
 
-Result<Entry> find_entry(const std::string& path, bool tried_first) {
-  FileIdentity file = TRY(identity_of(path));
+Result<Entry> find_entry(const std::string& path, bool tried_first, const FileStamp& checked) {
+  FileIdentity file{checked.device, checked.inode};
   std::lock_guard lock(handles().mutex);
   auto known = handles().by_file.find(file);
   if (known == handles().by_file.end()) {
     if (tried_first) TRY(try_to_map(path));
-    known = handles().by_file.emplace(file, TRY(map_file(path))).first;
+    known = handles().by_file.emplace(file, Mapped{TRY(map_file(path)), checked}).first;
   }
-  if (!known->second.has("koord_entry_v1")) return invalid("wanted the symbol koord_entry_v1, found none");
-  return Entry{&known->second.get<const koord_module*()>("koord_entry_v1")};
+  TRY(check_unchanged(path, known->second.stamp));
+  const boost::dll::shared_library& library = known->second.library;
+  if (!library.has("koord_entry_v1")) return invalid("wanted the symbol koord_entry_v1, found none");
+  return Entry{&library.get<const koord_module*()>("koord_entry_v1")};
 }
 
 Result<const koord_module*> call_entry(Entry entry) {
@@ -109,19 +109,21 @@ Result<const koord_module*> call_entry(Entry entry) {
 Module::Module(const koord_module* table, std::vector<ClassInfo> classes)
     : table_(table), classes_(std::move(classes)) {}
 
-Result<std::shared_ptr<const Module>> Module::make(const std::string& path, const Manifest& manifest, bool tried_first) {
-  Entry entry = TRY(find_entry(path, tried_first));
+Result<std::shared_ptr<const Module>> Module::make(const std::string& path, const Manifest& manifest, bool tried_first,
+                                                   const FileStamp& checked) {
+  Entry entry = TRY(find_entry(path, tried_first, checked));
   const koord_module* table = TRY(call_entry(entry));
   std::vector<ClassInfo> classes = TRY(check_module(table, manifest));
   return std::shared_ptr<const Module>(new Module(table, std::move(classes)));
 }
 
-Result<std::shared_ptr<const LoadedPlugin>> Module::load(const std::string& path, const Manifest& manifest) {
-  return std::shared_ptr<const LoadedPlugin>(TRY(make(path, manifest, true)));
+Result<std::shared_ptr<const LoadedPlugin>> Module::load(const std::string& path, const Manifest& manifest,
+                                                         const FileStamp& checked) {
+  return std::shared_ptr<const LoadedPlugin>(TRY(make(path, manifest, true, checked)));
 }
 
 Result<std::shared_ptr<const Module>> Module::load_untried(const std::string& path, const Manifest& manifest) {
-  return make(path, manifest, false);
+  return make(path, manifest, false, TRY(stamp_of(path)));
 }
 
 const koord_class* Module::class_at(std::size_t index) const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "core/host/file_stamp.hpp"
 #include "core/host/home.hpp"
 #include "core/host/manifest.hpp"
 #include "koordetector/plugin.h"
@@ -22,8 +23,9 @@ namespace koord::host {
 
 class Module final : public LoadedPlugin {
  public:
-  // A Loader.
-  static Result<std::shared_ptr<const LoadedPlugin>> load(const std::string& path, const Manifest& manifest);
+  // A Loader. A file that was mapped before and has changed since is refused: it cannot be mapped again.
+  static Result<std::shared_ptr<const LoadedPlugin>> load(const std::string& path, const Manifest& manifest,
+                                                          const FileStamp& checked);
   // The same without the trial, for a process that has nothing to lose.
   static Result<std::shared_ptr<const Module>> load_untried(const std::string& path, const Manifest& manifest);
 
@@ -34,7 +36,8 @@ class Module final : public LoadedPlugin {
   const koord_class* class_at(std::size_t index) const;
 
  private:
-  static Result<std::shared_ptr<const Module>> make(const std::string& path, const Manifest& manifest, bool tried_first);
+  static Result<std::shared_ptr<const Module>> make(const std::string& path, const Manifest& manifest, bool tried_first,
+                                                    const FileStamp& checked);
   Module(const koord_module* table, std::vector<ClassInfo> classes);
 
   const koord_module* table_;

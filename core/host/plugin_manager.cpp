@@ -152,7 +152,8 @@ void PluginManager::discover(const std::vector<std::string>& directories, config
   state_->changed();
 }
 
-void PluginManager::apply(const config::PluginsSettings& settings, const config::FeatureGates& gates) {
+void PluginManager::apply(const config::PluginsSettings& settings, const config::FeatureGates& gates,
+                          const std::vector<TrustedKey>& keys) {
   {
     std::lock_guard lock(state_->mutex);
     state_->required.clear();
@@ -162,7 +163,8 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
   }
   for (const auto& plugin : state_->all()) {
     const Manifest& manifest = plugin->file().manifest;
-    plugin->apply(gates.enabled(manifest.gate), settings.of(manifest.id));
+    const config::PluginSettings& of = settings.of(manifest.id);
+    plugin->apply(gates.enabled(manifest.gate), of, {settings.trust, of.sha256, keys});
   }
 }
 

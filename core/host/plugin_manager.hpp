@@ -18,6 +18,7 @@
 #include "core/base/result.hpp"
 #include "core/config/config.hpp"
 #include "core/config/feature_gates.hpp"
+#include "core/host/file_content.hpp"
 #include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
 
@@ -60,8 +61,9 @@ class PluginManager {
   // or a directory is told by status(), not here: nothing of it concerns the others.
   void discover(const std::vector<std::string>& directories, config::FeatureGates& gates);
 
-  // Makes what runs agree with the gates and settings.
-  void apply(const config::PluginsSettings& settings, const config::FeatureGates& gates);
+  // Makes what runs agree with the gates and settings. The keys are those of settings.trusted_keys.
+  void apply(const config::PluginsSettings& settings, const config::FeatureGates& gates,
+             const std::vector<TrustedKey>& keys = {});
 
   // Ends all plugins and waits for them, at most `grace`. False when one had to be left behind: its thread
   // may still use what it was given, so the process should then end with _exit and not take its parts down.

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/file.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "test/core/host/stage.hpp"
 
@@ -39,8 +40,8 @@ std::vector<pid_t> children() {
 
 struct Theatre {
   child::SnapshotImages images;
-  test::HostStage stage{{"actor"}, 4, [this](const std::string& path, const Manifest& manifest) {
-                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest);
+  test::HostStage stage{{"actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file) {
+                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file);
                         }};
 
   Theatre() {
@@ -111,6 +112,17 @@ TEST_CASE_FIXTURE(Theatre, "a child that is killed between ticks is restarted, t
   CHECK(counts());
 }
 
+TEST_CASE_FIXTURE(Theatre, "a child is not started again from a file that has changed since the check") {
+  play("count");
+  REQUIRE(counts());
+  const std::string file = status().path;
+  const std::string content = *read_file(file);
+  REQUIRE(write_file_atomically(file, content, 0755));
+  for (pid_t pid : children()) ::kill(pid, SIGKILL);
+  REQUIRE(await(PluginState::parked));
+  CHECK(contains(status().reason, "wanted the file that was mapped, inode"));
+}
+
 TEST_CASE_FIXTURE(Theatre, "five crashes park the plugin, with the reason") {
   play("segv");
   REQUIRE(await(PluginState::parked));
@@ -177,8 +189,8 @@ TEST_CASE_FIXTURE(Theatre, "stopping ends the process") {
 
 TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was wanted") {
   child::SnapshotImages images;
-  test::HostStage stage{{"actor"}, 2, [&](const std::string& path, const Manifest& manifest) {
-                          return child::load_in_child({"/nowhere/koord-plugin-host", images}, path, manifest);
+  test::HostStage stage{{"actor"}, 2, [&](const std::string& path, const Manifest& manifest, const FileStamp& file) {
+                          return child::load_in_child({"/nowhere/koord-plugin-host", images}, path, manifest, file);
                         }};
   stage.apply("Actor=true");
   REQUIRE(stage.await(kActor, PluginState::refused));

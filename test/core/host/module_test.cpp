@@ -16,7 +16,7 @@ namespace {
 
 std::string refusal(std::string_view plugin) {
   std::string path = built_plugin(plugin);
-  auto module = Module::load(path, *read_manifest(path));
+  auto module = Module::load(path, *read_manifest(path), *stamp_of(path));
   return module ? "loaded" : module.error().message();
 }
 
@@ -28,7 +28,7 @@ bool contains(const std::string& text, std::string_view part) {
 
 TEST_CASE("a module tells its classes in plain values") {
   std::string path = built_plugin("puppet");
-  auto module = Module::load(path, *read_manifest(path));
+  auto module = Module::load(path, *read_manifest(path), *stamp_of(path));
   REQUIRE_MESSAGE(module, refusal("puppet"));
   REQUIRE((*module)->classes().size() == 1);
   const ClassInfo& info = (*module)->classes()[0];
@@ -83,8 +83,8 @@ TEST_CASE("a table grown by a later minor is accepted") {
 
 TEST_CASE("a file is mapped once however often it is asked for") {
   std::string path = built_plugin("puppet");
-  auto first = Module::load(path, *read_manifest(path));
-  auto second = Module::load(path, *read_manifest(path));
+  auto first = Module::load(path, *read_manifest(path), *stamp_of(path));
+  auto second = Module::load(path, *read_manifest(path), *stamp_of(path));
   REQUIRE(first);
   REQUIRE(second);
   auto table = [](auto& module) { return static_cast<const Module&>(**module).class_at(0); };

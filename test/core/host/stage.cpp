@@ -15,7 +15,7 @@ namespace {
 
 std::shared_ptr<const host::LoadedPlugin> load(const std::string& path) {
   host::Manifest manifest = *host::read_manifest(path);
-  auto plugin = host::Module::load(path, manifest);
+  auto plugin = host::Module::load(path, manifest, *host::stamp_of(path));
   if (!plugin) throw std::runtime_error(plugin.error().message());
   return *plugin;
 }
@@ -109,7 +109,7 @@ void HostStage::apply(std::string_view gates) {
     manager_->discover(settings_.directories, all);
     if (auto applied = all.apply(gates, "the test"); !applied)
       throw std::runtime_error(applied.error().message());
-    manager_->apply(settings_, all);
+    manager_->apply(settings_, all, *host::read_trusted_keys(settings_.trusted_keys));
   });
 }
 
