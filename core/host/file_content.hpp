@@ -3,9 +3,10 @@
 // That nobody but root and our user can write it is file_trust.hpp's part, of plugins, signatures and keys alike.
 //
 // What was hashed is what is mapped: the file is opened once and read whole, that copy is hashed and verified. The
-// loader opens the path again, so the same inode with the same size and times must be found there after mapping. Only
-// root and our user can make it another in between. If they do, it is found, though after its constructors have run;
-// not found is what they hide by setting the clock, and what they write later into a file that is mapped. [any thread]
+// loader opens the path again, so the same inode with the same size and times must be found there after mapping, each
+// time it is mapped. Only root and our user can make it another in between. If they do, it is found, though after its
+// constructors have run. Not found is what they hide by setting the clock or within one tick of it, what they do to
+// libraries that the file needs, and what they write into it later. [any thread]
 #pragma once
 
 #include <string>

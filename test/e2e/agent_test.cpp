@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 #include "test/support/agent_process.hpp"
 
@@ -85,6 +87,26 @@ TEST_CASE("check-config names file, line and the nearest key, and exits with 2")
   CHECK(contains(checked.output, "'nodeName'"));
   agent.write_config("log: {level: debug}");
   CHECK(run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()}).exit_status == 0);
+}
+
+TEST_CASE("a trusted key that cannot be read is an error of the configuration that names it") {
+  AgentProcess agent;
+  Finished started = run_to_end({built("core/agentd/koordetector"), "--config", agent.config_path(), "--set",
+                                 "plugins.trustedKeys=[/no/such.pem]"});
+  CHECK(started.exit_status == 2);
+  CHECK(contains(started.output, "plugins.trustedKeys: cannot resolve '/no/such.pem'"));
+}
+
+TEST_CASE("a trusted key that is gone at a reload is told and the last good configuration stays in force") {
+  AgentProcess agent;
+  const std::string key = agent.folder() / "key.pem";
+  std::ofstream(key) << "-----BEGIN PUBLIC KEY-----\n"
+                        "MCowBQYDK2VwAyEAUtNXpXqDKT4pZVRie24gdwJcA1juh8FVmgA14KCiaiM=\n"
+                        "-----END PUBLIC KEY-----\n";
+  REQUIRE(agent.start({"--set", "plugins.trustedKeys=[" + key + "]"}));
+  std::filesystem::remove(key);
+  agent.process().signal(SIGHUP);
+  CHECK(eventually([&] { return contains(agent.get("/readyz"), "cannot resolve '" + key + "'"); }));
 }
 
 TEST_CASE("an unknown feature gate is told by check-config, and does not keep the agent from running") {
