@@ -10,6 +10,9 @@ export LC_ALL=C.UTF-8
 # Two checkouts, or two build folders, share what ccache has: objects hold no path of the folder they were made in.
 export CCACHE_NOHASHDIR=1
 
+# A miss then costs no preprocessing of its own: the compiler says what it read.
+export CCACHE_DEPEND=1
+
 # What ccache wants before it caches a precompiled header, and what is compiled with one. No source of ours uses __TIME__.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 

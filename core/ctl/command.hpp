@@ -29,7 +29,7 @@ struct Invocation {
 };
 
 struct Command {
-  std::string_view name;
+  std::string_view name;       // a word or two
   std::string_view arguments;  // "METRIC", "SELECT": one positional argument, or ""
   std::string_view summary;
   // Adds the command's own options.
@@ -38,7 +38,7 @@ struct Command {
   Result<void> (*run)(const Invocation&);
 };
 
-extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kSql;
+extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kSql, kPluginInfo;
 
 // What the agent answers to GET `target`, when that is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);

@@ -4,6 +4,7 @@
 #include <array>
 #include <iostream>
 
+#include "core/base/parse.hpp"
 #include "core/ctl/command.hpp"
 
 namespace koord::ctl {
@@ -11,7 +12,9 @@ namespace {
 
 constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock";
 
-std::array<const Command*, 6> commands() { return {&kTop, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kSql}; }
+std::array<const Command*, 7> commands() {
+  return {&kTop, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kSql, &kPluginInfo};
+}
 
 po::options_description options_of(const Command& command) {
   po::options_description options("Options");
@@ -24,7 +27,7 @@ po::options_description options_of(const Command& command) {
 }
 
 void print_usage(std::ostream& out) {
-  out << "Usage: koordctl COMMAND [options]\n\nLooks at the koordetector agent of this node.\n\nCommands\n";
+  out << "Usage: koordctl COMMAND [options]\n\nLooks at the koordetector agent of this node, and at plugins.\n\nCommands\n";
   for (const Command* command : commands()) {
     std::string name = std::string(command->name) + " " + std::string(command->arguments);
     out << "  " << name << std::string(name.size() < 18 ? 18 - name.size() : 1, ' ') << command->summary << "\n";
@@ -91,6 +94,16 @@ std::vector<std::string> command_first(std::vector<std::string> arguments) {
   return arguments;
 }
 
+// How many of the words the command's name is; 0: it is not named here.
+std::size_t words_of(std::string_view name, const std::vector<std::string>& arguments) {
+  std::size_t words = 0;
+  while (auto word = next_field(name, ' ')) {
+    if (words == arguments.size() || arguments[words] != *word) return 0;
+    ++words;
+  }
+  return words;
+}
+
 int main(const std::vector<std::string>& given) {
   std::vector<std::string> arguments = command_first(given);
   if (arguments.empty()) {
@@ -102,7 +115,8 @@ int main(const std::vector<std::string>& given) {
     return 0;
   }
   for (const Command* command : commands())
-    if (command->name == arguments[0]) return run(*command, {arguments.begin() + 1, arguments.end()});
+    if (std::size_t words = words_of(command->name, arguments))
+      return run(*command, {arguments.begin() + static_cast<std::ptrdiff_t>(words), arguments.end()});
   return complain("unknown command '" + arguments[0] + "'; koordctl --help lists them", 2);
 }
 

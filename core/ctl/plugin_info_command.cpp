@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl plugin info: what a plugin's file says of itself, and what an agent would make of that. No code of the file
+// runs, and no agent is needed.
+#include <filesystem>
+#include <system_error>
+
+#include "core/base/parse.hpp"
+#include "core/ctl/command.hpp"
+#include "core/ctl/json_view.hpp"
+#include "core/ctl/table.hpp"
+#include "core/host/file_trust.hpp"
+#include "core/host/grants.hpp"
+#include "core/host/isolation.hpp"
+#include "core/host/manifest.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void no_options(po::options_description&) {}
+
+// Why the agent would not load the file; empty when it would.
+std::string refusal(const std::string& path, const host::Manifest& manifest) {
+  std::error_code error;
+  if (auto trusted = host::check_trusted_file(std::filesystem::absolute(path, error).string()); !trusted) return trusted.error().message();
+  if (auto compatible = host::check_compatible(manifest); !compatible) return compatible.error().message();
+  if (auto granted = host::check_required_services(manifest); !granted) return granted.error().message();
+  return {};
+}
+
+std::string home_of(const host::Manifest& manifest) {
+  return host::lives_in_child(manifest, config::Isolation::automatic).value_or(true) ? "a process of its own" : "the agent";
+}
+
+json::array strings(const std::vector<std::string>& list) {
+  json::array array;
+  for (const std::string& item : list) array.emplace_back(item);
+  return array;
+}
+
+json::object as_json(const host::Manifest& manifest, const std::string& refused) {
+  const config::GateSpec gate = manifest.gate_spec();
+  return {{"id", manifest.id},
+          {"version", manifest.version},
+          {"abi", std::to_string(manifest.abi_major) + "." + std::to_string(manifest.abi_minor)},
+          {"kinds", strings(manifest.kinds)},
+          {"gate", gate.name},
+          {"stage", to_string(gate.stage)},
+          {"default", gate.default_on},
+          {"requires", strings(manifest.required_services)},
+          {"optional", strings(manifest.optional_services)},
+          {"runtime", to_string(manifest.runtime)},
+          {"home", home_of(manifest)},
+          {"license", manifest.license},
+          {"description", manifest.description},
+          {"refused", refused}};
+}
+
+// A list reads as words, a flag as on or off.
+std::string in_words(const json::value& value) {
+  if (value.is_bool()) return value.as_bool() ? "on" : "off";
+  if (!value.is_array()) return std::string(value.as_string());
+  std::vector<std::string> words;
+  for (const json::value& word : value.as_array()) words.emplace_back(word.as_string());
+  return join(words, ", ");
+}
+
+std::string as_table(const json::object& about) {
+  Table table({{"KEY"}, {"VALUE"}});
+  for (const auto& [key, value] : about)
+    if (std::string words = in_words(value); !words.empty()) table.add({std::string(key), std::move(words)});
+  return table.render();
+}
+
+Result<void> run_plugin_info(const Invocation& invocation) {
+  const std::string path = invocation.text("argument");
+  Result<host::Manifest> manifest = host::read_manifest(path);
+  if (!manifest) return std::move(manifest).error().context("'" + path + "'");
+  const json::object about = as_json(*manifest, refusal(path, *manifest));
+  invocation.out << (invocation.output == Output::json ? json::serialize(about) + "\n" : as_table(about));
+  return {};
+}
+
+}  // namespace
+
+const Command kPluginInfo{"plugin info", "FILE", "What a plugin's file says of itself; nothing of it is run.", no_options,
+                          run_plugin_info};
+
+}  // namespace koord::ctl
