@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/file.hpp"
+
 namespace koord::child {
 namespace {
 
@@ -62,6 +64,12 @@ Result<void> limit_resources() {
   return {};
 }
 
+// Where memory is short for both, the plugin goes before the agent does.
+void offer_as_victim() {
+  // Without a /proc there is nothing to do, and nothing lost.
+  [[maybe_unused]] Result<void> written = write_value("/proc/self/oom_score_adj", "500");
+}
+
 Result<void> deny_system_calls() {
   std::vector<sock_filter> program;
   auto load = [&](std::size_t offset) {
@@ -87,6 +95,7 @@ Result<void> deny_system_calls() {
 }  // namespace
 
 Result<void> enter_sandbox() {
+  offer_as_victim();
   TRY(no_new_privileges());
   TRY(limit_resources());
   TRY(drop_capabilities());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a child gives up before it maps its plugin's file: privileges for good, all capabilities, and the system calls
-// that change the machine rather than look at it (mounting, kernel modules, tracing, clocks, namespaces, keys).
+// that change the machine rather than look at it (mounting, kernel modules, tracing, clocks, namespaces, keys). And it is
+// the first to go when memory is short.
 #pragma once
 
 #include "core/base/result.hpp"

@@ -166,6 +166,16 @@ TEST_CASE_FIXTURE(Theatre, "a child may look at the machine and not change it") 
   CHECK(count() == EPERM);
 }
 
+TEST_CASE_FIXTURE(Theatre, "a child goes before the agent when memory is short") {
+  play("count");
+  REQUIRE(counts());
+  for (pid_t pid : children()) {
+    int score = 0;
+    std::ifstream("/proc/" + std::to_string(pid) + "/oom_score_adj") >> score;
+    CHECK(score == 500);
+  }
+}
+
 TEST_CASE_FIXTURE(Theatre, "a child that fills the ring faster than it is read hears of it and goes on") {
   play("flood");
   CHECK(eventually([&] { return contains(status().last_error, "the batch is dropped"); }));
