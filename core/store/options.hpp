@@ -20,7 +20,7 @@ struct Options {
   Duration journal_period = std::chrono::seconds(1);  // at most so much is lost when the process is killed
   bool journal = true;            // false: up to 4 minutes are lost when the process is killed
   // Rows in memory per metric, 8 bytes per series each: so many at most, fewer where they already reach back five minutes.
-  std::uint32_t ring_rows = 360;
+  std::uint32_t ring_rows = 320;
 };
 
 // An error names the option, its value and what is allowed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of the real agent with the three advisors (LD2), and how much of it each pod of three containers adds (LD3).
-// In MiB of resident memory, against a process that does nothing. Needs root.
+// In MiB of resident memory, against a process that does nothing. Needs root. `--steady` waits eleven minutes for the
+// rings of 250 pods to fill.
 #include <unistd.h>
 
 #include <cstdio>
@@ -31,8 +32,12 @@ double resident_mib(pid_t pid) {
   return 0;
 }
 
-std::vector<std::string> advisors() {
-  return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"), built("plugins/advisor-sched-latency")};
+std::vector<std::string> two_advisors() { return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")}; }
+
+std::vector<std::string> three_advisors() {
+  std::vector<std::string> advisors = two_advisors();
+  advisors.push_back(built("plugins/advisor-sched-latency"));
+  return advisors;
 }
 
 struct Footprint {
@@ -40,21 +45,31 @@ struct Footprint {
   double series = 0;
 };
 
-// After a few ticks of everything and a scrape.
-Footprint agent_footprint(std::string_view config, std::string_view awaited_metric) {
-  AgentProcess agent(config, advisors());
+// After a few ticks of everything and a scrape; with `steady` after the rings have grown to five minutes.
+Footprint agent_footprint(std::string_view config, const std::vector<std::string>& advisors, bool steady = false) {
+  AgentProcess agent(config, advisors);
   if (!agent.start()) return {};
-  eventually([&] { return agent.metrics().find(awaited_metric) != std::string::npos; });
-  eventually([&] { return find_metric(agent.metrics(), "koordetector_sched_latency_slots_used").has_value(); });
+  std::string_view awaited = config.empty() ? "koordetector_node_memory_usage" : "koordetector_container_memory_usage";
+  eventually([&] { return agent.metrics().find(awaited) != std::string::npos; });
+  if (advisors.size() == 3)
+    eventually([&] { return find_metric(agent.metrics(), "koordetector_sched_latency_slots_used").has_value(); });
+  if (steady) ::sleep(330);
   Footprint footprint{resident_mib(agent.process().pid()), 0};
   for (const char* plugin : {"advisor-node-resource", "advisor-pod-resource", "advisor-sched-latency"})
-    footprint.series += find_metric(agent.metrics(), "koordetector_plugin_series", {std::string("plugin=\"") + plugin + '"'}).value_or(0);
+    footprint.series +=
+        find_metric(agent.metrics(), "koordetector_plugin_series", {std::string("plugin=\"") + plugin + '"'}).value_or(0);
   return footprint;
+}
+
+void print_loaded(const char* what, int pods, const Footprint& loaded, const Footprint& idle) {
+  std::printf("LD3 %-22s %3d pods x 3 %6.1f MiB, %4.1f series a pod, %4.2f KiB each  target <= 24 at 250 with 12\n", what, pods,
+              loaded.mib, (loaded.series - idle.series) / pods, (loaded.mib - idle.mib) * 1024 / (loaded.series - idle.series));
+  std::fflush(stdout);
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   auto layout = cgroup::Layout::detect(NodeRoots());
   if (auto reason = RealCgroup::unavailable(); reason || !layout) {
     std::fprintf(stderr, "SKIPPED: %s\n", reason.value_or("no cgroup tree").c_str());
@@ -63,15 +78,13 @@ int main() {
   ChildProcess bare([] { ::pause(); });
   double nothing = resident_mib(bare.pid());
   std::printf("bare process %.1f MiB\n", nothing);
-  Footprint idle = agent_footprint("", "koordetector_node_memory_usage");
-  std::printf("LD2 agent, three advisors, no pods            %6.1f MiB  target <= 8 without eBPF's user part\n", idle.mib);
+  const bool steady = argc > 1 && std::string_view(argv[1]) == "--steady";
+  Footprint idle = agent_footprint("", three_advisors());
+  std::printf("LD2 agent, three advisors, no pods %6.1f MiB  target <= 8 without eBPF's user part\n", idle.mib);
   for (int pods : {100, 250}) {
     bench::PodTree tree(*layout, pods);
-    Footprint loaded = agent_footprint(kPodTreeOnly, "koordetector_container_memory_usage");
-    double more_kib = (loaded.mib - idle.mib) * 1024;
-    std::printf("LD3 agent, %3d pods x 3                        %6.1f MiB  %5.1f KiB a container, %4.2f KiB a series, target <= 24 at 250\n",
-                pods, loaded.mib, more_kib / (pods * bench::kContainersPerPod), more_kib / (loaded.series - idle.series));
-    std::fflush(stdout);
+    print_loaded("node and pods", pods, agent_footprint(kPodTreeOnly, two_advisors(), steady && pods == 250), idle);
+    print_loaded("and scheduling latency", pods, agent_footprint(kPodTreeOnly, three_advisors(), steady && pods == 250), idle);
   }
   return 0;
 }
