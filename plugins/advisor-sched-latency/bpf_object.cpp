@@ -21,6 +21,7 @@
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-qual"  // what bpftool generates is not ours to mend
+#pragma GCC diagnostic ignored "-Woverlength-strings"
 #include "bpf/sched_latency/sched_latency.skel.h"
 #pragma GCC diagnostic pop
 
@@ -46,7 +47,7 @@ std::vector<std::string_view> programs_of(Source source) {
 
 thread_local std::string* first_warning = nullptr;
 
-int keep_first_warning(libbpf_print_level level, const char* format, va_list arguments) {
+[[gnu::format(printf, 2, 0)]] int keep_first_warning(libbpf_print_level level, const char* format, va_list arguments) {
   if (level != LIBBPF_WARN || !first_warning || !first_warning->empty()) return 0;
   std::array<char, 512> line{};
   std::vsnprintf(line.data(), line.size(), format, arguments);
@@ -116,7 +117,8 @@ void BpfObject::Close::operator()(bpf_link* link) const {
 Result<BpfObject> BpfObject::load(Source source, int hierarchy_id, std::uint32_t slots,
                                   const ProbeOptions& options) {
   Warnings warnings;
-  LIBBPF_OPTS(bpf_object_open_opts, open_options);
+  bpf_object_open_opts open_options{};
+  open_options.sz = sizeof open_options;
   open_options.btf_custom_path = options.btf.empty() ? nullptr : options.btf.c_str();
   ::sched_latency* skeleton = sched_latency__open_opts(&open_options);
   if (!skeleton) return warnings.error(-errno, "cannot open the programs");

@@ -118,7 +118,8 @@ std::uint32_t BpfProbe::slots_to_read() const {
 Result<void> BpfProbe::read_slots(std::uint32_t n) {
   std::uint32_t next = 0;
   std::uint32_t count = n;
-  LIBBPF_OPTS(bpf_map_batch_opts, options);
+  bpf_map_batch_opts options{};
+  options.sz = sizeof options;
   int status = bpf_map_lookup_batch(object_.histograms(), nullptr, &next, keys_.data(), values_.data(),
                                     &count, &options);
   const bool is_complete = (status == 0 || errno == ENOENT) && count == n;

@@ -134,9 +134,9 @@ TEST_CASE_FIXTURE(OnNode, "an advisor is told by every service what the host kno
       {"nr_periods", 7}, {"nr_throttled is absent", 1}, {"read now", 1}, {"kv", 6}, {"kv misses", 1},
       {"config misses", 1}, {"config of another type", 0}, {"config i64", 0}, {"long file", 5000},
       {"broken", KOORD_CAPABILITY_BROKEN}, {"ticks", 1}};
-  for (const auto& [fact, value] : expected) {
-    CAPTURE(fact);
-    CHECK(host.value("test_fact", {{"fact", fact}}) == value);
+  for (const auto& fact : expected) {
+    CAPTURE(fact.first);
+    CHECK(host.value("test_fact", {{"fact", fact.first}}) == fact.second);
   }
 }
 
