@@ -222,7 +222,6 @@ TEST_CASE("an external advisor keeps, changes and drops samples") {
 TEST_CASE("only a plugin that says so has a thread, and it ends when it is told to") {
   CHECK(!Calls<koord_advisor>(advisor).table->life.run);
   Calls<koord_external_advisor> calls(external_advisor);
-  std::atomic<int> waits = 0;
   StopSignal signal;
   koord_status status = KOORD_E_AGAIN;
   std::thread runner([&] { status = calls.table->life.run(calls.self, &signal.stop); });
