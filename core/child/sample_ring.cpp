@@ -30,12 +30,15 @@ struct SampleRing::Shared {
   alignas(64) std::atomic<std::uint64_t> dropped;
   alignas(64) unsigned char ring[kBytes];
 
+  // Of nothing, `data` may be null, which memcpy() may not be given.
   void put(std::uint64_t at, const void* data, std::size_t size) {
+    if (size == 0) return;
     std::size_t begin = at % kBytes, first = std::min(size, kBytes - begin);
     std::memcpy(ring + begin, data, first);
     std::memcpy(ring, static_cast<const unsigned char*>(data) + first, size - first);
   }
   void get(std::uint64_t at, void* data, std::size_t size) const {
+    if (size == 0) return;
     std::size_t begin = at % kBytes, first = std::min(size, kBytes - begin);
     std::memcpy(data, ring + begin, first);
     std::memcpy(static_cast<unsigned char*>(data) + first, ring, size - first);
