@@ -79,11 +79,11 @@ int main(int argc, char** argv) {
   double nothing = resident_mib(bare.pid());
   std::printf("bare process %.1f MiB\n", nothing);
   const bool steady = argc > 1 && std::string_view(argv[1]) == "--steady";
-  Footprint idle = agent_footprint("", three_advisors());
+  Footprint idle = agent_footprint("", three_advisors()), idle_two = agent_footprint("", two_advisors());
   std::printf("LD2 agent, three advisors, no pods %6.1f MiB  target <= 8 without eBPF's user part\n", idle.mib);
   for (int pods : {100, 250}) {
     bench::PodTree tree(*layout, pods);
-    print_loaded("node and pods", pods, agent_footprint(kPodTreeOnly, two_advisors(), steady && pods == 250), idle);
+    print_loaded("node and pods", pods, agent_footprint(kPodTreeOnly, two_advisors(), steady && pods == 250), idle_two);
     print_loaded("and scheduling latency", pods, agent_footprint(kPodTreeOnly, three_advisors(), steady && pods == 250), idle);
   }
   return 0;

@@ -29,7 +29,9 @@ struct Stranger {
     REQUIRE(agent.start(arguments));
   }
   bool plugins_say(std::string_view text) {
-    return eventually([&] { return contains(agent.ctl({"plugins"}).output, text); });
+    bool said = eventually([&] { return contains(agent.ctl({"plugins"}).output, text); });
+    if (!said) MESSAGE(agent.ctl({"plugins"}).output, agent.log());
+    return said;
   }
   // Its processes, as the agent tells them.
   std::vector<pid_t> processes() {
@@ -55,13 +57,13 @@ struct Stranger {
 }  // namespace
 
 TEST_CASE_FIXTURE(Stranger, "one that leaks is killed at its limit, and the reason is told") {
-  plays("leak", {"maxMemory=64Mi"});
+  plays("leak", {"maxMemory=64Mi", "period=200ms"});
   CHECK(plugins_say("out of its memory of 64 MiB"));
   check_that_the_others_go_on();
 }
 
 TEST_CASE_FIXTURE(Stranger, "one that starts threads without end gets as many as it may have") {
-  plays("fork", {"maxThreads=16", "deadline=1s"});
+  plays("fork", {"maxThreads=16", "period=200ms"});
   auto threads = [&] { return find_metric(agent.metrics(), "koordetector_actor_count"); };
   REQUIRE(eventually([&] { return threads().has_value(); }));
   CHECK(*threads() <= 16);
