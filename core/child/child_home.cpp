@@ -150,7 +150,9 @@ class ChildHome final : public host::Home {
       std::lock_guard lock(ending_);
       process_ = std::move(process);
       attendant_ = std::make_unique<Attendant>(*process_, context_, children_.images,
-                                               [this](const std::string& reason) { tell_lost_(explain(reason)); });
+                                               [this](const std::string& reason) {
+                                                 if (tell_lost_) tell_lost_(explain(reason));
+                                               });
     }
     TRY(process_->calls().send(request(Call::describe).bytes()));
     Result<std::optional<Message>> introduction = process_->calls().receive(kLoadPatience);

@@ -16,6 +16,9 @@
 
 #include "core/base/file.hpp"
 #include "core/child/snapshot_images.hpp"
+#include "core/host/file_stamp.hpp"
+#include "core/host/manifest.hpp"
+#include "core/host/plugin_context.hpp"
 #include "test/core/host/stage.hpp"
 
 using namespace koord;
@@ -196,6 +199,20 @@ TEST_CASE_FIXTURE(Theatre, "stopping ends the process") {
   stage.apply("Actor=false");
   CHECK(await(PluginState::disabled));
   CHECK(children().empty());
+}
+
+TEST_CASE_FIXTURE(Theatre, "a home that is lost while nobody listens says so at the next call") {
+  const std::string file = stage.shelf().file("actor");
+  auto plugin = child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, file, *read_manifest(file), *stamp_of(file));
+  REQUIRE(plugin);
+  auto context = stage.host().make_context(kActor, {"koord.metrics/1", "koord.config/1", "koord.state/1"});
+  std::unique_ptr<Home> home = (*plugin)->make_home(0, *context, {});
+  REQUIRE(home->create().ok());
+  REQUIRE(home->init().ok());
+  ::kill(home->process(), SIGKILL);
+  CallResult result = home->collect(from_ns(1), from_ns(2));
+  CHECK(result.lost);
+  CHECK(contains(result.text, "ended by signal 9"));
 }
 
 TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was wanted") {
