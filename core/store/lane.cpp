@@ -50,7 +50,6 @@ Column& Lane::add(SeriesId id) {
   *slot = std::make_unique<Column>();
   ++group.used;
   Column& column = **slot;
-  column.values = std::make_unique_for_overwrite<std::int64_t[]>(ring_rows_);
   column.lane = this;
   column.per_unit = per_unit_;
   // The newest row is open to a series that begins now, unless its group has sealed it.
@@ -82,7 +81,7 @@ void Lane::grow() {
   for (std::uint64_t row = oldest_row(); row < rows_; ++row) times[row % more] = time_of(row);
   for (auto& group : groups_) {
     for (auto& column : group->columns) {
-      if (!column) continue;
+      if (!column || !column->values) continue;
       auto values = std::make_unique_for_overwrite<std::int64_t[]>(more);
       for (std::uint64_t row = std::max(column->first_row, oldest_row()); row < column->next_row; ++row)
         values[row % more] = column->values[row % ring_rows_];
@@ -101,7 +100,9 @@ void Lane::begin_row(std::int64_t time_ms) {
   ++rows_;
 }
 
+// The rings of a lane are made when its first batch comes, one behind the other: they leave no holes when they grow.
 void Lane::fill_gap(Column& column) {
+  if (!column.values) column.values = std::make_unique_for_overwrite<std::int64_t[]>(ring_rows_);
   for (std::uint64_t row = std::max(column.next_row, oldest_row()); row + 1 < rows_; ++row)
     column.values[row % ring_rows_] = kMissing;
   column.next_row = rows_;

@@ -23,7 +23,7 @@ struct Group;
 // One living series' values in a ring: row r stands at r % ring_rows. Rows from next_row on are missing. What an append
 // touches stands in the first cache line.
 struct alignas(64) Column {
-  std::unique_ptr<std::int64_t[]> values;
+  std::unique_ptr<std::int64_t[]> values;  // from its first value on
   Lane* lane = nullptr;
   double per_unit = 1;  // 1 / resolution
   std::uint64_t next_row = 0;
@@ -65,12 +65,12 @@ class Lane {
   void begin_row(std::int64_t time_ms);
   // Sets the value in the newest row.
   void set(Column& column, std::int64_t value) {
-    if (column.next_row != rows_) fill_gap(column);
+    if (column.next_row != rows_ || !column.values) fill_gap(column);
     column.values[position_] = value;
   }
 
   // Where set() will write in the newest row or the one after: for prefetching.
-  const std::int64_t* near_newest(const Column& column) const { return &column.values[position_]; }
+  const std::int64_t* near_newest(const Column& column) const { return column.values ? &column.values[position_] : nullptr; }
 
   // The part of a column that is in memory: the rows with times in [from, to], in up to two pieces.
   struct Window {

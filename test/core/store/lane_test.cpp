@@ -85,3 +85,17 @@ TEST_CASE("a series that begins late, or has a gap, has no value from before whe
   CHECK(std::count(values.begin(), values.end(), 7) == 11);
   CHECK(std::count(values.begin(), values.end(), kMissing) == 50);
 }
+
+TEST_CASE("a series that begins when its newest row is sealed has no value there") {
+  CountingLane lane;
+  lane.append_rows(3, 1000);
+  std::uint64_t lost = 0;
+  lane.lane.seal(*lane.column.group, lane.time_ms, lost);
+  Column& late = lane.lane.add(2);
+  lane.lane.set(late, 7);
+  auto window = lane.lane.window(late, 0, lane.time_ms);
+  CHECK(window.values[0].empty());
+  lane.append_rows(1, 1000);
+  lane.lane.set(late, 8);
+  CHECK(lane.lane.window(late, 0, lane.time_ms).values[0].back() == 8);
+}
