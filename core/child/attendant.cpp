@@ -47,15 +47,16 @@ void Attendant::attend() {
   bool killed = false;
   for (bool serving = true; serving;) {
     pollfd waits[] = {{process_.services().fd(), POLLIN, 0},
-                      {process_.output(), POLLIN, 0},
+                      {output_open_ ? process_.output() : -1, POLLIN, 0},
                       {process_.pidfd(), POLLIN, 0},
                       {wake_.get(), POLLIN, 0}};
     int ready = ::poll(waits, std::size(waits), until_next_step());
     if (ready < 0 && errno != EINTR) break;
-    if (ready == 0) serving = take_next_step(killed);
+    // Also when the child keeps us busy.
+    if (until_next_step() == 0) serving = take_next_step(killed);
     if (waits[3].revents != 0) forget_wake();
     if (waits[1].revents != 0) read_output();
-    if (waits[0].revents != 0) serving = serve_request();
+    if (waits[0].revents != 0) serving = serve_request() && serving;
     if (waits[2].revents != 0 && waits[0].revents == 0) serving = false;
   }
   conclude();
@@ -115,7 +116,8 @@ bool Attendant::serve(Service service, Unpacker& request) {
 
 void Attendant::fetch_samples() {
   std::unique_lock lock(fetching_);
-  for (;;) {
+  // One full ring at most: a child that writes as fast as we read must not keep us here.
+  for (std::size_t batches = 0; batches < SampleRing::kMaxBatches; ++batches) {
     Result<std::optional<SampleRing::Batch>> batch = process_.samples().pop();
     if (!batch) {
       lock.unlock();
@@ -131,6 +133,7 @@ void Attendant::fetch_samples() {
 void Attendant::read_output() {
   char buffer[4096];
   ssize_t n = ::read(process_.output(), buffer, sizeof buffer);
+  if (n == 0) output_open_ = false;  // all its ends are closed: it would be readable for ever
   for (std::string_view rest(buffer, n > 0 ? static_cast<std::size_t>(n) : 0); !rest.empty();) {
     std::size_t end = std::min(rest.find('\n'), rest.size());
     output_line_.append(rest.substr(0, std::min(end, kMaxLine - std::min(kMaxLine, output_line_.size()))));

@@ -57,6 +57,7 @@ class Attendant {
   std::function<void(const std::string& reason)> on_end_;
   UniqueFd wake_;
   std::string output_line_;
+  bool output_open_ = true;
   std::mutex fetching_;
 
   std::mutex mutex_;  // of what follows

@@ -20,6 +20,7 @@ namespace koord::child {
 class SampleRing {
  public:
   static constexpr std::size_t kBytes = 256u << 10;   // of batches: 16,000 points
+  static constexpr std::size_t kMaxBatches = kBytes / (2 * sizeof(std::uint64_t));  // at once, of no points
   static constexpr std::size_t kMaxPoints = 4000;  // of one batch; more is sent as a message
 
   static Result<SampleRing> make();                // the host's side

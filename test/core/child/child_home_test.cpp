@@ -41,6 +41,17 @@ std::vector<pid_t> children() {
   return found;
 }
 
+// How many threads of this process have this name and state: S waits, R wants a CPU.
+int threads_in_state(const std::string& name, char state) {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string stat;
+    std::getline(std::ifstream(task.path() / "stat"), stat);
+    count += contains(stat, "(" + name + ") " + state) ? 1 : 0;
+  }
+  return count;
+}
+
 struct Theatre {
   child::SnapshotImages images;
   test::HostStage stage{{"actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file) {
@@ -156,6 +167,12 @@ TEST_CASE_FIXTURE(Theatre, "a tick that never returns ends with its process") {
 TEST_CASE_FIXTURE(Theatre, "a child that closes its channels is ended") {
   play("close");
   CHECK(eventually([&] { return status().restarts >= 1; }));
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child that closes its output goes on, and nobody turns in circles over it") {
+  play("mute");
+  REQUIRE(counts());
+  CHECK(eventually([] { return threads_in_state("child", 'S') == 2; }));
 }
 
 TEST_CASE_FIXTURE(Theatre, "a child that sends garbage is ended") {

@@ -69,6 +69,11 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "throw") throw std::runtime_error("the actor's text");
   if (part == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
   if (part == "close") return static_cast<void>(::close_range(3, ~0u, 0));
+  if (part == "mute") {
+    ::close(STDOUT_FILENO);
+    ::close(STDERR_FILENO);
+    return append(scene, scene.count);
+  }
   if (part == "garbage" && ::write(5, "garbage", 7) == 7) return;
   if (part == "print") return static_cast<void>(std::puts("printed by the actor"));
   if (part == "leak") return leak();
