@@ -82,8 +82,11 @@ struct Theatre {
   // Polls: ticks ring no bell.
   bool eventually(const std::function<bool()>& condition) {
     auto end = std::chrono::steady_clock::now() + 20s;
-    while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-    return condition();
+    while (std::chrono::steady_clock::now() < end) {
+      if (condition()) return true;
+      std::this_thread::yield();
+    }
+    return false;
   }
   double count() { return stage.host().value("actor_count").value_or(0); }
   bool counts() {
