@@ -2,7 +2,7 @@
 // Time. The agent measures intervals on *host time*: nanoseconds that advance with CLOCK_BOOTTIME (suspend
 // included), start near the Unix epoch's count and never step, whatever happens to the wall clock. Host time is
 // comparable across restarts of the agent, since it never starts before the newest sample of the metric cache.
-// Wall time is a label only. Clocks are passed in; a test passes test/support/fake_clock.hpp.
+// Wall time is a label only. Clocks are passed in; a test passes core/base/manual_clock.hpp.
 #pragma once
 
 #include <chrono>

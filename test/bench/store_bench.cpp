@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/store/store.hpp"
-#include "test/support/fake_clock.hpp"
+#include "core/base/manual_clock.hpp"
 
 using namespace koord;
 using namespace koord::store;
@@ -102,7 +102,7 @@ struct Model {
 
 struct Run {
   Directory directory;
-  test::FakeClock clock;
+  ManualClock clock;
   Options options;
   std::unique_ptr<Store> store;
   Model model;

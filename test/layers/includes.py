@@ -22,11 +22,12 @@ COLUMNS = [
     ['state', 'knob', 'hook', 'predict', 'analysis', 'report'],
     ['host'],
     ['child'],
+    ['workshop'],
     ['agentd', 'ctl', 'plugin_host', 'cri_proxy', 'manager'],
 ]
 
 # The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
-KNOWS_THE_ABI = ['host', 'child', 'agentd', 'ctl', 'plugin_host']
+KNOWS_THE_ABI = ['host', 'child', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
 # Of the core a plugin may link what keeps no state of the node: all of base, and these headers.
 PLUGIN_MAY_INCLUDE = [

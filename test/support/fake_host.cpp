@@ -3,39 +3,12 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <cmath>
 #include <stdexcept>
-
-#include "core/host/services.hpp"
 
 namespace koord::test {
 namespace {
 
 constexpr Duration kDeadline = std::chrono::seconds(1);
-
-std::unique_ptr<store::Store> open_in_memory(const Clock& clock) {
-  Result<std::unique_ptr<store::Store>> opened = store::Store::open({}, clock);
-  if (!opened) throw std::runtime_error(opened.error().message());
-  return *std::move(opened);
-}
-
-cgroup::Layout layout_of(const NodeRoots& roots) {
-  return cgroup::Layout::detect(roots).value_or(cgroup::Layout());
-}
-
-std::set<std::string> everything() {
-  std::set<std::string> ids;
-  for (const host::OfferedService& service : host::offered_services()) ids.emplace(service.id);
-  return ids;
-}
-
-bool has_all(const metric::Labels& labels, const metric::Labels& wanted) {
-  for (const auto& label : wanted) {
-    if (std::find(labels.begin(), labels.end(), label) == labels.end()) return false;
-  }
-  return true;
-}
 
 const koord_module* load(const std::string& shared_object) {
   void* library = ::dlopen(shared_object.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -55,48 +28,14 @@ const koord_class* class_of(const koord_module* module, std::uint32_t index) {
 }  // namespace
 
 FakeHost::FakeHost(const FakeNode& node, std::string config_json)
-    : store_(open_in_memory(clock_)),
-      feed_(*store_),
-      metrics_("fake-node", &feed_),
-      cgroups_(layout_of(node.roots())),
-      services_{clock_, node.roots(), metrics_, feed_, hub_, cgroups_, capabilities_, {}, {}},
-      context_(make_context("test", everything(), std::move(config_json))) {
-  hub_.on_subject_end([this](std::uint64_t handle) { metrics_.end_subject(handle); });
-}
+    : Stage(node.roots(), clock_, "fake-node"),
+      context_(make_context("test", workshop::all_services(), std::move(config_json))) {}
 
 FakeHost::~FakeHost() = default;
-
-std::unique_ptr<host::PluginContext> FakeHost::make_context(std::string plugin_id,
-                                                            std::set<std::string> granted,
-                                                            std::string config_json) {
-  return std::make_unique<host::PluginContext>(services_, std::move(plugin_id), std::move(granted),
-                                               std::move(config_json));
-}
 
 std::string FakeHost::last_error() {
   std::optional<host::ReportedError> error = context_->take_error();
   return error ? error->text : "";
-}
-
-std::vector<FakeHost::Series> FakeHost::series(std::string_view metric) const {
-  std::vector<Series> found;
-  metrics_.for_each_series([&](const metric::SeriesView& view) {
-    if (view.desc.name != metric || std::isnan(view.value)) return;
-    metric::Labels labels = view.subject_labels;
-    labels.insert(labels.end(), view.own_labels.begin(), view.own_labels.end());
-    found.push_back({std::move(labels), view.value});
-  });
-  return found;
-}
-
-std::optional<double> FakeHost::value(std::string_view metric, const metric::Labels& labels) const {
-  std::optional<double> value;
-  for (const Series& one : series(metric)) {
-    if (!has_all(one.labels, labels)) continue;
-    if (value) return std::nullopt;
-    value = one.value;
-  }
-  return value;
 }
 
 FakeInstance::FakeInstance(FakeHost& host, const koord_module* module, std::uint32_t class_index)

@@ -12,31 +12,26 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "core/host/plugin_context.hpp"
-#include "core/metric/labels.hpp"
-#include "core/state/hub.hpp"
+#include "core/base/manual_clock.hpp"
+#include "core/workshop/stage.hpp"
 #include "koordetector/plugin.h"
-#include "test/support/fake_clock.hpp"
 #include "test/support/fake_node.hpp"
 
 namespace koord::test {
 
-class FakeHost {
+// The clock lives before the stage that runs on it, and longer.
+struct MovedClock {
+  ManualClock clock_;
+};
+
+class FakeHost : private MovedClock, public workshop::Stage {
  public:
   explicit FakeHost(const FakeNode& node, std::string config_json = "{}");
   ~FakeHost();
 
-  FakeClock& clock() { return clock_; }
-  state::Hub& hub() { return hub_; }
-  metric::Registry& metrics() { return metrics_; }
-  store::Store& store() { return *store_; }
-  host::CapabilityBoard& capabilities() { return capabilities_; }
-  host::SharedServices& services() { return services_; }
+  ManualClock& clock() { return clock_; }
 
   // The plugin "test", which is granted everything that is offered.
   host::PluginContext& context() { return *context_; }
@@ -47,29 +42,7 @@ class FakeHost {
   }
   std::string last_error();
 
-  // Another plugin on the same host.
-  std::unique_ptr<host::PluginContext> make_context(std::string plugin_id, std::set<std::string> granted,
-                                                    std::string config_json = "{}");
-
-  struct Series {
-    metric::Labels labels;  // of the subject, then its own
-    double value;
-  };
-  // The living series of a metric that have a value.
-  std::vector<Series> series(std::string_view metric) const;
-  // The last value of the one series that has these labels among its own and its subject's; nullopt when
-  // there is none, or more than one.
-  std::optional<double> value(std::string_view metric, const metric::Labels& labels = {}) const;
-
  private:
-  FakeClock clock_;
-  std::unique_ptr<store::Store> store_;
-  host::StoreFeed feed_;
-  metric::Registry metrics_;
-  state::Hub hub_;
-  cgroup::Reader cgroups_;
-  host::CapabilityBoard capabilities_;
-  host::SharedServices services_;
   std::unique_ptr<host::PluginContext> context_;
 };
 

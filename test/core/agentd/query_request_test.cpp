@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "test/support/fake_clock.hpp"
+#include "core/base/manual_clock.hpp"
 
 using namespace koord;
 using namespace koord::agentd;
@@ -16,7 +16,7 @@ Result<QueryRequest> parse(std::vector<http::Query::Parameter> parameters, const
 }
 
 std::string complaint(std::vector<http::Query::Parameter> parameters) {
-  test::FakeClock clock;
+  ManualClock clock;
   auto request = parse(std::move(parameters), clock);
   return request ? "" : request.error().message();
 }
@@ -24,7 +24,7 @@ std::string complaint(std::vector<http::Query::Parameter> parameters) {
 }  // namespace
 
 TEST_CASE("a query without a span is about the last five minutes") {
-  test::FakeClock clock;
+  ManualClock clock;
   auto request = parse({{"metric", "node_cpu_usage"}}, clock);
   REQUIRE(request);
   CHECK(request->query.to == clock.now());
@@ -33,7 +33,7 @@ TEST_CASE("a query without a span is about the last five minutes") {
 }
 
 TEST_CASE("a query names window, aggregations and labels") {
-  test::FakeClock clock;
+  ManualClock clock;
   auto request = parse({{"metric", "m"}, {"window", "1h"}, {"agg", "p95,last"}, {"label", "a=b=c"}, {"raw", "true"}}, clock);
   REQUIRE(request);
   CHECK(request->query.from == clock.now() - 1h);
@@ -43,7 +43,7 @@ TEST_CASE("a query names window, aggregations and labels") {
 }
 
 TEST_CASE("from and to are wall time, also after the wall clock was set") {
-  test::FakeClock clock;
+  ManualClock clock;
   clock.step_wall(1h);
   double wall = static_cast<double>(clock.wall_ns() / 1'000'000'000);
   auto request = parse({{"metric", "m"}, {"from", std::to_string(wall - 60)}, {"to", std::to_string(wall)}}, clock);

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "core/log/capture.hpp"
-#include "test/support/fake_clock.hpp"
+#include "core/base/manual_clock.hpp"
 
 using namespace koord;
 using namespace std::chrono_literals;
@@ -16,7 +16,7 @@ constexpr log::Category test_log{"test"};
 }  // namespace
 
 TEST_CASE("a rate limit passes the first lines of a period and leaves out the rest") {
-  test::FakeClock clock;
+  ManualClock clock;
   log::RateLimit limit(2, 1min);
   CHECK(limit.admit(clock.now()) == 0u);
   CHECK(limit.admit(clock.now()) == 0u);
@@ -26,7 +26,7 @@ TEST_CASE("a rate limit passes the first lines of a period and leaves out the re
 }
 
 TEST_CASE("a rate limit tells once how many lines it left out") {
-  test::FakeClock clock;
+  ManualClock clock;
   log::RateLimit limit(1, 1min);
   for (int i = 0; i < 4; ++i) (void)limit.admit(clock.now());
   clock.advance(1min);
@@ -36,7 +36,7 @@ TEST_CASE("a rate limit tells once how many lines it left out") {
 }
 
 TEST_CASE("the first line of the next period says how many were left out") {
-  test::FakeClock clock;
+  ManualClock clock;
   log::Capture capture;
   log::RateLimit limit(1, 1min);
   for (int i = 0; i < 3; ++i) limit.write(clock.now(), test_log, log::Level::warn, "it failed");
@@ -48,7 +48,7 @@ TEST_CASE("the first line of the next period says how many were left out") {
 }
 
 TEST_CASE("a line below the level does not use up the limit") {
-  test::FakeClock clock;
+  ManualClock clock;
   log::Capture capture(log::Level::warn);
   log::RateLimit limit(1, 1min);
   limit.write(clock.now(), test_log, log::Level::debug, "quiet");

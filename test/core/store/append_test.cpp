@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(StoreFixture, "an index or an identity in use cannot begin aga
 }
 
 TEST_CASE("without a path everything is in memory") {
-  FakeClock clock;
+  ManualClock clock;
   Options options;
   std::unique_ptr<Store> store = std::move(*Store::open(options, clock));
   REQUIRE(store->begin_series(1, {"cpu", "1", 1, {}}));
@@ -100,7 +100,7 @@ TEST_CASE("without a path everything is in memory") {
 }
 
 TEST_CASE("an option out of range is refused by name") {
-  FakeClock clock;
+  ManualClock clock;
   Options options;
   options.ring_rows = 10;
   CHECK(Store::open(options, clock).error().text == "store ring_rows: 10 is out of range, expected 130 to 100000");

@@ -16,7 +16,7 @@ constexpr std::uint32_t kSeries = 70;
 // In a child process: appends `seconds` rows of all series and flushes; then three rows more, which nobody flushes,
 // and says so through the pipe. Then it waits to be killed.
 [[noreturn]] void write_until_killed(const std::string& path, int seconds, int pipe) {
-  FakeClock clock;
+  ManualClock clock;
   Options options;
   options.path = path;
   options.journal_period = 1h;
@@ -63,7 +63,7 @@ TEST_CASE("after SIGKILL every flushed row is there once, and the file is sound"
     std::string path = directory / "metrics.db";
     write_and_kill(path, seconds);
     CHECK(one(path, "SELECT count(*) FROM samples") == std::to_string(seconds * static_cast<int>(kSeries)));
-    FakeClock clock;
+    ManualClock clock;
     clock.advance(Duration(1s) * (seconds + 3));
     Options options;
     options.path = path;
@@ -83,7 +83,7 @@ TEST_CASE("a second kill and restart loses nothing that the first had restored")
   write_and_kill(path, 130);
   std::string journal = "SELECT count(*) FROM samples";
   std::string before = one(path, journal);
-  FakeClock clock;
+  ManualClock clock;
   Options options;
   options.path = path;
   clock.advance(1h);

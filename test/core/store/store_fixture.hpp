@@ -11,7 +11,7 @@
 
 #include "core/store/store.hpp"
 #include "test/core/store/temporary_directory.hpp"
-#include "test/support/fake_clock.hpp"
+#include "core/base/manual_clock.hpp"
 
 namespace koord::test {
 
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 struct StoreFixture {
   TemporaryDirectory directory;
-  FakeClock clock;
+  ManualClock clock;
   Options options;
   std::unique_ptr<Store> store;
 

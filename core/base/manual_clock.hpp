@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock that stands still until the test moves it. Wall time can be stepped on its own.
+// A clock that stands still until somebody moves it: for tests, and for what was recorded and is played again. Wall time
+// can be stepped on its own. [any thread]
 #pragma once
 
 #include <atomic>
 
 #include "core/base/clock.hpp"
 
-namespace koord::test {
+namespace koord {
 
-class FakeClock final : public Clock {
+class ManualClock final : public Clock {
  public:
-  explicit FakeClock(std::int64_t start_ns = 1'700'000'000'000'000'000) : now_ns_(start_ns), wall_ns_(start_ns) {}
+  explicit ManualClock(std::int64_t start_ns = 1'700'000'000'000'000'000) : now_ns_(start_ns), wall_ns_(start_ns) {}
 
   Time now() const override { return Time(Duration(now_ns_.load())); }
   std::int64_t wall_ns() const override { return wall_ns_.load(); }
@@ -26,4 +27,4 @@ class FakeClock final : public Clock {
   std::atomic<std::int64_t> wall_ns_;
 };
 
-}  // namespace koord::test
+}  // namespace koord

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "test/support/fake_node.hpp"
+#include "core/workshop/node_tree.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
-namespace koord::test {
+namespace koord::workshop {
 namespace fs = std::filesystem;
 
-FakeNode::FakeNode() : root_((fs::temp_directory_path() / "koord-test-node-XXXXXX").string()) {
+NodeTree::NodeTree() : root_((fs::temp_directory_path() / "koord-node-XXXXXX").string()) {
   if (!::mkdtemp(root_.data())) throw std::runtime_error("cannot make '" + root_ + "'");
   for (const char* top : {"proc", "sys", "cgroup", "resctrl", "run"}) make_directory(top);
 }
 
-FakeNode::FakeNode(std::initializer_list<std::pair<std::string_view, std::string_view>> tree) : FakeNode() {
+NodeTree::NodeTree(std::initializer_list<std::pair<std::string_view, std::string_view>> tree) : NodeTree() {
   for (const auto& [name, content] : tree) {
     if (name.ends_with('/'))
       make_directory(name);
@@ -23,20 +23,20 @@ FakeNode::FakeNode(std::initializer_list<std::pair<std::string_view, std::string
   }
 }
 
-FakeNode::~FakeNode() {
+NodeTree::~NodeTree() {
   std::error_code ignored;
   fs::remove_all(root_, ignored);
 }
 
-NodeRoots FakeNode::roots() const {
+NodeRoots NodeTree::roots() const {
   return {path("proc"), path("sys"), path("cgroup"), path("resctrl"), path("run")};
 }
 
-std::string FakeNode::path(std::string_view relative) const {
+std::string NodeTree::path(std::string_view relative) const {
   return root_ + '/' + std::string(relative);
 }
 
-void FakeNode::write(std::string_view relative, std::string_view content) {
+void NodeTree::write(std::string_view relative, std::string_view content) {
   fs::path file = path(relative);
   fs::create_directories(file.parent_path());
   std::ofstream stream(file, std::ios::binary | std::ios::trunc);
@@ -44,18 +44,18 @@ void FakeNode::write(std::string_view relative, std::string_view content) {
   if (!stream) throw std::runtime_error("cannot write '" + file.string() + "'");
 }
 
-void FakeNode::make_directory(std::string_view relative) {
+void NodeTree::make_directory(std::string_view relative) {
   fs::create_directories(path(relative));
 }
 
-void FakeNode::link(std::string_view relative, std::string_view target) {
+void NodeTree::link(std::string_view relative, std::string_view target) {
   fs::path link = path(relative);
   fs::create_directories(link.parent_path());
   fs::create_symlink(target, link);
 }
 
-void FakeNode::remove(std::string_view relative) {
+void NodeTree::remove(std::string_view relative) {
   fs::remove_all(path(relative));
 }
 
-}  // namespace koord::test
+}  // namespace koord::workshop

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stage: a host in memory. The real services of the host, the real metric cache without a file, on any node tree and
+// any clock, so that a plugin can be played in a test, a check or a replay and meets what it will meet in an agent.
+// [any thread], as the services are.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/node_roots.hpp"
+#include "core/host/plugin_context.hpp"
+#include "core/metric/labels.hpp"
+#include "core/state/hub.hpp"
+
+namespace koord::workshop {
+
+// Ids of all services that a host offers.
+std::set<std::string> all_services();
+
+class Stage {
+ public:
+  // The clock outlives the stage. Throws std::runtime_error when there is no memory for a metric cache.
+  Stage(const NodeRoots& roots, const Clock& clock, std::string node_name);
+  ~Stage();
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  state::Hub& hub() { return hub_; }
+  metric::Registry& metrics() { return metrics_; }
+  store::Store& store() { return *store_; }
+  host::CapabilityBoard& capabilities() { return capabilities_; }
+  host::SharedServices& services() { return services_; }
+  const cgroup::Reader& cgroups() const { return cgroups_; }
+
+  // One plugin's side of this host.
+  std::unique_ptr<host::PluginContext> make_context(std::string plugin_id, std::set<std::string> granted,
+                                                    std::string config_json = "{}");
+
+  struct Series {
+    metric::Labels labels;  // of the subject, then its own
+    double value;
+  };
+  // The living series of a metric that have a value.
+  std::vector<Series> series(std::string_view metric) const;
+  // The last value of the one series that has these labels among its own and its subject's; nullopt when
+  // there is none, or more than one.
+  std::optional<double> value(std::string_view metric, const metric::Labels& labels = {}) const;
+
+ private:
+  std::unique_ptr<store::Store> store_;
+  host::StoreFeed feed_;
+  metric::Registry metrics_;
+  state::Hub hub_;
+  cgroup::Reader cgroups_;
+  host::CapabilityBoard capabilities_;
+  host::SharedServices services_;
+};
+
+}  // namespace koord::workshop
