@@ -12,6 +12,7 @@
 #include "core/agentd/store_lock.hpp"
 #include "core/agentd/version.hpp"
 #include "core/base/parse.hpp"
+#include "core/base/program.hpp"
 #include "core/child/child_home.hpp"
 #include "core/config/load.hpp"
 #include "core/host/capability_probes.hpp"

@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
-#include <system_error>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
@@ -50,11 +48,6 @@ void prepare_process() {
   std::signal(SIGPIPE, SIG_IGN);
   raise_file_limit();
   give_memory_back();
-}
-
-std::string directory_of_program() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().string();
 }
 
 ProcessUsage process_usage() {

@@ -11,9 +11,6 @@ namespace koord::agentd {
 // client that hangs up is an error of its connection), and has malloc keep little of what is freed. Before any thread.
 void prepare_process();
 
-// Where this program's file is.
-std::string directory_of_program();
-
 struct ProcessUsage {
   std::uint64_t resident_bytes = 0;
   double cpu_seconds = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordctl: looks at a running agent. Exit status: 0 well, 1 the command failed, 2 the command line is wrong.
 #include <algorithm>
-#include <array>
 #include <iostream>
 
 #include "core/base/parse.hpp"
@@ -12,8 +11,8 @@ namespace {
 
 constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock";
 
-std::array<const Command*, 7> commands() {
-  return {&kTop, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kSql, &kPluginInfo};
+std::vector<const Command*> commands() {
+  return {&kTop, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kSql, &kPluginInfo, &kPluginRun, &kPluginRecord};
 }
 
 po::options_description options_of(const Command& command) {

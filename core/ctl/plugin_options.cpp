@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/plugin_options.hpp"
+
+#include <utility>
+
+#include "core/base/file.hpp"
+#include "core/config/load.hpp"
+
+namespace koord::ctl {
+
+void describe_state(po::options_description& options) {
+  options.add_options()("pods", po::value<std::string>()->value_name("FILE"), "a PodList, YAML or JSON; default: the pods that cgroups tell of")(
+      "node-object", po::value<std::string>()->value_name("FILE"), "a Node")(
+      "node-slo", po::value<std::string>()->value_name("FILE"), "a NodeSLO");
+}
+
+Result<workshop::StateTexts> read_state(const Invocation& invocation) {
+  workshop::StateTexts texts;
+  const std::pair<const char*, std::string*> files[] = {
+      {"pods", &texts.pods}, {"node-object", &texts.node}, {"node-slo", &texts.node_slo}};
+  for (const auto& [option, text] : files)
+    if (invocation.has(option)) *text = TRY(read_file(invocation.text(option)));
+  return texts;
+}
+
+void describe_configuration(po::options_description& options) {
+  options.add_options()("set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE")->composing(),
+                        "a part of the plugin's configuration; may be repeated")(
+      "config", po::value<std::string>()->value_name("FILE"), "an agent's configuration file to take the plugin's part of");
+}
+
+Result<std::string> configuration_of(const Invocation& invocation, const std::string& plugin_id) {
+  std::vector<std::string> overrides;
+  if (invocation.has("set"))
+    for (const std::string& set : invocation.options["set"].as<std::vector<std::string>>())
+      overrides.push_back("plugins.settings.\"" + plugin_id + "\".config." + set);
+  const config::Config config = TRY(config::load(invocation.text("config"), overrides));
+  const std::string& json = config.plugins.of(plugin_id).config_json;
+  return json.empty() ? "{}" : json;
+}
+
+}  // namespace koord::ctl

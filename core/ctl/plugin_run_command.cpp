@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl plugin run: a plugin at work without an agent, on this machine or on a recording of another.
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "core/child/snapshot_images.hpp"
+#include "core/ctl/command.hpp"
+#include "core/ctl/plugin_options.hpp"
+#include "core/ctl/run_view.hpp"
+#include "core/workshop/loading.hpp"
+#include "core/workshop/run.hpp"
+#include "core/workshop/run_node.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void describe_run(po::options_description& options) {
+  describe_state(options);
+  describe_configuration(options);
+  options.add_options()("node,n", po::value<std::string>()->default_value("live")->value_name("live|FIXTURE"),
+                        "this machine, or a recording of koordctl plugin record")(
+      "ticks,t", po::value<std::uint64_t>()->default_value(3), "how many")(
+      "period,p", po::value<std::string>()->value_name("DURATION"), "between ticks; default: the plugin's own")(
+      "class,c", po::value<std::string>()->value_name("NAME"), "only this class of the plugin")(
+      "inprocess", po::bool_switch(), "in this process instead of one of its own")(
+      "trace", po::value<std::string>()->value_name("FILE"), "write the calls as a trace that Perfetto opens");
+}
+
+Result<std::unique_ptr<workshop::RunNode>> node_of(const Invocation& invocation) {
+  const std::string node = invocation.text("node");
+  if (node == "live") return workshop::make_live_node(TRY(read_state(invocation)));
+  return workshop::make_replayed_node(TRY(workshop::read_fixture(node)));
+}
+
+Result<void> run_plugin(const Invocation& invocation) {
+  const workshop::Workpiece piece = TRY(workshop::open_workpiece(invocation.text("argument")));
+  workshop::RunSettings settings{.plugin_id = piece.manifest.id,
+                                 .class_name = invocation.text("class"),
+                                 .ticks = invocation.options["ticks"].as<std::uint64_t>(),
+                                 .config_json = TRY(configuration_of(invocation, piece.manifest.id))};
+  if (invocation.has("period")) settings.period = TRY(parse_duration(invocation.text("period")));
+  const bool in_process = invocation.options["inprocess"].as<bool>();
+  child::SnapshotImages images;
+  workshop::Loading loading{in_process ? config::Isolation::in_process : config::Isolation::process, {}, images};
+  if (!in_process) loading.child_program = TRY(workshop::find_child_program());
+
+  const auto node = TRY(node_of(invocation));
+  const auto plugin = TRY(workshop::load(piece, loading));
+  const workshop::RunReport report = TRY(workshop::run(plugin, *node, settings));
+  if (invocation.has("trace")) TRY(write_file_atomically(invocation.text("trace"), trace_of(report)));
+  invocation.out << (invocation.output == Output::json ? json_of(report) : tables_of(report));
+  if (const workshop::RunCall* failed = report.first_failure())
+    return Error{{}, failed->cls + ": " + failed->name + "() of tick " + std::to_string(failed->tick) + ": " + host::describe(failed->result)};
+  return {};
+}
+
+}  // namespace
+
+const Command kPluginRun{"plugin run", "FILE", "Starts a plugin, ticks it and shows what it does; no agent needed.", describe_run,
+                         run_plugin};
+
+}  // namespace koord::ctl

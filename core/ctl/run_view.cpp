@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/run_view.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <chrono>
+#include <map>
+
+#include "core/base/parse.hpp"
+#include "core/ctl/format.hpp"
+#include "core/ctl/table.hpp"
+#include "core/host/status.hpp"
+
+namespace koord::ctl {
+namespace json = boost::json;
+namespace {
+
+using workshop::RunCall;
+using workshop::RunReport;
+
+double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
+double microseconds(Duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
+
+std::string words_of(const metric::Labels& labels) {
+  std::vector<std::string> words;
+  for (const auto& [key, value] : labels) words.push_back(key + "=" + value);
+  return words.empty() ? "-" : join(words, ",");
+}
+
+// Tables that have rows, with an empty line between.
+std::string stacked(const std::vector<const Table*>& tables) {
+  std::string out;
+  for (const Table* table : tables)
+    if (!table->empty()) out += (out.empty() ? "" : "\n") + table->render();
+  return out;
+}
+
+struct CallSum {
+  std::uint64_t calls = 0, failed = 0;
+  Duration wall{}, longest{}, cpu{};
+};
+
+Table table_of_calls(const RunReport& report) {
+  std::vector<std::pair<std::string, std::string>> order;
+  std::map<std::pair<std::string, std::string>, CallSum> sums;
+  for (const RunCall& call : report.calls) {
+    const std::pair key{call.cls, call.name};
+    auto [at, fresh] = sums.try_emplace(key);
+    if (fresh) order.push_back(key);
+    CallSum& sum = at->second;
+    ++sum.calls;
+    sum.failed += call.result.ok() ? 0 : 1;
+    sum.wall += call.result.wall;
+    sum.cpu += call.result.cpu;
+    sum.longest = std::max(sum.longest, call.result.wall);
+  }
+  Table table({{"CLASS"}, {"CALL"}, {"CALLS", true}, {"FAILED", true}, {"MEAN", true}, {"LONGEST", true}});
+  for (const auto& key : order) {
+    const CallSum& sum = sums.at(key);
+    table.add({key.first, key.second, std::to_string(sum.calls), std::to_string(sum.failed),
+               format_seconds(seconds(sum.wall) / static_cast<double>(sum.calls)), format_seconds(seconds(sum.longest))});
+  }
+  return table;
+}
+
+json::object labels_of(const metric::Labels& labels) {
+  json::object object;
+  for (const auto& [key, value] : labels) object[key] = value;
+  return object;
+}
+
+json::object outcome_of(const host::CallResult& result) {
+  json::object object{{"status", host::name_of_status(result.status)}};
+  if (!result.text.empty()) object["text"] = result.text;
+  return object;
+}
+
+}  // namespace
+
+std::string tables_of(const RunReport& report) {
+  Table metrics({{"METRIC"}, {"LABELS"}, {"VALUE", true}, {"UNIT"}});
+  for (const auto& series : report.series)
+    metrics.add({series.metric, words_of(series.labels), format_number(series.value), series.unit});
+  Table intents({{"TICK", true}, {"CGROUP"}, {"KNOB"}, {"PROPOSED"}, {"REASON"}});
+  for (const auto& [cls, tick, intent] : report.intents)
+    intents.add({std::to_string(tick), intent.cgroup_dir, intent.knob, intent.value, intent.reason});
+  Table adjustments({{"STAGE"}, {"POD"}, {"CONTAINER"}, {"FIELD"}, {"VALUE"}});
+  for (const auto& one : report.adjustments) adjustments.add({one.stage, one.pod, one.container, one.field, one.value});
+  Table urls({{"SCRAPES"}});
+  for (const std::string& url : report.urls) urls.add({url});
+  const Table calls = table_of_calls(report);
+  return stacked({&metrics, &intents, &adjustments, &urls, &calls});
+}
+
+std::string json_of(const RunReport& report) {
+  json::array metrics, intents, adjustments, urls, calls;
+  for (const auto& series : report.series)
+    metrics.push_back(json::object{{"metric", series.metric}, {"labels", labels_of(series.labels)}, {"value", series.value}, {"unit", series.unit}});
+  for (const auto& [cls, tick, intent] : report.intents)
+    intents.push_back(json::object{{"class", cls}, {"tick", tick}, {"knob", intent.knob}, {"cgroup", intent.cgroup_dir},
+                                   {"value", intent.value}, {"priority", intent.priority}, {"reason", intent.reason}});
+  for (const auto& one : report.adjustments)
+    adjustments.push_back(json::object{{"class", one.cls}, {"stage", one.stage}, {"pod", one.pod}, {"container", one.container},
+                                       {"field", one.field}, {"value", one.value}});
+  for (const std::string& url : report.urls) urls.emplace_back(url);
+  for (const RunCall& call : report.calls) {
+    json::object object = outcome_of(call.result);
+    object["class"] = call.cls;
+    object["call"] = call.name;
+    object["tick"] = call.tick;
+    object["wallSeconds"] = seconds(call.result.wall);
+    object["cpuSeconds"] = seconds(call.result.cpu);
+    calls.push_back(std::move(object));
+  }
+  return json::serialize(json::object{{"metrics", metrics}, {"proposals", intents}, {"adjustments", adjustments}, {"urls", urls}, {"calls", calls}}) + "\n";
+}
+
+std::string trace_of(const RunReport& report) {
+  std::vector<std::string> classes;
+  auto row_of = [&](const std::string& cls) {
+    auto known = std::find(classes.begin(), classes.end(), cls);
+    if (known == classes.end()) known = classes.insert(classes.end(), cls);
+    return known - classes.begin() + 1;
+  };
+  json::array events;
+  for (const RunCall& call : report.calls) {
+    json::object about = outcome_of(call.result);
+    about["tick"] = call.tick;
+    about["cpuMicroseconds"] = microseconds(call.result.cpu);
+    events.push_back(json::object{{"name", call.name}, {"cat", "call"}, {"ph", "X"}, {"pid", 1}, {"tid", row_of(call.cls)},
+                                  {"ts", microseconds(call.at)}, {"dur", microseconds(call.result.wall)}, {"args", std::move(about)}});
+  }
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    events.push_back(json::object{{"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", i + 1}, {"args", json::object{{"name", classes[i]}}}});
+  return json::serialize(json::object{{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}}) + "\n";
+}
+
+}  // namespace koord::ctl

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workshop/loading.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "core/base/program.hpp"
+#include "core/child/child_home.hpp"
+#include "core/host/file_stamp.hpp"
+#include "core/host/grants.hpp"
+#include "core/host/in_process_home.hpp"
+#include "core/host/isolation.hpp"
+#include "core/host/module.hpp"
+#include "core/host/module_check.hpp"
+#include "core/host/plugin_context.hpp"
+
+namespace koord::workshop {
+namespace {
+
+class LinkedPlugin final : public host::LoadedPlugin {
+ public:
+  LinkedPlugin(const koord_module* module, std::vector<host::ClassInfo> classes)
+      : module_(module), classes_(std::move(classes)) {}
+
+  const std::vector<host::ClassInfo>& classes() const override { return classes_; }
+  std::unique_ptr<host::Home> make_home(std::size_t index, host::PluginContext& context,
+                                        const host::HomeLimits& /*limits*/) const override {
+    return host::make_in_process_home(*host::class_of(module_, index), classes_[index], context);
+  }
+
+ private:
+  const koord_module* module_;
+  std::vector<host::ClassInfo> classes_;
+};
+
+Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const Workpiece& piece, const Loading& how) {
+  TRY(host::check_compatible(piece.manifest));
+  TRY(host::check_required_services(piece.manifest));
+  const host::FileStamp stamp = TRY(host::stamp_of(piece.path));
+  if (!TRY(host::lives_in_child(piece.manifest, how.isolation)))
+    return host::Module::load(piece.path, piece.manifest, stamp);
+  return child::load_in_child({how.child_program, how.images}, piece.path, piece.manifest, stamp);
+}
+
+}  // namespace
+
+Result<Workpiece> open_workpiece(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path absolute = std::filesystem::canonical(path, error);
+  if (error) return Error(error).context("'" + path + "'");
+  Result<host::Manifest> manifest = host::read_manifest(absolute.string());
+  if (!manifest) return std::move(manifest).error().context("'" + path + "'");
+  return Workpiece{absolute.string(), *std::move(manifest)};
+}
+
+Result<std::shared_ptr<const host::LoadedPlugin>> load(const Workpiece& piece, const Loading& how) {
+  auto loaded = load_checked(piece, how);
+  if (!loaded) return std::move(loaded).error().context("'" + piece.path + "'");
+  return loaded;
+}
+
+Result<std::shared_ptr<const host::LoadedPlugin>> linked_plugin(const koord_module* module) {
+  if (module == nullptr || module->manifest == nullptr) return invalid("wanted a module with a manifest, found none");
+  const host::Manifest manifest = TRY(host::parse_manifest(module->manifest));
+  TRY(host::check_compatible(manifest));
+  TRY(host::check_required_services(manifest));
+  return std::shared_ptr<const host::LoadedPlugin>(
+      std::make_shared<const LinkedPlugin>(module, TRY(host::check_module(module, manifest))));
+}
+
+Result<std::string> find_child_program() {
+  const std::string here = directory_of_program();
+  // Installed they lie side by side, built each in the folder of its sources.
+  for (const char* place : {"/koord-plugin-host", "/../plugin_host/koord-plugin-host"})
+    if (std::string path = here + place; ::access(path.c_str(), X_OK) == 0) return path;
+  return invalid("wanted koord-plugin-host beside this program in '" + here + "', found none");
+}
+
+}  // namespace koord::workshop

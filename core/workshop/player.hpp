@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Player: one class of a plugin on a stage, called by hand. Nobody ticks, restarts or supervises it: whoever holds it
+// decides which call comes next, in whichever home the plugin was loaded for. One thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/host/home.hpp"
+#include "core/host/plugin_context.hpp"
+#include "core/workshop/stage.hpp"
+
+namespace koord::workshop {
+
+// The class of this name, or the first when it is empty; the error lists the names.
+Result<std::size_t> find_class(const host::LoadedPlugin& plugin, std::string_view name);
+
+class Player {
+ public:
+  struct Role {
+    std::string plugin_id;
+    std::shared_ptr<const host::LoadedPlugin> plugin;
+    std::size_t class_index = 0;
+    std::string config_json = "{}";
+    host::HomeLimits limits = {};
+  };
+  // What the class's kind is granted in an agent is granted here. The stage outlives the player.
+  Player(Stage& stage, Role role);
+  ~Player();  // ends it
+
+  const host::ClassInfo& info() const { return info_; }
+  host::PluginContext& context() { return *context_; }
+  host::Home& home() { return *home_; }
+  bool is_running() const { return initialised_; }
+
+  // create, init, and run() on a thread of its own. A configuration that the class's schema refuses is KOORD_E_INVALID.
+  // After a failure destroy has been called, where the ABI wants it.
+  host::CallResult start();
+  // collect or evaluate; nothing for a kind that has no ticks.
+  host::CallResult tick(Time now, Time deadline);
+  // Another configuration; refused, the old one stays.
+  host::CallResult configure(const std::string& json);
+  // stop, the stop signal, run() joined, destroy. The first failure of these; KOORD_E_DEADLINE when run() does not
+  // return within `patience`: then it is left alone for ever, with all that it may touch, and destroy is not called.
+  host::CallResult end(Duration patience = std::chrono::seconds(5));
+
+ private:
+  struct Runner;
+
+  host::CallResult check_config(const std::string& json) const;
+  host::CallResult await_runner(Duration patience);
+
+  const Role role_;
+  const host::ClassInfo& info_;
+  std::unique_ptr<host::PluginContext> context_;
+  std::unique_ptr<host::Home> home_;
+  std::unique_ptr<Runner> runner_;
+  bool initialised_ = false;
+  std::uint64_t config_version_ = 1;
+};
+
+}  // namespace koord::workshop

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workshop/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "core/workshop/hook_answer.hpp"
+#include "core/workshop/player.hpp"
+#include "core/workshop/run_node.hpp"
+#include "core/workshop/stage.hpp"
+
+namespace koord::workshop {
+namespace {
+
+constexpr Duration kDefaultPeriod = std::chrono::seconds(1);
+constexpr Duration kHookDeadline = std::chrono::milliseconds(500);
+
+std::string text_of(koord_str text) {
+  return {text.p != nullptr ? text.p : "", text.n};
+}
+
+class Run {
+ public:
+  Run(std::shared_ptr<const host::LoadedPlugin> plugin, RunNode& node, const RunSettings& settings)
+      : plugin_(std::move(plugin)), node_(node), settings_(settings), stage_(node.roots(), node.clock(), node.name()) {}
+
+  Result<RunReport> make() {
+    TRY(node_.refresh(stage_.hub()));
+    TRY(cast());
+    for (Part& part : parts_)
+      part.running = call(part, "start", [&] { return part.player->start(); }).ok();
+    for (Part& part : parts_) ask_url(part);
+    for (tick_ = 1; tick_ <= settings_.ticks; ++tick_) {
+      TRY(node_.pass(period_));
+      TRY(node_.refresh(stage_.hub()));
+      for (Part& part : parts_) tick(part);
+    }
+    for (Part& part : parts_) ask_hook(part);
+    collect_series();
+    for (Part& part : parts_)
+      if (part.running) call(part, "end", [&] { return part.player->end(); });
+    return std::move(report_);
+  }
+
+ private:
+  struct Part {
+    std::unique_ptr<Player> player;
+    bool running = false;
+
+    const host::ClassInfo& info() const { return player->info(); }
+  };
+
+  // One player for each class that is asked for.
+  Result<void> cast() {
+    period_ = settings_.period.value_or(Duration());
+    const std::size_t only = TRY(find_class(*plugin_, settings_.class_name));
+    for (std::size_t i = 0; i < plugin_->classes().size(); ++i) {
+      if (!settings_.class_name.empty() && i != only) continue;
+      Player::Role role{.plugin_id = settings_.plugin_id, .plugin = plugin_, .class_index = i, .config_json = settings_.config_json};
+      parts_.push_back({std::make_unique<Player>(stage_, std::move(role))});
+      if (period_ == Duration()) period_ = parts_.back().info().period;
+    }
+    if (period_ == Duration()) period_ = kDefaultPeriod;
+    return {};
+  }
+
+  host::CallResult call(const Part& part, const char* name, const std::function<host::CallResult()>& make) {
+    const Duration at = std::chrono::steady_clock::now() - began_;
+    host::CallResult result = make();
+    if (result.wall == Duration()) result.wall = std::chrono::steady_clock::now() - began_ - at;
+    report_.calls.push_back({part.info().name, name, tick_, at, result});
+    return result;
+  }
+
+  void tick(Part& part) {
+    if (!part.running || !part.info().ticks) return;
+    const bool strategy = part.info().kind == "koord.qos-strategy/1";
+    const Time now = node_.clock().now();
+    host::CallResult result = call(part, strategy ? "evaluate" : "collect", [&] { return part.player->tick(now, now + period_); });
+    if (result.lost) part.running = false;
+    if (!strategy || !result.ok()) return;
+    for (auto& intent : part.player->context().take_plan()) report_.intents.push_back({part.info().name, tick_, std::move(intent)});
+  }
+
+  void ask_url(Part& part) {
+    if (!part.running || part.info().kind != "koord.external-advisor/1") return;
+    std::string url;
+    if (call(part, "url", [&] { return part.player->home().url(url); }).ok()) report_.urls.push_back(std::move(url));
+  }
+
+  // Every stage that it names, for every pod and container of the node.
+  void ask_hook(Part& part) {
+    if (!part.running || part.info().kind != "koord.runtime-hook/1") return;
+    const host::SnapshotViewPtr view = stage_.services().views.of(stage_.hub().current());
+    for (const koord_pod& pod : view->pods()) {
+      for (const HookStage& stage : hook_stages()) {
+        if ((part.info().stages & stage.bit) == 0) continue;
+        if (!stage.of_container) handle(part, stage, *view, pod, nullptr);
+        for (std::uint32_t i = 0; stage.of_container && i < pod.n_containers; ++i) handle(part, stage, *view, pod, &pod.containers[i]);
+      }
+    }
+  }
+
+  void handle(Part& part, const HookStage& stage, const host::SnapshotView& view, const koord_pod& pod, const koord_container* container) {
+    const koord_hook_request request{sizeof request, stage.bit, to_ns(node_.clock().now() + kHookDeadline), &pod, container, view.node_slo(), {"", 0}};
+    HookAnswer answer;
+    if (!call(part, "handle", [&] { return part.player->home().handle(request, *answer.table()); }).ok()) return;
+    RunAdjustment made{part.info().name, stage.name, text_of(pod.ns) + "/" + text_of(pod.name), container != nullptr ? text_of(container->name) : "", "", ""};
+    auto keep = [&](const std::string& field, const std::string& value) {
+      made.field = field;
+      made.value = value;
+      report_.adjustments.push_back(made);
+    };
+    for (const auto& [field, value] : answer.adjustments()) keep(field, value);
+    if (answer.rejection()) keep("reject", *answer.rejection());
+  }
+
+  void collect_series() {
+    stage_.metrics().for_each_series([&](const metric::SeriesView& view) {
+      if (std::isnan(view.value)) return;
+      metric::Labels labels = view.subject_labels;
+      labels.insert(labels.end(), view.own_labels.begin(), view.own_labels.end());
+      report_.series.push_back({view.desc.name, view.desc.unit, std::move(labels), view.value});
+    });
+    std::sort(report_.series.begin(), report_.series.end(), [](const RunSeries& a, const RunSeries& b) {
+      return std::tie(a.metric, a.labels) < std::tie(b.metric, b.labels);
+    });
+  }
+
+  const std::shared_ptr<const host::LoadedPlugin> plugin_;
+  RunNode& node_;
+  const RunSettings& settings_;
+  Stage stage_;
+  std::vector<Part> parts_;  // on the stage
+  Duration period_{};
+  std::uint64_t tick_ = 0;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  RunReport report_;
+};
+
+}  // namespace
+
+const RunCall* RunReport::first_failure() const {
+  auto failed = std::find_if(calls.begin(), calls.end(), [](const RunCall& call) { return !call.result.ok(); });
+  return failed != calls.end() ? &*failed : nullptr;
+}
+
+Result<RunReport> run(const std::shared_ptr<const host::LoadedPlugin>& plugin, RunNode& node, const RunSettings& settings) {
+  return Run(plugin, node, settings).make();
+}
+
+}  // namespace koord::workshop

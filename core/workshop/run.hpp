@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of a plugin without an agent: every class of it is started on a stage, ticked a few times and ended, and what
+// it said and did is told. On a replayed node two runs give the same report but for how long calls took.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/host/home.hpp"
+#include "core/host/plugin_context.hpp"
+#include "core/metric/labels.hpp"
+
+namespace koord::workshop {
+
+class RunNode;
+
+struct RunSettings {
+  std::string plugin_id;
+  std::string class_name;  // empty: every class
+  std::uint64_t ticks = 3;
+  std::optional<Duration> period;  // nullopt: the class's own; one second when it has none
+  std::string config_json = "{}";
+};
+
+// One call of the plugin.
+struct RunCall {
+  std::string cls, name;
+  std::uint64_t tick = 0;  // 0: before the first
+  Duration at{};           // real time since the run began
+  host::CallResult result;
+};
+
+struct RunSeries {
+  std::string metric, unit;
+  metric::Labels labels;
+  double value;
+};
+
+struct RunIntent {
+  std::string cls;
+  std::uint64_t tick = 0;
+  host::Intent intent;
+};
+
+struct RunAdjustment {
+  std::string cls, stage;
+  std::string pod, container;  // container: empty at the pod stages
+  std::string field, value;    // field "reject": the reason
+};
+
+struct RunReport {
+  std::vector<RunCall> calls;
+  std::vector<RunSeries> series;  // as they stand at the end, by metric and labels
+  std::vector<RunIntent> intents;
+  std::vector<RunAdjustment> adjustments;
+  std::vector<std::string> urls;  // of external advisors
+
+  // The first call that failed; nullptr: none did.
+  const RunCall* first_failure() const;
+};
+
+// An error: the run could not be made, or the node not be read. A call that fails is in the report.
+Result<RunReport> run(const std::shared_ptr<const host::LoadedPlugin>& plugin, RunNode& node, const RunSettings& settings);
+
+}  // namespace koord::workshop

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workshop/run_node.hpp"
+
+#include <unistd.h>
+
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "core/base/manual_clock.hpp"
+#include "core/cgroup/names.hpp"
+#include "core/state/cgroup_source.hpp"
+#include "core/state/hub.hpp"
+#include "core/state/objects.hpp"
+#include "core/state/topology.hpp"
+#include "core/workshop/node_tree.hpp"
+
+namespace koord::workshop {
+namespace {
+
+class LiveNode final : public RunNode {
+ public:
+  explicit LiveNode(StateTexts state) : RunNode(std::move(state)) {
+    char name[256] = "";
+    if (::gethostname(name, sizeof name - 1) == 0) name_ = name;
+  }
+  const NodeRoots& roots() const override { return roots_; }
+  const Clock& clock() const override { return clock_; }
+  const std::string& name() const override { return name_; }
+  Result<void> pass(Duration time) override {
+    std::this_thread::sleep_for(time);
+    return {};
+  }
+
+ private:
+  NodeRoots roots_;
+  SystemClock clock_;
+  std::string name_ = "localhost";
+};
+
+class ReplayedNode final : public RunNode {
+ public:
+  explicit ReplayedNode(Fixture fixture)
+      : RunNode(fixture.state), fixture_(std::move(fixture)), clock_(fixture_.start_ns), roots_(tree_.roots()) {}
+
+  const NodeRoots& roots() const override { return roots_; }
+  const Clock& clock() const override { return clock_; }
+  const std::string& name() const override { return fixture_.node_name; }
+
+  Result<void> pass(Duration time) override {
+    clock_.advance(time);
+    passed_ += time;
+    return catch_up();
+  }
+  Result<void> catch_up() {
+    try {
+      for (; next_ < fixture_.frames.size() && fixture_.frames[next_].at <= passed_; ++next_) apply(fixture_.frames[next_], tree_);
+      return {};
+    } catch (const std::exception& error) {
+      return invalid("frame " + std::to_string(next_) + " cannot be laid out: " + error.what());
+    }
+  }
+
+ private:
+  const Fixture fixture_;
+  ManualClock clock_;
+  NodeTree tree_;
+  const NodeRoots roots_;
+  Duration passed_{};
+  std::size_t next_ = 0;
+};
+
+cgroup::KubeRoot kube_root_of(const cgroup::Layout& layout) {
+  std::vector<cgroup::KubeRoot> found = cgroup::find_kube_roots(layout);
+  return found.empty() ? cgroup::default_kube_root(cgroup::Driver::systemd) : found.front();
+}
+
+}  // namespace
+
+Result<void> RunNode::refresh(state::Hub& hub) {
+  const cgroup::Layout layout = cgroup::Layout::detect(roots()).value_or(cgroup::Layout());
+  state::Update update;
+  update.node.emplace();
+  if (!state_.node.empty()) update.node = TRY(state::parse_node(state_.node));
+  update.node->name = name();
+  if (!state_.pods.empty()) update.pods = TRY(state::parse_pod_list(state_.pods, kube_root_of(layout)));
+  if (!state_.node_slo.empty()) update.node_slo = TRY(state::parse_node_slo(state_.node_slo));
+  if (auto topology = state::read_topology(roots())) update.topology = *std::move(topology);
+  hub.publish(std::move(update));
+  state::CgroupSource cgroups(layout, {.pods = state_.pods.empty(), .runtime = state::guess_runtime(roots())}, hub);
+  // A node without a cgroup tree has no containers; that is no error of the plugin's author.
+  if (Result<void> found = cgroups.refresh(); !found && hub.current()->versions.pods == 0)
+    hub.publish({.pods = std::vector<state::Pod>(), .standalone = std::vector<state::Container>()});
+  return {};
+}
+
+std::unique_ptr<RunNode> make_live_node(StateTexts state) {
+  return std::make_unique<LiveNode>(std::move(state));
+}
+
+Result<std::unique_ptr<RunNode>> make_replayed_node(Fixture fixture) {
+  auto node = std::make_unique<ReplayedNode>(std::move(fixture));
+  TRY(node->catch_up());
+  return std::unique_ptr<RunNode>(std::move(node));
+}
+
+}  // namespace koord::workshop

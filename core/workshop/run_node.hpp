@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// RunNode: the node that a plugin is run on without an agent: this machine with its own time, or a recording with a
+// clock that is moved. One thread at a time, but for clock().
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/clock.hpp"
+#include "core/base/node_roots.hpp"
+#include "core/base/result.hpp"
+#include "core/workshop/fixture.hpp"
+
+namespace koord::state {
+class Hub;
+}
+
+namespace koord::workshop {
+
+class RunNode {
+ public:
+  virtual ~RunNode() = default;
+  virtual const NodeRoots& roots() const = 0;
+  virtual const Clock& clock() const = 0;
+  virtual const std::string& name() const = 0;
+  // Lets this much time go by.
+  virtual Result<void> pass(Duration time) = 0;
+
+  // Publishes what is known of pods, containers and topology now.
+  Result<void> refresh(state::Hub& hub);
+
+ protected:
+  explicit RunNode(StateTexts state) : state_(std::move(state)) {}
+
+ private:
+  StateTexts state_;
+};
+
+std::unique_ptr<RunNode> make_live_node(StateTexts state = {});
+// At the time and with the files of the fixture's first frame; behind the last one nothing changes but the time.
+Result<std::unique_ptr<RunNode>> make_replayed_node(Fixture fixture);
+
+}  // namespace koord::workshop
