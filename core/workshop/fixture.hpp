@@ -19,6 +19,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
+#include "core/workshop/node_state.hpp"
 
 namespace koord::workshop {
 
@@ -42,11 +43,6 @@ struct Frame {
 };
 // From one whole tree to the next.
 Frame difference(Duration at, const Tree& before, const Tree& after);
-
-// Texts of Kubernetes objects; empty: not given.
-struct StateTexts {
-  std::string pods, node, node_slo;
-};
 
 struct Fixture {
   std::string node_name;

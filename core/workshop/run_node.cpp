@@ -8,11 +8,6 @@
 #include <utility>
 
 #include "core/base/manual_clock.hpp"
-#include "core/cgroup/names.hpp"
-#include "core/state/cgroup_source.hpp"
-#include "core/state/hub.hpp"
-#include "core/state/objects.hpp"
-#include "core/state/topology.hpp"
 #include "core/workshop/node_tree.hpp"
 
 namespace koord::workshop {
@@ -70,28 +65,10 @@ class ReplayedNode final : public RunNode {
   std::size_t next_ = 0;
 };
 
-cgroup::KubeRoot kube_root_of(const cgroup::Layout& layout) {
-  std::vector<cgroup::KubeRoot> found = cgroup::find_kube_roots(layout);
-  return found.empty() ? cgroup::default_kube_root(cgroup::Driver::systemd) : found.front();
-}
-
 }  // namespace
 
 Result<void> RunNode::refresh(state::Hub& hub) {
-  const cgroup::Layout layout = cgroup::Layout::detect(roots()).value_or(cgroup::Layout());
-  state::Update update;
-  update.node.emplace();
-  if (!state_.node.empty()) update.node = TRY(state::parse_node(state_.node));
-  update.node->name = name();
-  if (!state_.pods.empty()) update.pods = TRY(state::parse_pod_list(state_.pods, kube_root_of(layout)));
-  if (!state_.node_slo.empty()) update.node_slo = TRY(state::parse_node_slo(state_.node_slo));
-  if (auto topology = state::read_topology(roots())) update.topology = *std::move(topology);
-  hub.publish(std::move(update));
-  state::CgroupSource cgroups(layout, {.pods = state_.pods.empty(), .runtime = state::guess_runtime(roots())}, hub);
-  // A node without a cgroup tree has no containers; that is no error of the plugin's author.
-  if (Result<void> found = cgroups.refresh(); !found && hub.current()->versions.pods == 0)
-    hub.publish({.pods = std::vector<state::Pod>(), .standalone = std::vector<state::Container>()});
-  return {};
+  return publish_state(state_, roots(), name(), hub);
 }
 
 std::unique_ptr<RunNode> make_live_node(StateTexts state) {

@@ -10,10 +10,7 @@
 #include "core/base/node_roots.hpp"
 #include "core/base/result.hpp"
 #include "core/workshop/fixture.hpp"
-
-namespace koord::state {
-class Hub;
-}
+#include "core/workshop/node_state.hpp"
 
 namespace koord::workshop {
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plugin is told of a node's state without an agent: what Kubernetes objects at hand say, and for what they do
+// not say what the node's trees tell. [any thread]
+#pragma once
+
+#include <string>
+
+#include "core/base/node_roots.hpp"
+#include "core/base/result.hpp"
+
+namespace koord::state {
+class Hub;
+}
+
+namespace koord::workshop {
+
+// A PodList, a Node and a NodeSLO as YAML or JSON; empty: not given.
+struct StateTexts {
+  std::string pods, node, node_slo;
+};
+
+Result<void> publish_state(const StateTexts& texts, const NodeRoots& roots, const std::string& node_name, state::Hub& hub);
+
+}  // namespace koord::workshop

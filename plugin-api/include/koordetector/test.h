@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A host in memory, for the tests of a plugin. The services are the agent's own; the node is a folder of files that the
+ * test writes; time stands still until the test moves it. A test links the plugin's source and koordetector-test
+ * (pkg-config --cflags --libs koordetector-test), with any test framework or none:
+ *
+ *   koord_test *t = koord_test_open(koord_entry_v1);
+ *   koord_test_file(t, "proc/loadavg", "0.50 0.40 0.30 1/100 1234\n");
+ *   assert(koord_test_start(t, NULL, "{}") == KOORD_OK);
+ *   assert(koord_test_tick(t) == KOORD_OK);
+ *   assert(koord_test_value(t, "acme_load", NULL) == 0.5);
+ *   koord_test_close(t);
+ *
+ * Text is NUL-terminated UTF-8, borrowed for the call; text that is returned belongs to the host and is valid until the
+ * next call with it. Labels are written "key=value,key=value". A call that fails returns a status, and koord_test_why()
+ * says why. One thread at a time.
+ */
+#ifndef KOORDETECTOR_TEST_H
+#define KOORDETECTOR_TEST_H
+
+#include "koordetector/plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct koord_test koord_test;
+
+/* A node without any file, at 1,700,000,000 s of host time. NULL: the module is none that a host would load; stderr says
+ * why. */
+KOORD_EXPORT koord_test *koord_test_open(const koord_module *(*entry)(void));
+/* Ends the plugin, and removes all. */
+KOORD_EXPORT void koord_test_close(koord_test *test);
+/* Why the last call failed; "" when it did not. */
+KOORD_EXPORT const char *koord_test_why(koord_test *test);
+
+/* ---- the node ---- */
+
+/* Paths begin with proc, sys, cgroup, resctrl or run. A path that ends in '/' makes a directory. Which hierarchy of
+ * cgroups there is must be seen from the files before koord_test_start(). */
+KOORD_EXPORT koord_status koord_test_file(koord_test *test, const char *path, const char *content);
+KOORD_EXPORT koord_status koord_test_remove(koord_test *test, const char *path);
+/* A PodList and a NodeSLO, YAML or JSON; the plugin is told when it subscribed to them. */
+KOORD_EXPORT koord_status koord_test_pods(koord_test *test, const char *pod_list);
+KOORD_EXPORT koord_status koord_test_node_slo(koord_test *test, const char *node_slo);
+/* A sample of another plugin's metric, now. `pod_uid`: whose it is, or NULL. */
+KOORD_EXPORT koord_status koord_test_sample(koord_test *test, const char *metric, const char *pod_uid, const char *labels,
+                                            double value);
+KOORD_EXPORT void koord_test_advance(koord_test *test, uint64_t ns);
+KOORD_EXPORT uint64_t koord_test_now_ns(koord_test *test);
+
+/* ---- the plugin ---- */
+
+/* create(), init() and run() of the class with this name, NULL: the first; with this configuration, NULL: none. */
+KOORD_EXPORT koord_status koord_test_start(koord_test *test, const char *class_name, const char *config_json);
+/* collect() or evaluate(), now. */
+KOORD_EXPORT koord_status koord_test_tick(koord_test *test);
+/* Another configuration, through the schema and on_event(). */
+KOORD_EXPORT koord_status koord_test_configure(koord_test *test, const char *config_json);
+/* handle() of a runtime hook for a pod of koord_test_pods() and one of its containers, by name, or NULL. */
+KOORD_EXPORT koord_status koord_test_handle(koord_test *test, uint32_t stage, const char *pod_uid,
+                                            const char *container_name);
+/* url() and map_sample() of an external advisor. NULL: it failed. */
+KOORD_EXPORT const char *koord_test_url(koord_test *test);
+KOORD_EXPORT koord_status koord_test_map_sample(koord_test *test, const char *name, const char *labels, double *value);
+/* on_applied() of a strategy, for each of its last proposals: this status, and the value that now holds. */
+KOORD_EXPORT koord_status koord_test_applied(koord_test *test, koord_status status, const char *final_value,
+                                             const char *winner);
+/* stop(), the end of run(), destroy(). koord_test_start() may follow. */
+KOORD_EXPORT koord_status koord_test_end(koord_test *test);
+
+/* ---- what came of it ---- */
+
+/* The last value of the one series that has all these labels, those of its pod or container included; NULL: any. NaN
+ * when there is none, or more than one. */
+KOORD_EXPORT double koord_test_value(koord_test *test, const char *metric, const char *labels);
+/* How many series of the metric have a value. */
+KOORD_EXPORT uint64_t koord_test_series(koord_test *test, const char *metric);
+/* What the last evaluate() proposed; the texts in it are NUL-terminated, too. NULL: there are not so many. */
+KOORD_EXPORT const koord_intent *koord_test_proposal(koord_test *test, uint32_t index);
+/* What the last handle() set the field to, and why it rejected; NULL: it did not. */
+KOORD_EXPORT const char *koord_test_adjustment(koord_test *test, const char *field);
+KOORD_EXPORT const char *koord_test_rejection(koord_test *test);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
