@@ -57,11 +57,11 @@ log::Level level_of(host::PluginState state) {
   }
 }
 
-host::Loader child_loader(std::string program, child::SnapshotImages& images) {
+host::Loader child_loader(std::string program, child::SnapshotImages& images, const cgroup::Layout& layout) {
   if (program.empty()) program = directory_of_program() + "/koord-plugin-host";
-  return [program = std::move(program), &images](const std::string& path, const host::Manifest& manifest,
-                                                const host::FileStamp& checked) {
-    return child::load_in_child({program, images}, path, manifest, checked);
+  return [program = std::move(program), &images, &layout](const std::string& path, const host::Manifest& manifest,
+                                                         const host::FileStamp& checked, const host::HomeLimits& limits) {
+    return child::load_in_child({program, images, &layout}, path, manifest, checked, limits);
   };
 }
 
@@ -106,7 +106,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                 .services = services_,
                 .metrics = host_metrics_,
                 .plans = plans_,
-                .load_in_child = child_loader(config_.plugins.child_program, images_),
+                .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout()),
                 .on_change = log_plugin}),
       state_({loop_, workers_, hub_, layout, config_.roots, config_.node_name}, config_.state),
       sources_{services_,

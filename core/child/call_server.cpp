@@ -15,8 +15,6 @@ namespace {
 
 using host::CallResult;
 
-constexpr Duration kForEver = std::chrono::hours(24 * 365);
-
 CallResult failed(koord_status status, std::string text) { return {.status = status, .text = std::move(text)}; }
 
 // What a runtime hook wants done, as its response collects it.
@@ -122,8 +120,7 @@ CallResult Tenant::on_applied(Unpacker& in) {
 
 CallResult Tenant::map_sample(Unpacker& in, Packer& out) {
   std::string_view name = in.text();
-  std::vector<koord_label> labels(in.count(2 * sizeof(std::uint64_t)));
-  for (koord_label& label : labels) label = {in.str(), in.str()};
+  std::vector<koord_label> labels = in.labels();
   auto value = in.number<double>();
   CallResult result = home_->map_sample(name, labels, value);
   out.add(value);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/child/channel.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -11,6 +9,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+
+#include "core/child/memory_file.hpp"
 
 namespace koord::child {
 namespace {
@@ -32,18 +32,6 @@ Result<bool> wait_for(int fd, short events, Duration patience) {
     if (n < 0) return system_error(errno, "poll");
     if (n > 0 || std::chrono::steady_clock::now() >= end) return n > 0;  // poll() itself waits twelve days at most
   }
-}
-
-Result<UniqueFd> in_memfd(std::string_view bytes) {
-  UniqueFd fd(::memfd_create("koord-message", MFD_CLOEXEC));
-  if (!fd) return system_error(errno, "memfd");
-  while (!bytes.empty()) {
-    ssize_t n = ::write(fd.get(), bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return system_error(errno, "memfd");
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return fd;
 }
 
 Result<std::string> content_of(int fd) {
@@ -130,7 +118,7 @@ Result<void> Channel::send(std::string_view bytes, int fd, Duration patience) {
   if (bytes.size() < kMaxPacket) return send_packet(fd_.get(), {fd >= 0 ? kInlineWithFd : kInline, bytes, fd}, patience);
   if (fd >= 0 || bytes.size() > kMaxBytes)
     return invalid("a message of " + std::to_string(bytes.size()) + " bytes is too large");
-  UniqueFd memory = TRY(in_memfd(bytes));
+  UniqueFd memory = TRY(memory_with(bytes, false));
   return send_packet(fd_.get(), {kInMemfd, {}, memory.get()}, patience);
 }
 

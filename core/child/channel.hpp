@@ -15,6 +15,9 @@
 
 namespace koord::child {
 
+// A patience without end: what then waits ends with the other side.
+inline constexpr Duration kForEver = std::chrono::hours(24 * 365);
+
 struct Message {
   std::string bytes;
   UniqueFd fd;

@@ -2,7 +2,7 @@
 #include "core/child/child_home.hpp"
 
 #include <algorithm>
-#include <ctime>
+#include <chrono>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
@@ -10,12 +10,10 @@
 
 #include "core/child/attendant.hpp"
 #include "core/child/call_server.hpp"
-#include "core/child/confinement.hpp"
+#include "core/child/guest.hpp"
 #include "core/child/image.hpp"
-#include "core/child/process.hpp"
 #include "core/child/protocol.hpp"
 #include "core/child/wire.hpp"
-#include "core/host/file_stamp.hpp"
 #include "core/host/grants.hpp"
 #include "core/host/manifest.hpp"
 #include "core/host/plugin_context.hpp"
@@ -30,15 +28,8 @@ using host::ClassInfo;
 
 // A watchdog ends a call that takes too long; this is only for when nobody watches.
 constexpr Duration kCallPatience = std::chrono::hours(1);
-constexpr Duration kLoadPatience = 10s;
 constexpr Duration kEndGrace = 500ms;
 constexpr std::size_t kMaxText = 4096;
-
-std::int64_t monotonic_ns() {
-  timespec t;
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1'000'000'000ll + t.tv_nsec;
-}
 
 Packer request(Call call) {
   Packer packer;
@@ -46,18 +37,12 @@ Packer request(Call call) {
   return packer;
 }
 
-void add_labels(Packer& out, std::span<const koord_label> labels) {
-  out.add(static_cast<std::uint32_t>(labels.size()));
-  for (const koord_label& label : labels) out.add(label.key).add(label.value);
-}
-
 class ChildHome final : public host::Home {
  public:
-  ChildHome(Children children, std::string path, const host::FileStamp& checked, std::size_t class_index,
-            host::PluginContext& context, const host::HomeLimits& limits, std::vector<std::string> granted)
-      : children_(std::move(children)),
-        path_(std::move(path)),
-        checked_(checked),
+  ChildHome(Guest::Invitation invitation, SnapshotImages& images, std::size_t class_index, host::PluginContext& context,
+            const host::HomeLimits& limits, std::vector<std::string> granted)
+      : invitation_(std::move(invitation)),
+        images_(images),
         class_index_(class_index),
         context_(context),
         limits_(limits),
@@ -119,7 +104,7 @@ class ChildHome final : public host::Home {
   CallResult map_sample(std::string_view name, std::span<const koord_label> labels, double& value) override {
     Packer message = request(Call::map_sample);
     message.add(name);
-    add_labels(message, labels);
+    message.add(labels);
     return call(message.add(value), [&](Unpacker& given) { value = given.number<double>(); });
   }
 
@@ -129,10 +114,10 @@ class ChildHome final : public host::Home {
     message.add(asked.node_slo).add(asked.cri_json);
     std::shared_lock alive(ending_, std::try_to_lock);
     if (!alive || !attendant_) return {.status = KOORD_E_AGAIN, .text = "the instance does not run"};
-    return exchange(hooks_, process_->hooks(), message, [&](Unpacker& given) { adjust(response, given); });
+    return exchange(hooks_, guest_->process().hooks(), message, [&](Unpacker& given) { adjust(response, given); });
   }
 
-  int process() const override { return process_ ? process_->pid() : 0; }
+  int process() const override { return guest_ ? guest_->process().pid() : 0; }
 
   void abort(const std::string& reason) override {
     std::shared_lock lock(ending_);
@@ -143,38 +128,17 @@ class ChildHome final : public host::Home {
   using Take = std::function<void(Unpacker& given)>;
 
   Result<void> start() {
-    TRY(host::check_unchanged(path_, checked_));
-    std::unique_ptr<Process> process = TRY(Process::start(children_.program, context_.id(), path_));
-    confine(process->pid());
+    std::unique_ptr<Guest> guest = TRY(Guest::start(invitation_, limits_));
+    if (!guest->problems().empty()) context_.log(KOORD_LOG_WARN, "runs without some of its limits: " + guest->problems());
     {
       std::lock_guard lock(ending_);
-      process_ = std::move(process);
-      attendant_ = std::make_unique<Attendant>(*process_, context_, children_.images,
-                                               [this](const std::string& reason) {
-                                                 if (tell_lost_) tell_lost_(explain(reason));
-                                               });
+      guest_ = std::move(guest);
+      attendant_ = std::make_unique<Attendant>(guest_->process(), context_, images_, [this](const std::string& reason) {
+        if (tell_lost_) tell_lost_(guest_->explain(reason));
+      });
     }
-    TRY(process_->calls().send(request(Call::describe).bytes()));
-    Result<std::optional<Message>> introduction = process_->calls().receive(kLoadPatience);
-    if (!introduction || !*introduction) return invalid(attendant_->how_it_ended());
-    Unpacker in((*introduction)->bytes);
-    if (in.number<koord_status>() == KOORD_OK) return host::check_unchanged(path_, checked_);
-    return invalid(std::string(in.text().substr(0, kMaxText)));
-  }
-
-  // Before any code of the plugin runs.
-  void confine(pid_t pid) {
-    confinement_ = std::make_unique<Confinement>(context_.shared().cgroups.layout(), context_.id(), limits_);
-    confinement_->add(pid);
-    if (!confinement_->problems().empty())
-      context_.log(KOORD_LOG_WARN, "runs without some of its limits: " + confinement_->problems());
-  }
-
-  // What the kernel knows of the end beside the signal.
-  std::string explain(std::string reason) const {
-    if (confinement_->oom_kills() > 0)
-      reason += ", out of its memory of " + std::to_string(limits_.memory_bytes >> 20) + " MiB";
-    return reason;
+    TRY(guest_->introduce());
+    return {};
   }
 
   // Nothing of the child runs, and nothing of it touches the context, once it returns.
@@ -182,25 +146,24 @@ class ChildHome final : public host::Home {
     if (attendant_) attendant_->end("the host ended it", Duration::zero());  // hook calls in flight return
     std::lock_guard lock(ending_);
     attendant_.reset();
-    process_.reset();
-    confinement_.reset();
+    guest_.reset();
   }
 
-  CallResult lost() { return {.status = KOORD_E_GONE, .text = explain(attendant_->how_it_ended()), .lost = true}; }
+  CallResult lost() { return {.status = KOORD_E_GONE, .text = guest_->explain(attendant_->how_it_ended()), .lost = true}; }
 
   CallResult call(const Packer& message, const Take& take = {}, int fd = -1) {
     if (!attendant_) return {.status = KOORD_E_GONE, .text = "there is no process", .lost = true};
-    return exchange(strand_, process_->calls(), message, take, fd);
+    return exchange(strand_, guest_->process().calls(), message, take, fd);
   }
 
   CallResult exchange(std::mutex& turn, Channel& channel, const Packer& message, const Take& take, int fd = -1) {
     std::lock_guard lock(turn);
-    std::int64_t begin = monotonic_ns();
+    const auto begin = std::chrono::steady_clock::now();
     Result<void> sent = channel.send(message.bytes(), fd);
     Result<std::optional<Message>> answer = sent ? channel.receive(kCallPatience) : std::optional<Message>();
     attendant_->fetch_samples();
     CallResult result = answer && *answer ? read(**answer, take) : lost();
-    result.wall = Duration(monotonic_ns() - begin);
+    result.wall = std::chrono::steady_clock::now() - begin;
     return result;
   }
 
@@ -226,9 +189,8 @@ class ChildHome final : public host::Home {
     if (rejects && given.ok()) response.reject(&response, why);
   }
 
-  const Children children_;
-  const std::string path_;
-  const host::FileStamp checked_;
+  const Guest::Invitation invitation_;
+  SnapshotImages& images_;
   const std::size_t class_index_;
   host::PluginContext& context_;
   const host::HomeLimits limits_;
@@ -236,57 +198,50 @@ class ChildHome final : public host::Home {
   std::function<void(const std::string& reason)> tell_lost_;
   std::mutex strand_, hooks_;  // one call at a time on each channel
   std::shared_mutex ending_;   // shared by those who use the two below without being in a call of the strand
-  std::unique_ptr<Confinement> confinement_;
-  std::unique_ptr<Process> process_;
-  std::unique_ptr<Attendant> attendant_;  // uses the process
+  std::unique_ptr<Guest> guest_;
+  std::unique_ptr<Attendant> attendant_;  // uses the guest
 };
 
 class ChildPlugin final : public host::LoadedPlugin {
  public:
-  ChildPlugin(Children children, std::string path, const host::FileStamp& checked, std::vector<ClassInfo> classes)
-      : children_(std::move(children)), path_(std::move(path)), checked_(checked), classes_(std::move(classes)) {}
+  ChildPlugin(Guest::Invitation invitation, SnapshotImages& images, std::vector<ClassInfo> classes)
+      : invitation_(std::move(invitation)), images_(images), classes_(std::move(classes)) {}
 
   const std::vector<ClassInfo>& classes() const override { return classes_; }
   bool expendable() const override { return true; }
 
   std::unique_ptr<host::Home> make_home(std::size_t class_index, host::PluginContext& context,
                                         const host::HomeLimits& limits) const override {
-    return std::make_unique<ChildHome>(children_, path_, checked_, class_index, context, limits,
+    return std::make_unique<ChildHome>(invitation_, images_, class_index, context, limits,
                                        host::granted_services(classes_[class_index].kind));
   }
 
  private:
-  const Children children_;
-  const std::string path_;
-  const host::FileStamp checked_;
+  const Guest::Invitation invitation_;
+  SnapshotImages& images_;
   const std::vector<ClassInfo> classes_;
 };
 
 }  // namespace
 
-Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(Children children, const std::string& path,
+Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& children, const std::string& path,
                                                                 const host::Manifest& manifest,
-                                                                const host::FileStamp& checked) {
-  std::unique_ptr<Process> process = TRY(Process::start(children.program, manifest.id, path));
-  TRY(process->calls().send(request(Call::describe).bytes()));
-  Result<std::optional<Message>> introduction = process->calls().receive(kLoadPatience);
-  if (!introduction) {
-    std::string how = process->wait(1s).value_or("does not end");
-    return invalid("wanted a return, found the end of the process " + how);
-  }
-  if (!*introduction) return invalid("wanted an end within 10s, found none");
-  Unpacker in((*introduction)->bytes);
-  auto status = in.number<koord_status>();
-  std::string text(in.text().substr(0, kMaxText));
-  in.number<std::int64_t>();
-  if (status != KOORD_OK) return invalid(text);
-  std::vector<ClassInfo> classes = TRY(unpack_classes(in));
+                                                                const host::FileStamp& checked,
+                                                                const host::HomeLimits& limits) {
+  Guest::Invitation invitation{.program = children.program,
+                               .layout = children.layout,
+                               .cgroup = children.layout ? Confinement::free_name(*children.layout, manifest.id) : "",
+                               .plugin_id = manifest.id,
+                               .path = path,
+                               .checked = checked};
+  std::unique_ptr<Guest> guest = TRY(Guest::start(invitation, limits));
+  std::vector<ClassInfo> classes = TRY(guest->introduce());
   for (const ClassInfo& info : classes) {
     if (std::find(manifest.kinds.begin(), manifest.kinds.end(), info.kind) == manifest.kinds.end())
       return invalid("wanted classes of the manifest's kinds, found one of '" + info.kind + "'");
   }
   return std::shared_ptr<const host::LoadedPlugin>(
-      new ChildPlugin(std::move(children), path, checked, std::move(classes)));
+      new ChildPlugin(std::move(invitation), children.images, std::move(classes)));
 }
 
 }  // namespace koord::child

@@ -6,22 +6,26 @@
 #include <memory>
 #include <string>
 
+#include "core/cgroup/layout.hpp"
 #include "core/host/home.hpp"
 
 namespace koord::child {
 
 class SnapshotImages;
 
-// What all children of one host share. It outlives them.
+// What all children of one host share. What it refers to outlives them.
 struct Children {
   std::string program;     // the koord-plugin-host to run
   SnapshotImages& images;  // of the state
+  const cgroup::Layout* layout = nullptr;  // where their cgroups are made; null: they have none, hence no limits
 };
 
 // A Loader: starts a child that maps the file and describes it, and ends it again. Each child must have mapped the
-// file that was checked, those that its homes start later, too.
-Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(Children children, const std::string& path,
+// file that was checked, those that its homes start later, too. All of them live in one cgroup, that of no other plugin
+// that runs.
+Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& children, const std::string& path,
                                                                 const host::Manifest& manifest,
-                                                                const host::FileStamp& checked);
+                                                                const host::FileStamp& checked,
+                                                                const host::HomeLimits& limits);
 
 }  // namespace koord::child

@@ -23,10 +23,26 @@ Result<void> make_directory(const std::string& path) {
   return {};
 }
 
+std::string cgroup_of(const std::string& name) { return std::string(kPluginsCgroup) + "/" + name; }
+
+bool has_processes(const cgroup::Layout& layout, const std::string& cgroup) {
+  for (Controller controller : kControllers) {
+    const std::string directory = layout.directory(controller, cgroup);
+    if (!directory.empty() && !read_file(directory + "/cgroup.procs").value_or("").empty()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-Confinement::Confinement(const cgroup::Layout& layout, const std::string& plugin_id, const host::HomeLimits& limits)
-    : layout_(layout), cgroup_(std::string(kPluginsCgroup) + "/" + plugin_id) {
+std::string Confinement::free_name(const cgroup::Layout& layout, const std::string& plugin_id) {
+  std::string name = plugin_id;
+  for (int n = 2; has_processes(layout, cgroup_of(name)); ++n) name = plugin_id + "~" + std::to_string(n);
+  return name;
+}
+
+Confinement::Confinement(const cgroup::Layout& layout, const std::string& name, const host::HomeLimits& limits)
+    : layout_(layout), cgroup_(cgroup_of(name)) {
   const std::string memory = std::to_string(limits.memory_bytes);
   const std::string quota = std::to_string(limits.cpu_millis * (kPeriodUs / 1000));
   const std::string pids = std::to_string(limits.processes);

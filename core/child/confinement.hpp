@@ -14,18 +14,22 @@
 
 namespace koord::child {
 
-// Below the root of the hierarchy; a cgroup for each plugin in it.
+// Below the root of the hierarchy; a cgroup for each plugin in it, by its id.
 inline constexpr std::string_view kPluginsCgroup = "koordetector-plugins";
 
 class Confinement {
  public:
-  // Makes "koordetector-plugins/<plugin id>" with these limits, or gives that new ones.
-  Confinement(const cgroup::Layout& layout, const std::string& plugin_id, const host::HomeLimits& limits);
+  // Makes "koordetector-plugins/<name>" with these limits, or gives that new ones.
+  Confinement(const cgroup::Layout& layout, const std::string& name, const host::HomeLimits& limits);
   ~Confinement();  // removes what it made, unless another child lives in it
   Confinement(const Confinement&) = delete;
   Confinement& operator=(const Confinement&) = delete;
 
   void add(pid_t pid);
+
+  // The plugin's id, or, when processes live in a cgroup of that name, "id~2" and so on: a plugin that is about to be
+  // replaced and the one that takes its place do not share their limits.
+  static std::string free_name(const cgroup::Layout& layout, const std::string& plugin_id);
 
   // Which limit does not hold, and why; empty when all do.
   const std::string& problems() const { return problems_; }

@@ -131,7 +131,6 @@ class Layout {
 
 std::string image_of(const host::SnapshotView& view) {
   Layout layout;
-  constexpr std::uint32_t kParts[] = {KOORD_ON_NODE, KOORD_ON_PODS, KOORD_ON_NODE_SLO, KOORD_ON_TOPOLOGY};
   ImageRoot root{};
   for (std::size_t i = 0; i < std::size(kParts); ++i) root.versions[i] = view.version(kParts[i]);
   root.n_pods = static_cast<std::uint32_t>(view.pods().size());
@@ -155,21 +154,6 @@ std::string image_of(const koord_pod& pod, const koord_container* container) {
   layout.pods(offsetof(ImageRoot, pods), &pod, 1);
   layout.containers(offsetof(ImageRoot, containers), container, root.n_containers);
   return layout.finish();
-}
-
-Result<UniqueFd> share_image(std::string_view image) {
-  UniqueFd fd(::memfd_create("koord-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(image.size())) != 0)
-    return system_error(errno, "image of the state");
-  for (std::size_t done = 0; done < image.size();) {
-    ssize_t n = ::pwrite(fd.get(), image.data() + done, image.size() - done, static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return system_error(errno, "image of the state");
-    done += static_cast<std::size_t>(n);
-  }
-  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
-    return system_error(errno, "image of the state");
-  return fd;
 }
 
 Result<Image> Image::open(UniqueFd fd) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,9 +22,12 @@ class SnapshotView;
 
 namespace koord::child {
 
+// The parts of a snapshot, each with a version.
+inline constexpr std::uint32_t kParts[] = {KOORD_ON_NODE, KOORD_ON_PODS, KOORD_ON_NODE_SLO, KOORD_ON_TOPOLOGY};
+
 // What stands at the beginning of an image; absent parts are null or empty.
 struct ImageRoot {
-  std::uint64_t versions[4];  // of KOORD_ON_NODE, _PODS, _NODE_SLO, _TOPOLOGY
+  std::uint64_t versions[std::size(kParts)];
   const koord_node* node;
   const koord_topology* topology;
   const koord_pod* pods;
@@ -37,9 +41,6 @@ struct ImageRoot {
 // Of a whole snapshot, and of what a runtime hook is asked about.
 std::string image_of(const host::SnapshotView& view);
 std::string image_of(const koord_pod& pod, const koord_container* container);
-// In sealed memory.
-Result<UniqueFd> share_image(std::string_view image);
-
 class Image {
  public:
   static Result<Image> open(UniqueFd fd);  // maps it, privately

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/base/clock.hpp"
+#include "core/base/linux_capability.hpp"
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
 #include "core/child/channel.hpp"
@@ -20,9 +21,9 @@ namespace koord::child {
 
 class Process {
  public:
-  // `program`: the koord-plugin-host to run. It maps the file by itself.
+  // `program`: the koord-plugin-host to run. It maps the file by itself, once it has confined itself to `capabilities`.
   static Result<std::unique_ptr<Process>> start(const std::string& program, const std::string& plugin_id,
-                                                const std::string& plugin_path);
+                                                const std::string& plugin_path, CapabilityMask capabilities = 0);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;

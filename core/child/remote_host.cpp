@@ -9,7 +9,6 @@
 namespace koord::child {
 namespace {
 
-constexpr Duration kForEver = std::chrono::hours(24 * 365);
 constexpr std::uint64_t kMaxLogBytes = 4096, kMaxErrorBytes = 1024;
 
 // One plugin a process, hence one for each thread.

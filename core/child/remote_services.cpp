@@ -165,7 +165,6 @@ void release(const koord_host* host, const koord_snapshot* snapshot) {
 }
 
 std::uint64_t version(const koord_snapshot* snapshot, std::uint32_t part) {
-  constexpr std::uint32_t kParts[] = {KOORD_ON_NODE, KOORD_ON_PODS, KOORD_ON_NODE_SLO, KOORD_ON_TOPOLOGY};
   auto at = std::find(std::begin(kParts), std::end(kParts), part);
   return snapshot && at != std::end(kParts) ? root(snapshot).versions[at - std::begin(kParts)] : 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/child/sample_ring.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -9,6 +8,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+
+#include "core/child/memory_file.hpp"
 
 namespace koord::child {
 namespace {
@@ -56,11 +57,7 @@ Result<SampleRing> SampleRing::map(UniqueFd fd) {
 }
 
 Result<SampleRing> SampleRing::make() {
-  UniqueFd fd(::memfd_create("koord-samples", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd || ::ftruncate(fd.get(), sizeof(Shared)) != 0 ||
-      ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return system_error(errno, "ring of samples");
-  return map(std::move(fd));
+  return map(TRY(memory_of(sizeof(Shared))));
 }
 
 Result<SampleRing> SampleRing::attach(UniqueFd fd) {

@@ -30,16 +30,57 @@ constexpr std::uint32_t kForeignCalls = 0xffffffff;
 
 constexpr rlim_t kMaxFiles = 1024;
 
-// No plugin that looks at a node needs these; each answers EPERM.
-constexpr long kDenied[] = {
-    SYS_mount,         SYS_umount2,         SYS_pivot_root,    SYS_chroot,          SYS_move_mount,
-    SYS_open_tree,     SYS_fsopen,          SYS_fsmount,       SYS_fsconfig,        SYS_fspick,
-    SYS_setns,         SYS_unshare,         SYS_ptrace,        SYS_process_vm_readv, SYS_process_vm_writev,
-    SYS_init_module,   SYS_finit_module,    SYS_delete_module, SYS_kexec_load,      SYS_reboot,
-    SYS_swapon,        SYS_swapoff,         SYS_settimeofday,  SYS_clock_settime,   SYS_adjtimex,
-    SYS_clock_adjtime, SYS_sethostname,     SYS_setdomainname, SYS_acct,            SYS_quotactl,
-    SYS_add_key,       SYS_request_key,     SYS_keyctl,        SYS_open_by_handle_at, SYS_userfaultfd,
-    SYS_syslog,        SYS_io_uring_setup,
+constexpr CapabilityMask bit(unsigned capability) { return CapabilityMask{1} << capability; }
+
+constexpr CapabilityMask kAdmin = bit(CAP_SYS_ADMIN);
+constexpr CapabilityMask kNobody = 0;
+
+// Each answers EPERM, but to a process with one of these capabilities: who may not use a call need not reach its code.
+struct Denial {
+  long call;
+  CapabilityMask unless;
+};
+
+constexpr Denial kDenied[] = {
+    {SYS_mount, kAdmin},
+    {SYS_umount2, kAdmin},
+    {SYS_pivot_root, kAdmin},
+    {SYS_move_mount, kAdmin},
+    {SYS_open_tree, kAdmin},
+    {SYS_fsopen, kAdmin},
+    {SYS_fsmount, kAdmin},
+    {SYS_fsconfig, kAdmin},
+    {SYS_fspick, kAdmin},
+    {SYS_setns, kAdmin},
+    {SYS_unshare, kAdmin},
+    {SYS_swapon, kAdmin},
+    {SYS_swapoff, kAdmin},
+    {SYS_sethostname, kAdmin},
+    {SYS_setdomainname, kAdmin},
+    {SYS_quotactl, kAdmin},
+    {SYS_chroot, bit(CAP_SYS_CHROOT)},
+    {SYS_ptrace, bit(CAP_SYS_PTRACE)},
+    {SYS_process_vm_readv, bit(CAP_SYS_PTRACE)},
+    {SYS_process_vm_writev, bit(CAP_SYS_PTRACE)},
+    {SYS_init_module, bit(CAP_SYS_MODULE)},
+    {SYS_finit_module, bit(CAP_SYS_MODULE)},
+    {SYS_delete_module, bit(CAP_SYS_MODULE)},
+    {SYS_kexec_load, bit(CAP_SYS_BOOT)},
+    {SYS_reboot, bit(CAP_SYS_BOOT)},
+    {SYS_settimeofday, bit(CAP_SYS_TIME)},
+    {SYS_clock_settime, bit(CAP_SYS_TIME)},
+    {SYS_adjtimex, bit(CAP_SYS_TIME)},
+    {SYS_clock_adjtime, bit(CAP_SYS_TIME)},
+    {SYS_acct, bit(CAP_SYS_PACCT)},
+    {SYS_open_by_handle_at, bit(CAP_DAC_READ_SEARCH)},
+    {SYS_syslog, bit(CAP_SYSLOG) | kAdmin},
+    {SYS_bpf, bit(CAP_BPF) | kAdmin},
+    {SYS_perf_event_open, bit(CAP_PERFMON) | kAdmin},
+    {SYS_add_key, kNobody},
+    {SYS_request_key, kNobody},
+    {SYS_keyctl, kNobody},
+    {SYS_userfaultfd, kNobody},
+    {SYS_io_uring_setup, kNobody},
 };
 
 Result<void> no_new_privileges() {
@@ -48,14 +89,21 @@ Result<void> no_new_privileges() {
 }
 
 // From the bounding set first, for that needs a capability itself.
-Result<void> drop_capabilities() {
-  for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
-    ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+Result<CapabilityMask> keep_capabilities(CapabilityMask allowed) {
+  for (unsigned capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
+    if ((allowed & bit(capability)) == 0) ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
-  if (::syscall(SYS_capset, &header, none) != 0) return system_error(errno, "capabilities");
-  return {};
+  __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
+  if (::syscall(SYS_capget, &header, sets) != 0) return system_error(errno, "capabilities");
+  CapabilityMask kept = 0;
+  for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; ++i) {
+    const std::uint32_t both = sets[i].permitted & static_cast<std::uint32_t>(allowed >> (32 * i));
+    sets[i] = {.effective = both, .permitted = both, .inheritable = both};
+    kept |= CapabilityMask{both} << (32 * i);
+  }
+  if (::syscall(SYS_capset, &header, sets) != 0) return system_error(errno, "capabilities");
+  return kept;
 }
 
 Result<void> limit_resources() {
@@ -70,7 +118,7 @@ void offer_as_victim() {
   [[maybe_unused]] Result<void> written = write_value("/proc/self/oom_score_adj", "500");
 }
 
-Result<void> deny_system_calls() {
+Result<void> deny_system_calls(CapabilityMask kept) {
   std::vector<sock_filter> program;
   auto load = [&](std::size_t offset) {
     program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)));
@@ -84,7 +132,8 @@ Result<void> deny_system_calls() {
   refuse_if(BPF_JEQ, kArchitecture, false);
   load(offsetof(seccomp_data, nr));
   refuse_if(BPF_JGE, kForeignCalls, true);
-  for (long call : kDenied) refuse_if(BPF_JEQ, static_cast<std::uint32_t>(call), true);
+  for (const Denial& denial : kDenied)
+    if ((denial.unless & kept) == 0) refuse_if(BPF_JEQ, static_cast<std::uint32_t>(denial.call), true);
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
   if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0)
@@ -94,12 +143,13 @@ Result<void> deny_system_calls() {
 
 }  // namespace
 
-Result<void> enter_sandbox() {
+Result<CapabilityMask> enter_sandbox(CapabilityMask allowed) {
   offer_as_victim();
   TRY(no_new_privileges());
   TRY(limit_resources());
-  TRY(drop_capabilities());
-  return deny_system_calls();
+  CapabilityMask kept = TRY(keep_capabilities(allowed));
+  TRY(deny_system_calls(kept));
+  return kept;
 }
 
 }  // namespace koord::child

@@ -16,12 +16,6 @@ using namespace host;  // the service tables
 constexpr std::uint64_t kMaxAnswer = 4u << 20;
 constexpr std::uint32_t kMaxRows = 100'000;
 
-std::vector<koord_label> labels_of(Unpacker& in) {
-  std::vector<koord_label> labels(in.count(2 * sizeof(std::uint64_t)));
-  for (koord_label& label : labels) label = {in.str(), in.str()};
-  return labels;
-}
-
 std::uint32_t length(const auto& list) { return static_cast<std::uint32_t>(list.size()); }
 
 koord_status define(const koord_host* host, Unpacker& in, Packer& out) {
@@ -45,7 +39,7 @@ koord_status define(const koord_host* host, Unpacker& in, Packer& out) {
 koord_status series(const koord_host* host, Unpacker& in, Packer& out) {
   auto metric = in.number<std::uint32_t>();
   auto subject = in.number<std::uint64_t>();
-  std::vector<koord_label> labels = labels_of(in);
+  std::vector<koord_label> labels = in.labels();
   std::uint64_t series = 0;
   koord_status status = metrics_service.series(host, metric, subject, labels.data(), length(labels), sizeof(koord_label), &series);
   out.add(series);
@@ -82,7 +76,7 @@ koord_status query(Unpacker& in, Packer& out, Ask ask) {
   query.from_ns = in.number<std::uint64_t>();
   query.to_ns = in.number<std::uint64_t>();
   query.subject = in.number<std::uint64_t>();
-  std::vector<koord_label> labels = labels_of(in);
+  std::vector<koord_label> labels = in.labels();
   query.labels = labels.data();
   query.n_labels = length(labels);
   query.label_stride = sizeof(koord_label);
@@ -144,7 +138,7 @@ koord_status propose(const koord_host* host, Unpacker& in) {
     intent.cgroup_dir = in.str();
     intent.value = in.str();
     intent.reason = in.str();
-    intent.inputs = inputs.emplace_back(labels_of(in)).data();
+    intent.inputs = inputs.emplace_back(in.labels()).data();
     intent.n_inputs = length(inputs.back());
     intent.input_stride = sizeof(koord_label);
     intent.priority = in.number<std::int32_t>();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/child/image.hpp"
+#include "core/child/memory_file.hpp"
 
 namespace koord::child {
 
@@ -11,7 +12,7 @@ Result<std::shared_ptr<const SnapshotImages::Shared>> SnapshotImages::of(host::S
   std::lock_guard lock(mutex_);
   if (!newest_ || newest_->view != view) {
     auto made = std::make_shared<Shared>();
-    made->fd = TRY(share_image(image_of(*view)));
+    made->fd = TRY(memory_with(image_of(*view), true));
     made->serial = ++last_serial_;
     made->view = std::move(view);
     newest_ = std::move(made);

@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "koordetector/plugin.h"
 
@@ -25,6 +27,11 @@ class Packer {
   Packer& add(std::string_view text) {
     add(std::uint64_t{text.size()});
     bytes_ += text;
+    return *this;
+  }
+  Packer& add(std::span<const koord_label> labels) {
+    add(static_cast<std::uint32_t>(labels.size()));
+    for (const koord_label& label : labels) add(label.key).add(label.value);
     return *this;
   }
   Packer& add(koord_str text) { return add(text.p ? std::string_view(text.p, text.n) : std::string_view()); }
@@ -51,6 +58,12 @@ class Unpacker {
   koord_str str() {
     std::string_view borrowed = text();
     return {borrowed.data(), borrowed.size()};
+  }
+  // n, then key and value of each. Borrowed, too.
+  std::vector<koord_label> labels() {
+    std::vector<koord_label> labels(count(2 * sizeof(std::uint64_t)));
+    for (koord_label& label : labels) label = {str(), str()};
+    return labels;
   }
   // How many elements follow, each of at least `least_bytes`: no count that the message cannot hold.
   std::uint32_t count(std::size_t least_bytes) {

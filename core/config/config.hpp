@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/linux_capability.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/config/feature_gates.hpp"
 #include "core/log/log.hpp"
@@ -45,6 +46,7 @@ struct PluginSettings {
   std::uint64_t max_memory = 0;
   std::uint64_t max_cpu_millis = 0;
   std::uint64_t max_processes = 0;
+  CapabilityMask capabilities = 0;
   std::string sha256;  // of its file, 64 lower-case digits; "" = not pinned
   std::string config_json;  // the plugin's own `config` mapping as one JSON object
 };

@@ -184,6 +184,10 @@ Schema<PluginSettings> make_plugin_schema() {
           "maxThreads", "64", "Threads and processes that its process may have, when it has one of its own.",
           integer(4, 100'000), [](P & p) -> auto& { return p.max_processes; }),
       plugin_key(
+          "capabilities", "[]",
+          "Kernel capabilities that its process keeps, when it has one of its own, such as CAP_BPF; it has no others.",
+          capabilities(), [](P & p) -> auto& { return p.capabilities; }),
+      plugin_key(
           "sha256", R"("")", "Digest that its file must have, as sha256sum prints it.", sha256_or_empty(),
           [](P & p) -> auto& { return p.sha256; }),
       plugin_key(

@@ -89,6 +89,11 @@ std::optional<GateMap> read_gates(const Node& node, const std::string& path, Rep
   return gates;
 }
 
+std::string did_you_mean(const std::string& capability) {
+  const std::string near = nearest(capability, linux_capability_names());
+  return near.empty() ? ", expected a name such as 'CAP_BPF'" : ", did you mean '" + near + "'?";
+}
+
 }  // namespace
 
 Result<std::string> scalar_of(const Node& node, std::string_view expected) {
@@ -177,6 +182,21 @@ ValueType<std::uint64_t> cpu(std::uint64_t least_millis) {
       return invalid(describe(node) + " is too small, expected at least " + std::to_string(least_millis) + "m");
     return static_cast<std::uint64_t>(quantity->milli());
   });
+}
+
+ValueType<CapabilityMask> capabilities() {
+  const std::string name = "list of capabilities";
+  return {name, [=](const Node& node, const std::string& path, Report& report) -> std::optional<CapabilityMask> {
+            std::optional<std::vector<std::string>> words = list_of(any_text()).read(node, path, report);
+            if (!words) return std::nullopt;
+            CapabilityMask mask = 0;
+            for (const std::string& word : *words) {
+              const std::optional<CapabilityMask> one = linux_capability(word);
+              if (!one) report.add(node.place, path + ": '" + word + "' is no capability of Linux", did_you_mean(word));
+              mask |= one.value_or(0);
+            }
+            return mask;
+          }};
 }
 
 ValueType<GateMap> gate_map() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/linux_capability.hpp"
 #include "core/base/result.hpp"
 #include "core/config/document.hpp"
 #include "core/config/feature_gates.hpp"
@@ -38,6 +39,7 @@ ValueType<std::uint64_t> integer(std::uint64_t least, std::uint64_t most);
 ValueType<Duration> duration(Duration least, Duration most);
 ValueType<std::uint64_t> size(std::uint64_t least);  // bytes, as a Kubernetes quantity
 ValueType<std::uint64_t> cpu(std::uint64_t least_millis);  // thousandths of a core, as a Kubernetes quantity
+ValueType<CapabilityMask> capabilities();          // a list of names, "CAP_BPF"
 ValueType<GateMap> gate_map();
 ValueType<std::string> mapping_as_json();
 

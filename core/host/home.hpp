@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/linux_capability.hpp"
 #include "core/base/result.hpp"
 #include "koordetector/plugin.h"
 
@@ -57,6 +58,7 @@ struct HomeLimits {
   std::uint64_t memory_bytes = 0;
   std::uint64_t cpu_millis = 0;  // thousandths of a core
   std::uint64_t processes = 0;   // threads count
+  CapabilityMask capabilities = 0;  // all that it has
 };
 
 class Home {
@@ -108,8 +110,8 @@ class LoadedPlugin {
 };
 
 // Loads the file at this absolute path, whose manifest was read and accepted. Whenever the file is mapped it must
-// still be the one with this stamp. May block and run code of the plugin.
+// still be the one with this stamp. May block and run code of the plugin: if in a process of its own, in these limits.
 using Loader = std::function<Result<std::shared_ptr<const LoadedPlugin>>(
-    const std::string& path, const Manifest&, const FileStamp& checked)>;
+    const std::string& path, const Manifest&, const FileStamp& checked, const HomeLimits& limits)>;
 
 }  // namespace koord::host

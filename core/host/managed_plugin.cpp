@@ -143,9 +143,9 @@ void ManagedPlugin::load() {
     ++mappings_;
   }
   set_state(PluginState::loading);
-  auto task = [self = shared_from_this(), demand = demand_, known = mapped_,
+  auto task = [self = shared_from_this(), demand = demand_, known = mapped_, limits = home_limits(),
                load = std::move(loader).value_or(Loader())] {
-    Result<Mapped> mapped = map(self->file_, demand, known, load);
+    Result<Mapped> mapped = map(self->file_, demand, known, load, limits);
     self->parts_.loop.post([weak = std::weak_ptr(self), demand, mapped] {
       if (auto alive = weak.lock()) alive->loaded(demand, mapped);
     });
@@ -166,10 +166,10 @@ void ManagedPlugin::load() {
 
 // What is mapped already is checked again, by the file it was mapped from.
 Result<ManagedPlugin::Mapped> ManagedPlugin::map(const PluginFile& file, const ContentDemand& demand,
-                                                 const Mapped& known, const Loader& load) {
+                                                 const Mapped& known, const Loader& load, const HomeLimits& limits) {
   CheckedFile checked = TRY(check_content(file.path, demand));
   if (known.plugin == nullptr) {
-    Mapped mapped{TRY(load(file.path, file.manifest, checked.stamp)), checked.stamp};
+    Mapped mapped{TRY(load(file.path, file.manifest, checked.stamp, limits)), checked.stamp};
     TRY(check_unchanged(file.path, checked.stamp));
     return mapped;
   }
@@ -252,7 +252,10 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
 }
 
 HomeLimits ManagedPlugin::home_limits() const {
-  return {.memory_bytes = settings_.max_memory, .cpu_millis = settings_.max_cpu_millis, .processes = settings_.max_processes};
+  return {.memory_bytes = settings_.max_memory,
+          .cpu_millis = settings_.max_cpu_millis,
+          .processes = settings_.max_processes,
+          .capabilities = settings_.capabilities};
 }
 
 Supervisor::Pace ManagedPlugin::pace_of(const ClassInfo& info) const {

@@ -67,7 +67,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   Result<Loader> loader() const;
   HomeLimits home_limits() const;
   static Result<Mapped> map(const PluginFile& file, const ContentDemand& demand, const Mapped& known,
-                            const Loader& load);
+                            const Loader& load, const HomeLimits& limits);
   void loaded(const ContentDemand& demand, const Result<Mapped>& mapped);
   void refuse(const std::string& reason);
   void begin();

@@ -118,7 +118,7 @@ Result<std::shared_ptr<const Module>> Module::make(const std::string& path, cons
 }
 
 Result<std::shared_ptr<const LoadedPlugin>> Module::load(const std::string& path, const Manifest& manifest,
-                                                         const FileStamp& checked) {
+                                                         const FileStamp& checked, const HomeLimits& /*limits*/) {
   return std::shared_ptr<const LoadedPlugin>(TRY(make(path, manifest, true, checked)));
 }
 

@@ -25,7 +25,7 @@ class Module final : public LoadedPlugin {
  public:
   // A Loader. A file that was mapped before and has changed since is refused: it cannot be mapped again.
   static Result<std::shared_ptr<const LoadedPlugin>> load(const std::string& path, const Manifest& manifest,
-                                                          const FileStamp& checked);
+                                                          const FileStamp& checked, const HomeLimits& limits = {});
   // The same without the trial, for a process that has nothing to lose.
   static Result<std::shared_ptr<const Module>> load_untried(const std::string& path, const Manifest& manifest);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord-plugin-host: runs one plugin in a process of its own. Started by koordetector only, with the descriptors of
 // core/child/protocol.hpp; ends with it.
-//   koord-plugin-host ID FILE
+//   koord-plugin-host ID FILE [CAPABILITY,…]
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -9,8 +9,10 @@
 #include <chrono>
 #include <csignal>
 #include <iostream>
+#include <optional>
 #include <thread>
 
+#include "core/base/linux_capability.hpp"
 #include "core/child/call_server.hpp"
 #include "core/child/sandbox.hpp"
 #include "core/host/manifest.hpp"
@@ -40,12 +42,18 @@ bool introduce(Channel& calls, const Result<std::shared_ptr<const host::Module>>
   return calls.send(answer.bytes()) && module;
 }
 
-int serve(const std::string& id, const std::string& path) {
+Result<void> confine(CapabilityMask allowed) {
+  const CapabilityMask kept = TRY(enter_sandbox(allowed));
+  if (kept != allowed) std::cerr << "does without " << format_capabilities(allowed & ~kept) << ", which the agent does not have\n";
+  return {};
+}
+
+int serve(const std::string& id, const std::string& path, CapabilityMask allowed) {
   Result<SampleRing> samples = SampleRing::attach(UniqueFd(kSamplesFd));
   if (!samples) return 1;
   Channel calls{UniqueFd(kCallsFd)}, hooks{UniqueFd(kHooksFd)};
   RemoteHost host(id, Channel(UniqueFd(kServicesFd)), *std::move(samples));
-  if (Result<void> confined = enter_sandbox(); !confined) {
+  if (Result<void> confined = confine(allowed); !confined) {
     std::cerr << "cannot be confined: " << confined.error().message() << "\n";
     return 1;
   }
@@ -62,11 +70,12 @@ int serve(const std::string& id, const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 || ::fcntl(kServicesFd, F_GETFD) < 0) {
+  const std::optional<CapabilityMask> allowed = parse_capabilities(argc == 4 ? argv[3] : "");
+  if (argc < 3 || argc > 4 || !allowed || ::fcntl(kServicesFd, F_GETFD) < 0) {
     std::cerr << "koord-plugin-host is started by koordetector and by nobody else\n";
     return 2;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "koord-plugin");
-  return serve(argv[1], argv[2]);
+  return serve(argv[1], argv[2], *allowed);
 }

@@ -51,7 +51,7 @@ struct Bench {
   host::Manifest manifest = *host::read_manifest(kPlugin);
   host::FileStamp file = *host::stamp_of(kPlugin);
   std::shared_ptr<const host::LoadedPlugin> in_child =
-      *child::load_in_child({kBuild + "/core/plugin_host/koord-plugin-host", images}, kPlugin, manifest, file);
+      *child::load_in_child({kBuild + "/core/plugin_host/koord-plugin-host", images}, kPlugin, manifest, file, {});
   std::shared_ptr<const host::LoadedPlugin> here = *host::Module::load(kPlugin, manifest, file);
 
   // An instance that is ready to tick.

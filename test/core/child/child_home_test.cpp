@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/base/file.hpp"
+#include "core/base/linux_capability.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/host/file_stamp.hpp"
 #include "core/host/manifest.hpp"
@@ -52,11 +53,22 @@ int threads_in_state(const std::string& name, char state) {
   return count;
 }
 
+// One of a process' sets, "CapEff:" and so on.
+CapabilityMask capabilities_of(pid_t pid, std::string_view set) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(set)) return std::stoull(line.substr(set.size()), nullptr, 16);
+  return ~CapabilityMask{0};
+}
+
 struct Theatre {
   child::SnapshotImages images;
-  test::HostStage stage{{"actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file) {
-                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file);
+  test::HostStage stage{{"actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
+                                             const HomeLimits& limits) {
+                          return child::load_in_child(home(), path, manifest, file, limits);
                         }};
+
+  child::Children home() { return {std::getenv("KOORD_PLUGIN_HOST"), images, &stage.host().services().cgroups.layout()}; }
 
   Theatre() {
     state::Pod one, other;
@@ -89,7 +101,9 @@ struct Theatre {
     return false;
   }
   double count() { return stage.host().value("actor_count").value_or(0); }
+  // All of it runs, and the actor ticks.
   bool counts() {
+    if (!await(PluginState::running)) return false;
     double before = count();
     return eventually([&] { return count() > before; });
   }
@@ -190,6 +204,41 @@ TEST_CASE_FIXTURE(Theatre, "a child may look at the machine and not change it") 
   CHECK(count() == EPERM);
 }
 
+TEST_CASE_FIXTURE(Theatre, "a child has no capability but those it was allowed, in no set") {
+  play("count", [](auto& settings) { settings.capabilities = *parse_capabilities("CAP_SYS_NICE,CAP_PERFMON"); });
+  REQUIRE(counts());
+  for (pid_t pid : children()) {
+    for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapBnd:"})
+      CHECK_MESSAGE(capabilities_of(pid, set) == *parse_capabilities("CAP_SYS_NICE,CAP_PERFMON"), set);
+    CHECK(capabilities_of(pid, "CapAmb:") == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(Theatre, "without a word of the configuration a child has no capability at all") {
+  play("count");
+  REQUIRE(counts());
+  for (pid_t pid : children())
+    for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"}) CHECK_MESSAGE(capabilities_of(pid, set) == 0, set);
+}
+
+TEST_CASE_FIXTURE(Theatre, "a system call that takes a capability is denied to those without it before the kernel looks at it") {
+  play("bpf");  // an empty request
+  CHECK(eventually([&] { return count() != 0; }));
+  CHECK(count() == EPERM);
+}
+
+TEST_CASE_FIXTURE(Theatre, "a system call is let through to those with its capability") {
+  play("bpf", [](auto& settings) { settings.capabilities = *linux_capability("CAP_BPF"); });
+  CHECK(eventually([&] { return count() != 0; }));
+  CHECK(count() == EINVAL);
+}
+
+TEST_CASE_FIXTURE(Theatre, "a constructor has no more than the plugin will have") {
+  play("constructed", [](auto& settings) { settings.capabilities = *linux_capability("CAP_SYS_NICE"); });
+  CHECK(eventually([&] { return count() != 0; }));
+  CHECK(count() == static_cast<double>(*linux_capability("CAP_SYS_NICE")));
+}
+
 TEST_CASE_FIXTURE(Theatre, "a child goes before the agent when memory is short") {
   play("count");
   REQUIRE(counts());
@@ -223,7 +272,7 @@ TEST_CASE_FIXTURE(Theatre, "stopping ends the process") {
 
 TEST_CASE_FIXTURE(Theatre, "a home that is lost while nobody listens says so at the next call") {
   const std::string file = stage.shelf().file("actor");
-  auto plugin = child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, file, *read_manifest(file), *stamp_of(file));
+  auto plugin = child::load_in_child(home(), file, *read_manifest(file), *stamp_of(file), {});
   REQUIRE(plugin);
   auto context = stage.host().make_context(kActor, {"koord.metrics/1", "koord.config/1", "koord.state/1"});
   std::unique_ptr<Home> home = (*plugin)->make_home(0, *context, {});
@@ -237,8 +286,9 @@ TEST_CASE_FIXTURE(Theatre, "a home that is lost while nobody listens says so at 
 
 TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was wanted") {
   child::SnapshotImages images;
-  test::HostStage stage{{"actor"}, 2, [&](const std::string& path, const Manifest& manifest, const FileStamp& file) {
-                          return child::load_in_child({"/nowhere/koord-plugin-host", images}, path, manifest, file);
+  test::HostStage stage{{"actor"}, 2, [&](const std::string& path, const Manifest& manifest, const FileStamp& file,
+                                          const HomeLimits& limits) {
+                          return child::load_in_child({"/nowhere/koord-plugin-host", images}, path, manifest, file, limits);
                         }};
   stage.apply("Actor=true");
   REQUIRE(stage.await(kActor, PluginState::refused));

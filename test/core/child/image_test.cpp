@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/child/memory_file.hpp"
 #include "core/host/snapshot_view.hpp"
 #include "koordetector/plugin.hpp"
 
@@ -75,11 +76,11 @@ void check_whole_node(const ImageRoot& root) {
 TEST_CASE("a snapshot's image holds all of the snapshot, wherever it is opened") {
   std::string bytes = image_of(whole_node());
   SUBCASE("from bytes") { check_whole_node(Image::open(bytes)->root()); }
-  SUBCASE("from shared memory") { check_whole_node(Image::open(*share_image(bytes))->root()); }
+  SUBCASE("from shared memory") { check_whole_node(Image::open(*memory_with(bytes, true))->root()); }
 }
 
 TEST_CASE("an image can be opened many times") {
-  UniqueFd fd = *share_image(image_of(whole_node()));
+  UniqueFd fd = *memory_with(image_of(whole_node()), true);
   Image first = *Image::open(UniqueFd(::dup(fd.get())));
   Image second = *Image::open(std::move(fd));
   check_whole_node(first.root());

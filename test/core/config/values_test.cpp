@@ -100,3 +100,14 @@ TEST_CASE("a long value is cut in the error") {
   CHECK(error_of("workers", std::string(1000, 'x')) ==
         "workers: expected an integer, found '" + std::string(64, 'x') + "…'");
 }
+
+TEST_CASE("capabilities are a list of their names, and an unknown one is told with the nearest") {
+  const auto config = parse("plugins: {settings: {x: {capabilities: [CAP_BPF, CAP_CHOWN]}}}", "f");
+  REQUIRE(config);
+  CHECK(format_capabilities(config->plugins.of("x").capabilities) == "CAP_CHOWN,CAP_BPF");
+  CHECK(config->plugins.of("y").capabilities == 0);
+  CHECK(parse("plugins: {settings: {x: {capabilities: [CAP_BFP]}}}", "f").error().text ==
+        "plugins.settings.x.capabilities: 'CAP_BFP' is no capability of Linux at f:1:40, did you mean 'CAP_BPF'?");
+  CHECK(parse("plugins: {settings: {x: {capabilities: [bpf]}}}", "f").error().text.ends_with("expected a name such as 'CAP_BPF'"));
+  CHECK(parse("plugins: {settings: {x: {capabilities: CAP_BPF}}}", "f").error().text.find("expected a list") != std::string::npos);
+}

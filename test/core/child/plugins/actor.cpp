@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin that plays the part which its configuration names, at each tick: {"part": "segv"}.
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <koordetector/plugin.hpp>
 #include <stdexcept>
 #include <string>
@@ -61,6 +63,20 @@ void fork_many(const Scene& scene) {
   append(scene, made);
 }
 
+// What this process may do, as the kernel tells it now.
+double effective_capabilities() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("CapEff:", 0) == 0) return static_cast<double>(std::stoull(line.substr(7), nullptr, 16));
+  return -1;
+}
+
+// What it could do while the file was mapped.
+const double capabilities_when_mapped = effective_capabilities();
+
+// An empty request of bpf(2); the error that it gets.
+double ask_for_bpf() { return ::syscall(SYS_bpf, 0, nullptr, 0) == 0 ? 0 : errno; }
+
 void play(const std::string& part, const Scene& scene) {
   if (part == "count") return append(scene, scene.count);
   if (part == "segv" || (part == "segv later" && scene.count == 3)) return crash();
@@ -79,6 +95,8 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "leak") return leak();
   if (part == "fork") return fork_many(scene);
   if (part == "mount") append(scene, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
+  if (part == "bpf") return append(scene, ask_for_bpf());
+  if (part == "constructed") return append(scene, capabilities_when_mapped);
   if (part == "batch") {
     Batch batch(scene.host);
     for (int i = 0; i < 64; ++i) batch.add(scene.series, i);

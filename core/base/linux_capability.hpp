@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's capabilities by name, as capabilities(7) has them: "CAP_BPF". A set of them is a mask, bit n for the
+// capability with number n. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace koord {
+
+using CapabilityMask = std::uint64_t;
+
+std::optional<CapabilityMask> linux_capability(std::string_view name);
+// All that this build knows, by number.
+const std::vector<std::string>& linux_capability_names();
+
+// "CAP_BPF,CAP_PERFMON"; "" for none. What has no name here is left out.
+std::string format_capabilities(CapabilityMask mask);
+// The reverse; nullopt when one of them is not known.
+std::optional<CapabilityMask> parse_capabilities(std::string_view text);
+
+}  // namespace koord

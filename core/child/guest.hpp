@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Guest: one process with a plugin in it and the cgroup it lives in. Started confined, then asked to map the file: no code
+// of the plugin runs outside its limits, not even a constructor. Ends the process with itself.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/child/confinement.hpp"
+#include "core/child/process.hpp"
+#include "core/host/file_stamp.hpp"
+#include "core/host/home.hpp"
+
+namespace koord::child {
+
+class Guest {
+ public:
+  // Which file is to be run, by what, and within which limits.
+  struct Invitation {
+    std::string program;  // the koord-plugin-host
+    const cgroup::Layout* layout = nullptr;  // null: no cgroup is made
+    std::string cgroup;                      // its name below kPluginsCgroup
+    std::string plugin_id;
+    std::string path;
+    host::FileStamp checked;  // what must be mapped
+  };
+
+  static Result<std::unique_ptr<Guest>> start(const Invitation& invitation, const host::HomeLimits& limits);
+
+  Process& process() { return *process_; }
+  // Which limit does not hold, and why; empty when all do.
+  std::string problems() const { return confinement_ ? confinement_->problems() : std::string(); }
+
+  // Has it map the file and say what that is. Waits.
+  Result<std::vector<host::ClassInfo>> introduce();
+
+  // Adds what the kernel knows of the end beside the signal.
+  std::string explain(std::string reason) const;
+
+ private:
+  Guest(const Invitation& invitation, const host::HomeLimits& limits);
+
+  Result<std::vector<host::ClassInfo>> read_introduction();
+
+  const Invitation invitation_;
+  const host::HomeLimits limits_;
+  std::optional<Confinement> confinement_;  // ends after the process
+  std::unique_ptr<Process> process_;
+};
+
+}  // namespace koord::child

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/linux_capability.hpp"
+
+#include <doctest/doctest.h>
+#include <linux/capability.h>
+
+using namespace koord;
+
+TEST_CASE("a capability's bit is the kernel's number of it") {
+  CHECK(linux_capability("CAP_CHOWN") == CapabilityMask{1} << CAP_CHOWN);
+  CHECK(linux_capability("CAP_SYS_ADMIN") == CapabilityMask{1} << CAP_SYS_ADMIN);
+  CHECK(linux_capability("CAP_BPF") == CapabilityMask{1} << CAP_BPF);
+  CHECK(linux_capability("CAP_CHECKPOINT_RESTORE") == CapabilityMask{1} << CAP_CHECKPOINT_RESTORE);
+}
+
+TEST_CASE("a set is written by name and read back, none is the empty text") {
+  for (std::string text : {"", "CAP_BPF", "CAP_SYS_NICE,CAP_PERFMON"}) CHECK(format_capabilities(*parse_capabilities(text)) == text);
+}
+
+TEST_CASE("what is no capability is none, whatever else is in the set") {
+  for (const char* text : {"BPF", "cap_bpf", ",CAP_BPF", "CAP_BPF,CAP_X", "CAP_BPF CAP_PERFMON"}) CHECK_FALSE(parse_capabilities(text));
+}
