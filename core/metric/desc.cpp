@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 
+#include "core/base/utf8.hpp"
 #include "core/metric/labels.hpp"
 
 namespace koord::metric {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/utf8.hpp"
+
 namespace koord::metric {
 namespace {
 
@@ -58,37 +60,11 @@ Result<void> check_unique(const Labels& sorted) {
   return {};
 }
 
-// Length of the UTF-8 sequence at the front of `text`, 0 when it is none: overlong forms, surrogates and
-// numbers beyond U+10FFFF are none.
-std::size_t utf8_sequence(std::string_view text) {
-  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  bool surrogate = first == 0xED && byte(1) > 0x9F;
-  bool too_big = first == 0xF4 && byte(1) > 0x8F;
-  return overlong || surrogate || too_big ? 0 : length;
-}
-
 }  // namespace
 
 bool is_valid_name(std::string_view name) {
   return !name.empty() && is_letter(name.front()) &&
          std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
-}
-
-bool is_valid_utf8(std::string_view text) {
-  while (!text.empty()) {
-    std::size_t length = utf8_sequence(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
 }
 
 Result<Labels> checked_own_labels(Labels labels) {

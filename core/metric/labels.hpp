@@ -32,7 +32,6 @@ inline constexpr std::size_t kMaxLabelValueBytes = 1024;
 
 // A metric or label name: [a-zA-Z_][a-zA-Z0-9_]*. [any thread]
 bool is_valid_name(std::string_view name);
-bool is_valid_utf8(std::string_view text);
 
 // Own labels sorted by name and without empty values, or what is wrong with them. [any thread]
 Result<Labels> checked_own_labels(Labels labels);

@@ -17,7 +17,7 @@ COLUMNS = [
     ['pch'],  # for other precompiled headers
     ['base'],
     ['log'],
-    ['event', 'config', 'cgroup', 'metric'],
+    ['event', 'config', 'cgroup', 'metric', 'exposition'],
     ['store', 'kube', 'http'],
     ['state', 'knob', 'hook', 'predict', 'analysis', 'report'],
     ['host'],

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is text from outside what it should be? [any thread]
+#pragma once
+
+#include <string_view>
+
+namespace koord {
+
+// Overlong forms, surrogates and numbers beyond U+10FFFF are none.
+bool is_valid_utf8(std::string_view text);
+
+}  // namespace koord

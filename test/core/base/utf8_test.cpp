@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/utf8.hpp"
+
+#include <doctest/doctest.h>
+
+using koord::is_valid_utf8;
+
+TEST_CASE("ASCII and every length of UTF-8 sequence are valid, wherever they stand") {
+  for (const char* text : {"", "a", "seven b", "exactly8", "nine chars", "gr\xC3\xBC\xC3\x9F", "a long way to \xE2\x82\xAC", "\xF0\x9F\x98\x80"})
+    CHECK_MESSAGE(is_valid_utf8(text), text);
+}
+
+TEST_CASE("what is no UTF-8 is found wherever it stands") {
+  for (const char* text : {"\xFF", "12345678\xFF", "1234567\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80"})
+    CHECK_FALSE_MESSAGE(is_valid_utf8(text), text);
+}
