@@ -10,6 +10,7 @@
 #include <chrono>
 #include <climits>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "core/base/unique_fd.hpp"
@@ -30,12 +31,12 @@ Result<SocketAddress> parse_endpoint(std::string_view endpoint) {
 // One request on a connection of its own. Its steps return 0 or an errno.
 class Exchange {
  public:
-  explicit Exchange(Duration timeout) : deadline_(Clock::now() + timeout) {}
+  explicit Exchange(const ClientOptions& options) : options_(options), deadline_(Clock::now() + options.timeout) {}
 
   Result<ClientResponse> run(const SocketAddress& address, std::string_view request) {
     if (int error = connect(address)) return system_error(error, "cannot connect");
     // A server may answer and close before it has read everything: its answer counts, not the failed write.
-    if (int error = send(request); error == ETIMEDOUT) return system_error(error, "cannot send");
+    if (int error = send(request); error == ETIMEDOUT || error == ECANCELED) return system_error(error, "cannot send");
     Result<ClientResponse> response = receive();
     if (!response) return std::move(response).error().context("no answer");
     return response;
@@ -49,7 +50,8 @@ class Exchange {
   Result<ClientResponse> receive();
   int wait_for(short events) const;
 
-  Clock::time_point deadline_;
+  const ClientOptions& options_;
+  const Clock::time_point deadline_;
   UniqueFd socket_;
 };
 
@@ -79,9 +81,10 @@ int Exchange::send(std::string_view bytes) {
 }
 
 Result<ClientResponse> Exchange::receive() {
-  ResponseParser parser(kMaxClientBody);
+  ResponseParser parser(options_.max_body);
   std::array<char, 64 << 10> block;
   for (bool whole = false; !whole;) {
+    if (Clock::now() >= deadline_) return system_error(ETIMEDOUT, "");  // also of a peer that never lets us wait
     ssize_t n = ::recv(socket_.get(), block.data(), block.size(), 0);
     if (n > 0) {
       whole = TRY(parser.feed({block.data(), static_cast<std::size_t>(n)}));
@@ -97,14 +100,14 @@ Result<ClientResponse> Exchange::receive() {
   return parser.take();
 }
 
-// ETIMEDOUT when the socket is not ready by the deadline.
+// ETIMEDOUT when the socket is not ready by the deadline, ECANCELED when nobody wants it any more.
 int Exchange::wait_for(short events) const {
   for (;;) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
     if (left.count() <= 0) return ETIMEDOUT;
-    pollfd wait{socket_.get(), events, 0};
-    int n = ::poll(&wait, 1, static_cast<int>(std::min<std::int64_t>(left.count(), INT_MAX)));
-    if (n > 0) return 0;
+    pollfd wait[] = {{socket_.get(), events, 0}, {options_.cancel_fd, POLLIN, 0}};
+    int n = ::poll(wait, std::size(wait), static_cast<int>(std::min<std::int64_t>(left.count(), INT_MAX)));
+    if (n > 0) return wait[1].revents != 0 ? ECANCELED : 0;
     if (n < 0 && errno != EINTR) return errno;
   }
 }
@@ -112,16 +115,18 @@ int Exchange::wait_for(short events) const {
 std::string request_text(std::string_view method, std::string_view target, const Headers& headers,
                          std::string_view body) {
   std::string text;
-  text.append(method).append(" ").append(target).append(" HTTP/1.1\r\nHost: localhost\r\n");
+  text.append(method).append(" ").append(target).append(" HTTP/1.1\r\n");
+  if (std::none_of(headers.begin(), headers.end(), [](const auto& header) { return header.first == "Host"; }))
+    text += "Host: localhost\r\n";
   for (const auto& [name, value] : headers) text.append(name).append(": ").append(value).append("\r\n");
   text += "Connection: close\r\n";
   if (method == "POST") text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
   return text.append("\r\n").append(body);
 }
 
-Result<ClientResponse> exchange(std::string_view endpoint, std::string_view request, Duration timeout) {
+Result<ClientResponse> exchange(std::string_view endpoint, std::string_view request, const ClientOptions& options) {
   SocketAddress address = TRY(parse_endpoint(endpoint));
-  Result<ClientResponse> response = Exchange(timeout).run(address, request);
+  Result<ClientResponse> response = Exchange(options).run(address, request);
   if (!response) return std::move(response).error().context("'" + std::string(endpoint) + "'");
   return response;
 }
@@ -130,12 +135,16 @@ Result<ClientResponse> exchange(std::string_view endpoint, std::string_view requ
 
 Result<ClientResponse> get(std::string_view endpoint, std::string_view target, Duration timeout,
                            const Headers& headers) {
-  return exchange(endpoint, request_text("GET", target, headers, {}), timeout);
+  return exchange(endpoint, request_text("GET", target, headers, {}), {.timeout = timeout});
+}
+
+Result<ClientResponse> get(std::string_view endpoint, std::string_view target, const ClientOptions& options) {
+  return exchange(endpoint, request_text("GET", target, options.headers, {}), options);
 }
 
 Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string_view body,
                             Duration timeout, const Headers& headers) {
-  return exchange(endpoint, request_text("POST", target, headers, body), timeout);
+  return exchange(endpoint, request_text("POST", target, headers, body), {.timeout = timeout});
 }
 
 }  // namespace koord::http

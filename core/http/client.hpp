@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A blocking HTTP client for programs that ask the agent once and end, such as koordctl. [any thread]
+// A blocking HTTP client: for programs that ask the agent once and end, such as koordctl, and for the host when it asks
+// other programs for their metrics. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -25,11 +26,19 @@ struct ClientResponse {
 // Larger answers are refused.
 inline constexpr std::size_t kMaxClientBody = 256u << 20;
 
+struct ClientOptions {
+  Duration timeout = std::chrono::seconds(5);  // for everything together
+  Headers headers = {};
+  std::size_t max_body = kMaxClientBody;
+  int cancel_fd = -1;  // when it becomes readable, the exchange ends with operation_canceled; -1: never
+};
+
 // `endpoint`: the path of a unix socket ("/run/…" or "unix:///run/…") or "127.0.0.1:9316" with an optional
 // "http://"; `target`: "/path?query". The timeout is for everything together. An answer of any status is a
 // value.
 Result<ClientResponse> get(std::string_view endpoint, std::string_view target,
                            Duration timeout = std::chrono::seconds(5), const Headers& headers = {});
+Result<ClientResponse> get(std::string_view endpoint, std::string_view target, const ClientOptions& options);
 Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string_view body,
                             Duration timeout = std::chrono::seconds(5), const Headers& headers = {});
 

@@ -19,11 +19,14 @@ Error not_an_answer(const ErrorCode& error) {
 }  // namespace
 
 struct ResponseParser::State {
+  explicit State(std::size_t most) : max_body(most) {}
+
+  const std::size_t max_body;
   std::string bytes;  // that came and are not parsed yet
   wire::response_parser<wire::string_body> parser;
 };
 
-ResponseParser::ResponseParser(std::size_t max_body) : state_(std::make_unique<State>()) {
+ResponseParser::ResponseParser(std::size_t max_body) : state_(std::make_unique<State>(max_body)) {
   state_->parser.body_limit(max_body);
   state_->parser.eager(true);
 }
@@ -31,12 +34,14 @@ ResponseParser::ResponseParser(std::size_t max_body) : state_(std::make_unique<S
 ResponseParser::~ResponseParser() = default;
 
 Result<bool> ResponseParser::feed(std::string_view bytes) {
-  auto& [rest, parser] = *state_;
+  auto& [max_body, rest, parser] = *state_;
   rest += bytes;
   while (!parser.is_done() && !rest.empty()) {
     ErrorCode error;
     rest.erase(0, parser.put({rest.data(), rest.size()}, error));
     if (error == wire::error::need_more) return false;
+    if (error == wire::error::body_limit)
+      return Error{std::make_error_code(std::errc::message_size), "found a body of more than " + std::to_string(max_body) + " bytes, expected at most those"};
     if (error) return not_an_answer(error);
   }
   return parser.is_done();

@@ -2,6 +2,7 @@
 #include "core/http/client.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <string>
@@ -45,6 +46,39 @@ TEST_CASE("a server that never answers is given up at the timeout") {
                           std::chrono::milliseconds(50));
   REQUIRE_FALSE(answer);
   CHECK(answer.error().is(std::errc::timed_out));
+}
+
+TEST_CASE("a server that trickles its answer is given up at the timeout, too") {
+  auto listener = http::open_tcp_listener("127.0.0.1:0");
+  std::jthread server([&](const std::stop_token& stop) {
+    UniqueFd peer;
+    while (!peer && !stop.stop_requested()) peer.reset(::accept(listener->get(), nullptr, nullptr));
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
+    (void)::send(peer.get(), head.data(), head.size(), MSG_NOSIGNAL);
+    while (!stop.stop_requested() && ::send(peer.get(), "x", 1, MSG_NOSIGNAL) == 1) std::this_thread::yield();
+  });
+  auto answer = http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/", std::chrono::milliseconds(50));
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().is(std::errc::timed_out));
+}
+
+TEST_CASE("an exchange that nobody wants any more ends at once") {
+  auto listener = http::open_tcp_listener("127.0.0.1:0");
+  UniqueFd cancel(::eventfd(1, EFD_CLOEXEC));
+  auto answer = http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/",
+                          {.timeout = std::chrono::hours(1), .cancel_fd = cancel.get()});
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().is(std::errc::operation_canceled));
+}
+
+TEST_CASE("an answer that is larger than wanted is refused") {
+  http::Routes routes;
+  routes.get("/", [](const http::Request&) { return http::plain_text(200, std::string(1000, 'x')); });
+  RunningServer server(std::move(routes));
+  CHECK(http::get(server.address(), "/", {.max_body = 2000}));
+  auto refused = http::get(server.address(), "/", {.max_body = 500});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message().find("found a body of more than 500 bytes") != std::string::npos);
 }
 
 TEST_CASE("an answer that is not HTTP or breaks off is an error") {

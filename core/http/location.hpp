@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where something is to be had over HTTP on this node, as a plugin or an operator writes it: "http://127.0.0.1:9100/metrics",
+// "unix:/run/x.sock:/metrics". [any thread]
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+
+namespace koord::http {
+
+struct Location {
+  std::string endpoint;  // for the client: "127.0.0.1:9100" or the path of a socket
+  std::string target;    // "/metrics?all=1"
+  std::string host;      // for the header Host
+};
+
+// Checked whole: host names are not looked up, there is no https, and the target holds nothing that is none of a URL's.
+Result<Location> parse_location(std::string_view text);
+
+}  // namespace koord::http

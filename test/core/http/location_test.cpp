@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/http/location.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace koord;
+
+namespace {
+
+std::string shown(std::string_view text) {
+  Result<http::Location> location = http::parse_location(text);
+  return location ? location->endpoint + " " + location->target + " " + location->host : location.error().message();
+}
+
+bool fails(std::string_view text, std::string_view why) { return shown(text).find(why) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("an http location has a host, perhaps a port, perhaps a target") {
+  CHECK(shown("http://127.0.0.1:9100/metrics") == "127.0.0.1:9100 /metrics 127.0.0.1:9100");
+  CHECK(shown("http://[::1]:9100/metrics?collect=cpu&x=a:b") == "[::1]:9100 /metrics?collect=cpu&x=a:b [::1]:9100");
+  CHECK(shown("http://localhost") == "localhost:80 / localhost");
+  CHECK(shown("http://[::1]/m") == "[::1]:80 /m [::1]");
+}
+
+TEST_CASE("a unix location has the path of a socket and a target behind a colon") {
+  CHECK(shown("unix:/run/x.sock:/metrics") == "/run/x.sock /metrics localhost");
+  CHECK(shown("unix:/run/x.sock") == "/run/x.sock / localhost");
+  CHECK(shown("unix:/run/a:b.sock:/m?u=x:/y") == "/run/a:b.sock /m?u=x:/y localhost");
+}
+
+TEST_CASE("what is no location is told with what was found and expected") {
+  CHECK(shown("https://127.0.0.1/") == "'https://127.0.0.1/': there is no https here, expected 'http://127.0.0.1:9100/metrics' or 'unix:/run/x.sock:/metrics'");
+  CHECK(fails("", "found no scheme of ours"));
+  CHECK(fails("127.0.0.1:9100", "found no scheme of ours"));
+  CHECK(fails("http://example.org/metrics", "names are not looked up"));
+  CHECK(fails("http:///metrics", "found no host"));
+  CHECK(fails("http://127.0.0.1:99999/", "found no address"));
+  CHECK(fails("http://user@127.0.0.1/", "found no address"));
+  CHECK(fails("unix:run/x.sock:/metrics", "found no absolute path"));
+  CHECK(fails("unix:/" + std::string(200, 'x') + ":/m", "too long for a socket"));
+}
+
+TEST_CASE("a target cannot smuggle anything into the request") {
+  for (std::string_view target : {"/a b", "/a\r\nX: y", "/a\n", "/a#b", "/\xC3\xBC"})
+    CHECK_MESSAGE(fails("http://127.0.0.1:1" + std::string(target), "found a target that is none"), target);
+}
