@@ -13,24 +13,46 @@
 namespace koord::workshop {
 namespace {
 
-class LiveNode final : public RunNode {
+std::string name_of_machine() {
+  char name[256] = "";
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
+class Machine : public RunNode {
  public:
-  explicit LiveNode(StateTexts state) : RunNode(std::move(state)) {
-    char name[256] = "";
-    if (::gethostname(name, sizeof name - 1) == 0) name_ = name;
-  }
+  using RunNode::RunNode;
   const NodeRoots& roots() const override { return roots_; }
-  const Clock& clock() const override { return clock_; }
   const std::string& name() const override { return name_; }
+
+ private:
+  NodeRoots roots_;
+  std::string name_ = name_of_machine();
+};
+
+class LiveNode final : public Machine {
+ public:
+  using Machine::Machine;
+  const Clock& clock() const override { return clock_; }
   Result<void> pass(Duration time) override {
     std::this_thread::sleep_for(time);
     return {};
   }
 
  private:
-  NodeRoots roots_;
   SystemClock clock_;
-  std::string name_ = "localhost";
+};
+
+class HastyNode final : public Machine {
+ public:
+  using Machine::Machine;
+  const Clock& clock() const override { return clock_; }
+  Result<void> pass(Duration time) override {
+    clock_.advance(time);
+    return {};
+  }
+
+ private:
+  ManualClock clock_{SystemClock().now().time_since_epoch().count()};
 };
 
 class ReplayedNode final : public RunNode {
@@ -73,6 +95,10 @@ Result<void> RunNode::refresh(state::Hub& hub) {
 
 std::unique_ptr<RunNode> make_live_node(StateTexts state) {
   return std::make_unique<LiveNode>(std::move(state));
+}
+
+std::unique_ptr<RunNode> make_hasty_node(StateTexts state) {
+  return std::make_unique<HastyNode>(std::move(state));
 }
 
 Result<std::unique_ptr<RunNode>> make_replayed_node(Fixture fixture) {

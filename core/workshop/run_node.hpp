@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
@@ -16,6 +17,7 @@ namespace koord::workshop {
 
 class RunNode {
  public:
+  explicit RunNode(StateTexts state) : state_(std::move(state)) {}
   virtual ~RunNode() = default;
   virtual const NodeRoots& roots() const = 0;
   virtual const Clock& clock() const = 0;
@@ -26,14 +28,13 @@ class RunNode {
   // Publishes what is known of pods, containers and topology now.
   Result<void> refresh(state::Hub& hub);
 
- protected:
-  explicit RunNode(StateTexts state) : state_(std::move(state)) {}
-
  private:
   StateTexts state_;
 };
 
 std::unique_ptr<RunNode> make_live_node(StateTexts state = {});
+// This machine, where nobody waits for time to go by.
+std::unique_ptr<RunNode> make_hasty_node(StateTexts state = {});
 // At the time and with the files of the fixture's first frame; behind the last one nothing changes but the time.
 Result<std::unique_ptr<RunNode>> make_replayed_node(Fixture fixture);
 

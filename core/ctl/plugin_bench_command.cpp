@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl plugin bench: what a tick of a plugin costs, in this process and in one of its own, side by side.
+#include <cmath>
+
+#include "core/child/snapshot_images.hpp"
+#include "core/ctl/allocation_count.hpp"
+#include "core/ctl/command.hpp"
+#include "core/ctl/format.hpp"
+#include "core/ctl/json_view.hpp"
+#include "core/ctl/plugin_options.hpp"
+#include "core/ctl/table.hpp"
+#include "core/host/isolation.hpp"
+#include "core/workshop/bench.hpp"
+#include "core/workshop/run_node.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void describe_bench(po::options_description& options) {
+  describe_state(options);
+  describe_configuration(options);
+  options.add_options()("node,n", po::value<std::string>()->default_value("live")->value_name("live|FIXTURE"),
+                        "this machine, or a recording of koordctl plugin record")(
+      "ticks,t", po::value<std::uint64_t>()->default_value(1000), "how many")(
+      "class,c", po::value<std::string>()->value_name("NAME"), "which class of the plugin; default: the first");
+}
+
+double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
+
+std::string one_decimal(double number) { return format_number(std::round(number * 10) / 10); }
+
+struct Row {
+  std::string home;
+  Result<workshop::BenchFigures> figures;
+};
+
+std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
+  Table table({{"HOME"}, {"START", true}, {"TICK", true}, {"P99", true}, {"CPU", true}, {"SYSCALLS", true}, {"ALLOCATIONS", true}, {"MEMORY", true}, {"GROWTH", true}});
+  std::string notes;
+  for (const auto& [home, figures] : rows) {
+    if (!figures) {
+      table.add({home, "-", "-", "-", "-", "-", "-", "-", "-"});
+      notes += home + ": " + figures.error().message() + "\n";
+      continue;
+    }
+    auto optional = [](const std::optional<double>& number) { return number ? one_decimal(*number) : "-"; };
+    table.add({home, format_seconds(seconds(figures->start)), format_seconds(seconds(figures->median)), format_seconds(seconds(figures->p99)),
+               format_seconds(figures->cpu_ns / 1e9), optional(figures->system_calls), optional(figures->allocations),
+               format_bytes(static_cast<double>(figures->private_bytes)), format_bytes(static_cast<double>(figures->growth_bytes))});
+  }
+  return table.render() + "\n" + std::to_string(ticks) +
+         " ticks. Of one tick: TICK is the median, SYSCALLS those of both sides, ALLOCATIONS with the host's own.\n"
+         "MEMORY is private to the plugin's process (in process: koordctl's own included), GROWTH that of all ticks.\n" + notes;
+}
+
+std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
+  json::array homes;
+  for (const auto& [home, figures] : rows) {
+    json::object about{{"home", home}};
+    if (!figures) {
+      about["error"] = figures.error().message();
+    } else {
+      about["startSeconds"] = seconds(figures->start);
+      about["tickSeconds"] = seconds(figures->median);
+      about["tickP99Seconds"] = seconds(figures->p99);
+      about["cpuSeconds"] = figures->cpu_ns / 1e9;
+      if (figures->system_calls) about["systemCalls"] = *figures->system_calls;
+      if (figures->allocations) about["allocations"] = *figures->allocations;
+      about["privateBytes"] = figures->private_bytes;
+      about["growthBytes"] = figures->growth_bytes;
+    }
+    homes.push_back(std::move(about));
+  }
+  return json::serialize(json::object{{"ticks", ticks}, {"homes", std::move(homes)}}) + "\n";
+}
+
+Result<void> bench_plugin(const Invocation& invocation) {
+  const workshop::Workpiece piece = TRY(workshop::open_workpiece(invocation.text("argument")));
+  const workshop::BenchSettings settings{.class_name = invocation.text("class"),
+                                         .config_json = TRY(configuration_of(invocation, piece.manifest.id)),
+                                         .ticks = invocation.options["ticks"].as<std::uint64_t>(),
+                                         .allocations = allocation_count};
+  const workshop::StateTexts state = TRY(read_state(invocation));
+  const std::string node = invocation.text("node");
+  auto make_node = [&]() -> Result<std::unique_ptr<workshop::RunNode>> {
+    if (node == "live") return workshop::make_hasty_node(state);
+    return workshop::make_replayed_node(TRY(workshop::read_fixture(node)));
+  };
+  child::SnapshotImages images;
+  const std::string program = TRY(workshop::find_child_program());
+  std::vector<Row> rows;
+  for (auto [home, isolation] : {std::pair{"in process", config::Isolation::in_process}, std::pair{"process", config::Isolation::process}}) {
+    if (!host::lives_in_child(piece.manifest, isolation)) continue;  // it may not be in this one
+    rows.push_back({home, workshop::bench(piece, {isolation, program, images}, make_node, settings)});
+  }
+  invocation.out << (invocation.output == Output::json ? as_json(rows, settings.ticks) : as_table(rows, settings.ticks));
+  for (const Row& row : rows)
+    if (!row.figures) return row.figures.error();
+  return {};
+}
+
+}  // namespace
+
+const Command kPluginBench{"plugin bench", "FILE", "What a tick of a plugin costs, in both homes.", describe_bench, bench_plugin};
+
+}  // namespace koord::ctl

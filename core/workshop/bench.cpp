@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workshop/bench.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "core/workshop/measured_child.hpp"
+#include "core/workshop/player.hpp"
+#include "core/workshop/run_node.hpp"
+
+namespace koord::workshop {
+namespace {
+
+constexpr std::uint64_t kTracedTicks = 50;  // a traced call is thousands of times slower
+
+// Private pages of a process in bytes; 0: it cannot be read.
+std::int64_t private_bytes_of(int pid) {
+  Result<std::string> map = read_file("/proc/" + std::to_string(pid) + "/smaps_rollup");
+  std::int64_t kilobytes = 0;
+  std::string_view rest = map ? std::string_view(*map) : "";
+  while (auto line = next_field(rest, '\n'))
+    if (line->starts_with("Private_")) {
+      std::string_view value = line->substr(line->find(':') + 1);
+      kilobytes += parse_int(next_word(value).value_or("0")).value_or(0);
+    }
+  return kilobytes * 1024;
+}
+
+// The plugin on its node, started, in the process that measures.
+class Subject {
+ public:
+  Subject(const BenchSettings& settings, std::unique_ptr<RunNode> node) : settings_(settings), node_(std::move(node)) {}
+
+  Result<void> start(const Workpiece& piece, const Loading& loading) {
+    auto plugin = TRY(load(piece, loading));
+    stage_ = std::make_unique<Stage>(node_->roots(), node_->clock(), node_->name());
+    TRY(node_->refresh(stage_->hub()));
+    Player::Role role{.plugin_id = piece.manifest.id, .plugin = plugin, .config_json = settings_.config_json};
+    role.class_index = TRY(find_class(*plugin, settings_.class_name));
+    player_ = std::make_unique<Player>(*stage_, std::move(role));
+    if (!player_->info().ticks) return invalid("class '" + player_->info().name + "' has no ticks to measure");
+    return well("start", player_->start());
+  }
+
+  // One tick, a period later; only the call itself counts.
+  Result<host::CallResult> tick() {
+    TRY(node_->pass(settings_.period));
+    const Time now = node_->clock().now();
+    host::CallResult result = player_->tick(now, now + std::chrono::seconds(10));
+    player_->context().take_plan();
+    TRY(well("a tick", result));
+    return result;
+  }
+
+  int process() const { return player_->home().process() != 0 ? player_->home().process() : ::getpid(); }
+
+ private:
+  static Result<void> well(const char* what, const host::CallResult& result) {
+    if (!result.ok()) return invalid(std::string(what) + " failed: " + host::describe(result));
+    return {};
+  }
+
+  const BenchSettings& settings_;
+  std::unique_ptr<RunNode> node_;
+  std::unique_ptr<Stage> stage_;
+  std::unique_ptr<Player> player_;
+};
+
+Duration quantile(std::vector<Duration>& sorted, double p) {
+  return sorted[static_cast<std::size_t>(p * static_cast<double>(sorted.size() - 1))];
+}
+
+// Plain: it comes back through shared memory.
+struct Timed {
+  std::int64_t start_ns, median_ns, p99_ns, private_bytes, growth_bytes;
+  double cpu_ns, allocations;
+};
+
+Result<void> measure(Timed& out, const Workpiece& piece, const Loading& loading, std::unique_ptr<RunNode> node, const BenchSettings& settings) {
+  using Steady = std::chrono::steady_clock;
+  Subject subject(settings, std::move(node));
+  const auto began = Steady::now();
+  TRY(subject.start(piece, loading));
+  out.start_ns = Duration(Steady::now() - began).count();
+  TRY(subject.tick());
+  std::vector<Duration> walls;
+  walls.reserve(settings.ticks);
+  out.private_bytes = private_bytes_of(subject.process());
+  std::uint64_t allocations = 0;
+  for (std::uint64_t i = 0; i < settings.ticks; ++i) {
+    const std::uint64_t before = settings.allocations != nullptr ? settings.allocations() : 0;
+    host::CallResult result = TRY(subject.tick());
+    if (settings.allocations != nullptr) allocations += settings.allocations() - before;
+    walls.push_back(result.wall);
+    out.cpu_ns += static_cast<double>(result.cpu.count()) / static_cast<double>(settings.ticks);
+  }
+  out.growth_bytes = private_bytes_of(subject.process()) - out.private_bytes;
+  out.allocations = static_cast<double>(allocations) / static_cast<double>(settings.ticks);
+  std::sort(walls.begin(), walls.end());
+  out.median_ns = quantile(walls, 0.5).count();
+  out.p99_ns = quantile(walls, 0.99).count();
+  return {};
+}
+
+}  // namespace
+
+Result<BenchFigures> bench(const Workpiece& piece, const Loading& loading,
+                           const std::function<Result<std::unique_ptr<RunNode>>()>& make_node, const BenchSettings& settings) {
+  if (settings.ticks == 0) return invalid("0 ticks, wanted at least 1");
+  MeasuredChild<Timed> timed;
+  Result<void> measured = timed.run([&](Timed& out) -> Result<void> {
+    return measure(out, piece, loading, TRY(make_node()), settings);
+  });
+  if (!measured) return std::move(measured).error();
+  const Timed& figures = timed.value();
+  BenchFigures found{.start = Duration(figures.start_ns),
+                     .median = Duration(figures.median_ns),
+                     .p99 = Duration(figures.p99_ns),
+                     .cpu_ns = figures.cpu_ns,
+                     .private_bytes = figures.private_bytes,
+                     .growth_bytes = figures.growth_bytes};
+  const bool here = loading.isolation == config::Isolation::in_process;
+  if (here && settings.allocations != nullptr) found.allocations = figures.allocations;
+
+  MeasuredChild<CountedCalls> traced;
+  Result<void> counted = traced.run_traced([&](CountedCalls& calls) -> Result<void> {
+    Subject subject(settings, TRY(make_node()));
+    TRY(subject.start(piece, loading));
+    TRY(subject.tick());
+    calls.counting = true;
+    Result<void> done;
+    for (std::uint64_t i = 0; i < kTracedTicks && done; ++i)
+      if (auto ticked = subject.tick(); !ticked) done = std::move(ticked).error();
+    calls.counting = false;
+    return done;
+  });
+  if (counted) found.system_calls = static_cast<double>(traced.value().calls) / static_cast<double>(kTracedTicks);
+  return found;
+}
+
+}  // namespace koord::workshop

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workshop/bench.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "core/child/snapshot_images.hpp"
+#include "core/workshop/measured_child.hpp"
+#include "core/workshop/run_node.hpp"
+
+using namespace koord;
+using namespace koord::workshop;
+
+namespace {
+
+void call_kernel(int times) {
+  for (int i = 0; i < times; ++i) ::syscall(SYS_getppid);
+}
+
+Result<BenchFigures> bench_gauge(config::Isolation isolation, BenchSettings settings) {
+  child::SnapshotImages images;
+  const Workpiece piece = *open_workpiece(std::getenv("KOORD_GAUGE"));
+  auto node = [] { return Result<std::unique_ptr<RunNode>>(make_hasty_node()); };
+  return bench(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images}, node, settings);
+}
+
+}  // namespace
+
+TEST_CASE("a traced child's system calls are counted while it says so, those of its threads, too") {
+  MeasuredChild<CountedCalls> child;
+  REQUIRE(child.run_traced([](CountedCalls& counted) -> Result<void> {
+    call_kernel(100);
+    counted.counting = true;
+    call_kernel(10);
+    counted.counting = false;
+    std::thread([&] {
+      counted.counting = true;
+      call_kernel(5);
+      counted.counting = false;
+    }).join();
+    call_kernel(100);
+    return {};
+  }));
+  CHECK(child.value().calls == 15);
+}
+
+TEST_CASE("a child's error and its death are told") {
+  MeasuredChild<int> child;
+  CHECK(child.run([](int& value) -> Result<void> { return value = 7, invalid("too short"); }).error().message() == "too short");
+  CHECK(child.value() == 7);
+  auto crash = [](int&) -> Result<void> {
+    ::signal(SIGSEGV, SIG_DFL);
+    ::raise(SIGSEGV);
+    return {};
+  };
+  CHECK(child.run(crash).error().message() == "the plugin ended its process by Segmentation fault");
+  CHECK(child.run([](int&) -> Result<void> { ::_exit(3); }).error().message() == "the plugin ended its process with exit code 3");
+}
+
+TEST_CASE("both homes are measured by the same figures") {
+  for (auto isolation : {config::Isolation::in_process, config::Isolation::process}) {
+    Result<BenchFigures> figures = bench_gauge(isolation, {.ticks = 50});
+    REQUIRE_MESSAGE(figures, figures.error().message());
+    CHECK(figures->median > Duration());
+    CHECK(figures->p99 >= figures->median);
+    CHECK(figures->start > figures->median);
+    CHECK(figures->private_bytes > 100'000);
+    CHECK(!figures->allocations);  // nobody counts here
+    // A tick reads a file: open, read, close at least; in a process of its own that is asked for, too.
+    REQUIRE(figures->system_calls);
+    CHECK(*figures->system_calls >= (isolation == config::Isolation::process ? 6 : 3));
+  }
+}
+
+TEST_CASE("what cannot be measured is told") {
+  CHECK(bench_gauge(config::Isolation::in_process, {.class_name = "shares"}).error().message() ==
+        "class 'shares' has no ticks to measure");
+  CHECK(bench_gauge(config::Isolation::in_process, {.ticks = 0}).error().message() == "0 ticks, wanted at least 1");
+  CHECK(bench_gauge(config::Isolation::in_process, {.config_json = R"({"capAbove": true})"}).error().message().find("/capAbove") !=
+        std::string::npos);
+}
