@@ -101,6 +101,7 @@ bool Attendant::serve(Service service, Unpacker& request) {
     default:
       break;
   }
+  fetch_samples();  // those from before the request count in its answer, as they would in the agent
   Result<ServiceDesk::Answer> answer = desk_.serve(service, request);
   if (!answer) {
     end("it sent a " + answer.error().text, Duration::zero());

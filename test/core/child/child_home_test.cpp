@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -196,6 +197,13 @@ TEST_CASE_FIXTURE(Theatre, "a child that sends garbage is ended") {
   play("garbage");
   REQUIRE(await(PluginState::parked));
   CHECK(contains(status().reason, "packet of an unknown form"));
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child finds in the cache what it has just appended") {
+  play("recall");
+  double answer = 0;
+  CHECK(eventually([&] { return std::abs(answer = count()) == 1; }));
+  CHECK(answer == 1);
 }
 
 TEST_CASE_FIXTURE(Theatre, "a child may look at the machine and not change it") {

@@ -77,6 +77,17 @@ const double capabilities_when_mapped = effective_capabilities();
 // An empty request of bpf(2); the error that it gets.
 double ask_for_bpf() { return ::syscall(SYS_bpf, 0, nullptr, 0) == 0 ? 0 : errno; }
 
+// Appends a -2 and asks the cache for it at once: 1 when it is there, -1 when it is not.
+void recall(const Scene& scene) {
+  append(scene, -2);
+  const auto* metrics = require<koord_svc_metrics>(scene.host, "koord.metrics/1");
+  const koord_query query{sizeof query, KOORD_AGG_LAST, str("actor_count"), scene.now_ns, 0, KOORD_NO_SUBJECT, nullptr, 0, sizeof(koord_label)};
+  koord_agg_row row = {};
+  std::uint32_t rows = 0;
+  koord_status status = metrics->aggregate(scene.host, &query, &row, 1, sizeof row, &rows);
+  append(scene, status == KOORD_OK && rows == 1 && row.value == -2 ? 1 : -1);
+}
+
 void play(const std::string& part, const Scene& scene) {
   if (part == "count") return append(scene, scene.count);
   if (part == "segv" || (part == "segv later" && scene.count == 3)) return crash();
@@ -97,6 +108,7 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "mount") append(scene, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
   if (part == "bpf") return append(scene, ask_for_bpf());
   if (part == "constructed") return append(scene, capabilities_when_mapped);
+  if (part == "recall") return recall(scene);
   if (part == "batch") {
     Batch batch(scene.host);
     for (int i = 0; i < 64; ++i) batch.add(scene.series, i);

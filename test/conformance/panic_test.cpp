@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is thrown in a plugin, in whatever language and wherever the plugin lives, is a status and a text, and the plugin
+// goes on. KOORD_PROBE is a plugin whose functions throw when its configuration names them, KOORD_PROBE_HOMES "both" or
+// "process".
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "core/base/manual_clock.hpp"
+#include "core/child/snapshot_images.hpp"
+#include "core/workshop/hook_answer.hpp"
+#include "core/workshop/loading.hpp"
+#include "core/workshop/node_tree.hpp"
+#include "core/workshop/player.hpp"
+
+using namespace koord;
+using namespace koord::workshop;
+
+namespace {
+
+enum Class : std::size_t { advisor, external_advisor, strategy, hook };
+
+struct Theatre {
+  ManualClock clock;
+  NodeTree node;
+  Stage stage{node.roots(), clock, "node"};
+  child::SnapshotImages images;
+  const Workpiece piece = *open_workpiece(std::getenv("KOORD_PROBE"));
+
+  Theatre() {
+    state::Pod pod;
+    pod.uid = "u1";
+    stage.hub().publish({.pods = std::vector{pod}});
+  }
+  std::unique_ptr<Player> cast(config::Isolation isolation, Class cls, const std::string& panic) {
+    auto plugin = load(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images});
+    REQUIRE_MESSAGE(plugin, plugin.error().message());
+    return std::make_unique<Player>(stage, Player::Role{piece.manifest.id, *plugin, cls, R"({"panic": ")" + panic + "\"}"});
+  }
+};
+
+std::vector<config::Isolation> homes() {
+  if (std::getenv("KOORD_PROBE_HOMES") == std::string("process")) return {config::Isolation::process};
+  return {config::Isolation::in_process, config::Isolation::process};
+}
+
+host::CallResult handle(Theatre& theatre, Player& player) {
+  const host::SnapshotViewPtr view = theatre.stage.services().views.of(theatre.stage.hub().current());
+  const koord_hook_request request{sizeof request, KOORD_STAGE_PRE_RUN_POD_SANDBOX, 0, &view->pods()[0], nullptr, {}, {}};
+  HookAnswer answer;
+  return player.home().handle(request, *answer.table());
+}
+
+void check_panic(const host::CallResult& result, const std::string& call) {
+  CAPTURE(call);
+  CHECK(result.status == KOORD_E_PANIC);
+  CHECK_MESSAGE(result.text.find("thrown in " + call) != std::string::npos, result.text);
+  CHECK(!result.lost);
+}
+
+// Every function that is called while an instance runs, and how to call it.
+struct Running {
+  const char* name;
+  Class cls;
+  std::function<host::CallResult(Theatre&, Player&)> call;
+};
+const Running kRunning[] = {
+    {"collect", advisor, [](Theatre& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
+    {"on_event", advisor, [](Theatre&, Player& p) { return p.home().on_event(KOORD_ON_PODS, 1); }},
+    {"url", external_advisor, [](Theatre&, Player& p) {
+       std::string url;
+       return p.home().url(url);
+     }},
+    {"evaluate", strategy, [](Theatre& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
+    {"on_applied", strategy, [](Theatre&, Player& p) {
+       const koord_intent_result applied{sizeof applied, KOORD_OK, {}, {}, {}, {}};
+       return p.home().on_applied({&applied, 1});
+     }},
+    {"handle", hook, handle},
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Theatre, "acceptance 9: a panic in a call is -8 with its text, and the plugin goes on") {
+  for (config::Isolation isolation : homes()) {
+    for (const Running& running : kRunning) {
+      CAPTURE(isolation);
+      auto player = cast(isolation, running.cls, running.name);
+      REQUIRE(player->start().ok());
+      const int process = player->home().process();
+      check_panic(running.call(*this, *player), running.name);
+      host::CallResult next = running.call(*this, *player);
+      // collect throws at every other tick, the others always.
+      if (running.name == std::string("collect"))
+        CHECK_MESSAGE(next.ok(), host::describe(next));
+      else
+        check_panic(next, running.name);
+      CHECK(player->home().process() == process);
+      CHECK(player->end().ok());
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Theatre, "acceptance 9: a panic at the beginning or the end is -8 with its text") {
+  for (config::Isolation isolation : homes()) {
+    CAPTURE(isolation);
+    auto beginner = cast(isolation, advisor, "init");
+    check_panic(beginner->start(), "init");
+    for (const char* call : {"stop", "run"}) {
+      auto player = cast(isolation, call == std::string("run") ? external_advisor : advisor, call);
+      REQUIRE(player->start().ok());
+      check_panic(player->end(), call);
+    }
+    // destroy() has no status: what is thrown there must only not get out.
+    auto last = cast(isolation, advisor, "destroy");
+    REQUIRE(last->start().ok());
+    CHECK(last->end().ok());
+  }
+}
