@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The author's commands as an author types them, with no agent.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "test/support/child_process.hpp"
+
+using namespace koord::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kBuild = std::getenv("KOORD_BUILD");
+const std::string kGauge = kBuild + "/test/core/workshop/gauge.so";
+
+struct Desk {
+  std::string folder = (fs::temp_directory_path() / "koord-test-author-XXXXXX").string();
+  Desk() { REQUIRE(::mkdtemp(folder.data())); }
+  ~Desk() { fs::remove_all(folder); }
+
+  std::string file(const std::string& name) const { return folder + "/" + name; }
+};
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+Finished koordctl(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {kBuild + "/core/ctl/koordctl", "plugin"});
+  return run_to_end(arguments);
+}
+
+// Without what differs from run to run: how long calls took.
+std::string without_times(std::string json) { return json.substr(0, json.find("\"calls\"")); }
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Desk, "a node that was recorded is replayed alike in both homes") {
+  const Finished recorded = koordctl({"record", file("here.tar.gz"), "--frames", "2", "--interval", "100ms"});
+  REQUIRE_MESSAGE(recorded.exit_status == 0, recorded.output);
+  CHECK_MESSAGE(contains(recorded.output, "here.tar.gz: 2 frames of "), recorded.output);
+  const Finished child = koordctl({"run", kGauge, "--node", file("here.tar.gz"), "-o", "json"});
+  const Finished here = koordctl({"run", kGauge, "--node", file("here.tar.gz"), "-o", "json", "--inprocess"});
+  REQUIRE_MESSAGE(child.exit_status == 0, child.output);
+  CHECK(contains(child.output, "\"metric\":\"gauge_load\""));
+  CHECK(without_times(child.output) == without_times(here.output));
+}
+
+TEST_CASE_FIXTURE(Desk, "a run prints what the plugin did, and a trace of its calls") {
+  const Finished run = koordctl({"run", kGauge, "--ticks", "2", "--period", "10ms", "--set", "capAbove=1000", "--trace", file("trace.json")});
+  REQUIRE_MESSAGE(run.exit_status == 0, run.output);
+  for (const char* part : {"METRIC", "gauge_load", "SCRAPES", "http://127.0.0.1:9100/metrics", "collect       2       0"})
+    CHECK_MESSAGE(contains(run.output, part), run.output);
+  std::ifstream trace(file("trace.json"));
+  const std::string text{std::istreambuf_iterator<char>(trace), {}};
+  for (const char* part : {"\"traceEvents\":[", "\"name\":\"collect\"", "\"ph\":\"X\"", "\"thread_name\""}) CHECK(contains(text, part));
+}
+
+TEST_CASE("what a plugin does wrong is told, and the command fails") {
+  const Finished refused = koordctl({"run", kGauge, "--set", "capAbov=1"});
+  CHECK(refused.exit_status == 1);
+  CHECK_MESSAGE(contains(refused.output, "capAbov"), refused.output);
+  const Finished missing = koordctl({"run", "/no/such.so"});
+  CHECK(missing.exit_status == 1);
+  CHECK_MESSAGE(contains(missing.output, "'/no/such.so': No such file or directory"), missing.output);
+  const Finished crashed = koordctl({"run", kBuild + "/test/core/child/actor.so", "--class", "actor", "--set", "part=segv", "--period", "10ms"});
+  CHECK(crashed.exit_status == 1);
+  CHECK_MESSAGE(contains(crashed.output, "ended by signal 11"), crashed.output);
+}
+
+TEST_CASE("bench shows both homes side by side") {
+  const Finished bench = koordctl({"bench", kGauge, "--ticks", "20"});
+  REQUIRE_MESSAGE(bench.exit_status == 0, bench.output);
+  for (const char* part : {"HOME", "in process", "\nprocess ", "ALLOCATIONS", "20 ticks."}) CHECK_MESSAGE(contains(bench.output, part), bench.output);
+  const Finished crashed = koordctl({"bench", kBuild + "/test/core/child/actor.so", "--set", "part=segv"});
+  CHECK(crashed.exit_status == 1);
+  CHECK_MESSAGE(contains(crashed.output, "in process: the plugin ended its process by Segmentation fault"), crashed.output);
+}
