@@ -89,7 +89,7 @@ Result<std::string_view> pread_all(int fd, std::span<char> buffer) {
 }
 
 Result<void> write_value(const std::string& path, std::string_view content) {
-  UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_WRONLY));
+  UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_WRONLY | O_TRUNC));
   ssize_t n = ::write(fd.get(), content.data(), content.size());
   if (n < 0) return system_error(errno, "cannot write '" + std::string(content) + "' to '" + path + "'");
   if (static_cast<std::size_t>(n) != content.size())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/result.hpp"
 
+#include <cerrno>
+
 namespace koord {
 
 std::string Error::message() const {
@@ -20,6 +22,8 @@ Error invalid(std::string text) {
 }
 
 Error system_error(int error, std::string text) {
+  // The kernel's "invalid argument" is said here: message() takes the code for one of ours, which says all itself.
+  if (error == EINVAL) text += ": " + std::generic_category().message(error);
   return Error{std::error_code(error, std::generic_category()), std::move(text)};
 }
 
