@@ -8,6 +8,10 @@ const PluginSettings& PluginsSettings::of(std::string_view id) const {
   return named == settings.end() ? defaults : named->second;
 }
 
+std::string_view to_string(StrategyMode mode) {
+  return mode == StrategyMode::off ? "off" : "shadow";
+}
+
 std::string_view to_string(Isolation isolation) {
   switch (isolation) {
     case Isolation::automatic:

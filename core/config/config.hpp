@@ -35,12 +35,16 @@ enum class Isolation : std::uint8_t { automatic, in_process, process };
 // the others say which one must be there.
 enum class Trust : std::uint8_t { any, pinned, signature };
 
+// What becomes of what a strategy proposes.
+enum class StrategyMode : std::uint8_t { off, shadow };
+
 // One plugin's settings; whether it runs is its feature gate's matter.
 struct PluginSettings {
   std::optional<Duration> period;    // nullopt: the plugin's own
   std::optional<Duration> deadline;  // nullopt: the host's rule
   bool required = false;             // the agent is not ready without it
   Isolation isolation = Isolation::automatic;
+  StrategyMode mode = StrategyMode::shadow;
   std::uint64_t max_series = 0;
   // Of a process of its own; 0: no limit.
   std::uint64_t max_memory = 0;
@@ -102,6 +106,7 @@ struct Config {
 
 std::string_view to_string(Isolation isolation);
 std::string_view to_string(StateSource source);
+std::string_view to_string(StrategyMode mode);
 std::string_view to_string(Trust trust);
 
 }  // namespace koord::config

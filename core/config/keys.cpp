@@ -38,6 +38,18 @@ ValueType<PluginMap> plugin_map() {
   return {"mapping of plugin ids to their settings", read_plugins};
 }
 
+// Writing waits until the original values are kept on disk: they must outlive the agent.
+ValueType<StrategyMode> strategy_mode() {
+  ValueType<StrategyMode> type = choice({StrategyMode::off, StrategyMode::shadow});
+  return {type.name, [type](const Node& node, const std::string& path, Report& report) -> std::optional<StrategyMode> {
+            if (node.kind != NodeKind::scalar || node.text != "enforce") return type.read(node, path, report);
+            report_value(report, path, node,
+                         invalid("expected " + type.name + ", found 'enforce', which is not offered before the original "
+                                 "values of knobs are kept on disk"));
+            return std::nullopt;
+          }};
+}
+
 template <class T, class Member>
 Key<Config> key(std::string_view path, std::string_view default_value, std::string_view help,
                 ValueType<T> type, Member member) {
@@ -171,6 +183,9 @@ Schema<PluginSettings> make_plugin_schema() {
           "isolation", "auto", "Where it runs: in the agent or in a child. auto: by its origin.",
           choice({Isolation::automatic, Isolation::in_process, Isolation::process}),
           [](P & p) -> auto& { return p.isolation; }),
+      plugin_key(
+          "mode", "shadow", "What becomes of what a strategy proposes: off: nothing; shadow: it is told and not written.",
+          strategy_mode(), [](P & p) -> auto& { return p.mode; }),
       plugin_key(
           "maxSeries", "20000", "How many series it may have; further ones are added up as 'other'.",
           integer(1, 10'000'000), [](P & p) -> auto& { return p.max_series; }),

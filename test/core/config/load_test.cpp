@@ -154,6 +154,16 @@ plugins:
   CHECK(config.plugins.directories == std::vector<std::string>{"/opt/plugins"});
 }
 
+TEST_CASE("a strategy is in shadow or off, and may not write before originals are kept on disk") {
+  CHECK(good("").plugins.of("a").mode == StrategyMode::shadow);
+  CHECK(good("plugins: {settings: {a: {mode: off}}}").plugins.of("a").mode == StrategyMode::off);
+  CHECK(error_of("plugins: {settings: {a: {mode: enforce}}}") ==
+        "plugins.settings.a.mode: expected one of off, shadow, found 'enforce', which is not offered before the original "
+        "values of knobs are kept on disk at f.yaml:1:32");
+  CHECK(error_of("plugins: {settings: {a: {mode: on}}}") ==
+        "plugins.settings.a.mode: expected one of off, shadow, found 'on' at f.yaml:1:32");
+}
+
 TEST_CASE("a plugin of others is named as in its manifest, dots and all") {
   const Config config = good("plugins: {settings: {com.example.softirqs: {period: 5s}}}");
   CHECK(config.plugins.of("com.example.softirqs").period == 5s);
