@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/executor.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace koord::knob {
+namespace {
+
+std::size_t depth_of(const std::string& cgroup_dir) {
+  return static_cast<std::size_t>(std::count(cgroup_dir.begin(), cgroup_dir.end(), '/'));
+}
+
+}  // namespace
+
+Outcome outcome_of(const Error& error) {
+  if (error.is(std::errc::no_such_device)) return Outcome::gone;
+  return error.is(std::errc::not_supported) ? Outcome::unsupported : Outcome::failed;
+}
+
+Executor::Report Executor::apply(const std::vector<Order>& orders) {
+  std::vector<Step> steps;
+  steps.reserve(orders.size() + held_.size());
+  std::set<Key> ordered;
+  for (const Order& order : orders) {
+    ordered.emplace(order.cgroup_dir, order.knob->resource);
+    steps.push_back(order_step(order));
+  }
+  for (auto& [key, held] : held_)
+    if (!ordered.contains(key)) steps.push_back(revert_step(key, held));
+
+  std::vector<Step*> to_write;
+  for (Step& step : steps)
+    if (step.writes) to_write.push_back(&step);
+  widen_then_narrow(std::move(to_write));
+
+  Report report;
+  for (Step& step : steps) {
+    if (step.writes && step.done.problem.empty()) verify(step);
+    if (!step.original) {
+      report.done.push_back(std::move(step.done));
+      continue;
+    }
+    bool again = false;
+    if (step.done.outcome == Outcome::failed) {
+      std::string& problem = held_.at(step.key).problem;
+      again = std::exchange(problem, step.done.problem) == step.done.problem;
+    } else {
+      held_.erase(step.key);
+    }
+    report.undone.push_back({step.key.first, step.knob, std::move(step.done), again});
+  }
+  return report;
+}
+
+void Executor::fail(Step& step, const Error& error) {
+  step.done.outcome = outcome_of(error);
+  step.done.problem = error.message();
+  step.writes = false;
+}
+
+// Reads what is there; false: nothing is to be done, the outcome tells why.
+bool Executor::examine(Step& step) {
+  auto held = held_.find(step.key);
+  Result<KnobFiles::Reading> now = files_.read(*step.knob, step.key.first);
+  if (!now) {
+    fail(step, now.error());
+    if (step.done.outcome == Outcome::gone && held != held_.end() && !step.original) held_.erase(held);
+    return false;
+  }
+  step.now = *std::move(now);
+  step.done.before = step.done.after = spell(*step.knob, step.now.value);
+  // A new cgroup of an old one's name: what was held went with that.
+  if (held == held_.end() || held->second.original.cgroup == step.now.cgroup) return true;
+  if (step.original) step.done.outcome = Outcome::gone;
+  if (!step.original) held_.erase(held);
+  return step.original == nullptr;
+}
+
+Executor::Step Executor::order_step(const Order& order) {
+  Step step{order.level, {order.cgroup_dir, order.knob->resource}, order.knob, {}, nullptr, {}, false, {}};
+  Result<Value> target = files_.settled(*order.knob, order.value);
+  if (!target) return fail(step, target.error()), step;
+  step.target = *std::move(target);
+  if (!examine(step)) return step;
+  decide_write(step);
+  return step;
+}
+
+void Executor::decide_write(Step& step) {
+  auto found = held_.find(step.key);
+  Held* held = found == held_.end() ? nullptr : &found->second;
+  bool is_settled = same(*step.knob, step.now.value, step.target);
+  if (held && (is_settled || held->knob != step.knob || !same(*step.knob, held->target, step.target))) held->contests = 0;
+  if (is_settled) {
+    step.done.outcome = Outcome::applied;
+    return;
+  }
+  if (held && step.now.texts != held->written) ++held->contests;
+  step.writes = !held || held->contests < kMostContests;
+  if (!step.writes) step.done.outcome = Outcome::contested;
+}
+
+Executor::Step Executor::revert_step(const Key& key, Held& held) {
+  Step step{held.level, key, held.knob, held.original.value, &held.original, {}, false, {}};
+  if (!examine(step)) return step;
+  // Who has written since we have knows better.
+  step.writes = step.now.texts == held.written;
+  step.done.outcome = step.writes ? Outcome::reverted : Outcome::left;
+  return step;
+}
+
+void Executor::widen_then_narrow(std::vector<Step*> steps) {
+  auto outer_first = [](const Step* a, const Step* b) {
+    return std::tuple(a->level, depth_of(a->key.first), a->key) < std::tuple(b->level, depth_of(b->key.first), b->key);
+  };
+  std::stable_sort(steps.begin(), steps.end(), outer_first);
+  for (Step* step : steps) write(*step, widest(*step->knob, step->now.value, step->target));
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) write(**step, (*step)->target);
+}
+
+void Executor::write(Step& step, const Value& value) {
+  if (!step.writes || same(*step.knob, value, step.now.value)) return;
+  bool is_original = step.original && same(*step.knob, value, step.target);
+  Result<Texts> texts = is_original ? step.original->texts : files_.texts_of(*step.knob, value);
+  if (!texts) return fail(step, texts.error());
+  auto [held, first] = held_.emplace(step.key, Held{step.level, step.knob, step.now});
+  Result<void> written = files_.write(*step.knob, step.key.first, *texts, step.now.texts);
+  held->second.knob = step.knob;
+  held->second.target = step.target;
+  held->second.written = *texts;
+  if (written) {
+    step.now.texts = *std::move(texts);
+    step.now.value = value;
+    return;
+  }
+  fail(step, written.error());
+  Result<KnobFiles::Reading> now = files_.read(*step.knob, step.key.first);
+  if (now) held->second.written = now->texts;
+  if (now) step.done.after = spell(*step.knob, now->value);
+  // Of two files one may have been written; else there is nothing to give back.
+  if (first && (!now || now->texts == held->second.original.texts)) held_.erase(held);
+}
+
+void Executor::verify(Step& step) {
+  Result<KnobFiles::Reading> now = files_.read(*step.knob, step.key.first);
+  if (!now) return fail(step, now.error());
+  step.done.after = spell(*step.knob, now->value);
+  auto held = held_.find(step.key);
+  if (held != held_.end()) held->second.written = now->texts;
+  if (same(*step.knob, now->value, step.target)) {
+    if (!step.original) step.done.outcome = Outcome::applied;
+    return;
+  }
+  if (held != held_.end()) ++held->second.contests;
+  step.done.outcome = Outcome::failed;
+  step.done.problem = "it was written, and reads as '" + step.done.after + "'";
+}
+
+}  // namespace koord::knob

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executor: makes the kernel's knobs have the values that were decided, and gives them back the ones they had when
+// nobody decides any more. What had to be written is written from the outside in as far as it widens, then from the inside
+// out as far as it narrows, so that a parent never allows less than its children; then it is read back. The original texts
+// are in memory only: they do not outlive the process. [one thread at a time]
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/knob/knob_files.hpp"
+#include "core/knob/plan_sink.hpp"
+
+namespace koord::knob {
+
+// A knob's value, decided.
+struct Order {
+  Level level;
+  std::string cgroup_dir;
+  const Knob* knob;
+  Value value;
+};
+
+// What it means when a knob cannot be read or written.
+Outcome outcome_of(const Error& error);
+
+struct Done {
+  Outcome outcome = Outcome::failed;
+  std::string before, after;  // empty: could not be read
+  std::string problem;        // empty: none
+};
+
+// What became of a knob that nobody decides any more.
+struct Undone {
+  std::string cgroup_dir;
+  const Knob* knob;
+  Done done;
+  bool again = false;  // it failed before, the same way
+};
+
+class Executor {
+ public:
+  explicit Executor(const KnobFiles& files) : files_(files) {}  // which outlives it
+
+  struct Report {
+    std::vector<Done> done;  // in the order of the orders
+    std::vector<Undone> undone;
+  };
+  // From now on exactly these hold; one for each resource of a cgroup.
+  Report apply(const std::vector<Order>& orders);
+
+  std::size_t held() const { return held_.size(); }
+
+ private:
+  // So often a knob is found with another value than was written; then it is left alone until another one is decided.
+  static constexpr unsigned kMostContests = 3;
+
+  using Key = std::pair<std::string, std::string_view>;  // cgroup, resource
+
+  // What we have written, and what was there before.
+  struct Held {
+    Level level;
+    const Knob* knob;
+    KnobFiles::Reading original;
+    Texts written = {};      // as the kernel said it after the last write
+    Value target = {};       // of that write
+    unsigned contests = 0;   // in a row for this target
+    std::string problem = {};  // of giving it back
+  };
+
+  // One knob on its way to a value.
+  struct Step {
+    Level level;
+    Key key;
+    const Knob* knob;
+    Value target;
+    const KnobFiles::Reading* original;  // of a knob that is given back
+    KnobFiles::Reading now;
+    bool writes = false;
+    Done done;
+  };
+
+  Step order_step(const Order& order);
+  Step revert_step(const Key& key, Held& held);
+  bool examine(Step& step);
+  void decide_write(Step& step);
+  void fail(Step& step, const Error& error);
+  void write(Step& step, const Value& value);
+  void verify(Step& step);
+  void widen_then_narrow(std::vector<Step*> steps);
+
+  const KnobFiles& files_;
+  std::map<Key, Held> held_;
+};
+
+}  // namespace koord::knob

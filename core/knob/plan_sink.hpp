@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// PlanSink: takes what strategies propose. One evaluate() gives one plan, which replaces the strategy's plan before.
+// Governor (governor.hpp) is the one that decides; tests have others. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/knob/intent.hpp"
+
+namespace koord::knob {
+
+// What becomes of a strategy's wishes. shadow: all but the write. off: nothing.
+enum class Mode { off, shadow, enforce };
+
+// A plugin may have several strategies; each has a plan of its own.
+struct Proposer {
+  std::string plugin;
+  std::string name;  // of the class
+
+  auto operator<=>(const Proposer&) const = default;
+};
+
+enum class Outcome {
+  applied,      // the knob has this value
+  shadow,       // it would have been written
+  off,          // the strategy is switched off
+  lost,         // to the winner
+  unsupported,  // this node has no such knob
+  gone,         // the cgroup has ended
+  failed,       // the kernel did not take it
+  contested,    // somebody else keeps writing another value: left alone
+  expired,      // not proposed again within its ttl
+  reverted,     // nobody wishes it any more: it has its original value
+  left,         // nobody wishes it any more, and somebody else has written it since
+};
+std::string_view name_of(Outcome outcome);
+
+// What became of one intent.
+struct IntentResult {
+  Outcome outcome = Outcome::off;
+  std::string knob, cgroup_dir;
+  std::string final_value;  // the knob's; empty: not known
+  std::string winner;       // the plugin whose intent holds; empty: none
+};
+
+// Tells a strategy; must only post, and may come on any thread, also before take() returns.
+using Tell = std::function<void(std::vector<IntentResult>)>;
+
+class PlanSink {
+ public:
+  virtual ~PlanSink() = default;
+  // Told: what became of each intent, at once, and later of those for which that changes.
+  virtual void take(const Proposer& proposer, Plan plan, Tell tell) = 0;
+  // The strategy has ended: it wishes for nothing any more.
+  virtual void withdraw(const Proposer& proposer) = 0;
+  // Of all strategies of a plugin, from now on.
+  virtual void set_mode(std::string_view plugin, Mode mode) = 0;
+};
+
+}  // namespace koord::knob

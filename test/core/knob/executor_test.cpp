@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/executor.hpp"
+
+#include <doctest/doctest.h>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace koord::knob;
+
+namespace {
+
+struct Tree {
+  test::FakeNode node{{"cgroup/cgroup.controllers", "cpu memory cpuset\n"},
+                      {"cgroup/pod/cpu.max", "50000 100000\n"},
+                      {"cgroup/pod/app/cpu.max", "20000 100000\n"},
+                      {"cgroup/pod/cpuset.cpus", "\n"},
+                      {"cgroup/pod/memory.high", "max\n"}};
+  KnobFiles files{*cgroup::Layout::detect(node.roots())};
+  Executor executor{files};
+
+  std::string read(const std::string& path) const { return std::string(trim(*read_file(node.path("cgroup/" + path)))); }
+  void write(const std::string& path, const std::string& text) { node.write("cgroup/" + path, text + "\n"); }
+
+  static Order order(const std::string& dir, std::string_view knob, std::string_view value, Level level = Level::pod) {
+    return {level, dir, find_knob(knob), *parse_value(*find_knob(knob), value)};
+  }
+  Done apply(const Order& order) { return executor.apply({order}).done.at(0); }
+  Done undo() { return executor.apply({}).undone.at(0).done; }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Tree, "what is decided is written, read back and given back") {
+  Done done = apply(order("pod", "cpu.max", "30000 100000"));
+  CHECK(done.outcome == Outcome::applied);
+  CHECK(done.before == "50000 100000");
+  CHECK(done.after == "30000 100000");
+  CHECK(read("pod/cpu.max") == "30000 100000");
+  CHECK(executor.held() == 1);
+  CHECK(undo().outcome == Outcome::reverted);
+  CHECK(read("pod/cpu.max") == "50000 100000");
+  CHECK(executor.held() == 0);
+}
+
+TEST_CASE_FIXTURE(Tree, "the original is what was there before the first of several values") {
+  apply(order("pod", "cpu.max", "30000 100000"));
+  apply(order("pod", "cpu.max", "40000 100000"));
+  Done done = undo();
+  CHECK(done.before == "40000 100000");
+  CHECK(done.after == "50000 100000");
+}
+
+TEST_CASE_FIXTURE(Tree, "an empty set is an original like any other") {
+  CHECK(apply(order("pod", "cpuset.cpus", "0-1")).outcome == Outcome::applied);
+  CHECK(undo().outcome == Outcome::reverted);
+  CHECK(read("pod/cpuset.cpus") == "");
+}
+
+TEST_CASE_FIXTURE(Tree, "what has the value already is not written, and nothing is held") {
+  CHECK(apply(order("pod", "cpu.max", "50000 100000")).outcome == Outcome::applied);
+  CHECK(executor.held() == 0);
+}
+
+TEST_CASE_FIXTURE(Tree, "a knob that somebody else has written since is left to him") {
+  apply(order("pod", "cpu.max", "30000 100000"));
+  write("pod/cpu.max", "70000 100000");
+  CHECK(undo().outcome == Outcome::left);
+  CHECK(read("pod/cpu.max") == "70000 100000");
+  CHECK(executor.held() == 0);
+}
+
+TEST_CASE_FIXTURE(Tree, "a knob that somebody else keeps writing is contested, until another value is decided") {
+  for (int round = 0; round < 3; ++round) {
+    CHECK(apply(order("pod", "cpu.max", "30000 100000")).outcome == Outcome::applied);
+    write("pod/cpu.max", "70000 100000");
+  }
+  CHECK(apply(order("pod", "cpu.max", "30000 100000")).outcome == Outcome::contested);
+  CHECK(read("pod/cpu.max") == "70000 100000");
+  CHECK(apply(order("pod", "cpu.max", "25000 100000")).outcome == Outcome::applied);
+}
+
+TEST_CASE_FIXTURE(Tree, "an ended cgroup is said to be gone, and what was held of it is forgotten") {
+  apply(order("pod/app", "cpu.max", "10000 100000", Level::container));
+  node.remove("cgroup/pod/app");
+  CHECK(apply(order("pod/app", "cpu.max", "10000 100000", Level::container)).outcome == Outcome::gone);
+  CHECK(executor.held() == 0);
+}
+
+TEST_CASE_FIXTURE(Tree, "a new cgroup of an old one's name keeps what it was made with") {
+  apply(order("pod/app", "cpu.max", "10000 100000"));
+  node.make_directory("cgroup/pod/other");  // takes the inode that is free next
+  node.remove("cgroup/pod/app");
+  node.make_directory("cgroup/pod/third");
+  write("pod/app/cpu.max", "10000 100000");
+  CHECK(undo().outcome == Outcome::gone);
+  CHECK(read("pod/app/cpu.max") == "10000 100000");
+}
+
+TEST_CASE_FIXTURE(Tree, "a knob that this node does not have is unsupported") {
+  CHECK(apply(order("pod", "pids.max", "100")).outcome == Outcome::unsupported);
+  CHECK(apply(order("pod", "memory.low", "4096")).outcome == Outcome::unsupported);
+}
+
+TEST_CASE_FIXTURE(Tree, "what cannot be given back is tried again, and told once") {
+  apply(order("pod", "cpu.max", "30000 100000"));
+  node.remove("cgroup/pod/cpu.max");
+  node.make_directory("cgroup/pod/cpu.max");
+  Undone first = executor.apply({}).undone.at(0);
+  CHECK(first.done.outcome == Outcome::failed);
+  CHECK_FALSE(first.again);
+  CHECK(executor.apply({}).undone.at(0).again);
+  node.remove("cgroup/pod/cpu.max");
+  write("pod/cpu.max", "30000 100000");
+  CHECK(undo().outcome == Outcome::reverted);
+}

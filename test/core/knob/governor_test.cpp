@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/governor.hpp"
+
+#include <doctest/doctest.h>
+
+#include "core/base/file.hpp"
+#include "core/base/manual_clock.hpp"
+#include "core/base/parse.hpp"
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace koord::knob;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* kBefore = "50000 100000";
+
+struct Court {
+  test::FakeNode node{{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/be/cpu.max", "50000 100000\n"}};
+  ManualClock clock;
+  Governor governor{clock, *cgroup::Layout::detect(node.roots())};
+  std::map<std::string, std::vector<IntentResult>> told;  // by plugin, all of it
+
+  std::string value() const { return std::string(trim(*read_file(node.path("cgroup/be/cpu.max")))); }
+
+  static Intent intent(std::string value, std::int32_t priority = 0, std::string dir = "be") {
+    Intent made;
+    made.level = Level::qos;
+    made.knob = "cpu.max";
+    made.cgroup_dir = std::move(dir);
+    made.value = std::move(value);
+    made.reason = "the node is busy";
+    made.inputs = {{"node_cpu_usage", "7.3"}};
+    made.priority = priority;
+    made.ttl = 1min;
+    return made;
+  }
+  void propose(const std::string& plugin, Plan plan) {
+    governor.take({plugin, "main"}, std::move(plan), [this, plugin](std::vector<IntentResult> results) {
+      auto& list = told[plugin];
+      list.insert(list.end(), results.begin(), results.end());
+    });
+  }
+  void enforce(const std::string& plugin) { governor.set_mode(plugin, Mode::enforce); }
+  Outcome last_told(const std::string& plugin) { return told.at(plugin).back().outcome; }
+  Decision last() { return governor.decisions().back(); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Court, "without a word about it a strategy is in shadow: all is told and nothing written") {
+  propose("suppress", {intent("20000 100000")});
+  CHECK(value() == kBefore);
+  CHECK(last_told("suppress") == Outcome::shadow);
+  CHECK(told["suppress"][0].final_value == kBefore);
+  CHECK(last().outcome == Outcome::shadow);
+  CHECK(last().before == kBefore);
+  CHECK(last().wanted == "20000 100000");
+  CHECK(last().reason == "the node is busy");
+  CHECK(last().inputs == decltype(Decision::inputs){{"node_cpu_usage", "7.3"}});
+}
+
+TEST_CASE_FIXTURE(Court, "a strategy that may writes, and its withdrawal gives the original back") {
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000")});
+  CHECK(value() == "20000 100000");
+  CHECK(last_told("suppress") == Outcome::applied);
+  governor.withdraw({"suppress", "main"});
+  CHECK(value() == kBefore);
+  CHECK(last().outcome == Outcome::reverted);
+}
+
+TEST_CASE_FIXTURE(Court, "a plan replaces the plan before") {
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000")});
+  propose("suppress", {});
+  CHECK(value() == kBefore);
+}
+
+TEST_CASE_FIXTURE(Court, "two strategies of one plugin have a plan each") {
+  enforce("suppress");
+  governor.take({"suppress", "one"}, {intent("20000 100000")}, [](auto) {});
+  governor.take({"suppress", "two"}, {}, [](auto) {});
+  CHECK(value() == "20000 100000");
+}
+
+TEST_CASE_FIXTURE(Court, "a wish ends with its ttl unless it is proposed again") {
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000")});
+  clock.advance(40s);
+  propose("suppress", {intent("20000 100000")});
+  clock.advance(40s);
+  governor.expire();
+  CHECK(value() == "20000 100000");
+  clock.advance(20s);
+  governor.expire();
+  CHECK(value() == kBefore);
+  CHECK(last_told("suppress") == Outcome::expired);
+  CHECK(governor.wishes() == 0);
+}
+
+TEST_CASE_FIXTURE(Court, "of two strategies one value holds, and the loser is told by whom") {
+  enforce("mild");
+  enforce("strict");
+  propose("mild", {intent("40000 100000")});
+  CHECK(last_told("mild") == Outcome::applied);
+  propose("strict", {intent("20000 100000")});
+  CHECK(value() == "20000 100000");
+  CHECK(last_told("mild") == Outcome::lost);
+  CHECK(told["mild"].back().winner == "strict");
+  CHECK(told["mild"].back().final_value == "20000 100000");
+  governor.withdraw({"strict", "main"});
+  CHECK(value() == "40000 100000");
+  CHECK(last_told("mild") == Outcome::applied);
+}
+
+TEST_CASE_FIXTURE(Court, "who wishes the winner's value has it, too") {
+  enforce("a");
+  enforce("b");
+  propose("a", {intent("20000 100000")});
+  propose("b", {intent("20000 100000")});
+  CHECK(last_told("b") == Outcome::applied);
+  CHECK(told["b"].back().winner == "a");
+}
+
+TEST_CASE_FIXTURE(Court, "a strategy in shadow takes nothing from one that writes") {
+  enforce("mild");
+  propose("mild", {intent("40000 100000")});
+  propose("strict", {intent("20000 100000")});
+  CHECK(value() == "40000 100000");
+  CHECK(last_told("mild") == Outcome::applied);
+  CHECK(last_told("strict") == Outcome::shadow);
+  propose("strict", {intent("45000 100000")});
+  CHECK(last_told("strict") == Outcome::lost);
+  CHECK(told["strict"].back().winner == "mild");
+}
+
+TEST_CASE_FIXTURE(Court, "switching a strategy off gives back what it has written") {
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000")});
+  governor.set_mode("suppress", Mode::off);
+  CHECK(value() == kBefore);
+  CHECK(last_told("suppress") == Outcome::off);
+}
+
+TEST_CASE_FIXTURE(Court, "the same again is no news: neither for the log nor for the strategy's log") {
+  propose("suppress", {intent("20000 100000")});
+  const std::size_t records = governor.decisions().size();
+  propose("suppress", {intent("20000 100000")});
+  CHECK(governor.decisions().size() == records);
+  CHECK(told["suppress"].size() == 2);  // what became of a plan is told each time
+}
+
+TEST_CASE_FIXTURE(Court, "a cgroup that is not there is said to be gone") {
+  enforce("a");
+  propose("a", {intent("20000 100000", 0, "nowhere")});
+  propose("b", {intent("20000 100000", 0, "nowhere")});
+  CHECK(last_told("a") == Outcome::gone);
+  CHECK(last_told("b") == Outcome::gone);
+}
+
+TEST_CASE_FIXTURE(Court, "the end gives back everything") {
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000")});
+  governor.stop();
+  CHECK(value() == kBefore);
+  CHECK(governor.held() == 0);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Knobs against this machine's kernel, which has its own rules about children and parents. Needs root.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+
+#include "core/knob/executor.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord;
+using namespace koord::knob;
+using koord::test::RealCgroup;
+
+namespace {
+
+struct Kernel {
+  KnobFiles files{*cgroup::Layout::detect(NodeRoots())};
+  Executor executor{files};
+  RealCgroup pod{"knobs"};
+  RealCgroup app{pod, "app"};
+
+  static Order order(const RealCgroup& cgroup, std::string_view knob, std::string_view value) {
+    return {Level::pod, cgroup.dir(), find_knob(knob), *parse_value(*find_knob(knob), value)};
+  }
+  std::string read(const RealCgroup& cgroup, std::string_view knob) const {
+    Result<std::string> value = read_knob(files, knob, cgroup.dir());
+    return value ? *value : value.error().message();
+  }
+  // Both at once, and nothing may fail.
+  void apply(std::string_view knob, std::string_view of_pod, std::string_view of_app) {
+    for (const Done& done : executor.apply({order(pod, knob, of_pod), order(app, knob, of_app)}).done) {
+      INFO(done.problem);
+      CHECK(done.outcome == Outcome::applied);
+    }
+    CHECK(read(pod, knob) == of_pod);
+    CHECK(read(app, knob) == of_app);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Kernel, "a pod and its container are widened and narrowed together, and given back") {
+  const std::string of_pod = read(pod, "cpu.max"), of_app = read(app, "cpu.max");
+  apply("cpu.max", "50000 100000", "50000 100000");
+  apply("cpu.max", "80000 100000", "80000 100000");
+  apply("cpu.max", "30000 100000", "20000 100000");
+  apply("cpu.max", "30000 50000", "20000 50000");
+  executor.apply({});
+  CHECK(read(pod, "cpu.max") == of_pod);
+  CHECK(read(app, "cpu.max") == of_app);
+  CHECK(executor.held() == 0);
+}
+
+TEST_CASE_FIXTURE(Kernel, "memory limits are taken in whole pages and given back") {
+  apply("memory.max", "67108864", "33554432");
+  apply("memory.max", "max", "134217728");
+  executor.apply({});
+  CHECK(read(pod, "memory.max") == "max");
+}
+
+TEST_CASE_FIXTURE(Kernel, "a CPU set goes to the parent first when it moves") {
+  const std::string all = read(pod, "cpuset.cpus");
+  if (all == "0" || all.empty()) return;  // nothing to move to
+  apply("cpuset.cpus", "0", "0");
+  apply("cpuset.cpus", "1", "1");
+  executor.apply({});
+  CHECK(read(pod, "cpuset.cpus") == all);
+  CHECK(read(app, "cpuset.cpus") == all);
+}
+
+TEST_CASE_FIXTURE(Kernel, "what the kernel refuses is told in its words, and nothing is held") {
+  apply("cpu.max", "50000 100000", "20000 100000");
+  Executor::Report report = executor.apply({order(pod, "cpu.max", "50000 100000"), order(app, "cpu.max", "90000 100000")});
+  const bool is_v1 = files.read(*find_knob("cpu.max"), pod.dir())->texts.size() == 2;
+  if (is_v1) {
+    CHECK(report.done[1].outcome == Outcome::failed);
+    INFO(report.done[1].problem);
+    CHECK(report.done[1].problem.find("Invalid argument") != std::string::npos);
+    CHECK(read(app, "cpu.max") == "20000 100000");
+  }
+  executor.apply({});
+  CHECK(executor.held() == 0);
+}
+
+TEST_CASE_FIXTURE(Kernel, "shares are given back to the number") {
+  const std::string before = read(pod, "cpu.shares");
+  CHECK(executor.apply({order(pod, "cpu.shares", "512")}).done[0].outcome == Outcome::applied);
+  executor.apply({});
+  CHECK(read(pod, "cpu.shares") == before);
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
+    return koord::test::kSkip;
+  }
+  return doctest::Context(argc, argv).run();
+}
