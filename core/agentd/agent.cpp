@@ -100,17 +100,19 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       host_metrics_(config_.node_name),
       cgroups_(layout),
       services_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
+      governor_(*clock_, layout),
       workers_(config_.workers),
       plugins_({.loop = loop_,
                 .pool = workers_,
                 .services = services_,
                 .metrics = host_metrics_,
-                .plans = plans_,
+                .plans = governor_,
                 .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout()),
                 .on_change = log_plugin}),
       state_({loop_, workers_, hub_, layout, config_.roots, config_.node_name}, config_.state),
       sources_{services_,
                host_metrics_,
+               governor_,
                layout.hierarchy(),
                [this] { return plugins_.status(); },
                [this] {
@@ -144,8 +146,10 @@ Result<void> Agent::start() {
   export_store(host_metrics_, feed_);
   export_http(host_metrics_, public_server_);
   export_capabilities(host_metrics_, capabilities_);
+  export_decisions(host_metrics_, governor_);
   handle_signals();
   state_.start();
+  expiry_ = loop_.every(1s, [this] { workers_.post([this] { governor_.expire(); }); });
   start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
   return listen();
 }
@@ -209,9 +213,11 @@ void Agent::reload() {
 
 void Agent::stop() {
   state_.stop();
+  expiry_.reset();
   bool plugins_ended = plugins_.stop(kPluginGrace);
   local_server_.stop(kHttpGrace, [this] { public_server_.stop(kHttpGrace, [this] { loop_.stop(); }); });
   loop_.run();
+  governor_.stop();
   if (plugins_ended) return;
   // A thread of a plugin is still at work in what we would destroy: save the history and leave.
   log::warn(agent_log, "a plugin did not end in time; its thread ends with the process");

@@ -18,10 +18,10 @@
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
-#include "core/host/plan_sink.hpp"
 #include "core/host/plugin_manager.hpp"
 #include "core/host/shared_services.hpp"
 #include "core/http/server.hpp"
+#include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
 #include "core/store/store.hpp"
 
@@ -64,12 +64,14 @@ class Agent {
   host::CapabilityBoard capabilities_;
   host::SharedServices services_;
 
+  knob::Governor governor_;
+
   event::Loop loop_;
   event::WorkerPool workers_;
-  host::KeepPlans plans_;
   child::SnapshotImages images_;
   host::PluginManager plugins_;
   StateFeeder state_;
+  std::unique_ptr<event::Timer> expiry_;  // of what strategies wish
 
   mutable std::mutex mutex_;  // of what follows
   config::FeatureGates gates_;

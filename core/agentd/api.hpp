@@ -9,6 +9,7 @@
 //   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
 //                                   &raw=true: the samples themselves
 //   GET /api/v1/plugins, /features, /capabilities
+//   GET /api/v1/decisions           what strategies wished and what became of it, the oldest first
 //
 // Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
 // several at a time.
@@ -23,6 +24,7 @@
 #include "core/host/plugin_status.hpp"
 #include "core/host/shared_services.hpp"
 #include "core/http/routes.hpp"
+#include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
 
 namespace koord::agentd {
@@ -31,6 +33,7 @@ namespace koord::agentd {
 struct ApiSources {
   host::SharedServices& services;
   metric::HostMetrics& host_metrics;
+  const knob::Governor& governor;
   cgroup::Hierarchy hierarchy;
   std::function<std::vector<host::PluginStatus>()> plugins;
   std::function<std::vector<config::GateState>()> features;
@@ -49,5 +52,6 @@ http::Response get_query(const ApiSources& sources, const http::Request& request
 http::Response get_plugins(const ApiSources& sources, const http::Request& request);
 http::Response get_features(const ApiSources& sources, const http::Request& request);
 http::Response get_capabilities(const ApiSources& sources, const http::Request& request);
+http::Response get_decisions(const ApiSources& sources, const http::Request& request);
 
 }  // namespace koord::agentd

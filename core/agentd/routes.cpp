@@ -49,6 +49,7 @@ http::Routes local_routes(const ApiSources& sources) {
   add(routes, "/api/v1/plugins", sources, get_plugins);
   add(routes, "/api/v1/features", sources, get_features);
   add(routes, "/api/v1/capabilities", sources, get_capabilities);
+  add(routes, "/api/v1/decisions", sources, get_decisions);
   return routes;
 }
 

@@ -81,4 +81,15 @@ void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoa
   }
 }
 
+void export_decisions(metric::HostMetrics& metrics, const knob::Governor& governor) {
+  auto wishes = metrics.gauge("host_wishes", "Values of knobs that strategies wish for now.");
+  metrics.on_collect([=, &metrics, &governor]() mutable {
+    wishes.set(as_double(governor.wishes()));
+    for (const auto& [outcome, count] : governor.counts())
+      FollowingCounter(metrics.counter("host_decisions_total", "What became of what strategies wished, by result.",
+                                       {{"result", std::string(name_of(outcome))}}))
+          .follow(as_double(count));
+  });
+}
+
 }  // namespace koord::agentd

@@ -5,6 +5,7 @@
 #include "core/host/capability_board.hpp"
 #include "core/host/store_feed.hpp"
 #include "core/http/server.hpp"
+#include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
 
 namespace koord::agentd {
@@ -14,5 +15,6 @@ void export_process(metric::HostMetrics& metrics);
 void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed);
 void export_http(metric::HostMetrics& metrics, const http::Server& server);
 void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoard& board);
+void export_decisions(metric::HostMetrics& metrics, const knob::Governor& governor);
 
 }  // namespace koord::agentd

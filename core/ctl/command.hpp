@@ -38,7 +38,7 @@ struct Command {
   Result<void> (*run)(const Invocation&);
 };
 
-extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kSql, kPluginBench, kPluginInfo, kPluginRecord, kPluginRun;
+extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kDecisions, kSql, kPluginBench, kPluginInfo, kPluginRecord, kPluginRun;
 
 // What the agent answers to GET `target`, when that is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);

@@ -3,11 +3,11 @@
 #include "core/host/instance.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/parse.hpp"
 #include "core/host/instance_life.hpp"
-#include "core/host/plan_sink.hpp"
 
 namespace koord::host {
 namespace {
@@ -147,13 +147,15 @@ void Instance::set_home_limits(const HomeLimits& limits) {
   settings_.home = limits;
 }
 
-void Instance::on_applied(std::vector<koord_intent_result> results, std::shared_ptr<const void> texts) {
-  auto deliver = [self = shared_from_this(), results = std::move(results), texts = std::move(texts)] {
-    std::shared_ptr<Life> life = self->current_life();
-    if (life == nullptr || self->state() != PluginState::running) return;
-    self->call("on_applied", [&] { return life->home->on_applied(results); });
-  };
-  strand_.post(std::move(deliver));
+void Instance::on_applied(std::vector<knob::IntentResult> results) {
+  {
+    std::lock_guard lock(mutex_);
+    if (life_ == nullptr) return;
+    bool queued = !results_.empty();
+    std::move(results.begin(), results.end(), std::back_inserter(results_));
+    if (queued) return;
+  }
+  post(&Instance::deliver_results);
 }
 
 CallResult Instance::handle(const koord_hook_request& request, const koord_hook_response& response) {
@@ -200,7 +202,8 @@ void Instance::write_off(const std::string& reason) {
   keep_for_ever(shared_from_this());
   if (life->home != nullptr) life->home->abort(reason);
   life->stop.fire();
-  parts_.plans.withdraw(parts_.plugin_id);
+  // Not here: knobs are given back with writes that may take a while, and this may be the watchdog's thread.
+  parts_.pool.post([self = shared_from_this()] { self->parts_.plans.withdraw(self->proposer()); });
   parts_.on_change(PluginState::wedged);
 }
 

@@ -22,11 +22,10 @@
 #include "core/host/call_record.hpp"
 #include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
+#include "core/knob/plan_sink.hpp"
 #include "core/state/snapshot.hpp"
 
 namespace koord::host {
-
-class PlanSink;
 
 // What the host decided for an instance.
 struct InstanceSettings {
@@ -47,7 +46,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
     std::function<std::unique_ptr<PluginContext>(const std::string& config_json)> make_context;
     event::WorkerPool& pool;
     const Clock& clock;
-    PlanSink& plans;
+    knob::PlanSink& plans;
     // Told of each change of state, without a lock, on the thread that made it: it posts and returns.
     std::function<void(PluginState)> on_change;
   };
@@ -68,8 +67,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void reconfigure(std::string config_json);
   void set_limits(Duration deadline, Duration wedged_after);
   void set_home_limits(const HomeLimits& limits);
-  // Tells a strategy what became of its plan; what the results point to is kept alive by `texts`.
-  void on_applied(std::vector<koord_intent_result> results, std::shared_ptr<const void> texts);
+  // Tells a strategy what became of its plan.
+  void on_applied(std::vector<knob::IntentResult> results);
   // A runtime hook's answer, on the caller's thread. KOORD_E_AGAIN: the instance does not run.
   CallResult handle(const koord_hook_request& request, const koord_hook_response& response);
 
@@ -99,6 +98,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   Duration patience_of_tick() const;  // with the lock held
   void end(Ending ending);
   void enter(PluginState state);
+  knob::Proposer proposer() const { return {parts_.plugin_id, info_.name}; }
   std::shared_ptr<Life> current_life() const;  // nullptr when there is none to call any more
   void abort_home(const std::string& reason);
 
@@ -112,6 +112,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   CallResult call_tick(Life& life, Time now, Time deadline);
   void deliver_events();
   void deliver_config();
+  void deliver_results();
   void offer_config(Life& life, std::string config_json);
   void wind_up();
   void finish();
@@ -137,6 +138,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   std::uint32_t changed_parts_ = 0;  // to be delivered
   state::Versions versions_;
   std::optional<std::string> new_config_;
+  std::vector<knob::IntentResult> results_;  // to be delivered
   std::uint64_t config_version_ = 1;
 };
 

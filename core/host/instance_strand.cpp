@@ -10,7 +10,7 @@
 #include "core/base/parse.hpp"
 #include "core/host/instance.hpp"
 #include "core/host/instance_life.hpp"
-#include "core/host/plan_sink.hpp"
+#include "core/host/intent_results.hpp"
 
 namespace koord::host {
 namespace {
@@ -112,8 +112,11 @@ CallResult Instance::call_tick(Life& life, Time now, Time deadline) {
   }
   CallResult result = call("evaluate", [&] { return life.home->evaluate(now, deadline); });
   if (current_life() == nullptr) return result;
-  Plan plan = life.context->take_plan();  // that of a failed evaluate() is forgotten
-  if (result.ok()) parts_.plans.take(parts_.plugin_id, std::move(plan));
+  knob::Plan plan = life.context->take_plan();  // that of a failed evaluate() is forgotten
+  if (!result.ok()) return result;
+  parts_.plans.take(proposer(), std::move(plan), [weak = weak_from_this()](std::vector<knob::IntentResult> results) {
+    if (auto self = weak.lock()) self->on_applied(std::move(results));
+  });
   return result;
 }
 
@@ -132,6 +135,17 @@ void Instance::deliver_events() {
     call("on_event", [&] { return life->home->on_event(part.part, versions.*part.version); });
     if (current_life() == nullptr) return;
   }
+}
+
+void Instance::deliver_results() {
+  std::shared_ptr<Life> life = current_life();
+  std::vector<knob::IntentResult> results;
+  {
+    std::lock_guard lock(mutex_);
+    results = std::exchange(results_, {});
+    if (life == nullptr || state_ != PluginState::running) return;
+  }
+  call("on_applied", [&] { return life->home->on_applied(records_of(results)); });
 }
 
 void Instance::deliver_config() {
@@ -211,7 +225,7 @@ void Instance::conclude(Ending ending) {
   if (life == nullptr) return;
   // It closes what the plugin left open, before anyone hears that the plugin has ended.
   life->context.reset();
-  if (info_.kind == "koord.qos-strategy/1") parts_.plans.withdraw(parts_.plugin_id);
+  if (info_.kind == "koord.qos-strategy/1") parts_.plans.withdraw(proposer());
   {
     std::lock_guard lock(mutex_);
     if (state_ == PluginState::wedged) return;
@@ -220,6 +234,7 @@ void Instance::conclude(Ending ending) {
     state_ = ending.state;
     reason_ = std::move(ending.reason);
     tick_queued_ = false;
+    results_.clear();
     url_.clear();
     process_ = 0;
   }

@@ -9,7 +9,6 @@
 #include "core/host/config_schema.hpp"
 #include "core/host/grants.hpp"
 #include "core/host/isolation.hpp"
-#include "core/host/plan_sink.hpp"
 #include "core/host/plugin_context.hpp"
 
 namespace koord::host {
@@ -109,6 +108,7 @@ void ManagedPlugin::change_settings(const config::PluginSettings& settings) {
   }
   set_note({});
   set_budget();
+  set_mode();
   for (const auto& supervisor : supervisors()) {
     supervisor->set_pace(pace_of(supervisor->instance().info()));
     supervisor->instance().set_home_limits(home_limits());
@@ -205,6 +205,7 @@ void ManagedPlugin::begin() {
   if (Result<void> fine = check_config_json(); !fine)
     return set_state(PluginState::failed, fine.error().message());
   set_budget();
+  set_mode();
   Supervisors made;
   for (std::size_t i = 0; i < mapped_.plugin->classes().size(); ++i) made.push_back(make_supervisor(i));
   {
@@ -219,6 +220,11 @@ Result<void> ManagedPlugin::check_config_json() const {
     TRY(check_config(info.config_schema, settings_.config_json));
   }
   return {};
+}
+
+void ManagedPlugin::set_mode() {
+  bool is_off = settings_.mode == config::StrategyMode::off;
+  parts_.plans.set_mode(file_.manifest.id, is_off ? knob::Mode::off : knob::Mode::shadow);
 }
 
 void ManagedPlugin::set_budget() {

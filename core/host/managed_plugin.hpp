@@ -31,7 +31,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
     event::Loop& loop;
     event::WorkerPool& pool;
     SharedServices& services;
-    PlanSink& plans;
+    knob::PlanSink& plans;
     Loader load;
     Loader load_in_child;  // empty: this host has no children
     Duration restart_delay{};
@@ -74,6 +74,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void change_settings(const config::PluginSettings& settings);
   Result<void> check_config_json() const;
   void set_budget();
+  void set_mode();
   std::shared_ptr<Supervisor> make_supervisor(std::size_t class_index);
   Supervisor::Pace pace_of(const ClassInfo& info) const;
   void set_state(PluginState state, std::string reason = {});

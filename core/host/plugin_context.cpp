@@ -115,7 +115,7 @@ void PluginContext::log(std::int32_t level, std::string_view message) {
     log_limit_.write(shared_.clock.now(), plugin_log, wanted, id_ + ": " + std::string(message));
 }
 
-Result<void> PluginContext::propose(std::vector<Intent> intents) {
+Result<void> PluginContext::propose(knob::Plan intents) {
   std::lock_guard lock(mutex_);
   if (plan_.size() + intents.size() > kMaxPlan)
     return refuse(KOORD_E_AGAIN, "the plan has more than " + std::to_string(kMaxPlan) + " intents");
@@ -123,7 +123,7 @@ Result<void> PluginContext::propose(std::vector<Intent> intents) {
   return {};
 }
 
-std::vector<Intent> PluginContext::take_plan() {
+knob::Plan PluginContext::take_plan() {
   std::lock_guard lock(mutex_);
   return std::exchange(plan_, {});
 }

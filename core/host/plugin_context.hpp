@@ -17,11 +17,11 @@
 
 #include "core/base/result.hpp"
 #include "core/host/config_document.hpp"
-#include "core/host/intent.hpp"
 #include "core/host/plugin_cgroup_files.hpp"
 #include "core/host/plugin_side.hpp"
 #include "core/host/plugin_snapshots.hpp"
 #include "core/host/shared_services.hpp"
+#include "core/knob/intent.hpp"
 #include "core/log/rate_limit.hpp"
 #include "koordetector/plugin.h"
 
@@ -46,7 +46,7 @@ class PluginContext final : public PluginSide {
   // KOORD_ON_* that on_event() is to be called for.
   std::uint32_t subscribed_parts() const { return subscribed_.load(std::memory_order_relaxed); }
   // What was proposed since the last take: after evaluate(), its plan.
-  std::vector<Intent> take_plan();
+  knob::Plan take_plan();
   // From the next read on; the old one stays when this is not a JSON object.
   Result<void> set_config_json(std::string_view json);
 
@@ -57,7 +57,7 @@ class PluginContext final : public PluginSide {
   koord_status fail(koord_status status, std::string_view why);
   void log(std::int32_t level, std::string_view message);
   void subscribe(std::uint32_t parts) { subscribed_.store(parts, std::memory_order_relaxed); }
-  Result<void> propose(std::vector<Intent> intents);
+  Result<void> propose(knob::Plan intents);
   std::shared_ptr<const ConfigDocument> config() const;
   PluginSnapshots& snapshots() { return snapshots_; }
   PluginCgroupFiles& cgroup_files() { return cgroup_files_; }
@@ -76,7 +76,7 @@ class PluginContext final : public PluginSide {
 
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const ConfigDocument> config_;
-  std::vector<Intent> plan_;
+  knob::Plan plan_;
 };
 
 }  // namespace koord::host

@@ -27,6 +27,10 @@ class Loop;
 class WorkerPool;
 }  // namespace koord::event
 
+namespace koord::knob {
+class PlanSink;
+}
+
 namespace koord::metric {
 class HostMetrics;
 }
@@ -34,7 +38,6 @@ class HostMetrics;
 namespace koord::host {
 
 struct SharedServices;
-class PlanSink;
 
 class PluginManager {
  public:
@@ -43,7 +46,7 @@ class PluginManager {
     event::WorkerPool& pool;
     SharedServices& services;
     metric::HostMetrics& metrics;
-    PlanSink& plans;
+    knob::PlanSink& plans;
     Loader load = {};           // empty: load in this process
     Loader load_in_child = {};  // empty: a plugin that is to live in a child is refused
     // After the first failure; then twice as long each time.

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.knobs/1: what strategies wish for. Here a wish is checked and collected; whether it is applied is
-// decided elsewhere, and the plugin cannot tell.
+// koord.knobs/1: what strategies wish for. Here a wish is checked and collected; what becomes of it is decided once
+// evaluate() has returned.
 #include <limits>
 #include <vector>
 
+#include "core/cgroup/names.hpp"
 #include "core/host/arguments.hpp"
-#include "core/host/knob_values.hpp"
 #include "core/host/record.hpp"
 #include "core/host/serve.hpp"
 #include "core/host/services.hpp"
+#include "core/knob/knob_files.hpp"
 
 namespace koord::host {
 namespace {
 
-static_assert(static_cast<unsigned>(IntentLevel::qos) == KOORD_LEVEL_QOS);
-static_assert(static_cast<unsigned>(IntentLevel::pod) == KOORD_LEVEL_POD);
-static_assert(static_cast<unsigned>(IntentLevel::container) == KOORD_LEVEL_CONTAINER);
+static_assert(static_cast<unsigned>(knob::Level::qos) == KOORD_LEVEL_QOS);
+static_assert(static_cast<unsigned>(knob::Level::pod) == KOORD_LEVEL_POD);
+static_assert(static_cast<unsigned>(knob::Level::container) == KOORD_LEVEL_CONTAINER);
 
 Duration clamped(std::uint64_t ns) {
   constexpr auto kLongest = std::numeric_limits<Duration::rep>::max();
   return Duration(ns > static_cast<std::uint64_t>(kLongest) ? kLongest : static_cast<Duration::rep>(ns));
 }
 
-Result<Intent> take_intent(const Array<koord_intent>& intents, std::uint32_t i) {
+Result<knob::Intent> take_intent(const Array<koord_intent>& intents, std::uint32_t i) {
   const auto record = TRY(take_record<koord_intent>(intents.at(i), "intent", intents.stride()));
   if (record.level > KOORD_LEVEL_CONTAINER)
     return invalid("level is " + std::to_string(record.level) + ", expected a KOORD_LEVEL_*");
@@ -30,12 +31,15 @@ Result<Intent> take_intent(const Array<koord_intent>& intents, std::uint32_t i) 
     return refuse(KOORD_E_TOO_NEW,
                   "flags has bits that this host does not know: " + std::to_string(record.flags));
   if (record.ttl_ns == 0) return invalid("ttl_ns is 0, expected how long the wish holds");
-  Intent intent;
-  intent.level = static_cast<IntentLevel>(record.level);
+  knob::Intent intent;
+  intent.level = static_cast<knob::Level>(record.level);
   intent.knob = TRY(name_argument(record.knob, "knob"));
-  TRY(check_knob(intent.knob));
+  const knob::Knob* knob = TRY(knob::knob_named(intent.knob));
   intent.cgroup_dir = TRY(cgroup_argument(record.cgroup_dir));
+  if (!cgroup::is_cgroup(intent.cgroup_dir))  // one cgroup has one name
+    return invalid("cgroup_dir is '" + intent.cgroup_dir + "', expected no empty part and no '.'");
   intent.value = TRY(name_argument(record.value, "value"));
+  TRY(knob::parse_value(*knob, intent.value));
   intent.reason = TRY(name_argument(record.reason, "reason"));
   intent.inputs = TRY(labels_argument(record.inputs, record.n_inputs, record.input_stride));
   intent.priority = record.priority;
@@ -51,10 +55,10 @@ koord_status propose(const koord_host* host, const koord_intent* intents, std::u
     if (n > PluginContext::kMaxPlan)
       return refuse(KOORD_E_AGAIN,
                     "a plan has at most " + std::to_string(PluginContext::kMaxPlan) + " intents");
-    std::vector<Intent> taken;
+    knob::Plan taken;
     taken.reserve(n);
     for (std::uint32_t i = 0; i < array.size(); ++i) {
-      Result<Intent> intent = take_intent(array, i);
+      Result<knob::Intent> intent = take_intent(array, i);
       if (!intent) return std::move(intent).error().context("intent " + std::to_string(i));
       taken.push_back(*std::move(intent));
     }
@@ -68,7 +72,7 @@ koord_status current(const koord_host* host, koord_str knob, koord_str cgroup_di
     TRY(buffer_argument(buf, cap, need));
     const std::string_view name = TRY(name_argument(knob, "knob"));
     const std::string_view dir = TRY(cgroup_argument(cgroup_dir));
-    const std::string value = TRY(read_knob(context.shared().cgroups, name, dir));
+    const std::string value = TRY(knob::read_knob(knob::KnobFiles(context.shared().cgroups.layout()), name, dir));
     return answer(value, buf, cap, need);
   });
 }

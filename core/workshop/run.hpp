@@ -43,7 +43,7 @@ struct RunSeries {
 struct RunIntent {
   std::string cls;
   std::uint64_t tick = 0;
-  host::Intent intent;
+  knob::Intent intent;
 };
 
 struct RunAdjustment {

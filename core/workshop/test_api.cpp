@@ -63,7 +63,7 @@ struct koord_test {
   std::unique_ptr<Stage> stage;  // from start() on
   std::unique_ptr<host::PluginContext> other;
   std::unique_ptr<Player> player;
-  std::vector<host::Intent> proposals;
+  std::vector<knob::Intent> proposals;
   koord_intent shown = {};
   std::unique_ptr<HookAnswer> answer;
   std::string why, url;
@@ -261,7 +261,7 @@ koord_status koord_test_applied(koord_test* test, koord_status status, const cha
   return test->play([&] {
     const std::string value(view_of(final_value)), by(view_of(winner));
     std::vector<koord_intent_result> results;
-    for (const host::Intent& intent : test->proposals)
+    for (const knob::Intent& intent : test->proposals)
       results.push_back({sizeof(koord_intent_result), status, str_of(intent.knob), str_of(intent.cgroup_dir), str_of(value), str_of(by)});
     return test->outcome(test->player->home().on_applied(results));
   });
@@ -289,7 +289,7 @@ uint64_t koord_test_series(koord_test* test, const char* metric) {
 
 const koord_intent* koord_test_proposal(koord_test* test, uint32_t index) {
   if (index >= test->proposals.size()) return nullptr;
-  const host::Intent& intent = test->proposals[index];
+  const knob::Intent& intent = test->proposals[index];
   test->shown = {sizeof(koord_intent), static_cast<std::uint32_t>(intent.level), str_of(intent.knob), str_of(intent.cgroup_dir),
                  str_of(intent.value), str_of(intent.reason), nullptr, 0, 0, intent.priority, intent.flags,
                  static_cast<std::uint64_t>(intent.ttl.count())};

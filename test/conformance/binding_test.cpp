@@ -12,7 +12,7 @@
 #include <map>
 #include <thread>
 
-#include "core/host/knob_values.hpp"
+#include "core/knob/knob_files.hpp"
 #include "koordetector/plugin.hpp"
 #include "test/support/agent_process.hpp"
 #include "test/support/fake_host.hpp"
@@ -177,9 +177,9 @@ TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan, word for word")
   FakeInstance instance(host, probe(), strategy);
   REQUIRE(instance.init() == KOORD_OK);
   REQUIRE_MESSAGE(instance.evaluate() == KOORD_OK, instance.why());
-  const host::Intent wish = {host::IntentLevel::pod, "cpu.max", "be.slice", "20000 100000", "the node is busy",
+  const knob::Intent wish = {knob::Level::pod, "cpu.max", "be.slice", "20000 100000", "the node is busy",
                              {{"node_cpu_usage", "7.3"}}, 10, 0, 60s};
-  host::Intent second = wish;
+  knob::Intent second = wish;
   second.knob = "cpuset.cpus";
   second.value = "0-3";
   second.inputs.clear();

@@ -431,12 +431,14 @@ typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
 #define KOORD_LEVEL_POD 1u
 #define KOORD_LEVEL_CONTAINER 2u
 
-/* A wish: this knob of this cgroup should have this value. The host arbitrates, writes, verifies and undoes. */
+/* A wish: this knob of this cgroup should have this value. The host arbitrates, writes, verifies and undoes. Of all
+ * wishes for one knob of one cgroup one holds: that of the highest priority; among equals the strictest, which is the
+ * value that leaves the cgroup less, or for memory.min, memory.low, cpu.idle and memory.oom.group the larger one. */
 typedef struct koord_intent {
   uint32_t struct_size, level;
-  koord_str knob;             /* logical name: "cpu.max", "cpuset.cpus", "memory.high", … */
+  koord_str knob;             /* logical name, that of cgroup v2 (or "cpu.shares"): "cpu.max", "memory.high", … */
   koord_str cgroup_dir;
-  koord_str value;            /* "20000 100000", "0-3", "max", … */
+  koord_str value;            /* "20000 100000", "0-3", "max", …, the same on v1: the host converts */
   koord_str reason;           /* one sentence for the decision record */
   const koord_label *inputs;  /* what it was decided on: ("node_cpu_usage", "7.3") */
   uint32_t n_inputs, input_stride;
@@ -445,10 +447,16 @@ typedef struct koord_intent {
   uint64_t ttl_ns;            /* withdrawn unless proposed again within this time */
 } koord_intent;
 
+/* What became of an intent. KOORD_OK: it holds, or another's for the same value does. KOORD_E_AGAIN: the winner's holds.
+ * KOORD_E_DENIED: the operator lets this strategy run and not write. KOORD_E_GONE: the cgroup has ended.
+ * KOORD_E_UNSUPPORTED: this node has no such knob. KOORD_E_IO: the kernel, or somebody else who writes it, has another
+ * value. KOORD_E_DEADLINE: ttl_ns is over. */
 typedef struct koord_intent_result {
   uint32_t struct_size;
   koord_status status;
-  koord_str knob, cgroup_dir, final_value, winner; /* winner: the plugin whose intent holds */
+  koord_str knob, cgroup_dir;
+  koord_str final_value; /* the knob's now; empty: not known */
+  koord_str winner;      /* the plugin whose intent holds, or would; empty: none */
 } koord_intent_result;
 
 typedef struct koord_svc_knobs { /* "koord.knobs/1", granted to QoS strategies */
@@ -525,7 +533,7 @@ typedef struct koord_external_advisor {
 typedef struct koord_qos_strategy {
   koord_lifecycle life;
   koord_status (*evaluate)(void *self, uint64_t now_ns, uint64_t deadline_ns); /* required [strand] */
-  /* Optional. What became of the plan. [strand] */
+  /* Optional. What became of the plan: after each evaluate() of all of it, between them of what has changed. [strand] */
   koord_status (*on_applied)(void *self, const koord_intent_result *results, uint32_t n, uint32_t stride);
 } koord_qos_strategy;
 

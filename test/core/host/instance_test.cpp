@@ -302,16 +302,10 @@ TEST_CASE("what a strategy proposes in one evaluate is its plan until it ends") 
   });
   REQUIRE(stage.run());
   REQUIRE(stage.tick());
-  CHECK(stage.plans().plans().at("strategy").at(0).knob == "cpu.max");
+  CHECK(stage.governor().decisions().at(0).knob == "cpu.max");
+  CHECK(stage.governor().wishes() == 1);
   REQUIRE(stage.stop());
-  CHECK(stage.plans().plans().empty());
-}
-
-TEST_CASE("the plan of an evaluate is handed to the sink") {
-  Stage stage("strategy");
-  REQUIRE(stage.run());
-  REQUIRE(stage.tick());
-  CHECK(stage.plans().plans().count("strategy") == 1);
+  CHECK(stage.governor().wishes() == 0);
 }
 
 TEST_CASE("an advisor that asks for koord.knobs/1 gets NULL") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/knob_values.hpp"
+#include "core/knob/knob_files.hpp"
 #include "test/core/host/service_fixture.hpp"
 
 using namespace koord;
@@ -47,9 +47,9 @@ TEST_CASE_FIXTURE(Knobs, "what is proposed becomes the plan, word for word") {
   wish.n_inputs = 1;
   wish.input_stride = sizeof input;
   REQUIRE(propose(wish) == KOORD_OK);
-  const std::vector<host::Intent> plan = host.context().take_plan();
+  const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 1);
-  CHECK(plan[0] == host::Intent{host::IntentLevel::pod,
+  CHECK(plan[0] == knob::Intent{knob::Level::pod,
                                 "cpu.max",
                                 "be.slice",
                                 "20000 100000",
@@ -79,6 +79,7 @@ TEST_CASE_FIXTURE(Knobs, "an intent says where, what, why and for how long") {
        {+[](koord_intent& i) { i.level = 3; }, +[](koord_intent& i) { i.knob = {}; },
         +[](koord_intent& i) { i.value = {}; }, +[](koord_intent& i) { i.reason = {}; },
         +[](koord_intent& i) { i.ttl_ns = 0; }, +[](koord_intent& i) { i.cgroup_dir = str("../x"); },
+        +[](koord_intent& i) { i.cgroup_dir = str("be.slice/"); }, +[](koord_intent& i) { i.value = str("20%"); },
         +[](koord_intent& i) { i.n_inputs = 1; }}) {
     koord_intent bad = intent();
     spoil(bad);
@@ -124,8 +125,8 @@ TEST_CASE("on cgroup v1 a value is told in the form of v2") {
   OnHost<koord_svc_knobs> on("koord.knobs/1", {{"cgroup/cpu/be/cpu.cfs_quota_us", "-1\n"},
                                                {"cgroup/cpu/be/cpu.cfs_period_us", "100000\n"},
                                                {"cgroup/memory/be/memory.limit_in_bytes", "4096\n"}});
-  CHECK(*host::read_knob(on.host.services().cgroups, "cpu.max", "be") == "max 100000");
-  CHECK(*host::read_knob(on.host.services().cgroups, "memory.max", "be") == "4096");
-  CHECK(
-      host::read_knob(on.host.services().cgroups, "memory.high", "be").error().is(std::errc::not_supported));
+  const knob::KnobFiles files(on.host.services().cgroups.layout());
+  CHECK(*knob::read_knob(files, "cpu.max", "be") == "max 100000");
+  CHECK(*knob::read_knob(files, "memory.max", "be") == "4096");
+  CHECK(knob::read_knob(files, "memory.high", "be").error().is(std::errc::not_supported));
 }

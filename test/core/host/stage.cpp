@@ -23,7 +23,9 @@ std::shared_ptr<const host::LoadedPlugin> load(const std::string& path) {
 }  // namespace
 
 Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
-    : shelf_{plugin}, host_(std::make_unique<FakeHost>(node_)), puppet_(shelf_.file(plugin)) {
+    : shelf_{plugin}, host_(std::make_unique<FakeHost>(node_)),
+      puppet_(shelf_.file(plugin)),
+      governor_(std::make_unique<knob::Governor>(host_->clock(), host_->services().cgroups.layout())) {
   std::shared_ptr<const host::LoadedPlugin> loaded = load(shelf_.file(plugin));
   std::vector<std::string> granted = host::granted_services(loaded->classes()[0].kind);
   auto make_context = [this, granted, plugin](const std::string& config_json) {
@@ -36,7 +38,7 @@ Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
                               .make_context = make_context,
                               .pool = pool_,
                               .clock = host_->clock(),
-                              .plans = plans_,
+                              .plans = *governor_,
                               .on_change = [bell = bell_](host::PluginState) { bell->ring(); }};
   instance_ = host::Instance::make(std::move(parts), std::move(settings));
 }
@@ -72,7 +74,7 @@ bool Stage::tick() {
 
 HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers,
                      host::Loader load_in_child)
-    : shelf_(plugins), host_(node_), pool_(workers) {
+    : shelf_(plugins), host_(node_), governor_(host_.clock(), host_.services().cgroups.layout()), pool_(workers) {
   settings_.directories = {shelf_.path()};
   settings_.defaults.config_json = "{}";
   settings_.defaults.max_series = 1000;
@@ -81,7 +83,7 @@ HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_
                                  .pool = pool_,
                                  .services = host_.services(),
                                  .metrics = metrics_,
-                                 .plans = plans_,
+                                 .plans = governor_,
                                  .load_in_child = std::move(load_in_child),
                                  .restart_delay = std::chrono::milliseconds(1),
                                  .on_change = [this](const host::PluginStatus&) { bell_.ring(); }});

@@ -14,8 +14,8 @@
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
 #include "core/host/instance.hpp"
-#include "core/host/plan_sink.hpp"
 #include "core/host/plugin_manager.hpp"
+#include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
 #include "plugin_shelf.hpp"
 #include "puppet.hpp"
@@ -50,7 +50,7 @@ class Stage {
   FakeHost& host() { return *host_; }
   Puppet& puppet() { return puppet_; }
   host::Instance& instance() { return *instance_; }
-  host::KeepPlans& plans() { return plans_; }
+  knob::Governor& governor() { return *governor_; }
 
   bool await(host::PluginState state);
   bool await(const std::function<bool(const host::InstanceStatus&)>& condition);
@@ -66,7 +66,7 @@ class Stage {
   FakeNode node_;
   std::unique_ptr<FakeHost> host_;
   Puppet puppet_;
-  host::KeepPlans plans_;
+  std::unique_ptr<knob::Governor> governor_;
   // Kept by a wedged instance's watchdog call, hence shared.
   std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
   event::WorkerPool pool_{2};
@@ -83,6 +83,7 @@ class HostStage {
   PluginShelf& shelf() { return shelf_; }
   FakeHost& host() { return host_; }
   metric::HostMetrics& metrics() { return metrics_; }
+  knob::Governor& governor() { return governor_; }
   host::PluginManager& manager() { return *manager_; }
   config::PluginsSettings& settings() { return settings_; }
 
@@ -100,7 +101,7 @@ class HostStage {
   FakeNode node_;
   FakeHost host_;
   metric::HostMetrics metrics_;
-  host::KeepPlans plans_;
+  knob::Governor governor_;
   config::PluginsSettings settings_;
   Bell bell_;
   event::Loop loop_;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/intent_results.hpp"
+
+namespace koord::host {
+namespace {
+
+koord_str borrow(const std::string& text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+koord_status status_of(knob::Outcome outcome) {
+  switch (outcome) {
+    case knob::Outcome::applied:
+      return KOORD_OK;
+    case knob::Outcome::lost:
+      return KOORD_E_AGAIN;
+    case knob::Outcome::shadow:
+    case knob::Outcome::off:
+      return KOORD_E_DENIED;
+    case knob::Outcome::unsupported:
+      return KOORD_E_UNSUPPORTED;
+    case knob::Outcome::gone:
+      return KOORD_E_GONE;
+    case knob::Outcome::expired:
+      return KOORD_E_DEADLINE;
+    default:
+      return KOORD_E_IO;
+  }
+}
+
+std::vector<koord_intent_result> records_of(const std::vector<knob::IntentResult>& results) {
+  std::vector<koord_intent_result> records;
+  records.reserve(results.size());
+  for (const knob::IntentResult& result : results) {
+    records.push_back({.struct_size = sizeof(koord_intent_result),
+                       .status = status_of(result.outcome),
+                       .knob = borrow(result.knob),
+                       .cgroup_dir = borrow(result.cgroup_dir),
+                       .final_value = borrow(result.final_value),
+                       .winner = borrow(result.winner)});
+  }
+  return records;
+}
+
+}  // namespace koord::host
