@@ -119,7 +119,10 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                  std::lock_guard lock(mutex_);
                  return gates_.list();
                },
-               [this] { return health(); }},
+               [this] { return health(); },
+               [this](const std::string& id, std::function<void(const Result<void>&)> done) {
+                 reload_plugin(id, std::move(done));
+               }},
       public_server_(loop_, workers_, public_routes(sources_)),
       local_server_(loop_, workers_, local_routes(sources_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
@@ -209,6 +212,27 @@ void Agent::reload() {
   config_.feature_gates = fresh->feature_gates;
   config_.plugins = fresh->plugins;
   log::info(agent_log, "configuration read again");
+}
+
+void Agent::reload_plugin(const std::string& id, std::function<void(const Result<void>&)> done) {
+  loop_.post([this, id, done = std::move(done)] {
+    auto tell = [id, done](const Result<void>& replaced) {
+      if (replaced)
+        log::info(plugin_log, "{} was reloaded", id);
+      else
+        log::warn(plugin_log, "{} was not reloaded: {}", id, replaced.error().message());
+      done(replaced);
+    };
+    Result<std::vector<host::TrustedKey>> keys = host::read_trusted_keys(config_.plugins.trusted_keys);
+    if (!keys) return tell(keys.error());
+    config::FeatureGates gates;
+    plugins_.look_again(config_.plugins.directories, gates);
+    // What is wrong with the gates of others was told when they were applied.
+    apply_gates(config_.feature_gates, line_.feature_gates, gates);
+    plugins_.replace(id, config_.plugins, gates, *keys, tell);
+    std::lock_guard lock(mutex_);
+    gates_ = std::move(gates);
+  });
 }
 
 void Agent::stop() {

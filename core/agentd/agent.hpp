@@ -3,6 +3,7 @@
 // all; what they do is theirs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -44,6 +45,8 @@ class Agent {
   void handle_signals();
   void start_plugins(const config::Config& config, const std::vector<host::TrustedKey>& keys);
   void reload();
+  // [any] As the data API has it.
+  void reload_plugin(const std::string& id, std::function<void(const Result<void>&)> done);
   void stop();
 
   std::vector<ModuleHealth> health() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent serves over HTTP. Everything is read-only. The data API is on the unix socket alone, which only its
+// What the agent serves over HTTP. Everything but the POST is read-only. The data API is on the unix socket alone, which only its
 // owner may open; Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well.
 //
 //   GET /metrics                    Prometheus text
@@ -9,6 +9,7 @@
 //   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
 //                                   &raw=true: the samples themselves
 //   GET /api/v1/plugins, /features, /capabilities
+//   POST /api/v1/plugins/{id}/reload   takes the plugin's file again; answers when that is done, 409 when it was not
 //   GET /api/v1/decisions           what strategies wished and what became of it, the oldest first
 //
 // Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
@@ -38,6 +39,8 @@ struct ApiSources {
   std::function<std::vector<host::PluginStatus>()> plugins;
   std::function<std::vector<config::GateState>()> features;
   std::function<std::vector<ModuleHealth>()> health;
+  // Replaces a plugin by what its file holds now; `done` is called once, on another thread.
+  std::function<void(const std::string& id, std::function<void(const Result<void>&)> done)> reload_plugin;
 };
 
 // For the TCP listener: metrics and probes.
@@ -50,6 +53,8 @@ http::Response get_node(const ApiSources& sources, const http::Request& request)
 http::Response get_pods(const ApiSources& sources, const http::Request& request);
 http::Response get_query(const ApiSources& sources, const http::Request& request);
 http::Response get_plugins(const ApiSources& sources, const http::Request& request);
+inline constexpr std::string_view kReloadPath = "/api/v1/plugins/{id}/reload";
+void post_reload(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
 http::Response get_features(const ApiSources& sources, const http::Request& request);
 http::Response get_capabilities(const ApiSources& sources, const http::Request& request);
 http::Response get_decisions(const ApiSources& sources, const http::Request& request);

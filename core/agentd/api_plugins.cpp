@@ -51,6 +51,8 @@ json::object plugin(const host::PluginStatus& plugin) {
           {"series", plugin.series},
           {"droppedSeries", plugin.dropped_series},
           {"restarts", plugin.restarts},
+          {"reloads", plugin.reloads},
+          {"refusedReloads", plugin.refused_reloads},
           {"instances", std::move(instances)}};
 }
 
@@ -60,6 +62,16 @@ http::Response get_plugins(const ApiSources& sources, const http::Request&) {
   json::array plugins;
   for (const host::PluginStatus& one : sources.plugins()) plugins.push_back(plugin(one));
   return json_answer({{"plugins", std::move(plugins)}});
+}
+
+void post_reload(const ApiSources& sources, const http::Request& request, const http::Reply& reply) {
+  const std::string id(http::part_of_path(kReloadPath, request.path).value_or(""));
+  sources.reload_plugin(id, [&sources, id, reply](const Result<void>& reloaded) {
+    if (!reloaded) return reply(json_error(409, "'" + id + "' was not reloaded: " + reloaded.error().message()));
+    for (const host::PluginStatus& one : sources.plugins())
+      if (one.id == id) return reply(json_answer(plugin(one)));
+    reply(json_error(409, "'" + id + "' ended meanwhile"));
+  });
 }
 
 http::Response get_features(const ApiSources& sources, const http::Request&) {

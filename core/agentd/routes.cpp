@@ -47,6 +47,9 @@ http::Routes local_routes(const ApiSources& sources) {
   add(routes, "/api/v1/pods", sources, get_pods);
   add(routes, "/api/v1/query", sources, get_query);
   add(routes, "/api/v1/plugins", sources, get_plugins);
+  routes.post_slow(std::string(kReloadPath), [&sources](const http::Request& request, const http::Reply& reply) {
+    post_reload(sources, request, reply);
+  });
   add(routes, "/api/v1/features", sources, get_features);
   add(routes, "/api/v1/capabilities", sources, get_capabilities);
   add(routes, "/api/v1/decisions", sources, get_decisions);

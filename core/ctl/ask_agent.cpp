@@ -17,14 +17,24 @@ std::string reason_of(const std::string& body) {
   return body;
 }
 
-}  // namespace
-
-Result<std::string> ask_agent(const Invocation& invocation, const std::string& target) {
-  Result<http::ClientResponse> response = http::get(invocation.socket, target);
+Result<std::string> answer_of(const Invocation& invocation, Result<http::ClientResponse> response) {
   if (!response)
     return std::move(response).error().context("the agent does not answer on '" + invocation.socket + "'");
   if (response->status != 200) return invalid(reason_of(response->body));
   return std::move(response->body);
+}
+
+// The agent itself gives up after 30 s.
+constexpr Duration kPatience = std::chrono::seconds(40);
+
+}  // namespace
+
+Result<std::string> ask_agent(const Invocation& invocation, const std::string& target) {
+  return answer_of(invocation, http::get(invocation.socket, target));
+}
+
+Result<std::string> tell_agent(const Invocation& invocation, const std::string& target) {
+  return answer_of(invocation, http::post(invocation.socket, target, "", kPatience));
 }
 
 }  // namespace koord::ctl

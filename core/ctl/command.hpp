@@ -38,9 +38,11 @@ struct Command {
   Result<void> (*run)(const Invocation&);
 };
 
-extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kDecisions, kSql, kPluginBench, kPluginInfo, kPluginRecord, kPluginRun;
+extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kDecisions, kSql, kPluginBench, kPluginInfo, kPluginRecord, kPluginReload, kPluginRun;
 
 // What the agent answers to GET `target`, when that is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);
+// The same for POST, for what may take a while.
+Result<std::string> tell_agent(const Invocation& invocation, const std::string& target);
 
 }  // namespace koord::ctl

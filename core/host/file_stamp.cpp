@@ -35,7 +35,7 @@ Result<void> check_unchanged(const std::string& path, const FileStamp& before) {
   const FileStamp now = TRY(stamp_of(path));
   if (now == before) return {};
   return invalid("'" + path + "': wanted the file that was mapped, " + describe(before) + ", found " +
-                 describe(now) + "; a restart of the agent maps what is there");
+                 describe(now) + "; koordctl plugin reload takes what is there now");
 }
 
 }  // namespace koord::host

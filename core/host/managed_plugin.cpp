@@ -64,6 +64,7 @@ ManagedPlugin::ManagedPlugin(Parts parts, PluginFile file, unsigned nth)
       nth_(nth),
       state_(file_.refusal.empty() ? PluginState::disabled : PluginState::refused),
       reason_(file_.refusal),
+      held_(parts_.hold_ticks),
       loading_(parts_.pool, "load " + file_.manifest.id) {}
 
 ManagedPlugin::Supervisors ManagedPlugin::supervisors() const {
@@ -254,6 +255,7 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
                                .changed = parts_.changed};
   auto made = Supervisor::make(std::move(supervisor), std::move(instance), settings_.config_json, pace_of(info));
   made->instance().set_home_limits(home_limits());
+  if (held_) made->hold_ticks();
   return made;
 }
 
@@ -272,6 +274,52 @@ Supervisor::Pace ManagedPlugin::pace_of(const ClassInfo& info) const {
   return {.period = period, .deadline = std::min(period, settings_.deadline.value_or(period))};
 }
 
+// A class that this node cannot have does not keep the others from running.
+ManagedPlugin::Start ManagedPlugin::how_it_starts(std::string& reason) const {
+  const PluginStatus now = status();
+  reason = now.reason.empty() ? std::string(to_string(now.state)) : now.reason;
+  auto is = [](PluginState state) { return [state](const InstanceStatus& one) { return one.state == state; }; };
+  const auto& all = now.instances;
+  if (std::any_of(all.begin(), all.end(), is(PluginState::running)) &&
+      std::all_of(all.begin(), all.end(), [&](const InstanceStatus& one) {
+        return one.state == PluginState::running || one.state == PluginState::absent;
+      }))
+    return Start::runs;
+  switch (now.state) {
+    case PluginState::refused:
+    case PluginState::disabled:
+    case PluginState::failed:
+    case PluginState::absent:
+    case PluginState::wedged:
+    case PluginState::parked:
+      return Start::failed;
+    default:
+      return Start::pending;
+  }
+}
+
+void ManagedPlugin::release_ticks() {
+  held_ = false;
+  for (const auto& supervisor : supervisors()) supervisor->release_ticks();
+}
+
+void ManagedPlugin::restart() {
+  for (const auto& supervisor : supervisors()) supervisor->restart();
+}
+
+void ManagedPlugin::inherit(const PluginStatus& before) {
+  std::lock_guard lock(mutex_);
+  inherited_.counts = before.counts;
+  inherited_.restarts = before.restarts;
+  inherited_.reloads = before.reloads + 1;
+  inherited_.refused_reloads = before.refused_reloads;
+}
+
+void ManagedPlugin::count_refused_reload() {
+  std::lock_guard lock(mutex_);
+  ++inherited_.refused_reloads;
+}
+
 void ManagedPlugin::notify(std::uint32_t changed, const state::Versions& versions) {
   for (const auto& supervisor : supervisors()) supervisor->instance().notify(changed, versions);
 }
@@ -284,6 +332,13 @@ bool ManagedPlugin::ended() const {
     all = supervisors_;
   }
   return std::all_of(all.begin(), all.end(), [](const auto& s) { return s->instance().ended(); });
+}
+
+bool ManagedPlugin::is_gone() const {
+  const Supervisors all = supervisors();
+  return ended() && std::none_of(all.begin(), all.end(), [](const auto& supervisor) {
+    return supervisor->instance().state() == PluginState::wedged;
+  });
 }
 
 bool ManagedPlugin::write_off_rest(const std::string& reason) {
@@ -319,6 +374,10 @@ PluginStatus ManagedPlugin::status() const {
   status.required = required_;
   status.state = state_;
   status.reason = reason_;
+  status.counts = inherited_.counts;
+  status.restarts = inherited_.restarts;
+  status.reloads = inherited_.reloads;
+  status.refused_reloads = inherited_.refused_reloads;
   for (const auto& supervisor : supervisors_) {
     add_instance(status, supervisor->status());
     status.restarts += supervisor->restarts();

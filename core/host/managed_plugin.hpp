@@ -36,21 +36,38 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
     Loader load_in_child;  // empty: this host has no children
     Duration restart_delay{};
     std::function<void()> changed;  // [any] the status did
+    bool hold_ticks = false;        // until release_ticks()
   };
+
+  // How its start came out.
+  enum class Start : std::uint8_t { pending, runs, failed };
 
   ManagedPlugin(Parts parts, PluginFile file, unsigned nth);
 
   const PluginFile& file() const { return file_; }
+  unsigned nth() const { return nth_; }
 
   // Makes it run or end, with these settings, if its file has this content.
   void apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand);
   void stop();
+
+  // For when one replaces another.
+  Start how_it_starts(std::string& reason) const;
+  void release_ticks();
+  void restart();
+  // Goes on counting where the one before it has stopped.
+  void inherit(const PluginStatus& before);
+  // Something about a running plugin, told while there is nothing worse to tell. Empty: nothing.
+  void set_note(std::string note);
+  void count_refused_reload();
 
   // [any]
   void notify(std::uint32_t changed, const state::Versions& versions);
   // Gives up what has not ended; false when something had been or was given up.
   bool write_off_rest(const std::string& reason);
   bool ended() const;
+  // Has ended and left nothing behind.
+  bool is_gone() const;
   PluginStatus status() const;
 
  private:
@@ -78,7 +95,6 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   std::shared_ptr<Supervisor> make_supervisor(std::size_t class_index);
   Supervisor::Pace pace_of(const ClassInfo& info) const;
   void set_state(PluginState state, std::string reason = {});
-  void set_note(std::string note);
   Supervisors supervisors() const;
 
   const Parts parts_;
@@ -99,6 +115,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   std::string refusal_;  // of what had been running
   std::string note_;     // what is to be said of a running plugin
   Supervisors supervisors_;
+  bool held_;
+  PluginStatus inherited_;  // counts only
 
   event::Strand loading_;  // last: its tasks use the rest
 };

@@ -37,6 +37,7 @@ struct Mapped {
 struct Handles {
   std::mutex mutex;
   std::map<FileIdentity, Mapped> by_file;
+  std::map<std::string, std::size_t> asked;  // how many files were to be mapped by this path
 };
 
 // Never destroyed: boost's destructor would call dlclose.
@@ -66,6 +67,15 @@ Result<boost::dll::shared_library> map_file(const std::string& path) {
   }
 }
 
+// The loader takes a path that it knows for the file that it knows, whatever lies there now. So each file of one path
+// gets another spelling of it: "/a/x.so", "/a/./x.so", "/a/././x.so". With the lock held.
+std::string spelling_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  std::string spelling = path.substr(0, slash);
+  for (std::size_t n = handles().asked[path]++; n > 0; --n) spelling += "/.";
+  return spelling + path.substr(slash);
+}
+
 // Mapping runs constructors. Whatever they do wrong is found out in a child: an exception thrown through
 // dlopen, for one, may end the process, and even when it is caught the loader's lock stays held (glibc 2.36):
 // the next dlopen hangs.
@@ -87,10 +97,13 @@ Result<Entry> find_entry(const std::string& path, bool tried_first, const FileSt
   std::lock_guard lock(handles().mutex);
   auto known = handles().by_file.find(file);
   if (known == handles().by_file.end()) {
-    if (tried_first) TRY(try_to_map(path));
-    known = handles().by_file.emplace(file, Mapped{TRY(map_file(path)), checked}).first;
+    const std::string spelling = spelling_of(path);
+    if (tried_first) TRY(try_to_map(spelling));
+    known = handles().by_file.emplace(file, Mapped{TRY(map_file(spelling)), checked}).first;
   }
-  TRY(check_unchanged(path, known->second.stamp));
+  if (TRY(stamp_of(path)) != known->second.stamp)
+    return invalid("'" + path + "' is mapped and was written to since: wanted a new file put in its place by rename, as " +
+                   "mv and install do; a restart of the agent maps this one");
   const boost::dll::shared_library& library = known->second.library;
   if (!library.has("koord_entry_v1")) return invalid("wanted the symbol koord_entry_v1, found none");
   return Entry{&library.get<const koord_module*()>("koord_entry_v1")};

@@ -13,6 +13,7 @@
 #include "core/host/managed_plugin.hpp"
 #include "core/host/module.hpp"
 #include "core/host/plugin_metrics.hpp"
+#include "core/host/replacement.hpp"
 #include "core/host/shared_services.hpp"
 
 namespace koord::host {
@@ -27,16 +28,24 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   void subscribe();
   void changed();
   void report();
+  std::shared_ptr<ManagedPlugin> make(PluginFile file, unsigned nth, bool hold_ticks);
+  void add_gate(PluginFile& file, config::FeatureGates& gates) const;
   void take(PluginFile file, config::FeatureGates& gates);
+  void advance_replacements();
+  void put_in_place(const Replacement& replacement);
+  void retire(std::shared_ptr<ManagedPlugin> plugin);
   void drop_missing(const Catalogue& catalogue);
   Plugins all() const;
+  Plugins all_with_coming() const;
   std::vector<PluginStatus> status() const;
 
   Parts parts;
   PluginMetrics metrics;
   std::uint64_t hub_subscription = 0;
   unsigned next_nth = 0;
-  Plugins retired;                          // their files are gone; ending
+  Catalogue seen_last;                      // by look_again()
+  std::vector<std::unique_ptr<Replacement>> replacements;
+  Plugins retired;  // their files are gone or were replaced; ending
   std::map<std::string, std::string> told;  // by path: state and reason last given to on_change
   std::atomic<bool> report_posted = false;
 
@@ -47,6 +56,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   Plugins plugins;
   std::vector<std::string> problems;
   std::vector<std::string> required;
+  Plugins coming_up;  // beside one of `plugins`
 };
 
 void PluginManager::State::subscribe() {
@@ -54,7 +64,7 @@ void PluginManager::State::subscribe() {
                                              const state::SnapshotPtr& snapshot) {
     auto self = weak.lock();
     if (self == nullptr) return;
-    for (const auto& plugin : self->all()) plugin->notify(parts_changed, snapshot->versions);
+    for (const auto& plugin : self->all_with_coming()) plugin->notify(parts_changed, snapshot->versions);
   };
   hub_subscription = parts.services.hub.subscribe(on_change);
   parts.metrics.on_collect([weak = weak_from_this()] {
@@ -67,6 +77,13 @@ Plugins PluginManager::State::all() const {
   return plugins;
 }
 
+Plugins PluginManager::State::all_with_coming() const {
+  std::lock_guard lock(mutex);
+  Plugins both = plugins;
+  both.insert(both.end(), coming_up.begin(), coming_up.end());
+  return both;
+}
+
 std::vector<PluginStatus> PluginManager::State::status() const {
   std::vector<PluginStatus> list;
   for (const auto& plugin : all()) list.push_back(plugin->status());
@@ -77,7 +94,7 @@ std::vector<PluginStatus> PluginManager::State::status() const {
 void PluginManager::State::changed() {
   { std::lock_guard lock(ended_mutex); }
   ended.notify_all();
-  if (!parts.on_change || report_posted.exchange(true)) return;
+  if (report_posted.exchange(true)) return;
   parts.loop.post([weak = weak_from_this()] {
     if (auto self = weak.lock()) self->report();
   });
@@ -85,23 +102,16 @@ void PluginManager::State::changed() {
 
 void PluginManager::State::report() {
   report_posted = false;
+  advance_replacements();
+  std::erase_if(retired, [](const auto& plugin) { return plugin->is_gone(); });
+  if (!parts.on_change) return;
   for (const PluginStatus& plugin : status()) {
     std::string now = std::string(to_string(plugin.state)) + ": " + plugin.reason;
     if (std::exchange(told[plugin.path], now) != now) parts.on_change(plugin);
   }
 }
 
-// A file that is known stays as it is while the agent runs: what was mapped cannot be replaced. One that was
-// refused is looked at again.
-void PluginManager::State::take(PluginFile file, config::FeatureGates& gates) {
-  if (file.refusal.empty()) {
-    if (Result<void> added = gates.add(file.manifest.gate_spec()); !added)
-      file.refusal = added.error().message();
-  }
-  std::lock_guard lock(mutex);
-  auto known = std::find_if(plugins.begin(), plugins.end(),
-                            [&](const auto& p) { return p->file().path == file.path; });
-  if (known != plugins.end() && (*known)->file().refusal.empty()) return;
+std::shared_ptr<ManagedPlugin> PluginManager::State::make(PluginFile file, unsigned nth, bool hold_ticks) {
   ManagedPlugin::Parts of{.loop = parts.loop,
                           .pool = parts.pool,
                           .services = parts.services,
@@ -109,11 +119,60 @@ void PluginManager::State::take(PluginFile file, config::FeatureGates& gates) {
                           .load = parts.load,
                           .load_in_child = parts.load_in_child,
                           .restart_delay = parts.restart_delay,
-                          .changed = [weak = weak_from_this()] {
-                            if (auto self = weak.lock()) self->changed();
-                          }};
-  auto plugin = std::make_shared<ManagedPlugin>(std::move(of), std::move(file), next_nth++);
+                          .changed =
+                              [weak = weak_from_this()] {
+                                if (auto self = weak.lock()) self->changed();
+                              },
+                          .hold_ticks = hold_ticks};
+  return std::make_shared<ManagedPlugin>(std::move(of), std::move(file), nth);
+}
+
+void PluginManager::State::add_gate(PluginFile& file, config::FeatureGates& gates) const {
+  if (!file.refusal.empty()) return;
+  if (Result<void> added = gates.add(file.manifest.gate_spec()); !added) file.refusal = added.error().message();
+}
+
+// A file that is known stays as it is: only replace() puts another in its place. One that was refused is looked
+// at again.
+void PluginManager::State::take(PluginFile file, config::FeatureGates& gates) {
+  add_gate(file, gates);
+  std::lock_guard lock(mutex);
+  auto known = std::find_if(plugins.begin(), plugins.end(),
+                            [&](const auto& p) { return p->file().path == file.path; });
+  if (known != plugins.end() && (*known)->file().refusal.empty()) return;
+  std::shared_ptr<ManagedPlugin> plugin = make(std::move(file), next_nth++, false);
   known == plugins.end() ? plugins.push_back(std::move(plugin)) : void(*known = std::move(plugin));
+}
+
+void PluginManager::State::retire(std::shared_ptr<ManagedPlugin> plugin) {
+  plugin->stop();
+  retired.push_back(std::move(plugin));
+}
+
+void PluginManager::State::put_in_place(const Replacement& replacement) {
+  std::lock_guard lock(mutex);
+  std::erase(coming_up, replacement.fresh());
+  auto place = std::find(plugins.begin(), plugins.end(), replacement.old());
+  place == plugins.end() ? plugins.push_back(replacement.fresh()) : void(*place = replacement.fresh());
+}
+
+void PluginManager::State::advance_replacements() {
+  for (std::size_t i = 0; i < replacements.size(); ++i) {
+    Replacement& replacement = *replacements[i];
+    if (replacement.advance()) {
+      put_in_place(replacement);
+      retire(replacement.old());
+    }
+  }
+  std::erase_if(replacements, [this](const std::unique_ptr<Replacement>& replacement) {
+    if (!replacement->over()) return false;
+    std::unique_lock lock(mutex);
+    if (std::erase(coming_up, replacement->fresh()) > 0) {
+      lock.unlock();
+      retire(replacement->fresh());
+    }
+    return true;
+  });
 }
 
 void PluginManager::State::drop_missing(const Catalogue& catalogue) {
@@ -128,8 +187,7 @@ void PluginManager::State::drop_missing(const Catalogue& catalogue) {
     missing.assign(gone, plugins.end());
     plugins.erase(gone, plugins.end());
   }
-  for (const auto& plugin : missing) plugin->stop();
-  std::move(missing.begin(), missing.end(), std::back_inserter(retired));
+  for (auto& plugin : missing) retire(std::move(plugin));
 }
 
 PluginManager::PluginManager(Parts parts) : state_(std::make_shared<State>(std::move(parts))) {
@@ -152,6 +210,46 @@ void PluginManager::discover(const std::vector<std::string>& directories, config
   state_->changed();
 }
 
+void PluginManager::look_again(const std::vector<std::string>& directories, config::FeatureGates& gates) {
+  state_->seen_last = read_catalogue(directories);
+  for (PluginFile& file : state_->seen_last.files) state_->add_gate(file, gates);
+}
+
+void PluginManager::replace(const std::string& id, const config::PluginsSettings& settings,
+                            const config::FeatureGates& gates, const std::vector<TrustedKey>& keys, Done done) {
+  Plugins known = state_->all();
+  auto old = std::find_if(known.begin(), known.end(), [&](const auto& p) { return p->file().manifest.id == id; });
+  auto refuse_it = [&](const std::string& why) {
+    if (old != known.end()) (*old)->count_refused_reload();
+    done(invalid(why));
+  };
+  for (const auto& replacement : state_->replacements)
+    if (!replacement->over() && replacement->fresh()->file().manifest.id == id) return done(invalid("is being reloaded already"));
+  const PluginFile* file = nullptr;
+  for (const PluginFile& found : state_->seen_last.files)
+    if (found.manifest.id == id && (file == nullptr || !file->refusal.empty())) file = &found;
+  if (file == nullptr) return refuse_it("no plugin directory has a plugin of this id");
+  if (!file->refusal.empty()) return refuse_it(file->refusal);
+  if (!gates.enabled(file->manifest.gate)) return refuse_it("its feature gate " + file->manifest.gate + " is off");
+
+  std::shared_ptr<ManagedPlugin> before = old == known.end() ? nullptr : *old;
+  auto fresh = state_->make(*file, before ? before->nth() : state_->next_nth++, true);
+  auto replacement =
+      std::make_unique<Replacement>(state_->parts.loop, state_->parts.services.metrics, before, fresh, std::move(done));
+  if (replacement->beside()) {
+    std::lock_guard lock(state_->mutex);
+    state_->coming_up.push_back(fresh);
+  } else {
+    if (before) fresh->inherit(before->status());
+    state_->put_in_place(*replacement);
+    if (before) state_->retire(before);
+  }
+  state_->replacements.push_back(std::move(replacement));
+  const config::PluginSettings& of = settings.of(id);
+  fresh->apply(true, of, {settings.trust, of.sha256, keys});
+  state_->changed();
+}
+
 void PluginManager::apply(const config::PluginsSettings& settings, const config::FeatureGates& gates,
                           const std::vector<TrustedKey>& keys) {
   {
@@ -161,7 +259,7 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
       if (of.required) state_->required.push_back(id);
     }
   }
-  for (const auto& plugin : state_->all()) {
+  for (const auto& plugin : state_->all_with_coming()) {
     const Manifest& manifest = plugin->file().manifest;
     const config::PluginSettings& of = settings.of(manifest.id);
     plugin->apply(gates.enabled(manifest.gate), of, {settings.trust, of.sha256, keys});
@@ -169,7 +267,8 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
 }
 
 bool PluginManager::stop(Duration grace) {
-  Plugins plugins = state_->all();
+  for (const auto& replacement : std::exchange(state_->replacements, {})) replacement->give_up("the agent ends");
+  Plugins plugins = state_->all_with_coming();
   plugins.insert(plugins.end(), state_->retired.begin(), state_->retired.end());
   for (const auto& plugin : plugins) plugin->stop();
   auto all_ended = [&] {

@@ -5,7 +5,8 @@
 //
 // Start:  discover(gates) → the caller applies the configured gates → apply(settings, gates).
 // Reload: the same again, with a copy of the gates; what is new begins, what is off now ends, what changed is
-// told. [loop thread] unless marked [any]. What it refers to outlives it. Destroy it after stop(), before the
+// told; files that are known stay as they were mapped.
+// Replacement of one: look_again(gates) → the caller applies the configured gates → replace(id, …). [loop thread] unless marked [any]. What it refers to outlives it. Destroy it after stop(), before the
 // loop.
 #pragma once
 
@@ -67,6 +68,16 @@ class PluginManager {
   // Makes what runs agree with the gates and settings. The keys are those of settings.trusted_keys.
   void apply(const config::PluginsSettings& settings, const config::FeatureGates& gates,
              const std::vector<TrustedKey>& keys = {});
+
+  // Reads the directories again and adds the gates of what lies there now, and nothing else.
+  void look_again(const std::vector<std::string>& directories, config::FeatureGates& gates);
+
+  // Puts the file that look_again() found under this id in the place of the one that runs: starts it beside the old one,
+  // which ticks until the new one has started, and goes on when that fails. One that did not run is begun anew. `done`
+  // is told why not, once, on the loop.
+  using Done = std::function<void(const Result<void>& replaced)>;
+  void replace(const std::string& id, const config::PluginsSettings& settings, const config::FeatureGates& gates,
+               const std::vector<TrustedKey>& keys, Done done);
 
   // Ends all plugins and waits for them, at most `grace`. False when one had to be left behind: its thread
   // may still use what it was given, so the process should then end with _exit and not take its parts down.

@@ -13,7 +13,7 @@ double seconds(Duration d) {
 
 // The status has totals; a counter takes what came since.
 void raise_to(metric::HostCounter& counter, double total) {
-  counter.add(total - counter.value());
+  if (total > counter.value()) counter.add(total - counter.value());
 }
 
 }  // namespace
@@ -34,6 +34,8 @@ PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
       .restarts = counter("plugin_restarts_total", "Times the plugin began again after a failure."),
       .dropped_series =
           counter("plugin_dropped_series_total", "Series asked for beyond the plugin's budget."),
+      .reloads = counter("plugin_reloads_total", "Times the plugin's file was replaced while the agent ran."),
+      .refused_reloads = counter("plugin_refused_reloads_total", "Times the plugin's file was to be replaced and was not."),
       .series = metrics_.gauge("plugin_series", "Living series of the plugin.", labels),
       .up = metrics_.gauge("plugin_up", "1 when the plugin runs.", labels),
   };
@@ -54,6 +56,8 @@ void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
     raise_to(metrics.deadline_misses, static_cast<double>(plugin.counts.deadline_misses));
     raise_to(metrics.restarts, static_cast<double>(plugin.restarts));
     raise_to(metrics.dropped_series, static_cast<double>(plugin.dropped_series));
+    raise_to(metrics.reloads, static_cast<double>(plugin.reloads));
+    raise_to(metrics.refused_reloads, static_cast<double>(plugin.refused_reloads));
     metrics.series.set(static_cast<double>(plugin.series));
     metrics.up.set(plugin.state == PluginState::running ? 1 : 0);
   }

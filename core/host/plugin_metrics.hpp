@@ -22,7 +22,7 @@ class PluginMetrics {
  private:
   struct Of {
     metric::HostCounter calls, call_seconds, cpu_seconds, errors, skipped_ticks, deadline_misses, restarts;
-    metric::HostCounter dropped_series;
+    metric::HostCounter dropped_series, reloads, refused_reloads;
     metric::HostGauge series, up;
   };
   Of& of(const std::string& plugin);

@@ -75,6 +75,8 @@ struct PluginStatus {
   std::uint64_t series = 0;
   std::uint64_t dropped_series = 0;
   std::uint64_t restarts = 0;
+  std::uint64_t reloads = 0;          // times that its file was replaced
+  std::uint64_t refused_reloads = 0;  // times that the old file was kept
   std::vector<InstanceStatus> instances;
 };
 

@@ -52,6 +52,14 @@ void Supervisor::stop() {
   instance_->stop();
 }
 
+void Supervisor::restart() {
+  if (wanted_) instance_->stop();  // on_state() starts it again
+}
+
+void Supervisor::release_ticks() {
+  if (std::exchange(held_, false) && instance_->state() == PluginState::running) on_running();
+}
+
 void Supervisor::reconfigure(const std::string& config_json) {
   instance_->reconfigure(config_json);
 }
@@ -81,7 +89,7 @@ void Supervisor::on_state(PluginState state) {
 }
 
 void Supervisor::on_running() {
-  if (!wanted_ || pace_.period <= Duration::zero() || !instance_->info().ticks) return;
+  if (!wanted_ || held_ || pace_.period <= Duration::zero() || !instance_->info().ticks) return;
   instance_->tick();
   begin_ticks();
 }

@@ -38,6 +38,11 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
 
   void start();
   void stop();
+  // Ends it and starts it again, at once.
+  void restart();
+  // Until release() it runs without ticks: the one it replaces still has them.
+  void hold_ticks() { held_ = true; }
+  void release_ticks();
   void reconfigure(const std::string& config_json);
   void set_pace(Pace pace);
 
@@ -61,6 +66,7 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   std::shared_ptr<Instance> instance_;
   Pace pace_;
   bool wanted_ = false;
+  bool held_ = false;
   RestartPolicy policy_;
   std::unique_ptr<event::Timer> first_tick_;
   std::unique_ptr<event::Timer> ticks_;

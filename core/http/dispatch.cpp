@@ -9,9 +9,11 @@
 namespace koord::http {
 namespace {
 
-Response run(const Handler& handler, const Request& request) {
+// What `handle` throws becomes an answer.
+template <class Handle>
+Response answered(const Handle& handle) {
   try {
-    return handler(request);
+    return handle();
   } catch (const std::exception& error) {
     return plain_text(500, std::string("the handler failed: ") + error.what());
   } catch (...) {
@@ -35,6 +37,12 @@ void compress(Response& response, const Request& request) {
   response.headers.emplace_back("Content-Encoding", "gzip");
 }
 
+// Compressed, when it is large and the peer takes that.
+Response packed(const Limits& limits, Response response, const Request& request) {
+  if (response.body.size() > limits.gzip_from_bytes && !is_encoded(response)) compress(response, request);
+  return response;
+}
+
 }  // namespace
 
 Response answer_without_route(const Routes& routes, std::string_view path) {
@@ -46,9 +54,7 @@ Response answer_without_route(const Routes& routes, std::string_view path) {
 }
 
 Response handle(const Limits& limits, const Handler& handler, const Request& request) {
-  Response response = run(handler, request);
-  if (response.body.size() > limits.gzip_from_bytes && !is_encoded(response)) compress(response, request);
-  return response;
+  return packed(limits, answered([&] { return handler(request); }), request);
 }
 
 void handle_on_worker(std::shared_ptr<Service> service, const Route& route, Request request,
@@ -57,8 +63,12 @@ void handle_on_worker(std::shared_ptr<Service> service, const Route& route, Requ
   event::WorkerPool& workers = service->workers;
   // The route lives in the service, which the task keeps.
   workers.post([service = std::move(service), &route, shared = std::move(shared), reply = std::move(reply)] {
-    auto response = std::make_shared<Response>(handle(service->limits, route.handler, *shared));
-    service->loop.post([reply, response] { reply(std::move(*response)); });
+    auto send = [service, shared, reply](Response response) {
+      auto answer = std::make_shared<Response>(packed(service->limits, std::move(response), *shared));
+      service->loop.post([reply, answer] { reply(std::move(*answer)); });
+    };
+    if (!route.slow) return send(answered([&] { return route.handler(*shared); }));
+    route.slow(*shared, send);
   });
 }
 

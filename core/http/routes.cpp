@@ -5,30 +5,51 @@
 
 namespace koord::http {
 
+std::optional<std::string_view> part_of_path(std::string_view pattern, std::string_view path) {
+  const std::size_t open = pattern.find('{'), close = pattern.find('}');
+  if (open == pattern.npos || close == pattern.npos) return std::nullopt;
+  const std::string_view before = pattern.substr(0, open), behind = pattern.substr(close + 1);
+  if (path.size() <= before.size() + behind.size() || !path.starts_with(before) || !path.ends_with(behind))
+    return std::nullopt;
+  const std::string_view part = path.substr(before.size(), path.size() - before.size() - behind.size());
+  return part.find('/') == part.npos ? std::optional(part) : std::nullopt;
+}
+
 void Routes::get(std::string path, Handler handler) {
-  entries_[std::move(path)].get = Route{std::move(handler), kDefaultMaxBody};
+  entries_[std::move(path)].get = Route{.handler = std::move(handler)};
 }
 
 void Routes::post(std::string path, Handler handler, std::size_t max_body) {
-  entries_[std::move(path)].post = Route{std::move(handler), max_body};
+  entries_[std::move(path)].post = Route{.handler = std::move(handler), .max_body = max_body};
+}
+
+void Routes::post_slow(std::string pattern, SlowHandler handler) {
+  entries_[std::move(pattern)].post = Route{.slow = std::move(handler)};
+}
+
+const Routes::Entry* Routes::entry_of(std::string_view path) const {
+  if (auto exact = entries_.find(path); exact != entries_.end()) return &exact->second;
+  for (const auto& [pattern, entry] : entries_)
+    if (part_of_path(pattern, path)) return &entry;
+  return nullptr;
 }
 
 bool Routes::has_path(std::string_view path) const {
-  return entries_.find(path) != entries_.end();
+  return entry_of(path) != nullptr;
 }
 
 const Route* Routes::find(Method method, std::string_view path) const {
-  auto entry = entries_.find(path);
-  if (entry == entries_.end()) return nullptr;
-  const Route& route = method == Method::post ? entry->second.post : entry->second.get;
-  return route.handler ? &route : nullptr;
+  const Entry* entry = entry_of(path);
+  if (entry == nullptr) return nullptr;
+  const Route& route = method == Method::post ? entry->post : entry->get;
+  return route.served() ? &route : nullptr;
 }
 
 std::string Routes::allowed(std::string_view path) const {
-  auto entry = entries_.find(path);
-  if (entry == entries_.end()) return {};
-  if (!entry->second.get.handler) return "POST";
-  return entry->second.post.handler ? "GET, HEAD, POST" : "GET, HEAD";
+  const Entry* entry = entry_of(path);
+  if (entry == nullptr) return {};
+  if (!entry->get.served()) return "POST";
+  return entry->post.served() ? "GET, HEAD, POST" : "GET, HEAD";
 }
 
 std::vector<std::string> Routes::paths() const {

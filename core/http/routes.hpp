@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of what is served: exact path and method to handler. Filled before the server starts, then only
+// The table of what is served: path and method to handler. Filled before the server starts, then only
 // read.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,18 +18,32 @@ namespace koord::http {
 // Runs on a worker, several at a time; an exception is answered with 500.
 using Handler = std::function<Response(const Request&)>;
 
+// Runs on a worker and returns at once; `reply` is called once, on any thread, when the answer is there. For what waits
+// for the loop or for other workers.
+using Reply = std::function<void(Response)>;
+using SlowHandler = std::function<void(const Request&, Reply reply)>;
+
 inline constexpr std::size_t kDefaultMaxBody = 64 << 10;
 
+// One of the two.
 struct Route {
-  Handler handler;
+  Handler handler = {};
   std::size_t max_body = kDefaultMaxBody;
+  SlowHandler slow = {};
+
+  bool served() const { return handler || slow; }
 };
+
+// What stands for the part in braces: ("/plugins/{id}/reload", "/plugins/x/reload") is "x". nullopt: another path.
+std::optional<std::string_view> part_of_path(std::string_view pattern, std::string_view path);
 
 class Routes {
  public:
   // GET, and HEAD which is answered with the same headers and no body.
   void get(std::string path, Handler handler);
   void post(std::string path, Handler handler, std::size_t max_body = kDefaultMaxBody);
+  // `pattern`: a path with one part in braces, which stands for any text without '/'.
+  void post_slow(std::string pattern, SlowHandler handler);
 
   bool has_path(std::string_view path) const;
   const Route* find(Method method, std::string_view path) const;
@@ -41,6 +56,7 @@ class Routes {
     Route get;
     Route post;
   };
+  const Entry* entry_of(std::string_view path) const;
   std::map<std::string, Entry, std::less<>> entries_;
 };
 

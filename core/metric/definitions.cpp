@@ -55,6 +55,21 @@ Result<void> Definitions::check_free(const Desc& desc) const {
   return {};
 }
 
+Metric* Definitions::in_the_way(const Owner& owner, const Desc& desc) const {
+  for (const std::string& name : line_names(desc)) {
+    auto taken = line_names_.find(name);
+    if (taken == line_names_.end() || &taken->second->owner != &owner || taken->second->desc == desc) continue;
+    return find(taken->second->id);
+  }
+  return nullptr;
+}
+
+void Definitions::forget(const Metric& metric) {
+  std::erase_if(line_names_, [&](const auto& entry) { return entry.second == &metric; });
+  by_id_.erase(metric.id);
+  metrics_.erase(metrics_.find(metric.desc.name));
+}
+
 Metric* Definitions::find(std::uint32_t id) const {
   auto found = by_id_.find(id);
   return found == by_id_.end() ? nullptr : found->second;

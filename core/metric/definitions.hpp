@@ -23,6 +23,10 @@ class Definitions {
 
   Result<std::uint32_t> define(Owner& owner, const Desc& desc);
   Metric* find(std::uint32_t id) const;
+  // A metric of the owner that keeps this description from being defined.
+  Metric* in_the_way(const Owner& owner, const Desc& desc) const;
+  // Removes one whose series have ended.
+  void forget(const Metric& metric);
   // Removes the metrics of the owner; their series have ended before.
   void forget(const Owner& owner);
 

@@ -2,6 +2,8 @@
 #include "core/metric/registry.hpp"
 
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "core/metric/definitions.hpp"
 #include "core/metric/recorder.hpp"
@@ -15,6 +17,8 @@ struct Registry::State {
       : table(std::move(node_name), observer), recorder(table, observer) {}
 
   const Series* find_live(SeriesId id) const;
+  std::vector<Metric*> metrics_of(std::string_view owner) const;
+  void end_metric(const Metric& metric);
   void write_family(TextWriter& writer, const Metric& metric, Time now) const;
   static void write_value(TextWriter& writer, const Series& series);
   static void write_histogram(TextWriter& writer, const Series& series);
@@ -31,6 +35,18 @@ const Series* Registry::State::find_live(SeriesId id) const {
   if (index >= table.size()) return nullptr;
   const Series& series = table[index];
   return series.state == Series::State::live && table.id(series) == id ? &series : nullptr;
+}
+
+std::vector<Metric*> Registry::State::metrics_of(std::string_view owner) const {
+  std::vector<Metric*> found;
+  for (const auto& [name, metric] : definitions.metrics())
+    if (metric->owner.name == owner) found.push_back(metric.get());
+  return found;
+}
+
+void Registry::State::end_metric(const Metric& metric) {
+  while (!metric.series.empty()) table.end(metric.series.back());
+  definitions.forget(metric);
 }
 
 namespace {
@@ -55,9 +71,20 @@ Registry::Registry(std::string node_name, SeriesObserver* observer)
 
 Registry::~Registry() = default;
 
-Result<std::uint32_t> Registry::define(std::string_view owner, const Desc& desc) {
+Result<std::uint32_t> Registry::define(std::string_view name, const Desc& desc) {
   std::lock_guard lock(state_->mutex);
-  return state_->definitions.define(state_->definitions.owner(owner), desc);
+  Owner& owner = state_->definitions.owner(name);
+  if (owner.in_succession) {
+    TRY(check(desc));
+    while (Metric* old = state_->definitions.in_the_way(owner, desc)) {
+      if (!old->left_over) break;  // the new one defines it twice: an error as ever
+      state_->end_metric(*old);
+      owner.lost_metric = true;
+    }
+  }
+  std::uint32_t id = TRY(state_->definitions.define(owner, desc));
+  state_->definitions.find(id)->left_over = false;
+  return id;
 }
 
 Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, const Subject& subject,
@@ -69,7 +96,10 @@ Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, cons
   Metric* metric = state_->definitions.find(id);
   if (!metric || metric->owner.name != owner)
     return invalid("'" + std::string(owner) + "' has defined no metric " + std::to_string(id));
-  if (Series* known = table.find(*metric, about.handle, labels)) return table.id(*known);
+  if (Series* known = table.find(*metric, about.handle, labels)) {
+    known->left_over = false;
+    return table.id(*known);
+  }
   if (metric->owner.live_series < metric->owner.budget)
     return table.id(table.begin(*metric, about, std::move(labels)));
   ++metric->owner.dropped_series;
@@ -122,6 +152,39 @@ void Registry::end_owner(std::string_view name) {
     while (!metric->series.empty()) state_->table.end(metric->series.back());
   }
   state_->definitions.forget(*owner);
+}
+
+void Registry::begin_succession(std::string_view name) {
+  std::lock_guard lock(state_->mutex);
+  Owner& owner = state_->definitions.owner(name);
+  owner.in_succession = true;
+  owner.lost_metric = false;
+  for (Metric* metric : state_->metrics_of(name)) {
+    metric->left_over = true;
+    for (std::uint32_t index : metric->series) state_->table[index].left_over = true;
+  }
+}
+
+void Registry::end_succession(std::string_view name) {
+  std::lock_guard lock(state_->mutex);
+  Owner& owner = state_->definitions.owner(name);
+  if (!std::exchange(owner.in_succession, false)) return;
+  for (Metric* metric : state_->metrics_of(name)) {
+    if (metric->left_over) {
+      state_->end_metric(*metric);
+      continue;
+    }
+    const std::vector<std::uint32_t> series = metric->series;
+    for (std::uint32_t index : series)
+      if (state_->table[index].left_over) state_->table.end(index);
+  }
+}
+
+bool Registry::abandon_succession(std::string_view name) {
+  std::lock_guard lock(state_->mutex);
+  Owner& owner = state_->definitions.owner(name);
+  owner.in_succession = false;
+  return !std::exchange(owner.lost_metric, false);
 }
 
 void Registry::set_budget(std::string_view owner, std::size_t series) {

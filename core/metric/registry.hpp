@@ -55,6 +55,14 @@ class Registry {
   void end_subject(std::uint64_t handle);
   void end_owner(std::string_view owner);
 
+  // An owner is about to be replaced by another of its name. From now on both may write; what the new one defines or
+  // asks for again goes on, and a metric that it defines otherwise ends and begins anew.
+  void begin_succession(std::string_view owner);
+  // The old one has ended: what nobody asked for again ends with it.
+  void end_succession(std::string_view owner);
+  // The new one has. False: a metric of the old one was taken from it, and it must define it again.
+  bool abandon_succession(std::string_view owner);
+
   void set_budget(std::string_view owner, std::size_t series);
   // A series without a sample for so long is left out of the text; it is not ended.
   void set_stale_after(std::string_view owner, Duration stale_after);

@@ -24,6 +24,8 @@ struct Owner {
   Duration stale_after;
   std::size_t live_series = 0;  // without the "other" ones
   std::uint64_t dropped_series = 0;
+  bool in_succession = false;
+  bool lost_metric = false;  // in this succession
 };
 
 struct Metric {
@@ -36,6 +38,7 @@ struct Metric {
   double max_value;                        // what `resolution` steps can hold
   std::vector<std::uint32_t> series;       // live ones, in no order
   std::optional<std::uint32_t> other;      // the series for what is beyond the budget
+  bool left_over = false;                  // in a succession: not defined again yet
   std::vector<std::string> bucket_labels;  // of a histogram: `le="0.5"` for each bound, then +Inf
   std::unique_ptr<Metric> count, sum;      // of a histogram: as the observer sees it
 };
@@ -67,6 +70,7 @@ struct Series {
   State state = State::free;
   bool is_other = false;
   bool has_value = false;
+  bool left_over = false;  // in a succession: not asked for again yet
   Metric* metric = nullptr;
   double value = 0;
   Time time{};

@@ -3,8 +3,11 @@
 // other plugins and the scrape go on, and koordctl tells what happened.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -91,6 +94,46 @@ TEST_CASE_FIXTURE(Stranger, "what one prints is in the agent's log, under its na
   plays("print");
   CHECK(eventually([&] { return contains(agent.log(), "com.example.actor: printed by the actor"); }));
   check_that_the_others_go_on();
+}
+
+TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the one that runs, without a gap") {
+  TemporaryFolder plugins;
+  std::filesystem::copy(built("test/core/child/actor.so"), plugins / "actor.so");
+  Stranger stranger{AgentProcess("featureGates: {Actor: true}", {built("plugins/advisor-node-resource"), plugins.path()})};
+  stranger.plays("count");
+  auto calls = [&] {
+    return find_metric(stranger.agent.metrics(), "koordetector_plugin_calls_total", {"plugin=\"com.example.actor\""}).value_or(0);
+  };
+  REQUIRE(eventually([&] { return stranger.processes().size() == 2 && calls() > 10; }));
+  const std::vector<pid_t> before = stranger.processes();
+  const double calls_before = calls();
+
+  std::filesystem::copy(plugins / "actor.so", plugins / "fresh");
+  std::filesystem::rename(plugins / "fresh", plugins / "actor.so");
+  Finished reloaded = stranger.agent.ctl({"plugin", "reload", "com.example.actor"});
+  CHECK(reloaded.exit_status == 0);
+  CHECK(contains(reloaded.output, "com.example.actor 1.0.0 is running"));
+  const std::vector<pid_t> after = stranger.processes();
+  REQUIRE(after.size() == 2);
+  for (pid_t pid : before) CHECK(std::find(after.begin(), after.end(), pid) == after.end());
+  CHECK(calls() > calls_before);
+  CHECK(find_metric(stranger.agent.metrics(), "koordetector_plugin_reloads_total", {"plugin=\"com.example.actor\""}) == 1);
+
+  // What is no plugin leaves the old one as it is.
+  std::ofstream(plugins / "fresh") << "no plugin";
+  std::filesystem::rename(plugins / "fresh", plugins / "actor.so");
+  Finished refused = stranger.agent.ctl({"plugin", "reload", "com.example.actor"});
+  CHECK(refused.exit_status == 1);
+  CHECK_MESSAGE(contains(refused.output, "was not reloaded: "), refused.output);
+  CHECK(stranger.processes() == after);
+  stranger.check_that_the_others_go_on();
+}
+
+TEST_CASE_FIXTURE(Stranger, "a reload is a matter of the socket, not of the port that Prometheus asks") {
+  plays("count");
+  const std::string path = "/api/v1/plugins/com.example.actor/reload";
+  CHECK(agent.post_over_tcp(path) == 404);
+  CHECK(agent.status_of(path) == 405);  // by GET, on the socket
 }
 
 TEST_CASE_FIXTURE(Stranger, "nothing of it is left when the agent ends") {

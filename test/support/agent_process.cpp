@@ -90,13 +90,21 @@ unsigned AgentProcess::status_of(const std::string& target) const {
   return response ? response->status : 0;
 }
 
-std::string AgentProcess::metrics_over_tcp() const {
+std::string AgentProcess::tcp_address() const {
   std::string text = log();
   std::size_t at = text.find(", port ");
   if (at == std::string::npos) return "";
-  std::string port = text.substr(at + 7, text.find('\n', at) - at - 7);
-  auto response = http::get("127.0.0.1:" + port, "/metrics");
+  return "127.0.0.1:" + text.substr(at + 7, text.find('\n', at) - at - 7);
+}
+
+std::string AgentProcess::metrics_over_tcp() const {
+  auto response = http::get(tcp_address(), "/metrics");
   return response ? response->body : "";
+}
+
+unsigned AgentProcess::post_over_tcp(const std::string& target) const {
+  auto response = http::post(tcp_address(), target, "");
+  return response ? response->status : 0;
 }
 
 Finished AgentProcess::ctl(std::vector<std::string> arguments) const {

@@ -55,12 +55,15 @@ class AgentProcess {
   std::string get(const std::string& target) const;
   std::string metrics() const { return get("/metrics"); }
   std::string metrics_over_tcp() const;
+  unsigned post_over_tcp(const std::string& target) const;  // its status
   unsigned status_of(const std::string& target) const;
 
   // Runs koordctl against it.
   Finished ctl(std::vector<std::string> arguments) const;
 
  private:
+  std::string tcp_address() const;
+
   TemporaryFolder folder_;
   std::vector<std::string> plugin_directories_;
   std::unique_ptr<ChildProcess> process_;

@@ -37,6 +37,13 @@ void PluginShelf::put_as(std::string_view plugin, std::string_view name) {
   fs::permissions(file(name), fs::perms(0755));
 }
 
+void PluginShelf::replace(std::string_view plugin, std::string_view name) {
+  const std::string fresh = path_ + "/fresh";
+  fs::copy_file(built_plugin(plugin), fresh);
+  fs::permissions(fresh, fs::perms(0755));
+  fs::rename(fresh, file(name));
+}
+
 void PluginShelf::patch(std::string_view name, std::size_t offset, std::string_view bytes) {
   std::fstream stream(file(name), std::ios::in | std::ios::out | std::ios::binary);
   stream.seekp(static_cast<std::streamoff>(offset));

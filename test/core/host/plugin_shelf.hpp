@@ -24,6 +24,9 @@ class PluginShelf {
 
   void put(std::string_view plugin);
   void put_as(std::string_view plugin, std::string_view name);
+  // Another file in the place of this one, by rename, as it is to be done under a running agent.
+  void replace(std::string_view plugin) { replace(plugin, plugin); }
+  void replace(std::string_view plugin, std::string_view name);
   // Overwrites bytes of a file at this offset.
   void patch(std::string_view name, std::size_t offset, std::string_view bytes);
 

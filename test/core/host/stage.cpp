@@ -115,6 +115,19 @@ void HostStage::apply(std::string_view gates) {
   });
 }
 
+Result<void> HostStage::replace(const std::string& id, std::string_view gates) {
+  auto done = std::make_shared<std::promise<Result<void>>>();
+  in_loop([&] {
+    config::FeatureGates all;
+    manager_->look_again(settings_.directories, all);
+    if (auto applied = all.apply(gates, "the test"); !applied)
+      throw std::runtime_error(applied.error().message());
+    manager_->replace(id, settings_, all, *host::read_trusted_keys(settings_.trusted_keys),
+                      [done](const Result<void>& replaced) { done->set_value(replaced); });
+  });
+  return done->get_future().get();
+}
+
 host::PluginStatus HostStage::status(std::string_view id) {
   std::vector<host::PluginStatus> all = manager_->status();
   auto found = std::find_if(all.begin(), all.end(), [&](const host::PluginStatus& p) { return p.id == id; });

@@ -89,6 +89,8 @@ class HostStage {
 
   // Reads the shelf, sets these gates and makes it so.
   void apply(std::string_view gates);
+  // Puts what the shelf has under this id now in the place of what runs, with these gates; waits.
+  Result<void> replace(const std::string& id, std::string_view gates);
   host::PluginStatus status(std::string_view id);
   // Waits until the plugin is in this state; false after a long time.
   bool await(std::string_view id, host::PluginState state);

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <future>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "core/http/client.hpp"
@@ -49,6 +51,30 @@ TEST_CASE("a handler gets the decoded query and its answer comes back") {
   CHECK(answer->body == "hello a b c&\n");
   CHECK(answer->header("content-type") == "text/plain; charset=utf-8");
   CHECK(server->counters().requests == 1);
+}
+
+TEST_CASE("a slow handler answers later, from another thread, and keeps no worker meanwhile") {
+  http::Routes served = routes();
+  std::promise<http::Reply> asked;
+  served.post_slow("/things/{id}/mend", [&](const http::Request& request, const http::Reply& reply) {
+    reply(http::plain_text(200, *http::part_of_path("/things/{id}/mend", request.path)));
+  });
+  served.post_slow("/later", [&](const http::Request&, const http::Reply& reply) { asked.set_value(reply); });
+  RunningServer server(std::move(served));
+  CHECK(http::post(server.address(), "/things/a.b-1/mend", "")->body == "a.b-1\n");
+  std::thread later([&] {
+    http::Reply reply = asked.get_future().get();
+    CHECK(http::get(server.address(), "/hello")->status == 200);
+    reply(http::plain_text(200, "late"));
+  });
+  CHECK(http::post(server.address(), "/later", "")->body == "late\n");
+  later.join();
+}
+
+TEST_CASE("a part of a path is not empty and has no slash") {
+  CHECK(http::part_of_path("/a/{x}/b", "/a/1/b") == "1");
+  for (const char* path : {"/a//b", "/a/1/2/b", "/a/b", "/a/1/c", "/a/1/b/", ""}) CHECK_FALSE(http::part_of_path("/a/{x}/b", path));
+  CHECK_FALSE(http::part_of_path("/a", "/a"));
 }
 
 TEST_CASE("a path that is not served is answered with 404") {

@@ -204,6 +204,48 @@ TEST_CASE("an ended owner leaves its names to others and its points are refused"
   CHECK_FALSE(registry.series("p", 1, {}));
 }
 
+TEST_CASE("in a succession a series that both have goes on, one that only the old one had ends with it") {
+  Registry registry;
+  SeriesId kept = series_of(registry, gauge("g"), {}, {{"x", "1"}});
+  SeriesId dropped = series_of(registry, gauge("g"), {}, {{"x", "2"}});
+  SeriesId of_old_metric = series_of(registry, counter("c"));
+  CHECK(record(registry, kept, 5));
+  registry.begin_succession("p");
+  CHECK(series_of(registry, gauge("g"), {}, {{"x", "1"}}) == kept);
+  CHECK(record(registry, dropped, 1)->stale == 0);  // the old one still writes
+  registry.end_succession("p");
+  CHECK(value_of(registry, kept) == 5);
+  CHECK(record(registry, dropped, 1)->stale == 1);
+  CHECK(record(registry, of_old_metric, 1)->stale == 1);
+  CHECK(registry.live_series("p") == 1);
+  CHECK(registry.define("q", counter("c")));  // its name is free
+}
+
+TEST_CASE("in a succession a metric may be described anew, which ends the old one's") {
+  Registry registry;
+  SeriesId old = series_of(registry, gauge("x"));
+  registry.begin_succession("p");
+  SeriesId fresh = series_of(registry, histogram("x"));
+  CHECK(record(registry, old, 1)->stale == 1);
+  CHECK_FALSE(registry.define("p", gauge("x")));  // once
+  registry.end_succession("p");
+  CHECK(fresh != old);
+  CHECK(registry.live_series("p") == 1);
+  CHECK_FALSE(registry.define("p", counter("x")));  // the succession is over
+}
+
+TEST_CASE("a succession that was given up leaves the old one as it was, or says what it has lost") {
+  Registry registry;
+  SeriesId id = series_of(registry, gauge("g"));
+  registry.begin_succession("p");
+  CHECK(registry.abandon_succession("p"));
+  registry.end_succession("p");
+  CHECK(record(registry, id, 1)->stale == 0);
+  registry.begin_succession("p");
+  CHECK(registry.define("p", counter("g")));
+  CHECK_FALSE(registry.abandon_succession("p"));
+}
+
 TEST_CASE("every live series is visited with its labels") {
   Registry registry("n1");
   series_of(registry, gauge("a"), container(3), {{"x", "y"}});

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl plugin reload: has the agent take a plugin's file again, beside the one that runs.
+#include "core/config/plugin_id.hpp"
+#include "core/ctl/command.hpp"
+#include "core/ctl/json_view.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void no_options(po::options_description&) {}
+
+Result<void> run(const Invocation& invocation) {
+  const std::string id = invocation.text("argument");
+  if (!config::is_plugin_id(id)) return invalid("'" + id + "' is no plugin id, expected " + std::string(config::kPluginIdForm));
+  const std::string answer = TRY(tell_agent(invocation, "/api/v1/plugins/" + id + "/reload"));
+  if (invocation.output == Output::json) {
+    invocation.out << answer;
+    return {};
+  }
+  const json::value plugin = TRY(parse_object(answer));
+  invocation.out << id << " " << text_of(plugin, "version") << " is " << text_of(plugin, "state") << ", from "
+                 << text_of(plugin, "path") << "\n";
+  return {};
+}
+
+}  // namespace
+
+const Command kPluginReload{"plugin reload", "ID", "Puts a plugin's new file in the place of the one that runs.", no_options, run};
+
+}  // namespace koord::ctl

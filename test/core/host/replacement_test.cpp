@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin's file is replaced while the host runs.
+#include "core/host/replacement.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "stage.hpp"
+
+using namespace koord;
+using namespace koord::host;
+using koord::test::HostStage;
+using koord::test::Puppet;
+using koord::test::PuppetCall;
+
+namespace {
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+std::string why_not(const Result<void>& replaced) { return replaced ? "" : replaced.error().message(); }
+
+// One plugin that ticks often, and the hands over it and over the file that will replace it.
+struct Reloading {
+  HostStage stage{"puppet", "second"};
+  Puppet old{stage.shelf().file("puppet")};
+  std::unique_ptr<Puppet> fresh;
+
+  Reloading() {
+    for (const char* id : {"puppet", "second"}) {
+      config::PluginSettings often = stage.settings().defaults;
+      often.period = std::chrono::milliseconds(1);
+      often.deadline = std::chrono::hours(1);
+      stage.settings().settings[id] = often;
+    }
+  }
+  bool runs() {
+    stage.apply("Puppet=true,Second=true");
+    return old.await("collect") && stage.await("puppet", PluginState::running);
+  }
+  void put_new_file() {
+    stage.shelf().replace("puppet");
+    // By a path that the loader does not know yet: it would take a known one for the old file.
+    fresh = std::make_unique<Puppet>(stage.shelf().path() + "//puppet.so");
+  }
+  Result<void> replace() { return stage.replace("puppet", "Puppet=true,Second=true"); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Reloading, "a new file is brought up beside the old one, which ends, and has its ticks") {
+  REQUIRE(runs());
+  put_new_file();
+  std::size_t created_after = 0;
+  fresh->on("init", [&](const PuppetCall&) {
+    created_after = old.count("destroy");
+    return KOORD_OK;
+  });
+  REQUIRE(why_not(replace()) == "");
+  CHECK(created_after == 0);  // the old one lived then
+  CHECK(fresh->await("collect", 3));
+  CHECK(old.count("create") == 1);
+  CHECK(old.await("destroy"));
+  CHECK(stage.status("puppet").state == PluginState::running);
+  CHECK(stage.status("puppet").reloads == 1);
+}
+
+TEST_CASE_FIXTURE(Reloading, "the new one has no tick before the old one has ended") {
+  stage.settings().settings["puppet"].period = std::chrono::hours(1);  // each ticks once as it begins
+  REQUIRE(runs());
+  put_new_file();
+  std::size_t ended = 0;
+  fresh->on("collect", [&](const PuppetCall&) {
+    ended = old.count("destroy");
+    return KOORD_OK;
+  });
+  REQUIRE(why_not(replace()) == "");
+  REQUIRE(fresh->await("collect"));
+  CHECK(ended == 1);
+}
+
+TEST_CASE_FIXTURE(Reloading, "calls, errors and restarts are counted on") {
+  REQUIRE(runs());
+  std::uint64_t before = stage.status("puppet").counts.calls;
+  put_new_file();
+  REQUIRE(why_not(replace()) == "");
+  CHECK(stage.status("puppet").counts.calls > before);
+}
+
+TEST_CASE_FIXTURE(Reloading, "when the new one's init fails the old one goes on ticking, and the reason is told") {
+  REQUIRE(runs());
+  put_new_file();
+  fresh->on("init", [](const PuppetCall&) { return KOORD_E_IO; });
+  CHECK(contains(why_not(replace()), "init(): KOORD_E_IO"));
+  std::size_t before = old.count("collect");
+  CHECK(old.await("collect", before + 3));
+  CHECK(old.count("create") == 1);
+  CHECK(fresh->count("init") == 1);  // it is not tried again
+  CHECK(stage.status("puppet").state == PluginState::running);
+  CHECK(contains(stage.status("puppet").reason, "runs the file it had before: init()"));
+  CHECK(stage.status("puppet").refused_reloads == 1);
+}
+
+TEST_CASE_FIXTURE(Reloading, "when the new file is refused the old one goes on ticking, and the reason is told") {
+  REQUIRE(runs());
+  stage.shelf().replace("puppet");
+  std::filesystem::permissions(stage.shelf().file("puppet"), std::filesystem::perms(0777));
+  CHECK(contains(why_not(stage.replace("puppet", "Second=true")), "found mode 0777"));
+  std::size_t before = old.count("collect");
+  CHECK(old.await("collect", before + 3));
+}
+
+TEST_CASE_FIXTURE(Reloading, "a mapped file that was written to is refused: only another file can be mapped") {
+  REQUIRE(runs());
+  stage.shelf().patch("puppet", 0, "\x7f");  // as it was before, but written
+  CHECK(contains(why_not(replace()), "is mapped and was written to since: wanted a new file put in its place by rename"));
+  std::size_t before = old.count("collect");
+  CHECK(old.await("collect", before + 3));
+}
+
+TEST_CASE_FIXTURE(Reloading, "the same file begins anew") {
+  REQUIRE(runs());
+  REQUIRE(why_not(replace()) == "");
+  CHECK(old.count("create") == 2);
+  CHECK(old.count("destroy") == 1);
+}
+
+TEST_CASE_FIXTURE(Reloading, "a parked plugin begins anew with the new file") {
+  old.on("init", [](const PuppetCall&) { return KOORD_E_IO; });
+  stage.apply("Puppet=true");
+  REQUIRE(stage.await("puppet", PluginState::parked));
+  put_new_file();
+  REQUIRE(why_not(replace()) == "");
+  CHECK(fresh->await("collect"));
+}
+
+TEST_CASE_FIXTURE(Reloading, "a plugin that was put into the directory is started, and no other one") {
+  stage.apply("");
+  stage.shelf().put("runner");
+  stage.shelf().put("strategy");
+  REQUIRE(why_not(stage.replace("runner", "Runner=true,Strategy=true")) == "");
+  CHECK(stage.status("runner").state == PluginState::running);
+  CHECK(stage.status("strategy").id.empty());
+}
+
+TEST_CASE_FIXTURE(Reloading, "what has no file, or whose gate is off, is refused with the reason") {
+  stage.apply("Puppet=true");
+  CHECK(why_not(stage.replace("nobody", "")) == "no plugin directory has a plugin of this id");
+  CHECK(why_not(stage.replace("second", "Second=false")) == "its feature gate Second is off");
+}
+
+TEST_CASE_FIXTURE(Reloading, "the other plugins notice nothing") {
+  Puppet other(stage.shelf().file("second"));
+  REQUIRE(runs());
+  REQUIRE(other.await("collect"));
+  put_new_file();
+  REQUIRE(why_not(replace()) == "");
+  CHECK(other.count("create") == 1);
+  CHECK(stage.status("second").restarts == 0);
+  std::size_t before = other.count("collect");
+  CHECK(other.await("collect", before + 3));
+}
+
+TEST_CASE_FIXTURE(Reloading, "a hundred replacements leave nothing behind but the mapped files") {
+  REQUIRE(runs());
+  for (int i = 0; i < 100; ++i) REQUIRE(why_not(replace()) == "");
+  CHECK(old.count("create") == 101);
+  CHECK(old.count("destroy") == 100);
+  CHECK(stage.manager().status().size() == 2);
+}
