@@ -38,7 +38,8 @@ struct Command {
   Result<void> (*run)(const Invocation&);
 };
 
-extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kDecisions, kSql, kPluginBench, kPluginInfo, kPluginRecord, kPluginReload, kPluginRun;
+extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kDecisions, kSql, kPluginBench, kPluginCheck,
+    kPluginExplain, kPluginInfo, kPluginRecord, kPluginReload, kPluginRun;
 
 // What the agent answers to GET `target`, when that is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);

@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock";
 
 std::vector<const Command*> commands() {
-  return {&kTop, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kDecisions, &kSql, &kPluginInfo, &kPluginRun, &kPluginBench, &kPluginRecord, &kPluginReload};
+  return {&kTop, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kDecisions, &kSql, &kPluginInfo, &kPluginCheck,
+          &kPluginExplain, &kPluginRun, &kPluginBench, &kPluginRecord, &kPluginReload};
 }
 
 po::options_description options_of(const Command& command) {

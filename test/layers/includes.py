@@ -51,6 +51,8 @@ HEAVY = {
     'sqlite3.h': ['store'],
     'openssl/': ['host'],
     'prometheus/': ['metric'],
+    'gelf.h': ['workshop'],
+    'libelf.h': ['workshop'],
     'bpf/': [],
 }
 

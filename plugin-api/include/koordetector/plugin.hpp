@@ -100,11 +100,39 @@ class Strided {
   std::uint32_t n_, stride_;
 };
 
+// How large revision /1 of a service was when it was published. What came later is asked for with KOORD_HAS().
+template <class Table>
+constexpr std::size_t published_size = sizeof(std::uint32_t);
+template <>
+inline constexpr std::size_t published_size<koord_svc_metrics> = 72;
+template <>
+inline constexpr std::size_t published_size<koord_svc_state> = 80;
+template <>
+inline constexpr std::size_t published_size<koord_svc_kv> = 24;
+template <>
+inline constexpr std::size_t published_size<koord_svc_config> = 48;
+template <>
+inline constexpr std::size_t published_size<koord_svc_clock> = 24;
+template <>
+inline constexpr std::size_t published_size<koord_svc_fs> = 24;
+template <>
+inline constexpr std::size_t published_size<koord_svc_cgroup> = 32;
+template <>
+inline constexpr std::size_t published_size<koord_svc_capabilities> = 24;
+template <>
+inline constexpr std::size_t published_size<koord_svc_knobs> = 24;
+template <>
+inline constexpr std::size_t published_size<koord_svc_evict> = 16;
+template <>
+inline constexpr std::size_t published_size<koord_svc_audit> = 16;
+
 // A service that the plugin cannot do without; name it in the manifest's `requires` as well.
 template <class Table>
 const Table* require(const koord_host* host, const char* id) {
   const auto* table = static_cast<const Table*>(host->get_service(host, id));
   if (!table) throw Failure(KOORD_E_UNSUPPORTED, std::string("the host does not offer ") + id);
+  if (table->struct_size < published_size<Table>)
+    throw Failure(KOORD_E_UNSUPPORTED, std::string("the host offers less of ") + id + " than was published");
   return table;
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the libraries export that a file needs, and those that these need in turn, read from their files in the
+// directories where the loader of this machine finds its own. [any thread]
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace koord::check {
+
+class LibrarySymbols {
+ public:
+  explicit LibrarySymbols(const std::vector<std::string>& needed);
+
+  bool has(const std::string& symbol) const { return symbols_.contains(symbol); }
+  // Libraries that are nowhere or cannot be read.
+  const std::vector<std::string>& missing() const { return missing_; }
+
+ private:
+  std::unordered_set<std::string> symbols_;
+  std::vector<std::string> missing_;
+};
+
+}  // namespace koord::check

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workshop/check/life_rules.hpp"
+
+#include <malloc.h>
+
+#include <chrono>
+#include <thread>
+
+#include "core/workshop/check/performance.hpp"
+#include "core/workshop/check/process_state.hpp"
+
+namespace koord::check {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr int kLives = 100;
+constexpr int kFirstLives = 10;  // in which things are made that are made once
+constexpr Duration kForLives = std::chrono::seconds(2);
+constexpr std::int64_t kLeakedBytes = 8;  // of a life, on the heap: less is none
+constexpr Duration kForLateCalls = std::chrono::milliseconds(300);
+
+Outcome judge(const Sightings& sightings) {
+  const std::string first = sightings.first();
+  return first.empty() ? Outcome{} : Outcome::failed(first);
+}
+
+// On the host that all of them have one after the other: a host of its own for each would grow this process.
+void short_life(Part& part, WatchedHost& host) {
+  Player player = part.player_on(host);
+  if (player.create() != KOORD_OK) return;
+  if (player.init() == KOORD_OK) {
+    if (part.suspect.run_ends) player.start_run();
+    player.tick();
+    player.stop();
+  }
+  player.destroy(false);
+}
+
+// Lives so many, fewer when they are long; says how many it was.
+int many_lives(Part& part, WatchedHost& host, int most) {
+  const auto end = Steady::now() + kForLives;
+  int lived = 0;
+  for (; lived < most && (lived < kFirstLives || Steady::now() < end); ++lived) short_life(part, host);
+  return lived;
+}
+
+std::int64_t heap_in_use() {
+  const struct mallinfo2 now = ::mallinfo2();
+  return static_cast<std::int64_t>(now.uordblks + now.hblkhd);
+}
+
+// What ends behind the back of destroy() gets time for it.
+template <class Count>
+std::size_t settled(Count count, std::size_t expected) {
+  const auto end = Steady::now() + std::chrono::seconds(2);
+  while (count() > expected && Steady::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return count();
+}
+
+// Fewer than one in ten lives: that is no leak but something that comes and goes.
+bool is_leak(std::size_t before, std::size_t after, int lives) {
+  return after > before && after - before > static_cast<std::size_t>(lives) / 10;
+}
+
+Outcome leaked(std::size_t before, std::size_t after, int lives, const std::string& what) {
+  if (!is_leak(before, after, lives)) return {};
+  return Outcome::failed(std::to_string(after - before) + " more " + what + " after " + std::to_string(lives) + " lives of create, init, destroy");
+}
+
+template <class Count>
+Outcome judge_leak(const Suspect& suspect, const char* what, Count count) {
+  return perform(suspect, [&](Part& part) -> Outcome {
+    WatchedHost& host = part.add_host();
+    many_lives(part, host, kFirstLives);
+    const std::size_t before = count();
+    const int lives = many_lives(part, host, kLives);
+    return leaked(before, settled(count, before), lives, what);
+  });
+}
+
+// Bytes a life, when each quarter of all lives has left some; what comes to rest in caches or comes and goes does not do so.
+std::int64_t heap_leak(Part& part, WatchedHost& host, int& lives) {
+  constexpr int kQuarters = 4;
+  const std::int64_t begin = heap_in_use();
+  bool leaks = true;
+  for (int quarter = 0; quarter < kQuarters; ++quarter) {
+    const std::int64_t before = heap_in_use();
+    const int lived = many_lives(part, host, kLives / kQuarters);
+    leaks = leaks && heap_in_use() - before >= kLeakedBytes * lived;
+    lives += lived;
+  }
+  return leaks ? (heap_in_use() - begin) / lives : 0;
+}
+
+Outcome judge_life(Part& part) {
+  const Life life = live(part);
+  if (life.init == KOORD_E_UNSUPPORTED) return Outcome::not_applicable("it cannot work on this machine: " + life.failure);
+  if (!life.went_well()) return Outcome::failed(life.failure);
+  return judge(part.scene.seen().not_a_status);
+}
+
+Outcome judge_duet(Part& part) {
+  Player first = part.player(), second = part.player();
+  if (first.create() != KOORD_OK || second.create() != KOORD_OK) return Outcome::failed("create(), twice: " + second.last_failure());
+  if (first.self() && first.self() == second.self()) return Outcome::failed("create() gave the same object to both");
+  const bool began = first.init() == KOORD_OK;
+  if (began && second.init() != KOORD_OK) return Outcome::failed("beside another instance, " + second.last_failure());
+  bool ticked = !began;
+  for (int i = 0; began && i < 3; ++i) {
+    ticked |= is_fine(first.tick());
+    second.tick();
+  }
+  second.stop();
+  second.destroy();
+  if (began) first.tick();
+  first.stop();
+  first.destroy();
+  if (Outcome seen = judge(part.scene.seen().other_instance); seen.kind == Outcome::Kind::failed) return seen;
+  return ticked || !part.suspect.lives ? Outcome{} : Outcome::failed("beside another instance, " + first.last_failure());
+}
+
+}  // namespace
+
+Outcome lives(Suspect& suspect) {
+  Outcome outcome = perform(suspect, judge_life);
+  suspect.lives = outcome.kind == Outcome::Kind::passed;
+  return outcome;
+}
+
+Outcome ends_its_run(Suspect& suspect) {
+  Outcome outcome = perform(suspect, [](Part& part) -> Outcome {
+    if (!part.info().runs) return Outcome::not_applicable("it has no run()");
+    Player player = part.player();
+    if (player.create() != KOORD_OK || player.init() != KOORD_OK) return Outcome::not_applicable(player.last_failure());
+    player.start_run();
+    player.tick();
+    if (player.stop()) return {};
+    // Its thread uses what would be destroyed here.
+    return Outcome::failed("run() of class '" + part.info().name + "' had not returned 5 s after stop() and the signal");
+  });
+  suspect.run_ends = outcome.kind == Outcome::Kind::passed;
+  return outcome;
+}
+
+Outcome leaks_no_descriptors(Suspect& suspect) { return judge_leak(suspect, "open descriptors", count_descriptors); }
+
+Outcome leaks_no_threads(Suspect& suspect) { return judge_leak(suspect, "threads", count_threads); }
+
+Outcome leaks_no_memory(Suspect& suspect) {
+  return perform(suspect, [](Part& part) -> Outcome {
+    part.scene.mischief().keeps_nothing = true;
+    WatchedHost& host = part.add_host();
+    many_lives(part, host, kFirstLives);
+    const std::size_t threads = count_threads(), mappings = count_mappings();
+    int lives = 0;
+    const std::int64_t leaked_bytes = heap_leak(part, host, lives);
+    if (is_leak(threads, settled(count_threads, threads), lives)) return Outcome::not_applicable("it cannot be told while threads are left behind");
+    if (leaked_bytes > 0)
+      return Outcome::failed(std::to_string(leaked_bytes) + " bytes more on the heap after each life of create, init, destroy");
+    return leaked(mappings, count_mappings(), lives, "mappings");
+  });
+}
+
+Outcome shares_nothing_between_instances(Suspect& suspect) { return perform(suspect, judge_duet); }
+
+Outcome calls_where_it_may(Suspect& suspect) {
+  return perform(suspect, [](Part& part) {
+    live(part);
+    return judge(part.scene.seen().out_of_place);
+  });
+}
+
+Outcome is_silent_after_destroy(Suspect& suspect) {
+  return perform(suspect, [](Part& part) {
+    live(part);
+    live(part);
+    const auto end = Steady::now() + kForLateCalls;
+    while (part.scene.seen().after_destroy.first().empty() && Steady::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return judge(part.scene.seen().after_destroy);
+  });
+}
+
+Outcome lets_no_exception_out(Suspect& suspect) {
+  return perform(suspect, [](Part& part) {
+    live(part);
+    for (koord_status answer : {KOORD_E_IO, -999}) {
+      note_circumstance("every service answers " + std::to_string(answer));
+      part.scene.mischief().answer = answer;
+      live(part);
+    }
+    return judge(part.scene.seen().thrown);
+  });
+}
+
+}  // namespace koord::check

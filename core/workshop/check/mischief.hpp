@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a host does to a plugin in one trial, all of it within the contract of plugin.h, and what it has seen the plugin do.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "koordetector/plugin.h"
+
+namespace koord::check {
+
+enum class Tables : std::uint8_t {
+  whole,
+  cut,    // of a host that has the service in name only: nothing behind the header can be read
+  grown,  // of a newer host
+};
+
+enum class Lending : std::uint8_t {
+  plainly,
+  read_only,   // snapshots and arguments stand in memory that cannot be written
+  until_back,  // and cannot be read after they are released
+  widely,      // growable records are longer than plugin.h knows them, as those of a newer host
+};
+
+struct Mischief {
+  std::set<std::string, std::less<>> missing;   // services that are not offered
+  std::optional<koord_status> answer;           // what every call of a service answers that can fail
+  bool needs_more = false;  // an answer is longer each time than the plugin was told before, up to a limit
+  bool keeps_nothing = false;  // of samples and log lines, so that the host does not grow
+  Tables tables = Tables::whole;
+  Lending lending = Lending::plainly;
+};
+
+// [any thread]
+class Sightings {
+ public:
+  void add(std::string text) {
+    std::lock_guard lock(mutex_);
+    if (texts_.size() < kMost && std::find(texts_.begin(), texts_.end(), text) == texts_.end()) texts_.push_back(std::move(text));
+  }
+  // The first; empty: none.
+  std::string first() const {
+    std::lock_guard lock(mutex_);
+    return texts_.empty() ? "" : texts_.front();
+  }
+
+ private:
+  static constexpr std::size_t kMost = 16;
+  mutable std::mutex mutex_;
+  std::vector<std::string> texts_;
+};
+
+struct Seen {
+  Sightings out_of_place;    // a call where the contract has none
+  Sightings after_destroy;   // through the host of an instance that is gone
+  Sightings other_instance;  // through the host of another instance than the one that was called
+  Sightings thrown;          // exceptions that left the plugin
+  Sightings not_a_status;
+};
+
+}  // namespace koord::check

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Player: one instance of a class of the plugin, called as a host calls it. What leaves the plugin in another way than by
+// a status is seen by the scene. One thread at a time; run() has its own.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "core/host/home.hpp"
+#include "core/host/module.hpp"
+#include "core/host/stop_signal.hpp"
+#include "core/workshop/check/lent_memory.hpp"
+#include "core/workshop/check/scene.hpp"
+
+namespace koord::check {
+
+class Player {
+ public:
+  Player(Scene& scene, const host::Module& module, std::size_t class_index, WatchedHost& host);
+  // Ends what has not ended: whoever forgets it leaks.
+  ~Player();
+  Player(const Player&) = delete;
+  Player& operator=(const Player&) = delete;
+
+  koord_status create();
+  koord_status init();
+  // What this kind is there for, once, a period later: collect, evaluate, url and its samples, handle for each stage.
+  koord_status tick();
+  // The same, at a time of its own.
+  koord_status tick_at(std::uint64_t now_ns);
+  koord_status on_event(std::uint32_t what);
+  void start_run();
+  // stop(), the signal, and whether run() returned within the 5 s that plugin.h gives it. Once.
+  bool stop();
+  // The host is buried, unless others are to have it.
+  void destroy(bool and_bury = true);
+
+  const host::ClassInfo& info() const { return info_; }
+  WatchedHost& host() { return host_; }
+  void* self() const { return self_; }
+  // "collect(): KOORD_E_IO: text", of the last call that was no success.
+  const std::string& last_failure() const { return last_failure_; }
+
+ private:
+  template <class F>
+  koord_status call(std::string_view name, F&& function);
+  koord_status evaluate(std::uint64_t now_ns);
+  koord_status ask_url();
+  koord_status handle_all();
+  LentMemory& lend_anew();
+
+  Scene& scene_;
+  const koord_class& class_;
+  const host::ClassInfo& info_;
+  WatchedHost& host_;
+  void* self_ = nullptr;
+  std::string last_failure_;
+  std::unique_ptr<LentMemory> lent_;
+
+  host::StopSignal signal_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool running_ = false;
+  std::thread runner_;
+};
+
+}  // namespace koord::check

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scene: what stands around a plugin in one trial: a stage on this machine's trees, a clock that is moved, pods, the
+// mischief that is on the programme, and what was seen. One thread at a time, but for what the plugin calls.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/manual_clock.hpp"
+#include "core/workshop/check/watched_host.hpp"
+#include "core/workshop/stage.hpp"
+
+namespace koord::check {
+
+class Scene {
+ public:
+  Scene();
+
+  ManualClock& clock() { return clock_; }
+  workshop::Stage& stage() { return stage_; }
+  Mischief& mischief() { return mischief_; }
+  Seen& seen() { return seen_; }
+
+  void publish_pods(std::size_t count);
+
+  // A host for one more instance. It stays as long as the scene.
+  WatchedHost& add_host(const std::string& plugin_id, const std::string& kind, const std::string& config_json);
+
+ private:
+  ManualClock clock_;
+  workshop::Stage stage_;
+  Mischief mischief_;
+  Seen seen_;
+  std::vector<std::unique_ptr<WatchedHost>> hosts_;
+};
+
+}  // namespace koord::check

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workshop/check/service_rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/host/grants.hpp"
+#include "core/host/status.hpp"
+#include "core/workshop/check/performance.hpp"
+
+namespace koord::check {
+namespace {
+
+constexpr std::size_t kManyPods = 5000;
+
+// What went well on a dutiful host must go well here, too.
+Outcome judge_as_before(Part& part, const std::string& circumstance) {
+  note_circumstance(circumstance);
+  const Life life = live(part);
+  if (!part.suspect.lives || life.went_well()) return {};
+  return Outcome::failed(circumstance + ": " + life.failure);
+}
+
+// Whatever it says is right, as long as it lives to say it.
+void live_under(Part& part, const std::string& circumstance) {
+  note_circumstance(circumstance);
+  live(part);
+}
+
+bool is_granted(const Part& part, const std::string& service) {
+  const auto granted = host::granted_services(part.info().kind);
+  return std::find(granted.begin(), granted.end(), service) != granted.end();
+}
+
+Outcome refuses_without(Part& part, const std::string& service) {
+  note_circumstance("without " + service);
+  part.scene.mischief().missing = {service};
+  const Life life = live(part);
+  part.scene.mischief().missing.clear();
+  if (!life.began) return {};
+  return Outcome::failed("init() returned KOORD_OK without " + service + ", which the manifest requires");
+}
+
+void tick_and_tell(Player& player) {
+  player.tick();
+  player.on_event(KOORD_ON_PODS | KOORD_ON_NODE | KOORD_ON_CONFIG);
+}
+
+}  // namespace
+
+Outcome refuses_without_a_required_service(Suspect& suspect) {
+  if (suspect.manifest->required_services.empty()) return Outcome::not_applicable("it requires no service");
+  return perform(suspect, [](Part& part) -> Outcome {
+    for (const std::string& service : part.suspect.manifest->required_services) {
+      // Of several classes one may need it and another not.
+      const bool alone = part.module.classes().size() == 1;
+      if (!is_granted(part, service)) continue;
+      if (Outcome outcome = refuses_without(part, service); alone && outcome.kind == Outcome::Kind::failed) return outcome;
+    }
+    return {};
+  });
+}
+
+Outcome does_without_optional_services(Suspect& suspect) {
+  if (suspect.manifest->optional_services.empty()) return Outcome::not_applicable("it names no optional service");
+  return perform(suspect, [](Part& part) -> Outcome {
+    for (const std::string& service : part.suspect.manifest->optional_services) {
+      part.scene.mischief().missing = {service};
+      if (Outcome outcome = judge_as_before(part, "without " + service); outcome.kind == Outcome::Kind::failed) return outcome;
+    }
+    return {};
+  });
+}
+
+Outcome stands_failing_services(Suspect& suspect) {
+  return perform(suspect, [](Part& part) -> Outcome {
+    for (koord_status answer : {KOORD_E_AGAIN, KOORD_E_DENIED, KOORD_E_DEADLINE}) {
+      const std::string circumstance = "every service answers " + host::name_of_status(answer);
+      part.scene.mischief().answer = answer;
+      live_under(part, circumstance + " from the beginning on");
+      part.scene.mischief().answer.reset();
+      note_circumstance(circumstance + " after init()");
+      Player player = part.player();
+      if (player.create() != KOORD_OK || player.init() != KOORD_OK) continue;
+      player.tick();
+      part.scene.mischief().answer = answer;
+      for (int i = 0; i < 3; ++i) tick_and_tell(player);
+      part.scene.mischief().answer.reset();
+      player.tick();
+    }
+    return {};
+  });
+}
+
+Outcome stands_growing_answers(Suspect& suspect) {
+  return perform(suspect, [](Part& part) -> Outcome {
+    part.scene.mischief().needs_more = true;
+    live_under(part, "each answer is longer than *need told before");
+    return {};
+  });
+}
+
+Outcome stands_jumps_of_time(Suspect& suspect) {
+  return perform(suspect, [](Part& part) -> Outcome {
+    Player player = part.player();
+    if (player.create() != KOORD_OK || player.init() != KOORD_OK) return {};
+    ManualClock& clock = part.scene.clock();
+    player.tick();
+    note_circumstance("two ticks at the same time");
+    player.tick_at(to_ns(clock.now()));
+    note_circumstance("host time a nanosecond later");
+    clock.advance(Duration(1));
+    player.tick_at(to_ns(clock.now()));
+    note_circumstance("host time a day later");
+    clock.advance(std::chrono::hours(24));
+    player.tick();
+    for (auto [words, step] : {std::pair("wall time an hour back", -1), std::pair("wall time a year ahead", 8760)}) {
+      note_circumstance(words);
+      clock.step_wall(std::chrono::hours(step));
+      player.tick();
+    }
+    note_circumstance("host time ten years later");
+    clock.advance(std::chrono::hours(24 * 3650));
+    player.tick();
+    return {};
+  });
+}
+
+Outcome stands_any_number_of_pods(Suspect& suspect) {
+  return perform(suspect, [](Part& part) -> Outcome {
+    Player player = part.player();
+    if (player.create() != KOORD_OK || player.init() != KOORD_OK) return {};
+    for (std::size_t pods : {std::size_t{0}, kManyPods, std::size_t{1}, std::size_t{0}}) {
+      note_circumstance(std::to_string(pods) + " pods on the node");
+      part.scene.publish_pods(pods);
+      player.on_event(KOORD_ON_PODS);
+      player.tick();
+    }
+    return {};
+  });
+}
+
+Outcome refuses_cut_tables(Suspect& suspect) {
+  return perform(suspect, [](Part& part) -> Outcome {
+    part.scene.mischief().tables = Tables::cut;
+    note_circumstance("the tables of the services end behind their struct_size");
+    const Life life = live(part);
+    const auto& required = part.suspect.manifest->required_services;
+    const bool needs = std::any_of(required.begin(), required.end(), [&](const std::string& service) { return is_granted(part, service); });
+    if (!life.began || !needs || part.module.classes().size() > 1) return {};
+    return Outcome::failed("init() returned KOORD_OK though the tables of the services have no members");
+  });
+}
+
+Outcome takes_grown_tables(Suspect& suspect) {
+  return perform(suspect, [](Part& part) {
+    part.scene.mischief().tables = Tables::grown;
+    return judge_as_before(part, "the tables of the services are longer than plugin.h has them");
+  });
+}
+
+Outcome steps_by_the_stride(Suspect& suspect) {
+  return perform(suspect, [](Part& part) {
+    part.scene.mischief().lending = Lending::widely;
+    return judge_as_before(part, "records in arrays stand further apart than their sizeof");
+  });
+}
+
+Outcome writes_to_nothing_borrowed(Suspect& suspect) {
+  return perform(suspect, [](Part& part) -> Outcome {
+    part.scene.mischief().lending = Lending::read_only;
+    live_under(part, "what the host lends stands in read-only memory");
+    return {};
+  });
+}
+
+Outcome keeps_nothing_borrowed(Suspect& suspect) {
+  return perform(suspect, [](Part& part) -> Outcome {
+    part.scene.mischief().lending = Lending::until_back;
+    note_circumstance("what the host has lent cannot be read after it is released");
+    const Life life = live(part);
+    if (life.held == 0) return {};
+    return Outcome::failed(std::to_string(life.held) + " snapshots of the state were not released when destroy() had returned");
+  });
+}
+
+}  // namespace koord::check

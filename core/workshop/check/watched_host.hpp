@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// WatchedHost: what one instance is given for its host in a trial. Calls go on to the real services of a stage, after the
+// mischief of the trial has had its turn, and misuse is seen. It stays when the instance is gone, so that a call that
+// comes too late is seen and not a crash. [any thread]
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/host/plugin_context.hpp"
+#include "core/workshop/check/mischief.hpp"
+#include "koordetector/plugin.h"
+
+namespace koord::check {
+
+class WatchedHost {
+ public:
+  // `mischief` and `seen` outlive everything.
+  WatchedHost(std::unique_ptr<host::PluginContext> real, const Mischief& mischief, Seen& seen);
+  WatchedHost(const WatchedHost&) = delete;
+  WatchedHost& operator=(const WatchedHost&) = delete;
+
+  const koord_host* abi() const { return &host_; }
+  host::PluginContext& real() { return *real_; }
+  Seen& seen() { return seen_; }
+  const Mischief& mischief() const { return mischief_; }
+
+  // destroy() has returned.
+  void bury();
+  std::size_t snapshots_held() const { return held_.load(); }
+
+  // A call of the plugin on this thread, from its beginning to its end.
+  class Call {
+   public:
+    Call(WatchedHost& host, std::string_view name);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    WatchedHost* outer_host_;
+    std::string_view outer_name_;
+  };
+
+  // ---- for the services ----
+  static WatchedHost& of(const koord_host* host) { return *static_cast<WatchedHost*>(host->impl); }
+  // Sees what is wrong about this call here and now; the host to go on with, or nullptr: there is none any more.
+  const koord_host* admit(std::string_view service_call);
+  // The answer of a service that can fail, when the trial wants another than the real one.
+  std::optional<koord_status> answer() const { return mischief_.answer; }
+  // How much longer the answer is said to be than the buffer; 0: leave it as it is.
+  std::uint64_t lengthen();
+  void hold_snapshot(int change) { held_ += static_cast<std::size_t>(change); }
+
+ private:
+  static const void* get_service(const koord_host* host, const char* id);
+  static void log(const koord_host* host, std::int32_t level, koord_str message);
+  static void set_error(const koord_host* host, koord_status status, koord_str why);
+
+  std::unique_ptr<host::PluginContext> real_;
+  const Mischief& mischief_;
+  Seen& seen_;
+  koord_host host_;
+  std::atomic<bool> buried_ = false;
+  std::atomic<std::size_t> held_ = 0;
+  std::atomic<unsigned> lengthened_ = 0;
+};
+
+// The table that a plugin gets for the service with this id; nullptr: none such is watched.
+const void* watched_table(std::string_view id, const Mischief& mischief);
+
+}  // namespace koord::check

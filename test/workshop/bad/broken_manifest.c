@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* No gate would ever start it. */
+#include "sound.h"
+
+PLUGIN_TABLES(sound_create, sound_init, NULL, NULL, sound_destroy, sound_collect)
+PLUGIN_MANIFEST(SOUND_ID "requires=koord.metrics/1\n")
+PLUGIN_MODULE(module, manifest)
+PLUGIN_ENTRY

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decides for the whole process what a closed socket does. */
+#include <signal.h>
+
+#include "sound.h"
+
+static koord_status init(void *instance) {
+  signal(SIGPIPE, SIG_IGN);
+  return sound_init(instance);
+}
+
+PLUGIN_OF_INIT(init)

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cannot even be loaded. */
+#include "sound.h"
+
+__attribute__((constructor)) static void run_at_load(void) { abort(); }
+
+SOUND_PLUGIN

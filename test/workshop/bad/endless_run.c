@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Does not look at what tells it to stop. */
+#include <unistd.h>
+
+#include "sound.h"
+
+static koord_status run(void *instance, const koord_stop *stop) {
+  (void)instance, (void)stop;
+  while (pause()) continue;
+  return KOORD_OK;
+}
+
+PLUGIN(sound_create, sound_init, run, NULL, sound_destroy, sound_collect)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Another module each time. */
+#include "sound.h"
+
+PLUGIN_TABLES(sound_create, sound_init, NULL, NULL, sound_destroy, sound_collect)
+PLUGIN_MANIFEST(SOUND_MANIFEST)
+PLUGIN_MODULE(one, manifest)
+PLUGIN_MODULE(other, manifest)
+
+const koord_module *koord_entry_v1(void) {
+  static int calls;
+  return calls++ % 2 ? &other : &one;
+}

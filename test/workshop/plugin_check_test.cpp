@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl plugin check and koordctl plugin explain, as a user runs them.
+#include <doctest/doctest.h>
+
+#include <boost/json.hpp>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "core/workshop/check/rule.hpp"
+#include "test/support/child_process.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (!value) throw std::runtime_error(std::string(name) + " is not set: run this with meson test");
+  return value;
+}
+
+Finished koordctl(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), variable("KOORD_KOORDCTL"));
+  return run_to_end(arguments, std::chrono::minutes(2));
+}
+
+std::string bad_plugin(const std::string& name) { return variable("KOORD_BAD_PLUGINS") + "/" + name + ".so"; }
+
+bool says(const Finished& done, std::string_view text) { return done.output.find(text) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("acceptance 3: plugin info tells what a plugin is whose constructor aborts, and exits 0") {
+  const Finished told = koordctl({"plugin", "info", bad_plugin("constructor_aborts")});
+  CHECK(told.exit_status == 0);
+  for (const char* part : {"com.example.bad", "1.0.0", "koord.advisor/1", "koord.metrics/1, koord.state/1"})
+    CHECK_MESSAGE(says(told, part), told.output);
+}
+
+TEST_CASE("plugin check exits 0 when no rule is broken, and its last line is the sum") {
+  const Finished checked = koordctl({"plugin", "check", bad_plugin("sound")});
+  CHECK_MESSAGE(checked.exit_status == 0, checked.output);
+  CHECK_MESSAGE(says(checked, "\n32 passed, 0 failed, 2 not applicable\n"), checked.output);
+}
+
+TEST_CASE("plugin check exits 1 when a rule is broken, and says which and where to read on") {
+  const Finished checked = koordctl({"plugin", "check", bad_plugin("leaked_descriptor")});
+  CHECK(checked.exit_status == 1);
+  CHECK_MESSAGE(says(checked, "breaks K023; koordctl plugin explain K023 says more"), checked.output);
+}
+
+TEST_CASE("plugin check says the same as JSON") {
+  const Finished checked = koordctl({"plugin", "check", bad_plugin("sound"), "--json"});
+  const boost::json::object report = boost::json::parse(checked.output).as_object();
+  CHECK(report.at("failed").as_int64() == 0);
+  CHECK(report.at("rules").as_array().size() == check::rules().size());
+  const boost::json::object first = report.at("rules").as_array().at(0).as_object();
+  CHECK(first.at("rule").as_string() == "K001");
+  CHECK(first.at("result").as_string() == "passed");
+  CHECK(first.at("severity").as_string() == "error");
+}
+
+TEST_CASE("plugin check says what is wrong about what is no plugin at all") {
+  const Finished text = koordctl({"plugin", "check", "/etc/passwd"});
+  CHECK(text.exit_status == 1);
+  CHECK_MESSAGE(says(text, "'/etc/passwd': wanted an ELF file, found another"), text.output);
+  const Finished nothing = koordctl({"plugin", "check", "/no/such.so"});
+  CHECK(nothing.exit_status == 1);
+  CHECK_MESSAGE(says(nothing, "No such file or directory"), nothing.output);
+  const Finished version = koordctl({"plugin", "check", bad_plugin("sound"), "--glibc", "new"});
+  CHECK(version.exit_status == 1);
+  CHECK_MESSAGE(says(version, "--glibc 'new' is no version, expected one such as 2.31"), version.output);
+}
+
+TEST_CASE("plugin explain tells what a rule is about and how to mend what breaks it") {
+  const Finished told = koordctl({"plugin", "explain", "K012"});
+  CHECK(told.exit_status == 0);
+  CHECK_MESSAGE(says(told, "K012: a plugin has the same manifest in its module as in its file"), told.output);
+  CHECK_MESSAGE(says(told, "Mend it: "), told.output);
+}
+
+TEST_CASE("plugin explain lists the rules when there is none of that name") {
+  const Finished told = koordctl({"plugin", "explain", "K999"});
+  CHECK(told.exit_status == 1);
+  CHECK_MESSAGE(says(told, "no rule is called 'K999'; there are K001 K002"), told.output);
+}
