@@ -219,6 +219,16 @@ TEST_CASE("an external advisor keeps, changes and drops samples") {
   CHECK(calls.table->map_sample(calls.self, plugin::str("other"), &label, 1, sizeof label, &value) != KOORD_OK);
 }
 
+TEST_CASE("an external advisor names metrics, to a buffer that is long enough, and leaves others out") {
+  Calls<koord_external_advisor> calls(external_advisor);
+  char buf[64];
+  std::uint64_t need = 0;
+  CHECK(calls.table->map_metric(calls.self, plugin::str("kept"), buf, 3, &need) == KOORD_E_TOO_SMALL);
+  REQUIRE(calls.table->map_metric(calls.self, plugin::str("kept"), buf, sizeof buf, &need) == KOORD_OK);
+  CHECK(std::string(buf, need) == "probe_kept");
+  CHECK(calls.table->map_metric(calls.self, plugin::str("other"), buf, sizeof buf, &need) == KOORD_E_GONE);
+}
+
 TEST_CASE("only a plugin that says so has a thread, and it ends when it is told to") {
   CHECK(!Calls<koord_advisor>(advisor).table->life.run);
   Calls<koord_external_advisor> calls(external_advisor);

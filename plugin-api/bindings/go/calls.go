@@ -112,12 +112,28 @@ func koordGoURL(self C.uintptr_t, buffer *C.char, room C.uint64_t, need *C.uint6
 		if err != nil {
 			return err
 		}
-		*need = C.uint64_t(len(url))
-		if *need > room {
-			return ErrTooSmall
+		return answer(url, buffer, room, need)
+	})
+}
+
+// To the host's buffer, by the rule of the ABI.
+func answer(text string, buffer *C.char, room C.uint64_t, need *C.uint64_t) error {
+	*need = C.uint64_t(len(text))
+	if *need > room {
+		return ErrTooSmall
+	}
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(buffer)), int(room)), text)
+	return nil
+}
+
+//export koordGoMapMetric
+func koordGoMapMetric(self C.uintptr_t, name C.koord_str, buffer *C.char, room C.uint64_t, need *C.uint64_t) C.koord_status {
+	return with(self, func(mapper MetricMapper) error {
+		mapped, kept := mapper.MapMetric(text(name))
+		if !kept {
+			return ErrGone
 		}
-		copy(unsafe.Slice((*byte)(unsafe.Pointer(buffer)), int(room)), url)
-		return nil
+		return answer(mapped, buffer, room, need)
 	})
 }
 

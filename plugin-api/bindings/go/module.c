@@ -40,6 +40,10 @@ static koord_status map_sample(void *self, koord_str name, const koord_label *la
   return koordGoMapSample((uintptr_t)self, name, (koord_label *)labels, n, stride, value);
 }
 
+static koord_status map_metric(void *self, koord_str name, char *buf, uint64_t cap, uint64_t *need) {
+  return koordGoMapMetric((uintptr_t)self, name, buf, cap, need);
+}
+
 static koord_status evaluate(void *self, uint64_t now_ns, uint64_t deadline_ns) {
   return koordGoEvaluate((uintptr_t)self, now_ns, deadline_ns);
 }
@@ -79,6 +83,7 @@ static uint32_t fill_kind(table *table, uint32_t kind, uint32_t functions, uint3
     case KOORD_GO_EXTERNAL_ADVISOR:
       table->external_advisor.url = url;
       table->external_advisor.map_sample = functions & KOORD_GO_MAP_SAMPLE ? map_sample : NULL;
+      table->external_advisor.map_metric = functions & KOORD_GO_MAP_METRIC ? map_metric : NULL;
       return sizeof table->external_advisor;
     case KOORD_GO_QOS_STRATEGY:
       table->qos_strategy.evaluate = evaluate;

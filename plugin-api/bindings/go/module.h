@@ -19,6 +19,7 @@
 #define KOORD_GO_STOP 4u
 #define KOORD_GO_MAP_SAMPLE 8u
 #define KOORD_GO_ON_APPLIED 16u
+#define KOORD_GO_MAP_METRIC 32u
 
 /* Adds a class, whose kind and vtable it sets; 0: there are too many. */
 int koord_go_add(uint32_t kind, koord_class cls, uint32_t functions, uint32_t stages);

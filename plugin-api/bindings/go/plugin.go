@@ -59,6 +59,12 @@ type SampleMapper interface {
 	MapSample(name string, labels Labels, value float64) (float64, bool)
 }
 
+// MetricMapper is an ExternalAdvisor that says what each of the endpoint's metrics is called here, and false to leave it
+// out; asked once for each.
+type MetricMapper interface {
+	MapMetric(name string) (string, bool)
+}
+
 // AppliedHandler is a QosStrategy that hears what became of its plan.
 type AppliedHandler interface {
 	OnApplied(results []IntentResult) error
@@ -131,11 +137,13 @@ func optional(plugin any) (functions C.uint32_t) {
 	_, runs := plugin.(Runner)
 	_, stops := plugin.(Stopper)
 	_, maps := plugin.(SampleMapper)
+	_, names := plugin.(MetricMapper)
 	_, applied := plugin.(AppliedHandler)
 	has(C.KOORD_GO_ON_EVENT, handles)
 	has(C.KOORD_GO_RUN, runs)
 	has(C.KOORD_GO_STOP, stops)
 	has(C.KOORD_GO_MAP_SAMPLE, maps)
+	has(C.KOORD_GO_MAP_METRIC, names)
 	has(C.KOORD_GO_ON_APPLIED, applied)
 	return functions
 }

@@ -945,6 +945,10 @@ pub trait ExternalAdvisor: Plugin {
     /// "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics"; asked at start and after a configuration event.
     /// [strand]
     fn url(&mut self) -> Result<String>;
+    /// What the endpoint's metric is called here; `None` leaves it out. Asked once for each metric. [strand]
+    fn map_metric(&mut self, name: &str) -> Option<String> {
+        Some(name.to_owned())
+    }
     /// See one scraped sample, change its value; false drops it. [strand]
     fn map_sample(&mut self, _name: &str, _labels: Strided<'_, Label<'_>>, _value: &mut f64) -> bool {
         true
@@ -1112,20 +1116,35 @@ unsafe extern "C" fn collect<T: Advisor>(instance: *mut c_void, now_ns: u64, dea
     with(instance, |plugin: &mut T| plugin.collect(now_ns, deadline_ns))
 }
 
+// An answer to the host's buffer, by the rule of the ABI.
+unsafe fn answer(text: &str, buf: *mut c_char, cap: u64, need: *mut u64) -> Result<()> {
+    *need = text.len() as u64;
+    if *need > cap {
+        return check(KOORD_E_TOO_SMALL);
+    }
+    ptr::copy_nonoverlapping(text.as_ptr(), buf.cast(), text.len());
+    Ok(())
+}
+
 unsafe extern "C" fn url<T: ExternalAdvisor>(
     instance: *mut c_void,
     buf: *mut c_char,
     cap: u64,
     need: *mut u64,
 ) -> koord_status {
-    with(instance, |plugin: &mut T| {
-        let url = plugin.url()?;
-        *need = url.len() as u64;
-        if *need > cap {
-            return check(KOORD_E_TOO_SMALL);
-        }
-        ptr::copy_nonoverlapping(url.as_ptr(), buf.cast(), url.len());
-        Ok(())
+    with(instance, |plugin: &mut T| answer(&plugin.url()?, buf, cap, need))
+}
+
+unsafe extern "C" fn map_metric<T: ExternalAdvisor>(
+    instance: *mut c_void,
+    name: koord_str,
+    buf: *mut c_char,
+    cap: u64,
+    need: *mut u64,
+) -> koord_status {
+    with(instance, |plugin: &mut T| match plugin.map_metric(text_of(name)) {
+        Some(mapped) => answer(&mapped, buf, cap, need),
+        None => check(KOORD_E_GONE),
     })
 }
 
@@ -1196,6 +1215,7 @@ impl<T: ExternalAdvisor> Table<T> {
         life: lifecycle::<T>(stride_of::<koord_external_advisor>()),
         url: Some(url::<T>),
         map_sample: Some(map_sample::<T>),
+        map_metric: Some(map_metric::<T>),
     };
 }
 
@@ -2024,6 +2044,15 @@ pub mod abi {
                 value: *mut f64,
             ) -> koord_status,
         >,
+        pub map_metric: Option<
+            unsafe extern "C" fn(
+                instance: *mut c_void,
+                name: koord_str,
+                buf: *mut c_char,
+                cap: u64,
+                need: *mut u64,
+            ) -> koord_status,
+        >,
     }
 
     #[repr(C)]
@@ -2165,7 +2194,7 @@ pub mod abi {
         const _: () = assert!(size_of::<koord_svc_audit>() == 16);
         const _: () = assert!(size_of::<koord_lifecycle>() == 56);
         const _: () = assert!(size_of::<koord_advisor>() == 64);
-        const _: () = assert!(size_of::<koord_external_advisor>() == 72);
+        const _: () = assert!(size_of::<koord_external_advisor>() == 80);
         const _: () = assert!(size_of::<koord_qos_strategy>() == 72);
         const _: () = assert!(size_of::<koord_hook_request>() == 64);
         const _: () = assert!(size_of::<koord_hook_response>() == 32);

@@ -524,9 +524,14 @@ typedef struct koord_external_advisor {
   /* Required. "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics"; asked at start and after a
    * configuration event. [strand] */
   koord_status (*url)(void *self, char *buf, uint64_t cap, uint64_t *need);
-  /* Optional. See one scraped sample, change its value; non-zero drops it. [strand] */
+  /* Optional. See one scraped sample, change its value; non-zero drops it. Of a histogram once for all of its lines,
+   * with the count as the value, which stays as it is. After KOORD_E_PANIC nothing of the scrape is taken. [strand] */
   koord_status (*map_sample)(void *self, koord_str name, const koord_label *labels, uint32_t n, uint32_t stride,
                              double *value);
+  /* Optional. What the endpoint's metric is called here, a name as koord_metric_desc has it; non-zero leaves the metric
+   * out. Asked once for each metric, before map_sample(), and again after a configuration event. Without it a metric
+   * keeps its name, and one whose name is taken (host_, http_, plugin_, store_ are the host's) is left out. [strand] */
+  koord_status (*map_metric)(void *self, koord_str name, char *buf, uint64_t cap, uint64_t *need);
 } koord_external_advisor;
 
 /* "koord.qos-strategy/1": decides which knobs to turn, through koord.knobs/1 only. */
@@ -647,7 +652,7 @@ KOORD_ASSERT_(sizeof(koord_svc_evict) == 16);
 KOORD_ASSERT_(sizeof(koord_svc_audit) == 16);
 KOORD_ASSERT_(sizeof(koord_lifecycle) == 56);
 KOORD_ASSERT_(sizeof(koord_advisor) == 64);
-KOORD_ASSERT_(sizeof(koord_external_advisor) == 72);
+KOORD_ASSERT_(sizeof(koord_external_advisor) == 80);
 KOORD_ASSERT_(sizeof(koord_qos_strategy) == 72);
 KOORD_ASSERT_(sizeof(koord_hook_request) == 64);
 KOORD_ASSERT_(sizeof(koord_hook_response) == 32);

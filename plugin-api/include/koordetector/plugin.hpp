@@ -314,6 +314,13 @@ std::string text_of(Ask&& ask) {
   }
 }
 
+// The other way round: an answer to the host's buffer, by the rule of the ABI.
+inline void answer(std::string_view text, char* buf, std::uint64_t cap, std::uint64_t* need) {
+  *need = text.size();
+  if (text.size() > cap) throw Refused(KOORD_E_TOO_SMALL, "the buffer is too small");
+  text.copy(buf, text.size());
+}
+
 // Told to an instance's own thread.
 class Stop {
  public:
@@ -359,6 +366,10 @@ class Advisor : public Plugin {
 class ExternalAdvisor : public Plugin {
  public:
   virtual std::string url() = 0;
+  // What the metric is called here; nothing leaves it out.
+  virtual std::optional<std::string> map_metric(std::string_view name) { return std::string(name); }
+  // False drops the sample.
+  virtual bool map_sample(std::string_view /*name*/, Strided<koord_label> /*labels*/, double& /*value*/) { return true; }
 };
 
 class QosStrategy : public Plugin {
@@ -423,18 +434,32 @@ struct AdvisorTable {
 template <class T>
 struct ExternalAdvisorTable {
   static koord_status url(void* self, char* buf, std::uint64_t cap, std::uint64_t* need) noexcept {
-    koord_status status = KOORD_OK;
-    koord_status guarded = Thunks<T>::call(self, [&](T& p) {
-      std::string url = p.url();
-      *need = url.size();
-      if (url.size() > cap)
-        status = KOORD_E_TOO_SMALL;
-      else
-        url.copy(buf, url.size());
-    });
-    return guarded != KOORD_OK ? guarded : status;
+    return Thunks<T>::call(self, [&](T& p) { answer(p.url(), buf, cap, need); });
   }
-  static constexpr koord_external_advisor table = {Thunks<T>::lifecycle(sizeof(koord_external_advisor)), url, nullptr};
+  static koord_status map_sample(void* self, koord_str name, const koord_label* labels, std::uint32_t n,
+                                 std::uint32_t stride, double* value) noexcept {
+    bool kept = true;
+    koord_status guarded = Thunks<T>::call(self, [&](T& p) { kept = p.map_sample(view(name), {labels, n, stride}, *value); });
+    return kept ? guarded : KOORD_E_GONE;
+  }
+  static koord_status map_metric(void* self, koord_str name, char* buf, std::uint64_t cap, std::uint64_t* need) noexcept {
+    bool kept = true;
+    koord_status guarded = Thunks<T>::call(self, [&](T& p) {
+      std::optional<std::string> mapped = p.map_metric(view(name));
+      kept = mapped.has_value();
+      if (kept) answer(*mapped, buf, cap, need);
+    });
+    return kept ? guarded : KOORD_E_GONE;
+  }
+
+  // Only what T overrides is called.
+  static constexpr bool kMapsSamples =
+      !std::is_same_v<decltype(&T::map_sample), decltype(&ExternalAdvisor::map_sample)>;
+  static constexpr bool kMapsMetrics =
+      !std::is_same_v<decltype(&T::map_metric), decltype(&ExternalAdvisor::map_metric)>;
+  static constexpr koord_external_advisor table = {Thunks<T>::lifecycle(sizeof(koord_external_advisor)), url,
+                                                   kMapsSamples ? map_sample : nullptr,
+                                                   kMapsMetrics ? map_metric : nullptr};
 };
 
 template <class T>

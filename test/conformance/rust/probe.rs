@@ -139,6 +139,9 @@ impl ExternalAdvisor for Source {
         self.0.burn("url");
         Ok("http://127.0.0.1:9100/metrics".to_owned())
     }
+    fn map_metric(&mut self, name: &str) -> Option<String> {
+        (name == "kept").then(|| format!("probe_{name}"))
+    }
     fn map_sample(&mut self, name: &str, labels: Strided<'_, Label<'_>>, value: &mut f64) -> bool {
         self.0.burn("map_sample");
         *value *= 10.0;

@@ -220,6 +220,8 @@ func (s *source) URL() (string, error) {
 	return "http://127.0.0.1:9100/metrics", nil
 }
 
+func (s *source) MapMetric(name string) (string, bool) { return "probe_" + name, name == "kept" }
+
 func (s *source) MapSample(name string, labels k.Labels, value float64) (float64, bool) {
 	s.fuse.burn("map_sample")
 	return value * 10, name == "kept" && labels["a"] == "b"
