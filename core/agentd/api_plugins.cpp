@@ -16,6 +16,18 @@ json::object counts(const host::CallCounts& counts) {
           {"cpuSeconds", to_seconds(counts.cpu)}};
 }
 
+json::object scrape(const host::ScrapeStatus& scrape) {
+  return {{"scrapes", scrape.scrapes},
+          {"failures", scrape.failures},
+          {"problem", scrape.problem},
+          {"lastSeconds", to_seconds(scrape.duration)},
+          {"bytes", scrape.bytes},
+          {"taken", scrape.taken},
+          {"dropped", scrape.dropped},
+          {"leftOut", scrape.left_out},
+          {"leftOutBecause", scrape.left_out_because}};
+}
+
 json::object instance(const host::InstanceStatus& instance) {
   return {{"kind", instance.kind},
           {"name", instance.name},
@@ -26,7 +38,8 @@ json::object instance(const host::InstanceStatus& instance) {
           {"counts", counts(instance.counts)},
           {"lastError", instance.last_error},
           {"lastSeconds", to_seconds(instance.last_duration)},
-          {"url", instance.url},
+          {"url", instance.scrape.url},
+          {"scrape", instance.scrape.scrapes == 0 ? json::value() : scrape(instance.scrape)},
           {"process", instance.process}};
 }
 

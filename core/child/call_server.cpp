@@ -69,8 +69,10 @@ CallResult Tenant::call(Call call, Unpacker& in, UniqueFd fd, Packer& out) {
       out.add(std::string_view(url));
       return result;
     }
-    case Call::map_sample:
-      return map_sample(in, out);
+    case Call::map_metrics:
+      return map_metrics(in, out);
+    case Call::map_samples:
+      return map_samples(in, out);
     case Call::handle:
       return handle(in, out);
     case Call::stop:
@@ -118,12 +120,29 @@ CallResult Tenant::on_applied(Unpacker& in) {
   return home_->on_applied(results);
 }
 
-CallResult Tenant::map_sample(Unpacker& in, Packer& out) {
-  std::string_view name = in.text();
-  std::vector<koord_label> labels = in.labels();
-  auto value = in.number<double>();
-  CallResult result = home_->map_sample(name, labels, value);
-  out.add(value);
+CallResult Tenant::map_metrics(Unpacker& in, Packer& out) {
+  std::vector<host::ScrapedMetric> metrics(in.count(sizeof(std::uint64_t)));
+  for (host::ScrapedMetric& metric : metrics) metric.name = in.text();
+  CallResult result = home_->map_metrics(metrics);
+  for (const host::ScrapedMetric& metric : metrics)
+    out.add(metric.status).add(std::string_view(metric.mapped));
+  return result;
+}
+
+CallResult Tenant::map_samples(Unpacker& in, Packer& out) {
+  std::vector<host::ScrapedSample> samples(in.count(sizeof(std::uint64_t) + sizeof(double)));
+  std::vector<koord_label> labels;
+  std::vector<std::size_t> ends;  // of each sample's labels
+  for (host::ScrapedSample& sample : samples) {
+    sample.name = in.text();
+    for (const koord_label& label : in.labels()) labels.push_back(label);
+    sample.value = in.number<double>();
+    ends.push_back(labels.size());
+  }
+  for (std::size_t i = 0, begin = 0; i < samples.size(); begin = ends[i++])
+    samples[i].labels = std::span(labels).subspan(begin, ends[i] - begin);
+  CallResult result = home_->map_samples(samples);
+  for (const host::ScrapedSample& sample : samples) out.add(sample.status).add(sample.value);
   return result;
 }
 
@@ -167,6 +186,7 @@ void pack_classes(Packer& out, const std::vector<host::ClassInfo>& classes) {
     out.add(std::string_view(info.kind)).add(std::string_view(info.name)).add(std::string_view(info.config_schema));
     out.add(std::int64_t{info.period.count()}).add(info.stages);
     out.add(std::uint32_t{info.ticks}).add(std::uint32_t{info.runs}).add(std::uint32_t{info.takes_events});
+    out.add(std::uint32_t{info.maps_metrics}).add(std::uint32_t{info.maps_samples});
   }
 }
 
@@ -181,6 +201,8 @@ Result<std::vector<host::ClassInfo>> unpack_classes(Unpacker& in) {
     info.ticks = in.number<std::uint32_t>() != 0;
     info.runs = in.number<std::uint32_t>() != 0;
     info.takes_events = in.number<std::uint32_t>() != 0;
+    info.maps_metrics = in.number<std::uint32_t>() != 0;
+    info.maps_samples = in.number<std::uint32_t>() != 0;
   }
   if (!in.complete()) return invalid("the child's description of its plugin makes no sense");
   return classes;

@@ -30,7 +30,8 @@ class Tenant {
   host::CallResult create(Unpacker& in);
   host::CallResult run(UniqueFd stop);
   host::CallResult on_applied(Unpacker& in);
-  host::CallResult map_sample(Unpacker& in, Packer& out);
+  host::CallResult map_metrics(Unpacker& in, Packer& out);
+  host::CallResult map_samples(Unpacker& in, Packer& out);
   host::CallResult handle(Unpacker& in, Packer& out);
 
   std::shared_ptr<const host::Module> module_;

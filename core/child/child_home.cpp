@@ -30,6 +30,8 @@ using host::ClassInfo;
 constexpr Duration kCallPatience = std::chrono::hours(1);
 constexpr Duration kEndGrace = 500ms;
 constexpr std::size_t kMaxText = 4096;
+// A part may be larger by one item, which is no longer than a line of an exposition.
+constexpr std::size_t kPartBytes = 1 << 20;
 
 Packer request(Call call) {
   Packer packer;
@@ -101,11 +103,27 @@ class ChildHome final : public host::Home {
     return call(request(Call::url), [&](Unpacker& given) { url = given.text().substr(0, kMaxText); });
   }
 
-  CallResult map_sample(std::string_view name, std::span<const koord_label> labels, double& value) override {
-    Packer message = request(Call::map_sample);
-    message.add(name);
-    message.add(labels);
-    return call(message.add(value), [&](Unpacker& given) { value = given.number<double>(); });
+  CallResult map_metrics(std::span<host::ScrapedMetric> metrics) override {
+    return call_in_parts(
+        Call::map_metrics, metrics, [](Packer& out, const host::ScrapedMetric& metric) { out.add(metric.name); },
+        [](Unpacker& given, host::ScrapedMetric& metric) {
+          metric.status = given.number<koord_status>();
+          metric.mapped = given.text().substr(0, kMaxText);
+        });
+  }
+
+  CallResult map_samples(std::span<host::ScrapedSample> samples) override {
+    return call_in_parts(
+        Call::map_samples, samples,
+        [](Packer& out, const host::ScrapedSample& sample) {
+          out.add(sample.name);
+          out.add(sample.labels);
+          out.add(sample.value);
+        },
+        [](Unpacker& given, host::ScrapedSample& sample) {
+          sample.status = given.number<koord_status>();
+          sample.value = given.number<double>();
+        });
   }
 
   CallResult handle(const koord_hook_request& asked, const koord_hook_response& response) override {
@@ -154,6 +172,26 @@ class ChildHome final : public host::Home {
   CallResult call(const Packer& message, const Take& take = {}, int fd = -1) {
     if (!attendant_) return {.status = KOORD_E_GONE, .text = "there is no process", .lost = true};
     return exchange(strand_, guest_->process().calls(), message, take, fd);
+  }
+
+  // One call for as many items as go into a message.
+  template <class Item, class Add, class Take>
+  CallResult call_in_parts(Call call, std::span<Item> items, Add add, Take take) {
+    CallResult all;
+    for (std::size_t begin = 0, end = 0; begin < items.size() && all.ok(); begin = end) {
+      Packer body;
+      while (end < items.size() && body.bytes().size() < kPartBytes) add(body, items[end++]);
+      auto part = items.subspan(begin, end - begin);
+      Packer message = request(call);
+      message.add(static_cast<std::uint32_t>(part.size())).append(body);
+      CallResult one = this->call(message, [&](Unpacker& given) {
+        for (Item& item : part) take(given, item);
+      });
+      one.wall += all.wall;
+      one.cpu += all.cpu;
+      all = std::move(one);
+    }
+    return all;
   }
 
   CallResult exchange(std::mutex& turn, Channel& channel, const Packer& message, const Take& take, int fd = -1) {

@@ -27,7 +27,8 @@ enum class Call : std::uint32_t {
   evaluate,    // now, deadline
   on_applied,  // n results
   url,         // → url
-  map_sample,  // name, n labels, value → value
+  map_metrics,  // n names → n (status, its name)
+  map_samples,  // n (name, n labels, value) → n (status, value)
   handle,      // request → n (field, value), whether it rejects and why
   stop,
   destroy,

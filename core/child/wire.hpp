@@ -36,6 +36,12 @@ class Packer {
   }
   Packer& add(koord_str text) { return add(text.p ? std::string_view(text.p, text.n) : std::string_view()); }
 
+  // What another one packed.
+  Packer& append(const Packer& other) {
+    bytes_ += other.bytes_;
+    return *this;
+  }
+
   const std::string& bytes() const { return bytes_; }
 
  private:

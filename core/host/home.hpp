@@ -41,6 +41,21 @@ struct CallResult {
 // "KOORD_E_INVALID: text"
 std::string describe(const CallResult& result);
 
+// What an external advisor is asked about an endpoint's metric, and answers. The texts are the caller's.
+struct ScrapedMetric {
+  std::string_view name;
+  std::string mapped = {};  // to this name
+  koord_status status = KOORD_OK;
+  bool dropped() const { return status != KOORD_OK; }
+};
+struct ScrapedSample {
+  std::string_view name;  // of the metric, as the endpoint has it
+  std::span<const koord_label> labels;
+  double value = 0;
+  koord_status status = KOORD_OK;
+  bool dropped() const { return status != KOORD_OK; }
+};
+
 // What one class of a plugin says of itself, in plain values.
 struct ClassInfo {
   std::string kind;  // "koord.advisor/1" …
@@ -51,6 +66,11 @@ struct ClassInfo {
   bool ticks = false;         // has collect() or evaluate()
   bool runs = false;          // has run()
   bool takes_events = false;  // has on_event()
+  bool maps_metrics = false;  // has map_metric()
+  bool maps_samples = false;  // has map_sample()
+
+  // The host scrapes for it, each period.
+  bool is_scraped_for() const { return kind == "koord.external-advisor/1"; }
 };
 
 // What a home of its own may use. 0: no limit. In this process none holds.
@@ -83,8 +103,9 @@ class Home {
 
   // [strand] Of external advisors.
   virtual CallResult url(std::string& url) = 0;
-  virtual CallResult map_sample(std::string_view name, std::span<const koord_label> labels,
-                                double& value) = 0;
+  // The calls of a whole scrape: map_metric() and map_sample() for each. KOORD_OK, whatever was dropped; a panic ends them.
+  virtual CallResult map_metrics(std::span<ScrapedMetric> metrics) = 0;
+  virtual CallResult map_samples(std::span<ScrapedSample> samples) = 0;
 
   // [any] Of runtime hooks; between init() and destroy().
   virtual CallResult handle(const koord_hook_request& request, const koord_hook_response& response) = 0;

@@ -13,6 +13,17 @@ namespace koord::host {
 namespace {
 
 constexpr std::size_t kMaxUrl = 4096;
+constexpr std::size_t kMaxName = 1024;  // of a metric
+
+CallResult too_long(const char* call, std::uint64_t bytes, std::size_t most) {
+  return {.status = KOORD_E_INVALID,
+          .text = std::string(call) + "() of " + std::to_string(bytes) + " bytes, wanted at most " + std::to_string(most)};
+}
+
+// Any other status but KOORD_OK is the plugin's way to leave something out.
+bool ends_the_scrape(koord_status status) {
+  return status == KOORD_E_PANIC || status == KOORD_E_NOMEM || status == KOORD_E_TOO_SMALL;
+}
 
 CallResult not_of_this_kind(const char* call) {
   return {.status = KOORD_E_UNSUPPORTED, .text = std::string(call) + "() is not of this kind of plugin"};
@@ -87,19 +98,38 @@ class InProcessHome final : public Home {
     std::uint64_t need = 0;
     CallResult result = call("url", [&] { return table->url(self_, text.data(), text.size(), &need); });
     if (result.ok() && need <= text.size()) url = text.substr(0, need);
-    if (result.ok() && need > text.size()) {
-      result.status = KOORD_E_INVALID;
-      result.text = "url() of " + std::to_string(need) + " bytes, wanted at most " + std::to_string(kMaxUrl);
-    }
+    return result.ok() && need > text.size() ? too_long("url", need, kMaxUrl) : result;
+  }
+
+  CallResult map_metrics(std::span<ScrapedMetric> metrics) override {
+    const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
+    if (!has(table, &koord_external_advisor::map_metric)) return {};
+    std::string text(kMaxName, '\0');
+    std::uint64_t need = 0;
+    CallResult result = call("map_metric", [&]() -> koord_status {
+      for (ScrapedMetric& metric : metrics) {
+        koord_status status = table->map_metric(self_, as_str(metric.name), text.data(), text.size(), &need);
+        if (ends_the_scrape(status) || (status == KOORD_OK && need > text.size())) return status;
+        metric.status = status;
+        if (!metric.dropped()) metric.mapped = text.substr(0, need);
+      }
+      return KOORD_OK;
+    });
+    if (result.status == KOORD_E_TOO_SMALL || (result.ok() && need > text.size())) return too_long("map_metric", need, kMaxName);
     return result;
   }
 
-  CallResult map_sample(std::string_view name, std::span<const koord_label> labels, double& value) override {
+  CallResult map_samples(std::span<ScrapedSample> samples) override {
     const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
     if (!has(table, &koord_external_advisor::map_sample)) return {};
-    return call("map_sample", [&] {
-      return table->map_sample(self_, as_str(name), labels.data(), static_cast<std::uint32_t>(labels.size()),
-                               sizeof(koord_label), &value);
+    return call("map_sample", [&]() -> koord_status {
+      for (ScrapedSample& sample : samples) {
+        koord_status status = table->map_sample(self_, as_str(sample.name), sample.labels.data(),
+                                                static_cast<std::uint32_t>(sample.labels.size()), sizeof(koord_label), &sample.value);
+        if (ends_the_scrape(status)) return status;
+        sample.status = status;
+      }
+      return KOORD_OK;
     });
   }
 

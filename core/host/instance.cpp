@@ -220,9 +220,10 @@ bool Instance::ended() const {
 InstanceStatus Instance::status() const {
   std::lock_guard lock(mutex_);
   InstanceStatus status{
-      .kind = info_.kind, .name = info_.name, .state = state_, .reason = reason_, .url = url_, .process = process_};
+      .kind = info_.kind, .name = info_.name, .state = state_, .reason = reason_, .scrape = scrape_, .process = process_};
   record_.fill(status);
   status.ticking = tick_queued_;
+  if (status.reason.empty()) status.reason = scrape_.problem;
   if (life_ != nullptr) status.counts.cpu += life_->run_cpu();
   return status;
 }

@@ -22,8 +22,13 @@
 #include "core/host/call_record.hpp"
 #include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
+#include "core/host/scraped_metrics.hpp"
 #include "core/knob/plan_sink.hpp"
 #include "core/state/snapshot.hpp"
+
+namespace koord::http {
+struct Location;
+}
 
 namespace koord::host {
 
@@ -108,6 +113,10 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void begin();
   bool bring_up(Life& life);
   void ask_url(Life& life);
+  void prepare_scrapes(Life& life);
+  void begin_scrape(const std::shared_ptr<Life>& life, Duration deadline);
+  void take_scrape();
+  void scrape_ended(Life& life, const Result<ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes);
   void do_tick();
   CallResult call_tick(Life& life, Time now, Time deadline);
   void deliver_events();
@@ -117,6 +126,9 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void wind_up();
   void finish();
   void conclude(Ending ending);
+
+  // [the fetcher's thread]
+  void fetch(Life& life, const http::Location& location, Duration timeout);
 
   void start_run_thread(const std::shared_ptr<Life>& life);
   void run_returned(Life& life, const CallResult& result);
@@ -132,7 +144,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   std::optional<Ending> ending_;
   CallRecord record_;
   std::shared_ptr<Life> life_;
-  std::string url_;
+  ScrapeStatus scrape_;
   int process_ = 0;
   bool tick_queued_ = false;
   std::uint32_t changed_parts_ = 0;  // to be delivered

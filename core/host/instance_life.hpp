@@ -4,14 +4,19 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <thread>
 
+#include "core/exposition/document.hpp"
 #include "core/host/home.hpp"
 #include "core/host/instance.hpp"
 #include "core/host/plugin_context.hpp"
+#include "core/host/scraped_metrics.hpp"
 #include "core/host/stop_signal.hpp"
+#include "core/http/location.hpp"
 
 namespace koord::host {
 
@@ -20,10 +25,17 @@ struct Instance::Life {
   std::unique_ptr<Home> home;  // uses the context
   StopSignal stop;
 
+  // Of an external advisor; on the strand.
+  std::unique_ptr<ScrapedMetrics> scraped_metrics;
+  Result<http::Location> location = invalid("url() was not asked yet");
+  std::thread fetcher;  // of one scrape; the endpoint may be slow, and the strand has other things to do
+  std::chrono::steady_clock::time_point scrape_began;
+
   // With the instance's lock held.
   std::thread runner;        // for run()
   bool runs = false;         // run() has not returned
   bool run_awaited = false;  // when it has, the life is finished
+  std::optional<Result<exposition::Document>> fetched;
 
   // CPU time of run() so far.
   Duration run_cpu() {

@@ -50,7 +50,7 @@ void Instance::begin() {
   });
   if (!bring_up(*life) || current_life() == nullptr) return;
   enter(PluginState::initialised);
-  ask_url(*life);
+  if (info_.is_scraped_for()) prepare_scrapes(*life);
   if (info_.runs) start_run_thread(life);
   enter(PluginState::running);
 }
@@ -75,14 +75,6 @@ bool Instance::bring_up(Life& life) {
   return false;
 }
 
-void Instance::ask_url(Life& life) {
-  if (info_.kind != "koord.external-advisor/1") return;
-  std::string url;
-  CallResult result = call("url", [&] { return life.home->url(url); });
-  std::lock_guard lock(mutex_);
-  if (result.ok()) url_ = std::move(url);
-}
-
 void Instance::do_tick() {
   std::shared_ptr<Life> life = current_life();
   Duration deadline;
@@ -92,6 +84,7 @@ void Instance::do_tick() {
     if (!tick_queued_) return;
     deadline = settings_.deadline;
   }
+  if (info_.is_scraped_for()) return begin_scrape(life, deadline);
   Time now = parts_.clock.now();
   CallResult result = call_tick(*life, now, now + deadline);
   bool struck_out;
@@ -189,7 +182,7 @@ void Instance::offer_config(Life& life, std::string config_json) {
     settings_.config_json = std::move(config_json);
     reason_.clear();
   }
-  ask_url(life);
+  if (info_.is_scraped_for()) ask_url(life);
 }
 
 void Instance::wind_up() {
@@ -216,6 +209,7 @@ void Instance::finish() {
     life->run_awaited = false;
   }
   if (runner.joinable()) runner.join();
+  if (life->fetcher.joinable()) life->fetcher.join();  // the stop signal cuts its exchange off
   if (life->home != nullptr) call("destroy", [&] { return life->home->destroy(); });
   conclude({PluginState::stopped, {}});
 }
@@ -235,7 +229,8 @@ void Instance::conclude(Ending ending) {
     reason_ = std::move(ending.reason);
     tick_queued_ = false;
     results_.clear();
-    url_.clear();
+    scrape_.url.clear();
+    scrape_.problem.clear();
     process_ = 0;
   }
   parts_.on_change(ending.state);

@@ -268,7 +268,7 @@ HomeLimits ManagedPlugin::home_limits() const {
 
 Supervisor::Pace ManagedPlugin::pace_of(const ClassInfo& info) const {
   Duration period = settings_.period.value_or(info.period);
-  if (!info.ticks || period <= Duration::zero()) {
+  if (!(info.ticks || info.is_scraped_for()) || period <= Duration::zero()) {
     return {.period = {}, .deadline = settings_.deadline.value_or(kDeadlineWithoutPeriod)};
   }
   return {.period = period, .deadline = std::min(period, settings_.deadline.value_or(period))};

@@ -72,9 +72,11 @@ Result<void> check_advisor(const koord_lifecycle& table, ClassInfo& info) {
   return {};
 }
 
-Result<void> check_external_advisor(const koord_lifecycle& table, ClassInfo&) {
+Result<void> check_external_advisor(const koord_lifecycle& table, ClassInfo& info) {
   const auto& advisor = reinterpret_cast<const koord_external_advisor&>(table);
   if (!has(&advisor, &koord_external_advisor::url)) return missing("url()");
+  info.maps_metrics = has(&advisor, &koord_external_advisor::map_metric);
+  info.maps_samples = has(&advisor, &koord_external_advisor::map_sample);
   return {};
 }
 

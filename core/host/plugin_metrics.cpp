@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/plugin_metrics.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace koord::host {
 namespace {
@@ -42,6 +44,33 @@ PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
   return by_plugin_.emplace(plugin, made).first->second;
 }
 
+// Of all endpoints of the plugin together; the time is that of the slowest.
+void PluginMetrics::update_scrapes(Of& metrics, const PluginStatus& plugin) {
+  ScrapeStatus all;
+  for (const InstanceStatus& instance : plugin.instances) {
+    all.scrapes += instance.scrape.scrapes;
+    all.failures += instance.scrape.failures;
+    all.taken += instance.scrape.taken;
+    all.left_out += instance.scrape.left_out;
+    all.duration = std::max(all.duration, instance.scrape.duration);
+  }
+  if (all.scrapes == 0) return;
+  if (!std::exchange(metrics.scrapes, true)) {
+    const metric::Labels labels{{"plugin", plugin.id}};
+    metrics.scrape_count = metrics_.counter("plugin_scrapes_total", "Scrapes for an external advisor.", labels);
+    metrics.scrape_failures = metrics_.counter("plugin_scrape_failures_total", "Scrapes that gave nothing.", labels);
+    metrics.scrape_seconds = metrics_.gauge("plugin_scrape_seconds", "Time of the last scrape.", labels);
+    metrics.scraped_samples = metrics_.gauge("plugin_scraped_samples", "Samples taken from the last good scrape.", labels);
+    metrics.left_out_samples =
+        metrics_.gauge("plugin_scrape_left_out_samples", "Samples of the last good scrape that the host could not take.", labels);
+  }
+  raise_to(metrics.scrape_count, static_cast<double>(all.scrapes));
+  raise_to(metrics.scrape_failures, static_cast<double>(all.failures));
+  metrics.scrape_seconds.set(seconds(all.duration));
+  metrics.scraped_samples.set(static_cast<double>(all.taken));
+  metrics.left_out_samples.set(static_cast<double>(all.left_out));
+}
+
 void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
   std::set<std::string_view> seen;  // a second file with an id is refused and counts for nothing
   for (const PluginStatus& plugin : plugins) {
@@ -59,6 +88,7 @@ void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
     raise_to(metrics.reloads, static_cast<double>(plugin.reloads));
     raise_to(metrics.refused_reloads, static_cast<double>(plugin.refused_reloads));
     metrics.series.set(static_cast<double>(plugin.series));
+    update_scrapes(metrics, plugin);
     metrics.up.set(plugin.state == PluginState::running ? 1 : 0);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host tells Prometheus of each plugin: calls, their time and CPU, errors, skipped ticks, restarts,
-// series, up. Brought up to date from the plugins' status when somebody asks for the metrics. [one thread at
+// series, up, and how the scrapes of an external advisor go. Brought up to date from the plugins' status when somebody asks for the metrics. [one thread at
 // a time]
 #pragma once
 
@@ -24,8 +24,12 @@ class PluginMetrics {
     metric::HostCounter calls, call_seconds, cpu_seconds, errors, skipped_ticks, deadline_misses, restarts;
     metric::HostCounter dropped_series, reloads, refused_reloads;
     metric::HostGauge series, up;
+    bool scrapes = false;  // those of external advisors alone
+    metric::HostCounter scrape_count, scrape_failures;
+    metric::HostGauge scrape_seconds, scraped_samples, left_out_samples;
   };
   Of& of(const std::string& plugin);
+  void update_scrapes(Of& metrics, const PluginStatus& plugin);
 
   metric::HostMetrics& metrics_;
   std::map<std::string, Of, std::less<>> by_plugin_;

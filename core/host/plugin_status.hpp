@@ -41,6 +41,20 @@ struct CallCounts {
   CallCounts& operator+=(const CallCounts& other);
 };
 
+// How an external advisor's endpoint does.
+struct ScrapeStatus {
+  std::string url;                // empty: none was given yet
+  std::uint64_t scrapes = 0;
+  std::uint64_t failures = 0;
+  std::string problem;            // why the last one failed; empty: it did not
+  Duration duration{};            // of the last one, from the request to the last sample in its series
+  std::uint64_t bytes = 0;        // of the last good one, and what became of its samples:
+  std::uint64_t taken = 0;
+  std::uint64_t dropped = 0;      // by the plugin
+  std::uint64_t left_out = 0;     // by the host, the first of them because
+  std::string left_out_because;
+};
+
 struct InstanceStatus {
   std::string kind;
   std::string name;
@@ -52,7 +66,7 @@ struct InstanceStatus {
   CallCounts counts;
   std::string last_error;    // call, status and text of the last call that failed
   Duration last_duration{};  // of the last tick
-  std::string url;           // of an external advisor
+  ScrapeStatus scrape;       // of an external advisor
   int process = 0;           // it lives in; 0: the agent's
 };
 

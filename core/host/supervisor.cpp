@@ -89,7 +89,7 @@ void Supervisor::on_state(PluginState state) {
 }
 
 void Supervisor::on_running() {
-  if (!wanted_ || held_ || pace_.period <= Duration::zero() || !instance_->info().ticks) return;
+  if (!wanted_ || held_ || pace_.period <= Duration::zero()) return;
   instance_->tick();
   begin_ticks();
 }

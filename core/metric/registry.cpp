@@ -192,6 +192,12 @@ void Registry::set_budget(std::string_view owner, std::size_t series) {
   state_->definitions.owner(owner).budget = series;
 }
 
+std::size_t Registry::budget(std::string_view name) const {
+  std::lock_guard lock(state_->mutex);
+  const Owner* owner = state_->definitions.find_owner(name);
+  return owner ? owner->budget : kDefaultSeriesBudget;
+}
+
 void Registry::set_stale_after(std::string_view owner, Duration stale_after) {
   std::lock_guard lock(state_->mutex);
   state_->definitions.owner(owner).stale_after = stale_after;

@@ -64,6 +64,7 @@ class Registry {
   bool abandon_succession(std::string_view owner);
 
   void set_budget(std::string_view owner, std::size_t series);
+  std::size_t budget(std::string_view owner) const;
   // A series without a sample for so long is left out of the text; it is not ended.
   void set_stale_after(std::string_view owner, Duration stale_after);
   std::size_t live_series(std::string_view owner) const;

@@ -66,7 +66,7 @@ struct koord_test {
   std::vector<knob::Intent> proposals;
   koord_intent shown = {};
   std::unique_ptr<HookAnswer> answer;
-  std::string why, url;
+  std::string why, url, mapped;
 
   koord_status fail(koord_status status, std::string text) {
     why = std::move(text);
@@ -253,8 +253,21 @@ koord_status koord_test_map_sample(koord_test* test, const char* name, const cha
     if (!parsed) return test->fail(KOORD_E_INVALID, parsed.error().message());
     std::vector<koord_label> records;
     for (const auto& [key, text] : *parsed) records.push_back({str_of(key), str_of(text)});
-    return test->outcome(test->player->home().map_sample(view_of(name), records, *value));
+    host::ScrapedSample sample{.name = view_of(name), .labels = records, .value = *value};
+    host::CallResult result = test->player->home().map_samples({&sample, 1});
+    *value = sample.value;
+    return sample.dropped() ? sample.status : test->outcome(result);
   });
+}
+
+const char* koord_test_map_metric(koord_test* test, const char* name) {
+  koord_status status = test->play([&]() -> koord_status {
+    host::ScrapedMetric metric{.name = view_of(name), .mapped = std::string(view_of(name))};
+    host::CallResult result = test->player->home().map_metrics({&metric, 1});
+    test->mapped = std::move(metric.mapped);
+    return metric.dropped() ? metric.status : test->outcome(result);
+  });
+  return status == KOORD_OK ? test->mapped.c_str() : nullptr;
 }
 
 koord_status koord_test_applied(koord_test* test, koord_status status, const char* final_value, const char* winner) {

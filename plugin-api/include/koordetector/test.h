@@ -60,8 +60,9 @@ KOORD_EXPORT koord_status koord_test_configure(koord_test *test, const char *con
 /* handle() of a runtime hook for a pod of koord_test_pods() and one of its containers, by name, or NULL. */
 KOORD_EXPORT koord_status koord_test_handle(koord_test *test, uint32_t stage, const char *pod_uid,
                                             const char *container_name);
-/* url() and map_sample() of an external advisor. NULL: it failed. */
+/* url(), map_metric() and map_sample() of an external advisor. NULL: it failed; of a metric also that it is left out. */
 KOORD_EXPORT const char *koord_test_url(koord_test *test);
+KOORD_EXPORT const char *koord_test_map_metric(koord_test *test, const char *name);
 KOORD_EXPORT koord_status koord_test_map_sample(koord_test *test, const char *name, const char *labels, double *value);
 /* on_applied() of a strategy, for each of its last proposals: this status, and the value that now holds. */
 KOORD_EXPORT koord_status koord_test_applied(koord_test *test, koord_status status, const char *final_value,

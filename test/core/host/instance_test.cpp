@@ -321,7 +321,7 @@ TEST_CASE("an advisor that asks for koord.knobs/1 gets NULL") {
 TEST_CASE("an external advisor is asked for its URL at start") {
   Stage stage("external");
   REQUIRE(stage.run());
-  CHECK(stage.instance().status().url == "http://127.0.0.1:9100/metrics");
+  CHECK(stage.instance().status().scrape.url == "http://127.0.0.1:9100/metrics");
 }
 
 TEST_CASE("a hook answers while it runs, and after a panic again") {

@@ -87,6 +87,7 @@ TEST_CASE_FIXTURE(Test, "an external advisor tells its address, and maps samples
   CHECK(koord_test_map_sample(t, "node_load1", "instance=here", &value) == KOORD_OK);
   CHECK(value == 42);
   CHECK(koord_test_map_sample(t, "go_threads", nullptr, &value) == KOORD_E_NOT_FOUND);
+  CHECK(std::string(koord_test_map_metric(t, "node_load1")) == "node_load1");
 }
 
 TEST_CASE_FIXTURE(Test, "another plugin's samples carry their pod's labels") {

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// External advisors from end to end: a real endpoint, the real plugin manager, the plugin in this process and in one of
+// its own.
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "core/child/child_home.hpp"
+#include "core/child/snapshot_images.hpp"
+#include "core/host/file_stamp.hpp"
+#include "core/host/manifest.hpp"
+#include "core/host/plugin_metrics.hpp"
+#include "core/http/socket_address.hpp"
+#include "test/core/host/stage.hpp"
+#include "test/core/http/running_server.hpp"
+
+using namespace koord;
+using namespace koord::host;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* kScraper = "com.example.scraper";
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+bool eventually(const std::function<bool()>& condition) {
+  auto end = std::chrono::steady_clock::now() + 20s;
+  while (std::chrono::steady_clock::now() < end) {
+    if (condition()) return true;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
+// Answers a scrape with what it was told last.
+class Endpoint {
+ public:
+  Endpoint() { (void)server_->listen_unix(socket()); }
+
+  void say(std::string text, unsigned status = 200, std::string type = std::string(http::kPrometheusText)) {
+    std::lock_guard lock(mutex_);
+    response_ = {.status = status, .content_type = std::move(type), .body = std::move(text), .headers = {}};
+  }
+  std::string url() const { return "http://" + server_.address() + "/metrics"; }
+  std::string socket() const { return folder_.path("endpoint.sock"); }
+
+ private:
+  http::Routes routes() {
+    http::Routes routes;
+    routes.get("/metrics", [this](const http::Request&) {
+      std::lock_guard lock(mutex_);
+      return response_;
+    });
+    return routes;
+  }
+
+  test::SocketFolder folder_;
+  std::mutex mutex_;
+  http::Response response_;
+  test::RunningServer server_{routes()};
+};
+
+// Accepts, promises much, and sends a byte now and then.
+class Trickle {
+ public:
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(*http::local_port(listener_.get())) + "/"; }
+
+ private:
+  UniqueFd listener_ = http::open_tcp_listener("127.0.0.1:0").value();
+  std::jthread server_{[this](const std::stop_token& stop) {
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
+    while (!stop.stop_requested()) {
+      UniqueFd peer(::accept(listener_.get(), nullptr, nullptr));
+      if (!peer) {
+        std::this_thread::yield();
+        continue;
+      }
+      (void)::send(peer.get(), head.data(), head.size(), MSG_NOSIGNAL);
+      while (!stop.stop_requested() && ::send(peer.get(), "#", 1, MSG_NOSIGNAL) == 1) std::this_thread::yield();
+    }
+  }};
+};
+
+struct Theatre {
+  child::SnapshotImages images;
+  Endpoint endpoint;
+  config::Isolation isolation = config::Isolation::process;
+  test::HostStage stage{{"scraper", "actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
+                          const HomeLimits& limits) {
+                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
+                        }};
+
+  Theatre() {
+    SUBCASE("in this process") { isolation = config::Isolation::in_process; }
+    SUBCASE("in a process of its own") {}
+  }
+  ~Theatre() { stage.stop(); }
+
+  // `more`: further settings of the plugin, as in a JSON object.
+  void scrape(const std::string& url, const std::string& more = {}, std::uint64_t max_series = 1000) {
+    config::PluginSettings settings = stage.settings().defaults;
+    settings.period = 100ms;
+    settings.max_series = max_series;
+    settings.isolation = isolation;
+    settings.config_json = R"({"url": ")" + url + "\"" + (more.empty() ? "" : ", " + more) + "}";
+    stage.settings().settings[kScraper] = settings;
+    stage.apply("Scraper=true");
+  }
+  void scrape_endpoint(const std::string& more = {}, std::uint64_t max_series = 1000) { scrape(endpoint.url(), more, max_series); }
+
+  std::optional<double> value(std::string_view metric, const metric::Labels& labels = {}) { return stage.host().value(metric, labels); }
+  bool gives(std::string_view metric, double wanted, const metric::Labels& labels = {}) {
+    return eventually([&] { return value(metric, labels) == wanted; });
+  }
+  PluginStatus status() { return stage.status(kScraper); }
+  ScrapeStatus scraped() {
+    PluginStatus all = status();
+    return all.instances.empty() ? ScrapeStatus{} : all.instances[0].scrape;
+  }
+  // Waits for a failure with this text; tells what there is instead.
+  std::string failure(std::string_view part) {
+    if (eventually([&] { return contains(status().reason, part); })) return std::string(part);
+    return status().reason + " / " + status().last_error + " / " + std::string(to_string(status().state));
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Theatre, "what the endpoint says becomes metrics of the plugin, tick by tick") {
+  endpoint.say("# HELP shop_orders_total Orders so far.\n# TYPE shop_orders_total counter\nshop_orders_total{shop=\"a\"} 5\nshop_load 0.5\n");
+  scrape_endpoint();
+  CHECK(gives("shop_orders_total", 5, {{"shop", "a"}}));
+  CHECK(gives("shop_load", 0.5));
+  endpoint.say("# TYPE shop_orders_total counter\nshop_orders_total{shop=\"a\"} 7\nshop_load 0.25\n");
+  CHECK(gives("shop_orders_total", 7, {{"shop", "a"}}));
+  std::string text;
+  stage.host().metrics().write_text(text, stage.host().clock().now());
+  CHECK(contains(text, "# HELP koordetector_shop_orders_total Orders so far.\n# TYPE koordetector_shop_orders_total counter\n"));
+}
+
+TEST_CASE_FIXTURE(Theatre, "an endpoint on a unix socket is scraped, too, and one that speaks OpenMetrics") {
+  endpoint.say("# TYPE a_seconds counter\n# UNIT a_seconds seconds\na_seconds_total 2.5\n# EOF\n", 200, "application/openmetrics-text; version=1.0.0");
+  scrape("unix:" + endpoint.socket() + ":/metrics");
+  CHECK(gives("a_seconds_total", 2.5));
+}
+
+TEST_CASE_FIXTURE(Theatre, "the plugin leaves metrics out, renames others, drops samples and changes values") {
+  endpoint.say("shop_a 1\nshop_b{drop=\"1\"} 2\nshop_b{double=\"1\"} 3\ngo_threads 9\n");
+  scrape_endpoint(R"("only": "shop_", "prefix": "acme_")");
+  CHECK(gives("acme_shop_a", 1));
+  CHECK(gives("acme_shop_b", 6, {{"double", "1"}}));
+  CHECK_FALSE(value("acme_shop_b", {{"drop", "1"}}));
+  CHECK_FALSE(value("go_threads"));
+  CHECK(eventually([&] { return scraped().dropped == 2; }));
+  CHECK(scraped().taken == 2);
+}
+
+TEST_CASE_FIXTURE(Theatre, "a series that vanishes from the endpoint ends") {
+  endpoint.say("a{x=\"1\"} 1\na{x=\"2\"} 2\n");
+  scrape_endpoint();
+  REQUIRE(gives("a", 2, {{"x", "2"}}));
+  endpoint.say("a{x=\"1\"} 3\n");
+  CHECK(gives("a", 3, {{"x", "1"}}));
+  CHECK_FALSE(value("a", {{"x", "2"}}));
+  CHECK(status().series == 1);
+}
+
+TEST_CASE_FIXTURE(Theatre, "another configuration is another endpoint, without a restart") {
+  endpoint.say("a 1\n");
+  scrape("http://127.0.0.1:1/");
+  CHECK(failure("cannot connect: Connection refused") == "cannot connect: Connection refused");
+  scrape_endpoint(R"("prefix": "new_")");
+  CHECK(gives("new_a", 1));
+  CHECK(eventually([&] { return status().reason.empty(); }));
+  CHECK(status().restarts == 0);
+}
+
+TEST_CASE_FIXTURE(Theatre, "what is wrong with the endpoint is the plugin's reason; it runs on and keeps the last values") {
+  endpoint.say("a 1\n");
+  scrape_endpoint();
+  REQUIRE(gives("a", 1));
+  endpoint.say("a 2\nb{\n");
+  CHECK(failure("'/metrics': line 2: found the end of the line, expected the name of a label") != "");
+  CHECK(contains(status().reason, "line 2: found the end of the line, expected the name of a label"));
+  endpoint.say("gone", 503);
+  CHECK(failure("found status 503, expected 200") == "found status 503, expected 200");
+  endpoint.say(std::string(17 << 20, '#'));
+  CHECK(failure("found a body of more than 16777216 bytes") == "found a body of more than 16777216 bytes");
+  CHECK(value("a") == 1);
+  CHECK(status().state == PluginState::running);
+  CHECK(scraped().failures >= 3);
+  endpoint.say("a 3\n");
+  CHECK(gives("a", 3));
+  CHECK(eventually([&] { return status().reason.empty(); }));
+  CHECK(status().restarts == 0);
+}
+
+TEST_CASE_FIXTURE(Theatre, "more series than the plugin may have are refused as a whole") {
+  endpoint.say("a{x=\"1\"} 1\na{x=\"2\"} 1\na{x=\"3\"} 1\n");
+  scrape_endpoint({}, 2);
+  CHECK(failure("found 3 series, expected at most 2 (maxSeries)") == "found 3 series, expected at most 2 (maxSeries)");
+  CHECK(status().series == 0);
+  endpoint.say("a{x=\"4\"} 1\na{x=\"5\"} 1\n");
+  CHECK(gives("a", 1, {{"x", "5"}}));
+  endpoint.say("a{x=\"6\"} 1\na{x=\"7\"} 1\n");  // all others: those before end first
+  CHECK(gives("a", 1, {{"x", "7"}}));
+  CHECK(status().dropped_series == 0);
+}
+
+TEST_CASE_FIXTURE(Theatre, "an endpoint that trickles is cut at the deadline and keeps nobody waiting") {
+  Trickle trickle;
+  scrape(trickle.url());
+  CHECK(failure("Connection timed out") == "Connection timed out");
+  CHECK(eventually([&] { return scraped().failures >= 2; }));
+  CHECK(status().state == PluginState::running);
+  CHECK(status().restarts == 0);
+  stage.apply("Scraper=false");
+  CHECK(stage.await(kScraper, PluginState::disabled));
+}
+
+TEST_CASE_FIXTURE(Theatre, "slow endpoints take no worker from the other plugins") {
+  Trickle trickle;
+  config::PluginSettings slow = stage.settings().defaults;
+  slow.period = 3600s;
+  slow.isolation = isolation;
+  slow.config_json = R"({"url": ")" + trickle.url() + "\"}";
+  stage.settings().settings[kScraper] = slow;
+  config::PluginSettings quick = stage.settings().defaults;
+  quick.period = 100ms;
+  quick.isolation = config::Isolation::in_process;
+  stage.settings().settings["com.example.actor"] = quick;
+  stage.apply("Scraper=true,Actor=true");
+  REQUIRE(stage.await(kScraper, PluginState::running));
+  const double before = value("actor_count").value_or(0);
+  CHECK(eventually([&] { return value("actor_count").value_or(0) > before + 3; }));
+  stage.apply("Scraper=false,Actor=false");  // long before the hour is over
+  CHECK(stage.await(kScraper, PluginState::disabled));
+}
+
+TEST_CASE_FIXTURE(Theatre, "a URL that is none, or is not known yet, is told; it is asked for again until there is one") {
+  scrape("ftp://x/");
+  CHECK(failure("'ftp://x/': found no scheme of ours, expected 'http://127.0.0.1:9100/metrics'") != "");
+  CHECK(contains(status().reason, "'ftp://x/': found no scheme of ours"));
+  scrape("");
+  CHECK(failure("url(): KOORD_E_AGAIN: nobody told me where") == "url(): KOORD_E_AGAIN: nobody told me where");
+}
+
+TEST_CASE_FIXTURE(Theatre, "a panic while mapping takes nothing of the scrape, and the next one goes on") {
+  endpoint.say("a 1\n");
+  scrape_endpoint(R"("panic": "map_sample")");
+  CHECK(failure("map_sample(): KOORD_E_PANIC: the scraper's text") == "map_sample(): KOORD_E_PANIC: the scraper's text");
+  CHECK_FALSE(value("a"));
+  scrape_endpoint(R"("panic": "map_metric")");
+  CHECK(failure("map_metric(): KOORD_E_PANIC: the scraper's text") == "map_metric(): KOORD_E_PANIC: the scraper's text");
+  scrape_endpoint();
+  CHECK(gives("a", 1));
+}
+
+TEST_CASE_FIXTURE(Theatre, "what the host tells Prometheus of the scrapes") {
+  endpoint.say("a 1\nhttp_requests_total 1\n");
+  scrape_endpoint();
+  REQUIRE(gives("a", 1));
+  REQUIRE(eventually([&] { return scraped().taken == 1; }));
+  CHECK(contains(scraped().left_out_because, "metric 'http_requests_total': names that begin so are kept for the host"));
+  metric::HostMetrics metrics;
+  PluginMetrics plugin_metrics(metrics);
+  plugin_metrics.update({status()});
+  std::string text;
+  metrics.write_text(text);
+  CHECK(contains(text, "koordetector_plugin_scraped_samples{plugin=\"com.example.scraper\"} 1\n"));
+  CHECK(contains(text, "koordetector_plugin_scrape_left_out_samples{plugin=\"com.example.scraper\"} 1\n"));
+  CHECK(contains(text, "koordetector_plugin_scrape_failures_total{plugin=\"com.example.scraper\"} 0\n"));
+}
+
+TEST_CASE("a child that ends while it maps is begun anew, and the host goes on") {
+  child::SnapshotImages images;
+  Endpoint endpoint;
+  endpoint.say("a 1\n");
+  test::HostStage stage{{"scraper"}, 4, [&](const std::string& path, const Manifest& manifest, const FileStamp& file,
+                          const HomeLimits& limits) {
+                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
+                        }};
+  config::PluginSettings settings = stage.settings().defaults;
+  settings.period = 100ms;
+  settings.config_json = R"({"url": ")" + endpoint.url() + R"(", "panic": "exit"})";
+  stage.settings().settings[kScraper] = settings;
+  stage.apply("Scraper=true");
+  REQUIRE(stage.await(kScraper, PluginState::parked));
+  CHECK(contains(stage.status(kScraper).reason, "its process ended with exit code 3"));
+  stage.stop();
+}

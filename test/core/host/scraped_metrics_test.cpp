@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/scraped_metrics.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace koord;
+using namespace koord::host;
+
+namespace {
+
+struct Scrapes {
+  metric::Registry registry{"node"};
+  ScrapedMetrics::Mapping mapping;
+  ScrapedMetrics metrics{registry, "test", mapping};
+  std::uint64_t seconds = 0;
+
+  Result<ScrapedMetrics::Outcome> take(const std::string& text, exposition::Syntax syntax = exposition::Syntax::text) {
+    auto document = exposition::Document::read(text, syntax);
+    REQUIRE(document);
+    return metrics.take(*document, from_ns(++seconds * 1'000'000'000));
+  }
+  // Lines of the exposition, without comments.
+  std::string shown() {
+    std::string text, lines;
+    registry.write_text(text, from_ns(seconds * 1'000'000'000));
+    for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+      if (text[at] != '#') lines += text.substr(at, end + 1 - at);
+    }
+    return lines;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Scrapes, "types, helps and histograms reach the registry as they are") {
+  REQUIRE(take("# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n"));
+  std::string text;
+  registry.write_text(text, from_ns(1'000'000'000));
+  CHECK(text ==
+        "# HELP koordetector_h Times.\n# TYPE koordetector_h histogram\nkoordetector_h_bucket{node=\"node\",le=\"0.5\"} 1\n"
+        "koordetector_h_bucket{node=\"node\",le=\"+Inf\"} 2\nkoordetector_h_sum{node=\"node\"} 3\nkoordetector_h_count{node=\"node\"} 2\n");
+}
+
+TEST_CASE_FIXTURE(Scrapes, "labels that the host sets itself keep their value under 'exported_'") {
+  REQUIRE(take("a{node=\"x\",pod_name=\"p\",le=\"1\"} 1\n"));
+  CHECK(shown() == "koordetector_a{node=\"node\",exported_le=\"1\",exported_node=\"x\",exported_pod_name=\"p\"} 1\n");
+}
+
+TEST_CASE_FIXTURE(Scrapes, "a colon in a name becomes an underscore") {
+  REQUIRE(take("job:load:mean5m 1\n"));
+  CHECK(shown() == "koordetector_job_load_mean5m{node=\"node\"} 1\n");
+}
+
+TEST_CASE_FIXTURE(Scrapes, "what the registry would refuse is left out and counted, the rest is taken") {
+  auto outcome = take(
+      "# TYPE c counter\nc -1\nhost_x 1\na +Inf\nb 1\nb 2\n# TYPE h histogram\nh_bucket{x=\"1\",le=\"1\"} 1\nh_count{x=\"1\"} 1\n"
+      "h_bucket{x=\"2\",le=\"2\"} 1\nh_count{x=\"2\"} 1\nh_bucket{x=\"3\",le=\"1\"} 5\nh_count{x=\"3\"} 1\n");
+  REQUIRE(outcome);
+  CHECK(outcome->taken == 2);
+  CHECK(outcome->left_out == 6);
+  CHECK(outcome->left_out_because == "histogram 'h': found a bucket that counts less than the one below it, expected cumulative counts");
+  REQUIRE(take("# TYPE c counter\nc -1\n"));
+  CHECK(take("# TYPE c counter\nc -1\n")->left_out_because == "metric 'c': found a negative value, expected a counter's");
+  CHECK(take("a +Inf\n")->left_out_because == "metric 'a': found a value beyond 2^62 times its resolution");
+}
+
+TEST_CASE_FIXTURE(Scrapes, "NaN is no value this time, and the series stays") {
+  REQUIRE(take("a 1\n"));
+  REQUIRE(take("a NaN\n"));
+  CHECK(shown() == "koordetector_a{node=\"node\"} 1\n");
+  CHECK(registry.live_series("test") == 1);
+}
+
+TEST_CASE_FIXTURE(Scrapes, "a metric of another type than before is left out") {
+  REQUIRE(take("# TYPE a gauge\na 1\n"));
+  CHECK(take("# TYPE a counter\na 2\n")->left_out_because == "metric 'a': found another type than before, expected one");
+}
+
+TEST_CASE_FIXTURE(Scrapes, "labels in another order are the same series") {
+  REQUIRE(take("a{x=\"1\",y=\"2\"} 1\n"));
+  REQUIRE(take("a{y=\"2\",x=\"1\"} 2\n"));
+  CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 2\n");
+  REQUIRE(take("a{y=\"2\",x=\"1\"} 3\na{x=\"1\",y=\"2\"} 4\n"));  // at once: the last one counts
+  REQUIRE(take("a{x=\"1\",y=\"2\"} 5\n"));  // ended with the other, told by the registry
+  REQUIRE(take("a{x=\"1\",y=\"2\"} 6\n"));
+  CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 6\n");
+  CHECK(registry.live_series("test") == 1);
+}
+
+TEST_CASE_FIXTURE(Scrapes, "names of metrics that come and go are refused before they fill the memory") {
+  std::string error;
+  for (int scrape = 0; scrape < 3 && error.empty(); ++scrape) {
+    std::string text;
+    for (int i = 0; i < 4000; ++i) text += "m" + std::to_string(scrape) + "_" + std::to_string(i) + " 1\n";
+    if (auto outcome = take(text); !outcome) error = outcome.error().message();
+  }
+  CHECK(error == "found 12000 names of metrics so far, expected at most 10000");
+}
+
+TEST_CASE_FIXTURE(Scrapes, "after forget() nothing is left, and everything is met anew") {
+  REQUIRE(take("a 1\nb 2\n"));
+  metrics.forget();
+  CHECK(registry.live_series("test") == 0);
+  REQUIRE(take("a 1\n"));
+  CHECK(registry.live_series("test") == 1);
+}
+
+TEST_CASE("a plugin is asked once for each metric, and each time for its samples") {
+  metric::Registry registry;
+  int names = 0, samples = 0;
+  ScrapedMetrics metrics(registry, "test",
+                         {.metrics = [&](std::span<ScrapedMetric> asked) {
+                            names += static_cast<int>(asked.size());
+                            return CallResult{};
+                          },
+                          .samples = [&](std::span<ScrapedSample> asked) {
+                            samples += static_cast<int>(asked.size());
+                            return CallResult{};
+                          }});
+  auto document = exposition::Document::read("a{x=\"1\"} 1\na{x=\"2\"} 1\n", exposition::Syntax::text);
+  for (int i = 0; i < 3; ++i) REQUIRE(metrics.take(*document, from_ns(1)));
+  CHECK(names == 1);
+  CHECK(samples == 6);
+}
+
+TEST_CASE("the resolution follows from the unit and the size of a value") {
+  using exposition::Kind;
+  CHECK(scraped_resolution("x_bytes", Kind::gauge, 1e9) == 1);
+  CHECK(scraped_resolution("x_seconds", Kind::gauge, 1) == 1e-9);
+  CHECK(scraped_resolution("x_seconds_total", Kind::counter, 1) == 1e-6);
+  CHECK(scraped_resolution("x_total", Kind::counter, 1) == 1e-3);
+  CHECK(scraped_resolution("x", Kind::gauge, 1) == 1e-6);
+  // Finer than this a double cannot tell, and the registry could not hold it.
+  CHECK(scraped_resolution("node_filefd_maximum", Kind::gauge, 9.223372036854776e18) >= 2048);
+  CHECK(scraped_resolution("x_bytes", Kind::gauge, 1.8446744073709552e19) >= 4096);
+}
