@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of an endpoint's metrics are brought in, and how they are called here. Pure.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct Naming {
+  std::string prefix;                // put before each name
+  std::vector<std::string> allowed;  // names, or beginnings of names with a '*' behind; none: all
+
+  // Nothing: this metric stays out.
+  std::optional<std::string> name_of(std::string_view metric) const {
+    auto allows = [metric](const std::string& pattern) {
+      if (pattern.empty() || pattern.back() != '*') return metric == pattern;
+      const std::size_t length = pattern.size() - 1;
+      return metric.substr(0, length) == std::string_view(pattern).substr(0, length);
+    };
+    if (!allowed.empty() && std::none_of(allowed.begin(), allowed.end(), allows)) return std::nullopt;
+    return prefix + std::string(metric);
+  }
+};
