@@ -321,6 +321,65 @@ inline void answer(std::string_view text, char* buf, std::uint64_t cap, std::uin
   text.copy(buf, text.size());
 }
 
+// The instance's own part of the configuration, koord.config/1. A setting that is not there is nothing; one of another type
+// is a Failure, and a schema refuses it before.
+class Config {
+ public:
+  explicit Config(const koord_host* host) : host_(host), config_(require<koord_svc_config>(host, "koord.config/1")) {}
+
+  // The pointers are those of RFC 6901: "/limits/cpu".
+  std::optional<std::int64_t> i64(std::string_view pointer) const { return value<std::int64_t>(config_->i64, pointer); }
+  std::optional<double> f64(std::string_view pointer) const { return value<double>(config_->f64, pointer); }
+  std::optional<bool> boolean(std::string_view pointer) const {
+    const std::optional<std::int32_t> set = value<std::int32_t>(config_->boolean, pointer);
+    return set ? std::optional<bool>(*set != 0) : std::nullopt;
+  }
+  std::optional<std::string> string(std::string_view pointer) const {
+    bool found = true;
+    std::string text = text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) {
+      const koord_status status = config_->string(host_, str(pointer), buf, cap, need);
+      found = status != KOORD_E_NOT_FOUND;
+      return found ? status : KOORD_OK;
+    });
+    return found ? std::optional(std::move(text)) : std::nullopt;
+  }
+  // All of it.
+  std::string json() const {
+    return text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) { return config_->json(host_, buf, cap, need); });
+  }
+
+ private:
+  template <class T>
+  std::optional<T> value(koord_status (*get)(const koord_host*, koord_str, T*), std::string_view pointer) const {
+    T value{};
+    const koord_status status = get(host_, str(pointer), &value);
+    if (status == KOORD_E_NOT_FOUND) return std::nullopt;
+    check(status, "reading the setting " + std::string(pointer));
+    return value;
+  }
+
+  const koord_host* host_;
+  const koord_svc_config* config_;
+};
+
+// Small files of the node, koord.fs/1.
+class Files {
+ public:
+  Files() = default;
+  explicit Files(const koord_host* host) : host_(host), fs_(require<koord_svc_fs>(host, "koord.fs/1")) {}
+
+  // `root`: KOORD_ROOT_PROC, …; `relative` may not leave it.
+  std::string read(std::uint32_t root, std::string_view relative) const {
+    return text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) {
+      return fs_->read(host_, root, str(relative), buf, cap, need);
+    });
+  }
+
+ private:
+  const koord_host* host_ = nullptr;
+  const koord_svc_fs* fs_ = nullptr;
+};
+
 // Told to an instance's own thread.
 class Stop {
  public:

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plugin.hpp makes of the services: settings and files as values of C++.
+#include <doctest/doctest.h>
+#include <functional>
+#include <koordetector/plugin.hpp>
+
+#include "test/support/fake_host.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+struct OnNode {
+  explicit OnNode(std::string config_json = "{}") : host(node, std::move(config_json)) {}
+
+  FakeNode node{{{"proc/loadavg", "0.50 0.40 0.30 1/100 4711\n"}, {"proc/long", std::string(5000, 'x')}}};
+  FakeHost host;
+  plugin::Config config() const { return plugin::Config(host.abi()); }
+};
+
+struct Configured : OnNode {
+  Configured() : OnNode(R"({"limits": {"cpu": 5}, "share": 0.25, "on": true, "off": false, "name": "a", "empty": ""})") {}
+};
+
+koord_status status_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const plugin::Failure& failure) {
+    return failure.status();
+  }
+  return KOORD_OK;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Configured, "a setting is a value of its type") {
+  CHECK(config().i64("/limits/cpu") == 5);
+  CHECK(config().f64("/share") == 0.25);
+  CHECK(config().boolean("/on") == true);
+  CHECK(config().string("/name") == "a");
+}
+
+TEST_CASE_FIXTURE(Configured, "a setting that is false, zero or empty is there all the same") {
+  CHECK(config().boolean("/off") == false);
+  CHECK(config().boolean("/off").has_value());
+  CHECK(config().string("/empty") == "");
+}
+
+TEST_CASE_FIXTURE(OnNode, "a setting that is not there is nothing") {
+  CHECK_FALSE(config().i64("/limits/cpu").has_value());
+  CHECK_FALSE(config().f64("/share").has_value());
+  CHECK_FALSE(config().boolean("/on").has_value());
+  CHECK_FALSE(config().string("/name").has_value());
+  CHECK(config().json() == "{}");
+}
+
+TEST_CASE_FIXTURE(Configured, "a setting of another type is a failure") {
+  CHECK(status_of([&] { config().i64("/name"); }) == KOORD_E_INVALID);
+  CHECK(status_of([&] { config().boolean("/share"); }) == KOORD_E_INVALID);
+  CHECK(status_of([&] { config().string("/on"); }) == KOORD_E_INVALID);
+}
+
+TEST_CASE("a setting may be longer than any buffer that was thought of") {
+  const OnNode on(R"({"name": ")" + std::string(5000, 'y') + R"("})");
+  CHECK(on.config().string("/name") == std::string(5000, 'y'));
+}
+
+TEST_CASE_FIXTURE(OnNode, "a file of the node is its content, whatever its length") {
+  const plugin::Files files(host.abi());
+  CHECK(files.read(KOORD_ROOT_PROC, "loadavg") == "0.50 0.40 0.30 1/100 4711\n");
+  CHECK(files.read(KOORD_ROOT_PROC, "long").size() == 5000);
+}
+
+TEST_CASE_FIXTURE(OnNode, "a file that is not there, or outside its root, is a failure") {
+  const plugin::Files files(host.abi());
+  CHECK(status_of([&] { files.read(KOORD_ROOT_PROC, "none"); }) == KOORD_E_NOT_FOUND);
+  CHECK(status_of([&] { files.read(KOORD_ROOT_PROC, "../sys/none"); }) == KOORD_E_INVALID);
+}
