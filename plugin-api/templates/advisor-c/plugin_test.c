@@ -1,0 +1,38 @@
+/* The plugin on a host in memory, whose node is what the test makes of it. */
+#include <koordetector/test.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EXPECT(condition) \
+  if (!(condition)) fail(test, #condition, __LINE__)
+
+static void fail(koord_test *test, const char *condition, int line) {
+  fprintf(stderr, "plugin_test.c:%d: expected %s; the host says '%s'\n", line, condition, koord_test_why(test));
+  exit(1);
+}
+
+int main(void) {
+  koord_test *test = koord_test_open(koord_entry_v1);
+  if (!test) return 1;
+
+  /* The load of one minute, unless another is wanted. */
+  koord_test_file(test, "proc/loadavg", "0.50 0.25 0.75 2/310 4711\n");
+  EXPECT(koord_test_start(test, NULL, "{}") == KOORD_OK);
+  EXPECT(koord_test_tick(test) == KOORD_OK);
+  EXPECT(koord_test_value(test, "@METRIC@_load", NULL) == 0.5);
+
+  /* Settings change while it runs; what does not fit the schema changes nothing. */
+  EXPECT(koord_test_configure(test, "{\"minutes\": 15}") == KOORD_OK);
+  EXPECT(koord_test_configure(test, "{\"minutes\": 2}") != KOORD_OK);
+  EXPECT(koord_test_tick(test) == KOORD_OK);
+  EXPECT(koord_test_value(test, "@METRIC@_load", NULL) == 0.75);
+
+  /* A file of another form is an error, not a value. */
+  koord_test_file(test, "proc/loadavg", "busy\n");
+  EXPECT(koord_test_tick(test) == KOORD_E_IO);
+
+  koord_test_close(test);
+  puts("all expectations were met");
+  return 0;
+}
