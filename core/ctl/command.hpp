@@ -30,7 +30,7 @@ struct Invocation {
 
 struct Command {
   std::string_view name;       // a word or two
-  std::string_view arguments;  // "METRIC", "SELECT": one positional argument, or ""
+  std::string_view arguments;  // "METRIC", "KIND NAME": the positional arguments; the options "argument", "argument-2"
   std::string_view summary;
   // Adds the command's own options.
   void (*describe)(po::options_description&);
@@ -39,7 +39,7 @@ struct Command {
 };
 
 extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kDecisions, kSql, kPluginBench, kPluginCheck,
-    kPluginExplain, kPluginInfo, kPluginRecord, kPluginReload, kPluginRun;
+    kPluginExplain, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload, kPluginRun;
 
 // What the agent answers to GET `target`, when that is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock";
 
 std::vector<const Command*> commands() {
-  return {&kTop, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kDecisions, &kSql, &kPluginInfo, &kPluginCheck,
+  return {&kTop, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kDecisions, &kSql, &kPluginInfo, &kPluginNew, &kPluginCheck,
           &kPluginExplain, &kPluginRun, &kPluginBench, &kPluginRecord, &kPluginReload};
 }
 
@@ -30,7 +30,7 @@ void print_usage(std::ostream& out) {
   out << "Usage: koordctl COMMAND [options]\n\nLooks at the koordetector agent of this node, and at plugins.\n\nCommands\n";
   for (const Command* command : commands()) {
     std::string name = std::string(command->name) + " " + std::string(command->arguments);
-    out << "  " << name << std::string(name.size() < 18 ? 18 - name.size() : 1, ' ') << command->summary << "\n";
+    out << "  " << name << std::string(name.size() < 21 ? 21 - name.size() : 1, ' ') << command->summary << "\n";
   }
   out << "\nkoordctl COMMAND --help tells the options of a command.\n";
 }
@@ -42,11 +42,22 @@ void print_help(const Command& command, std::ostream& out) {
       << options_of(command);
 }
 
+// What stands on the command line for each of the command's arguments: its word there, and the option that takes it.
+std::vector<std::pair<std::string, std::string>> positional_of(const Command& command) {
+  std::vector<std::pair<std::string, std::string>> found;
+  std::string_view words = command.arguments;
+  while (auto word = next_field(words, ' '))
+    found.emplace_back(*word, found.empty() ? "argument" : "argument-" + std::to_string(found.size() + 1));
+  return found;
+}
+
 Result<po::variables_map> parse(const Command& command, const std::vector<std::string>& arguments) {
   po::options_description options = options_of(command);
-  options.add_options()("argument", po::value<std::string>());
   po::positional_options_description positional;
-  positional.add("argument", command.arguments.empty() ? 0 : 1);
+  for (const auto& [word, option] : positional_of(command)) {
+    options.add_options()(option.c_str(), po::value<std::string>());
+    positional.add(option.c_str(), 1);
+  }
   po::variables_map values;
   try {
     using namespace po::command_line_style;
@@ -55,8 +66,8 @@ Result<po::variables_map> parse(const Command& command, const std::vector<std::s
   } catch (const po::error& error) {
     return invalid(error.what());
   }
-  if (!command.arguments.empty() && !values.count("argument") && !values.count("help"))
-    return invalid("the argument " + std::string(command.arguments) + " is missing");
+  for (const auto& [word, option] : positional_of(command))
+    if (!values.count(option) && !values.count("help")) return invalid("the argument " + word + " is missing");
   return values;
 }
 
