@@ -36,18 +36,24 @@ std::string from_environment(const char* name) {
   return value;
 }
 
-Author::Author(std::string_view example, std::string_view plugin) : work_(folder_ / "work"), plugin_(plugin) {
+Workplace::Workplace() {
   must("DESTDIR='" + folder_.path() + "' meson install --no-rebuild --tags devel -C '" +
        from_environment("KOORD_BUILD") + "'");
   wrap_pkg_config(folder_.path());
-  fs::copy(from_environment("KOORD_SOURCE") + "/examples/" + std::string(example), work_,
+  fs::create_directory(folder());
+}
+
+Finished Workplace::run(const std::string& words, const std::string& where) const {
+  return shell("unset CFLAGS CXXFLAGS LDFLAGS RUSTFLAGS GOFLAGS; export GOPROXY=off GOTOOLCHAIN=local PATH=\"" +
+               (folder_ / "bin") + ":$PATH\"; cd '" + folder() + "/" + where + "' && " + words);
+}
+
+Author::Author(std::string_view example, std::string_view plugin) : plugin_(plugin) {
+  fs::copy(from_environment("KOORD_SOURCE") + "/examples/" + std::string(example), place_.folder(),
            fs::copy_options::recursive);
 }
 
-Finished Author::make(const std::string& arguments) const {
-  return shell("unset CFLAGS CXXFLAGS LDFLAGS RUSTFLAGS GOFLAGS; export GOPROXY=off GOTOOLCHAIN=local; cd '" + work_ + "' && PATH=\"" + (folder_ / "bin") +
-               ":$PATH\" make " + arguments);
-}
+Finished Author::make(const std::string& arguments) const { return place_.run("make " + arguments); }
 
 void Author::install(AgentProcess& agent) const {
   const std::string installed = agent.plugin_folder() + "/" + plugin_;

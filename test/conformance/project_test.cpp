@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What koordctl plugin new makes, in the language that KOORD_LANGUAGE names: an author goes from nothing to a plugin that
+// works, on a machine that has a compiler and koordctl, and reaches no network.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+#include "test/conformance/author.hpp"
+
+using namespace koord::test;
+
+namespace {
+
+std::string language() { return from_environment("KOORD_LANGUAGE"); }
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+const Workplace& place() {
+  static const Workplace place;
+  return place;
+}
+
+std::string koordctl(const std::string& arguments) { return "'" + built("core/ctl/koordctl") + "' " + arguments; }
+
+// A project of this kind and name. What it does is done without a network.
+struct Demo {
+  explicit Demo(const std::string& kind, std::string project = "demo") : name(std::move(project)) {
+    const Finished made = place().run(koordctl("plugin new " + kind + " --lang " + language() + " " + name));
+    REQUIRE_MESSAGE(made.exit_status == 0, made.output);
+  }
+  ~Demo() { place().run("rm -r " + name); }
+
+  Finished offline(const std::string& words) const { return place().run("unshare --net " + words, name); }
+
+  void build() const {
+    const Finished built = offline("./build");
+    REQUIRE_MESSAGE(built.exit_status == 0, built.output);
+    CHECK_MESSAGE(!contains(built.output, "warning"), built.output);
+    const Finished checked = offline(koordctl("plugin check " + name + ".so"));
+    CHECK_MESSAGE(checked.exit_status == 0, checked.output);
+  }
+
+  void pass_own_tests() const {
+    const Finished tested = offline("./build test");
+    CHECK_MESSAGE(tested.exit_status == 0, tested.output);
+  }
+
+  // What koordctl plugin run prints.
+  std::string run(const std::string& options = {}) const {
+    const Finished ran = offline(koordctl("plugin run " + name + ".so --ticks 3 --period 10ms --pods pods.yaml " + options));
+    CHECK_MESSAGE(ran.exit_status == 0, ran.output);
+    return ran.output;
+  }
+
+  const std::string name;
+};
+
+}  // namespace
+
+TEST_CASE("acceptance 18: the project of an advisor builds without a network, passes check and emits a metric") {
+  const Demo demo("advisor");
+  demo.build();
+  CHECK(contains(demo.run(), "demo_load"));
+  CHECK(contains(demo.run("--set minutes=15"), "demo_load"));
+  demo.pass_own_tests();
+}
+
+TEST_CASE("the project of an external advisor names the address to scrape, as it is set") {
+  const Demo demo("external-advisor");
+  demo.build();
+  CHECK(contains(demo.run(), "http://127.0.0.1:9100/metrics"));
+  CHECK(contains(demo.run("--set port=9400"), "http://127.0.0.1:9400/metrics"));
+  demo.pass_own_tests();
+}
+
+TEST_CASE("the project of a strategy proposes a ceiling for the best-effort pod, as it is set") {
+  const Demo demo("strategy");
+  demo.build();
+  CHECK(contains(demo.run(), "cpu.max  50000 100000"));
+  CHECK(contains(demo.run("--set milliCores=1500"), "cpu.max  150000 100000"));
+  demo.pass_own_tests();
+}
+
+TEST_CASE("the project of a hook adjusts the best-effort container, as it is set") {
+  const Demo demo("hook");
+  demo.build();
+  const std::string answer = demo.run();
+  CHECK(contains(answer, "reports/nightly  main       env:OMP_NUM_THREADS  2"));
+  CHECK(!contains(answer, "shop/cart"));
+  CHECK(contains(demo.run("--set threads=4"), "env:OMP_NUM_THREADS  4"));
+  const Finished refused = demo.offline(koordctl("plugin run demo.so --pods pods.yaml --set threads=0"));
+  CHECK(refused.exit_status == 1);
+  CHECK_MESSAGE(contains(refused.output, "threads"), refused.output);
+  demo.pass_own_tests();
+}
+
+TEST_CASE("a word that the build script does not know is an error that names it") {
+  const Demo demo("advisor", "my-demo");
+  const Finished asked = demo.offline("./build tests");
+  CHECK(asked.exit_status == 2);
+  CHECK(contains(asked.output, "found 'tests'"));
+}
