@@ -79,7 +79,7 @@ bool Executor::examine(Step& step) {
 }
 
 Executor::Step Executor::order_step(const Order& order) {
-  Step step{order.level, {order.cgroup_dir, order.knob->resource}, order.knob, {}, nullptr, {}, false, {}};
+  Step step{order.level, {order.cgroup_dir, order.knob->resource}, order.knob, {}, order.value, nullptr, {}, false, {}};
   Result<Value> target = files_.settled(*order.knob, order.value);
   if (!target) return fail(step, target.error()), step;
   step.target = *std::move(target);
@@ -103,7 +103,7 @@ void Executor::decide_write(Step& step) {
 }
 
 Executor::Step Executor::revert_step(const Key& key, Held& held) {
-  Step step{held.level, key, held.knob, held.original.value, &held.original, {}, false, {}};
+  Step step{held.level, key, held.knob, held.original.value, {}, &held.original, {}, false, {}};
   if (!examine(step)) return step;
   // Who has written since we have knows better.
   step.writes = step.now.texts == held.written;
@@ -122,8 +122,9 @@ void Executor::widen_then_narrow(std::vector<Step*> steps) {
 
 void Executor::write(Step& step, const Value& value) {
   if (!step.writes || same(*step.knob, value, step.now.value)) return;
-  bool is_original = step.original && same(*step.knob, value, step.target);
-  Result<Texts> texts = is_original ? step.original->texts : files_.texts_of(*step.knob, value);
+  bool is_target = same(*step.knob, value, step.target);
+  Result<Texts> texts = is_target && step.original ? step.original->texts
+                                                   : files_.texts_of(*step.knob, is_target ? step.asked : value);
   if (!texts) return fail(step, texts.error());
   auto [held, first] = held_.emplace(step.key, Held{step.level, step.knob, step.now});
   Result<void> written = files_.write(*step.knob, step.key.first, *texts, step.now.texts);

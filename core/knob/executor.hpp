@@ -75,7 +75,8 @@ class Executor {
     Level level;
     Key key;
     const Knob* knob;
-    Value target;
+    Value target;  // as the kernel will say it
+    Value asked;   // as it is said to the kernel
     const KnobFiles::Reading* original;  // of a knob that is given back
     KnobFiles::Reading now;
     bool writes = false;

@@ -17,7 +17,8 @@ struct Tree {
                       {"cgroup/pod/cpu.max", "50000 100000\n"},
                       {"cgroup/pod/app/cpu.max", "20000 100000\n"},
                       {"cgroup/pod/cpuset.cpus", "\n"},
-                      {"cgroup/pod/memory.high", "max\n"}};
+                      {"cgroup/pod/memory.high", "max\n"},
+                      {"cgroup/pod/cpu.weight", "100\n"}};
   KnobFiles files{*cgroup::Layout::detect(node.roots())};
   Executor executor{files};
 
@@ -51,6 +52,13 @@ TEST_CASE_FIXTURE(Tree, "the original is what was there before the first of seve
   Done done = undo();
   CHECK(done.before == "40000 100000");
   CHECK(done.after == "50000 100000");
+}
+
+TEST_CASE_FIXTURE(Tree, "shares become the weight that the kubelet would write, and that is the value") {
+  CHECK(apply(order("pod", "cpu.shares", "1024")).outcome == Outcome::applied);
+  CHECK(read("pod/cpu.weight") == "39");
+  CHECK(undo().outcome == Outcome::reverted);
+  CHECK(read("pod/cpu.weight") == "100");
 }
 
 TEST_CASE_FIXTURE(Tree, "an empty set is an original like any other") {
