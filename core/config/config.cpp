@@ -12,6 +12,10 @@ std::string_view to_string(StrategyMode mode) {
   return mode == StrategyMode::off ? "off" : "shadow";
 }
 
+std::string_view to_string(OnTimeout policy) {
+  return policy == OnTimeout::ignore ? "ignore" : "fail";
+}
+
 std::string_view to_string(Isolation isolation) {
   switch (isolation) {
     case Isolation::automatic:

@@ -38,6 +38,9 @@ enum class Trust : std::uint8_t { any, pinned, signature };
 // What becomes of what a strategy proposes.
 enum class StrategyMode : std::uint8_t { off, shadow };
 
+// What a request of a container runtime becomes when a hook does not answer.
+enum class OnTimeout : std::uint8_t { ignore, fail };
+
 // One plugin's settings; whether it runs is its feature gate's matter.
 struct PluginSettings {
   std::optional<Duration> period;    // nullopt: the plugin's own
@@ -45,6 +48,7 @@ struct PluginSettings {
   bool required = false;             // the agent is not ready without it
   Isolation isolation = Isolation::automatic;
   StrategyMode mode = StrategyMode::shadow;
+  OnTimeout on_timeout = OnTimeout::ignore;
   std::uint64_t max_series = 0;
   // Of a process of its own; 0: no limit.
   std::uint64_t max_memory = 0;
@@ -107,6 +111,7 @@ struct Config {
 std::string_view to_string(Isolation isolation);
 std::string_view to_string(StateSource source);
 std::string_view to_string(StrategyMode mode);
+std::string_view to_string(OnTimeout policy);
 std::string_view to_string(Trust trust);
 
 }  // namespace koord::config

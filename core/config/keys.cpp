@@ -174,7 +174,7 @@ Schema<PluginSettings> make_plugin_schema() {
           "period", "", "Time between two calls. Not set: the plugin's own.", optional(duration(10ms, kDay)),
           [](P & p) -> auto& { return p.period; }),
       plugin_key(
-          "deadline", "", "How long a call may take. Not set: from the period.",
+          "deadline", "", "How long a call may take. Not set: from the period; 500ms for a runtime hook.",
           optional(duration(1ms, kDay)), [](P & p) -> auto& { return p.deadline; }),
       plugin_key(
           "required", "false", "The agent is not ready while this plugin does not run.", boolean(),
@@ -186,6 +186,10 @@ Schema<PluginSettings> make_plugin_schema() {
       plugin_key(
           "mode", "shadow", "What becomes of what a strategy proposes: off: nothing; shadow: it is told and not written.",
           strategy_mode(), [](P & p) -> auto& { return p.mode; }),
+      plugin_key(
+          "onTimeout", "ignore",
+          "When a runtime hook fails or misses its deadline: go on without it, or fail the runtime's request.",
+          choice({OnTimeout::ignore, OnTimeout::fail}), [](P & p) -> auto& { return p.on_timeout; }),
       plugin_key(
           "maxSeries", "20000", "How many series it may have; further ones are added up as 'other'.",
           integer(1, 10'000'000), [](P & p) -> auto& { return p.max_series; }),
