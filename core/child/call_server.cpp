@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/child/image.hpp"
+#include "core/host/hook_response.hpp"
 #include "core/host/in_process_home.hpp"
 #include "core/host/stop_signal.hpp"
 
@@ -16,24 +17,6 @@ namespace {
 using host::CallResult;
 
 CallResult failed(koord_status status, std::string text) { return {.status = status, .text = std::move(text)}; }
-
-// What a runtime hook wants done, as its response collects it.
-struct Adjustments {
-  std::vector<std::pair<std::string, std::string>> fields;
-  std::optional<std::string> rejection;
-};
-
-std::string text_of(koord_str text) { return text.p ? std::string(text.p, text.n) : std::string(); }
-
-koord_status set_field(const koord_hook_response* response, koord_str field, koord_str value) {
-  static_cast<Adjustments*>(response->impl)->fields.emplace_back(text_of(field), text_of(value));
-  return KOORD_OK;
-}
-
-koord_status reject(const koord_hook_response* response, koord_str why) {
-  static_cast<Adjustments*>(response->impl)->rejection = text_of(why);
-  return KOORD_OK;
-}
 
 }  // namespace
 
@@ -156,12 +139,12 @@ CallResult Tenant::handle(Unpacker& in, Packer& out) {
   request.container = image->root().n_containers > 0 ? image->root().containers : nullptr;
   request.node_slo = in.str();
   request.cri_json = in.str();
-  Adjustments adjustments;
-  koord_hook_response response{sizeof response, 0, &adjustments, set_field, reject};
-  CallResult result = home_->handle(request, response);
-  out.add(static_cast<std::uint32_t>(adjustments.fields.size()));
-  for (const auto& [field, value] : adjustments.fields) out.add(std::string_view(field)).add(std::string_view(value));
-  out.add(std::uint32_t{adjustments.rejection.has_value()}).add(std::string_view(adjustments.rejection.value_or("")));
+  host::HookResponse response(host_.host());
+  CallResult result = home_->handle(request, response.table());
+  const host::HookSettings settings = response.close();
+  out.add(static_cast<std::uint32_t>(settings.fields.size()));
+  for (const auto& [field, value] : settings.fields) out.add(std::string_view(field)).add(std::string_view(value));
+  out.add(std::uint32_t{settings.rejection.has_value()}).add(std::string_view(settings.rejection.value_or("")));
   return result;
 }
 

@@ -17,6 +17,7 @@ class CallRecord {
   // A call that is not on the strand: run(), handle().
   void count(const char* call, const CallResult& result);
 
+  void missed_deadline() { ++counts_.deadline_misses; }
   void skipped_tick() { ++counts_.skipped_ticks; }
   // A tick took so long; true when it was one deadline too many in a row.
   bool ticked(Duration took, Duration deadline);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
+#include "core/host/hook_call.hpp"
 #include "core/host/instance_life.hpp"
 
 namespace koord::host {
@@ -35,17 +36,15 @@ Instance::Instance(Parts parts, InstanceSettings settings)
     : parts_(std::move(parts)),
       info_(parts_.plugin->classes()[parts_.class_index]),
       strand_(parts_.pool, parts_.plugin_id),
+      hook_strand_(info_.kind == "koord.runtime-hook/1"
+                       ? std::make_unique<event::Strand>(parts_.hook_pool ? *parts_.hook_pool : parts_.pool, parts_.plugin_id)
+                       : nullptr),
       settings_(std::move(settings)) {}
 
 Instance::~Instance() = default;
 
 bool Instance::post(void (Instance::*task)()) {
-  Duration patience;
-  {
-    std::lock_guard lock(mutex_);
-    patience = settings_.wedged_after;
-  }
-  return post(task, patience);
+  return post(task, wedged_after());
 }
 
 // Three deadlines are three strikes; giving up what costs a thread for ever takes more.
@@ -55,18 +54,25 @@ Duration Instance::patience_of_tick() const {
 }
 
 bool Instance::post(void (Instance::*task)(), Duration patience) {
+  return post_to(strand_, [self = shared_from_this(), task] { (self.get()->*task)(); }, patience, nullptr);
+}
+
+// `call`: the one that is made; nullptr: the record knows.
+bool Instance::post_to(event::Strand& strand, event::Task task, Duration patience, const char* call) {
   // A call in an expendable home returns once that is aborted, unless not even its process can be ended.
   event::Limits limits;
   if (parts_.plugin->expendable()) limits.deadline = patience;
   limits.wedged_after = parts_.plugin->expendable() ? patience + kEndPatience : patience;
-  auto on_overrun = [weak = weak_from_this(), limits](event::Overrun overrun) {
+  auto on_overrun = [weak = weak_from_this(), limits, call](event::Overrun overrun) {
     std::shared_ptr<Instance> self = weak.lock();
     if (self == nullptr) return;
-    if (overrun == event::Overrun::late) return self->abort_home("did not return within " + format_duration(limits.deadline));
+    const std::string prefix = call ? std::string(call) + "() " : std::string();
+    if (overrun == event::Overrun::late) return self->abort_home(prefix + "did not return within " + format_duration(limits.deadline));
     keep_for_ever(self);  // first: this thread must not be the one that destroys it
-    self->write_off("did not return within " + format_duration(limits.wedged_after));
+    const std::string reason = "did not return within " + format_duration(limits.wedged_after);
+    call ? self->write_off_call(call, reason) : self->write_off(reason);
   };
-  return strand_.post([self = shared_from_this(), task] { (self.get()->*task)(); }, limits, on_overrun);
+  return strand.post(std::move(task), limits, on_overrun);
 }
 
 std::shared_ptr<Instance::Life> Instance::current_life() const {
@@ -158,15 +164,36 @@ void Instance::on_applied(std::vector<knob::IntentResult> results) {
   post(&Instance::deliver_results);
 }
 
-CallResult Instance::handle(const koord_hook_request& request, const koord_hook_response& response) {
-  std::shared_ptr<Life> life = current_life();
-  if (life == nullptr || state() != PluginState::running) {
-    return {.status = KOORD_E_AGAIN, .text = parts_.plugin_id + " does not run"};
-  }
-  CallResult result = life->home->handle(request, response);
+void Instance::handle(std::shared_ptr<HookCall> call) {
+  if (hook_strand_ == nullptr) return call->fail(parts_.plugin_id + " is no runtime hook");
+  auto task = [self = shared_from_this(), call] {
+    std::shared_ptr<Life> life = self->current_life();
+    if (life == nullptr || self->state() != PluginState::running) return call->fail("it does not run");
+    call->run(life->host, [&](const koord_hook_request& request, const koord_hook_response& response) {
+      CallResult result = life->home->handle(request, response);
+      std::lock_guard lock(self->mutex_);
+      self->record_.count("handle", result);
+      return result;
+    });
+  };
+  const Duration patience =
+      parts_.plugin->expendable() ? std::max<Duration>(3 * call->patience(), kLeastPatience) : wedged_after();
+  if (!post_to(*hook_strand_, task, patience, "handle")) call->fail("a call of it did not come back");
+}
+
+void Instance::missed_hook() {
   std::lock_guard lock(mutex_);
-  record_.count("handle", result);
-  return result;
+  record_.missed_deadline();
+}
+
+Duration Instance::deadline() const {
+  std::lock_guard lock(mutex_);
+  return settings_.deadline;
+}
+
+Duration Instance::wedged_after() const {
+  std::lock_guard lock(mutex_);
+  return settings_.wedged_after;
 }
 
 void Instance::stop() {
@@ -189,13 +216,22 @@ void Instance::end(Ending ending) {
 }
 
 void Instance::write_off(const std::string& reason) {
+  std::string call;
+  {
+    std::lock_guard lock(mutex_);
+    call = life_ != nullptr && life_->run_awaited ? "run" : record_.call();
+  }
+  write_off_call(call, reason);
+}
+
+void Instance::write_off_call(const std::string& call, const std::string& reason) {
   std::shared_ptr<Life> life;
   {
     std::lock_guard lock(mutex_);
     if (life_ == nullptr || state_ == PluginState::wedged) return;
     life = life_;
     state_ = PluginState::wedged;
-    reason_ = (life->run_awaited ? "run()" : std::string(record_.call()) + "()") + " " + reason;
+    reason_ = call + "() " + reason;
     ending_.reset();
     if (life->runner.joinable()) life->runner.detach();
   }

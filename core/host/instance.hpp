@@ -19,6 +19,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/event/strand.hpp"
+#include "core/event/task.hpp"
 #include "core/host/call_record.hpp"
 #include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
@@ -40,6 +41,8 @@ struct InstanceSettings {
   HomeLimits home = {};  // from its next life on
 };
 
+class HookCall;
+
 class Instance : public std::enable_shared_from_this<Instance> {
  public:
   // What it lives on; references outlive the instance unless it is wedged.
@@ -50,6 +53,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
     // A new context for each life: what one life was given is never its successor's.
     std::function<std::unique_ptr<PluginContext>(const std::string& config_json)> make_context;
     event::WorkerPool& pool;
+    event::WorkerPool* hook_pool = nullptr;  // for handle(), which waits for nothing else; nullptr: as the rest
     const Clock& clock;
     knob::PlanSink& plans;
     // Told of each change of state, without a lock, on the thread that made it: it posts and returns.
@@ -74,8 +78,12 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void set_home_limits(const HomeLimits& limits);
   // Tells a strategy what became of its plan.
   void on_applied(std::vector<knob::IntentResult> results);
-  // A runtime hook's answer, on the caller's thread. KOORD_E_AGAIN: the instance does not run.
-  CallResult handle(const koord_hook_request& request, const koord_hook_response& response);
+  // Asks a runtime hook; one request after the other, beside its other calls. One that does not come back ends the
+  // instance, long after whoever asked has stopped waiting.
+  void handle(std::shared_ptr<HookCall> call);
+  // A request was answered without it.
+  void missed_hook();
+  Duration deadline() const;
 
   // Begins to end it; the state becomes `stopped`.
   void stop();
@@ -100,7 +108,10 @@ class Instance : public std::enable_shared_from_this<Instance> {
 
   bool post(void (Instance::*task)());
   bool post(void (Instance::*task)(), Duration patience);
+  bool post_to(event::Strand& strand, event::Task task, Duration patience, const char* call);
+  void write_off_call(const std::string& call, const std::string& reason);
   Duration patience_of_tick() const;  // with the lock held
+  Duration wedged_after() const;
   void end(Ending ending);
   void enter(PluginState state);
   knob::Proposer proposer() const { return {parts_.plugin_id, info_.name}; }
@@ -136,6 +147,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   const Parts parts_;
   const ClassInfo& info_;
   event::Strand strand_;
+  const std::unique_ptr<event::Strand> hook_strand_;  // of handle(); nullptr: it is no hook
 
   mutable std::mutex mutex_;  // of what follows
   InstanceSettings settings_;

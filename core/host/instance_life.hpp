@@ -22,6 +22,7 @@ namespace koord::host {
 
 struct Instance::Life {
   std::unique_ptr<PluginContext> context;
+  const koord_host* host = nullptr;  // the context's
   std::unique_ptr<Home> home;  // uses the context
   StopSignal stop;
 

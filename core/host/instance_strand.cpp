@@ -44,6 +44,7 @@ void Instance::begin() {
     limits = settings_.home;
   }
   life->context = parts_.make_context(config_json);
+  life->host = life->context->host();
   life->home = parts_.plugin->make_home(parts_.class_index, *life->context, limits);
   life->home->on_lost([weak = weak_from_this()](const std::string& reason) {
     if (auto self = weak.lock()) self->end({PluginState::failed, reason});

@@ -18,6 +18,8 @@ namespace {
 constexpr Duration kMappingPatience = std::chrono::seconds(30);
 // Of calls of a class without ticks.
 constexpr Duration kDeadlineWithoutPeriod = std::chrono::seconds(10);
+// A container that starts waits for it.
+constexpr Duration kHookDeadline = std::chrono::milliseconds(500);
 
 // Which state speaks for a plugin of several classes.
 int severity(PluginState state) {
@@ -86,6 +88,7 @@ void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings, 
     std::lock_guard lock(mutex_);
     enabled_ = enabled;
     required_ = settings.required;
+    must_answer_ = settings.on_timeout == config::OnTimeout::fail;
   }
   if (!file_.refusal.empty()) return;
   demand_ = demand;
@@ -245,6 +248,7 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
                            .class_index = class_index,
                            .make_context = std::move(make_context),
                            .pool = parts_.pool,
+                           .hook_pool = parts_.hook_pool,
                            .clock = parts_.services.clock,
                            .plans = parts_.plans,
                            .on_change = {}};
@@ -269,7 +273,8 @@ HomeLimits ManagedPlugin::home_limits() const {
 Supervisor::Pace ManagedPlugin::pace_of(const ClassInfo& info) const {
   Duration period = settings_.period.value_or(info.period);
   if (!(info.ticks || info.is_scraped_for()) || period <= Duration::zero()) {
-    return {.period = {}, .deadline = settings_.deadline.value_or(kDeadlineWithoutPeriod)};
+    bool is_hook = info.kind == "koord.runtime-hook/1";
+    return {.period = {}, .deadline = settings_.deadline.value_or(is_hook ? kHookDeadline : kDeadlineWithoutPeriod)};
   }
   return {.period = period, .deadline = std::min(period, settings_.deadline.value_or(period))};
 }
@@ -322,6 +327,17 @@ void ManagedPlugin::count_refused_reload() {
 
 void ManagedPlugin::notify(std::uint32_t changed, const state::Versions& versions) {
   for (const auto& supervisor : supervisors()) supervisor->instance().notify(changed, versions);
+}
+
+std::vector<HookTarget> ManagedPlugin::hooks(std::uint32_t stage) const {
+  std::vector<HookTarget> hooks;
+  std::lock_guard lock(mutex_);
+  for (const auto& supervisor : supervisors_) {
+    Instance& instance = supervisor->instance();
+    if ((instance.info().stages & stage) == 0 || instance.state() != PluginState::running) continue;
+    hooks.push_back({file_.manifest.id, instance.info().name, instance.shared_from_this(), instance.deadline(), must_answer_});
+  }
+  return hooks;
 }
 
 bool ManagedPlugin::ended() const {

@@ -16,6 +16,7 @@
 #include "core/config/config.hpp"
 #include "core/event/strand.hpp"
 #include "core/host/file_content.hpp"
+#include "core/host/hook_dispatcher.hpp"
 #include "core/host/plugin_catalogue.hpp"
 #include "core/host/plugin_status.hpp"
 #include "core/host/supervisor.hpp"
@@ -30,6 +31,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   struct Parts {
     event::Loop& loop;
     event::WorkerPool& pool;
+    event::WorkerPool* hook_pool = nullptr;  // of runtime hooks
     SharedServices& services;
     knob::PlanSink& plans;
     Loader load;
@@ -69,6 +71,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   // Has ended and left nothing behind.
   bool is_gone() const;
   PluginStatus status() const;
+  // Its hooks that run and name this stage.
+  std::vector<HookTarget> hooks(std::uint32_t stage) const;
 
  private:
   using Supervisors = std::vector<std::shared_ptr<Supervisor>>;
@@ -109,6 +113,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   mutable std::mutex mutex_;  // of what follows
   bool enabled_ = false;
   bool required_ = false;
+  bool must_answer_ = false;  // its hooks
   unsigned mappings_ = 0;  // tasks of loading_ that have not ended
   PluginState state_;  // until it has supervisors
   std::string reason_;

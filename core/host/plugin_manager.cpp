@@ -10,6 +10,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
 #include "core/host/managed_plugin.hpp"
 #include "core/host/module.hpp"
 #include "core/host/plugin_metrics.hpp"
@@ -17,6 +18,9 @@
 #include "core/host/shared_services.hpp"
 
 namespace koord::host {
+
+// So many hooks may hang before another one waits for them.
+constexpr std::size_t kHookThreads = 4;
 
 using Plugins = std::vector<std::shared_ptr<ManagedPlugin>>;
 
@@ -41,6 +45,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
 
   Parts parts;
   PluginMetrics metrics;
+  std::unique_ptr<event::WorkerPool> hook_pool;  // once there is a hook
   std::uint64_t hub_subscription = 0;
   unsigned next_nth = 0;
   Catalogue seen_last;                      // by look_again()
@@ -112,8 +117,12 @@ void PluginManager::State::report() {
 }
 
 std::shared_ptr<ManagedPlugin> PluginManager::State::make(PluginFile file, unsigned nth, bool hold_ticks) {
+  const auto& kinds = file.manifest.kinds;
+  bool has_hooks = std::find(kinds.begin(), kinds.end(), "koord.runtime-hook/1") != kinds.end();
+  if (has_hooks && !hook_pool) hook_pool = std::make_unique<event::WorkerPool>(kHookThreads);
   ManagedPlugin::Parts of{.loop = parts.loop,
                           .pool = parts.pool,
+                          .hook_pool = hook_pool.get(),
                           .services = parts.services,
                           .plans = parts.plans,
                           .load = parts.load,
@@ -287,6 +296,17 @@ bool PluginManager::stop(Duration grace) {
 
 std::vector<PluginStatus> PluginManager::status() const {
   return state_->status();
+}
+
+std::vector<HookTarget> PluginManager::hooks(std::uint32_t stage) const {
+  std::vector<HookTarget> hooks;
+  for (const auto& plugin : state_->all()) {
+    std::vector<HookTarget> of = plugin->hooks(stage);
+    std::move(of.begin(), of.end(), std::back_inserter(hooks));
+  }
+  std::sort(hooks.begin(), hooks.end(),
+            [](const HookTarget& a, const HookTarget& b) { return std::tie(a.plugin, a.name) < std::tie(b.plugin, b.name); });
+  return hooks;
 }
 
 Readiness PluginManager::ready() const {

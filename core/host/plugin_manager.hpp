@@ -38,6 +38,7 @@ class HostMetrics;
 
 namespace koord::host {
 
+struct HookTarget;
 struct SharedServices;
 
 class PluginManager {
@@ -86,6 +87,8 @@ class PluginManager {
   // [any]
   std::vector<PluginStatus> status() const;
   Readiness ready() const;
+  // The runtime hooks that run and name this stage, by the ids of their plugins and the names of their classes.
+  std::vector<HookTarget> hooks(std::uint32_t stage) const;
   // Problems of the directories themselves, one line each.
   std::vector<std::string> problems() const;
 

@@ -564,7 +564,9 @@ typedef struct koord_hook_request {
 typedef struct koord_hook_response {
   uint32_t struct_size, rsv;
   void *impl;
-  /* "linux.cpu.shares", "linux.cpu.quota", "linux.cpuset.cpus", "linux.memory.limit", "env:NAME", "annotation:key" */
+  /* "linux.cpu.shares", "linux.cpu.quota", "linux.cpuset.cpus", "linux.memory.limit", "env:NAME", "annotation:key".
+   * KOORD_E_INVALID: no such field, or no such value; KOORD_E_DEADLINE: the request was answered without this hook. What
+   * another hook, of a plugin whose id comes first, has set to another value stays as that one set it. */
   koord_status (*set)(const struct koord_hook_response *response, koord_str field, koord_str value);
   koord_status (*reject)(const struct koord_hook_response *response, koord_str why);
 } koord_hook_response;

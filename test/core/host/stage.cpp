@@ -20,6 +20,10 @@ std::shared_ptr<const host::LoadedPlugin> load(const std::string& path) {
   return *plugin;
 }
 
+cgroup::Layout layout_of(const FakeNode& node) {
+  return *cgroup::Layout::detect(node.roots());
+}
+
 }  // namespace
 
 Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
@@ -74,7 +78,7 @@ bool Stage::tick() {
 
 HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers,
                      host::Loader load_in_child)
-    : shelf_(plugins), host_(node_), governor_(host_.clock(), host_.services().cgroups.layout()), pool_(workers) {
+    : shelf_(plugins), host_(node_), governor_(host_.clock(), layout_of(knobs_)), pool_(workers) {
   settings_.directories = {shelf_.path()};
   settings_.defaults.config_json = "{}";
   settings_.defaults.max_series = 1000;

@@ -83,6 +83,8 @@ class HostStage {
   PluginShelf& shelf() { return shelf_; }
   FakeHost& host() { return host_; }
   metric::HostMetrics& metrics() { return metrics_; }
+  // What strategies turn: cgroup v2 in a tree of its own, "be" and "be/pod" with the knobs of the CPU.
+  FakeNode& knobs() { return knobs_; }
   knob::Governor& governor() { return governor_; }
   host::PluginManager& manager() { return *manager_; }
   config::PluginsSettings& settings() { return settings_; }
@@ -103,6 +105,9 @@ class HostStage {
   FakeNode node_;
   FakeHost host_;
   metric::HostMetrics metrics_;
+  FakeNode knobs_{{"cgroup/cgroup.controllers", "cpu\n"},
+                  {"cgroup/be/cpu.max", "50000 100000\n"},
+                  {"cgroup/be/pod/cpu.max", "50000 100000\n"}};
   knob::Governor governor_;
   config::PluginsSettings settings_;
   Bell bell_;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/hook_dispatcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/parse.hpp"
+#include "core/host/instance.hpp"
+#include "core/metric/host_metrics.hpp"
+
+namespace koord::host {
+namespace {
+
+struct Asked {
+  HookTarget hook;
+  std::shared_ptr<HookCall> call;
+};
+
+}  // namespace
+
+HookVerdict HookDispatcher::dispatch(HookRequest request) {
+  auto subject = std::make_shared<const HookSubject>(std::move(request));
+  std::vector<Asked> asked;
+  for (HookTarget& hook : parts_.hooks(subject->stage())) {
+    auto call = std::make_shared<HookCall>(subject, parts_.clock.now(), hook.deadline);
+    hook.instance->handle(call);
+    asked.push_back({std::move(hook), std::move(call)});
+  }
+  HookVerdict verdict;
+  for (Asked& one : asked) take(one.hook, one.call->await(), verdict);
+  if (verdict.rejection) verdict.settings.clear();
+  return verdict;
+}
+
+void HookDispatcher::take(const HookTarget& hook, HookReply reply, HookVerdict& verdict) {
+  if (reply.kind == HookReply::Kind::answered) {
+    count(hook, reply.settings.rejection ? "rejected" : "ok");
+    return take_settings(hook, std::move(reply.settings), verdict);
+  }
+  bool timed_out = reply.kind == HookReply::Kind::timed_out;
+  count(hook, timed_out ? "timeout" : "failed");
+  if (timed_out) {
+    hook.instance->missed_hook();
+    reply.text = "did not answer within " + format_duration(hook.deadline);
+  }
+  if (hook.must_answer && !verdict.rejection) verdict.rejection = {hook.plugin, reply.text};
+  verdict.silent.push_back({hook.plugin, std::move(reply.text), timed_out});
+}
+
+void HookDispatcher::take_settings(const HookTarget& hook, HookSettings settings, HookVerdict& verdict) {
+  if (settings.rejection && !verdict.rejection) verdict.rejection = {hook.plugin, *std::move(settings.rejection)};
+  for (auto& [field, value] : settings.fields) {
+    auto known = std::find_if(verdict.settings.begin(), verdict.settings.end(),
+                              [&name = field](const HookVerdict::Setting& setting) { return setting.field == name; });
+    if (known == verdict.settings.end()) {
+      verdict.settings.push_back({std::move(field), std::move(value), hook.plugin});
+    } else if (known->value != value) {
+      verdict.conflicts.push_back({std::move(field), std::move(value), hook.plugin, known->plugin});
+      parts_.metrics
+          .counter("plugin_hook_conflicts_total", "Fields that another plugin had set to another value before.",
+                   {{"plugin", hook.plugin}})
+          .add();
+    }
+  }
+}
+
+void HookDispatcher::count(const HookTarget& hook, const char* result) {
+  parts_.metrics
+      .counter("plugin_hook_requests_total", "Requests to the plugin's runtime hooks, by what came of them.",
+               {{"plugin", hook.plugin}, {"result", result}})
+      .add();
+}
+
+}  // namespace koord::host

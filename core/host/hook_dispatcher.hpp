@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// HookDispatcher: takes a request to every running hook that names its stage, all at once, each with its own deadline, and
+// puts what they answer together. The order of the hooks is that of their plugins' ids, then of their classes' names: of two
+// that set one field to different values the first keeps it. A hook that gives no answer, late or failed, is left out, or
+// the request is rejected in its name when its plugin's onTimeout says fail. [any thread]
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/host/hook_call.hpp"
+
+namespace koord::metric {
+class HostMetrics;
+}
+
+namespace koord::host {
+
+class Instance;
+
+// A hook that runs.
+struct HookTarget {
+  std::string plugin, name;  // of the plugin and of its class
+  std::shared_ptr<Instance> instance;
+  Duration deadline{};
+  bool must_answer = false;  // onTimeout: fail
+};
+
+struct HookVerdict {
+  struct Setting {
+    std::string field, value, plugin;
+  };
+  // Another plugin's value that was not taken.
+  struct Conflict {
+    std::string field, value, plugin, kept_by;
+  };
+  // A hook without an answer.
+  struct Silence {
+    std::string plugin, why;
+    bool timed_out = false;
+  };
+  struct Rejection {
+    std::string plugin, why;
+  };
+  std::optional<Rejection> rejection;  // then nothing is set
+  std::vector<Setting> settings;       // each field once
+  std::vector<Conflict> conflicts;
+  std::vector<Silence> silent;
+};
+
+class HookDispatcher {
+ public:
+  struct Parts {
+    // Those that run and name this stage, in order (PluginManager::hooks).
+    std::function<std::vector<HookTarget>(std::uint32_t stage)> hooks;
+    const Clock& clock;            // these two outlive it
+    metric::HostMetrics& metrics;
+  };
+  explicit HookDispatcher(Parts parts) : parts_(std::move(parts)) {}
+
+  // Returns by the longest deadline of the hooks.
+  HookVerdict dispatch(HookRequest request);
+
+ private:
+  void take(const HookTarget& hook, HookReply reply, HookVerdict& verdict);
+  void take_settings(const HookTarget& hook, HookSettings settings, HookVerdict& verdict);
+  void count(const HookTarget& hook, const char* result);
+
+  const Parts parts_;
+};
+
+}  // namespace koord::host

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/hook_response.hpp"
+
+#include <algorithm>
+
+#include "core/host/arguments.hpp"
+#include "core/host/hook_fields.hpp"
+
+namespace koord::host {
+namespace {
+
+constexpr std::size_t kMostWhy = 1024;
+
+// No exception leaves for a plugin.
+template <class Body>
+koord_status with(const koord_hook_response* response, Body&& body) noexcept {
+  if (!response || !response->impl) return KOORD_E_INVALID;
+  try {
+    return body(*static_cast<HookResponse*>(response->impl));
+  } catch (...) {
+    return KOORD_E_NOMEM;
+  }
+}
+
+}  // namespace
+
+HookResponse::HookResponse(const koord_host* host)
+    : host_(host),
+      table_{sizeof(koord_hook_response), 0, this,
+             [](const koord_hook_response* response, koord_str field, koord_str value) {
+               return with(response, [&](HookResponse& self) { return self.set(field, value); });
+             },
+             [](const koord_hook_response* response, koord_str why) {
+               return with(response, [&](HookResponse& self) { return self.reject(why); });
+             }} {}
+
+koord_status HookResponse::fail(koord_status status, const std::string& why) const {
+  if (host_) host_->set_error(host_, status, {why.data(), why.size()});
+  return status;
+}
+
+koord_status HookResponse::set(koord_str field, koord_str value) {
+  Result<std::string_view> name = name_argument(field, "field");
+  if (!name) return fail(KOORD_E_INVALID, name.error().message());
+  Result<std::string_view> text = text_argument(value, "value");
+  if (!text) return fail(KOORD_E_INVALID, text.error().message());
+  if (Result<void> sound = check_hook_field(*name, *text); !sound) return fail(KOORD_E_INVALID, sound.error().message());
+  std::lock_guard lock(mutex_);
+  if (closed_) return fail(KOORD_E_DEADLINE, "the request has been answered without this hook");
+  auto& fields = settings_.fields;
+  auto before = std::find_if(fields.begin(), fields.end(), [&](const auto& known) { return known.first == *name; });
+  if (before != fields.end()) return before->second = *text, KOORD_OK;
+  if (fields.size() == kMostFields)
+    return fail(KOORD_E_AGAIN, "a hook sets at most " + std::to_string(kMostFields) + " fields");
+  fields.emplace_back(*name, *text);
+  return KOORD_OK;
+}
+
+koord_status HookResponse::reject(koord_str why) {
+  Result<std::string_view> text = text_argument(why, "why");
+  if (!text) return fail(KOORD_E_INVALID, text.error().message());
+  std::lock_guard lock(mutex_);
+  if (closed_) return fail(KOORD_E_DEADLINE, "the request has been answered without this hook");
+  settings_.rejection = text->substr(0, kMostWhy);
+  return KOORD_OK;
+}
+
+HookSettings HookResponse::close() {
+  std::lock_guard lock(mutex_);
+  closed_ = true;
+  return std::exchange(settings_, {});
+}
+
+}  // namespace koord::host

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// HookResponse: what one handle() wants done, collected and checked as it is said. The same in the agent and in a child.
+// [any thread]
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "koordetector/plugin.h"
+
+namespace koord::host {
+
+struct HookSettings {
+  std::vector<std::pair<std::string, std::string>> fields;  // each field once: the last value that it was set to
+  std::optional<std::string> rejection;
+};
+
+class HookResponse {
+ public:
+  static constexpr std::size_t kMostFields = 256;
+
+  // `host`: whom errors are told, so that a status which the hook passes on has its text; may be null.
+  explicit HookResponse(const koord_host* host);
+  HookResponse(const HookResponse&) = delete;
+  HookResponse& operator=(const HookResponse&) = delete;
+
+  // To be given to handle(); valid as long as this is.
+  const koord_hook_response& table() const { return table_; }
+
+  // Takes what was said; what is said later is answered with KOORD_E_DEADLINE.
+  HookSettings close();
+
+ private:
+  koord_status set(koord_str field, koord_str value);
+  koord_status reject(koord_str why);
+  koord_status fail(koord_status status, const std::string& why) const;
+
+  const koord_host* const host_;
+  const koord_hook_response table_;
+  std::mutex mutex_;  // of what follows
+  bool closed_ = false;
+  HookSettings settings_;
+};
+
+}  // namespace koord::host

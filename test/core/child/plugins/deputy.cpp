@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin that wishes for a knob and answers for containers as its configuration says:
+//   {"value": "20000 100000", "priority": 1, "silent": true, "hook": "set"}
+// DEPUTY is the letter that its id, its gate and its metrics end in.
+#include <chrono>
+#include <csignal>
+#include <koordetector/plugin.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+using namespace koord::plugin;
+
+namespace {
+
+std::string text_of(const koord_host* host, std::string_view pointer) {
+  const auto* config = require<koord_svc_config>(host, "koord.config/1");
+  char buffer[64];
+  std::uint64_t need = 0;
+  return config->string(host, str(pointer), buffer, sizeof buffer, &need) == KOORD_OK ? std::string(buffer, need) : "";
+}
+
+std::int64_t number_of(const koord_host* host, std::string_view pointer) {
+  std::int64_t number = 0;
+  require<koord_svc_config>(host, "koord.config/1")->i64(host, str(pointer), &number);
+  return number;
+}
+
+bool is_set(const koord_host* host, std::string_view pointer) {
+  std::int32_t flag = 0;
+  return require<koord_svc_config>(host, "koord.config/1")->boolean(host, str(pointer), &flag) == KOORD_OK && flag != 0;
+}
+
+}  // namespace
+
+struct Strategist : QosStrategy {
+  void init() override {
+    knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1");
+    told_ = define({"deputy_" DEPUTY "_told", "", "the status that on_applied() told last, by winner", 1});
+    now_ns_ = require<koord_svc_clock>(host(), "koord.clock/1");
+  }
+  void evaluate(std::uint64_t, std::uint64_t) override {
+    if (is_set(host(), "/silent")) throw std::runtime_error("says nothing");
+    const std::string value = text_of(host(), "/value");
+    const koord_label input = {str("busy"), str("7.3")};
+    koord_intent wish{};
+    wish.struct_size = sizeof wish;
+    wish.level = KOORD_LEVEL_POD;
+    wish.knob = str("cpu.max");
+    wish.cgroup_dir = str("be/pod");
+    wish.value = str(value);
+    wish.reason = str("because of " DEPUTY);
+    wish.inputs = &input;
+    wish.n_inputs = 1;
+    wish.input_stride = sizeof input;
+    wish.priority = static_cast<std::int32_t>(number_of(host(), "/priority"));
+    wish.ttl_ns = 60'000'000'000;
+    check(knobs_->propose(host(), &wish, 1, sizeof wish), "proposing");
+  }
+  void on_applied(Strided<koord_intent_result> results) override {
+    for (const koord_intent_result& result : results) {
+      const std::string winner(result.winner.p, result.winner.n);
+      const std::uint64_t series = told_.series(KOORD_NO_SUBJECT, {{"winner", winner}});
+      Batch batch(host());
+      batch.add(series, result.status);
+      batch.send(now_ns_->now_ns(host()));
+    }
+  }
+  const koord_svc_knobs* knobs_ = nullptr;
+  const koord_svc_clock* now_ns_ = nullptr;
+  Metric told_;
+};
+
+struct Hook : RuntimeHook {
+  void handle(const koord_hook_request& request, const koord_hook_response& response) override {
+    const std::string part = text_of(host(), "/hook");
+    if (part == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+    if (part == "segv") {
+      ::signal(SIGSEGV, SIG_DFL);
+      ::raise(SIGSEGV);
+    }
+    if (part == "throw") throw std::runtime_error("the hook's text");
+    if (part == "reject") return check(response.reject(&response, str("no room for it")), "rejecting");
+    if (part == "wrong") return check(response.set(&response, str("linux.cpu.sharez"), str("2")), "setting");
+    const std::string uid(request.pod->uid.p, request.pod->uid.n);
+    check(response.set(&response, str("linux.cpu.shares"), str(DEPUTY[0] == 'a' ? "2" : "1024")), "setting");
+    check(response.set(&response, str("env:POD_UID_" DEPUTY), str(uid)), "setting");
+    if (request.container)
+      check(response.set(&response, str("annotation:container"), request.container->name), "setting");
+  }
+};
+
+KOORD_PLUGIN("id=com.example.deputy-" DEPUTY "\nversion=1.0.0\nkinds=koord.qos-strategy/1,koord.runtime-hook/1\n"
+             "gate=Deputy" DEPUTY "\nrequires=koord.metrics/1,koord.config/1,koord.knobs/1,koord.clock/1\n",
+             qos_strategy<Strategist>("strategist", std::chrono::milliseconds(20)),
+             runtime_hook<Hook, KOORD_STAGE_PRE_CREATE_CONTAINER>("hook"))

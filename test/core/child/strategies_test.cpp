@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strategies of third parties, in both homes: what they propose is decided, and they hear of it.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "test/core/child/deputies.hpp"
+
+using namespace koord;
+using namespace koord::test;
+using namespace std::chrono_literals;
+using host::PluginState;
+
+namespace {
+
+constexpr const char* kBefore = "50000 100000";
+
+struct Strategies : Deputies {
+  std::string value() { return std::string(trim(*read_file(stage.knobs().path("cgroup/be/pod/cpu.max")))); }
+  void enforce(const char* id) { stage.governor().set_mode(id, knob::Mode::enforce); }
+  // The status that this deputy was told with this winner; nullopt: nothing yet.
+  std::optional<double> told(const std::string& deputy, const std::string& winner) {
+    return stage.host().value("deputy_" + deputy + "_told", {{"winner", winner}});
+  }
+  std::optional<knob::Decision> decision(const std::string& plugin, knob::Outcome outcome) {
+    std::optional<knob::Decision> found;
+    for (const knob::Decision& one : stage.governor().decisions())
+      if (one.plugin == plugin && one.outcome == outcome) found = one;
+    return found;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a strategy is in shadow by itself: it is told, recorded, and nothing is written") {
+  for (config::Isolation home : kHomes) {
+    Strategies strategies;
+    strategies.isolation = home;
+    strategies.configure(kA, R"({"value": "20000 100000"})");
+    REQUIRE(strategies.begin("Deputya=true"));
+    CHECK(strategies.eventually([&] { return strategies.told("a", kA) == KOORD_E_DENIED; }));
+    CHECK(strategies.value() == kBefore);
+    auto recorded = strategies.decision(kA, knob::Outcome::shadow);
+    REQUIRE(recorded);
+    CHECK(recorded->reason == "because of a");
+    CHECK(recorded->inputs == decltype(recorded->inputs){{"busy", "7.3"}});
+    CHECK(recorded->before == kBefore);
+    CHECK(recorded->wanted == "20000 100000");
+  }
+}
+
+TEST_CASE("acceptance 12: a strategy changes a cgroup value through propose alone, and an end takes it back") {
+  for (config::Isolation home : kHomes) {
+    Strategies strategies;
+    strategies.isolation = home;
+    strategies.configure(kA, R"({"value": "20000 100000"})");
+    REQUIRE(strategies.begin("Deputya=true"));
+    strategies.enforce(kA);
+    CHECK(strategies.eventually([&] { return strategies.value() == "20000 100000"; }));
+    CHECK(strategies.eventually([&] { return strategies.told("a", kA) == KOORD_OK; }));
+    strategies.stage.apply("Deputya=false");
+    REQUIRE(strategies.stage.await(kA, PluginState::disabled));
+    CHECK(strategies.value() == kBefore);
+  }
+}
+
+TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser is told by whom, and it ends with its ttl") {
+  for (config::Isolation home : kHomes) {
+    Strategies strategies;
+    strategies.isolation = home;
+    strategies.configure(kA, R"({"value": "20000 100000"})");
+    strategies.configure(kB, R"({"value": "40000 100000"})");
+    REQUIRE(strategies.begin());
+    strategies.enforce(kA);
+    strategies.enforce(kB);
+    CHECK(strategies.eventually([&] { return strategies.told("b", kA) == KOORD_E_AGAIN; }));
+    CHECK(strategies.eventually([&] { return strategies.told("a", kA) == KOORD_OK; }));
+    CHECK(strategies.value() == "20000 100000");
+    REQUIRE(strategies.decision(kA, knob::Outcome::applied));
+    REQUIRE(strategies.decision(kB, knob::Outcome::lost));
+    CHECK(strategies.decision(kA, knob::Outcome::applied)->reason == "because of a");
+    CHECK(strategies.decision(kB, knob::Outcome::lost)->reason == "because of b");
+    CHECK(strategies.decision(kB, knob::Outcome::lost)->winner == kA);
+
+    // Both fail from now on: what they proposed last stands until its time is over.
+    for (const char* id : {kA, kB}) strategies.configure(id, R"({"silent": true})");
+    strategies.stage.apply("Deputya=true,Deputyb=true");
+    for (const char* id : {kA, kB}) {
+      strategies.enforce(id);
+      CHECK(strategies.eventually([&] { return strategies.stage.status(id).counts.errors > 1; }));
+    }
+    strategies.stage.governor().expire();
+    CHECK(strategies.value() == "20000 100000");
+    strategies.stage.host().clock().advance(60s);
+    strategies.stage.governor().expire();
+    CHECK(strategies.value() == kBefore);
+    CHECK(strategies.decision("", knob::Outcome::reverted)->before == "20000 100000");
+  }
+}
+
+TEST_CASE("a strategy whose process dies loses what it has written") {
+  Strategies strategies;
+  strategies.configure(kA, R"({"value": "20000 100000"})");
+  REQUIRE(strategies.begin("Deputya=true"));
+  strategies.enforce(kA);
+  REQUIRE(strategies.eventually([&] { return strategies.value() == "20000 100000"; }));
+  for (const host::InstanceStatus& instance : strategies.stage.status(kA).instances) ::kill(instance.process, SIGKILL);
+  CHECK(strategies.eventually([&] { return strategies.decision("", knob::Outcome::reverted).has_value(); }));
+  CHECK(strategies.eventually([&] { return strategies.value() == "20000 100000"; }));  // it begins again
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/hook_fields.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "core/host/hook_response.hpp"
+
+using namespace koord;
+using namespace koord::host;
+
+namespace {
+
+bool sound(std::string_view field, std::string_view value) { return check_hook_field(field, value).has_value(); }
+std::string complaint(std::string_view field, std::string_view value) { return check_hook_field(field, value).error().message(); }
+koord_str str(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+TEST_CASE("a hook sets these fields, to values that a runtime takes") {
+  CHECK(sound("linux.cpu.shares", "1024"));
+  CHECK(sound("linux.cpu.quota", "-1"));
+  CHECK(sound("linux.cpu.quota", "20000"));
+  CHECK(sound("linux.cpuset.cpus", "0-3,8"));
+  CHECK(sound("linux.memory.limit", "1073741824"));
+  CHECK(sound("env:PATH", ""));
+  CHECK(sound("annotation:example.com/a", "b"));
+}
+
+TEST_CASE("a value that does not fit says what was expected") {
+  CHECK(complaint("linux.cpu.shares", "1") == "linux.cpu.shares is '1', expected a number from 2 to 262144");
+  CHECK(complaint("linux.cpu.quota", "10%") == "linux.cpu.quota is '10%', expected a number from 1000, or -1 for none");
+  CHECK(complaint("linux.cpuset.cpus", "") == "linux.cpuset.cpus is '', expected a list of CPUs such as \"0-3,8\"");
+  CHECK_FALSE(sound("env:A", std::string_view("a\0b", 3)));
+}
+
+TEST_CASE("a field that is none names the nearest, or all") {
+  CHECK(complaint("linux.cpu.share", "2") == "a hook cannot set 'linux.cpu.share', expected perhaps 'linux.cpu.shares'");
+  for (const char* field : {"", "env:", "env:A=B", "annotation:", "oom_score_adj"}) {
+    CAPTURE(field);
+    CHECK(complaint(field, "1").find("env:NAME or annotation:key") != std::string::npos);
+  }
+}
+
+TEST_CASE("a response keeps the last value of a field, and takes nothing once it is closed") {
+  HookResponse response(nullptr);
+  const koord_hook_response& table = response.table();
+  CHECK(table.set(&table, str("linux.cpu.shares"), str("2")) == KOORD_OK);
+  CHECK(table.set(&table, str("linux.cpu.shares"), str("4")) == KOORD_OK);
+  CHECK(table.set(&table, str("linux.cpu.shares"), str("x")) == KOORD_E_INVALID);
+  CHECK(table.set(nullptr, str("linux.cpu.shares"), str("2")) == KOORD_E_INVALID);
+  CHECK(response.close().fields == decltype(HookSettings::fields){{"linux.cpu.shares", "4"}});
+  CHECK(table.set(&table, str("linux.cpu.shares"), str("2")) == KOORD_E_DEADLINE);
+  CHECK(table.reject(&table, str("late")) == KOORD_E_DEADLINE);
+}
+
+TEST_CASE("a response holds so many fields and no more") {
+  HookResponse response(nullptr);
+  const koord_hook_response& table = response.table();
+  for (std::size_t i = 0; i < HookResponse::kMostFields; ++i)
+    REQUIRE(table.set(&table, str("env:N" + std::to_string(i)), str("")) == KOORD_OK);
+  CHECK(table.set(&table, str("env:ONE_MORE"), str("")) == KOORD_E_AGAIN);
+}

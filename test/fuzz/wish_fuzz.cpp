@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What strategies and hooks ask for: a knob or a field on the first line, its value after it. What is taken must be
+// readable in the form in which the kernel is told.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "core/host/hook_fields.hpp"
+#include "core/knob/knob.hpp"
+
+using namespace koord;
+
+namespace {
+
+void round_trip(const knob::Knob& knob, const knob::Value& value, cgroup::Version version) {
+  if (files_of(knob, version).empty()) return;
+  if (!decode(knob, encode(knob, value, version), version)) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos) return 0;
+  const std::string_view name = text.substr(0, end), value = text.substr(end + 1);
+  static_cast<void>(host::check_hook_field(name, value));
+  const knob::Knob* knob = knob::find_knob(name);
+  if (!knob) return 0;
+  for (cgroup::Version version : {cgroup::Version::v1, cgroup::Version::v2}) {
+    knob::Texts texts(files_of(*knob, version).size(), std::string(value));
+    static_cast<void>(decode(*knob, texts, version));
+    if (Result<knob::Value> parsed = parse_value(*knob, value)) round_trip(*knob, *parsed, version);
+  }
+  return 0;
+}
