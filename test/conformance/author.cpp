@@ -62,8 +62,7 @@ void Author::install(AgentProcess& agent) const {
 }
 
 std::string complaints_about(const std::string& plugin) {
-  const Finished checked =
-      run_to_end({from_environment("KOORD_PLUGIN_CHECK"), plugin, from_environment("KOORD_MODULE_MANIFEST")});
+  const Finished checked = run_to_end({from_environment("KOORD_KOORDCTL"), "plugin", "check", plugin}, std::chrono::minutes(2));
   return checked.exit_status == 0 ? "" : checked.output;
 }
 

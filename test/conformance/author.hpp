@@ -41,7 +41,7 @@ class Author {
   std::string plugin_;
 };
 
-// What plugin_check.py complains about; empty: nothing.
+// What koordctl plugin check complains about; empty: nothing.
 std::string complaints_about(const std::string& plugin);
 
 }  // namespace koord::test
