@@ -68,7 +68,7 @@ KOORD_PLUGIN("id=com.example.endpoint\n"
              "version=1.0.0\n"
              "kinds=koord.external-advisor/1\n"
              "gate=EndpointExample\n"
-             "requires=koord.config/1,koord.metrics/1\n"
+             "requires=koord.config/1\n"
              "license=Apache-2.0\n"
              "description=brings in the metrics of a Prometheus endpoint\n",
              external_advisor<Endpoint>("endpoint", std::chrono::seconds(15), kSchema))
