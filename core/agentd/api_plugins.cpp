@@ -43,6 +43,18 @@ json::object instance(const host::InstanceStatus& instance) {
           {"process", instance.process}};
 }
 
+// Unknown values are left out, and so is a limit that there is not.
+json::object budget(const host::PluginStatus& plugin) {
+  const host::BudgetStatus& of = plugin.budget;
+  json::object object{{"slowdown", of.slowdown}, {"softBreaches", of.soft_breaches}, {"hardBreaches", of.hard_breaches}};
+  if (of.cpu_cores) object["cpuCores"] = *of.cpu_cores;
+  if (of.cpu_millis > 0) object["cpuLimitCores"] = static_cast<double>(of.cpu_millis) / 1000;
+  if (of.memory_bytes) object["memoryBytes"] = *of.memory_bytes;
+  if (of.memory_limit_bytes > 0) object["memoryLimitBytes"] = of.memory_limit_bytes;
+  if (of.series_limit > 0) object["seriesLimit"] = of.series_limit;
+  return object;
+}
+
 json::object plugin(const host::PluginStatus& plugin) {
   json::array instances;
   for (const host::InstanceStatus& one : plugin.instances) instances.push_back(instance(one));
@@ -63,6 +75,7 @@ json::object plugin(const host::PluginStatus& plugin) {
           {"periodSeconds", to_seconds(plugin.period)},
           {"series", plugin.series},
           {"droppedSeries", plugin.dropped_series},
+          {"budget", budget(plugin)},
           {"restarts", plugin.restarts},
           {"reloads", plugin.reloads},
           {"refusedReloads", plugin.refused_reloads},

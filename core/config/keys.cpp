@@ -197,7 +197,7 @@ Schema<PluginSettings> make_plugin_schema() {
           "maxMemory", "128Mi", "Memory of its process, when it has one of its own; more ends the process.",
           size(4 << 20), [](P & p) -> auto& { return p.max_memory; }),
       plugin_key(
-          "maxCpu", "500m", "Cores that its process may use, when it has one of its own.", cpu(10),
+          "maxCpu", "500m", "Cores that it may use; near that it ticks slower. A process of its own cannot use more.", cpu(10),
           [](P & p) -> auto& { return p.max_cpu_millis; }),
       plugin_key(
           "maxThreads", "64", "Threads and processes that its process may have, when it has one of its own.",

@@ -38,8 +38,15 @@ std::string home_of(const json::value& plugin) {
   return home.empty() ? "-" : home;
 }
 
+// "0.02/0.5": used, and what may be.
+template <class Format>
+std::string of_limit(std::optional<double> used, std::optional<double> limit, Format format) {
+  return format(used) + (used && limit ? "/" + format(limit) : "");
+}
+
 std::vector<std::string> plugin_row(const json::value& plugin) {
   const json::value& counts = object_of(plugin, "counts");
+  const json::value& budget = object_of(plugin, "budget");
   std::string id = text_of(plugin, "id");
   std::string why = text_of(plugin, "reason");
   if (why.empty()) why = text_of(plugin, "lastError");
@@ -53,8 +60,9 @@ std::vector<std::string> plugin_row(const json::value& plugin) {
           count_of(counts, "skippedTicks"),
           format_number(number_of(plugin, "restarts")),
           format_seconds(number_of(plugin, "lastSeconds")),
-          format_seconds(number_of(counts, "cpuSeconds")),
-          format_number(number_of(plugin, "series")),
+          of_limit(number_of(budget, "cpuCores"), number_of(budget, "cpuLimitCores"), format_cores),
+          of_limit(number_of(budget, "memoryBytes"), number_of(budget, "memoryLimitBytes"), format_bytes),
+          of_limit(number_of(plugin, "series"), number_of(budget, "seriesLimit"), format_number),
           why};
 }
 
@@ -71,6 +79,7 @@ Result<void> run_plugins(const Invocation& invocation) {
                      {"RESTARTS", true},
                      {"LAST", true},
                      {"CPU", true},
+                     {"MEM", true},
                      {"SERIES", true},
                      {"REASON"}},
                     plugin_row);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/call_record.hpp"
 
+#include <utility>
+
 namespace koord::host {
 
 void CallRecord::began(const char* call) {
@@ -20,6 +22,8 @@ void CallRecord::count(const char* call, const CallResult& result) {
   counts_.cpu += result.cpu;
   if (result.ok()) return;
   ++counts_.errors;
+  // The call in which the home was lost says more than those that found it lost.
+  if (std::exchange(lost_, result.lost) && result.lost) return;
   last_error_ = std::string(call) + "(): " + describe(result);
 }
 

@@ -22,7 +22,10 @@ class CallRecord {
   // A tick took so long; true when it was one deadline too many in a row.
   bool ticked(Duration took, Duration deadline);
   // Another life: what the one before missed is forgiven.
-  void reset_misses() { misses_in_a_row_ = 0; }
+  void reset_misses() {
+    misses_in_a_row_ = 0;
+    lost_ = false;
+  }
 
   // The call in flight, or the last one's name.
   const char* call() const { return call_; }
@@ -35,6 +38,7 @@ class CallRecord {
   std::string last_error_;
   Duration last_duration_{};
   unsigned misses_in_a_row_ = 0;
+  bool lost_ = false;  // the home, in the last call that failed
   const char* call_ = "";
   bool in_flight_ = false;
   std::chrono::steady_clock::time_point since_;

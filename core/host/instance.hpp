@@ -87,6 +87,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
 
   // Begins to end it; the state becomes `stopped`.
   void stop();
+  // Ends it as failed.
+  void fail(const std::string& reason) { end({PluginState::failed, reason}); }
   // Gives up an instance that does not end.
   void write_off(const std::string& reason);
 

@@ -10,9 +10,13 @@
 #include "core/host/grants.hpp"
 #include "core/host/isolation.hpp"
 #include "core/host/plugin_context.hpp"
+#include "core/host/process_use.hpp"
+#include "core/log/log.hpp"
 
 namespace koord::host {
 namespace {
+
+constexpr log::Category plugin_log{"plugin"};
 
 // Mapping runs constructors, which do next to nothing in an honest plugin.
 constexpr Duration kMappingPatience = std::chrono::seconds(30);
@@ -308,6 +312,56 @@ void ManagedPlugin::release_ticks() {
   for (const auto& supervisor : supervisors()) supervisor->release_ticks();
 }
 
+namespace {
+
+Use use_of(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
+  Use use;
+  for (const auto& supervisor : supervisors) {
+    const InstanceStatus status = supervisor->instance().status();
+    use.processes.push_back(status.process);
+    if (status.process == 0) {
+      use.cpu += status.counts.cpu;
+    } else if (Result<ProcessUse> of_process = use_of_process(status.process)) {  // it may have ended meanwhile
+      use.cpu += of_process->cpu;
+      use.memory_bytes = use.memory_bytes.value_or(0) + of_process->memory_bytes;
+    }
+  }
+  return use;
+}
+
+}  // namespace
+
+void ManagedPlugin::look_at_budget() {
+  const Supervisors all = supervisors();
+  if (all.empty() || ended()) return;
+  // Between two looks there are two ticks at least, or use would come and go with them.
+  Duration longest{};
+  for (const auto& supervisor : all) longest = std::max(longest, supervisor->instance().info().ticks ? supervisor->period() : Duration());
+  const Time time{std::chrono::steady_clock::now().time_since_epoch()};  // CPU is used in real time
+  if (looked_ && time - *looked_ < 2 * longest) return;
+  looked_ = time;
+  const std::string& id = file_.manifest.id;
+  Use use = use_of(all);
+  use.series = parts_.services.metrics.live_series(id);
+  const Allowance allowance{.cpu_millis = settings_.max_cpu_millis,
+                            .memory_bytes = use.memory_bytes ? settings_.max_memory : 0,
+                            .series = settings_.max_series};
+  Budget::Verdict verdict;
+  unsigned before, now;
+  {
+    std::lock_guard lock(mutex_);
+    before = budget_.status().slowdown;
+    verdict = budget_.look(time, use, allowance);
+    now = budget_.status().slowdown;
+  }
+  if (!verdict.warning.empty()) log::warn(plugin_log, "{} {}", id, verdict.warning);
+  if (now != before) log::info(plugin_log, "{} ticks at {} times its period, before at {} times", id, now, before);
+  for (const auto& supervisor : all) {
+    supervisor->set_slowdown(now);
+    if (!verdict.breach.empty()) supervisor->instance().fail(verdict.breach);
+  }
+}
+
 void ManagedPlugin::restart() {
   for (const auto& supervisor : supervisors()) supervisor->restart();
 }
@@ -391,6 +445,7 @@ PluginStatus ManagedPlugin::status() const {
   status.state = state_;
   status.reason = reason_;
   status.counts = inherited_.counts;
+  status.budget = budget_.status();
   status.restarts = inherited_.restarts;
   status.reloads = inherited_.reloads;
   status.refused_reloads = inherited_.refused_reloads;
@@ -404,6 +459,8 @@ PluginStatus ManagedPlugin::status() const {
     status.reason = refusal_;
   }
   if (!note_.empty() && status.reason.empty()) status.reason = note_;
+  if (status.reason.empty() && status.budget.slowdown > 1)
+    status.reason = "near its budget, ticks at " + std::to_string(status.budget.slowdown) + " times its period";
   if (!enabled_ && has_ended(status.state)) {
     status.state = PluginState::disabled;
     status.reason.clear();

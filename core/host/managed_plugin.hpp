@@ -15,6 +15,7 @@
 
 #include "core/config/config.hpp"
 #include "core/event/strand.hpp"
+#include "core/host/budget.hpp"
 #include "core/host/file_content.hpp"
 #include "core/host/hook_dispatcher.hpp"
 #include "core/host/plugin_catalogue.hpp"
@@ -56,6 +57,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   // For when one replaces another.
   Start how_it_starts(std::string& reason) const;
   void release_ticks();
+  // Looks at what it uses: warns, makes its ticks slower or faster, begins it anew.
+  void look_at_budget();
   void restart();
   // Goes on counting where the one before it has stopped.
   void inherit(const PluginStatus& before);
@@ -109,6 +112,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   ContentDemand demand_;
   std::optional<ContentDemand> fulfilled_;  // what mapped_ was last found to have
   bool loading_now_ = false;
+  std::optional<Time> looked_;  // at the budget
 
   mutable std::mutex mutex_;  // of what follows
   bool enabled_ = false;
@@ -122,6 +126,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   Supervisors supervisors_;
   bool held_;
   PluginStatus inherited_;  // counts only
+  Budget budget_;
 
   event::Strand loading_;  // last: its tasks use the rest
 };

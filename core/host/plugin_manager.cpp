@@ -48,6 +48,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   std::unique_ptr<event::WorkerPool> hook_pool;  // once there is a hook
   std::uint64_t hub_subscription = 0;
   unsigned next_nth = 0;
+  std::unique_ptr<event::Timer> budget_timer;
   Catalogue seen_last;                      // by look_again()
   std::vector<std::unique_ptr<Replacement>> replacements;
   Plugins retired;  // their files are gone or were replaced; ending
@@ -261,6 +262,10 @@ void PluginManager::replace(const std::string& id, const config::PluginsSettings
 
 void PluginManager::apply(const config::PluginsSettings& settings, const config::FeatureGates& gates,
                           const std::vector<TrustedKey>& keys) {
+  if (!state_->budget_timer)
+    state_->budget_timer = state_->parts.loop.every(state_->parts.budget_period, [state = state_.get()] {
+      for (const auto& plugin : state->all()) plugin->look_at_budget();
+    });
   {
     std::lock_guard lock(state_->mutex);
     state_->required.clear();
@@ -276,6 +281,7 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
 }
 
 bool PluginManager::stop(Duration grace) {
+  state_->budget_timer.reset();
   for (const auto& replacement : std::exchange(state_->replacements, {})) replacement->give_up("the agent ends");
   Plugins plugins = state_->all_with_coming();
   plugins.insert(plugins.end(), state_->retired.begin(), state_->retired.end());

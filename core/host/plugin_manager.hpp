@@ -53,6 +53,8 @@ class PluginManager {
     Loader load_in_child = {};  // empty: a plugin that is to live in a child is refused
     // After the first failure; then twice as long each time.
     Duration restart_delay = std::chrono::seconds(1);
+    // Between two looks at what the plugins use.
+    Duration budget_period = std::chrono::seconds(5);
     // A plugin's state or the reason of it changed: to log it. On the loop thread.
     std::function<void(const PluginStatus&)> on_change = {};
   };

@@ -38,8 +38,16 @@ PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
           counter("plugin_dropped_series_total", "Series asked for beyond the plugin's budget."),
       .reloads = counter("plugin_reloads_total", "Times the plugin's file was replaced while the agent ran."),
       .refused_reloads = counter("plugin_refused_reloads_total", "Times the plugin's file was to be replaced and was not."),
+      .soft_breaches = counter("plugin_soft_breaches_total", "Times the plugin came near one of its limits."),
+      .hard_breaches = counter("plugin_hard_breaches_total", "Times the plugin was begun anew for what it used."),
       .series = metrics_.gauge("plugin_series", "Living series of the plugin.", labels),
       .up = metrics_.gauge("plugin_up", "1 when the plugin runs.", labels),
+      .cpu = metrics_.gauge("plugin_cpu_cores", "Cores that the plugin used lately.", labels),
+      .cpu_limit = metrics_.gauge("plugin_cpu_limit_cores", "Cores that the plugin may use; 0: no limit.", labels),
+      .memory = metrics_.gauge("plugin_memory_bytes", "Memory of the plugin's own processes; 0 when it has none.", labels),
+      .memory_limit = metrics_.gauge("plugin_memory_limit_bytes", "Memory that they may use; 0: no limit.", labels),
+      .series_limit = metrics_.gauge("plugin_series_limit", "Series that the plugin may have; 0: no limit.", labels),
+      .slowdown = metrics_.gauge("plugin_slowdown", "How many times its period the plugin ticks at; 1 when all is well.", labels),
   };
   return by_plugin_.emplace(plugin, made).first->second;
 }
@@ -87,6 +95,15 @@ void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
     raise_to(metrics.dropped_series, static_cast<double>(plugin.dropped_series));
     raise_to(metrics.reloads, static_cast<double>(plugin.reloads));
     raise_to(metrics.refused_reloads, static_cast<double>(plugin.refused_reloads));
+    const BudgetStatus& budget = plugin.budget;
+    raise_to(metrics.soft_breaches, static_cast<double>(budget.soft_breaches));
+    raise_to(metrics.hard_breaches, static_cast<double>(budget.hard_breaches));
+    metrics.cpu.set(budget.cpu_cores.value_or(0));
+    metrics.cpu_limit.set(static_cast<double>(budget.cpu_millis) / 1000);
+    metrics.memory.set(static_cast<double>(budget.memory_bytes.value_or(0)));
+    metrics.memory_limit.set(static_cast<double>(budget.memory_limit_bytes));
+    metrics.series_limit.set(static_cast<double>(budget.series_limit));
+    metrics.slowdown.set(budget.slowdown);
     metrics.series.set(static_cast<double>(plugin.series));
     update_scrapes(metrics, plugin);
     metrics.up.set(plugin.state == PluginState::running ? 1 : 0);

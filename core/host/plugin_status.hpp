@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,6 +71,18 @@ struct InstanceStatus {
   int process = 0;           // it lives in; 0: the agent's
 };
 
+// What a plugin uses of what it may use. Limits: 0 is none.
+struct BudgetStatus {
+  std::optional<double> cpu_cores;  // lately; nullopt: not known yet
+  std::uint64_t cpu_millis = 0;
+  std::optional<std::uint64_t> memory_bytes;  // nullopt: in the agent, where nobody can tell
+  std::uint64_t memory_limit_bytes = 0;
+  std::uint64_t series_limit = 0;
+  unsigned slowdown = 1;            // its period is so many times what it should be
+  std::uint64_t soft_breaches = 0;  // times that it came near a limit
+  std::uint64_t hard_breaches = 0;  // times that it was begun anew for it
+};
+
 struct PluginStatus {
   std::string id;
   std::string version;
@@ -88,6 +101,7 @@ struct PluginStatus {
   Duration period{};
   std::uint64_t series = 0;
   std::uint64_t dropped_series = 0;
+  BudgetStatus budget;
   std::uint64_t restarts = 0;
   std::uint64_t reloads = 0;          // times that its file was replaced
   std::uint64_t refused_reloads = 0;  // times that the old file was kept

@@ -66,9 +66,15 @@ void Supervisor::reconfigure(const std::string& config_json) {
 
 void Supervisor::set_pace(Pace pace) {
   instance_->set_limits(pace.deadline, wedged_after(pace.deadline));
-  period_ns_ = pace.period.count();
   bool other_period = pace.period != std::exchange(pace_, pace).period;
+  period_ns_ = slowed_period().count();
   if (other_period && (ticks_ != nullptr || first_tick_ != nullptr)) begin_ticks();
+}
+
+void Supervisor::set_slowdown(unsigned times) {
+  if (std::exchange(slowdown_, times) == times) return;
+  period_ns_ = slowed_period().count();
+  if (ticks_ != nullptr || first_tick_ != nullptr) begin_ticks();
 }
 
 void Supervisor::on_state(PluginState state) {
@@ -110,9 +116,10 @@ void Supervisor::on_failed() {
 
 void Supervisor::begin_ticks() {
   end_ticks();
-  Duration delay = delay_to_tick(parts_.clock.now(), pace_.period, tick_phase(pace_.period, parts_.nth));
-  first_tick_ = parts_.loop.after(delay, [this] {
-    ticks_ = parts_.loop.every(pace_.period, [this] { instance_->tick(); });
+  const Duration period = slowed_period();
+  Duration delay = delay_to_tick(parts_.clock.now(), period, tick_phase(period, parts_.nth));
+  first_tick_ = parts_.loop.after(delay, [this, period] {
+    ticks_ = parts_.loop.every(period, [this] { instance_->tick(); });
     instance_->tick();
   });
 }

@@ -45,6 +45,8 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   void release_ticks();
   void reconfigure(const std::string& config_json);
   void set_pace(Pace pace);
+  // So many times the period; 1: the period itself.
+  void set_slowdown(unsigned times);
 
   // [any]
   Instance& instance() { return *instance_; }
@@ -60,11 +62,13 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   void on_running();
   void on_failed();
   void begin_ticks();
+  Duration slowed_period() const { return slowdown_ * pace_.period; }
   void end_ticks();
 
   const Parts parts_;
   std::shared_ptr<Instance> instance_;
   Pace pace_;
+  unsigned slowdown_ = 1;
   bool wanted_ = false;
   bool held_ = false;
   RestartPolicy policy_;

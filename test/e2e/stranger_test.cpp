@@ -85,8 +85,36 @@ TEST_CASE_FIXTURE(Stranger, "one that is killed begins again, in another process
 }
 
 TEST_CASE_FIXTURE(Stranger, "one that spins past its deadline is ended") {
-  plays("hang", {"deadline=20ms"});
+  plays("spin", {"deadline=20ms"});
   CHECK(plugins_say("did not return within"));
+  check_that_the_others_go_on();
+}
+
+TEST_CASE_FIXTURE(Stranger, "one that closes its descriptors and writes to them is ended, and begins again") {
+  plays("close", {"period=200ms"});
+  CHECK(eventually([&] {
+    return find_metric(agent.metrics(), "koordetector_plugin_restarts_total", {"plugin=\"com.example.actor\""}).value_or(0) >= 1;
+  }));
+  check_that_the_others_go_on();
+}
+
+TEST_CASE_FIXTURE(Stranger, "one that answers garbage is ended, and the reason is told") {
+  plays("garbage", {"period=200ms"});
+  CHECK(plugins_say("packet of an unknown form"));
+  check_that_the_others_go_on();
+}
+
+TEST_CASE_FIXTURE(Stranger, "one that uses all of its CPU ticks slower, and the table says what it uses") {
+  plays("busy", {"maxCpu=100m", "period=1s"});
+  auto slowdown = [&] {
+    return find_metric(agent.metrics(), "koordetector_plugin_slowdown", {"plugin=\"com.example.actor\""}).value_or(0);
+  };
+  CHECK(eventually([&] { return slowdown() > 1; }, std::chrono::minutes(1)));
+  CHECK(contains(agent.log(), "com.example.actor uses 0."));
+  const std::string table = agent.ctl({"plugins"}).output;
+  CHECK_MESSAGE(contains(table, "/0.100"), table);
+  CHECK_MESSAGE(contains(table, "/128Mi"), table);
+  CHECK_MESSAGE(contains(table, "/20000"), table);
   check_that_the_others_go_on();
 }
 

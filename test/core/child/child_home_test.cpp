@@ -129,9 +129,10 @@ TEST_CASE_FIXTURE(Theatre, "the same file runs in this process when it is told t
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child that crashes is restarted, and what happened is told") {
+TEST_CASE_FIXTURE(Theatre, "acceptance 7: a child that crashes is restarted, and the call and its end are told") {
   play("segv later");
   CHECK(eventually([&] { return status().restarts >= 1; }));
+  CHECK(contains(status().last_error, "collect(): "));
   CHECK(contains(status().last_error, "ended by signal 11"));
   play("count");
   CHECK(counts());
@@ -156,10 +157,17 @@ TEST_CASE_FIXTURE(Theatre, "a child is not started again from a file that has ch
   CHECK(contains(status().reason, "wanted the file that was mapped, inode"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "five crashes park the plugin, with the reason") {
+TEST_CASE_FIXTURE(Theatre, "acceptance 8: five crashes in ten minutes park the plugin with the reason, readiness follows required") {
   play("segv");
   REQUIRE(await(PluginState::parked));
+  CHECK(contains(status().reason, "failed 5 times in 10m"));
   CHECK(contains(status().reason, "ended by signal 11"));
+  CHECK(stage.manager().ready().ready);
+  play("segv", [](auto& settings) { settings.required = true; });
+  Readiness readiness = stage.manager().ready();
+  CHECK_FALSE(readiness.ready);
+  REQUIRE(readiness.reasons.size() == 1);
+  CHECK(contains(readiness.reasons[0], "com.example.actor is parked"));
 }
 
 TEST_CASE_FIXTURE(Theatre, "a child that exits in a tick is told with its exit code") {

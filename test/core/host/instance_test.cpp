@@ -2,6 +2,9 @@
 #include "core/host/instance.hpp"
 
 #include <doctest/doctest.h>
+#include <iterator>
+#include <fstream>
+#include <algorithm>
 #include <poll.h>
 
 #include <filesystem>
@@ -32,6 +35,11 @@ koord_status throw_it(const PuppetCall& call) {
 
 koord_status wait_for_stop(const PuppetCall& call) {
   return call.stop->wait(call.stop, UINT64_MAX) == 1 ? KOORD_OK : KOORD_E_IO;
+}
+
+std::size_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
 }
 
 std::size_t entries(const char* directory) {
@@ -376,15 +384,19 @@ TEST_CASE("a hook in this process that never comes back is written off by name o
   door.open();
 }
 
-TEST_CASE("a thousand starts and stops leave no thread and no descriptor behind") {
+TEST_CASE("acceptance 19: a thousand starts and stops leave no thread, no descriptor and no mapping behind") {
   Stage stage("runner");
   stage.puppet().on("run", wait_for_stop);
   std::size_t descriptors = entries("/proc/self/fd");
   std::size_t threads = entries("/proc/self/task");
-  for (int i = 0; i < 1000; ++i) {
+  auto cycle = [&] {
     REQUIRE(stage.run());
     REQUIRE(stage.stop());
-  }
+  };
+  for (int i = 0; i < 100; ++i) cycle();  // the allocator has its arenas and the C library its stacks then
+  const std::size_t mapped = mappings();
+  for (int i = 0; i < 1000; ++i) cycle();
+  CHECK(mappings() <= mapped + 2);  // 1000 of them would not hide behind two of the allocator's
   CHECK(settles_at(descriptors, "/proc/self/fd"));
   CHECK(settles_at(threads, "/proc/self/task"));
 }

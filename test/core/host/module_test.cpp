@@ -40,7 +40,7 @@ TEST_CASE("a module tells its classes in plain values") {
   CHECK(info.period == std::chrono::hours(1));
 }
 
-TEST_CASE("a plugin that uses an undefined symbol is refused at load with the loader's own text") {
+TEST_CASE("acceptance 5: a plugin that uses an undefined symbol is refused at load with the loader's own text") {
   std::string why = refusal("undefined");
   CHECK_MESSAGE(contains(why, "undefined symbol: koord_no_such_function"), why);
 }
@@ -72,12 +72,12 @@ TEST_CASE("a module whose manifest is not the one of the file is refused") {
         "manifest of the module: wanted the text of section .koord_manifest, found another");
 }
 
-TEST_CASE("a table shortened below a function that is needed is refused") {
+TEST_CASE("acceptance 14: a table shortened below a function that is needed is refused") {
   CHECK(refusal("short-table") == "class 0: advisor: wanted collect() or run(), found neither");
   CHECK(refusal("no-init") == "class 0: init(): wanted a function, found NULL");
 }
 
-TEST_CASE("a table grown by a later minor is accepted") {
+TEST_CASE("acceptance 14: a table grown by a later minor is accepted") {
   CHECK(refusal("grown") == "loaded");
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("switching a gate off ends the plugin, and on again starts it") {
   CHECK(stage.await("puppet", PluginState::running));
 }
 
-TEST_CASE("each flawed file is refused with one line, and the others run") {
+TEST_CASE("acceptance 4: each flawed file is refused with one line, and the others run") {
   HostStage stage{"puppet",        "other-major", "no-manifest", "wants-knobs", "wants-unknown",
                   "other-runtime", "throws",      "aborts",      "undefined",   "no-entry"};
   stage.shelf().put_as("second", "foreign");
@@ -279,7 +279,7 @@ TEST_CASE("a plugin that is stuck in a tick does not keep another from ticking")
   door.open();
 }
 
-TEST_CASE("the third deadline missed in a row restarts a plugin, the others tick on") {
+TEST_CASE("acceptance 10: the third deadline missed in a row restarts a plugin, the others tick on") {
   HostStage stage{"puppet", "second"};
   Puppet late(stage.shelf().file("puppet"));
   Puppet other(stage.shelf().file("second"));
@@ -289,6 +289,27 @@ TEST_CASE("the third deadline missed in a row restarts a plugin, the others tick
   stage.apply("Puppet=true,Second=true");
   CHECK(late.await("create", 2));
   CHECK(other.await("collect", 10));
+  CHECK(stage.status("second").restarts == 0);
+}
+
+TEST_CASE("a plugin that stays at its share of CPU ticks slower, then begins anew") {
+  HostStage stage{"runner", "second"};
+  Puppet busy(stage.shelf().file("runner"));
+  busy.on("run", [](const PuppetCall& call) {
+    while (call.stop->wait(call.stop, 0) == 0) {
+    }
+    return KOORD_OK;
+  });
+  stage.settings().settings["runner"] = settings_of(stage);
+  stage.settings().settings["runner"].period = std::chrono::milliseconds(20);
+  stage.settings().settings["runner"].max_cpu_millis = 10;
+  stage.apply("Runner=true,Second=true");
+  REQUIRE(busy.await("create", 2));
+  const PluginStatus status = stage.status("runner");
+  CHECK(status.budget.hard_breaches >= 1);
+  CHECK(status.budget.soft_breaches >= 1);
+  CHECK(status.budget.slowdown == 8);
+  CHECK(status.period == std::chrono::milliseconds(160));
   CHECK(stage.status("second").restarts == 0);
 }
 

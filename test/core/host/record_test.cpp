@@ -42,7 +42,7 @@ TEST_CASE("a record of a newer plugin is taken when what we do not know is zero"
   CHECK(take_record<Old>(&in, "record")->a == 7);
 }
 
-TEST_CASE("a record of a newer plugin that uses what we do not know is too new") {
+TEST_CASE("acceptance 14: a record of a newer plugin that uses what we do not know is too new") {
   const New in{sizeof(New), 7, 1ull << 63};
   const auto taken = take_record<Old>(&in, "record");
   REQUIRE_FALSE(taken);

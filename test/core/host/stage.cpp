@@ -90,6 +90,7 @@ HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_
                                  .plans = governor_,
                                  .load_in_child = std::move(load_in_child),
                                  .restart_delay = std::chrono::milliseconds(1),
+                                 .budget_period = std::chrono::milliseconds(20),
                                  .on_change = [this](const host::PluginStatus&) { bell_.ring(); }});
   thread_ = std::thread([this] { loop_.run(); });
 }

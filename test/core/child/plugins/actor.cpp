@@ -88,6 +88,13 @@ void recall(const Scene& scene) {
   append(scene, status == KOORD_OK && rows == 1 && row.value == -2 ? 1 : -1);
 }
 
+// Keeps a CPU busy for so long.
+void spin(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
 void play(const std::string& part, const Scene& scene) {
   if (part == "count") return append(scene, scene.count);
   if (part == "segv" || (part == "segv later" && scene.count == 3)) return crash();
@@ -95,7 +102,10 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "exit") ::_exit(3);
   if (part == "throw") throw std::runtime_error("the actor's text");
   if (part == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
-  if (part == "close") return static_cast<void>(::close_range(3, ~0u, 0));
+  if (part == "close") {
+    ::close_range(3, ~0u, 0);
+    return append(scene, scene.count);  // as if nothing were
+  }
   if (part == "mute") {
     ::close(STDOUT_FILENO);
     ::close(STDERR_FILENO);
@@ -106,6 +116,11 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "leak") return leak();
   if (part == "fork") return fork_many(scene);
   if (part == "mount") append(scene, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
+  if (part == "spin") return spin(std::chrono::hours(1));
+  if (part == "busy") {
+    if (scene.count == 1) std::thread(spin, std::chrono::hours(1)).detach();  // beside the ticks
+    return append(scene, scene.count);
+  }
   if (part == "bpf") return append(scene, ask_for_bpf());
   if (part == "constructed") return append(scene, capabilities_when_mapped);
   if (part == "recall") return recall(scene);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/budget.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace koord::host {
+namespace {
+
+std::string cores(double n) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", n);
+  return text;
+}
+
+std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+bool above(double used, double limit, double share) { return limit > 0 && used >= share * limit; }
+
+}  // namespace
+
+void Budget::measure_cpu(Time now, const Use& use) {
+  const bool same_life = use.processes == last_processes_ && use.cpu >= last_cpu_;
+  if (last_look_ && same_life && now > *last_look_)
+    status_.cpu_cores = std::chrono::duration<double>(use.cpu - last_cpu_) / std::chrono::duration<double>(now - *last_look_);
+  else
+    status_.cpu_cores.reset();
+  last_look_ = now;
+  last_processes_ = use.processes;
+  last_cpu_ = use.cpu;
+}
+
+bool Budget::warn(Warned& of, bool above_now, Time now) {
+  if (!above_now || std::exchange(of.now, above_now)) {
+    of.now = above_now;
+    return false;
+  }
+  ++status_.soft_breaches;
+  if (of.last && now - *of.last < kQuiet) return false;
+  of.last = now;
+  return true;
+}
+
+void Budget::pace(bool above_now, bool may_speed_up) {
+  if (above_now)
+    status_.slowdown = std::min(2 * status_.slowdown, kMostSlowdown);
+  else if (may_speed_up && status_.slowdown > 1)
+    status_.slowdown /= 2;
+}
+
+Budget::Verdict Budget::look(Time now, const Use& use, const Allowance& allowance) {
+  measure_cpu(now, use);
+  status_.cpu_millis = allowance.cpu_millis;
+  status_.memory_limit_bytes = allowance.memory_bytes;
+  status_.series_limit = allowance.series;
+  status_.memory_bytes = use.memory_bytes;
+  const double cpu = status_.cpu_cores.value_or(0), cpu_limit = static_cast<double>(allowance.cpu_millis) / 1000;
+  const auto memory = static_cast<double>(use.memory_bytes.value_or(0)), memory_limit = static_cast<double>(allowance.memory_bytes);
+  looks_above_soft_ = above(cpu, cpu_limit, kSoftShare) ? looks_above_soft_ + 1 : 0;
+  looks_above_hard_ = above(cpu, cpu_limit, kHardShare) ? looks_above_hard_ + 1 : 0;
+  const bool much_cpu = looks_above_soft_ >= kLooksToSlow;
+  const bool much_memory = above(memory, memory_limit, kSoftShare);
+  const bool much_series = above(static_cast<double>(use.series), static_cast<double>(allowance.series), kSoftShare);
+
+  Verdict verdict;
+  if (warn(cpu_, much_cpu, now)) verdict.warning = "uses " + cores(cpu) + " of its " + cores(cpu_limit) + " cores";
+  if (warn(memory_, much_memory, now))
+    verdict.warning += (verdict.warning.empty() ? "uses " : ", ") + mebibytes(*use.memory_bytes) + " of its " + mebibytes(allowance.memory_bytes);
+  // Slower ticks make no fewer series.
+  if (warn(series_, much_series, now))
+    verdict.warning += (verdict.warning.empty() ? "has " : ", ") + std::to_string(use.series) + " of its " + std::to_string(allowance.series) + " series";
+  pace(much_cpu || much_memory, !above(2 * cpu, cpu_limit, kSoftShare) && !much_memory);
+  if (looks_above_hard_ >= kLooksToRestart)
+    verdict.breach = "used all of its " + cores(cpu_limit) + " cores for " + std::to_string(kLooksToRestart) + " looks in a row";
+  else if (above(memory, memory_limit, 1))
+    verdict.breach = "uses " + mebibytes(*use.memory_bytes) + ", may use " + mebibytes(allowance.memory_bytes);
+  if (!verdict.breach.empty()) {
+    ++status_.hard_breaches;
+    looks_above_soft_ = looks_above_hard_ = 0;
+  }
+  return verdict;
+}
+
+}  // namespace koord::host

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Budget: what one plugin uses of what it may use, judged at every look. From four fifths of a limit on it is warned of once,
+// and its ticks become slower, twice at each look, eight times at most, until twice its use would be below that again. One
+// that stays at its limit of CPU, or is beyond its limit of memory, is to begin anew. Pure. [one thread]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/host/plugin_status.hpp"
+
+namespace koord::host {
+
+// 0: no limit.
+struct Allowance {
+  std::uint64_t cpu_millis = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t series = 0;
+};
+
+// So far, of the processes that it lives in now.
+struct Use {
+  std::vector<int> processes;  // 0: this one
+  Duration cpu{};
+  std::optional<std::uint64_t> memory_bytes;  // nullopt: it has no process of its own
+  std::uint64_t series = 0;
+};
+
+class Budget {
+ public:
+  static constexpr double kSoftShare = 0.8;
+  static constexpr double kHardShare = 0.95;  // the kernel lets nobody come nearer to a limit of CPU
+  static constexpr unsigned kLooksToSlow = 3;     // in a row, of CPU: a moment is no habit
+  static constexpr unsigned kLooksToRestart = 6;
+  static constexpr unsigned kMostSlowdown = 8;
+  static constexpr Duration kQuiet = std::chrono::minutes(10);  // between two warnings about the same
+
+  struct Verdict {
+    std::string warning;  // empty: there is nothing new to warn of
+    std::string breach;   // empty: it may go on; otherwise why it may not
+  };
+  Verdict look(Time now, const Use& use, const Allowance& allowance);
+
+  const BudgetStatus& status() const { return status_; }
+
+ private:
+  struct Warned {
+    bool now = false;
+    std::optional<Time> last;
+  };
+  void measure_cpu(Time now, const Use& use);
+  bool warn(Warned& of, bool above, Time now);
+  void pace(bool above, bool may_speed_up);
+
+  BudgetStatus status_;
+  std::optional<Time> last_look_;
+  std::vector<int> last_processes_;
+  Duration last_cpu_{};
+  unsigned looks_above_soft_ = 0, looks_above_hard_ = 0;
+  Warned cpu_, memory_, series_;
+};
+
+}  // namespace koord::host

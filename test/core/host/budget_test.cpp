@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/budget.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <ctime>
+
+#include "core/host/process_use.hpp"
+
+using namespace koord;
+using namespace koord::host;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Looks once a second at a plugin in process 7 that may use half a core, 100 MiB and 100 series.
+struct Looks {
+  Budget budget;
+  Time now{};
+  Use use{.processes = {7}, .memory_bytes = 0};
+
+  Budget::Verdict look(double cores = 0, std::uint64_t mebibytes = 0, std::uint64_t series = 0) {
+    now += 1s;
+    use.cpu += std::chrono::duration_cast<Duration>(std::chrono::duration<double>(cores));
+    use.memory_bytes = mebibytes << 20;
+    use.series = series;
+    return budget.look(now, use, {.cpu_millis = 500, .memory_bytes = 100 << 20, .series = 100});
+  }
+  unsigned slowdown() const { return budget.status().slowdown; }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Looks, "the first look at a process knows no CPU yet, the next one does") {
+  look(0.3);
+  CHECK_FALSE(budget.status().cpu_cores);
+  look(0.3);
+  CHECK(*budget.status().cpu_cores == doctest::Approx(0.3));
+  use.processes = {8};
+  use.cpu = {};
+  look(0.3);
+  CHECK_FALSE(budget.status().cpu_cores);
+}
+
+TEST_CASE_FIXTURE(Looks, "four fifths of the CPU for three looks is warned of once and makes ticks slower, up to eight times") {
+  look();
+  CHECK(look(0.4).warning.empty());
+  CHECK(look(0.4).warning.empty());
+  CHECK(slowdown() == 1);
+  CHECK(look(0.4).warning == "uses 0.40 of its 0.50 cores");
+  CHECK(slowdown() == 2);
+  CHECK(look(0.4).warning.empty());
+  for (int i = 0; i < 5; ++i) look(0.4);
+  CHECK(slowdown() == 8);
+  CHECK(budget.status().soft_breaches == 1);
+  CHECK(budget.status().hard_breaches == 0);
+}
+
+TEST_CASE_FIXTURE(Looks, "ticks become faster again when twice the use would be little enough") {
+  look();
+  for (int i = 0; i < 4; ++i) look(0.4);
+  REQUIRE(slowdown() == 4);
+  look(0.3);
+  CHECK(slowdown() == 4);
+  look(0.1);
+  CHECK(slowdown() == 2);
+  look(0.1);
+  look(0.1);
+  CHECK(slowdown() == 1);
+}
+
+TEST_CASE_FIXTURE(Looks, "a moment at the limit is nothing, six looks are a breach") {
+  look();
+  for (int i = 0; i < 5; ++i) CHECK(look(0.5).breach.empty());
+  CHECK(look(0.5).breach == "used all of its 0.50 cores for 6 looks in a row");
+  CHECK(budget.status().hard_breaches == 1);
+  CHECK(look(0.5).breach.empty());  // the next life has as many
+}
+
+TEST_CASE_FIXTURE(Looks, "memory is warned of at four fifths, and a breach at its limit") {
+  look();
+  CHECK(look(0, 79).warning.empty());
+  CHECK(look(0, 80).warning == "uses 80 MiB of its 100 MiB");
+  CHECK(slowdown() == 2);
+  CHECK(look(0, 100).breach == "uses 100 MiB, may use 100 MiB");
+}
+
+TEST_CASE_FIXTURE(Looks, "many series are warned of, and slow nothing down") {
+  CHECK(look(0, 0, 80).warning == "has 80 of its 100 series");
+  CHECK(slowdown() == 1);
+}
+
+TEST_CASE_FIXTURE(Looks, "the same is not warned of again within ten minutes, and counted all the same") {
+  CHECK_FALSE(look(0, 80).warning.empty());
+  look(0, 10);
+  CHECK(look(0, 80).warning.empty());
+  CHECK(budget.status().soft_breaches == 2);
+  look(0, 10);
+  now += 10min;
+  CHECK_FALSE(look(0, 80).warning.empty());
+}
+
+TEST_CASE("what has no limit is never near it") {
+  Budget budget;
+  Use use{.processes = {7}, .memory_bytes = std::uint64_t{1} << 40, .series = 1'000'000};
+  for (int i = 1; i < 10; ++i) {
+    use.cpu = std::chrono::seconds(100 * i);
+    Budget::Verdict verdict = budget.look(Time(std::chrono::seconds(i)), use, {});
+    CHECK(verdict.warning.empty());
+    CHECK(verdict.breach.empty());
+  }
+}
+
+TEST_CASE("the kernel tells what a process of ours has used") {
+  auto before = use_of_process(::getpid());
+  REQUIRE(before);
+  CHECK(before->memory_bytes > 100'000);
+  const std::clock_t begin = std::clock();
+  while (std::clock() - begin < CLOCKS_PER_SEC / 10) {
+  }
+  CHECK(use_of_process(::getpid())->cpu - before->cpu >= 80ms);
+  CHECK_FALSE(use_of_process(-1));
+}
