@@ -39,7 +39,7 @@ struct Command {
 };
 
 extern const Command kTop, kQuery, kPlugins, kFeatures, kCapabilities, kDecisions, kSql, kPluginBench, kPluginCheck,
-    kPluginExplain, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload, kPluginRun;
+    kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload, kPluginRun;
 
 // What the agent answers to GET `target`, when that is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);

@@ -13,7 +13,7 @@ constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock
 
 std::vector<const Command*> commands() {
   return {&kTop, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kDecisions, &kSql, &kPluginInfo, &kPluginNew, &kPluginCheck,
-          &kPluginExplain, &kPluginRun, &kPluginBench, &kPluginRecord, &kPluginReload};
+          &kPluginExplain, &kPluginRun, &kPluginBench, &kPluginFuzz, &kPluginRecord, &kPluginReload};
 }
 
 po::options_description options_of(const Command& command) {

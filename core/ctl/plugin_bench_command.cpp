@@ -17,11 +17,9 @@ namespace koord::ctl {
 namespace {
 
 void describe_bench(po::options_description& options) {
-  describe_state(options);
+  describe_node(options);
   describe_configuration(options);
-  options.add_options()("node,n", po::value<std::string>()->default_value("live")->value_name("live|FIXTURE"),
-                        "this machine, or a recording of koordctl plugin record")(
-      "ticks,t", po::value<std::uint64_t>()->default_value(1000), "how many")(
+  options.add_options()("ticks,t", po::value<std::uint64_t>()->default_value(1000), "how many")(
       "class,c", po::value<std::string>()->value_name("NAME"), "which class of the plugin; default: the first");
 }
 
@@ -80,12 +78,7 @@ Result<void> bench_plugin(const Invocation& invocation) {
                                          .config_json = TRY(configuration_of(invocation, piece.manifest.id)),
                                          .ticks = invocation.options["ticks"].as<std::uint64_t>(),
                                          .allocations = allocation_count};
-  const workshop::StateTexts state = TRY(read_state(invocation));
-  const std::string node = invocation.text("node");
-  auto make_node = [&]() -> Result<std::unique_ptr<workshop::RunNode>> {
-    if (node == "live") return workshop::make_hasty_node(state);
-    return workshop::make_replayed_node(TRY(workshop::read_fixture(node)));
-  };
+  auto make_node = [&] { return open_node(invocation, workshop::make_hasty_node); };
   child::SnapshotImages images;
   const std::string program = TRY(workshop::find_child_program());
   std::vector<Row> rows;

@@ -5,6 +5,8 @@
 
 #include "core/base/file.hpp"
 #include "core/config/load.hpp"
+#include "core/workshop/run_node.hpp"
+#include "core/workshop/sample_node.hpp"
 
 namespace koord::ctl {
 
@@ -21,6 +23,20 @@ Result<workshop::StateTexts> read_state(const Invocation& invocation) {
   for (const auto& [option, text] : files)
     if (invocation.has(option)) *text = TRY(read_file(invocation.text(option)));
   return texts;
+}
+
+void describe_node(po::options_description& options) {
+  describe_state(options);
+  options.add_options()("node,n", po::value<std::string>()->default_value("live")->value_name("live|sample|FIXTURE"),
+                        "this machine, a small made-up node, or a recording of koordctl plugin record");
+}
+
+Result<std::unique_ptr<workshop::RunNode>> open_node(const Invocation& invocation,
+                                                     std::unique_ptr<workshop::RunNode> (*live)(workshop::StateTexts)) {
+  const std::string node = invocation.text("node");
+  if (node == "live") return live(TRY(read_state(invocation)));
+  if (node == "sample") return workshop::make_replayed_node(workshop::sample_node());
+  return workshop::make_replayed_node(TRY(workshop::read_fixture(node)));
 }
 
 void describe_configuration(po::options_description& options) {

@@ -2,17 +2,27 @@
 // Options that several of the author's commands take.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "core/base/result.hpp"
 #include "core/ctl/command.hpp"
-#include "core/workshop/fixture.hpp"
+#include "core/workshop/node_state.hpp"
+
+namespace koord::workshop {
+class RunNode;
+}
 
 namespace koord::ctl {
 
 // --pods, --node-object, --node-slo: files of Kubernetes objects that stand for a cluster.
 void describe_state(po::options_description& options);
 Result<workshop::StateTexts> read_state(const Invocation& invocation);
+
+// --node live|sample|FIXTURE, and the files above for a live one. `live`: what stands for this machine.
+void describe_node(po::options_description& options);
+Result<std::unique_ptr<workshop::RunNode>> open_node(const Invocation& invocation,
+                                                     std::unique_ptr<workshop::RunNode> (*live)(workshop::StateTexts));
 
 // --set KEY=VALUE and --config FILE: the plugin's own configuration, as an agent would give it.
 void describe_configuration(po::options_description& options);

@@ -21,7 +21,7 @@ Result<void> record_node(const Invocation& invocation) {
   const std::string path = invocation.text("argument");
   if (!path.ends_with(".tar") && !path.ends_with(".tar.gz") && !path.ends_with(".tgz"))
     return invalid("wanted a FILE that ends in .tar, .tar.gz or .tgz, found '" + path + "'");
-  const auto node = workshop::make_live_node();
+  const auto node = workshop::make_live_node({});
   workshop::Recording recording{.node_name = node->name(),
                                 .frames = invocation.options["frames"].as<std::uint64_t>(),
                                 .interval = TRY(parse_duration(invocation.text("interval"))),

@@ -14,21 +14,13 @@ namespace koord::ctl {
 namespace {
 
 void describe_run(po::options_description& options) {
-  describe_state(options);
+  describe_node(options);
   describe_configuration(options);
-  options.add_options()("node,n", po::value<std::string>()->default_value("live")->value_name("live|FIXTURE"),
-                        "this machine, or a recording of koordctl plugin record")(
-      "ticks,t", po::value<std::uint64_t>()->default_value(3), "how many")(
+  options.add_options()("ticks,t", po::value<std::uint64_t>()->default_value(3), "how many")(
       "period,p", po::value<std::string>()->value_name("DURATION"), "between ticks; default: the plugin's own")(
       "class,c", po::value<std::string>()->value_name("NAME"), "only this class of the plugin")(
       "inprocess", po::bool_switch(), "in this process instead of one of its own")(
       "trace", po::value<std::string>()->value_name("FILE"), "write the calls as a trace that Perfetto opens");
-}
-
-Result<std::unique_ptr<workshop::RunNode>> node_of(const Invocation& invocation) {
-  const std::string node = invocation.text("node");
-  if (node == "live") return workshop::make_live_node(TRY(read_state(invocation)));
-  return workshop::make_replayed_node(TRY(workshop::read_fixture(node)));
 }
 
 Result<void> run_plugin(const Invocation& invocation) {
@@ -43,7 +35,7 @@ Result<void> run_plugin(const Invocation& invocation) {
   workshop::Loading loading{in_process ? config::Isolation::in_process : config::Isolation::process, {}, images};
   if (!in_process) loading.child_program = TRY(workshop::find_child_program());
 
-  const auto node = TRY(node_of(invocation));
+  const auto node = TRY(open_node(invocation, workshop::make_live_node));
   const auto plugin = TRY(workshop::load(piece, loading));
   const workshop::RunReport report = TRY(workshop::run(plugin, *node, settings));
   if (invocation.has("trace")) TRY(write_file_atomically(invocation.text("trace"), trace_of(report)));

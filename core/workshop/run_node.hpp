@@ -32,9 +32,9 @@ class RunNode {
   StateTexts state_;
 };
 
-std::unique_ptr<RunNode> make_live_node(StateTexts state = {});
+std::unique_ptr<RunNode> make_live_node(StateTexts state);
 // This machine, where nobody waits for time to go by.
-std::unique_ptr<RunNode> make_hasty_node(StateTexts state = {});
+std::unique_ptr<RunNode> make_hasty_node(StateTexts state);
 // At the time and with the files of the fixture's first frame; behind the last one nothing changes but the time.
 Result<std::unique_ptr<RunNode>> make_replayed_node(Fixture fixture);
 

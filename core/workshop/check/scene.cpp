@@ -42,20 +42,25 @@ state::Pod make_pod(std::size_t number) {
 
 }  // namespace
 
-Scene::Scene() : stage_(NodeRoots(), clock_, "stage") {
+Scene::Scene(const NodeRoots& roots) : stage_(roots, clock_, "stage") {
   state::Update update;
   update.node = make_node();
   update.node_slo = "{}";
   update.standalone.emplace();
-  if (auto topology = state::read_topology(NodeRoots())) update.topology = *std::move(topology);
+  if (auto topology = state::read_topology(roots)) update.topology = *std::move(topology);
   stage_.hub().publish(std::move(update));
   publish_pods(kUsualPods);
 }
 
 void Scene::publish_pods(std::size_t count) {
+  std::vector<state::Pod> pods;
+  for (std::size_t i = 0; i < count; ++i) pods.push_back(make_pod(i + 1));
+  publish_pods(std::move(pods));
+}
+
+void Scene::publish_pods(std::vector<state::Pod> pods) {
   state::Update update;
-  update.pods.emplace();
-  for (std::size_t i = 0; i < count; ++i) update.pods->push_back(make_pod(i + 1));
+  update.pods = std::move(pods);
   stage_.hub().publish(std::move(update));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scene: what stands around a plugin in one trial: a stage on this machine's trees, a clock that is moved, pods, the
+// Scene: what stands around a plugin in one trial: a stage, on this machine's trees unless others are given, a clock that is moved, pods, the
 // mischief that is on the programme, and what was seen. One thread at a time, but for what the plugin calls.
 #pragma once
 
@@ -16,14 +16,16 @@ namespace koord::check {
 
 class Scene {
  public:
-  Scene();
+  explicit Scene(const NodeRoots& roots = {});
 
   ManualClock& clock() { return clock_; }
   workshop::Stage& stage() { return stage_; }
   Mischief& mischief() { return mischief_; }
   Seen& seen() { return seen_; }
+  const Seen& seen() const { return seen_; }
 
   void publish_pods(std::size_t count);
+  void publish_pods(std::vector<state::Pod> pods);
 
   // A host for one more instance. It stays as long as the scene.
   WatchedHost& add_host(const std::string& plugin_id, const std::string& kind, const std::string& config_json);

@@ -43,9 +43,15 @@ static koord_status init(void *self) {
   g->fs = g->host->get_service(g->host, "koord.fs/1");
   g->state = g->host->get_service(g->host, "koord.state/1");
   g->knobs = g->host->get_service(g->host, "koord.knobs/1");
-  if (!g->metrics || !g->fs || !g->state) return KOORD_E_UNSUPPORTED;
+  if (!KOORD_HAS(g->metrics, append) || !KOORD_HAS(g->fs, read) || !KOORD_HAS(g->state, subscribe)) return KOORD_E_UNSUPPORTED;
   g->state->subscribe(g->host, KOORD_ON_PODS);
   return read_config(g);
+}
+
+static koord_status init_strategy(void *self) {
+  gauge *g = self;
+  koord_status status = init(self);
+  return status == KOORD_OK && !KOORD_HAS(g->knobs, propose) ? KOORD_E_UNSUPPORTED : status;
 }
 
 static koord_status init_advisor(void *self) {
@@ -129,7 +135,7 @@ static koord_status map_sample(void *self, koord_str name, const koord_label *la
 
 static const koord_advisor advisor = {
     {sizeof advisor, 0, create, init_advisor, NULL, on_event, NULL, destroy}, collect};
-static const koord_qos_strategy strategy = {{sizeof strategy, 0, create, init, NULL, on_event, NULL, destroy}, evaluate, NULL};
+static const koord_qos_strategy strategy = {{sizeof strategy, 0, create, init_strategy, NULL, on_event, NULL, destroy}, evaluate, NULL};
 static const koord_runtime_hook hook = {{sizeof hook, 0, create, init, NULL, NULL, NULL, destroy},
                                         KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER, 0, handle};
 static const koord_external_advisor external = {{sizeof external, 0, create, init, NULL, NULL, NULL, destroy}, url, map_sample, NULL};

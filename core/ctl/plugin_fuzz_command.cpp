@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl plugin fuzz: a plugin against a host at random, in processes made for it. No agent is needed.
+#include <filesystem>
+
+#include "core/ctl/command.hpp"
+#include "core/ctl/json_view.hpp"
+#include "core/ctl/plugin_options.hpp"
+#include "core/workshop/check/fuzz.hpp"
+#include "core/workshop/loading.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void describe_fuzz(po::options_description& options) {
+  const check::FuzzSettings settings;
+  options.add_options()("seed", po::value<std::uint64_t>()->default_value(settings.seed), "of the first life; the next has the next")(
+      "lives", po::value<std::uint64_t>()->default_value(settings.lives), "how many, each in a process of its own");
+  describe_configuration(options);
+}
+
+Result<void> fuzz(const Invocation& invocation) {
+  const workshop::Workpiece piece = TRY(workshop::open_workpiece(invocation.text("argument")));
+  const check::FuzzSettings settings{.seed = invocation.options["seed"].as<std::uint64_t>(),
+                                     .lives = invocation.options["lives"].as<std::uint64_t>(),
+                                     .config_json = TRY(configuration_of(invocation, piece.manifest.id))};
+  std::uint64_t lived = 0;
+  const std::optional<check::FuzzFinding> finding =
+      TRY(check::fuzz_plugin(piece.path, settings, [&](std::uint64_t lives) { lived = lives; }));
+  if (invocation.output == Output::json) {
+    json::object about{{"lives", lived}};
+    if (finding) about["finding"] = json::object{{"seed", finding->seed}, {"detail", finding->detail}};
+    invocation.out << json::serialize(about) << "\n";
+  } else {
+    invocation.out << lived << " lives without a finding, seeds from " << settings.seed << " on\n";
+  }
+  if (!finding) return {};
+  return invalid("seed " + std::to_string(finding->seed) + ": " + finding->detail + "\nAgain: koordctl plugin fuzz " +
+                 invocation.text("argument") + " --lives 1 --seed " + std::to_string(finding->seed));
+}
+
+}  // namespace
+
+const Command kPluginFuzz{"plugin fuzz", "FILE", "Plays a plugin at random, and tells the seed of what goes wrong.", describe_fuzz, fuzz};
+
+}  // namespace koord::ctl

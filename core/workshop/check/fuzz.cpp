@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workshop/check/fuzz.hpp"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "core/host/manifest.hpp"
+#include "core/host/status.hpp"
+#include "core/workshop/check/garble.hpp"
+#include "core/workshop/check/performance.hpp"
+#include "core/workshop/node_tree.hpp"
+#include "core/workshop/sample_node.hpp"
+
+namespace koord::check {
+namespace {
+
+constexpr std::uint64_t kMostSteps = 30;
+constexpr koord_status kAnswers[] = {KOORD_E_INVALID, KOORD_E_UNSUPPORTED, KOORD_E_AGAIN, KOORD_E_DEADLINE, KOORD_E_DENIED,
+                                     KOORD_E_NOMEM,   KOORD_E_GONE,        KOORD_E_NOT_FOUND, KOORD_E_IO};
+constexpr std::uint32_t kEvents[] = {KOORD_ON_NODE, KOORD_ON_PODS, KOORD_ON_NODE_SLO, KOORD_ON_TOPOLOGY, KOORD_ON_CONFIG};
+
+using workshop::NodeTree;
+using workshop::Tree;
+using workshop::TreeEntry;
+
+std::vector<std::string> files_of(const Tree& tree) {
+  std::vector<std::string> files;
+  for (const auto& [path, entry] : tree)
+    if (entry.type == TreeEntry::Type::file) files.push_back(path);
+  return files;
+}
+
+// Directories of cgroups as plugins name them: without the hierarchy of v1 in front.
+std::vector<std::string> cgroup_dirs_of(const Tree& tree) {
+  std::vector<std::string> dirs;
+  for (const auto& [path, entry] : tree) {
+    if (entry.type != TreeEntry::Type::directory || !path.starts_with("cgroup/")) continue;
+    dirs.push_back(path.substr(7));
+    if (std::size_t below = dirs.back().find('/'); below != std::string::npos) dirs.push_back(dirs.back().substr(below + 1));
+  }
+  return dirs;
+}
+
+// As it was before a life, whatever became of that: reading is a tenth of the work of writing.
+void restore(const Tree& tree, NodeTree& node) {
+  workshop::Frame changed;
+  for (const auto& [path, entry] : tree) {
+    if (entry.type != TreeEntry::Type::file) continue;
+    Result<std::string> now = read_file(node.path(path));
+    if (!now || *now != entry.content) changed.changed.emplace(path, entry);
+  }
+  workshop::apply(changed, node);
+}
+
+// One life, from its seed.
+class RandomLife {
+ public:
+  // `node` is laid out as `tree` says.
+  RandomLife(const Suspect& suspect, const Tree& tree, NodeTree& node, std::uint64_t seed)
+      : suspect_(suspect), tree_(tree), files_(files_of(tree)), cgroup_dirs_(cgroup_dirs_of(tree)), node_(node), dice_(seed) {}
+
+  Outcome live() {
+    auto module = host::Module::load_untried(suspect_.path, *suspect_.manifest);
+    if (!module) return Outcome::failed(module.error().message());
+    Scene scene(node_.roots());
+    plan_mischief(scene.mischief());
+    Part part{suspect_, scene, **module, dice_.below((*module)->classes().size())};
+    return judge(scene, play(part));
+  }
+
+ private:
+  // What holds for the whole life.
+  void plan_mischief(Mischief& mischief) {
+    constexpr Lending kLendings[] = {Lending::plainly, Lending::read_only, Lending::until_back, Lending::widely};
+    mischief.lending = dice_.any_of(kLendings);
+    mischief.tables = dice_.one_in(4) ? Tables::grown : Tables::whole;
+    mischief.needs_more = dice_.one_in(8);
+    for (const std::string& service : suspect_.manifest->optional_services)
+      if (dice_.one_in(4)) mischief.missing.insert(service);
+  }
+
+  // How many snapshots it still held when it was over.
+  std::size_t play(Part& part) {
+    if (dice_.one_in(4)) garble_files();
+    Player player = part.player();
+    note("create and init");
+    bool alive = player.create() == KOORD_OK && player.init() == KOORD_OK;
+    if (alive && dice_.one_in(2)) player.start_run();
+    for (std::uint64_t step = alive ? 1 + dice_.below(kMostSteps) : 0; step > 0; --step) take_step(part, player);
+    part.scene.mischief().answer.reset();
+    note("the end");
+    if (alive && !player.stop()) part.scene.seen().out_of_place.add("run() had not returned 5 s after stop() and the signal");
+    if (player.self()) player.destroy();
+    return player.host().snapshots_held();
+  }
+
+  void take_step(Part& part, Player& player) {
+    Scene& scene = part.scene;
+    switch (dice_.below(8)) {
+      case 0:
+        note("garbled files");
+        garble_files();
+        break;
+      case 1:
+        note("other pods");
+        scene.publish_pods(garbled_pods(dice_, cgroup_dirs_));
+        break;
+      case 2: {
+        scene.mischief().answer.reset();
+        if (dice_.one_in(2)) scene.mischief().answer = dice_.any_of(kAnswers);
+        const auto& answer = scene.mischief().answer;
+        note(answer ? "services answer " + host::name_of_status(*answer) : "services answer as usual");
+        break;
+      }
+      case 3:
+        note("an event");
+        player.on_event(dice_.any_of(kEvents));
+        break;
+      case 4: {
+        constexpr std::int64_t kJumps[] = {0, 1, 1'000'000, 3'600'000'000'000, 31'536'000'000'000'000};
+        const Duration jump(dice_.any_of(kJumps));
+        note("a tick " + format_duration(jump) + " later");
+        scene.clock().advance(jump);
+        player.tick_at(to_ns(scene.clock().now()));
+        break;
+      }
+      default:
+        note("a tick");
+        player.tick();
+    }
+  }
+
+  void garble_files() {
+    for (std::uint64_t i = 1 + dice_.below(20); i > 0; --i) {
+      const std::string& path = dice_.any_of(files_);
+      if (dice_.one_in(5))
+        node_.remove(path);
+      else
+        node_.write(path, garble(dice_, tree_.at(path).content));
+    }
+  }
+
+  void note(const std::string& what) { note_circumstance("step " + std::to_string(++steps_) + ": " + what); }
+
+  static Outcome judge(const Scene& scene, std::size_t snapshots_held) {
+    const Seen& seen = scene.seen();
+    for (const Sightings* sightings : {&seen.thrown, &seen.not_a_status, &seen.out_of_place, &seen.after_destroy})
+      if (std::string first = sightings->first(); !first.empty()) return Outcome::failed(first);
+    if (snapshots_held > 0) return Outcome::failed(std::to_string(snapshots_held) + " snapshots of the state were not released");
+    return {};
+  }
+
+  const Suspect& suspect_;
+  const Tree& tree_;
+  const std::vector<std::string> files_, cgroup_dirs_;
+  NodeTree& node_;
+  Dice dice_;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+Result<std::optional<FuzzFinding>> fuzz_plugin(const std::string& path, const FuzzSettings& settings,
+                                               const std::function<void(std::uint64_t lives)>& lived) {
+  Suspect suspect{.path = path, .facts = {}, .manifest = TRY(host::read_manifest(path)), .config_json = settings.config_json};
+  if (suspect.has_foreign_runtime())
+    return invalid("wanted a plugin of the native runtime, found runtime=" + std::string(to_string(suspect.manifest->runtime)) +
+                   ": such a one cannot begin anew in each process");
+  const Tree tree = workshop::sample_node().frames.front().changed;
+  NodeTree node;  // in this process, so that it goes whatever becomes of a life
+  workshop::apply({Duration(), tree, {}}, node);
+  for (std::uint64_t life = 0; life < settings.lives; ++life) {
+    const std::uint64_t seed = settings.seed + life;
+    restore(tree, node);
+    Outcome outcome = try_apart([&] { return RandomLife(suspect, tree, node, seed).live(); });
+    if (outcome.kind == Outcome::Kind::failed) return std::optional(FuzzFinding{seed, std::move(outcome.detail)});
+    lived(life + 1);
+  }
+  return std::optional<FuzzFinding>();
+}
+
+}  // namespace koord::check

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workshop/check/fuzz.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "core/workshop/check/garble.hpp"
+
+using namespace koord;
+using namespace koord::check;
+
+namespace {
+
+constexpr std::uint64_t kEnough = 500;  // lives, for a file of hundreds to be garbled in one
+
+std::optional<FuzzFinding> fuzz(const char* plugin, std::uint64_t seed, std::uint64_t lives) {
+  auto found = fuzz_plugin(std::getenv(plugin), {.seed = seed, .lives = lives}, [](std::uint64_t) {});
+  REQUIRE_MESSAGE(found, found.error().message());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("a plugin that checks what it reads has no finding") {
+  const auto finding = fuzz("KOORD_GAUGE", 1, 40);
+  CHECK_MESSAGE(!finding, finding->detail);
+}
+
+TEST_CASE("one that does not is found, and the seed finds it again") {
+  const auto finding = fuzz("KOORD_FRAGILE", 1, kEnough);
+  REQUIRE(finding);
+  CHECK_MESSAGE(finding->detail.find("signal 6 (Aborted) in collect() of class 'fragile', step ") != std::string::npos, finding->detail);
+  const auto again = fuzz("KOORD_FRAGILE", finding->seed, 1);
+  REQUIRE(again);
+  CHECK(again->detail == finding->detail);
+}
+
+TEST_CASE("garbling depends on the seed alone, and does every kind of wrong") {
+  const std::string content = "first 1\nsecond 22\nthird 333\n";
+  Dice one(7), same(7);
+  std::set<std::string> seen;
+  for (int i = 0; i < 200; ++i) {
+    const std::string garbled = garble(one, content);
+    CHECK(garble(same, content) == garbled);
+    seen.insert(garbled);
+  }
+  for (const char* expected : {"", "first 1\nthird 333\n", "first 1\nsecond max\nthird 333\n"}) CHECK(seen.contains(expected));
+  CHECK(seen.contains(content + content));
+}
+
+TEST_CASE("garbled pods keep what a host promises: every uid once") {
+  Dice dice(1);
+  for (int i = 0; i < 50; ++i) {
+    std::set<std::string> uids;
+    for (const state::Pod& pod : garbled_pods(dice, {"kubepods"})) {
+      CHECK(!pod.uid.empty());
+      CHECK(uids.insert(pod.uid).second);
+    }
+  }
+}
