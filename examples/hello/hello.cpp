@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest useful plugin: the load average of the node, once a second.
-// [readme]
 #include <cstdlib>
 #include <koordetector/plugin.hpp>
 
@@ -17,4 +16,3 @@ struct Hello : koord::plugin::Advisor {
 };
 KOORD_PLUGIN("id=org.example.hello\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Hello\nrequires=koord.metrics/1\n",
              koord::plugin::advisor<Hello>("hello", std::chrono::seconds(1)))
-// [/readme]
