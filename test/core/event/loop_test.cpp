@@ -159,7 +159,7 @@ TEST_CASE("a signal runs its task each time, in place of the default action") {
 
 TEST_CASE("a signal that cannot be handled is an error that names it") {
   Loop loop;
-  CHECK(loop.on_signal(9999, [] {}).error().message() == "cannot handle signal 9999");
+  CHECK(loop.on_signal(9999, [] {}).error().message() == "cannot handle signal 9999: Invalid argument");
 }
 
 TEST_CASE("a watch runs its task as long as the descriptor is readable") {

@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(Trial, "a file that was replaced under a running plugin is not
   REQUIRE(write_file_atomically(file, content, 0755));
   pin(digest());
   REQUIRE(refused());
-  CHECK(reason().ends_with("a restart of the agent maps what is there"));
+  CHECK(reason().ends_with("koordctl plugin reload takes what is there now"));
 }
 
 TEST_CASE_FIXTURE(Trial, "an unpinned plugin does not mind that its file was replaced") {
