@@ -8,11 +8,18 @@
 using namespace koord::test;
 
 TEST_CASE("the C example builds against an installed prefix and is a sound plugin") {
-  const Author author("hello-c", "hello.so");
+  const Author author("advisor-c", "advisor.so");
   const Finished made = author.make();
   REQUIRE_MESSAGE(made.exit_status == 0, made.output);
   CHECK(made.output.find("warning") == std::string::npos);
   CHECK(complaints_about(author.plugin()) == "");
+}
+
+TEST_CASE("the C example passes its own tests") {
+  const Author author("advisor-c", "advisor.so");
+  const Finished checked = author.make("check");
+  CHECK_MESSAGE(checked.exit_status == 0, checked.output);
+  CHECK(checked.output.find("3 tests, 0 checks failed") != std::string::npos);
 }
 
 TEST_CASE("the C++ example builds against an installed prefix and is a sound plugin") {
@@ -23,9 +30,9 @@ TEST_CASE("the C++ example builds against an installed prefix and is a sound plu
 }
 
 TEST_CASE("the C example runs in the real host once its gate is on") {
-  const Author author("hello-c", "hello.so");
+  const Author author("advisor-c", "advisor.so");
   REQUIRE(author.make().exit_status == 0);
-  AgentProcess agent("featureGates: {HelloExample: true}");
+  AgentProcess agent("featureGates: {OpenFilesExample: true}");
   author.install(agent);
   REQUIRE(agent.start());
   CHECK(eventually(
@@ -34,12 +41,12 @@ TEST_CASE("the C example runs in the real host once its gate is on") {
 }
 
 TEST_CASE("the C example does not run while its gate is off") {
-  const Author author("hello-c", "hello.so");
+  const Author author("advisor-c", "advisor.so");
   REQUIRE(author.make().exit_status == 0);
   AgentProcess agent("");
   author.install(agent);
   REQUIRE(agent.start());
-  CHECK(agent.get("/api/v1/plugins").find("com.example.hello") != std::string::npos);
+  CHECK(agent.get("/api/v1/plugins").find("com.example.open-files") != std::string::npos);
   CHECK(agent.metrics().find("example_open_files") == std::string::npos);
 }
 

@@ -14,15 +14,15 @@ typedef struct {
   const koord_svc_metrics *metrics;
   const koord_svc_fs *fs;
   uint64_t open_files; /* the series */
-} hello;
+} open_files_advisor;
 
-static koord_status fail(const hello *self, koord_status status, koord_str why) {
+static koord_status fail(const open_files_advisor *self, koord_status status, koord_str why) {
   self->host->set_error(self->host, status, why);
   return status;
 }
 
 static koord_status create(const koord_host *host, const koord_class *cls, void **out) {
-  hello *self = calloc(1, sizeof *self);
+  open_files_advisor *self = calloc(1, sizeof *self);
   (void)cls;
   if (!self) return KOORD_E_NOMEM;
   self->host = host;
@@ -32,7 +32,7 @@ static koord_status create(const koord_host *host, const koord_class *cls, void 
 
 /* Once: get the services, say what will be measured, make its series. */
 static koord_status init(void *instance) {
-  hello *self = instance;
+  open_files_advisor *self = instance;
   const koord_host *host = self->host;
   const koord_metric_desc desc = {
       .struct_size = sizeof desc,
@@ -58,7 +58,7 @@ static koord_status init(void *instance) {
 
 /* Every period: read "allocated unused maximum", append the first. */
 static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_ns) {
-  hello *self = instance;
+  open_files_advisor *self = instance;
   koord_point point = {self->open_files, 0};
   char text[64], *end;
   uint64_t length;
@@ -83,18 +83,18 @@ static const koord_advisor advisor = {
 static const koord_class classes[] = {{
     .struct_size = sizeof classes[0],
     .kind = "koord.advisor/1",
-    .name = "hello",
+    .name = "open-files",
     .vtable = &advisor.life,
     .period_ns = 1000000000u,
 }};
 
 __attribute__((section(KOORD_MANIFEST_SECTION), used)) static const char manifest[] =
     "koord-manifest/1\n"
-    "id=com.example.hello\n"
+    "id=com.example.open-files\n"
     "version=1.0.0\n"
     "abi=1.0\n"
     "kinds=koord.advisor/1\n"
-    "gate=HelloExample\n"
+    "gate=OpenFilesExample\n"
     "requires=koord.metrics/1,koord.fs/1\n"
     "license=Apache-2.0\n"
     "description=counts the open files of the node\n";

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plugin on the host in memory, whose node is what the test makes of it. No framework: CHECK tells the line and goes on. */
+#include <koordetector/test.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+#define CHECK(condition) \
+  ((condition) ? (void)0 : (void)(++failures, printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition)))
+
+static void the_first_number_of_the_file_is_the_metric(void) {
+  koord_test *test = koord_test_open(koord_entry_v1);
+  koord_test_file(test, "proc/sys/fs/file-nr", "1184\t0\t9223372036854775807\n");
+  CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
+  CHECK(isnan(koord_test_value(test, "example_open_files", NULL)));
+  CHECK(koord_test_tick(test) == KOORD_OK);
+  CHECK(koord_test_value(test, "example_open_files", NULL) == 1184);
+  koord_test_close(test);
+}
+
+static void each_tick_reads_it_anew(void) {
+  koord_test *test = koord_test_open(koord_entry_v1);
+  koord_test_file(test, "proc/sys/fs/file-nr", "10\t0\t100\n");
+  CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
+  CHECK(koord_test_tick(test) == KOORD_OK);
+  koord_test_file(test, "proc/sys/fs/file-nr", "20\t0\t100\n");
+  koord_test_advance(test, 1000000000);
+  CHECK(koord_test_tick(test) == KOORD_OK);
+  CHECK(koord_test_value(test, "example_open_files", NULL) == 20);
+  CHECK(koord_test_series(test, "example_open_files") == 1);
+  koord_test_close(test);
+}
+
+static void a_file_of_another_form_is_an_error_and_no_value(void) {
+  koord_test *test = koord_test_open(koord_entry_v1);
+  koord_test_file(test, "proc/sys/fs/file-nr", "many\n");
+  CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
+  CHECK(koord_test_tick(test) == KOORD_E_IO);
+  CHECK(strstr(koord_test_why(test), "does not begin with a number") != NULL);
+  koord_test_remove(test, "proc/sys/fs/file-nr");
+  CHECK(koord_test_tick(test) != KOORD_OK);
+  CHECK(strstr(koord_test_why(test), "file-nr") != NULL);
+  CHECK(isnan(koord_test_value(test, "example_open_files", NULL)));
+  koord_test_close(test);
+}
+
+int main(void) {
+  the_first_number_of_the_file_is_the_metric();
+  each_tick_reads_it_anew();
+  a_file_of_another_form_is_an_error_and_no_value();
+  printf("3 tests, %d checks failed\n", failures);
+  return failures == 0 ? 0 : 1;
+}

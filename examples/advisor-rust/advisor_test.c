@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The finished advisor.so on the host in memory: what its unit tests cannot see is the border to the host. In C, since
+ * that is what koordetector/test.h speaks; it is linked like any shared object that exports koord_entry_v1. */
+#include <koordetector/test.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+#define CHECK(condition) \
+  ((condition) ? (void)0 : (void)(++failures, printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition)))
+
+static void each_row_of_the_file_is_a_series(void) {
+  koord_test *test = koord_test_open(koord_entry_v1);
+  koord_test_file(test, "proc/softirqs", "                    CPU0       CPU1\n       TIMER:         10         20\n      NET_RX:          1          2\n");
+  CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
+  CHECK(koord_test_tick(test) == KOORD_OK);
+  CHECK(koord_test_value(test, "example_softirqs_total", "type=TIMER") == 30);
+  CHECK(koord_test_value(test, "example_softirqs_total", "type=NET_RX") == 3);
+  CHECK(koord_test_end(test) == KOORD_OK);
+  koord_test_close(test);
+}
+
+static void a_file_that_cannot_be_read_fails_the_tick_alone(void) {
+  koord_test *test = koord_test_open(koord_entry_v1);
+  CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
+  CHECK(koord_test_tick(test) != KOORD_OK);
+  CHECK(strstr(koord_test_why(test), "No such file") != NULL);
+  koord_test_file(test, "proc/softirqs", "                    CPU0       CPU1\n       TIMER:         10         20\n      NET_RX:          1          2\n");
+  CHECK(koord_test_tick(test) == KOORD_OK);
+  koord_test_close(test);
+}
+
+int main(void) {
+  each_row_of_the_file_is_a_series();
+  a_file_that_cannot_be_read_fails_the_tick_alone();
+  printf("2 tests on the host, %d checks failed\n", failures);
+  return failures == 0 ? 0 : 1;
+}
