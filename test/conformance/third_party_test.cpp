@@ -3,9 +3,41 @@
 // alone, put the .so into a plugin directory, switch its gate on.
 #include <doctest/doctest.h>
 
+#include <fstream>
+
 #include "test/conformance/author.hpp"
+#include "test/support/real_cgroup.hpp"
 
 using namespace koord::test;
+
+namespace {
+
+// The cgroup of a best-effort pod where a kubelet would have made it, and the PodList that it is in.
+class BestEffortPod {
+ public:
+  explicit BestEffortPod(const std::string& pod_list) {
+    std::ofstream(pod_list) << "items:\n"
+                               "  - metadata: {uid: u2, namespace: reports, name: nightly}\n"
+                               "    spec: {containers: [{name: main}]}\n"
+                               "    status: {phase: Running, qosClass: BestEffort}\n";
+  }
+  const std::string& cgroup() const { return pod_.dir(); }
+
+ private:
+  RealCgroup top_{"strategy"}, kubepods_{top_, "kubepods"}, best_effort_{kubepods_, "besteffort"}, pod_{best_effort_, "podu2"};
+};
+
+// The line of a table of koordctl that has this word; empty: none.
+std::string line_with(const std::string& table, std::string_view word) {
+  const std::size_t at = table.find(word);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = table.rfind('\n', at) + 1;
+  return table.substr(begin, table.find('\n', at) - begin);
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
 
 TEST_CASE("the C example builds against an installed prefix and is a sound plugin") {
   const Author author("advisor-c", "advisor.so");
@@ -98,5 +130,66 @@ TEST_CASE("the external advisor in C++ brings in what another agent tells of its
   CHECK(agent.ctl({"plugins"}).output.find("com.example.endpoint") != std::string::npos);
   other.kill();
   CHECK(eventually([&] { return agent.ctl({"plugins"}).output.find("scrape failed: ") != std::string::npos; }));
+  CHECK(agent.stop() == 0);
+}
+
+TEST_CASE("the strategy in C++ builds, passes its own tests and is a sound plugin") {
+  const Author author("strategy-cpp", "strategy.so");
+  const Finished made = author.make();
+  REQUIRE_MESSAGE(made.exit_status == 0, made.output);
+  CHECK(made.output.find("warning") == std::string::npos);
+  CHECK(complaints_about(author.plugin()) == "");
+  const Finished checked = author.make("check");
+  CHECK_MESSAGE(checked.exit_status == 0, checked.output);
+  CHECK(checked.output.find("6 tests, 0 checks failed") != std::string::npos);
+}
+
+TEST_CASE("the strategy in C++ wishes in shadow, and koordctl decisions tells what and why" *
+          doctest::skip(RealCgroup::unavailable().has_value())) {
+  const Author author("strategy-cpp", "strategy.so");
+  REQUIRE(author.make().exit_status == 0);
+  AgentProcess agent("", {built("plugins/advisor-node-resource")});
+  const BestEffortPod pod(agent.folder() / "pods.yaml");
+  agent.write_config("featureGates: {CeilingExample: true}\nstate: {source: file, file: {pods: \"" +
+                     (agent.folder() / "pods.yaml") + "\"}}");
+  author.install(agent);
+  const std::string settings = "plugins.settings.\"com.example.ceiling\".";
+  REQUIRE(agent.start({"--set", settings + "period=100ms", "--set",
+                       settings + "config={busyPercent: 0, ceilingMilliCores: 200}"}));
+  CHECK(eventually([&] { return has(line_with(agent.ctl({"plugins"}).output, "com.example.ceiling"), "running"); }));
+  REQUIRE(eventually([&] { return has(agent.ctl({"decisions"}).output, "com.example.ceiling"); }));
+  const std::string wish = line_with(agent.ctl({"decisions"}).output, "com.example.ceiling");
+  CAPTURE(wish);
+  CHECK(has(wish, pod.cgroup() + "  cpu.max"));
+  CHECK(has(wish, "20000 100000  shadow"));
+  CHECK(has(wish, "the node uses "));
+  CHECK(has(agent.ctl({"decisions", "-o", "json"}).output, "\"node_cpus\""));
+  CHECK(eventually([&] { return has(agent.log(), "cpu.max of '" + pod.cgroup() + "' is not ours: "); }));
+  CHECK(agent.stop() == 0);
+}
+
+TEST_CASE("the hook in C builds, passes its own tests and is a sound plugin") {
+  const Author author("hook-c", "hook.so");
+  const Finished made = author.make();
+  REQUIRE_MESSAGE(made.exit_status == 0, made.output);
+  CHECK(made.output.find("warning") == std::string::npos);
+  CHECK(complaints_about(author.plugin()) == "");
+  const Finished checked = author.make("check");
+  CHECK_MESSAGE(checked.exit_status == 0, checked.output);
+  CHECK(checked.output.find("4 tests, 0 checks failed") != std::string::npos);
+}
+
+TEST_CASE("the hook in C runs in the real host once its gate is on, and not with settings that are wrong") {
+  const Author author("hook-c", "hook.so");
+  REQUIRE(author.make().exit_status == 0);
+  AgentProcess agent("featureGates: {QosSharesExample: true}");
+  author.install(agent);
+  REQUIRE(agent.start());
+  auto listed = [&] { return line_with(agent.ctl({"plugins"}).output, "com.example.qos-shares"); };
+  CHECK(eventually([&] { return has(listed(), "running"); }));
+  CHECK(agent.stop() == 0);
+  REQUIRE(agent.start({"--set", "plugins.settings.\"com.example.qos-shares\".config={shares: {BE: 1}}"}));
+  CHECK(eventually([&] { return has(listed(), "/shares/BE"); }));
+  CHECK_FALSE(has(listed(), "running"));
   CHECK(agent.stop() == 0);
 }

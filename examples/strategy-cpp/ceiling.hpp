@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// When best-effort pods get a ceiling of CPU time, and which. Pure: values in, a plan out; no host, no clock, no files.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+struct Settings {
+  double busy_percent = 65;               // of the node's CPUs: above it the ceiling is wished for
+  std::int64_t ceiling_milli_cores = 500;  // for each best-effort pod
+};
+
+struct Inputs {
+  std::optional<double> usage_cores;     // nothing: not known, which is not "idle"
+  std::uint32_t cpus = 0;                // online; 0: not known
+  std::vector<std::string> best_effort;  // cgroups of the pods
+};
+
+// One value for all of the cgroups; without any cgroup nothing is wished.
+struct Plan {
+  std::vector<std::string> cgroups;
+  std::string cpu_max;
+  std::string reason;
+  std::vector<std::pair<std::string, std::string>> inputs;
+};
+
+inline std::string two_digits(double number) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f", number);
+  return text;
+}
+
+// "QUOTA PERIOD" in microseconds, as cgroup v2 has it.
+inline std::string cpu_max(std::int64_t milli_cores) { return std::to_string(milli_cores * 100) + " 100000"; }
+
+inline Plan plan(const Inputs& inputs, const Settings& settings) {
+  if (!inputs.usage_cores || inputs.cpus == 0) return {};
+  const double busy_cores = inputs.cpus * settings.busy_percent / 100;
+  if (*inputs.usage_cores <= busy_cores) return {};
+  const std::string usage = two_digits(*inputs.usage_cores), threshold = two_digits(busy_cores);
+  return {inputs.best_effort, cpu_max(settings.ceiling_milli_cores),
+          "the node uses " + usage + " cores, more than " + threshold,
+          {{"node_cpu_usage", usage}, {"node_cpus", std::to_string(inputs.cpus)}, {"busy_cores", threshold}}};
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is told of wishes that do not hold: each reason once, however often the wish is repeated. Pure.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <koordetector/plugin.h>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+class Refusals {
+ public:
+  // A line for the log; nothing when the wish holds, the cgroup has ended, or this was told before.
+  std::optional<std::string> news(const std::string& cgroup, koord_status status, const std::string& winner) {
+    if (status == KOORD_OK || status == KOORD_E_GONE) {
+      told_.erase(cgroup);
+      return std::nullopt;
+    }
+    const std::string why = why_not(status, winner);
+    std::string& told = told_[cgroup];
+    if (told == why) return std::nullopt;
+    told = why;
+    return "cpu.max of '" + cgroup + "' is not ours: " + why;
+  }
+
+  // Of pods that have ended nothing is remembered.
+  void keep_only(const std::vector<std::string>& cgroups) {
+    for (auto known = told_.begin(); known != told_.end();) {
+      const bool lives = std::find(cgroups.begin(), cgroups.end(), known->first) != cgroups.end();
+      known = lives ? std::next(known) : told_.erase(known);
+    }
+  }
+
+ private:
+  static std::string why_not(koord_status status, const std::string& winner) {
+    switch (status) {
+      case KOORD_E_DENIED:
+        return "the operator lets this strategy run and not write";
+      case KOORD_E_AGAIN:
+        return "the wish of '" + winner + "' holds";
+      case KOORD_E_UNSUPPORTED:
+        return "this node has no such knob";
+      case KOORD_E_DEADLINE:
+        return "the wish was not repeated in time";
+      default:
+        return "status " + std::to_string(status);
+    }
+  }
+
+  std::map<std::string, std::string> told_;  // why, by cgroup
+};

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin around ceiling.hpp, and the only file that knows the host: asks for the node's CPU usage, its CPUs and its
+// pods, hands the plan over. It proposes; the host decides whose wish holds, writes and undoes.
+#include <chrono>
+#include <cstdint>
+#include <koordetector/plugin.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ceiling.hpp"
+#include "refusals.hpp"
+
+using namespace koord::plugin;
+
+namespace {
+
+// Checked before the plugin is made, and before a new configuration reaches it.
+constexpr char kSchema[] = R"json({
+  "type": "object",
+  "properties": {
+    "busyPercent": {"type": "number", "minimum": 0, "maximum": 100},
+    "ceilingMilliCores": {"type": "integer", "minimum": 10, "maximum": 1000000},
+    "windowSeconds": {"type": "integer", "minimum": 1, "maximum": 3600}
+  },
+  "additionalProperties": false
+})json";
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kHoldsFor = 60 * kSecond;  // a wish that is not proposed again is withdrawn
+
+}  // namespace
+
+class CeilingStrategy : public QosStrategy {
+ public:
+  // Once, before the first evaluate(). Throwing refuses to run.
+  void init() override {
+    metrics_ = require<koord_svc_metrics>(host(), "koord.metrics/1");
+    state_ = require<koord_svc_state>(host(), "koord.state/1");
+    knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1");
+    read_config();
+  }
+
+  void on_event(std::uint32_t what, std::uint64_t /*version*/) override {
+    if (what == KOORD_ON_CONFIG) read_config();
+  }
+
+  // Every period. An empty plan withdraws what was wished before.
+  void evaluate(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
+    const Inputs now = inputs(now_ns);
+    refusals_.keep_only(now.best_effort);
+    propose(plan(now, settings_));
+  }
+
+  // Tells of each cgroup once why it has another value, and again when the reason changes.
+  void on_applied(Strided<koord_intent_result> results) override {
+    for (const koord_intent_result& result : results)
+      if (auto news = refusals_.news(std::string(view(result.cgroup_dir)), result.status, std::string(view(result.winner))))
+        log(KOORD_LOG_INFO, *news);
+  }
+
+ private:
+  void read_config() {
+    const Config config(host());
+    const Settings defaults;
+    settings_.busy_percent = config.f64("/busyPercent").value_or(defaults.busy_percent);
+    settings_.ceiling_milli_cores = config.i64("/ceilingMilliCores").value_or(defaults.ceiling_milli_cores);
+    window_ns_ = static_cast<std::uint64_t>(config.i64("/windowSeconds").value_or(60)) * kSecond;
+  }
+
+  Inputs inputs(std::uint64_t now_ns) const {
+    Inputs inputs;
+    inputs.usage_cores = average_usage(now_ns);
+    const Snapshot snapshot(host(), state_);
+    if (const koord_topology* topology = snapshot.topology())
+      for (const koord_cpu& cpu : Strided<koord_cpu>(topology->cpus, topology->n_cpus, topology->cpu_stride))
+        inputs.cpus += (cpu.flags & KOORD_CPU_ONLINE) != 0;
+    for (const koord_pod& pod : snapshot.pods())
+      if (pod.qos == KOORD_QOS_BE && pod.phase == KOORD_PHASE_RUNNING && pod.cgroup_dir.n > 0)
+        inputs.best_effort.emplace_back(view(pod.cgroup_dir));
+    return inputs;
+  }
+
+  // Of the window, whoever measures it. Nothing: nobody has.
+  std::optional<double> average_usage(std::uint64_t now_ns) const {
+    koord_query query{};
+    query.struct_size = sizeof query;
+    query.aggregation = KOORD_AGG_AVG;
+    query.metric = str("node_cpu_usage");
+    query.from_ns = now_ns > window_ns_ ? now_ns - window_ns_ : 0;
+    std::vector<koord_agg_row> rows(1);
+    koord_status status = KOORD_E_TOO_SMALL;
+    while (status == KOORD_E_TOO_SMALL) {
+      std::uint32_t found = 0;
+      status = metrics_->aggregate(host(), &query, rows.data(), static_cast<std::uint32_t>(rows.size()),
+                                   sizeof(koord_agg_row), &found);
+      rows.resize(found);
+    }
+    check(status, "asking for node_cpu_usage");
+    for (const koord_agg_row& row : rows)
+      if (row.series != 0) return row.value;  // the others have ended
+    return std::nullopt;
+  }
+
+  void propose(const Plan& plan) {
+    std::vector<koord_label> inputs;
+    for (const auto& [name, value] : plan.inputs) inputs.push_back({str(name), str(value)});
+    std::vector<koord_intent> intents;
+    for (const std::string& cgroup : plan.cgroups) {
+      koord_intent intent{};
+      intent.struct_size = sizeof intent;
+      intent.level = KOORD_LEVEL_POD;
+      intent.knob = str("cpu.max");
+      intent.cgroup_dir = str(cgroup);
+      intent.value = str(plan.cpu_max);
+      intent.reason = str(plan.reason);
+      intent.inputs = inputs.data();
+      intent.n_inputs = static_cast<std::uint32_t>(inputs.size());
+      intent.input_stride = sizeof(koord_label);
+      intent.ttl_ns = kHoldsFor;
+      intents.push_back(intent);
+    }
+    check(knobs_->propose(host(), intents.data(), static_cast<std::uint32_t>(intents.size()), sizeof(koord_intent)),
+          "proposing a ceiling");
+  }
+
+  const koord_svc_metrics* metrics_ = nullptr;
+  const koord_svc_state* state_ = nullptr;
+  const koord_svc_knobs* knobs_ = nullptr;
+  Settings settings_;
+  std::uint64_t window_ns_ = 0;
+  Refusals refusals_;
+};
+
+KOORD_PLUGIN("id=com.example.ceiling\n"
+             "version=1.0.0\n"
+             "kinds=koord.qos-strategy/1\n"
+             "gate=CeilingExample\n"
+             "requires=koord.config/1,koord.knobs/1,koord.metrics/1,koord.state/1\n"
+             "license=Apache-2.0\n"
+             "description=a ceiling for best-effort pods while the node is busy\n",
+             qos_strategy<CeilingStrategy>("ceiling", std::chrono::seconds(10), kSchema))
