@@ -86,14 +86,14 @@ std::string tables_of(const RunReport& report) {
     intents.add({std::to_string(tick), intent.cgroup_dir, intent.knob, intent.value, intent.reason});
   Table adjustments({{"STAGE"}, {"POD"}, {"CONTAINER"}, {"FIELD"}, {"VALUE"}});
   for (const auto& one : report.adjustments) adjustments.add({one.stage, one.pod, one.container, one.field, one.value});
-  Table urls({{"SCRAPES"}});
-  for (const std::string& url : report.urls) urls.add({url});
+  Table scrapes({{"SCRAPES"}, {"SAMPLES", true}, {"PROBLEM"}});
+  for (const auto& scrape : report.scrapes) scrapes.add({scrape.url, std::to_string(scrape.samples), scrape.problem});
   const Table calls = table_of_calls(report);
-  return stacked({&metrics, &intents, &adjustments, &urls, &calls});
+  return stacked({&metrics, &intents, &adjustments, &scrapes, &calls});
 }
 
 std::string json_of(const RunReport& report) {
-  json::array metrics, intents, adjustments, urls, calls;
+  json::array metrics, intents, adjustments, scrapes, calls;
   for (const auto& series : report.series)
     metrics.push_back(json::object{{"metric", series.metric}, {"labels", labels_of(series.labels)}, {"value", series.value}, {"unit", series.unit}});
   for (const auto& [cls, tick, intent] : report.intents)
@@ -102,7 +102,8 @@ std::string json_of(const RunReport& report) {
   for (const auto& one : report.adjustments)
     adjustments.push_back(json::object{{"class", one.cls}, {"stage", one.stage}, {"pod", one.pod}, {"container", one.container},
                                        {"field", one.field}, {"value", one.value}});
-  for (const std::string& url : report.urls) urls.emplace_back(url);
+  for (const auto& scrape : report.scrapes)
+    scrapes.push_back(json::object{{"class", scrape.cls}, {"url", scrape.url}, {"samples", scrape.samples}, {"problem", scrape.problem}});
   for (const RunCall& call : report.calls) {
     json::object object = outcome_of(call.result);
     object["class"] = call.cls;
@@ -112,7 +113,7 @@ std::string json_of(const RunReport& report) {
     object["cpuSeconds"] = seconds(call.result.cpu);
     calls.push_back(std::move(object));
   }
-  return json::serialize(json::object{{"metrics", metrics}, {"proposals", intents}, {"adjustments", adjustments}, {"urls", urls}, {"calls", calls}}) + "\n";
+  return json::serialize(json::object{{"metrics", metrics}, {"proposals", intents}, {"adjustments", adjustments}, {"scrapes", scrapes}, {"calls", calls}}) + "\n";
 }
 
 std::string trace_of(const RunReport& report) {

@@ -9,7 +9,10 @@
 #include <tuple>
 #include <utility>
 
-#include "core/workshop/hook_answer.hpp"
+#include "core/host/hook_response.hpp"
+#include "core/host/scrape.hpp"
+#include "core/host/scraped_metrics.hpp"
+#include "core/workshop/hook_stages.hpp"
 #include "core/workshop/player.hpp"
 #include "core/workshop/run_node.hpp"
 #include "core/workshop/stage.hpp"
@@ -42,6 +45,7 @@ class Run {
     }
     for (Part& part : parts_) ask_hook(part);
     collect_series();
+    for (Part& part : parts_) part.scraped.reset();
     for (Part& part : parts_)
       if (part.running) call(part, "end", [&] { return part.player->end(); });
     return std::move(report_);
@@ -51,6 +55,8 @@ class Run {
   struct Part {
     std::unique_ptr<Player> player;
     bool running = false;
+    std::unique_ptr<host::ScrapedMetrics> scraped;  // of an external advisor that has named its endpoint
+    std::size_t scrape = 0;                         // its index in the report
 
     const host::ClassInfo& info() const { return player->info(); }
   };
@@ -78,7 +84,9 @@ class Run {
   }
 
   void tick(Part& part) {
-    if (!part.running || !part.info().ticks) return;
+    if (!part.running) return;
+    if (part.scraped) return scrape(part);
+    if (!part.info().ticks) return;
     const bool strategy = part.info().kind == "koord.qos-strategy/1";
     const Time now = node_.clock().now();
     host::CallResult result = call(part, strategy ? "evaluate" : "collect", [&] { return part.player->tick(now, now + period_); });
@@ -88,9 +96,35 @@ class Run {
   }
 
   void ask_url(Part& part) {
-    if (!part.running || part.info().kind != "koord.external-advisor/1") return;
+    if (!part.running || !part.info().is_scraped_for()) return;
     std::string url;
-    if (call(part, "url", [&] { return part.player->home().url(url); }).ok()) report_.urls.push_back(std::move(url));
+    if (!call(part, "url", [&] { return part.player->home().url(url); }).ok()) return;
+    part.scrape = report_.scrapes.size();
+    report_.scrapes.push_back({.cls = part.info().name, .url = std::move(url), .problem = "there was no tick"});
+    host::ScrapedMetrics::Mapping mapping;
+    if (part.info().maps_metrics)
+      mapping.metrics = [this, &part](std::span<host::ScrapedMetric> metrics) {
+        return call(part, "map_metric", [&] { return part.player->home().map_metrics(metrics); });
+      };
+    if (part.info().maps_samples)
+      mapping.samples = [this, &part](std::span<host::ScrapedSample> samples) {
+        return call(part, "map_sample", [&] { return part.player->home().map_samples(samples); });
+      };
+    part.scraped = std::make_unique<host::ScrapedMetrics>(stage_.metrics(), settings_.plugin_id, std::move(mapping));
+  }
+
+  void scrape(Part& part) {
+    RunScrape& last = report_.scrapes[part.scrape];
+    Result<host::ScrapedMetrics::Outcome> outcome = take_scrape(part, last.url);
+    last.samples = outcome ? outcome->taken : 0;
+    last.problem = outcome ? "" : outcome.error().message();
+  }
+
+  Result<host::ScrapedMetrics::Outcome> take_scrape(Part& part, const std::string& url) {
+    if (!node_.is_here()) return invalid("not scraped: the node is a recording");
+    const http::Location location = TRY(http::parse_location(url));
+    const exposition::Document document = TRY(host::scrape(location, {.timeout = period_}));
+    return part.scraped->take(document, node_.clock().now());
   }
 
   // Every stage that it names, for every pod and container of the node.
@@ -108,16 +142,17 @@ class Run {
 
   void handle(Part& part, const HookStage& stage, const host::SnapshotView& view, const koord_pod& pod, const koord_container* container) {
     const koord_hook_request request{sizeof request, stage.bit, to_ns(node_.clock().now() + kHookDeadline), &pod, container, view.node_slo(), {"", 0}};
-    HookAnswer answer;
-    if (!call(part, "handle", [&] { return part.player->home().handle(request, *answer.table()); }).ok()) return;
+    host::HookResponse response(part.player->context().host());
+    if (!call(part, "handle", [&] { return part.player->home().handle(request, response.table()); }).ok()) return;
+    const host::HookSettings answer = response.close();
     RunAdjustment made{part.info().name, stage.name, text_of(pod.ns) + "/" + text_of(pod.name), container != nullptr ? text_of(container->name) : "", "", ""};
     auto keep = [&](const std::string& field, const std::string& value) {
       made.field = field;
       made.value = value;
       report_.adjustments.push_back(made);
     };
-    for (const auto& [field, value] : answer.adjustments()) keep(field, value);
-    if (answer.rejection()) keep("reject", *answer.rejection());
+    for (const auto& [field, value] : answer.fields) keep(field, value);
+    if (answer.rejection) keep("reject", *answer.rejection);
   }
 
   void collect_series() {

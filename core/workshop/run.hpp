@@ -52,12 +52,18 @@ struct RunAdjustment {
   std::string field, value;    // field "reject": the reason
 };
 
+struct RunScrape {
+  std::string cls, url;
+  std::uint64_t samples = 0;  // that were taken
+  std::string problem;        // why there are none; the endpoint's, so the run has not failed
+};
+
 struct RunReport {
   std::vector<RunCall> calls;
   std::vector<RunSeries> series;  // as they stand at the end, by metric and labels
   std::vector<RunIntent> intents;
   std::vector<RunAdjustment> adjustments;
-  std::vector<std::string> urls;  // of external advisors
+  std::vector<RunScrape> scrapes;  // of each external advisor, the last one
 
   // The first call that failed; nullptr: none did.
   const RunCall* first_failure() const;

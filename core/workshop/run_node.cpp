@@ -63,6 +63,7 @@ class ReplayedNode final : public RunNode {
   const NodeRoots& roots() const override { return roots_; }
   const Clock& clock() const override { return clock_; }
   const std::string& name() const override { return fixture_.node_name; }
+  bool is_here() const override { return false; }
 
   Result<void> pass(Duration time) override {
     clock_.advance(time);

@@ -22,6 +22,8 @@ class RunNode {
   virtual const NodeRoots& roots() const = 0;
   virtual const Clock& clock() const = 0;
   virtual const std::string& name() const = 0;
+  // It is the machine that this program runs on, so that others on it can be asked, too.
+  virtual bool is_here() const { return true; }
   // Lets this much time go by.
   virtual Result<void> pass(Duration time) = 0;
 

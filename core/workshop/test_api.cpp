@@ -15,8 +15,8 @@
 
 #include "core/base/manual_clock.hpp"
 #include "core/base/parse.hpp"
+#include "core/host/hook_response.hpp"
 #include "core/host/status.hpp"
-#include "core/workshop/hook_answer.hpp"
 #include "core/workshop/loading.hpp"
 #include "core/workshop/node_state.hpp"
 #include "core/workshop/node_tree.hpp"
@@ -64,8 +64,9 @@ struct koord_test {
   std::unique_ptr<host::PluginContext> other;
   std::unique_ptr<Player> player;
   std::vector<knob::Intent> proposals;
-  koord_intent shown = {};
-  std::unique_ptr<HookAnswer> answer;
+  koord_intent shown = {};  // to the caller, with what it points to
+  std::vector<koord_label> shown_inputs;
+  host::HookSettings answer;  // of the last handle()
   std::string why, url, mapped;
 
   koord_status fail(koord_status status, std::string text) {
@@ -236,9 +237,11 @@ koord_status koord_test_handle(koord_test* test, uint32_t stage, const char* pod
       if (std::string_view(pod->containers[i].name.p, pod->containers[i].name.n) == container_name) container = &pod->containers[i];
     if (container_name != nullptr && container == nullptr)
       return test->fail(KOORD_E_NOT_FOUND, "the pod has no container '" + std::string(container_name) + "'");
-    test->answer = std::make_unique<HookAnswer>();
+    host::HookResponse response(test->player->context().host());
     const koord_hook_request request{sizeof request, stage, to_ns(test->clock.now() + kDeadline), pod, container, view->node_slo(), {"", 0}};
-    return test->outcome(test->player->home().handle(request, *test->answer->table()));
+    const host::CallResult handled = test->player->home().handle(request, response.table());
+    test->answer = response.close();
+    return test->outcome(handled);
   });
 }
 
@@ -302,21 +305,30 @@ uint64_t koord_test_series(koord_test* test, const char* metric) {
 
 const koord_intent* koord_test_proposal(koord_test* test, uint32_t index) {
   if (index >= test->proposals.size()) return nullptr;
-  const knob::Intent& intent = test->proposals[index];
-  test->shown = {sizeof(koord_intent), static_cast<std::uint32_t>(intent.level), str_of(intent.knob), str_of(intent.cgroup_dir),
-                 str_of(intent.value), str_of(intent.reason), nullptr, 0, 0, intent.priority, intent.flags,
+  const auto& intent = test->proposals[index];
+  test->shown_inputs.clear();
+  for (const auto& [name, value] : intent.inputs) test->shown_inputs.push_back({str_of(name), str_of(value)});
+  test->shown = {sizeof(koord_intent),
+                 static_cast<std::uint32_t>(intent.level),
+                 str_of(intent.knob),
+                 str_of(intent.cgroup_dir),
+                 str_of(intent.value),
+                 str_of(intent.reason),
+                 test->shown_inputs.data(),
+                 static_cast<std::uint32_t>(test->shown_inputs.size()),
+                 sizeof(koord_label),
+                 intent.priority,
+                 intent.flags,
                  static_cast<std::uint64_t>(intent.ttl.count())};
   return &test->shown;
 }
 
 const char* koord_test_adjustment(koord_test* test, const char* field) {
-  const char* value = nullptr;  // the last one counts
-  if (!test->answer) return nullptr;
-  for (const auto& [name, set_to] : test->answer->adjustments())
-    if (name == view_of(field)) value = set_to.c_str();
-  return value;
+  for (const auto& [name, value] : test->answer.fields)
+    if (name == view_of(field)) return value.c_str();
+  return nullptr;
 }
 
 const char* koord_test_rejection(koord_test* test) {
-  return test->answer && test->answer->rejection() ? test->answer->rejection()->c_str() : nullptr;
+  return test->answer.rejection ? test->answer.rejection->c_str() : nullptr;
 }

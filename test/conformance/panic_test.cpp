@@ -9,7 +9,7 @@
 
 #include "core/base/manual_clock.hpp"
 #include "core/child/snapshot_images.hpp"
-#include "core/workshop/hook_answer.hpp"
+#include "core/host/hook_response.hpp"
 #include "core/workshop/loading.hpp"
 #include "core/workshop/node_tree.hpp"
 #include "core/workshop/player.hpp"
@@ -48,8 +48,8 @@ std::vector<config::Isolation> homes() {
 host::CallResult handle(Theatre& theatre, Player& player) {
   const host::SnapshotViewPtr view = theatre.stage.services().views.of(theatre.stage.hub().current());
   const koord_hook_request request{sizeof request, KOORD_STAGE_PRE_RUN_POD_SANDBOX, 0, &view->pods()[0], nullptr, {}, {}};
-  HookAnswer answer;
-  return player.home().handle(request, *answer.table());
+  host::HookResponse response(player.context().host());
+  return player.home().handle(request, response.table());
 }
 
 void check_panic(const host::CallResult& result, const std::string& call) {

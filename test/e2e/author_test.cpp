@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "test/support/agent_process.hpp"
 #include "test/support/child_process.hpp"
 
 using namespace koord::test;
@@ -57,6 +58,19 @@ TEST_CASE_FIXTURE(Desk, "a run prints what the plugin did, and a trace of its ca
   std::ifstream trace(file("trace.json"));
   const std::string text{std::istreambuf_iterator<char>(trace), {}};
   for (const char* part : {"\"traceEvents\":[", "\"name\":\"collect\"", "\"ph\":\"X\"", "\"thread_name\""}) CHECK(contains(text, part));
+}
+
+TEST_CASE("what an external advisor names is scraped on this machine") {
+  AgentProcess agent;
+  REQUIRE(agent.start());
+  const Finished run = koordctl({"run", kGauge, "--class", "node-exporter", "--ticks", "1", "--period", "500ms", "--set",
+                                 "url=\"unix:" + agent.socket() + ":/metrics\""});
+  REQUIRE_MESSAGE(run.exit_status == 0, run.output);
+  CHECK_MESSAGE(contains(run.output, "koordetector_host_"), run.output);
+  const Finished nobody = koordctl({"run", kGauge, "--class", "node-exporter", "--ticks", "1", "--period", "50ms", "--set",
+                                    "url=\"unix:/no/such.sock:/metrics\""});
+  CHECK(nobody.exit_status == 0);
+  CHECK_MESSAGE(contains(nobody.output, "unix:/no/such.sock:/metrics        0  "), nobody.output);
 }
 
 TEST_CASE("what a plugin does wrong is told, and the command fails") {

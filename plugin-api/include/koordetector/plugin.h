@@ -218,7 +218,7 @@ typedef struct koord_svc_metrics { /* "koord.metrics/1" */
 #define KOORD_ON_TOPOLOGY 8u
 #define KOORD_ON_CONFIG 16u /* on_event() only: this instance's configuration changed */
 
-#define KOORD_QOS_NONE 0u /* the pod has no label koordinator.sh/qosClass */
+#define KOORD_QOS_NONE 0u /* neither a label koordinator.sh/qosClass nor a Kubernetes class to go by */
 #define KOORD_QOS_LSE 1u
 #define KOORD_QOS_LSR 2u
 #define KOORD_QOS_LS 3u

@@ -48,7 +48,7 @@ std::vector<std::string> told(const RunReport& report) {
   for (const auto& series : report.series) lines.push_back(series.metric + " " + std::to_string(series.value));
   for (const auto& [cls, tick, intent] : report.intents) lines.push_back(std::to_string(tick) + " " + intent.cgroup_dir + " " + intent.value);
   for (const auto& one : report.adjustments) lines.push_back(one.stage + " " + one.pod + " " + one.container + " " + one.field + "=" + one.value);
-  for (const std::string& url : report.urls) lines.push_back(url);
+  for (const auto& scrape : report.scrapes) lines.push_back(scrape.url + " " + std::to_string(scrape.samples) + " " + scrape.problem);
   return lines;
 }
 
@@ -68,7 +68,9 @@ TEST_CASE("a run tells the metrics, proposals, adjustments and calls of every cl
   CHECK(report.adjustments[0].pod == "shop/cart");
   CHECK(report.adjustments[0].value == "1024");
   CHECK(report.adjustments[1].container == "web");
-  CHECK(report.urls == std::vector<std::string>{"http://127.0.0.1:9100/metrics"});
+  REQUIRE(report.scrapes.size() == 1);
+  CHECK(report.scrapes[0].url == "http://127.0.0.1:9100/metrics");
+  CHECK(report.scrapes[0].problem == "not scraped: the node is a recording");
 }
 
 TEST_CASE("acceptance 6: the same file gives the same in both homes, twice") {

@@ -50,6 +50,8 @@ TEST_CASE_FIXTURE(Test, "a strategy's proposals are those of the last tick") {
   REQUIRE(intent != nullptr);
   CHECK(std::string(intent->knob.p) == "cpu.max");
   CHECK(std::string(intent->value.p) == "10000 100000");
+  REQUIRE(intent->n_inputs == 1);
+  CHECK(std::string(intent->inputs[0].key.p) + "=" + intent->inputs[0].value.p == "load=high");
   CHECK(koord_test_proposal(t, 1) == nullptr);
   CHECK(koord_test_applied(t, KOORD_OK, "10000 100000", "com.example.gauge") == KOORD_OK);
   REQUIRE(koord_test_configure(t, R"({"capAbove": 5})") == KOORD_OK);

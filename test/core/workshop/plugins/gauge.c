@@ -102,9 +102,10 @@ static koord_status evaluate(void *self, uint64_t now_ns, uint64_t deadline_ns) 
   const char *pod = (const char *)g->state->pods(snapshot, &n, &stride);
   for (uint32_t i = 0; i < n && status == KOORD_OK; ++i, pod += stride) {
     const koord_pod *p = (const koord_pod *)(const void *)pod;
+    koord_label input = {STR("load"), STR("high")};
     koord_intent intent = {.struct_size = sizeof intent, .level = KOORD_LEVEL_POD, .knob = STR("cpu.max"),
                            .cgroup_dir = p->cgroup_dir, .value = STR("10000 100000"), .reason = STR("the load is high"),
-                           .priority = 1, .ttl_ns = 60000000000u};
+                           .inputs = &input, .n_inputs = 1, .input_stride = sizeof input, .priority = 1, .ttl_ns = 60000000000u};
     status = g->knobs->propose(g->host, &intent, 1, sizeof intent);
   }
   g->state->release(g->host, snapshot);
@@ -118,8 +119,11 @@ static koord_status handle(void *self, const koord_hook_request *request, const 
 }
 
 static koord_status url(void *self, char *buf, uint64_t cap, uint64_t *need) {
+  gauge *g = self;
+  const koord_svc_config *config = g->host->get_service(g->host, "koord.config/1");
   static const char text[] = "http://127.0.0.1:9100/metrics";
-  (void)self;
+  koord_status status = config ? config->string(g->host, STR("/url"), buf, cap, need) : KOORD_E_NOT_FOUND;
+  if (status != KOORD_E_NOT_FOUND) return status;
   *need = sizeof text - 1;
   if (cap < *need) return KOORD_E_TOO_SMALL;
   memcpy(buf, text, *need);
@@ -140,7 +144,7 @@ static const koord_runtime_hook hook = {{sizeof hook, 0, create, init, NULL, NUL
                                         KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER, 0, handle};
 static const koord_external_advisor external = {{sizeof external, 0, create, init, NULL, NULL, NULL, destroy}, url, map_sample, NULL};
 
-static const char schema[] = "{\"type\":\"object\",\"properties\":{\"capAbove\":{\"type\":\"number\"}},\"additionalProperties\":false}";
+static const char schema[] = "{\"type\":\"object\",\"properties\":{\"capAbove\":{\"type\":\"number\"},\"url\":{\"type\":\"string\"}},\"additionalProperties\":false}";
 static const koord_class classes[] = {
     {sizeof(koord_class), 0, "koord.advisor/1", "load", schema, &advisor.life, 1000000000u},
     {sizeof(koord_class), 0, "koord.qos-strategy/1", "cap", schema, &strategy.life, 1000000000u},
