@@ -6,8 +6,8 @@ usage: museum.py KOORDCTL FOLDER            each breaks no rule and gives what i
        museum.py KOORDCTL FOLDER --accept   writes down what they give: once, when a version is released
 
 FOLDER holds NAME.so.xz, stripped, and NAME.json, what a run told of it on node/, a node of files beside this script:
-metrics, proposals, adjustments, scrapes and calls. A value of null there was the machine's own and may be any. What is in
-a folder is never built again.
+metrics, proposals, adjustments, scrapes and calls. A value of null there was the machine's own and may be any.
+NAME.set, where there is one, has settings, KEY=VALUE each. What is in a folder is never built again.
 """
 import json
 import lzma
@@ -40,9 +40,11 @@ def run(*command):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
 
 
-def told(koordctl, plugin, fixture):
+def told(koordctl, exhibit, plugin, fixture):
     """What a run tells of it, without what differs from run to run, and None; or nothing, and why."""
-    done = run(koordctl, 'plugin', 'run', '--node', fixture, '--ticks', '2', '-o', 'json', plugin)
+    settings = exhibit.with_name(plugin.stem + '.set')
+    sets = ['--set=' + line for line in settings.read_text().splitlines()] if settings.exists() else []
+    done = run(koordctl, 'plugin', 'run', '--node', fixture, '--ticks', '2', '-o', 'json', *sets, plugin)
     if done.returncode != 0:
         return None, done.stdout + done.stderr
     report = json.loads(done.stdout)
@@ -67,7 +69,7 @@ def visit(koordctl, exhibit, fixture, folder):
     checked = run(koordctl, 'plugin', 'check', plugin)
     if checked.returncode != 0:
         return [checked.stdout + checked.stderr]
-    now, why = told(koordctl, plugin, fixture)
+    now, why = told(koordctl, exhibit, plugin, fixture)
     if why:
         return [why]
     then = json.loads(exhibit.with_name(plugin.stem + '.json').read_text())
@@ -76,7 +78,7 @@ def visit(koordctl, exhibit, fixture, folder):
 
 def accept(koordctl, exhibit, fixture, folder):
     plugin = unpack(exhibit, folder)
-    report, why = told(koordctl, plugin, fixture)
+    report, why = told(koordctl, exhibit, plugin, fixture)
     if why:
         sys.exit(why)
     exhibit.with_name(plugin.stem + '.json').write_text(json.dumps(report, indent=1) + '\n')
