@@ -22,6 +22,7 @@
 #include "core/host/file_content.hpp"
 #include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
+#include "core/host/restart_policy.hpp"
 
 namespace koord::event {
 class Loop;
@@ -52,7 +53,7 @@ class PluginManager {
     Loader load = {};           // empty: load in this process
     Loader load_in_child = {};  // empty: a plugin that is to live in a child is refused
     // After the first failure; then twice as long each time.
-    Duration restart_delay = std::chrono::seconds(1);
+    Duration restart_delay = RestartPolicy::kFirstDelay;
     // Between two looks at what the plugins use.
     Duration budget_period = std::chrono::seconds(5);
     // A plugin's state or the reason of it changed: to log it. On the loop thread.

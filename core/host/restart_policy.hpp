@@ -14,7 +14,7 @@ class RestartPolicy {
  public:
   static constexpr std::size_t kMaxFailures = 5;
   static constexpr Duration kWindow = std::chrono::minutes(10);
-  static constexpr Duration kFirstDelay = std::chrono::seconds(1);
+  static constexpr Duration kFirstDelay = std::chrono::milliseconds(500);  // it is back within 1 s
 
   explicit RestartPolicy(Duration first_delay = kFirstDelay) : first_delay_(first_delay) {}
 

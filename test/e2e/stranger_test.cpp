@@ -19,15 +19,46 @@ namespace {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
+struct Sample {
+  double time;  // s
+  double value;
+};
+
+// What the metric cache has of all series of a metric, oldest first.
+std::vector<Sample> samples_of(const AgentProcess& agent, const std::string& metric) {
+  constexpr std::string_view kSamples = "\"samples\":[";
+  std::vector<Sample> samples;
+  const std::string answer = agent.get("/api/v1/query?raw=true&metric=" + metric);
+  for (std::size_t row = answer.find(kSamples); row != std::string::npos; row = answer.find(kSamples, row + 1)) {
+    for (const char* at = answer.c_str() + row + kSamples.size(); *at == '['; at += *at == ',') {
+      char* end = nullptr;
+      const double time = std::strtod(at + 1, &end);
+      samples.push_back({time, std::strtod(end + 1, &end)});
+      at = end + 1;
+    }
+  }
+  std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.time < b.time; });
+  return samples;
+}
+
+// The last sample before the actor began to count anew; end() while it has not.
+std::vector<Sample>::const_iterator end_of_life(const std::vector<Sample>& acts) {
+  return std::adjacent_find(acts.begin(), acts.end(), [](const Sample& a, const Sample& b) { return b.value < a.value; });
+}
+
 struct Stranger {
   AgentProcess agent{"featureGates: {Actor: true}", {built("plugins/advisor-node-resource"), built("test/core/child")}};
 
+  // A period is that of the others, too: then their ticks can be counted against the actor's.
   void plays(const std::string& part, std::vector<std::string> settings = {}) {
     std::vector<std::string> arguments;
     settings.push_back("config={part: " + part + "}");
     for (const std::string& setting : settings) {
       arguments.emplace_back("--set");
       arguments.push_back("plugins.settings.\"com.example.actor\"." + setting);
+      if (!setting.starts_with("period=")) continue;
+      arguments.emplace_back("--set");
+      arguments.push_back("plugins.settings.advisor-node-resource." + setting);
     }
     REQUIRE(agent.start(arguments));
   }
@@ -45,8 +76,9 @@ struct Stranger {
       if (int pid = std::atoi(plugins.c_str() + at + kKey.size()); pid > 0) found.push_back(pid);
     return found;
   }
+  // As Prometheus asks.
   double calls_of_the_others() {
-    return find_metric(agent.metrics(), "koordetector_plugin_calls_total", {"plugin=\"advisor-node-resource\""}).value_or(0);
+    return find_metric(agent.metrics_over_tcp(), "koordetector_plugin_calls_total", {"plugin=\"advisor-node-resource\""}).value_or(0);
   }
   // The same agent ticks its other plugin.
   void check_that_the_others_go_on() {
@@ -55,7 +87,19 @@ struct Stranger {
     CHECK(agent.process().running());
     CHECK(agent.status_of("/readyz") == 200);
   }
+  // The actor's samples, oldest first.
+  std::vector<Sample> acts() { return samples_of(agent, "actor_count"); }
+  // So many times the others ticked between two moments; they have the actor's period.
+  long ticks_of_the_others_between(double from, double to) {
+    const std::vector<Sample> ticks = samples_of(agent, "node_memory_usage");
+    return std::count_if(ticks.begin(), ticks.end(), [&](const Sample& tick) { return from < tick.time && tick.time < to; });
+  }
 };
+
+// As often for the actor as for the others.
+std::vector<std::string> every(const std::string& period) {
+  return {"period=" + period, "deadline=" + period};
+}
 
 }  // namespace
 
@@ -65,12 +109,35 @@ TEST_CASE_FIXTURE(Stranger, "one that leaks is killed at its limit, and the reas
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "one that starts threads without end gets as many as it may have") {
-  plays("fork", {"maxThreads=16", "period=200ms"});
-  auto threads = [&] { return find_metric(agent.metrics(), "koordetector_actor_count"); };
-  REQUIRE(eventually([&] { return threads().has_value(); }));
-  CHECK(*threads() <= 16);
+TEST_CASE_FIXTURE(Stranger, "one that starts threads or processes without end gets as many as it may have") {
+  std::string part;
+  SUBCASE("threads") { part = "threads"; }
+  SUBCASE("processes") { part = "fork"; }
+  plays(part, {"maxThreads=16", "period=200ms"});
+  auto made = [&] { return find_metric(agent.metrics_over_tcp(), "koordetector_actor_count"); };
+  REQUIRE(eventually([&] { return made().has_value(); }));
+  CHECK(*made() > 0);
+  CHECK(*made() < 16);
   check_that_the_others_go_on();
+}
+
+TEST_CASE_FIXTURE(Stranger, "acceptance 7: one that dereferences NULL is back within a second of the others' ticks") {
+  plays("null later", every("100ms"));
+  std::vector<Sample> acts;
+  REQUIRE(eventually([&] {
+    acts = this->acts();
+    return end_of_life(acts) != acts.end();
+  }));
+  CHECK(find_metric(agent.metrics_over_tcp(), "koordetector_plugin_restarts_total", {"plugin=\"com.example.actor\""}).value_or(0) >= 1);
+  CHECK(eventually([&] { return contains(agent.get("/api/v1/plugins"), "collect(): "); }));
+  CHECK(plugins_say("by signal 11 (Segmentation fault)"));
+  check_that_the_others_go_on();
+
+  const double before = end_of_life(acts)->time, after = std::next(end_of_life(acts))->time;
+  const long missed = ticks_of_the_others_between(before, after);
+  MESSAGE("from its last tick before the crash to the first one after: ", after - before, " s, ", missed, " ticks of the others");
+  CHECK(missed > 0);
+  CHECK(missed <= 10);  // ten of 100 ms are less than the period to the tick that crashed and a second after it
 }
 
 TEST_CASE_FIXTURE(Stranger, "one that is killed begins again, in another process") {
@@ -128,11 +195,11 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
   TemporaryFolder plugins;
   std::filesystem::copy(built("test/core/child/actor.so"), plugins / "actor.so");
   Stranger stranger{AgentProcess("featureGates: {Actor: true}", {built("plugins/advisor-node-resource"), plugins.path()})};
-  stranger.plays("count");
+  stranger.plays("count", every("500ms"));
   auto calls = [&] {
     return find_metric(stranger.agent.metrics(), "koordetector_plugin_calls_total", {"plugin=\"com.example.actor\""}).value_or(0);
   };
-  REQUIRE(eventually([&] { return stranger.processes().size() == 2 && calls() > 10; }));
+  REQUIRE(eventually([&] { return stranger.processes().size() == 2 && stranger.acts().size() >= 2; }));
   const std::vector<pid_t> before = stranger.processes();
   const double calls_before = calls();
 
@@ -146,6 +213,16 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
   for (pid_t pid : before) CHECK(std::find(after.begin(), after.end(), pid) == after.end());
   CHECK(calls() > calls_before);
   CHECK(find_metric(stranger.agent.metrics(), "koordetector_plugin_reloads_total", {"plugin=\"com.example.actor\""}) == 1);
+
+  std::vector<Sample> acts;
+  REQUIRE(eventually([&] {
+    acts = stranger.acts();
+    return acts.end() - end_of_life(acts) > 2;
+  }));
+  const Sample last = *end_of_life(acts), first = *std::next(end_of_life(acts));
+  const long others = stranger.ticks_of_the_others_between(last.time, first.time);
+  MESSAGE("from the old one's last tick to the new one's first: ", first.time - last.time, " s, ", others, " ticks of the others");
+  CHECK(others <= 2);
 
   // What is no plugin leaves the old one as it is.
   std::ofstream(plugins / "fresh") << "no plugin";

@@ -129,8 +129,8 @@ TEST_CASE_FIXTURE(Theatre, "the same file runs in this process when it is told t
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "acceptance 7: a child that crashes is restarted, and the call and its end are told") {
-  play("segv later");
+TEST_CASE_FIXTURE(Theatre, "acceptance 7: a child that dereferences NULL is restarted, and the call and its end are told") {
+  play("null later");
   CHECK(eventually([&] { return status().restarts >= 1; }));
   CHECK(contains(status().last_error, "collect(): "));
   CHECK(contains(status().last_error, "ended by signal 11"));
@@ -212,6 +212,12 @@ TEST_CASE_FIXTURE(Theatre, "a child finds in the cache what it has just appended
   double answer = 0;
   CHECK(eventually([&] { return std::abs(answer = count()) == 1; }));
   CHECK(answer == 1);
+}
+
+TEST_CASE_FIXTURE(Theatre, "acceptance 12: an advisor in a child that asks for koord.knobs/1 gets NULL") {
+  play("knobs");
+  CHECK(eventually([&] { return count() != 0; }));
+  CHECK(count() == -1);
 }
 
 TEST_CASE_FIXTURE(Theatre, "a child may look at the machine and not change it") {

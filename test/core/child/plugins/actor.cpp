@@ -2,6 +2,7 @@
 // A plugin that plays the part which its configuration names, at each tick: {"part": "segv"}.
 #include <sys/mount.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,6 +41,13 @@ void crash() {
   ::raise(SIGSEGV);
 }
 
+// The mistake of every day. The pointer is volatile, too, or the compiler knows it and makes a trap of it.
+void dereference_null() {
+  ::signal(SIGSEGV, SIG_DFL);
+  static volatile int* volatile nothing = nullptr;
+  *nothing = 1;
+}
+
 // 10 MB, touched.
 void leak() {
   constexpr std::size_t kBytes = 10 << 20;
@@ -47,8 +55,26 @@ void leak() {
   for (std::size_t i = 0; memory && i < kBytes; i += 4096) memory[i] = 1;
 }
 
-// As many as it gets; tells how many that are.
+// As many processes as it gets; tells how many that are, as a negative number when it was not refused another.
 void fork_many(const Scene& scene) {
+  std::vector<pid_t> made;
+  bool refused = false;
+  while (!refused && made.size() < 200) {
+    const pid_t pid = ::fork();
+    if (pid == 0) ::pause();
+    refused = pid < 0;
+    if (!refused) made.push_back(pid);
+  }
+  for (pid_t pid : made) {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+  const auto count = static_cast<double>(made.size());
+  append(scene, refused ? count : -count);
+}
+
+// As many threads as it gets; tells how many that are.
+void start_many_threads(const Scene& scene) {
   std::vector<std::thread> threads;
   double made = 0;
   for (int i = 0; i < 200; ++i) {
@@ -98,7 +124,8 @@ void spin(std::chrono::milliseconds time) {
 void play(const std::string& part, const Scene& scene) {
   if (part == "count") return append(scene, scene.count);
   if (part == "segv" || (part == "segv later" && scene.count == 3)) return crash();
-  if (part == "segv later") return append(scene, scene.count);
+  if (part == "null later" && scene.count == 3) return dereference_null();
+  if (part == "segv later" || part == "null later") return append(scene, scene.count);
   if (part == "exit") ::_exit(3);
   if (part == "throw") throw std::runtime_error("the actor's text");
   if (part == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
@@ -115,6 +142,7 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "print") return static_cast<void>(std::puts("printed by the actor"));
   if (part == "leak") return leak();
   if (part == "fork") return fork_many(scene);
+  if (part == "threads") return start_many_threads(scene);
   if (part == "mount") append(scene, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
   if (part == "spin") return spin(std::chrono::hours(1));
   if (part == "busy") {
@@ -124,6 +152,7 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "bpf") return append(scene, ask_for_bpf());
   if (part == "constructed") return append(scene, capabilities_when_mapped);
   if (part == "recall") return recall(scene);
+  if (part == "knobs") return append(scene, scene.host->get_service(scene.host, "koord.knobs/1") ? 1 : -1);
   if (part == "batch") {
     Batch batch(scene.host);
     for (int i = 0; i < 64; ++i) batch.add(scene.series, i);
