@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/parse.hpp"
 #include "test/support/agent_process.hpp"
 
 using namespace koord::test;
@@ -17,6 +18,13 @@ std::vector<std::string> first_party() {
 }
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+std::vector<std::string> lines_with(const std::string& text, std::string_view part) {
+  std::vector<std::string> lines;
+  for (const std::string& line : koord::split(text, '\n'))
+    if (contains(line, part)) lines.push_back(line);
+  return lines;
+}
 
 }  // namespace
 
@@ -56,6 +64,32 @@ TEST_CASE("koordctl lists plugins, features and capabilities, as tables and as J
   CHECK(agent.ctl({"plugins", "--output", "json"}).output.starts_with("{\"plugins\":["));
   CHECK(agent.ctl({"--output", "json", "plugins"}).output.starts_with("{\"plugins\":["));
   CHECK(agent.ctl({"plugins", "--output", "xml"}).exit_status == 2);
+}
+
+TEST_CASE("acceptance 4: a refused plugin is one line of the log that says what was wanted and found, and the agent is ready") {
+  AgentProcess agent("featureGates: {Flawed: true}", first_party());
+  struct {
+    std::string plugin;
+    std::vector<std::string> told;
+  } rows[] = {
+      {"other-major", {"other-major is refused: wanted plugin ABI 1.x, found 2.0"}},
+      {"wants-unknown",
+       {"wants-unknown is refused: wants-unknown wanted service com.acme.magic/1, which this host does not have",
+        "; offered to koord.advisor/1: koord.capabilities/1, ", "koord.metrics/1"}},
+      {"wants-knobs",
+       {"wants-knobs is refused: wants-knobs wanted service koord.knobs/1, which is granted to koord.qos-strategy/1",
+        "; offered to koord.advisor/1: koord.capabilities/1, ", "koord.metrics/1"}},
+  };
+  for (const auto& row : rows)
+    std::filesystem::copy(built("test/core/host/plugins/" + row.plugin + ".so"), agent.plugin_folder() + "/" + row.plugin + ".so");
+  REQUIRE(agent.start());
+  REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_node_memory_usage").has_value(); }));
+  for (const auto& row : rows) {
+    const std::vector<std::string> lines = lines_with(agent.log(), row.plugin);
+    REQUIRE_MESSAGE(lines.size() == 1, agent.log());
+    for (const std::string& part : row.told) CHECK_MESSAGE(contains(lines[0], part), lines[0]);
+  }
+  CHECK(agent.status_of("/readyz") == 200);
 }
 
 TEST_CASE("a gate that is off keeps its plugin from running, and SIGHUP switches it on") {

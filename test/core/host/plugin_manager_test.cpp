@@ -5,6 +5,10 @@
 #include <elf.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 
@@ -26,6 +30,23 @@ bool contains(const std::string& text, std::string_view part) {
 config::PluginSettings settings_of(HostStage& stage) {
   return stage.settings().defaults;
 }
+
+// How late the ticks of a plugin are that come 1 ms apart. For its collect(), and once it has ended for the test.
+class Punctuality {
+ public:
+  void ticked() {
+    const auto now = std::chrono::steady_clock::now();
+    if (ticks_++ > 0) latest_ = std::max(latest_, now - last_ - std::chrono::milliseconds(1));
+    last_ = now;
+  }
+  int ticks() const { return ticks_; }
+  double latest_ms() const { return std::chrono::duration<double, std::milli>(latest_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point last_;
+  std::chrono::steady_clock::duration latest_{};
+  int ticks_ = 0;
+};
 
 // Lets the plugin tick as often as it can.
 void tick_often(HostStage& stage, const std::string& id) {
@@ -125,6 +146,22 @@ TEST_CASE("acceptance 4: each flawed file is refused with one line, and the othe
   }
   CHECK(stage.await("puppet", PluginState::running));
   CHECK(stage.manager().ready().ready);
+}
+
+TEST_CASE("acceptance 12: an advisor that asks for koord.knobs/1 gets NULL, a strategy gets it") {
+  HostStage stage{"puppet", "strategy"};
+  Puppet advisor(stage.shelf().file("puppet")), strategy(stage.shelf().file("strategy"));
+  std::atomic<const void*> given_to_advisor = &stage, given_to_strategy = nullptr;
+  const auto ask = [](std::atomic<const void*>& given) {
+    return [&given](const PuppetCall& call) { return given = call.host->get_service(call.host, "koord.knobs/1"), KOORD_OK; };
+  };
+  advisor.on("init", ask(given_to_advisor));
+  strategy.on("init", ask(given_to_strategy));
+  stage.apply("Puppet=true,Strategy=true");
+  REQUIRE(stage.await("puppet", PluginState::running));
+  REQUIRE(stage.await("strategy", PluginState::running));
+  CHECK(given_to_advisor.load() == nullptr);
+  CHECK(given_to_strategy.load() != nullptr);
 }
 
 TEST_CASE("the second file with an id is refused and names the first") {
@@ -279,17 +316,38 @@ TEST_CASE("a plugin that is stuck in a tick does not keep another from ticking")
   door.open();
 }
 
-TEST_CASE("acceptance 10: the third deadline missed in a row restarts a plugin, the others tick on") {
+TEST_CASE("acceptance 10: a tick that sleeps past its deadline is alone in it, and the third of them restarts the plugin") {
   HostStage stage{"puppet", "second"};
-  Puppet late(stage.shelf().file("puppet"));
+  Puppet sleeper(stage.shelf().file("puppet"));
   Puppet other(stage.shelf().file("second"));
+  std::array<Door, 3> doors;
+  sleeper.on("collect", [doors, &sleeper](const PuppetCall&) {
+    const std::size_t nth = sleeper.count("collect");
+    if (nth <= doors.size()) doors[nth - 1].pass();
+    return KOORD_OK;
+  });
+  Punctuality punctuality;
+  other.on("collect", [&](const PuppetCall&) { return punctuality.ticked(), KOORD_OK; });
   tick_often(stage, "puppet");
   tick_often(stage, "second");
   stage.settings().settings["puppet"].deadline = Duration(1);
   stage.apply("Puppet=true,Second=true");
-  CHECK(late.await("create", 2));
-  CHECK(other.await("collect", 10));
+
+  for (std::size_t strike = 1; strike <= doors.size(); ++strike) {
+    REQUIRE(sleeper.await("collect", strike));
+    const std::size_t ticks = other.count("collect");
+    const std::uint64_t skipped = stage.status("puppet").counts.skipped_ticks;
+    CHECK(other.await("collect", ticks + 20));
+    CHECK(stage.status("puppet").counts.skipped_ticks > skipped);
+    CHECK(sleeper.count("collect") == strike);
+    CHECK(sleeper.count("create") == 1);
+    doors[strike - 1].open();
+  }
+  CHECK(sleeper.await("create", 2));
+  CHECK(stage.status("puppet").counts.deadline_misses >= doors.size());
   CHECK(stage.status("second").restarts == 0);
+  MESSAGE("beside the sleeper, the other plugin's ", punctuality.ticks(), " ticks, 1 ms apart, came at most ", punctuality.latest_ms(),
+          " ms late");
 }
 
 TEST_CASE("a plugin that stays at its share of CPU ticks slower, then begins anew") {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each plugin that is built here begins and ends again and again in one process, by the host's own hand, and leaves nothing
+// behind. KOORD_PLUGINS are their files, with colons between.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/node_roots.hpp"
+#include "core/base/parse.hpp"
+#include "core/child/snapshot_images.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/host/grants.hpp"
+#include "core/host/instance.hpp"
+#include "core/knob/governor.hpp"
+#include "core/workshop/loading.hpp"
+#include "core/workshop/stage.hpp"
+#include "test/support/child_process.hpp"
+
+using namespace koord;
+using namespace std::chrono_literals;
+using host::PluginState;
+
+namespace {
+
+// What a life might leave behind.
+struct Belongings {
+  std::size_t threads, descriptors, mappings;
+};
+
+std::size_t entries(const char* directory) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
+}
+
+Belongings belongings() {
+  std::ifstream maps("/proc/self/maps");
+  return {entries("/proc/self/task"), entries("/proc/self/fd"),
+          static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'))};
+}
+
+// All classes of a plugin on the real services, without a supervisor.
+class Lives {
+ public:
+  Lives(const std::string& file, config::Isolation isolation) : piece_(*workshop::open_workpiece(file)) {
+    auto loaded = workshop::load(piece_, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images_});
+    REQUIRE_MESSAGE(loaded, loaded.error().message());
+    for (std::size_t i = 0; i < (*loaded)->classes().size(); ++i) instances_.push_back(make(*loaded, i));
+  }
+
+  // Begins and ends each class once; false with the reason in `problem` when it does not.
+  bool cycle() {
+    for (const auto& instance : instances_) {
+      instance->start();
+      if (!reach(*instance, [](PluginState state) { return state == PluginState::running || state == PluginState::absent; })) return false;
+      if (instance->state() == PluginState::absent) continue;
+      instance->tick();
+      instance->stop();
+      if (!reach(*instance, [](PluginState state) { return state == PluginState::stopped; })) return false;
+    }
+    return true;
+  }
+  std::string problem;
+
+ private:
+  std::shared_ptr<host::Instance> make(const std::shared_ptr<const host::LoadedPlugin>& loaded, std::size_t class_index) {
+    const std::vector<std::string> granted = host::granted_services(loaded->classes()[class_index].kind);
+    return host::Instance::make({.plugin_id = piece_.manifest.id,
+                                 .plugin = loaded,
+                                 .class_index = class_index,
+                                 .make_context =
+                                     [this, granted](const std::string& config_json) {
+                                       return stage_.make_context(piece_.manifest.id, {granted.begin(), granted.end()}, config_json);
+                                     },
+                                 .pool = pool_,
+                                 .clock = clock_,
+                                 .plans = governor_,
+                                 .on_change =
+                                     [this](PluginState) {
+                                       std::lock_guard lock(mutex_);
+                                       changed_.notify_all();
+                                     }},
+                                {.deadline = 30s, .wedged_after = 60s});
+  }
+
+  bool reach(const host::Instance& instance, bool (*wanted)(PluginState)) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, 30s, [&] { return wanted(instance.state()) || instance.state() == PluginState::failed; });
+    if (wanted(instance.state())) return true;
+    problem = std::string(host::to_string(instance.state())) + ": " + instance.status().reason;
+    return false;
+  }
+
+  SystemClock clock_;
+  workshop::Stage stage_{NodeRoots(), clock_, "node"};
+  knob::Governor governor_{clock_, stage_.cgroups().layout()};
+  child::SnapshotImages images_;
+  workshop::Workpiece piece_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  event::WorkerPool pool_{2};
+  std::vector<std::shared_ptr<host::Instance>> instances_;
+};
+
+// What the allocator may map for threads that come and go. A mapping for each life would not hide behind it.
+constexpr std::size_t kArenas = 8;
+
+// A thread that was joined, and the last descriptor of a life, may be in /proc a moment longer.
+bool settles_at(const Belongings& wanted, Belongings& found) {
+  return test::eventually([&] {
+    found = belongings();
+    return found.threads <= wanted.threads && found.descriptors <= wanted.descriptors && found.mappings <= wanted.mappings + kArenas;
+  });
+}
+
+void check_lives(config::Isolation isolation, int first, int then) {
+  for (std::string_view file : split(std::getenv("KOORD_PLUGINS"), ':')) {
+    CAPTURE(file);
+    Lives lives{std::string(file), isolation};
+    // The allocator has its arenas and the C library its stacks after the first of them.
+    for (int i = 0; i < first; ++i) REQUIRE_MESSAGE(lives.cycle(), lives.problem);
+    const Belongings before = belongings();
+    for (int i = 0; i < then; ++i) REQUIRE_MESSAGE(lives.cycle(), lives.problem);
+    Belongings after{};
+    const bool settled = settles_at(before, after);
+    INFO(before.threads, " threads, ", before.descriptors, " descriptors, ", before.mappings, " mappings before");
+    CHECK_MESSAGE(settled, after.threads, " threads, ", after.descriptors, " descriptors, ", after.mappings, " mappings after");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("acceptance 19: a thousand starts and stops of each plugin leave no thread, no descriptor and no mapping behind") {
+  check_lives(config::Isolation::in_process, 100, 1000);
+}
+
+TEST_CASE("acceptance 19: a hundred processes of each plugin leave no thread, no descriptor and no mapping behind") {
+  check_lives(config::Isolation::process, 10, 100);
+}
