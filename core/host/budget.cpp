@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/base/parse.hpp"
+
 namespace koord::host {
 namespace {
 
@@ -59,7 +61,11 @@ Budget::Verdict Budget::look(Time now, const Use& use, const Allowance& allowanc
   const auto memory = static_cast<double>(use.memory_bytes.value_or(0)), memory_limit = static_cast<double>(allowance.memory_bytes);
   looks_above_soft_ = above(cpu, cpu_limit, kSoftShare) ? looks_above_soft_ + 1 : 0;
   looks_above_hard_ = above(cpu, cpu_limit, kHardShare) ? looks_above_hard_ + 1 : 0;
+  const auto tick = static_cast<double>(use.tick.count()), deadline = static_cast<double>(allowance.tick.count());
+  looks_near_deadline_ = above(tick, deadline, kSoftShare) ? looks_near_deadline_ + 1 : 0;
+  status_.tick_deadline = allowance.tick;
   const bool much_cpu = looks_above_soft_ >= kLooksToSlow;
+  const bool much_time = looks_near_deadline_ >= kLooksToSlow;
   const bool much_memory = above(memory, memory_limit, kSoftShare);
   const bool much_series = above(static_cast<double>(use.series), static_cast<double>(allowance.series), kSoftShare);
 
@@ -70,7 +76,9 @@ Budget::Verdict Budget::look(Time now, const Use& use, const Allowance& allowanc
   // Slower ticks make no fewer series.
   if (warn(series_, much_series, now))
     verdict.warning += (verdict.warning.empty() ? "has " : ", ") + std::to_string(use.series) + " of its " + std::to_string(allowance.series) + " series";
-  pace(much_cpu || much_memory, !above(2 * cpu, cpu_limit, kSoftShare) && !much_memory);
+  if (warn(tick_, much_time, now))
+    verdict.warning += (verdict.warning.empty() ? "takes " : ", ") + format_duration(use.tick) + " a tick of at most " + format_duration(allowance.tick);
+  pace(much_cpu || much_memory || much_time, !above(2 * cpu, cpu_limit, kSoftShare) && !much_memory && !much_time);
   if (looks_above_hard_ >= kLooksToRestart)
     verdict.breach = "used all of its " + cores(cpu_limit) + " cores for " + std::to_string(kLooksToRestart) + " looks in a row";
   else if (above(memory, memory_limit, 1))

@@ -19,6 +19,7 @@ struct Allowance {
   std::uint64_t cpu_millis = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t series = 0;
+  Duration tick{};  // its deadline
 };
 
 // So far, of the processes that it lives in now.
@@ -27,13 +28,14 @@ struct Use {
   Duration cpu{};
   std::optional<std::uint64_t> memory_bytes;  // nullopt: it has no process of its own
   std::uint64_t series = 0;
+  Duration tick{};  // how long the last one took
 };
 
 class Budget {
  public:
   static constexpr double kSoftShare = 0.8;
   static constexpr double kHardShare = 0.95;  // the kernel lets nobody come nearer to a limit of CPU
-  static constexpr unsigned kLooksToSlow = 3;     // in a row, of CPU: a moment is no habit
+  static constexpr unsigned kLooksToSlow = 3;     // in a row, of CPU and time: a moment is no habit
   static constexpr unsigned kLooksToRestart = 6;
   static constexpr unsigned kMostSlowdown = 8;
   static constexpr Duration kQuiet = std::chrono::minutes(10);  // between two warnings about the same
@@ -59,8 +61,8 @@ class Budget {
   std::optional<Time> last_look_;
   std::vector<int> last_processes_;
   Duration last_cpu_{};
-  unsigned looks_above_soft_ = 0, looks_above_hard_ = 0;
-  Warned cpu_, memory_, series_;
+  unsigned looks_above_soft_ = 0, looks_above_hard_ = 0, looks_near_deadline_ = 0;
+  Warned cpu_, memory_, series_, tick_;
 };
 
 }  // namespace koord::host

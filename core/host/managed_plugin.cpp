@@ -318,6 +318,7 @@ Use use_of(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
   Use use;
   for (const auto& supervisor : supervisors) {
     const InstanceStatus status = supervisor->instance().status();
+    use.tick = std::max(use.tick, status.last_duration);
     use.processes.push_back(status.process);
     if (status.process == 0) {
       use.cpu += status.counts.cpu;
@@ -327,6 +328,14 @@ Use use_of(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
     }
   }
   return use;
+}
+
+// That of the class whose ticks may take longest; zero: none has ticks.
+Duration tick_deadline(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
+  Duration longest{};
+  for (const auto& supervisor : supervisors)
+    if (supervisor->instance().info().ticks) longest = std::max(longest, supervisor->instance().deadline());
+  return longest;
 }
 
 }  // namespace
@@ -345,7 +354,8 @@ void ManagedPlugin::look_at_budget() {
   use.series = parts_.services.metrics.live_series(id);
   const Allowance allowance{.cpu_millis = settings_.max_cpu_millis,
                             .memory_bytes = use.memory_bytes ? settings_.max_memory : 0,
-                            .series = settings_.max_series};
+                            .series = settings_.max_series,
+                            .tick = tick_deadline(all)};
   Budget::Verdict verdict;
   unsigned before, now;
   {

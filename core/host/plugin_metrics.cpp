@@ -47,6 +47,7 @@ PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
       .memory = metrics_.gauge("plugin_memory_bytes", "Memory of the plugin's own processes; 0 when it has none.", labels),
       .memory_limit = metrics_.gauge("plugin_memory_limit_bytes", "Memory that they may use; 0: no limit.", labels),
       .series_limit = metrics_.gauge("plugin_series_limit", "Series that the plugin may have; 0: no limit.", labels),
+      .tick_deadline = metrics_.gauge("plugin_tick_deadline_seconds", "Time that a tick of the plugin may take; 0: it has none.", labels),
       .slowdown = metrics_.gauge("plugin_slowdown", "How many times its period the plugin ticks at; 1 when all is well.", labels),
   };
   return by_plugin_.emplace(plugin, made).first->second;
@@ -103,6 +104,7 @@ void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
     metrics.memory.set(static_cast<double>(budget.memory_bytes.value_or(0)));
     metrics.memory_limit.set(static_cast<double>(budget.memory_limit_bytes));
     metrics.series_limit.set(static_cast<double>(budget.series_limit));
+    metrics.tick_deadline.set(seconds(budget.tick_deadline));
     metrics.slowdown.set(budget.slowdown);
     metrics.series.set(static_cast<double>(plugin.series));
     update_scrapes(metrics, plugin);

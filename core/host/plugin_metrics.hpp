@@ -25,7 +25,7 @@ class PluginMetrics {
     metric::HostCounter dropped_series, reloads, refused_reloads;
     metric::HostCounter soft_breaches, hard_breaches;
     metric::HostGauge series, up;
-    metric::HostGauge cpu, cpu_limit, memory, memory_limit, series_limit, slowdown;
+    metric::HostGauge cpu, cpu_limit, memory, memory_limit, series_limit, tick_deadline, slowdown;
     bool scrapes = false;  // those of external advisors alone
     metric::HostCounter scrape_count, scrape_failures;
     metric::HostGauge scrape_seconds, scraped_samples, left_out_samples;

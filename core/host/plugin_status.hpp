@@ -78,6 +78,7 @@ struct BudgetStatus {
   std::optional<std::uint64_t> memory_bytes;  // nullopt: in the agent, where nobody can tell
   std::uint64_t memory_limit_bytes = 0;
   std::uint64_t series_limit = 0;
+  Duration tick_deadline{};  // zero: it has no ticks
   unsigned slowdown = 1;            // its period is so many times what it should be
   std::uint64_t soft_breaches = 0;  // times that it came near a limit
   std::uint64_t hard_breaches = 0;  // times that it was begun anew for it

@@ -5,8 +5,9 @@
 usage: museum.py KOORDCTL FOLDER            each breaks no rule and gives what it gave then
        museum.py KOORDCTL FOLDER --accept   writes down what they give: once, when a version is released
 
-FOLDER holds NAME.so.xz, stripped, and NAME.json, what it measured on node/, a node of files beside this script. A value
-of null there was the machine's own and may be any. What is in a folder is never built again.
+FOLDER holds NAME.so.xz, stripped, and NAME.json, what a run told of it on node/, a node of files beside this script:
+metrics, proposals, adjustments, scrapes and calls. A value of null there was the machine's own and may be any.
+NAME.set, where there is one, has settings, KEY=VALUE each. What is in a folder is never built again.
 """
 import json
 import lzma
@@ -39,22 +40,27 @@ def run(*command):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
 
 
-def measured(koordctl, plugin, fixture):
-    """What it gives on the node, and None; or nothing, and why."""
-    done = run(koordctl, 'plugin', 'run', '--node', fixture, '--ticks', '2', '-o', 'json', plugin)
+def told(koordctl, exhibit, plugin, fixture):
+    """What a run tells of it, without what differs from run to run, and None; or nothing, and why."""
+    settings = exhibit.with_name(plugin.stem + '.set')
+    sets = ['--set=' + line for line in settings.read_text().splitlines()] if settings.exists() else []
+    done = run(koordctl, 'plugin', 'run', '--node', fixture, '--ticks', '2', '-o', 'json', *sets, plugin)
     if done.returncode != 0:
         return None, done.stdout + done.stderr
-    return json.loads(done.stdout)['metrics'], None
+    report = json.loads(done.stdout)
+    report['calls'] = [{key: call[key] for key in ('class', 'call', 'tick', 'status')} for call in report['calls']]
+    report['metrics'].sort(key=lambda row: (row['metric'], sorted(row['labels'].items())))
+    return report, None
 
 
 def differences(then, now):
-    key = lambda row: (row['metric'], sorted(row['labels'].items()))
-    for old, new in zip(sorted(then, key=key), sorted(now, key=key)):
-        wanted = dict(old, value=new['value']) if old['value'] is None else old
-        if wanted != new:
-            yield f'was {old}, is {new}'
-    if len(then) != len(now):
-        yield f'were {len(then)} series, are {len(now)}'
+    for part in then:
+        for old, new in zip(then[part], now[part]):
+            wanted = dict(old, value=new['value']) if part == 'metrics' and old['value'] is None else old
+            if wanted != new:
+                yield f'{part}: was {old}, is {new}'
+        if len(then[part]) != len(now[part]):
+            yield f'{part}: were {len(then[part])}, are {len(now[part])}'
 
 
 def visit(koordctl, exhibit, fixture, folder):
@@ -63,19 +69,19 @@ def visit(koordctl, exhibit, fixture, folder):
     checked = run(koordctl, 'plugin', 'check', plugin)
     if checked.returncode != 0:
         return [checked.stdout + checked.stderr]
-    now, why = measured(koordctl, plugin, fixture)
+    now, why = told(koordctl, exhibit, plugin, fixture)
     if why:
         return [why]
     then = json.loads(exhibit.with_name(plugin.stem + '.json').read_text())
-    return list(differences(then, now)) if then else ['nothing was measured then']
+    return list(differences(then, now))
 
 
 def accept(koordctl, exhibit, fixture, folder):
     plugin = unpack(exhibit, folder)
-    rows, why = measured(koordctl, plugin, fixture)
+    report, why = told(koordctl, exhibit, plugin, fixture)
     if why:
         sys.exit(why)
-    exhibit.with_name(plugin.stem + '.json').write_text(json.dumps(rows, indent=1) + '\n')
+    exhibit.with_name(plugin.stem + '.json').write_text(json.dumps(report, indent=1) + '\n')
     return []
 
 

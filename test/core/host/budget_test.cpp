@@ -57,6 +57,23 @@ TEST_CASE_FIXTURE(Looks, "four fifths of the CPU for three looks is warned of on
   CHECK(budget.status().hard_breaches == 0);
 }
 
+TEST_CASE_FIXTURE(Looks, "ticks near their deadline for three looks are warned of and made slower, until they are short again") {
+  auto look_at = [&](Duration tick) {
+    use.tick = tick;
+    now += 1s;
+    return budget.look(now, use, {.tick = 1s});
+  };
+  look_at(850ms);
+  CHECK(look_at(850ms).warning.empty());
+  const Budget::Verdict third = look_at(850ms);
+  CHECK(third.warning == "takes 850ms a tick of at most 1s");
+  CHECK(third.breach.empty());  // that is for the deadline itself
+  CHECK(slowdown() == 2);
+  look_at(100ms);
+  CHECK(slowdown() == 1);
+  CHECK(budget.status().tick_deadline == 1s);
+}
+
 TEST_CASE_FIXTURE(Looks, "ticks become faster again when twice the use would be little enough") {
   look();
   for (int i = 0; i < 4; ++i) look(0.4);
