@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/child/answers.hpp"
 #include "core/child/attendant.hpp"
 #include "core/child/call_server.hpp"
 #include "core/child/guest.hpp"
@@ -29,7 +30,6 @@ using host::ClassInfo;
 // A watchdog ends a call that takes too long; this is only for when nobody watches.
 constexpr Duration kCallPatience = std::chrono::hours(1);
 constexpr Duration kEndGrace = 500ms;
-constexpr std::size_t kMaxText = 4096;
 // A part may be larger by one item, which is no longer than a line of an exposition.
 constexpr std::size_t kPartBytes = 1 << 20;
 
@@ -100,16 +100,13 @@ class ChildHome final : public host::Home {
   }
 
   CallResult url(std::string& url) override {
-    return call(request(Call::url), [&](Unpacker& given) { url = given.text().substr(0, kMaxText); });
+    return call(request(Call::url), [&](Unpacker& given) { url = take_text(given); });
   }
 
   CallResult map_metrics(std::span<host::ScrapedMetric> metrics) override {
     return call_in_parts(
         Call::map_metrics, metrics, [](Packer& out, const host::ScrapedMetric& metric) { out.add(metric.name); },
-        [](Unpacker& given, host::ScrapedMetric& metric) {
-          metric.status = given.number<koord_status>();
-          metric.mapped = given.text().substr(0, kMaxText);
-        });
+        take_metric);
   }
 
   CallResult map_samples(std::span<host::ScrapedSample> samples) override {
@@ -120,10 +117,7 @@ class ChildHome final : public host::Home {
           out.add(sample.labels);
           out.add(sample.value);
         },
-        [](Unpacker& given, host::ScrapedSample& sample) {
-          sample.status = given.number<koord_status>();
-          sample.value = given.number<double>();
-        });
+        take_sample);
   }
 
   CallResult handle(const koord_hook_request& asked, const koord_hook_response& response) override {
@@ -132,7 +126,7 @@ class ChildHome final : public host::Home {
     message.add(asked.node_slo).add(asked.cri_json);
     std::shared_lock alive(ending_, std::try_to_lock);
     if (!alive || !attendant_) return {.status = KOORD_E_AGAIN, .text = "the instance does not run"};
-    return exchange(hooks_, guest_->process().hooks(), message, [&](Unpacker& given) { adjust(response, given); });
+    return exchange(hooks_, guest_->process().hooks(), message, [&](Unpacker& given) { take_adjustments(given, response); });
   }
 
   int process() const override { return guest_ ? guest_->process().pid() : 0; }
@@ -207,24 +201,11 @@ class ChildHome final : public host::Home {
 
   CallResult read(const Message& answer, const Take& take) {
     Unpacker in(answer.bytes);
-    CallResult result{.status = in.number<koord_status>()};
-    result.text = in.text().substr(0, kMaxText);
-    result.cpu = Duration(in.number<std::int64_t>());
+    CallResult result = take_result(in);
     if (take) take(in);
     if (in.complete()) return result;
     attendant_->end("it sent an answer that makes no sense", Duration::zero());
     return lost();
-  }
-
-  static void adjust(const koord_hook_response& response, Unpacker& given) {
-    for (std::uint32_t n = given.count(2 * sizeof(std::uint64_t)); n > 0; --n) {
-      koord_str field = given.str();
-      koord_str value = given.str();
-      if (given.ok()) response.set(&response, field, value);
-    }
-    bool rejects = given.number<std::uint32_t>() != 0;
-    koord_str why = given.str();
-    if (rejects && given.ok()) response.reject(&response, why);
   }
 
   const Guest::Invitation invitation_;

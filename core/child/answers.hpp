@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a child answers to a call: its status, text and CPU time, then what the call gives back. A stranger's code makes
+// these bytes, so nothing in them is believed: what is missing reads as zero, texts are cut, and whether the whole made
+// sense the reader knows in the end. Pure. [any thread]
+#pragma once
+
+#include <string>
+
+#include "core/child/wire.hpp"
+#include "core/host/home.hpp"
+
+namespace koord::child {
+
+// What every answer begins with.
+host::CallResult take_result(Unpacker& answer);
+
+// What a call gives back: url, each of map_metrics, each of map_samples, handle.
+std::string take_text(Unpacker& given);
+void take_metric(Unpacker& given, host::ScrapedMetric& metric);
+void take_sample(Unpacker& given, host::ScrapedSample& sample);
+void take_adjustments(Unpacker& given, const koord_hook_response& response);
+
+}  // namespace koord::child

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/child/answers.hpp"
+
+#include <doctest/doctest.h>
+
+#include "core/host/hook_response.hpp"
+
+using namespace koord;
+using namespace koord::child;
+
+namespace {
+
+// What a hook's answer with one field and a rejection sets when it is read up to here.
+host::HookSettings settings_of(std::string_view answer) {
+  host::HookResponse response(nullptr);
+  Unpacker given(answer);
+  take_adjustments(given, response.table());
+  return response.close();
+}
+
+}  // namespace
+
+TEST_CASE("an answer's status, text and time are taken as they are") {
+  Packer answer;
+  answer.add(koord_status{KOORD_E_IO}).add(std::string_view("the disk is full")).add(std::int64_t{1500});
+  Unpacker in(answer.bytes());
+  const host::CallResult result = take_result(in);
+  CHECK(host::describe(result) == "KOORD_E_IO: the disk is full");
+  CHECK(result.cpu == Duration(1500));
+  CHECK(in.complete());
+}
+
+TEST_CASE("a child's text is cut at 4096 bytes") {
+  Packer answer;
+  answer.add(std::string_view(std::string(5000, 'x')));
+  Unpacker in(answer.bytes());
+  CHECK(take_text(in) == std::string(4096, 'x'));
+}
+
+TEST_CASE("what a hook sets is checked as in the agent, and nothing of a field that is cut off is set") {
+  Packer answer;
+  answer.add(std::uint32_t{2}).add(std::string_view("linux.cpu.shares")).add(std::string_view("1024"));
+  answer.add(std::string_view("linux.cpu.quota")).add(std::string_view("many"));
+  answer.add(std::uint32_t{1}).add(std::string_view("no room"));
+  const host::HookSettings whole = settings_of(answer.bytes());
+  CHECK(whole.fields == decltype(whole.fields){{"linux.cpu.shares", "1024"}});
+  CHECK(whole.rejection == "no room");
+  const host::HookSettings cut = settings_of(std::string_view(answer.bytes()).substr(0, 30));
+  CHECK(cut.fields.empty());
+  CHECK_FALSE(cut.rejection);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child may answer anything to a call. An input is what is read first, one letter: u for a URL, m for metrics that were
+// mapped, s for samples, h for what a hook sets; then the answer.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "core/child/answers.hpp"
+#include "core/host/hook_fields.hpp"
+#include "core/host/hook_response.hpp"
+#include "test/support/fake_host.hpp"
+#include "test/support/fake_node.hpp"
+
+namespace {
+
+using namespace koord;
+
+constexpr std::size_t kLongestText = 4096;
+
+void take_hook(child::Unpacker& answer) {
+  static test::FakeNode node;
+  static test::FakeHost host{node};
+  host::HookResponse response(host.abi());
+  child::take_adjustments(answer, response.table());
+  // What came through is what a hook in this process could have set.
+  for (const auto& [field, value] : response.close().fields)
+    if (!host::check_hook_field(field, value)) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  child::Unpacker answer(text.substr(1));
+  const host::CallResult result = child::take_result(answer);
+  if (result.text.size() > kLongestText) std::abort();
+  std::array<host::ScrapedMetric, 3> metrics;
+  std::array<host::ScrapedSample, 3> samples;
+  if (text[0] == 'u' && child::take_text(answer).size() > kLongestText) std::abort();
+  if (text[0] == 'm')
+    for (host::ScrapedMetric& metric : metrics) child::take_metric(answer, metric);
+  if (text[0] == 's')
+    for (host::ScrapedSample& sample : samples) child::take_sample(answer, sample);
+  if (text[0] == 'h') take_hook(answer);
+  static_cast<void>(answer.complete());
+  return 0;
+}
