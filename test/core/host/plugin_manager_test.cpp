@@ -5,10 +5,7 @@
 #include <elf.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <filesystem>
 
@@ -29,31 +26,6 @@ bool contains(const std::string& text, std::string_view part) {
 
 config::PluginSettings settings_of(HostStage& stage) {
   return stage.settings().defaults;
-}
-
-// How late the ticks of a plugin are that come 1 ms apart. For its collect(), and once it has ended for the test.
-class Punctuality {
- public:
-  void ticked() {
-    const auto now = std::chrono::steady_clock::now();
-    if (ticks_++ > 0) latest_ = std::max(latest_, now - last_ - std::chrono::milliseconds(1));
-    last_ = now;
-  }
-  int ticks() const { return ticks_; }
-  double latest_ms() const { return std::chrono::duration<double, std::milli>(latest_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point last_;
-  std::chrono::steady_clock::duration latest_{};
-  int ticks_ = 0;
-};
-
-// Lets the plugin tick as often as it can.
-void tick_often(HostStage& stage, const std::string& id) {
-  config::PluginSettings often = settings_of(stage);
-  often.period = std::chrono::milliseconds(1);
-  often.deadline = std::chrono::hours(1);
-  stage.settings().settings[id] = often;
 }
 
 }  // namespace
@@ -297,57 +269,6 @@ TEST_CASE("a required plugin that no directory has keeps the agent from being re
   stage.apply("");
   CHECK(stage.manager().ready().reasons ==
         std::vector<std::string>{"advisor-x is required, no plugin directory has it"});
-}
-
-TEST_CASE("a plugin that is stuck in a tick does not keep another from ticking") {
-  HostStage stage{"puppet", "second"};
-  Door door;
-  Puppet stuck(stage.shelf().file("puppet"));
-  Puppet other(stage.shelf().file("second"));
-  stuck.on("collect", [door](const PuppetCall&) { return door.pass(), KOORD_OK; });
-  tick_often(stage, "puppet");
-  tick_often(stage, "second");
-  stage.apply("Puppet=true,Second=true");
-  REQUIRE(stuck.await("collect"));
-  std::size_t before = other.count("collect");
-  CHECK(other.await("collect", before + 20));
-  CHECK(stuck.count("collect") == 1);
-  CHECK(stage.status("puppet").counts.skipped_ticks > 0);
-  door.open();
-}
-
-TEST_CASE("acceptance 10: a tick that sleeps past its deadline is alone in it, and the third of them restarts the plugin") {
-  HostStage stage{"puppet", "second"};
-  Puppet sleeper(stage.shelf().file("puppet"));
-  Puppet other(stage.shelf().file("second"));
-  std::array<Door, 3> doors;
-  sleeper.on("collect", [doors, &sleeper](const PuppetCall&) {
-    const std::size_t nth = sleeper.count("collect");
-    if (nth <= doors.size()) doors[nth - 1].pass();
-    return KOORD_OK;
-  });
-  Punctuality punctuality;
-  other.on("collect", [&](const PuppetCall&) { return punctuality.ticked(), KOORD_OK; });
-  tick_often(stage, "puppet");
-  tick_often(stage, "second");
-  stage.settings().settings["puppet"].deadline = Duration(1);
-  stage.apply("Puppet=true,Second=true");
-
-  for (std::size_t strike = 1; strike <= doors.size(); ++strike) {
-    REQUIRE(sleeper.await("collect", strike));
-    const std::size_t ticks = other.count("collect");
-    const std::uint64_t skipped = stage.status("puppet").counts.skipped_ticks;
-    CHECK(other.await("collect", ticks + 20));
-    CHECK(stage.status("puppet").counts.skipped_ticks > skipped);
-    CHECK(sleeper.count("collect") == strike);
-    CHECK(sleeper.count("create") == 1);
-    doors[strike - 1].open();
-  }
-  CHECK(sleeper.await("create", 2));
-  CHECK(stage.status("puppet").counts.deadline_misses >= doors.size());
-  CHECK(stage.status("second").restarts == 0);
-  MESSAGE("beside the sleeper, the other plugin's ", punctuality.ticks(), " ticks, 1 ms apart, came at most ", punctuality.latest_ms(),
-          " ms late");
 }
 
 TEST_CASE("a plugin that stays at its share of CPU ticks slower, then begins anew") {
