@@ -19,7 +19,7 @@ using koord::test::PuppetCall;
 
 namespace {
 
-// How late the ticks of a plugin are that come 1 ms apart. For its collect(), and once it has ended for the test.
+// How late the ticks of a plugin are that come 1 ms apart. For its collect(), and for the test once it has ended.
 class Punctuality {
  public:
   void ticked() {
@@ -64,6 +64,7 @@ TEST_CASE("a plugin that is stuck in a tick does not keep another from ticking")
 }
 
 TEST_CASE("acceptance 10: a tick that sleeps past its deadline is alone in it, and the third of them restarts the plugin") {
+  Punctuality punctuality;  // outlives the plugin
   HostStage stage{"puppet", "second"};
   Puppet sleeper(stage.shelf().file("puppet"));
   Puppet other(stage.shelf().file("second"));
@@ -73,7 +74,6 @@ TEST_CASE("acceptance 10: a tick that sleeps past its deadline is alone in it, a
     if (nth <= doors.size()) doors[nth - 1].pass();
     return KOORD_OK;
   });
-  Punctuality punctuality;
   other.on("collect", [&](const PuppetCall&) { return punctuality.ticked(), KOORD_OK; });
   tick_often(stage, "puppet");
   tick_often(stage, "second");
@@ -93,6 +93,7 @@ TEST_CASE("acceptance 10: a tick that sleeps past its deadline is alone in it, a
   CHECK(sleeper.await("create", 2));
   CHECK(stage.status("puppet").counts.deadline_misses >= doors.size());
   CHECK(stage.status("second").restarts == 0);
+  CHECK(stage.stop());
   MESSAGE("beside the sleeper, the other plugin's ", punctuality.ticks(), " ticks, 1 ms apart, came at most ", punctuality.latest_ms(),
           " ms late");
 }

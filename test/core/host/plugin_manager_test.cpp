@@ -121,9 +121,9 @@ TEST_CASE("acceptance 4: each flawed file is refused with one line, and the othe
 }
 
 TEST_CASE("acceptance 12: an advisor that asks for koord.knobs/1 gets NULL, a strategy gets it") {
+  std::atomic<const void*> given_to_advisor = "not asked yet", given_to_strategy = nullptr;
   HostStage stage{"puppet", "strategy"};
   Puppet advisor(stage.shelf().file("puppet")), strategy(stage.shelf().file("strategy"));
-  std::atomic<const void*> given_to_advisor = &stage, given_to_strategy = nullptr;
   const auto ask = [](std::atomic<const void*>& given) {
     return [&given](const PuppetCall& call) { return given = call.host->get_service(call.host, "koord.knobs/1"), KOORD_OK; };
   };
