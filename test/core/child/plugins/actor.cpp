@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin that plays the part which its configuration names, at each tick: {"part": "segv"}.
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,7 +62,10 @@ void fork_many(const Scene& scene) {
   bool refused = false;
   while (!refused && made.size() < 200) {
     const pid_t pid = ::fork();
-    if (pid == 0) ::pause();
+    if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing is left of the test when the actor is ended in here
+      ::pause();
+    }
     refused = pid < 0;
     if (!refused) made.push_back(pid);
   }
