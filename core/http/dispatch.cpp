@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/http/dispatch.hpp"
 
+#include <atomic>
 #include <exception>
 #include <utility>
 
@@ -9,15 +10,36 @@
 namespace koord::http {
 namespace {
 
+// In a catch block: an answer that tells what was thrown.
+Response answer_to_exception() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return plain_text(500, std::string("the handler failed: ") + error.what());
+  } catch (...) {
+    return plain_text(500, "the handler failed");
+  }
+}
+
 // What `handle` throws becomes an answer.
 template <class Handle>
 Response answered(const Handle& handle) {
   try {
     return handle();
-  } catch (const std::exception& error) {
-    return plain_text(500, std::string("the handler failed: ") + error.what());
   } catch (...) {
-    return plain_text(500, "the handler failed");
+    return answer_to_exception();
+  }
+}
+
+// What it throws becomes the answer, unless it has answered: the first one counts.
+void handle_slowly(const SlowHandler& handler, const Request& request, const Reply& send) {
+  Reply reply = [send, answered = std::make_shared<std::atomic_flag>()](Response response) {
+    if (!answered->test_and_set()) send(std::move(response));
+  };
+  try {
+    handler(request, reply);
+  } catch (...) {
+    reply(answer_to_exception());
   }
 }
 
@@ -68,7 +90,7 @@ void handle_on_worker(std::shared_ptr<Service> service, const Route& route, Requ
       service->loop.post([reply, answer] { reply(std::move(*answer)); });
     };
     if (!route.slow) return send(answered([&] { return route.handler(*shared); }));
-    route.slow(*shared, send);
+    handle_slowly(route.slow, *shared, send);
   });
 }
 

@@ -19,7 +19,7 @@ namespace koord::http {
 using Handler = std::function<Response(const Request&)>;
 
 // Runs on a worker and returns at once; `reply` is called once, on any thread, when the answer is there. For what waits
-// for the loop or for other workers.
+// for the loop or for other workers. An exception before that is answered with 500.
 using Reply = std::function<void(Response)>;
 using SlowHandler = std::function<void(const Request&, Reply reply)>;
 

@@ -138,6 +138,21 @@ TEST_CASE("a handler that throws is answered with 500 and what it said") {
   CHECK(answer->body == "the handler failed: no luck\n");
 }
 
+TEST_CASE("a slow handler that throws is answered with 500 and what it said, unless it has answered before") {
+  http::Routes served;
+  served.post_slow("/throw", [](const http::Request&, const http::Reply&) { throw std::runtime_error("no luck"); });
+  served.post_slow("/answer-and-throw", [](const http::Request&, const http::Reply& reply) {
+    reply(http::plain_text(200, "fine"));
+    throw std::runtime_error("too late");
+  });
+  RunningServer server(std::move(served));
+  auto answer = http::post(server.address(), "/throw", "");
+  CHECK(answer->status == 500);
+  CHECK(answer->body == "the handler failed: no luck\n");
+  CHECK(http::post(server.address(), "/answer-and-throw", "")->body == "fine\n");
+  CHECK(http::post(server.address(), "/throw", "")->status == 500);  // the workers are well
+}
+
 TEST_CASE("requests of one connection are answered in their order, also when sent at once") {
   std::string answer = answer_to(get_request("/hello?name=1") + get_request("/hello?name=2") +
                                  get_request("/hello?name=3", "Connection: close\r\n"));
