@@ -97,10 +97,11 @@ Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, cons
   if (!metric || metric->owner.name != owner)
     return invalid("'" + std::string(owner) + "' has defined no metric " + std::to_string(id));
   if (Series* known = table.find(*metric, about.handle, labels)) {
-    known->left_over = false;
+    table.claim(*known);
     return table.id(*known);
   }
-  if (metric->owner.live_series < metric->owner.budget)
+  // What only a predecessor still has is no part of its successor's budget.
+  if (metric->owner.live_series - metric->owner.left_over_series < metric->owner.budget)
     return table.id(table.begin(*metric, about, std::move(labels)));
   ++metric->owner.dropped_series;
   return table.id(table.other(*metric, labels));
@@ -161,7 +162,7 @@ void Registry::begin_succession(std::string_view name) {
   owner.lost_metric = false;
   for (Metric* metric : state_->metrics_of(name)) {
     metric->left_over = true;
-    for (std::uint32_t index : metric->series) state_->table[index].left_over = true;
+    for (std::uint32_t index : metric->series) state_->table.leave_over(state_->table[index]);
   }
 }
 
@@ -184,6 +185,10 @@ bool Registry::abandon_succession(std::string_view name) {
   std::lock_guard lock(state_->mutex);
   Owner& owner = state_->definitions.owner(name);
   owner.in_succession = false;
+  for (Metric* metric : state_->metrics_of(name)) {
+    metric->left_over = false;
+    for (std::uint32_t index : metric->series) state_->table.claim(state_->table[index]);
+  }
   return !std::exchange(owner.lost_metric, false);
 }
 

@@ -56,7 +56,8 @@ class Registry {
   void end_owner(std::string_view owner);
 
   // An owner is about to be replaced by another of its name. From now on both may write; what the new one defines or
-  // asks for again goes on, and a metric that it defines otherwise ends and begins anew.
+  // asks for again goes on, and a metric that it defines otherwise ends and begins anew. What only the old one still has is
+  // not part of the budget meanwhile.
   void begin_succession(std::string_view owner);
   // The old one has ended: what nobody asked for again ends with it.
   void end_succession(std::string_view owner);

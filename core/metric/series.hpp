@@ -24,6 +24,7 @@ struct Owner {
   Duration stale_after;
   std::size_t live_series = 0;  // without the "other" ones
   std::uint64_t dropped_series = 0;
+  std::size_t left_over_series = 0;  // of live_series: in a succession, not asked for again yet
   bool in_succession = false;
   bool lost_metric = false;  // in this succession
 };

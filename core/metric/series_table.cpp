@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "core/metric/text_writer.hpp"
 
@@ -103,14 +104,28 @@ Series& SeriesTable::begin(Metric& metric, const Subject& subject, Labels own) {
   return series_[index];
 }
 
+void SeriesTable::leave_over(Series& series) {
+  if (std::exchange(series.left_over, true) || series.is_other) return;
+  ++series.metric->owner.left_over_series;
+}
+
+void SeriesTable::claim(Series& series) {
+  if (!std::exchange(series.left_over, false) || series.is_other) return;
+  --series.metric->owner.left_over_series;
+}
+
 Series& SeriesTable::other(Metric& metric, const Labels& like) {
-  if (metric.other) return series_[*metric.other];
+  if (metric.other) {
+    claim(series_[*metric.other]);
+    return series_[*metric.other];
+  }
   Labels own = like;
   for (auto& label : own) label.second = "other";
   // Without a label of its own it would be taken for the series of the node.
   if (own.empty()) own.emplace_back("series", "other");
   Series* existing = find(metric, 0, own);
   Series& series = existing ? *existing : begin(metric, {}, std::move(own));
+  claim(series);
   series.is_other = true;
   --metric.owner.live_series;
   metric.other = index(series);
@@ -120,6 +135,7 @@ Series& SeriesTable::other(Metric& metric, const Labels& like) {
 void SeriesTable::end(std::uint32_t index) {
   Series& series = series_[index];
   Metric& metric = *series.metric;
+  claim(series);
   by_identity_.erase(index);
   leave_lists(series);
   if (series.is_other)

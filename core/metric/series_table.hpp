@@ -28,6 +28,10 @@ class SeriesTable {
   // The series for what is beyond the owner's budget; `like` names the own labels of the first of them.
   Series& other(Metric& metric, const Labels& like);
 
+  // In a succession: from now on it must be asked for again, or was.
+  void leave_over(Series& series);
+  void claim(Series& series);
+
   void end(std::uint32_t index);
   void end_subject(std::uint64_t handle);
 

@@ -246,6 +246,52 @@ TEST_CASE("a succession that was given up leaves the old one as it was, or says 
   CHECK_FALSE(registry.abandon_succession("p"));
 }
 
+TEST_CASE("in a succession the old one's series take nothing of the new one's budget") {
+  Registry registry;
+  registry.set_budget("p", 2);
+  for (const char* x : {"1", "2"}) series_of(registry, gauge("g"), {}, {{"x", x}});
+  registry.begin_succession("p");
+  std::vector<SeriesId> fresh;
+  for (const char* x : {"3", "4"}) fresh.push_back(series_of(registry, gauge("g"), {}, {{"x", x}}));
+  CHECK(registry.live_series("p") == 4);
+  CHECK(registry.dropped_series("p") == 0);
+  SeriesId other = series_of(registry, gauge("g"), {}, {{"x", "5"}});  // its budget is used up
+  CHECK(registry.dropped_series("p") == 1);
+  registry.end_succession("p");
+  CHECK(registry.live_series("p") == 2);
+  for (SeriesId id : fresh) CHECK(record(registry, id, 1)->stale == 0);
+  CHECK(record(registry, other, 1)->stale == 0);
+  series_of(registry, gauge("g"), {}, {{"x", "6"}});
+  CHECK(registry.dropped_series("p") == 2);
+}
+
+TEST_CASE("in a succession a series that both have is part of the budget, and so is all when it was given up") {
+  Registry registry;
+  registry.set_budget("p", 2);
+  for (const char* x : {"1", "2"}) series_of(registry, gauge("g"), {}, {{"x", x}});
+  registry.begin_succession("p");
+  series_of(registry, gauge("g"), {}, {{"x", "1"}});
+  series_of(registry, gauge("g"), {}, {{"x", "3"}});
+  CHECK(registry.dropped_series("p") == 0);
+  series_of(registry, gauge("g"), {}, {{"x", "4"}});
+  CHECK(registry.dropped_series("p") == 1);
+  CHECK(registry.abandon_succession("p"));
+  series_of(registry, gauge("g"), {}, {{"x", "5"}});
+  CHECK(registry.dropped_series("p") == 2);
+}
+
+TEST_CASE("in a succession the series for what is beyond the budget goes on when the new one needs it, too") {
+  Registry registry;
+  registry.set_budget("p", 1);
+  series_of(registry, gauge("g"), {}, {{"x", "1"}});
+  SeriesId other = series_of(registry, gauge("g"), {}, {{"x", "2"}});
+  registry.begin_succession("p");
+  series_of(registry, gauge("g"), {}, {{"x", "1"}});
+  CHECK(series_of(registry, gauge("g"), {}, {{"x", "2"}}) == other);
+  registry.end_succession("p");
+  CHECK(record(registry, other, 1)->stale == 0);
+}
+
 TEST_CASE("every live series is visited with its labels") {
   Registry registry("n1");
   series_of(registry, gauge("a"), container(3), {{"x", "y"}});
