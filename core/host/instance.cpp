@@ -80,6 +80,10 @@ std::shared_ptr<Instance::Life> Instance::current_life() const {
   return state_ == PluginState::wedged ? nullptr : life_;
 }
 
+knob::Proposer Instance::proposer(const Life& life) const {
+  return {parts_.plugin_id, info_.name, life.number};
+}
+
 void Instance::abort_home(const std::string& reason) {
   std::shared_ptr<Life> life = current_life();
   if (life != nullptr && life->home != nullptr) life->home->abort(reason);
@@ -239,7 +243,7 @@ void Instance::write_off_call(const std::string& call, const std::string& reason
   if (life->home != nullptr) life->home->abort(reason);
   life->stop.fire();
   // Not here: knobs are given back with writes that may take a while, and this may be the watchdog's thread.
-  parts_.pool.post([self = shared_from_this()] { self->parts_.plans.withdraw(self->proposer()); });
+  parts_.pool.post([self = shared_from_this(), life] { self->parts_.plans.withdraw(self->proposer(*life)); });
   parts_.on_change(PluginState::wedged);
 }
 

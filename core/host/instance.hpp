@@ -116,7 +116,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   Duration wedged_after() const;
   void end(Ending ending);
   void enter(PluginState state);
-  knob::Proposer proposer() const { return {parts_.plugin_id, info_.name}; }
+  knob::Proposer proposer(const Life& life) const;
   std::shared_ptr<Life> current_life() const;  // nullptr when there is none to call any more
   void abort_home(const std::string& reason);
 

@@ -4,7 +4,9 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -21,6 +23,7 @@
 namespace koord::host {
 
 struct Instance::Life {
+  const std::uint64_t number = next_number();  // no other life in this process has it
   std::unique_ptr<PluginContext> context;
   const koord_host* host = nullptr;  // the context's
   std::unique_ptr<Home> home;  // uses the context
@@ -37,6 +40,11 @@ struct Instance::Life {
   bool runs = false;         // run() has not returned
   bool run_awaited = false;  // when it has, the life is finished
   std::optional<Result<exposition::Document>> fetched;
+
+  static std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
 
   // CPU time of run() so far.
   Duration run_cpu() {

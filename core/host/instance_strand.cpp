@@ -108,7 +108,7 @@ CallResult Instance::call_tick(Life& life, Time now, Time deadline) {
   if (current_life() == nullptr) return result;
   knob::Plan plan = life.context->take_plan();  // that of a failed evaluate() is forgotten
   if (!result.ok()) return result;
-  parts_.plans.take(proposer(), std::move(plan), [weak = weak_from_this()](std::vector<knob::IntentResult> results) {
+  parts_.plans.take(proposer(life), std::move(plan), [weak = weak_from_this()](std::vector<knob::IntentResult> results) {
     if (auto self = weak.lock()) self->on_applied(std::move(results));
   });
   return result;
@@ -220,7 +220,7 @@ void Instance::conclude(Ending ending) {
   if (life == nullptr) return;
   // It closes what the plugin left open, before anyone hears that the plugin has ended.
   life->context.reset();
-  if (info_.kind == "koord.qos-strategy/1") parts_.plans.withdraw(proposer());
+  if (info_.kind == "koord.qos-strategy/1") parts_.plans.withdraw(proposer(*life));
   {
     std::lock_guard lock(mutex_);
     if (state_ == PluginState::wedged) return;

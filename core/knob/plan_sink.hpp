@@ -16,10 +16,12 @@ namespace koord::knob {
 // What becomes of a strategy's wishes. shadow: all but the write. off: nothing.
 enum class Mode { off, shadow, enforce };
 
-// A plugin may have several strategies; each has a plan of its own.
+// A plugin may have several strategies; each has a plan of its own. So has each of its lives, for one may still end when
+// another has begun.
 struct Proposer {
   std::string plugin;
   std::string name;  // of the class
+  std::uint64_t life = 0;
 
   auto operator<=>(const Proposer&) const = default;
 };

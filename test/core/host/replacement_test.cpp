@@ -4,12 +4,15 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <filesystem>
+#include <memory>
 
 #include "stage.hpp"
 
 using namespace koord;
 using namespace koord::host;
+using koord::test::Door;
 using koord::test::HostStage;
 using koord::test::Puppet;
 using koord::test::PuppetCall;
@@ -19,6 +22,20 @@ namespace {
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::string why_not(const Result<void>& replaced) { return replaced ? "" : replaced.error().message(); }
+
+koord_status propose(const koord_host* host) {
+  const auto* knobs = static_cast<const koord_svc_knobs*>(host->get_service(host, "koord.knobs/1"));
+  auto str = [](std::string_view text) { return koord_str{text.data(), text.size()}; };
+  koord_intent intent = {};
+  intent.struct_size = sizeof intent;
+  intent.level = KOORD_LEVEL_POD;
+  intent.knob = str("cpu.max");
+  intent.cgroup_dir = str("be/pod");
+  intent.value = str("20000 100000");
+  intent.reason = str("the test");
+  intent.ttl_ns = 3'600'000'000'000;
+  return knobs->propose(host, &intent, 1, sizeof intent);
+}
 
 // One plugin that ticks often, and the hands over it and over the file that will replace it.
 struct Reloading {
@@ -123,6 +140,34 @@ TEST_CASE_FIXTURE(Reloading, "the same file begins anew") {
   REQUIRE(why_not(replace()) == "");
   CHECK(old.count("create") == 2);
   CHECK(old.count("destroy") == 1);
+}
+
+TEST_CASE_FIXTURE(Reloading, "what a new strategy wishes for outlasts the end of the old one") {
+  stage.shelf().put("strategy");
+  config::PluginSettings often = stage.settings().settings["puppet"];
+  stage.settings().settings["strategy"] = often;
+  Puppet old_strategy(stage.shelf().file("strategy"));
+  const Door door;  // the old one takes its time to end
+  old_strategy.on("stop", [door](const PuppetCall&) {
+    door.pass();
+    return KOORD_OK;
+  });
+  stage.apply("Strategy=true");
+  REQUIRE(old_strategy.await("evaluate"));
+  stage.shelf().replace("strategy");
+  Puppet new_strategy(stage.shelf().path() + "//strategy.so");
+  // It proposes once; what fails proposes nothing and leaves the plan as it is.
+  new_strategy.on("evaluate", [first = std::make_shared<std::atomic_flag>()](const PuppetCall& call) {
+    return first->test_and_set() ? KOORD_E_AGAIN : propose(call.host);
+  });
+  REQUIRE(why_not(stage.replace("strategy", "Strategy=true")) == "");
+  REQUIRE(new_strategy.await("evaluate", 2));
+  CHECK(old_strategy.count("destroy") == 0);
+  CHECK(stage.governor().wishes() == 1);
+  door.open();
+  REQUIRE(old_strategy.await("destroy"));
+  REQUIRE(new_strategy.await("evaluate", new_strategy.count("evaluate") + 3));  // the old one's end is over by then
+  CHECK(stage.governor().wishes() == 1);
 }
 
 TEST_CASE_FIXTURE(Reloading, "a parked plugin begins anew with the new file") {

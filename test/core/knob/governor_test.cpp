@@ -49,6 +49,19 @@ struct Court {
 
 }  // namespace
 
+TEST_CASE_FIXTURE(Court, "the end of one life of a strategy takes nothing from its next one") {
+  const Proposer old{"suppress", "main", 1}, fresh{"suppress", "main", 2};
+  const Tell nobody = [](std::vector<IntentResult>) {};
+  enforce("suppress");
+  governor.take(old, {intent("20000 100000")}, nobody);
+  governor.take(fresh, {intent("30000 100000")}, nobody);
+  governor.withdraw(old);
+  CHECK(governor.wishes() == 1);
+  CHECK(value() == "30000 100000");
+  governor.withdraw(fresh);
+  CHECK(value() == kBefore);
+}
+
 TEST_CASE_FIXTURE(Court, "without a word about it a strategy is in shadow: all is told and nothing written") {
   propose("suppress", {intent("20000 100000")});
   CHECK(value() == kBefore);
