@@ -180,7 +180,7 @@ void Agent::handle_signals() {
 
 void Agent::start_plugins(const config::Config& config, const std::vector<host::TrustedKey>& keys) {
   config::FeatureGates gates;
-  plugins_.discover(config.plugins.directories, gates);
+  plugins_.discover(config.plugins, gates);
   std::vector<std::string> problems = apply_gates(config.feature_gates, line_.feature_gates, gates);
   for (const std::string& problem : plugins_.problems()) log::warn(agent_log, "{}, ignoring", problem);
   for (const std::string& problem : problems) log::warn(agent_log, "{}, ignoring", problem);
@@ -206,6 +206,7 @@ void Agent::reload() {
   }
   std::vector<std::string> late = keys_needing_restart(config_, *fresh);
   if (!late.empty()) log::warn(agent_log, "{}: a change takes effect after a restart only", join(late, ", "));
+  fresh->plugins.own_directories = config_.plugins.own_directories;
   log::set_up(fresh->log.level, fresh->log.format);
   start_plugins(*fresh, *keys);
   config_.log = fresh->log;
@@ -226,7 +227,7 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
     Result<std::vector<host::TrustedKey>> keys = host::read_trusted_keys(config_.plugins.trusted_keys);
     if (!keys) return tell(keys.error());
     config::FeatureGates gates;
-    plugins_.look_again(config_.plugins.directories, gates);
+    plugins_.look_again(config_.plugins, gates);
     // What is wrong with the gates of others was told when they were applied.
     apply_gates(config_.feature_gates, line_.feature_gates, gates);
     plugins_.replace(id, config_.plugins, gates, *keys, tell);

@@ -12,21 +12,20 @@ namespace {
 
 // The gates of the plugins in these directories. A directory that cannot be listed is a problem of the
 // configuration; a file that is no plugin is that of the file, and the agent's status tells of it.
-std::vector<std::string> collect_gates(const std::vector<std::string>& directories, config::FeatureGates& gates) {
-  std::vector<std::string> problems;
+void collect_gates(std::string_view key, const std::vector<std::string>& directories, host::Origin origin,
+                   config::FeatureGates& gates, std::vector<std::string>& problems) {
   for (const std::string& directory : directories) {
     Result<std::vector<std::string>> names = list_directory(directory);
     if (!names) {
-      problems.push_back("plugins.directories: " + names.error().message());
+      problems.push_back(std::string(key) + ": " + names.error().message());
       continue;
     }
     for (const std::string& name : *names) {
       if (!name.ends_with(".so")) continue;
       if (auto manifest = host::read_manifest(directory + "/" + name))
-        if (auto added = gates.add(manifest->gate_spec()); !added) problems.push_back(added.error().message());
+        if (auto added = gates.add(manifest->gate_spec(origin)); !added) problems.push_back(added.error().message());
     }
   }
-  return problems;
 }
 
 }  // namespace
@@ -38,7 +37,9 @@ int check_config(const CommandLine& line, std::ostream& out) {
     return 2;
   }
   config::FeatureGates gates;
-  std::vector<std::string> problems = collect_gates(config->plugins.directories, gates);
+  std::vector<std::string> problems;
+  collect_gates("plugins.ownDirectories", config->plugins.own_directories, host::Origin::host, gates, problems);
+  collect_gates("plugins.directories", config->plugins.directories, host::Origin::third_party, gates, problems);
   if (auto keys = host::read_trusted_keys(config->plugins.trusted_keys); !keys)
     problems.push_back(keys.error().message());
   for (std::string& problem : apply_gates(config->feature_gates, line.feature_gates, gates))

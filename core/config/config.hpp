@@ -60,6 +60,7 @@ struct PluginSettings {
 };
 
 struct PluginsSettings {
+  std::vector<std::string> own_directories;  // of the host's own plugins
   std::vector<std::string> directories;
   std::string child_program;  // "" = koord-plugin-host beside the agent
   Trust trust = Trust::any;

@@ -108,6 +108,10 @@ Schema<Config> make_config_schema() {
           [](C & c) -> auto& { return c.feature_gates; }),
 
       key(
+          "plugins.ownDirectories", "[]",
+          "Directories with the agent's own plugins: what lies there may run in the agent and be on by default.",
+          list_of(absolute_path()), [](C & c) -> auto& { return c.plugins.own_directories; }),
+      key(
           "plugins.directories", "[]", "Directories that are searched for third-party plugins.",
           list_of(absolute_path()), [](C & c) -> auto& { return c.plugins.directories; }),
       key(

@@ -83,7 +83,7 @@ Result<void> bench_plugin(const Invocation& invocation) {
   const std::string program = TRY(workshop::find_child_program());
   std::vector<Row> rows;
   for (auto [home, isolation] : {std::pair{"in process", config::Isolation::in_process}, std::pair{"process", config::Isolation::process}}) {
-    if (!host::lives_in_child(piece.manifest, isolation)) continue;  // it may not be in this one
+    if (!host::lives_in_child(piece.manifest, host::Origin::third_party, isolation)) continue;  // it may not be in this one
     rows.push_back({home, workshop::bench(piece, {isolation, program, images}, make_node, settings)});
   }
   invocation.out << (invocation.output == Output::json ? as_json(rows, settings.ticks) : as_table(rows, settings.ticks));

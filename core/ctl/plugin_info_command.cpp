@@ -16,7 +16,17 @@
 namespace koord::ctl {
 namespace {
 
-void no_options(po::options_description&) {}
+void describe(po::options_description& options) {
+  options.add_options()("own-directory", po::value<std::string>()->default_value(KOORD_OWN_PLUGIN_DIR),
+                        "Where the agent has its own plugins, plugins.ownDirectories.");
+}
+
+// Whose an agent with this own directory would take it for.
+host::Origin origin_of(const std::string& path, const std::string& own_directory) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
+  return std::filesystem::equivalent(folder, own_directory, error) ? host::Origin::host : host::Origin::third_party;
+}
 
 // Why the agent would not load the file; empty when it would.
 std::string refusal(const std::string& path, const host::Manifest& manifest) {
@@ -27,8 +37,8 @@ std::string refusal(const std::string& path, const host::Manifest& manifest) {
   return {};
 }
 
-std::string home_of(const host::Manifest& manifest) {
-  return host::lives_in_child(manifest, config::Isolation::automatic).value_or(true) ? "a process of its own" : "the agent";
+std::string home_of(const host::Manifest& manifest, host::Origin origin) {
+  return host::lives_in_child(manifest, origin, config::Isolation::automatic).value_or(true) ? "a process of its own" : "the agent";
 }
 
 json::array strings(const std::vector<std::string>& list) {
@@ -37,8 +47,8 @@ json::array strings(const std::vector<std::string>& list) {
   return array;
 }
 
-json::object as_json(const host::Manifest& manifest, const std::string& refused) {
-  const config::GateSpec gate = manifest.gate_spec();
+json::object as_json(const host::Manifest& manifest, host::Origin origin, const std::string& refused) {
+  const config::GateSpec gate = manifest.gate_spec(origin);
   return {{"id", manifest.id},
           {"version", manifest.version},
           {"abi", std::to_string(manifest.abi_major) + "." + std::to_string(manifest.abi_minor)},
@@ -49,7 +59,7 @@ json::object as_json(const host::Manifest& manifest, const std::string& refused)
           {"requires", strings(manifest.required_services)},
           {"optional", strings(manifest.optional_services)},
           {"runtime", to_string(manifest.runtime)},
-          {"home", home_of(manifest)},
+          {"home", home_of(manifest, origin)},
           {"license", manifest.license},
           {"description", manifest.description},
           {"refused", refused}};
@@ -75,14 +85,14 @@ Result<void> run_plugin_info(const Invocation& invocation) {
   const std::string path = invocation.text("argument");
   Result<host::Manifest> manifest = host::read_manifest(path);
   if (!manifest) return std::move(manifest).error().context("'" + path + "'");
-  const json::object about = as_json(*manifest, refusal(path, *manifest));
+  const json::object about = as_json(*manifest, origin_of(path, invocation.text("own-directory")), refusal(path, *manifest));
   invocation.out << (invocation.output == Output::json ? json::serialize(about) + "\n" : as_table(about));
   return {};
 }
 
 }  // namespace
 
-const Command kPluginInfo{"plugin info", "FILE", "What a plugin's file says of itself; nothing of it is run.", no_options,
+const Command kPluginInfo{"plugin info", "FILE", "What a plugin's file says of itself; nothing of it is run.", describe,
                           run_plugin_info};
 
 }  // namespace koord::ctl

@@ -11,6 +11,6 @@
 namespace koord::host {
 
 // An error: the configuration wants what the plugin's runtime cannot have.
-Result<bool> lives_in_child(const Manifest& manifest, config::Isolation wanted);
+Result<bool> lives_in_child(const Manifest& manifest, Origin origin, config::Isolation wanted);
 
 }  // namespace koord::host

@@ -137,7 +137,7 @@ void ManagedPlugin::stop() {
 }
 
 Result<Loader> ManagedPlugin::loader() const {
-  if (!TRY(lives_in_child(file_.manifest, settings_.isolation))) return parts_.load;
+  if (!TRY(lives_in_child(file_.manifest, file_.origin, settings_.isolation))) return parts_.load;
   if (!parts_.load_in_child) return invalid("wanted a process of its own, this host offers none");
   return parts_.load_in_child;
 }

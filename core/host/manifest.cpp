@@ -220,8 +220,8 @@ std::string_view to_string(Runtime runtime) {
   return "?";
 }
 
-config::GateSpec Manifest::gate_spec() const {
-  return {.name = gate, .stage = stage, .default_on = default_on && first_party()};
+config::GateSpec Manifest::gate_spec(Origin origin) const {
+  return {.name = gate, .stage = stage, .default_on = default_on && origin == Origin::host};
 }
 
 Result<Manifest> parse_manifest(std::string_view section) {

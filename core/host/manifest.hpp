@@ -20,6 +20,10 @@ enum class Runtime : std::uint8_t { native, go, jvm, python };
 
 std::string_view to_string(Runtime runtime);
 
+// Whose plugin it is. Nothing that a file says of itself decides it: the host's own are those in a directory of
+// plugins.ownDirectories.
+enum class Origin : std::uint8_t { host, third_party };
+
 struct Manifest {
   std::string id;
   std::string version;
@@ -36,11 +40,8 @@ struct Manifest {
   std::string description;
   std::string text;  // the whole manifest, without the NUL
 
-  // The host's own plugins have plain names, those of others reverse domain names.
-  bool first_party() const { return id.find('.') == std::string::npos; }
-
   // The gate that starts the plugin. Nobody but the host's own plugins is on by default.
-  config::GateSpec gate_spec() const;
+  config::GateSpec gate_spec(Origin origin) const;
 };
 
 // The content of the section; NUL bytes at its end are allowed.

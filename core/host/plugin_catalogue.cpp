@@ -19,20 +19,20 @@ Result<void> examine(const std::string& directory, PluginFile& file) {
   return check_required_services(file.manifest);
 }
 
-PluginFile read_plugin_file(const std::string& directory, const std::string& name) {
-  PluginFile file{.path = directory + "/" + name, .manifest = {}, .refusal = {}};
+PluginFile read_plugin_file(const std::string& directory, const std::string& name, Origin origin) {
+  PluginFile file{.path = directory + "/" + name, .manifest = {}, .origin = origin, .refusal = {}};
   if (Result<void> fine = examine(directory, file); !fine) file.refusal = fine.error().message();
   // Something to call it by, when its own name could not be read.
   if (file.manifest.id.empty()) file.manifest.id = std::filesystem::path(name).stem().string();
   return file;
 }
 
-Result<void> read_directory(const std::string& path, std::vector<PluginFile>& files) {
+// `seen`: paths; "libx.so" and a link to it are one plugin.
+Result<void> read_directory(const std::string& path, Origin origin, std::set<std::string>& seen, std::vector<PluginFile>& files) {
   std::string directory = TRY(check_trusted_directory(path));
-  std::set<std::string> seen;  // "libx.so" and a link to it are one plugin
   for (const std::string& name : TRY(list_directory(directory))) {
     if (!name.ends_with(".so")) continue;
-    PluginFile file = read_plugin_file(directory, name);
+    PluginFile file = read_plugin_file(directory, name, origin);
     if (seen.insert(file.path).second) files.push_back(std::move(file));
   }
   return {};
@@ -50,12 +50,17 @@ void refuse_second_owners(std::vector<PluginFile>& files) {
 
 }  // namespace
 
-Catalogue read_catalogue(const std::vector<std::string>& directories) {
+Catalogue read_catalogue(const config::PluginsSettings& settings) {
   Catalogue catalogue;
-  for (const std::string& directory : directories) {
-    Result<void> read = read_directory(directory, catalogue.files);
-    if (!read) catalogue.problems.push_back("plugin directory " + read.error().message());
-  }
+  std::set<std::string> seen;
+  auto read_all = [&](const std::vector<std::string>& directories, Origin origin) {
+    for (const std::string& directory : directories) {
+      Result<void> read = read_directory(directory, origin, seen, catalogue.files);
+      if (!read) catalogue.problems.push_back("plugin directory " + read.error().message());
+    }
+  };
+  read_all(settings.own_directories, Origin::host);
+  read_all(settings.directories, Origin::third_party);
   refuse_second_owners(catalogue.files);
   return catalogue;
 }

@@ -6,22 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "core/config/config.hpp"
 #include "core/host/manifest.hpp"
 
 namespace koord::host {
 
 struct PluginFile {
-  std::string path;     // links resolved, once the file is trusted
-  Manifest manifest;    // as far as it could be read
-  std::string refusal;  // empty: the host may load it
+  std::string path;                     // links resolved, once the file is trusted
+  Manifest manifest;                    // as far as it could be read
+  Origin origin = Origin::third_party;  // by its directory
+  std::string refusal;                  // empty: the host may load it
 };
 
 struct Catalogue {
-  std::vector<PluginFile> files;      // by directory, then by name
+  std::vector<PluginFile> files;      // by directory, the host's own first, then by name
   std::vector<std::string> problems;  // of the directories themselves
 };
 
-// An id that two files have is the first one's.
-Catalogue read_catalogue(const std::vector<std::string>& directories);
+// A file that two directories have, and an id that two files have, is the first one's: nobody takes the name of one of the
+// host's own.
+Catalogue read_catalogue(const config::PluginsSettings& settings);
 
 }  // namespace koord::host

@@ -139,7 +139,7 @@ std::shared_ptr<ManagedPlugin> PluginManager::State::make(PluginFile file, unsig
 
 void PluginManager::State::add_gate(PluginFile& file, config::FeatureGates& gates) const {
   if (!file.refusal.empty()) return;
-  if (Result<void> added = gates.add(file.manifest.gate_spec()); !added) file.refusal = added.error().message();
+  if (Result<void> added = gates.add(file.manifest.gate_spec(file.origin)); !added) file.refusal = added.error().message();
 }
 
 // A file that is known stays as it is: only replace() puts another in its place. One that was refused is looked
@@ -209,8 +209,8 @@ PluginManager::~PluginManager() {
   state_->parts.services.hub.remove(state_->hub_subscription);
 }
 
-void PluginManager::discover(const std::vector<std::string>& directories, config::FeatureGates& gates) {
-  Catalogue catalogue = read_catalogue(directories);
+void PluginManager::discover(const config::PluginsSettings& settings, config::FeatureGates& gates) {
+  Catalogue catalogue = read_catalogue(settings);
   state_->drop_missing(catalogue);
   for (PluginFile& file : catalogue.files) state_->take(std::move(file), gates);
   {
@@ -220,8 +220,8 @@ void PluginManager::discover(const std::vector<std::string>& directories, config
   state_->changed();
 }
 
-void PluginManager::look_again(const std::vector<std::string>& directories, config::FeatureGates& gates) {
-  state_->seen_last = read_catalogue(directories);
+void PluginManager::look_again(const config::PluginsSettings& settings, config::FeatureGates& gates) {
+  state_->seen_last = read_catalogue(settings);
   for (PluginFile& file : state_->seen_last.files) state_->add_gate(file, gates);
 }
 

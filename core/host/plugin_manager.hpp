@@ -65,16 +65,16 @@ class PluginManager {
   PluginManager(const PluginManager&) = delete;
   PluginManager& operator=(const PluginManager&) = delete;
 
-  // Reads the manifests in these directories (absolute paths) and adds the gates. What is wrong with a file
+  // Reads the manifests in the directories of the settings and adds the gates. What is wrong with a file
   // or a directory is told by status(), not here: nothing of it concerns the others.
-  void discover(const std::vector<std::string>& directories, config::FeatureGates& gates);
+  void discover(const config::PluginsSettings& settings, config::FeatureGates& gates);
 
   // Makes what runs agree with the gates and settings. The keys are those of settings.trusted_keys.
   void apply(const config::PluginsSettings& settings, const config::FeatureGates& gates,
              const std::vector<TrustedKey>& keys = {});
 
   // Reads the directories again and adds the gates of what lies there now, and nothing else.
-  void look_again(const std::vector<std::string>& directories, config::FeatureGates& gates);
+  void look_again(const config::PluginsSettings& settings, config::FeatureGates& gates);
 
   // Puts the file that look_again() found under this id in the place of the one that runs: starts it beside the old one,
   // which ticks until the new one has started, and goes on when that fails. One that did not run is begun anew. `done`

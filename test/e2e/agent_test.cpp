@@ -102,6 +102,22 @@ TEST_CASE("a gate that is off keeps its plugin from running, and SIGHUP switches
   CHECK(eventually([&] { return find_metric(agent.metrics(), "koordetector_node_memory_usage").has_value(); }));
 }
 
+TEST_CASE("an own plugin lives in the agent; the same file elsewhere is a stranger's: off by itself, and in a process of its own") {
+  AgentProcess own("", first_party());
+  REQUIRE(own.start());
+  CHECK(eventually([&] { return find_metric(own.metrics(), "koordetector_node_memory_usage").has_value(); }));
+  CHECK(contains(own.get("/api/v1/plugins"), "\"process\":0"));
+
+  AgentProcess agent;
+  std::filesystem::copy(built("plugins/advisor-node-resource/advisor-node-resource.so"), agent.plugin_folder());
+  REQUIRE(agent.start());
+  CHECK(contains(agent.ctl({"features"}).output, "NodeResourceCollector  beta   off      off"));
+  agent.write_config("featureGates: {NodeResourceCollector: true}");
+  agent.process().signal(SIGHUP);
+  CHECK(eventually([&] { return find_metric(agent.metrics(), "koordetector_node_memory_usage").has_value(); }));
+  CHECK_FALSE(contains(agent.get("/api/v1/plugins"), "\"process\":0"));
+}
+
 TEST_CASE("a bad configuration at reload is told and the last good one stays in force") {
   AgentProcess agent("", first_party());
   REQUIRE(agent.start());
@@ -117,7 +133,7 @@ TEST_CASE("check-config names file, line and the nearest key, and exits with 2")
   AgentProcess agent("nodeNmae: x");
   Finished checked = run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()});
   CHECK(checked.exit_status == 2);
-  CHECK(contains(checked.output, agent.config_path() + ":7:1"));
+  CHECK(contains(checked.output, agent.config_path() + ":8:1"));
   CHECK(contains(checked.output, "'nodeName'"));
   agent.write_config("log: {level: debug}");
   CHECK(run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()}).exit_status == 0);

@@ -21,6 +21,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+std::string list(const std::vector<std::string>& paths) {
+  return paths.empty() ? "[]" : "[\"" + join(paths, "\", \"") + "\"]";
+}
+
 }  // namespace
 
 TemporaryFolder::TemporaryFolder() {
@@ -49,10 +53,13 @@ AgentProcess::AgentProcess(std::string_view extra, std::vector<std::string> plug
 }
 
 void AgentProcess::write_config(std::string_view extra) {
+  std::vector<std::string> own, others;
+  for (const std::string& directory : plugin_directories_)
+    (directory.starts_with(built("plugins/")) ? own : others).push_back(directory);
   std::ofstream config(config_path());
   config << "nodeName: test-node\nlisten: {metrics: \"127.0.0.1:0\", socket: \"" << socket() << "\"}\nstore: {path: \""
          << store_path() << "\"}\nplugins:\n  childProgram: \"" << built("core/plugin_host/koord-plugin-host")
-         << "\"\n  directories: [\"" << join(plugin_directories_, "\", \"") << "\"]\n"
+         << "\"\n  ownDirectories: " << list(own) << "\n  directories: " << list(others) << "\n"
          << extra << "\n";
 }
 

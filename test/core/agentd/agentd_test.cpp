@@ -54,7 +54,8 @@ TEST_CASE("a changed log level takes effect at once, a changed socket after a re
   CHECK(keys_needing_restart(running, fresh).empty());
   fresh.listen.socket = "/run/other.sock";
   fresh.workers = 7;
-  CHECK(keys_needing_restart(running, fresh) == std::vector<std::string>{"listen", "workers"});
+  fresh.plugins.own_directories = {"/opt/own"};
+  CHECK(keys_needing_restart(running, fresh) == std::vector<std::string>{"listen", "workers", "plugins.ownDirectories"});
 }
 
 TEST_CASE("the agent knows its own memory, CPU, files and threads") {

@@ -26,10 +26,11 @@ struct Asked {
   }
 };
 
-Asked ask(const std::string& file, Output output = Output::table) {
+Asked ask(const std::string& file, Output output = Output::table, const std::string& own_directory = "/none") {
   std::ostringstream out;
   po::variables_map options;
   options.insert({"argument", po::variable_value(file, false)});
+  options.insert({"own-directory", po::variable_value(own_directory, false)});
   Result<void> done = kPluginInfo.run(Invocation{options, "", output, out});
   return {std::move(done), out.str()};
 }
@@ -47,6 +48,16 @@ TEST_CASE("a plugin's manifest is shown, and where it would live") {
   CHECK(asked.value("default") == "off");
   CHECK(asked.value("home") == "a process of its own");
   CHECK_FALSE(asked.says("refused"));
+}
+
+TEST_CASE("a plugin in the agent's own directory would live in the agent and may be on by default, elsewhere it would not") {
+  test::PluginShelf shelf{"puppet"};
+  Asked own = ask(shelf.file("puppet"), Output::table, shelf.path());
+  CHECK(own.value("home") == "the agent");
+  CHECK(own.value("default") == "on");
+  Asked elsewhere = ask(shelf.file("puppet"));
+  CHECK(elsewhere.value("home") == "a process of its own");
+  CHECK(elsewhere.value("default") == "off");
 }
 
 TEST_CASE("a plugin whose constructor aborts is shown like any other: nothing of it is run") {

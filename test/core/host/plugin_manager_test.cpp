@@ -15,6 +15,7 @@ using namespace koord;
 using namespace koord::host;
 using koord::test::Door;
 using koord::test::HostStage;
+using koord::test::PluginShelf;
 using koord::test::Puppet;
 using koord::test::PuppetCall;
 
@@ -61,10 +62,42 @@ TEST_CASE("a plugin whose gate is off is known and not mapped") {
   CHECK(stage.status("puppet").counts.calls == 0);
 }
 
-TEST_CASE("a plugin of others is off unless its gate is set, whatever its manifest says") {
-  HostStage stage{"vendor", "puppet"};
+TEST_CASE("a plugin outside of the host's own directories is off unless its gate is set, whatever its manifest says") {
+  HostStage stage{"puppet"};
+  PluginShelf strangers{"vendor", "second"};
+  stage.settings().directories = {strangers.path()};
   stage.apply("");
+  CHECK(stage.await("puppet", PluginState::running));
   CHECK(stage.status("com.acme.puppet").state == PluginState::disabled);
+  CHECK(stage.status("second").state == PluginState::disabled);
+}
+
+TEST_CASE("a plugin outside of the host's own directories is no plugin for this process, whatever it is called") {
+  HostStage stage{};
+  PluginShelf strangers{"puppet"};
+  stage.settings().directories = {strangers.path()};
+  stage.apply("Puppet=true");
+  CHECK(stage.status("puppet").reason == "wanted a process of its own, this host offers none");
+}
+
+TEST_CASE("nobody takes the name of one of the host's own plugins") {
+  HostStage stage{"puppet"};
+  PluginShelf strangers;
+  strangers.put_as("puppet", "a-puppet");
+  stage.settings().directories = {strangers.path()};
+  stage.apply("Puppet=true");
+  std::vector<PluginStatus> all = stage.manager().status();
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].path == stage.shelf().file("puppet"));
+  CHECK(all[1].reason == "wanted an id of its own, found 'puppet' also in " + stage.shelf().file("puppet"));
+  CHECK(stage.await("puppet", PluginState::running));
+}
+
+TEST_CASE("a directory of both kinds has the host's own plugins, each once") {
+  HostStage stage{"puppet"};
+  stage.settings().directories = {stage.shelf().path()};
+  stage.apply("");
+  CHECK(stage.manager().status().size() == 1);
   CHECK(stage.await("puppet", PluginState::running));
 }
 

@@ -79,7 +79,7 @@ bool Stage::tick() {
 HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers,
                      host::Loader load_in_child)
     : shelf_(plugins), host_(node_), governor_(host_.clock(), layout_of(knobs_)), pool_(workers) {
-  settings_.directories = {shelf_.path()};
+  (load_in_child ? settings_.directories : settings_.own_directories) = {shelf_.path()};
   settings_.defaults.config_json = "{}";
   settings_.defaults.max_series = 1000;
   manager_ = std::make_unique<host::PluginManager>(
@@ -113,7 +113,7 @@ void HostStage::in_loop(const std::function<void()>& task) {
 void HostStage::apply(std::string_view gates) {
   in_loop([&] {
     config::FeatureGates all;
-    manager_->discover(settings_.directories, all);
+    manager_->discover(settings_, all);
     if (auto applied = all.apply(gates, "the test"); !applied)
       throw std::runtime_error(applied.error().message());
     manager_->apply(settings_, all, *host::read_trusted_keys(settings_.trusted_keys));
@@ -124,7 +124,7 @@ Result<void> HostStage::replace(const std::string& id, std::string_view gates) {
   auto done = std::make_shared<std::promise<Result<void>>>();
   in_loop([&] {
     config::FeatureGates all;
-    manager_->look_again(settings_.directories, all);
+    manager_->look_again(settings_, all);
     if (auto applied = all.apply(gates, "the test"); !applied)
       throw std::runtime_error(applied.error().message());
     manager_->replace(id, settings_, all, *host::read_trusted_keys(settings_.trusted_keys),

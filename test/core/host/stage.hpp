@@ -73,7 +73,8 @@ class Stage {
   std::shared_ptr<host::Instance> instance_;
 };
 
-// The plugin manager on a loop of its own thread.
+// The plugin manager on a loop of its own thread. A host without children has the shelf as its own directory, one with
+// children takes what lies there for plugins of others.
 class HostStage {
  public:
   explicit HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers = 2,
