@@ -68,7 +68,8 @@ host::Loader child_loader(std::string program, child::SnapshotImages& images, co
 std::string name_of(const host::PluginStatus& plugin) { return plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id; }
 
 void log_plugin(const host::PluginStatus& plugin) {
-  log::write(plugin_log, level_of(plugin.state),
+  const bool has_news = plugin.state == host::PluginState::running && !plugin.reason.empty();
+  log::write(plugin_log, has_news ? log::Level::warn : level_of(plugin.state),
              name_of(plugin) + " is " + std::string(to_string(plugin.state)) +
                  (plugin.reason.empty() ? "" : ": " + plugin.reason));
 }

@@ -79,6 +79,7 @@ json::object plugin(const host::PluginStatus& plugin) {
           {"restarts", plugin.restarts},
           {"reloads", plugin.reloads},
           {"refusedReloads", plugin.refused_reloads},
+          {"refusedConfigs", plugin.refused_configs},
           {"instances", std::move(instances)}};
 }
 

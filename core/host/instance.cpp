@@ -259,8 +259,13 @@ bool Instance::ended() const {
 
 InstanceStatus Instance::status() const {
   std::lock_guard lock(mutex_);
-  InstanceStatus status{
-      .kind = info_.kind, .name = info_.name, .state = state_, .reason = reason_, .scrape = scrape_, .process = process_};
+  InstanceStatus status{.kind = info_.kind,
+                        .name = info_.name,
+                        .state = state_,
+                        .reason = reason_,
+                        .scrape = scrape_,
+                        .process = process_,
+                        .refused_configs = refused_configs_};
   record_.fill(status);
   status.ticking = tick_queued_;
   if (status.reason.empty()) status.reason = scrape_.problem;

@@ -58,6 +58,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
     knob::PlanSink& plans;
     // Told of each change of state, without a lock, on the thread that made it: it posts and returns.
     std::function<void(PluginState)> on_change;
+    // The same for what status() tells of a state that stays.
+    std::function<void()> on_news = [] {};
   };
 
   static std::shared_ptr<Instance> make(Parts parts, InstanceSettings settings);
@@ -166,6 +168,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   std::optional<std::string> new_config_;
   std::vector<knob::IntentResult> results_;  // to be delivered
   std::uint64_t config_version_ = 1;
+  std::uint64_t refused_configs_ = 0;
 };
 
 }  // namespace koord::host

@@ -174,15 +174,19 @@ void Instance::offer_config(Life& life, std::string config_json) {
   if (current_life() == nullptr) return;
   if (!result.ok()) {
     [[maybe_unused]] Result<void> kept = life.context->set_config_json(old);
-    std::lock_guard lock(mutex_);
-    reason_ = "keeps its old configuration: " + explain("on_event", result);
-    return;
   }
   {
     std::lock_guard lock(mutex_);
-    settings_.config_json = std::move(config_json);
-    reason_.clear();
+    if (result.ok()) {
+      settings_.config_json = std::move(config_json);
+      reason_.clear();
+    } else if (!ending_) {
+      reason_ = "keeps its old configuration: " + explain("on_event", result);
+      ++refused_configs_;
+    }
   }
+  parts_.on_news();
+  if (!result.ok()) return;
   if (info_.is_scraped_for()) ask_url(life);
 }
 

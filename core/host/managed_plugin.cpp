@@ -55,8 +55,11 @@ void add_instance(PluginStatus& status, InstanceStatus instance) {
   if (worse) {
     status.state = instance.state;
     status.reason = instance.reason;
+  } else if (instance.state == status.state && status.reason.empty()) {
+    status.reason = instance.reason;
   }
   status.counts += instance.counts;
+  status.refused_configs += instance.refused_configs;
   status.last_duration = std::max(status.last_duration, instance.last_duration);
   if (!instance.last_error.empty()) status.last_error = instance.last_error;
   status.instances.push_back(std::move(instance));
@@ -112,9 +115,11 @@ void ManagedPlugin::change_settings(const config::PluginSettings& settings) {
   config::PluginSettings old = std::exchange(settings_, settings);
   if (Result<void> fine = check_config_json(); !fine) {
     settings_.config_json = old.config_json;
-    return set_note("keeps its old configuration: " + fine.error().message());
+    other_config = false;
+    refuse_config(fine.error().message());
+  } else {
+    set_note({});
   }
-  set_note({});
   set_budget();
   set_mode();
   for (const auto& supervisor : supervisors()) {
@@ -122,6 +127,14 @@ void ManagedPlugin::change_settings(const config::PluginSettings& settings) {
     supervisor->instance().set_home_limits(home_limits());
     if (other_config) supervisor->reconfigure(settings_.config_json);
   }
+}
+
+void ManagedPlugin::refuse_config(const std::string& reason) {
+  {
+    std::lock_guard lock(mutex_);
+    ++inherited_.refused_configs;
+  }
+  set_note("keeps its old configuration: " + reason);
 }
 
 void ManagedPlugin::stop() {
@@ -382,6 +395,7 @@ void ManagedPlugin::inherit(const PluginStatus& before) {
   inherited_.restarts = before.restarts;
   inherited_.reloads = before.reloads + 1;
   inherited_.refused_reloads = before.refused_reloads;
+  inherited_.refused_configs = before.refused_configs;
 }
 
 void ManagedPlugin::count_refused_reload() {
@@ -432,9 +446,12 @@ bool ManagedPlugin::write_off_rest(const std::string& reason) {
   });
 }
 
-void ManagedPlugin::set_note(std::string note) {
-  std::lock_guard lock(mutex_);
-  note_ = std::move(note);
+void ManagedPlugin::set_note(const std::string& note) {
+  {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(note_, note) == note) return;
+  }
+  parts_.changed();
 }
 
 PluginStatus ManagedPlugin::status() const {
@@ -459,6 +476,7 @@ PluginStatus ManagedPlugin::status() const {
   status.restarts = inherited_.restarts;
   status.reloads = inherited_.reloads;
   status.refused_reloads = inherited_.refused_reloads;
+  status.refused_configs = inherited_.refused_configs;
   for (const auto& supervisor : supervisors_) {
     add_instance(status, supervisor->status());
     status.restarts += supervisor->restarts();

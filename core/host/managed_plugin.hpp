@@ -63,7 +63,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   // Goes on counting where the one before it has stopped.
   void inherit(const PluginStatus& before);
   // Something about a running plugin, told while there is nothing worse to tell. Empty: nothing.
-  void set_note(std::string note);
+  void set_note(const std::string& note);
   void count_refused_reload();
 
   // [any]
@@ -96,6 +96,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void refuse(const std::string& reason);
   void begin();
   void change_settings(const config::PluginSettings& settings);
+  void refuse_config(const std::string& reason);
   Result<void> check_config_json() const;
   void set_budget();
   void set_mode();

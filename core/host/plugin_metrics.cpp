@@ -38,6 +38,7 @@ PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
           counter("plugin_dropped_series_total", "Series asked for beyond the plugin's budget."),
       .reloads = counter("plugin_reloads_total", "Times the plugin's file was replaced while the agent ran."),
       .refused_reloads = counter("plugin_refused_reloads_total", "Times the plugin's file was to be replaced and was not."),
+      .refused_configs = counter("plugin_refused_configs_total", "Times the plugin kept its old configuration."),
       .soft_breaches = counter("plugin_soft_breaches_total", "Times the plugin came near one of its limits."),
       .hard_breaches = counter("plugin_hard_breaches_total", "Times the plugin was begun anew for what it used."),
       .series = metrics_.gauge("plugin_series", "Living series of the plugin.", labels),
@@ -96,6 +97,7 @@ void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
     raise_to(metrics.dropped_series, static_cast<double>(plugin.dropped_series));
     raise_to(metrics.reloads, static_cast<double>(plugin.reloads));
     raise_to(metrics.refused_reloads, static_cast<double>(plugin.refused_reloads));
+    raise_to(metrics.refused_configs, static_cast<double>(plugin.refused_configs));
     const BudgetStatus& budget = plugin.budget;
     raise_to(metrics.soft_breaches, static_cast<double>(budget.soft_breaches));
     raise_to(metrics.hard_breaches, static_cast<double>(budget.hard_breaches));

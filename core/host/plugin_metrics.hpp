@@ -22,7 +22,7 @@ class PluginMetrics {
  private:
   struct Of {
     metric::HostCounter calls, call_seconds, cpu_seconds, errors, skipped_ticks, deadline_misses, restarts;
-    metric::HostCounter dropped_series, reloads, refused_reloads;
+    metric::HostCounter dropped_series, reloads, refused_reloads, refused_configs;
     metric::HostCounter soft_breaches, hard_breaches;
     metric::HostGauge series, up;
     metric::HostGauge cpu, cpu_limit, memory, memory_limit, series_limit, tick_deadline, slowdown;

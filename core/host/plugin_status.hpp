@@ -69,6 +69,7 @@ struct InstanceStatus {
   Duration last_duration{};  // of the last tick
   ScrapeStatus scrape;       // of an external advisor
   int process = 0;           // it lives in; 0: the agent's
+  std::uint64_t refused_configs = 0;  // times that on_event() refused a configuration
 };
 
 // What a plugin uses of what it may use. Limits: 0 is none.
@@ -106,6 +107,7 @@ struct PluginStatus {
   std::uint64_t restarts = 0;
   std::uint64_t reloads = 0;          // times that its file was replaced
   std::uint64_t refused_reloads = 0;  // times that the old file was kept
+  std::uint64_t refused_configs = 0;  // times that the old configuration was kept
   std::vector<InstanceStatus> instances;
 };
 

@@ -234,6 +234,42 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
   stranger.check_that_the_others_go_on();
 }
 
+TEST_CASE("a configuration that the schema or the plugin refuses at SIGHUP leaves the old one in force, and is told once") {
+  const auto config = [](const std::string& part) {
+    return "  settings: {com.example.actor: {period: 100ms, config: {part: " + part + "}}}\nfeatureGates: {Actor: true}";
+  };
+  Stranger stranger{AgentProcess(config("count"), {built("plugins/advisor-node-resource"), built("test/core/child")})};
+  AgentProcess& agent = stranger.agent;
+  REQUIRE(agent.start());
+  auto count = [&] { return find_metric(agent.metrics(), "koordetector_actor_count").value_or(0); };
+  auto refused = [&] {
+    return find_metric(agent.metrics(), "koordetector_plugin_refused_configs_total", {"plugin=\"com.example.actor\""}).value_or(0);
+  };
+  REQUIRE(eventually([&] { return count() > 0 && stranger.processes().size() == 2; }));
+  const std::vector<pid_t> actor = stranger.processes();
+
+  const std::string by_schema = "keeps its old configuration: configuration: /part", by_plugin = "on_event(): KOORD_E_INVALID: no such part in this play";
+  agent.write_config(config("7"));
+  agent.process().signal(SIGHUP);
+  CHECK(eventually([&] { return refused() == 1; }));
+  CHECK(stranger.plugins_say(by_schema));
+  CHECK(stranger.processes() == actor);
+
+  agent.write_config(config("refused"));
+  agent.process().signal(SIGHUP);
+  CHECK(eventually([&] { return refused() == 2; }));
+  CHECK(stranger.plugins_say(by_plugin));
+
+  for (const std::string& reason : {by_schema, by_plugin}) {
+    REQUIRE(eventually([&] { return contains(agent.log(), reason); }));
+    CHECK_MESSAGE(agent.log().find(reason) == agent.log().rfind(reason), agent.log());
+  }
+  double before = count();
+  CHECK(eventually([&] { return count() > before; }));  // what "count" does
+  CHECK(stranger.processes()[0] == actor[0]);
+  stranger.check_that_the_others_go_on();
+}
+
 TEST_CASE_FIXTURE(Stranger, "a reload is a matter of the socket, not of the port that Prometheus asks") {
   plays("count");
   const std::string path = "/api/v1/plugins/com.example.actor/reload";

@@ -230,10 +230,26 @@ TEST_CASE("a changed configuration is told to a running plugin, one that does no
   stage.settings().settings["puppet"].config_json = R"({"limit": 7})";
   stage.apply("Puppet=true");
   CHECK(contains(stage.status("puppet").reason, "keeps its old configuration: configuration: /limit: "));
+  CHECK(stage.status("puppet").refused_configs == 1);
   stage.settings().settings["puppet"].config_json = R"({"limit": {"cpu": 2}})";
   stage.apply("Puppet=true");
   REQUIRE(puppet.await("on_event"));
   CHECK(puppet.count("create") == 1);
+}
+
+TEST_CASE("a configuration that does not fit keeps nothing else of the settings from being taken") {
+  HostStage stage{"puppet"};
+  Puppet puppet(stage.shelf().file("puppet"));
+  stage.settings().settings["puppet"] = settings_of(stage);
+  stage.apply("Puppet=true");
+  REQUIRE(stage.await("puppet", PluginState::running));
+  config::PluginSettings& settings = stage.settings().settings["puppet"];
+  settings.period = std::chrono::milliseconds(1);
+  settings.deadline = std::chrono::hours(1);
+  settings.config_json = R"({"limit": 7})";
+  stage.apply("Puppet=true");
+  CHECK(stage.status("puppet").refused_configs == 1);
+  CHECK(puppet.await("collect", 3));
 }
 
 TEST_CASE("a plugin without on_event begins anew with a changed configuration") {

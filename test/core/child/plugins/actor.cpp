@@ -183,18 +183,25 @@ struct Actor : Advisor {
     count_ = define({"actor_count", "", "how often the actor acted", 1}).series();
   }
   void collect(std::uint64_t now_ns, std::uint64_t) override { play(part_, {host(), now_ns, count_, ++ticks_}); }
-  void on_event(std::uint32_t, std::uint64_t) override { part_ = part_of(host()); }
+  void on_event(std::uint32_t, std::uint64_t) override {
+    std::string part = part_of(host());
+    if (part == "refused") throw Failure(KOORD_E_INVALID, "no such part in this play");
+    part_ = part;
+  }
 
   std::string part_;
   std::uint64_t count_ = 0;
   double ticks_ = 0;
 };
 
+constexpr const char* kSchema = R"({"type": "object", "properties": {"part": {"type": "string"}}})";
+
 struct Looker : Advisor {
   void init() override {
     state_ = require<koord_svc_state>(host(), "koord.state/1");
     pods_ = define({"looker_pods", "", "pods in the state", 1}).series();
   }
+  void on_event(std::uint32_t, std::uint64_t) override {}  // its configuration is no matter
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     Snapshot state(host(), state_);
     Batch batch(host());
@@ -207,4 +214,4 @@ struct Looker : Advisor {
 
 KOORD_PLUGIN("id=com.example.actor\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Actor\n"
              "requires=koord.metrics/1,koord.config/1,koord.state/1\n",
-             advisor<Actor>("actor", std::chrono::milliseconds(5)), advisor<Looker>("looker", std::chrono::milliseconds(5)))
+             advisor<Actor>("actor", std::chrono::milliseconds(5), kSchema), advisor<Looker>("looker", std::chrono::milliseconds(5)))
