@@ -45,7 +45,8 @@ class FileActions {
   std::vector<UniqueFd> given_;
 };
 
-// Every signal at its default and none blocked, whatever this process has made of them.
+// Every signal at its default and none blocked, whatever this process has made of them; a process group of its own, which
+// nobody in it can leave (sandbox.cpp).
 class Attributes {
  public:
   Attributes() {
@@ -55,7 +56,8 @@ class Attributes {
     sigemptyset(&none);
     ::posix_spawnattr_setsigdefault(&attributes_, &all);
     ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    ::posix_spawnattr_setpgroup(&attributes_, 0);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   }
   ~Attributes() { ::posix_spawnattr_destroy(&attributes_); }
   Attributes(const Attributes&) = delete;
@@ -125,6 +127,7 @@ std::optional<std::string> Process::wait(Duration patience) {
   pollfd end{pidfd_.get(), POLLIN, 0};
   auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(patience).count();
   if (::poll(&end, 1, static_cast<int>(milliseconds)) <= 0) return std::nullopt;
+  ::kill(-pid_, SIGKILL);  // what it has started; until it is waited for, the group's number is nobody else's
   int status = 0;
   if (::waitpid(pid_, &status, WNOHANG) == pid_) ended_ = how_it_ended(status);
   return ended_;

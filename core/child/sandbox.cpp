@@ -81,6 +81,9 @@ constexpr Denial kDenied[] = {
     {SYS_keyctl, kNobody},
     {SYS_userfaultfd, kNobody},
     {SYS_io_uring_setup, kNobody},
+    // What it starts ends with it.
+    {SYS_setsid, kNobody},
+    {SYS_setpgid, kNobody},
 };
 
 Result<void> no_new_privileges() {

@@ -220,6 +220,19 @@ TEST_CASE_FIXTURE(Theatre, "acceptance 12: an advisor in a child that asks for k
   CHECK(count() == -1);
 }
 
+TEST_CASE_FIXTURE(Theatre, "what a child has started ends with it, whatever it does to stay") {
+  play("leave one behind", [](auto& settings) { settings.deadline = 10ms; });
+  REQUIRE(eventually([&] { return count() > 0; }));
+  const std::string left = "/proc/" + std::to_string(static_cast<long>(count())) + "/stat";
+  auto lives = [&] {
+    std::string stat;
+    std::getline(std::ifstream(left), stat);
+    return !stat.empty() && !contains(stat, ") Z ");
+  };
+  CHECK(eventually([&] { return status().restarts >= 1; }));  // its tick was too long
+  CHECK(eventually([&] { return !lives(); }));
+}
+
 TEST_CASE_FIXTURE(Theatre, "a child may look at the machine and not change it") {
   play("mount");
   CHECK(eventually([&] { return count() != 0; }));

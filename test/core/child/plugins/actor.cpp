@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin that plays the part which its configuration names, at each tick: {"part": "segv"}.
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,10 +61,8 @@ void fork_many(const Scene& scene) {
   bool refused = false;
   while (!refused && made.size() < 200) {
     const pid_t pid = ::fork();
-    if (pid == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing is left of the test when the actor is ended in here
-      ::pause();
-    }
+    if (pid == 0)
+      for (;;) ::pause();
     refused = pid < 0;
     if (!refused) made.push_back(pid);
   }
@@ -75,6 +72,18 @@ void fork_many(const Scene& scene) {
   }
   const auto count = static_cast<double>(made.size());
   append(scene, refused ? count : -count);
+}
+
+// One process that means to stay; tells its number.
+void leave_one_behind(const Scene& scene) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::setsid();
+    ::setpgid(0, 0);
+    for (;;) ::pause();
+  }
+  append(scene, pid);
+  std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 // As many threads as it gets; tells how many that are.
@@ -146,6 +155,7 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "print") return static_cast<void>(std::puts("printed by the actor"));
   if (part == "leak") return leak();
   if (part == "fork") return fork_many(scene);
+  if (part == "leave one behind") return leave_one_behind(scene);
   if (part == "threads") return start_many_threads(scene);
   if (part == "mount") append(scene, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
   if (part == "spin") return spin(std::chrono::hours(1));
