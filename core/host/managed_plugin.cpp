@@ -10,13 +10,9 @@
 #include "core/host/grants.hpp"
 #include "core/host/isolation.hpp"
 #include "core/host/plugin_context.hpp"
-#include "core/host/process_use.hpp"
-#include "core/log/log.hpp"
 
 namespace koord::host {
 namespace {
-
-constexpr log::Category plugin_log{"plugin"};
 
 // Mapping runs constructors, which do next to nothing in an honest plugin.
 constexpr Duration kMappingPatience = std::chrono::seconds(30);
@@ -24,46 +20,6 @@ constexpr Duration kMappingPatience = std::chrono::seconds(30);
 constexpr Duration kDeadlineWithoutPeriod = std::chrono::seconds(10);
 // A container that starts waits for it.
 constexpr Duration kHookDeadline = std::chrono::milliseconds(500);
-
-// Which state speaks for a plugin of several classes.
-int severity(PluginState state) {
-  switch (state) {
-    case PluginState::wedged:
-      return 6;
-    case PluginState::parked:
-      return 5;
-    case PluginState::failed:
-      return 4;
-    case PluginState::absent:
-      return 3;
-    case PluginState::running:
-      return 1;
-    case PluginState::stopped:
-      return 0;
-    default:
-      return 2;  // on its way to somewhere
-  }
-}
-
-bool has_ended(PluginState state) {
-  return state == PluginState::stopped || state == PluginState::failed || state == PluginState::parked ||
-         state == PluginState::absent;
-}
-
-void add_instance(PluginStatus& status, InstanceStatus instance) {
-  bool worse = status.instances.empty() || severity(instance.state) > severity(status.state);
-  if (worse) {
-    status.state = instance.state;
-    status.reason = instance.reason;
-  } else if (instance.state == status.state && status.reason.empty()) {
-    status.reason = instance.reason;
-  }
-  status.counts += instance.counts;
-  status.refused_configs += instance.refused_configs;
-  status.last_duration = std::max(status.last_duration, instance.last_duration);
-  if (!instance.last_error.empty()) status.last_error = instance.last_error;
-  status.instances.push_back(std::move(instance));
-}
 
 }  // namespace
 
@@ -323,177 +279,6 @@ ManagedPlugin::Start ManagedPlugin::how_it_starts(std::string& reason) const {
 void ManagedPlugin::release_ticks() {
   held_ = false;
   for (const auto& supervisor : supervisors()) supervisor->release_ticks();
-}
-
-namespace {
-
-Use use_of(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
-  Use use;
-  for (const auto& supervisor : supervisors) {
-    const InstanceStatus status = supervisor->instance().status();
-    use.tick = std::max(use.tick, status.last_duration);
-    use.processes.push_back(status.process);
-    if (status.process == 0) {
-      use.cpu += status.counts.cpu;
-    } else if (Result<ProcessUse> of_process = use_of_process(status.process)) {  // it may have ended meanwhile
-      use.cpu += of_process->cpu;
-      use.memory_bytes = use.memory_bytes.value_or(0) + of_process->memory_bytes;
-    }
-  }
-  return use;
-}
-
-// That of the class whose ticks may take longest; zero: none has ticks.
-Duration tick_deadline(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
-  Duration longest{};
-  for (const auto& supervisor : supervisors)
-    if (supervisor->instance().info().ticks) longest = std::max(longest, supervisor->instance().deadline());
-  return longest;
-}
-
-}  // namespace
-
-void ManagedPlugin::look_at_budget() {
-  const Supervisors all = supervisors();
-  if (all.empty() || ended()) return;
-  // Between two looks there are two ticks at least, or use would come and go with them.
-  Duration longest{};
-  for (const auto& supervisor : all) longest = std::max(longest, supervisor->instance().info().ticks ? supervisor->period() : Duration());
-  const Time time{std::chrono::steady_clock::now().time_since_epoch()};  // CPU is used in real time
-  if (looked_ && time - *looked_ < 2 * longest) return;
-  looked_ = time;
-  const std::string& id = file_.manifest.id;
-  Use use = use_of(all);
-  use.series = parts_.services.metrics.live_series(id);
-  const Allowance allowance{.cpu_millis = settings_.max_cpu_millis,
-                            .memory_bytes = use.memory_bytes ? settings_.max_memory : 0,
-                            .series = settings_.max_series,
-                            .tick = tick_deadline(all)};
-  Budget::Verdict verdict;
-  unsigned before, now;
-  {
-    std::lock_guard lock(mutex_);
-    before = budget_.status().slowdown;
-    verdict = budget_.look(time, use, allowance);
-    now = budget_.status().slowdown;
-  }
-  if (!verdict.warning.empty()) log::warn(plugin_log, "{} {}", id, verdict.warning);
-  if (now != before) log::info(plugin_log, "{} ticks at {} times its period, before at {} times", id, now, before);
-  for (const auto& supervisor : all) {
-    supervisor->set_slowdown(now);
-    if (!verdict.breach.empty()) supervisor->instance().fail(verdict.breach);
-  }
-}
-
-void ManagedPlugin::restart() {
-  for (const auto& supervisor : supervisors()) supervisor->restart();
-}
-
-void ManagedPlugin::inherit(const PluginStatus& before) {
-  std::lock_guard lock(mutex_);
-  inherited_.counts = before.counts;
-  inherited_.restarts = before.restarts;
-  inherited_.reloads = before.reloads + 1;
-  inherited_.refused_reloads = before.refused_reloads;
-  inherited_.refused_configs = before.refused_configs;
-}
-
-void ManagedPlugin::count_refused_reload() {
-  std::lock_guard lock(mutex_);
-  ++inherited_.refused_reloads;
-}
-
-void ManagedPlugin::notify(std::uint32_t changed, const state::Versions& versions) {
-  for (const auto& supervisor : supervisors()) supervisor->instance().notify(changed, versions);
-}
-
-std::vector<HookTarget> ManagedPlugin::hooks(std::uint32_t stage) const {
-  std::vector<HookTarget> hooks;
-  std::lock_guard lock(mutex_);
-  for (const auto& supervisor : supervisors_) {
-    Instance& instance = supervisor->instance();
-    if ((instance.info().stages & stage) == 0 || instance.state() != PluginState::running) continue;
-    hooks.push_back({file_.manifest.id, instance.info().name, instance.shared_from_this(), instance.deadline(), must_answer_});
-  }
-  return hooks;
-}
-
-bool ManagedPlugin::ended() const {
-  Supervisors all;
-  {
-    std::lock_guard lock(mutex_);
-    if (mappings_ > 0) return false;
-    all = supervisors_;
-  }
-  return std::all_of(all.begin(), all.end(), [](const auto& s) { return s->instance().ended(); });
-}
-
-bool ManagedPlugin::is_gone() const {
-  const Supervisors all = supervisors();
-  return ended() && std::none_of(all.begin(), all.end(), [](const auto& supervisor) {
-    return supervisor->instance().state() == PluginState::wedged;
-  });
-}
-
-bool ManagedPlugin::write_off_rest(const std::string& reason) {
-  for (const auto& supervisor : supervisors()) {
-    if (!supervisor->instance().ended()) supervisor->instance().write_off(reason);
-  }
-  Supervisors all = supervisors();
-  std::lock_guard lock(mutex_);
-  return mappings_ == 0 && std::none_of(all.begin(), all.end(), [](const auto& supervisor) {
-    return supervisor->instance().state() == PluginState::wedged;
-  });
-}
-
-void ManagedPlugin::set_note(const std::string& note) {
-  {
-    std::lock_guard lock(mutex_);
-    if (std::exchange(note_, note) == note) return;
-  }
-  parts_.changed();
-}
-
-PluginStatus ManagedPlugin::status() const {
-  const Manifest& manifest = file_.manifest;
-  PluginStatus status;
-  status.id = manifest.id;
-  status.version = manifest.version;
-  status.path = file_.path;
-  status.description = manifest.description;
-  status.kinds = manifest.kinds;
-  status.gate = manifest.gate;
-  status.stage = manifest.stage;
-  status.series = parts_.services.metrics.live_series(manifest.id);
-  status.dropped_series = parts_.services.metrics.dropped_series(manifest.id);
-  std::lock_guard lock(mutex_);
-  status.enabled = enabled_;
-  status.required = required_;
-  status.state = state_;
-  status.reason = reason_;
-  status.counts = inherited_.counts;
-  status.budget = budget_.status();
-  status.restarts = inherited_.restarts;
-  status.reloads = inherited_.reloads;
-  status.refused_reloads = inherited_.refused_reloads;
-  status.refused_configs = inherited_.refused_configs;
-  for (const auto& supervisor : supervisors_) {
-    add_instance(status, supervisor->status());
-    status.restarts += supervisor->restarts();
-    status.period = supervisor->period();
-  }
-  if (!refusal_.empty()) {
-    status.state = PluginState::refused;
-    status.reason = refusal_;
-  }
-  if (!note_.empty() && status.reason.empty()) status.reason = note_;
-  if (status.reason.empty() && status.budget.slowdown > 1)
-    status.reason = "near its budget, ticks at " + std::to_string(status.budget.slowdown) + " times its period";
-  if (!enabled_ && has_ended(status.state)) {
-    status.state = PluginState::disabled;
-    status.reason.clear();
-  }
-  return status;
 }
 
 }  // namespace koord::host
