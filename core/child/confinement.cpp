@@ -47,7 +47,7 @@ Confinement::Confinement(const cgroup::Layout& layout, const std::string& name, 
   const std::string quota = std::to_string(limits.cpu_millis * (kPeriodUs / 1000));
   const std::string pids = std::to_string(limits.processes);
   if (limits.memory_bytes > 0)
-    limit({Controller::memory, "memory.limit_in_bytes", memory, "memory.max", memory});
+    limits_memory_ = limit({Controller::memory, "memory.limit_in_bytes", memory, "memory.max", memory});
   if (limits.cpu_millis > 0)
     limit({Controller::cpu, "cpu.cfs_quota_us", quota, "cpu.max", quota + " " + std::to_string(kPeriodUs)});
   if (limits.processes > 0) limit({Controller::pids, "pids.max", pids, "pids.max", pids});
@@ -61,9 +61,11 @@ Confinement::~Confinement() {
   }
 }
 
-void Confinement::limit(const Limit& limit) {
-  if (Result<void> done = try_limit(limit); !done)
+bool Confinement::limit(const Limit& limit) {
+  Result<void> done = try_limit(limit);
+  if (!done)
     problems_ += (problems_.empty() ? "" : "; ") + std::string(name_of(limit.controller)) + ": " + done.error().message();
+  return done.has_value();
 }
 
 Result<void> Confinement::try_limit(const Limit& limit) {
@@ -86,8 +88,10 @@ void Confinement::add(pid_t pid) {
   for (Controller controller : kControllers) {
     std::string path = layout_.directory(controller, cgroup_);
     if (path.empty() || ::access(path.c_str(), F_OK) != 0) continue;
-    if (Result<void> moved = write_value(path + "/cgroup.procs", std::to_string(pid)); !moved)
-      problems_ += (problems_.empty() ? "" : "; ") + moved.error().message();
+    Result<void> moved = write_value(path + "/cgroup.procs", std::to_string(pid));
+    if (moved) continue;
+    problems_ += (problems_.empty() ? "" : "; ") + moved.error().message();
+    if (controller == Controller::memory) limits_memory_ = false;
   }
 }
 

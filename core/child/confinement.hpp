@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Confinement: the cgroup that the children of one plugin live in, with the limits of that plugin. Controllers that the
-// node's tree does not offer are told, not errors: the rlimits of sandbox.hpp hold in any case. [any thread]
+// node's tree does not offer are told, not errors; for memory there is Process::limit_memory() then. [any thread]
 #pragma once
 
 #include <sys/types.h>
@@ -26,6 +26,8 @@ class Confinement {
   Confinement& operator=(const Confinement&) = delete;
 
   void add(pid_t pid);
+  // Processes that were added get no more memory than they may have.
+  bool limits_memory() const { return limits_memory_; }
 
   // The plugin's id, or, when processes live in a cgroup of that name, "id~2" and so on: a plugin that is about to be
   // replaced and the one that takes its place do not share their limits.
@@ -41,13 +43,14 @@ class Confinement {
     cgroup::Controller controller;
     std::string v1_file, v1_value, v2_file, v2_value;
   };
-  void limit(const Limit& limit);
+  bool limit(const Limit& limit);
   Result<void> try_limit(const Limit& limit);
   std::uint64_t count_oom_kills() const;
 
   const cgroup::Layout& layout_;
   const std::string cgroup_;
   std::string problems_;
+  bool limits_memory_ = false;
   std::uint64_t oom_kills_before_ = 0;
 };
 

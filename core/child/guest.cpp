@@ -23,7 +23,9 @@ Result<std::unique_ptr<Guest>> Guest::start(const Invitation& invitation, const 
   std::unique_ptr<Guest> guest(new Guest(invitation, limits));
   guest->process_ =
       TRY(Process::start(invitation.program, invitation.plugin_id, invitation.path, limits.capabilities));
-  if (guest->confinement_) guest->confinement_->add(guest->process_->pid());
+  std::optional<Confinement>& confinement = guest->confinement_;
+  if (confinement) confinement->add(guest->process_->pid());
+  if (!confinement || !confinement->limits_memory()) guest->process_->limit_memory(limits.memory_bytes);
   return guest;
 }
 

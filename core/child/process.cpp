@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,6 +121,11 @@ Process::~Process() {
 }
 
 void Process::signal(int number) const { ::syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0); }
+
+void Process::limit_memory(std::uint64_t bytes) const {
+  const rlimit limit{bytes, bytes};
+  if (bytes > 0) ::prlimit(pid_, RLIMIT_DATA, &limit, nullptr);
+}
 
 std::optional<std::string> Process::wait(Duration patience) {
   std::lock_guard lock(reaping_);

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,6 +39,8 @@ class Process {
   SampleRing& samples() { return samples_; }
 
   void signal(int number) const;
+  // It gets no more than this for data, mapped privately; 0: as much as there is.
+  void limit_memory(std::uint64_t bytes) const;
   // How it ended, "by signal 11 (Segmentation fault)" or "with exit code 1", when it does within this time.
   std::optional<std::string> wait(Duration patience);
 

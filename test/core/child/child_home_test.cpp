@@ -220,6 +220,15 @@ TEST_CASE_FIXTURE(Theatre, "acceptance 12: an advisor in a child that asks for k
   CHECK(count() == -1);
 }
 
+TEST_CASE_FIXTURE(Theatre, "where no cgroup limits a child's memory, the kernel limits what it may map") {
+  play("count", [](auto& settings) { settings.max_memory = 64 << 20; });
+  REQUIRE(counts());
+  for (pid_t pid : children()) {
+    const std::string limits = *read_file("/proc/" + std::to_string(pid) + "/limits");
+    CHECK(contains(limits, "Max data size             67108864             67108864             bytes"));
+  }
+}
+
 TEST_CASE_FIXTURE(Theatre, "what a child has started ends with it, whatever it does to stay") {
   play("leave one behind", [](auto& settings) { settings.deadline = 10ms; });
   REQUIRE(eventually([&] { return count() > 0; }));
