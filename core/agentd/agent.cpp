@@ -14,6 +14,7 @@
 #include "core/base/parse.hpp"
 #include "core/base/program.hpp"
 #include "core/child/child_home.hpp"
+#include "core/child/confinement.hpp"
 #include "core/config/load.hpp"
 #include "core/host/capability_probes.hpp"
 #include "core/log/log.hpp"
@@ -145,6 +146,8 @@ int Agent::run() {
 
 Result<void> Agent::start() {
   if (!store_->open_report().empty()) log::warn(agent_log, "{}", store_->open_report());
+  if (std::size_t orphans = child::end_orphans(cgroups_.layout()); orphans > 0)
+    log::warn(agent_log, "{} processes of plugins of an agent before this one were left behind, and are ended now", orphans);
   capabilities_.set(host::probe_capabilities(config_.roots, cgroups_.layout()));
   export_process(host_metrics_);
   export_store(host_metrics_, feed_);

@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include "core/base/file.hpp"
@@ -33,7 +35,42 @@ bool has_processes(const cgroup::Layout& layout, const std::string& cgroup) {
   return false;
 }
 
+// The parent of a process whose own has ended is the first of all, unless that is us.
+bool is_orphan(pid_t pid) {
+  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  std::string_view rest = stat;
+  rest.remove_prefix(std::min(rest.size(), rest.rfind(')') + 1));
+  next_word(rest);  // the state
+  return next_word(rest) == "1" && ::getpid() != 1;
+}
+
+std::size_t end_orphans_in(const std::string& cgroup) {
+  std::size_t ended = 0;
+  const std::string list = read_file(cgroup + "/cgroup.procs").value_or("");
+  std::string_view rest = list;
+  while (auto line = next_field(rest, '\n')) {
+    const auto pid = static_cast<pid_t>(parse_int(*line).value_or(0));
+    if (pid <= 0 || !is_orphan(pid)) continue;
+    ::kill(pid, SIGKILL);
+    ++ended;
+  }
+  return ended;
+}
+
 }  // namespace
+
+std::size_t end_orphans(const cgroup::Layout& layout) {
+  std::size_t ended = 0;
+  for (Controller controller : kControllers) {
+    const std::string plugins = layout.directory(controller, kPluginsCgroup);
+    if (plugins.empty()) continue;
+    for (const std::string& plugin : list_subdirectories(plugins).value_or({})) {
+      ended += end_orphans_in(plugins + "/" + plugin);
+      ::rmdir((plugins + "/" + plugin).c_str());  // when it is empty
+    }
+  }
+  return ended;
+}
 
 std::string Confinement::free_name(const cgroup::Layout& layout, const std::string& plugin_id) {
   std::string name = plugin_id;

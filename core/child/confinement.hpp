@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,10 @@ namespace koord::child {
 
 // Below the root of the hierarchy; a cgroup for each plugin in it, by its id.
 inline constexpr std::string_view kPluginsCgroup = "koordetector-plugins";
+
+// Ends what the children of an agent that was killed have left behind: processes in these cgroups whose parent is gone.
+// To be called before there are children. Returns how many there were.
+std::size_t end_orphans(const cgroup::Layout& layout);
 
 class Confinement {
  public:

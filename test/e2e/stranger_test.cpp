@@ -121,6 +121,23 @@ TEST_CASE_FIXTURE(Stranger, "one that starts threads or processes without end ge
   check_that_the_others_go_on();
 }
 
+TEST_CASE_FIXTURE(Stranger, "what a killed agent's plugin had started is ended by the next agent") {
+  plays("leave one behind");
+  auto left = [&] { return find_metric(agent.metrics(), "koordetector_actor_count"); };
+  REQUIRE(eventually([&] { return left().has_value(); }));
+  const std::string stat = "/proc/" + std::to_string(static_cast<long>(*left())) + "/stat";
+  auto lives = [&] {
+    std::string text;
+    std::getline(std::ifstream(stat), text);
+    return !text.empty() && !contains(text, ") Z ");
+  };
+  agent.kill();
+  CHECK(lives());
+  plays("count");
+  CHECK(eventually([&] { return !lives(); }));
+  CHECK(contains(agent.log(), "left behind, and are ended now"));
+}
+
 TEST_CASE_FIXTURE(Stranger, "acceptance 7: one that dereferences NULL is back within a second of the others' ticks") {
   plays("null later", every("100ms"));
   std::vector<Sample> acts;
