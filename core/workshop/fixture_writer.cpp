@@ -31,7 +31,7 @@ class Writer {
     if (written && !error) return {};
     std::error_code ignored;
     std::filesystem::remove(unfinished, ignored);
-    return (written ? Error(error) : std::move(written).error()).context("'" + path + "'");
+    return (written ? Error{error, {}} : std::move(written).error()).context("'" + path + "'");
   }
 
  private:

@@ -50,7 +50,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const Workpiece& 
 Result<Workpiece> open_workpiece(const std::string& path) {
   std::error_code error;
   std::filesystem::path absolute = std::filesystem::canonical(path, error);
-  if (error) return Error(error).context("'" + path + "'");
+  if (error) return Error{error, {}}.context("'" + path + "'");
   Result<host::Manifest> manifest = host::read_manifest(absolute.string());
   if (!manifest) return std::move(manifest).error().context("'" + path + "'");
   return Workpiece{absolute.string(), *std::move(manifest)};
