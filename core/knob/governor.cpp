@@ -83,7 +83,7 @@ void Governor::expire() {
   bool any = false;
   for (auto& [proposer, strategy] : strategies_) {
     std::vector<IntentResult> expired;
-    std::erase_if(strategy.wishes, [&](const Standing& standing) {
+    std::erase_if(strategy.wishes, [&, &proposer = proposer](const Standing& standing) {
       if (standing.until > now) return false;
       Done done{Outcome::expired, standing.result.final_value, standing.result.final_value, {}};
       if (mode_of(proposer) != Mode::off) log_.add(decision_of(standing, done, now));

@@ -30,6 +30,8 @@ def main(output, root, *files):
     pathlib.Path(output).write_text(
         '// Made by core/workshop/embed_files.py.\n'
         '#include "core/workshop/embedded_files.hpp"\n\n'
+        '// Longer than the standard promises, no longer than compilers take.\n'
+        '#pragma GCC diagnostic ignored "-Woverlength-strings"\n\n'
         'namespace koord::workshop {\nnamespace {\nconstexpr EmbeddedFile files[] = {\n' + entries + '};\n}  // namespace\n\n'
         'std::span<const EmbeddedFile> embedded_files() { return files; }\n}  // namespace koord::workshop\n',
         encoding='utf-8')

@@ -42,7 +42,7 @@ void crash() {
 }
 
 // The mistake of every day. The pointer is volatile, too, or the compiler knows it and makes a trap of it.
-[[gnu::no_sanitize("undefined")]] void dereference_null() {
+__attribute__((no_sanitize("undefined"))) void dereference_null() {
   ::signal(SIGSEGV, SIG_DFL);
   static volatile int* volatile nothing = nullptr;
   *nothing = 1;
