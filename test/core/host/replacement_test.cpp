@@ -68,7 +68,7 @@ struct Reloading {
 TEST_CASE_FIXTURE(Reloading, "a new file is brought up beside the old one, which ends, and has its ticks") {
   REQUIRE(runs());
   put_new_file();
-  std::size_t created_after = 0;
+  std::atomic<std::size_t> created_after = 0;
   fresh->on("init", [&](const PuppetCall&) {
     created_after = old.count("destroy");
     return KOORD_OK;
@@ -86,7 +86,7 @@ TEST_CASE_FIXTURE(Reloading, "the new one has no tick before the old one has end
   stage.settings().settings["puppet"].period = std::chrono::hours(1);  // each ticks once as it begins
   REQUIRE(runs());
   put_new_file();
-  std::size_t ended = 0;
+  std::atomic<std::size_t> ended = 0;
   fresh->on("collect", [&](const PuppetCall&) {
     ended = old.count("destroy");
     return KOORD_OK;
