@@ -56,7 +56,8 @@ bool say_too_small(WatchedHost& watched, Args... args) {
     const auto all = std::tie(args...);
     const auto cap = std::get<EndsInBuffer<Args...>::bytes ? n - 2 : n - 3>(all);
     auto* need = std::get<n - 1>(all);
-    const std::uint64_t longer = need ? watched.lengthen() : 0;
+    constexpr std::uint64_t kLargest = 4u << 20;  // of what a host says: a buffer that is kept grows with each answer
+    const std::uint64_t longer = need && cap < kLargest ? watched.lengthen() : 0;
     if (longer == 0) return false;
     *need = static_cast<std::remove_pointer_t<decltype(need)>>(cap + (EndsInBuffer<Args...>::rows ? 16 : longer));
     return true;
