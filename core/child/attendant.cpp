@@ -17,6 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr Duration kTimeToEnd = std::chrono::seconds(1);  // of a process whose channels are closed: a slow machine takes its time
 constexpr std::size_t kMaxLine = 1024;
 constexpr std::size_t kMaxReason = 1024;
 // From the first sign of a child's end to the end itself.
@@ -72,7 +73,7 @@ bool Attendant::serve_request() {
   Result<std::optional<Message>> message = process_.services().receive(Duration::zero());
   if (!message) {
     // Closing the channel without ending is no way to get out of the host's sight.
-    if (!process_.wait(100ms)) end(message.error().text, Duration::zero());
+    if (!process_.wait(kTimeToEnd)) end(message.error().text, Duration::zero());
     return false;
   }
   if (!*message) return true;
@@ -111,7 +112,7 @@ bool Attendant::serve(Service service, Unpacker& request) {
   // A child that does not take its answer is not waited for.
   int image = answer->image ? answer->image->fd.get() : -1;
   if (Result<void> sent = process_.services().send(answer->bytes, image); sent) return true;
-  if (!process_.wait(100ms)) end("it did not take an answer", Duration::zero());
+  if (!process_.wait(kTimeToEnd)) end("it did not take an answer", Duration::zero());
   return false;
 }
 
