@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <future>
 #include <memory>
 
 #include "stage.hpp"
@@ -86,14 +87,16 @@ TEST_CASE_FIXTURE(Reloading, "the new one has no tick before the old one has end
   stage.settings().settings["puppet"].period = std::chrono::hours(1);  // each ticks once as it begins
   REQUIRE(runs());
   put_new_file();
-  std::atomic<std::size_t> ended = 0;
-  fresh->on("collect", [&](const PuppetCall&) {
-    ended = old.count("destroy");
+  // Shared: the tick may still be about to return when the test ends.
+  auto old_ones_ended = std::make_shared<std::promise<std::size_t>>();
+  fresh->on("collect", [this, old_ones_ended](const PuppetCall&) {
+    old_ones_ended->set_value(old.count("destroy"));
     return KOORD_OK;
   });
+  std::future<std::size_t> at_first_tick = old_ones_ended->get_future();
   REQUIRE(why_not(replace()) == "");
-  REQUIRE(fresh->await("collect"));
-  CHECK(ended == 1);
+  REQUIRE(at_first_tick.wait_for(koord::test::kLongEnough) == std::future_status::ready);
+  CHECK(at_first_tick.get() == 1);
 }
 
 TEST_CASE_FIXTURE(Reloading, "calls, errors and restarts are counted on") {
