@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
+#include <string_view>
 
-#include "koordetector/plugin.hpp"
+#include "koordetector/subjects.hpp"
 #include "plugins/advisor-pod-resource/pod_resource.hpp"
 
 namespace koord::pod_resource {
@@ -22,27 +21,18 @@ struct Series {
 
 class CgroupMeter {
  public:
-  CgroupMeter(std::string dir, Series series, std::uint64_t max_gap_ns);
+  CgroupMeter(Series series, std::uint64_t max_gap_ns) : series_(series), cpu_meter_(max_gap_ns) {}
 
-  const std::string& dir() const { return dir_; }
-
-  // Reads both files and adds what they say to `batch`. A cgroup that is not there, or no longer, is ordinary: it is
-  // looked for again after a while. So is one that a v1 hierarchy has and another has not: it gives what there is. Any
-  // other failure is returned; the other file's value is still added.
-  koord_status measure(const Services& services, std::uint64_t now_ns, plugin::Batch& batch);
+  // Each reads one file of the cgroup and adds what it says to `batch`; one that is not there adds nothing. Throws
+  // plugin::Failure when it cannot be read.
+  void measure_cpu(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
+  void measure_memory(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
 
  private:
-  koord_status measure_cpu(plugin::Batch& batch);
-  koord_status measure_memory(plugin::Batch& batch) const;
-  koord_status open(const Services& services);
-  void close(std::uint64_t now_ns);
-
-  std::string dir_;
   Series series_;
   CpuMeter cpu_meter_;
-  plugin::CgroupFile cpu_, memory_;
-  bool opened_ = false;
-  std::uint64_t retry_ns_ = 0;
+  plugin::CgroupValues<1> cpu_{"cpu.usage", {"usage_ns"}};
+  plugin::CgroupValues<3> memory_{"memory.stat", {"inactive_anon", "active_anon", "unevictable"}};
 };
 
 }  // namespace koord::pod_resource

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // advisor-pod-resource: CPU and memory of every pod and container, and of the services and cgroups outside pods.
-#include <unordered_map>
-
-#include "koordetector/plugin.hpp"
+#include "koordetector/subjects.hpp"
 #include "plugins/advisor-pod-resource/cgroup_meter.hpp"
 
 namespace {
@@ -12,8 +10,9 @@ using koord::plugin::Batch;
 using koord::plugin::Failure;
 using koord::plugin::Metric;
 using koord::plugin::Snapshot;
+using koord::plugin::Subject;
+using koord::plugin::Subjects;
 using koord::pod_resource::CgroupMeter;
-using koord::pod_resource::Series;
 
 constexpr std::chrono::nanoseconds kPeriod = 1s;
 // koordlet forgets its last value after 20 periods, too.
@@ -33,57 +32,27 @@ class PodResource final : public koord::plugin::Advisor {
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
-    follow_state();
-    std::string failed_dir;
-    koord_status failure = KOORD_OK;
-    for (auto& [handle, meter] : meters_) {
-      koord_status status = meter.measure(services_, now_ns, batch_);
-      if (status == KOORD_OK) continue;
-      failure = status;
-      failed_dir = meter.dir();
-    }
+    meters_.follow(Snapshot(host(), state_), [this](const Subject& subject) { return meter_of(subject); });
+    std::optional<Failure> cpu = meters_.for_each(
+        [&](CgroupMeter& meter, std::string_view dir) { meter.measure_cpu(services_, dir, now_ns, batch_); });
+    std::optional<Failure> memory = meters_.for_each(
+        [&](CgroupMeter& meter, std::string_view dir) { meter.measure_memory(services_, dir, now_ns, batch_); });
     batch_.send(now_ns);
-    if (failure != KOORD_OK) throw Failure(failure, "cannot read the cgroup '" + failed_dir + "'");
+    if (cpu) throw *cpu;
+    if (memory) throw *memory;
   }
 
  private:
-  using Meters = std::unordered_map<std::uint64_t, CgroupMeter>;
-
-  // Brings the meters in line with the pods and containers of the newest snapshot.
-  void follow_state() {
-    Snapshot snapshot(host(), state_);
-    if (snapshot.version(KOORD_ON_PODS) == pods_version_) return;
-    Meters next;
-    for (const koord_pod& pod : snapshot.pods()) {
-      keep_or_make(next, pod.handle, pod.cgroup_dir, pod_cpu_, pod_memory_);
-      for (const koord_container& container : koord::plugin::containers_of(pod)) keep_or_make(next, container);
-    }
-    for (const koord_container& container : snapshot.containers()) keep_or_make(next, container);
-    meters_ = std::move(next);
-    pods_version_ = snapshot.version(KOORD_ON_PODS);
-  }
-
-  void keep_or_make(Meters& next, const koord_container& container) {
-    if (container.state == KOORD_CONTAINER_WAITING || container.state == KOORD_CONTAINER_TERMINATED) return;
-    keep_or_make(next, container.handle, container.cgroup_dir, container_cpu_, container_memory_);
-  }
-
-  void keep_or_make(Meters& next, std::uint64_t handle, koord_str dir, const Metric& cpu, const Metric& memory) {
-    if (dir.n == 0) return;
-    auto known = meters_.find(handle);
-    if (known != meters_.end() && known->second.dir() == koord::plugin::view(dir)) {
-      next.insert(meters_.extract(known));
-      return;
-    }
-    Series series{cpu.series(handle), memory.series(handle)};
-    next.try_emplace(handle, std::string(koord::plugin::view(dir)), series, kMaxGapNs);
+  CgroupMeter meter_of(const Subject& subject) const {
+    const Metric& cpu = subject.is_pod() ? pod_cpu_ : container_cpu_;
+    const Metric& memory = subject.is_pod() ? pod_memory_ : container_memory_;
+    return {{cpu.series(subject.handle), memory.series(subject.handle)}, kMaxGapNs};
   }
 
   koord::pod_resource::Services services_;
   const koord_svc_state* state_ = nullptr;
   Metric pod_cpu_, pod_memory_, container_cpu_, container_memory_;
-  std::uint64_t pods_version_ = 0;
-  Meters meters_;
+  Subjects<CgroupMeter> meters_;
   Batch batch_;
 };
 

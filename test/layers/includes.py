@@ -104,7 +104,7 @@ def core_includes_only_lower_libraries(tree):
 
 
 def may_plugin_include(file, name):
-    if '/' not in name or name.startswith((f'plugins/{file.folder}/', 'bpf/', 'koordetector/plugin.h')):
+    if '/' not in name or name.startswith((f'plugins/{file.folder}/', 'bpf/', 'plugins/shared/', 'koordetector/')):
         return True
     if file.is_test and name.startswith(('test/support/', 'doctest/')):
         return True
@@ -116,8 +116,8 @@ def plugins_include_only_the_abi_and_stateless_core(tree):
         for quote, name in file.includes:
             ours = quote == '"' or name.startswith(('core/', 'plugins/', 'test/'))
             if ours and not may_plugin_include(file, name):
-                yield (f'{file.path}: includes "{name}", but a plugin may include koordetector/plugin.h(pp), its own '
-                       f'folder, bpf/ and {" ".join(PLUGIN_MAY_INCLUDE)}')
+                yield (f'{file.path}: includes "{name}", but a plugin may include koordetector/, its own folder, '
+                       f'plugins/shared/, bpf/ and {" ".join(PLUGIN_MAY_INCLUDE)}')
 
 
 def an_include_names_the_folder(tree):

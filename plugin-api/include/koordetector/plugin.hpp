@@ -277,9 +277,13 @@ class CgroupFile {
   // KOORD_OK, or why not; KOORD_E_GONE when there is no such cgroup.
   koord_status open(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
                     std::string_view file, std::initializer_list<std::string_view> keys) {
+    return open(host, cgroup, dir, file, keys.begin(), keys.size());
+  }
+  koord_status open(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
+                    std::string_view file, const std::string_view* keys, std::size_t n) {
     *this = CgroupFile();
     std::vector<koord_str> list;
-    for (std::string_view key : keys) list.push_back(str(key));
+    for (std::size_t i = 0; i < n; ++i) list.push_back(str(keys[i]));
     koord_status status =
         cgroup->open(host, str(dir), str(file), list.data(), static_cast<std::uint32_t>(list.size()), &handle_);
     if (status != KOORD_OK) return status;

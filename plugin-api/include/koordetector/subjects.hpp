@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an advisor needs that measures each pod and each container: one meter of its own making for each of them, kept
+// as long as the pod or container is there. Header-only, C++17, nothing to link.
+//
+//   subjects_.follow(Snapshot(host(), state_), [this](const Subject& subject) { return Meter(subject); });
+//   std::optional<Failure> failure = subjects_.for_each([&](Meter& meter, std::string_view dir) { meter.measure(dir); });
+//   batch_.send(now_ns);
+//   if (failure) throw *failure;
+//
+// All of it is used on the instance's strand.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "koordetector/plugin.hpp"
+
+namespace koord::plugin {
+
+// A pod, a container of a pod, or a container, service or cgroup outside any pod.
+struct Subject {
+  std::uint64_t handle;                        // of its series
+  std::string_view cgroup_dir;                 // never empty
+  const koord_pod* pod = nullptr;              // the pod, or the one the container belongs to
+  const koord_container* container = nullptr;  // nullptr: the subject is the pod itself
+  // All three are valid as long as the snapshot.
+
+  bool is_pod() const { return container == nullptr; }
+};
+
+// One Meter for each subject of the newest snapshot that has a cgroup. A container that waits or has terminated is left
+// out. A subject whose cgroup is another now gets a new meter.
+template <class Meter>
+class Subjects {
+ public:
+  // Brings the meters in line with the snapshot: makes those that are missing with make(const Subject&) and drops those
+  // whose subject is gone. Does nothing when the pods have not changed since the last time; true when they have.
+  template <class Make>
+  bool follow(const Snapshot& snapshot, Make&& make) {
+    if (snapshot.version(KOORD_ON_PODS) == version_) return false;
+    Entries next;
+    const auto keep_or_make = [&](const Subject& subject) {
+      if (subject.cgroup_dir.empty()) return;
+      auto known = entries_.find(subject.handle);
+      if (known != entries_.end() && known->second.cgroup_dir == subject.cgroup_dir)
+        next.insert(entries_.extract(known));
+      else
+        next.try_emplace(subject.handle, std::string(subject.cgroup_dir), make(subject));
+    };
+    for (const koord_pod& pod : snapshot.pods()) {
+      keep_or_make({pod.handle, view(pod.cgroup_dir), &pod, nullptr});
+      for (const koord_container& container : containers_of(pod))
+        if (may_run(container)) keep_or_make({container.handle, view(container.cgroup_dir), &pod, &container});
+    }
+    for (const koord_container& container : snapshot.containers())
+      if (may_run(container)) keep_or_make({container.handle, view(container.cgroup_dir), nullptr, &container});
+    entries_ = std::move(next);
+    version_ = snapshot.version(KOORD_ON_PODS);
+    return true;
+  }
+
+  // Forgets all, so that the next follow() makes every meter anew.
+  void clear() {
+    entries_.clear();
+    version_ = 0;
+  }
+
+  std::size_t size() const { return entries_.size(); }
+  Meter* find(std::uint64_t handle) {
+    auto at = entries_.find(handle);
+    return at == entries_.end() ? nullptr : &at->second.meter;
+  }
+
+  // Calls each(meter, cgroup_dir) for every subject, in no order. A Failure of one does not keep the others from their
+  // turn; the last one is returned, to be thrown when what was measured has been sent.
+  template <class Each>
+  std::optional<Failure> for_each(Each&& each) {
+    std::optional<Failure> failure;
+    for (auto& [handle, entry] : entries_) {
+      try {
+        each(entry.meter, std::string_view(entry.cgroup_dir));
+      } catch (const Failure& failed) {
+        failure = failed;
+      }
+    }
+    return failure;
+  }
+
+ private:
+  struct Entry {
+    Entry(std::string dir, Meter&& made) : cgroup_dir(std::move(dir)), meter(std::move(made)) {}
+    std::string cgroup_dir;
+    Meter meter;
+  };
+  using Entries = std::unordered_map<std::uint64_t, Entry>;
+
+  static bool may_run(const koord_container& container) {
+    return container.state != KOORD_CONTAINER_WAITING && container.state != KOORD_CONTAINER_TERMINATED;
+  }
+
+  std::uint64_t version_ = 0;
+  Entries entries_;
+};
+
+// Values of one logical file (koord.cgroup/1) of a cgroup that may not be there yet or any more: both are ordinary, so they
+// read as "nothing now", and the file is looked for again from time to time. A file that this kernel lacks reads as nothing
+// for good.
+template <std::size_t N>
+class CgroupValues {
+ public:
+  // A pod is often known before its cgroup is made.
+  static constexpr std::uint64_t kRetryNs = 5'000'000'000;
+
+  CgroupValues(std::string_view file, const std::array<std::string_view, N>& keys) : file_(file), keys_(keys) {}
+
+  struct Reading {
+    std::int64_t values[N] = {};  // KOORD_ABSENT for a key that this kernel lacks
+    std::uint64_t read_ns = 0;    // host time of the read: rates are over this
+  };
+
+  // Nothing: no such cgroup, or no such file. Throws Failure when the file is there and cannot be read.
+  std::optional<Reading> read(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
+                              std::uint64_t now_ns) {
+    if (!open_ && !open(host, cgroup, dir, now_ns)) return std::nullopt;
+    Reading reading;
+    const koord_status status = open_.read(reading.values, &reading.read_ns);
+    if (status == KOORD_OK) return reading;
+    if (status != KOORD_E_GONE) throw cannot("read", status, dir);
+    open_ = CgroupFile();
+    retry_ns_ = now_ns + kRetryNs;
+    return std::nullopt;
+  }
+
+  // This kernel, or this cgroup's hierarchy, does not have the file.
+  bool unsupported() const { return unsupported_; }
+
+ private:
+  bool open(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::uint64_t now_ns) {
+    if (unsupported_ || now_ns < retry_ns_) return false;
+    const koord_status status = open_.open(host, cgroup, dir, file_, keys_.data(), N);
+    if (status == KOORD_OK) return true;
+    unsupported_ = status == KOORD_E_UNSUPPORTED;
+    retry_ns_ = now_ns + kRetryNs;
+    if (!unsupported_ && status != KOORD_E_GONE) throw cannot("open", status, dir);
+    return false;
+  }
+  Failure cannot(const char* what, koord_status status, std::string_view dir) const {
+    return {status, std::string("cannot ") + what + " " + std::string(file_) + " of the cgroup '" + std::string(dir) + "'"};
+  }
+
+  std::string_view file_;  // a literal, and so are the keys
+  std::array<std::string_view, N> keys_;
+  CgroupFile open_;
+  std::uint64_t retry_ns_ = 0;
+  bool unsupported_ = false;
+};
+
+}  // namespace koord::plugin
