@@ -1216,6 +1216,9 @@ impl<T: ExternalAdvisor> Table<T> {
         url: Some(url::<T>),
         map_sample: Some(map_sample::<T>),
         map_metric: Some(map_metric::<T>),
+        targets: None,
+        on_target: None,
+        map_series: None,
     };
 }
 
@@ -2029,6 +2032,51 @@ pub mod abi {
 
     #[repr(C)]
     #[derive(Clone, Copy)]
+    pub struct koord_scrape_target {
+        pub struct_size: u32,
+        pub rsv: u32,
+        pub name: koord_str,
+        pub url: koord_str,
+        pub ca_file: koord_str,
+        pub certificate_file: koord_str,
+        pub key_file: koord_str,
+        pub server_name: koord_str,
+        pub token_file: koord_str,
+        pub period_ns: u64,
+        pub timeout_ns: u64,
+        pub max_body_bytes: u64,
+        pub max_samples: u64,
+        pub max_series: u64,
+    }
+
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct koord_scrape_targets {
+        pub struct_size: u32,
+        pub rsv: u32,
+        pub r#impl: *mut c_void,
+        pub add: Option<
+            unsafe extern "C" fn(
+                targets: *const koord_scrape_targets,
+                target: *const koord_scrape_target,
+            ) -> koord_status,
+        >,
+    }
+
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct koord_series_map {
+        pub struct_size: u32,
+        pub rsv: u32,
+        pub r#impl: *mut c_void,
+        pub subject: Option<unsafe extern "C" fn(map: *const koord_series_map, handle: u64) -> koord_status>,
+        pub label: Option<
+            unsafe extern "C" fn(map: *const koord_series_map, name: koord_str, value: koord_str) -> koord_status,
+        >,
+    }
+
+    #[repr(C)]
+    #[derive(Clone, Copy)]
     pub struct koord_external_advisor {
         pub life: koord_lifecycle,
         pub url: Option<
@@ -2051,6 +2099,19 @@ pub mod abi {
                 buf: *mut c_char,
                 cap: u64,
                 need: *mut u64,
+            ) -> koord_status,
+        >,
+        pub targets:
+            Option<unsafe extern "C" fn(instance: *mut c_void, targets: *const koord_scrape_targets) -> koord_status>,
+        pub on_target: Option<unsafe extern "C" fn(instance: *mut c_void, name: koord_str) -> koord_status>,
+        pub map_series: Option<
+            unsafe extern "C" fn(
+                instance: *mut c_void,
+                metric: koord_str,
+                labels: *const koord_label,
+                n: u32,
+                stride: u32,
+                map: *const koord_series_map,
             ) -> koord_status,
         >,
     }
@@ -2194,7 +2255,10 @@ pub mod abi {
         const _: () = assert!(size_of::<koord_svc_audit>() == 16);
         const _: () = assert!(size_of::<koord_lifecycle>() == 56);
         const _: () = assert!(size_of::<koord_advisor>() == 64);
-        const _: () = assert!(size_of::<koord_external_advisor>() == 80);
+        const _: () = assert!(size_of::<koord_scrape_target>() == 160);
+        const _: () = assert!(size_of::<koord_scrape_targets>() == 24);
+        const _: () = assert!(size_of::<koord_series_map>() == 32);
+        const _: () = assert!(size_of::<koord_external_advisor>() == 104);
         const _: () = assert!(size_of::<koord_qos_strategy>() == 72);
         const _: () = assert!(size_of::<koord_hook_request>() == 64);
         const _: () = assert!(size_of::<koord_hook_response>() == 32);

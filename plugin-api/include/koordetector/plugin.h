@@ -518,11 +518,42 @@ typedef struct koord_advisor {
   koord_status (*collect)(void *self, uint64_t now_ns, uint64_t deadline_ns);
 } koord_advisor;
 
+/* An endpoint of several. Empty and zero: what the host thinks right; it may lower what is too much. The host opens the
+ * files, and so only for the node's own plugins (plugins.ownDirectories): KOORD_E_DENIED for others. */
+typedef struct koord_scrape_target {
+  uint32_t struct_size, rsv;
+  koord_str name;       /* tells it from the others; shown to operators */
+  koord_str url;        /* as url() has it; "https://127.0.0.1:10250/metrics", or a file, "file:/dir/x.prom" */
+  koord_str ca_file;    /* PEM: whom to believe, in place of the system's authorities */
+  koord_str certificate_file, key_file; /* PEM: who we are */
+  koord_str server_name;                /* whom the certificate must be for, in place of the URL's host */
+  koord_str token_file;                 /* a bearer token; read for each scrape */
+  uint64_t period_ns, timeout_ns;       /* period: rounded up to ticks, 0 is each tick */
+  uint64_t max_body_bytes, max_samples, max_series;
+} koord_scrape_target;
+
+typedef struct koord_scrape_targets {
+  uint32_t struct_size, rsv;
+  void *impl;
+  /* KOORD_E_INVALID: a name or a URL that is none, or a name twice; KOORD_E_AGAIN: there are too many. [in-call] */
+  koord_status (*add)(const struct koord_scrape_targets *targets, const koord_scrape_target *target);
+} koord_scrape_targets;
+
+/* What becomes of one scraped series. */
+typedef struct koord_series_map {
+  uint32_t struct_size, rsv;
+  void *impl;
+  /* It is of this pod or container, a handle from koord.state/1: the host labels it so, and ends it with its subject. */
+  koord_status (*subject)(const struct koord_series_map *map, uint64_t handle);
+  /* A label more, or another value of one that there is; an empty value takes it away. */
+  koord_status (*label)(const struct koord_series_map *map, koord_str name, koord_str value);
+} koord_series_map;
+
 /* "koord.external-advisor/1": brings in another program's metrics; the host scrapes. */
 typedef struct koord_external_advisor {
   koord_lifecycle life;
-  /* Required. "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics"; asked at start and after a
-   * configuration event. [strand] */
+  /* Required, unless there is targets(). "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics"; asked at start
+   * and after a configuration event. [strand] */
   koord_status (*url)(void *self, char *buf, uint64_t cap, uint64_t *need);
   /* Optional. See one scraped sample, change its value; non-zero drops it. Of a histogram once for all of its lines,
    * with the count as the value, which stays as it is. After KOORD_E_PANIC nothing of the scrape is taken. [strand] */
@@ -532,6 +563,17 @@ typedef struct koord_external_advisor {
    * out. Asked once for each metric, before map_sample(), and again after a configuration event. Without it a metric
    * keeps its name, and one whose name is taken (host_, http_, plugin_, store_ are the host's) is left out. [strand] */
   koord_status (*map_metric)(void *self, koord_str name, char *buf, uint64_t cap, uint64_t *need);
+
+  /* Optional, in place of url(): adds all endpoints that there are now. Asked before each tick, so be quick; a target that
+   * is not there any more ends with its series, one that has changed begins anew. After a failure those before stay. [strand] */
+  koord_status (*targets)(void *self, const koord_scrape_targets *targets);
+  /* Optional. The map_… calls that follow are about the target of this name. [strand] */
+  koord_status (*on_target)(void *self, koord_str name);
+  /* Optional. Whose a series is and how it is labelled. Asked once for each series, before map_sample() and only of metrics
+   * that map_metric() keeps; again after a configuration event, and when its subject has ended. KOORD_E_AGAIN leaves it out
+   * of this scrape and is asked again in the next; any other non-zero leaves it out for good. [strand] */
+  koord_status (*map_series)(void *self, koord_str metric, const koord_label *labels, uint32_t n, uint32_t stride,
+                             const koord_series_map *map);
 } koord_external_advisor;
 
 /* "koord.qos-strategy/1": decides which knobs to turn, through koord.knobs/1 only. */
@@ -654,7 +696,10 @@ KOORD_ASSERT_(sizeof(koord_svc_evict) == 16);
 KOORD_ASSERT_(sizeof(koord_svc_audit) == 16);
 KOORD_ASSERT_(sizeof(koord_lifecycle) == 56);
 KOORD_ASSERT_(sizeof(koord_advisor) == 64);
-KOORD_ASSERT_(sizeof(koord_external_advisor) == 80);
+KOORD_ASSERT_(sizeof(koord_scrape_target) == 160);
+KOORD_ASSERT_(sizeof(koord_scrape_targets) == 24);
+KOORD_ASSERT_(sizeof(koord_series_map) == 32);
+KOORD_ASSERT_(sizeof(koord_external_advisor) == 104);
 KOORD_ASSERT_(sizeof(koord_qos_strategy) == 72);
 KOORD_ASSERT_(sizeof(koord_hook_request) == 64);
 KOORD_ASSERT_(sizeof(koord_hook_response) == 32);

@@ -426,13 +426,68 @@ class Advisor : public Plugin {
   virtual void collect(std::uint64_t /*now_ns*/, std::uint64_t /*deadline_ns*/) {}
 };
 
+// One endpoint of several; what is empty or zero is the host's choice.
+struct ScrapeTarget {
+  std::string name, url;
+  std::string ca_file = {}, certificate_file = {}, key_file = {}, server_name = {}, token_file = {};
+  std::chrono::nanoseconds period{}, timeout{};
+  std::uint64_t max_body_bytes = 0, max_samples = 0, max_series = 0;
+};
+
+// Adds endpoints; valid in the call.
+class ScrapeTargets {
+ public:
+  explicit ScrapeTargets(const koord_scrape_targets* targets) : targets_(targets) {}
+  void add(const ScrapeTarget& t) const {
+    const koord_scrape_target target = {sizeof target,
+                                        0,
+                                        str(t.name),
+                                        str(t.url),
+                                        str(t.ca_file),
+                                        str(t.certificate_file),
+                                        str(t.key_file),
+                                        str(t.server_name),
+                                        str(t.token_file),
+                                        static_cast<std::uint64_t>(t.period.count()),
+                                        static_cast<std::uint64_t>(t.timeout.count()),
+                                        t.max_body_bytes,
+                                        t.max_samples,
+                                        t.max_series};
+    check(targets_->add(targets_, &target), "adding the target '" + t.name + "'");
+  }
+
+ private:
+  const koord_scrape_targets* targets_;
+};
+
+// What becomes of a series; valid in the call.
+class SeriesMap {
+ public:
+  explicit SeriesMap(const koord_series_map* map) : map_(map) {}
+  void subject(std::uint64_t handle) const { check(map_->subject(map_, handle), "setting the subject of a series"); }
+  void label(std::string_view name, std::string_view value) const {
+    check(map_->label(map_, str(name), str(value)), "setting a label of a series");
+  }
+
+ private:
+  const koord_series_map* map_;
+};
+
+enum class SeriesFate { kept, not_now, dropped };
+
+// Overrides url() or targets().
 class ExternalAdvisor : public Plugin {
  public:
-  virtual std::string url() = 0;
+  virtual std::string url() { throw Failure(KOORD_E_UNSUPPORTED, "there is no url()"); }
+  virtual void targets(const ScrapeTargets& /*targets*/) {}
+  virtual void on_target(std::string_view /*name*/) {}
   // What the metric is called here; nothing leaves it out.
   virtual std::optional<std::string> map_metric(std::string_view name) { return std::string(name); }
   // False drops the sample.
   virtual bool map_sample(std::string_view /*name*/, Strided<koord_label> /*labels*/, double& /*value*/) { return true; }
+  virtual SeriesFate map_series(std::string_view /*metric*/, Strided<koord_label> /*labels*/, const SeriesMap& /*map*/) {
+    return SeriesFate::kept;
+  }
 };
 
 class QosStrategy : public Plugin {
@@ -515,14 +570,34 @@ struct ExternalAdvisorTable {
     return kept ? guarded : KOORD_E_GONE;
   }
 
+  static koord_status targets(void* self, const koord_scrape_targets* list) noexcept {
+    return Thunks<T>::call(self, [=](T& p) { p.targets(ScrapeTargets(list)); });
+  }
+  static koord_status on_target(void* self, koord_str name) noexcept {
+    return Thunks<T>::call(self, [=](T& p) { p.on_target(view(name)); });
+  }
+  static koord_status map_series(void* self, koord_str metric, const koord_label* labels, std::uint32_t n, std::uint32_t stride,
+                                 const koord_series_map* map) noexcept {
+    SeriesFate fate = SeriesFate::kept;
+    koord_status guarded = Thunks<T>::call(self, [&](T& p) { fate = p.map_series(view(metric), {labels, n, stride}, SeriesMap(map)); });
+    if (guarded != KOORD_OK || fate == SeriesFate::kept) return guarded;
+    return fate == SeriesFate::not_now ? KOORD_E_AGAIN : KOORD_E_GONE;
+  }
+
   // Only what T overrides is called.
+  static constexpr bool kHasTargets = !std::is_same_v<decltype(&T::targets), decltype(&ExternalAdvisor::targets)>;
+  static constexpr bool kTakesTargets = !std::is_same_v<decltype(&T::on_target), decltype(&ExternalAdvisor::on_target)>;
+  static constexpr bool kMapsSeries = !std::is_same_v<decltype(&T::map_series), decltype(&ExternalAdvisor::map_series)>;
   static constexpr bool kMapsSamples =
       !std::is_same_v<decltype(&T::map_sample), decltype(&ExternalAdvisor::map_sample)>;
   static constexpr bool kMapsMetrics =
       !std::is_same_v<decltype(&T::map_metric), decltype(&ExternalAdvisor::map_metric)>;
   static constexpr koord_external_advisor table = {Thunks<T>::lifecycle(sizeof(koord_external_advisor)), url,
                                                    kMapsSamples ? map_sample : nullptr,
-                                                   kMapsMetrics ? map_metric : nullptr};
+                                                   kMapsMetrics ? map_metric : nullptr,
+                                                   kHasTargets ? targets : nullptr,
+                                                   kTakesTargets ? on_target : nullptr,
+                                                   kMapsSeries ? map_series : nullptr};
 };
 
 template <class T>

@@ -74,7 +74,7 @@ koord_status handle(void* self, const koord_hook_request*, const koord_hook_resp
 const koord_advisor table{LIFE(koord_advisor), collect};
 #elif PUPPET_KIND == 2
 #define KIND "koord.external-advisor/1"
-const koord_external_advisor table{LIFE(koord_external_advisor), url, nullptr, nullptr};
+const koord_external_advisor table{LIFE(koord_external_advisor), url, nullptr, nullptr, nullptr, nullptr, nullptr};
 #elif PUPPET_KIND == 3
 #define KIND "koord.qos-strategy/1"
 const koord_qos_strategy table{LIFE(koord_qos_strategy), evaluate, nullptr};

@@ -142,7 +142,7 @@ static const koord_advisor advisor = {
 static const koord_qos_strategy strategy = {{sizeof strategy, 0, create, init_strategy, NULL, on_event, NULL, destroy}, evaluate, NULL};
 static const koord_runtime_hook hook = {{sizeof hook, 0, create, init, NULL, NULL, NULL, destroy},
                                         KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER, 0, handle};
-static const koord_external_advisor external = {{sizeof external, 0, create, init, NULL, NULL, NULL, destroy}, url, map_sample, NULL};
+static const koord_external_advisor external = {{sizeof external, 0, create, init, NULL, NULL, NULL, destroy}, url, map_sample, NULL, NULL, NULL, NULL};
 
 static const char schema[] = "{\"type\":\"object\",\"properties\":{\"capAbove\":{\"type\":\"number\"},\"url\":{\"type\":\"string\"}},\"additionalProperties\":false}";
 static const koord_class classes[] = {
