@@ -39,6 +39,13 @@ std::int64_t parse_hundredths(std::string_view text) {
   return whole * 100 + part;
 }
 
+// Not known unless both are.
+std::int64_t sum(std::int64_t left, std::int64_t right) {
+  if (left == kAbsent || right == kAbsent) return kAbsent;
+  std::int64_t result;
+  return __builtin_add_overflow(left, right, &result) ? kLargest : result;
+}
+
 }  // namespace
 
 std::int64_t parse_value(std::string_view text) {
@@ -80,10 +87,17 @@ void Extraction::add(const KeySpec& spec, std::size_t slot) {
     case Format::flat:
       wanted.line = spec.kernel_key;
       break;
-    case Format::numa:
-      wanted.line = spec.kernel_key;
-      wanted.word = spec.key;
+    case Format::numa: {
+      std::string_view lines = spec.kernel_key;
+      wanted.line = next_word(lines).value_or("");
+      wanted.word = spec.key.substr(spec.key.rfind(' ') + 1);
+      if (std::optional<std::string_view> second = next_word(lines)) {
+        wanted_.push_back(wanted);
+        wanted.line = *second;
+        wanted.addend = true;
+      }
       break;
+    }
     case Format::pressure: {
       std::string_view rest = spec.kernel_key;
       wanted.line = next_word(rest).value_or("");
@@ -133,27 +147,31 @@ void Extraction::from_flat(std::string_view text, std::span<std::int64_t> values
 }
 
 // Lines of "name word=value …"; on v1 the name is itself an assignment.
-void Extraction::from_assignments(std::string_view text, std::span<std::int64_t> values) const {
+void Extraction::from_assignments(std::string_view text, std::span<std::int64_t> values) {
+  for (Wanted& wanted : wanted_) wanted.found = kAbsent;
   while (std::optional<std::string_view> line = next_field(text, '\n')) {
     std::string_view name = next_word(*line).value_or("");
     name = name.substr(0, name.find('='));
     bool any =
         std::any_of(wanted_.begin(), wanted_.end(), [name](const Wanted& w) { return w.line == name; });
     if (!any) continue;
-    while (std::optional<std::string_view> word = next_word(*line)) from_assignment(name, *word, values);
+    while (std::optional<std::string_view> word = next_word(*line)) from_assignment(name, *word);
+  }
+  for (const Wanted& wanted : wanted_) {
+    std::int64_t& value = values[wanted.slot];
+    value = wanted.addend ? sum(value, wanted.found) : wanted.found;
   }
 }
 
-void Extraction::from_assignment(std::string_view line_name, std::string_view word,
-                                 std::span<std::int64_t> values) const {
+void Extraction::from_assignment(std::string_view line_name, std::string_view word) {
   std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return;
   std::string_view name = word.substr(0, equals);
   std::string_view value = word.substr(equals + 1);
-  for (const Wanted& wanted : wanted_) {
+  for (Wanted& wanted : wanted_) {
     if (wanted.line != line_name || wanted.word != name) continue;
     bool average = format_ == Format::pressure && name.starts_with("avg");
-    values[wanted.slot] = average ? parse_hundredths(value) : convert(parse_value(value), wanted.conversion);
+    wanted.found = average ? parse_hundredths(value) : convert(parse_value(value), wanted.conversion);
   }
 }
 

@@ -36,14 +36,15 @@ class Extraction {
     std::string word;  // the name within the line
     std::size_t position = 0;
     std::size_t slot = 0;
+    bool addend = false;  // is added to the slot's value so far (numa)
+    std::int64_t found = kAbsent;  // in this text (assignments only)
     Conversion conversion = Conversion::none;
   };
 
   void from_words(std::string_view text, std::span<std::int64_t> values) const;
   void from_flat(std::string_view text, std::span<std::int64_t> values);
-  void from_assignments(std::string_view text, std::span<std::int64_t> values) const;
-  void from_assignment(std::string_view line_name, std::string_view word,
-                       std::span<std::int64_t> values) const;
+  void from_assignments(std::string_view text, std::span<std::int64_t> values);
+  void from_assignment(std::string_view line_name, std::string_view word);
 
   Format format_;
   std::vector<Wanted> wanted_;

@@ -16,10 +16,14 @@ constexpr KeySpec kUsageKeysV2[] = {{"usage_ns", 0, "usage_usec", micro_to_nano}
 constexpr KernelFile kCpuStat[] = {{Controller::cpu, "cpu.stat", Format::flat}};
 constexpr KeySpec kCpuStatKeysV1[] = {{"nr_periods", 0, "nr_periods"},
                                       {"nr_throttled", 0, "nr_throttled"},
-                                      {"throttled_ns", 0, "throttled_time"}};
+                                      {"throttled_ns", 0, "throttled_time"},
+                                      {"nr_bursts", 0, "nr_bursts"},
+                                      {"burst_ns", 0, "burst_time"}};
 constexpr KeySpec kCpuStatKeysV2[] = {{"nr_periods", 0, "nr_periods"},
                                       {"nr_throttled", 0, "nr_throttled"},
-                                      {"throttled_ns", 0, "throttled_usec", micro_to_nano}};
+                                      {"throttled_ns", 0, "throttled_usec", micro_to_nano},
+                                      {"nr_bursts", 0, "nr_bursts"},
+                                      {"burst_ns", 0, "burst_usec", micro_to_nano}};
 
 constexpr KernelFile kCpuMaxV1[] = {{Controller::cpu, "cpu.cfs_quota_us", Format::words},
                                     {Controller::cpu, "cpu.cfs_period_us", Format::words}};
@@ -40,6 +44,27 @@ constexpr KernelFile kMemoryLimitV1[] = {{Controller::memory, "memory.limit_in_b
 constexpr KernelFile kMemoryLimitV2[] = {{Controller::memory, "memory.max", Format::words}};
 constexpr KeySpec kMemoryLimitKeysV1[] = {{"limit_bytes", 0, "0", huge_is_unlimited}};
 constexpr KeySpec kMemoryLimitKeysV2[] = {{"limit_bytes", 0, "0"}};
+
+constexpr KernelFile kMemoryPeakV1[] = {{Controller::memory, "memory.max_usage_in_bytes", Format::words}};
+constexpr KernelFile kMemoryPeakV2[] = {{Controller::memory, "memory.peak", Format::words}};
+constexpr KeySpec kMemoryPeakKeys[] = {{"peak_bytes", 0, "0"}};
+
+// v1's memsw counts memory and swap together; what is swapped out stands in memory.stat.
+constexpr KernelFile kMemorySwapV1[] = {{Controller::memory, "memory.stat", Format::flat}};
+constexpr KernelFile kMemorySwapV2[] = {{Controller::memory, "memory.swap.current", Format::words}};
+constexpr KeySpec kMemorySwapKeysV1[] = {{"swap_bytes", 0, "total_swap"}};
+constexpr KeySpec kMemorySwapKeysV2[] = {{"swap_bytes", 0, "0"}};
+
+// v1 counts in the cgroup itself what happened to its own limit and its own processes.
+constexpr KernelFile kMemoryEventsV1[] = {{Controller::memory, "memory.oom_control", Format::flat},
+                                          {Controller::memory, "memory.failcnt", Format::words}};
+constexpr KernelFile kMemoryEventsV2[] = {{Controller::memory, "memory.events", Format::flat}};
+constexpr KernelFile kLocalMemoryEventsV2[] = {{Controller::memory, "memory.events.local", Format::flat}};
+constexpr KeySpec kMemoryEventsKeysV1[] = {
+    {"oom_kill", 0, "oom_kill"}, {"under_oom", 0, "under_oom"}, {"max", 1, "0"}};
+constexpr KeySpec kMemoryEventsKeysV2[] = {{"low", 0, "low"},           {"high", 0, "high"},
+                                           {"max", 0, "max"},           {"oom", 0, "oom"},
+                                           {"oom_kill", 0, "oom_kill"}, {"oom_group_kill", 0, "oom_group_kill"}};
 
 constexpr KernelFile kMemoryStat[] = {{Controller::memory, "memory.stat", Format::flat}};
 // v1's rss is v2's anon, v1's cache is v2's file; both caches contain shmem.
@@ -91,8 +116,15 @@ constexpr KeySpec kMemoryStatKeysV2[] = {
 
 constexpr KernelFile kNumaStat[] = {{Controller::memory, "memory.numa_stat", Format::numa}};
 // v1's plain lines count the cgroup's own pages only; a pod's pages are in its containers.
-constexpr KeySpec kNumaKeysV1[] = {{"N0", 0, "hierarchical_anon", pages_to_bytes}};
-constexpr KeySpec kNumaKeysV2[] = {{"N0", 0, "anon"}};
+constexpr KeySpec kNumaKeysV1[] = {{"N0", 0, "hierarchical_anon", pages_to_bytes},
+                                   {"anon N0", 0, "hierarchical_anon", pages_to_bytes},
+                                   {"file N0", 0, "hierarchical_file", pages_to_bytes},
+                                   {"unevictable N0", 0, "hierarchical_unevictable", pages_to_bytes}};
+// v1's lines are the LRU lists, where a page of shmem is anonymous; v2's "anon" and "file" are not.
+constexpr KeySpec kNumaKeysV2[] = {{"N0", 0, "anon"},
+                                   {"anon N0", 0, "inactive_anon active_anon"},
+                                   {"file N0", 0, "inactive_file active_file"},
+                                   {"unevictable N0", 0, "unevictable"}};
 
 constexpr KernelFile kPids[] = {{Controller::pids, "pids.current", Format::words}};
 constexpr KeySpec kPidsKeys[] = {{"pids", 0, "0"}};
@@ -117,6 +149,10 @@ constexpr LogicalFile kLogicalFiles[] = {
     {"cpu.shares", {kSharesV1, kSharesKeysV1}, {kSharesV2, kSharesKeysV2}},
     {"memory.usage", {kMemoryUsageV1, kMemoryUsageKeys}, {kMemoryUsageV2, kMemoryUsageKeys}},
     {"memory.limit", {kMemoryLimitV1, kMemoryLimitKeysV1}, {kMemoryLimitV2, kMemoryLimitKeysV2}},
+    {"memory.peak", {kMemoryPeakV1, kMemoryPeakKeys}, {kMemoryPeakV2, kMemoryPeakKeys}},
+    {"memory.swap", {kMemorySwapV1, kMemorySwapKeysV1}, {kMemorySwapV2, kMemorySwapKeysV2}},
+    {"memory.events", {kMemoryEventsV1, kMemoryEventsKeysV1}, {kMemoryEventsV2, kMemoryEventsKeysV2}},
+    {"memory.events.local", {kMemoryEventsV1, kMemoryEventsKeysV1}, {kLocalMemoryEventsV2, kMemoryEventsKeysV2}},
     {"memory.stat", {kMemoryStat, kMemoryStatKeysV1}, {kMemoryStat, kMemoryStatKeysV2}},
     {"memory.numa_stat", {kNumaStat, kNumaKeysV1}, {kNumaStat, kNumaKeysV2}},
     {"pids.current", {kPids, kPidsKeys}, {kPids, kPidsKeys}},
@@ -130,14 +166,22 @@ bool is_numa_node(std::string_view key) {
          key.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
+// "anon N3" is the row of "anon N0" for another node.
+std::optional<KeySpec> find_numa_key(std::span<const KeySpec> keys, std::string_view key) {
+  std::size_t node = key.rfind(' ') + 1;
+  if (!is_numa_node(key.substr(node))) return std::nullopt;
+  for (KeySpec spec : keys) {
+    if (spec.key.substr(0, spec.key.rfind(' ') + 1) != key.substr(0, node)) continue;
+    spec.key = key;
+    return spec;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<KeySpec> FileSpec::find(std::string_view key) const {
-  if (files.front().format == Format::numa) {
-    KeySpec any = keys.front();
-    any.key = key;
-    return is_numa_node(key) ? std::optional(any) : std::nullopt;
-  }
+  if (files.front().format == Format::numa) return find_numa_key(keys, key);
   auto found = std::find_if(keys.begin(), keys.end(), [key](const KeySpec& spec) { return spec.key == key; });
   return found == keys.end() ? std::nullopt : std::optional(*found);
 }

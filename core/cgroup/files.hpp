@@ -4,7 +4,7 @@
 // [any thread].
 //
 //   cpu.usage         usage_ns
-//   cpu.stat          nr_periods nr_throttled throttled_ns
+//   cpu.stat          nr_periods nr_throttled throttled_ns nr_bursts burst_ns (bursts since Linux 5.15)
 //   cpu.max           quota_us (-1: none) period_us
 //   cpu.shares        shares
 //   memory.usage      usage_bytes
@@ -12,11 +12,25 @@
 //   memory.stat       anon file shmem inactive_anon active_anon inactive_file active_file unevictable …
 //                     (the names of v2; v1's hierarchical total_* behind them; bytes, but pg* and
 //                     workingset_* events)
-//   memory.numa_stat  N0 N1 … (anonymous memory with all children, bytes)
+//   memory.peak       peak_bytes (v2 since Linux 5.19)
+//   memory.swap       swap_bytes (subtree)
+//   memory.events     max oom_kill; v2 only: low high oom oom_group_kill; v1 only: under_oom (0 or 1).
+//                     On v2 events of the subtree. v1 has none of it: max counts the times that this
+//                     cgroup's own limit was hit (failcnt: each attempt that failed, also one that then
+//                     succeeded), oom_kill the processes killed that were in this very cgroup.
+//   memory.events.local  the same keys of this very cgroup (v2 since Linux 5.2); on v1 as memory.events
+//   memory.numa_stat  of node 0, 1, …, with all children, bytes:
+//                     "anon N0" "file N0" "unevictable N0": the LRU lists, the same on v1 and v2: shmem and
+//                     tmpfs count as anon. anon + unevictable is what remains of a node's memory when free,
+//                     file LRU and reclaimable slab are taken off, less the kernel's own.
+//                     "N0": hierarchical_anon on v1 (an LRU list), anon on v2 (without shmem)
 //   pids.current      pids
 //   cpu.pressure, memory.pressure, io.pressure
 //                     some_avg10 some_avg60 some_avg300 (hundredths of a percent) some_total_us, full_…
-//                     likewise
+//                     likewise. v1 only with a vendor's kernel (cpuacct); else from the unified tree of a
+//                     hybrid node, if the cgroup is in it
+//
+// Statistics per device have a parser of their own: io_stat.hpp.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +73,8 @@ struct KernelFile {
 };
 
 // One key of a logical file: in which of the kernel files, and under which name there. For `words` the name
-// is the position ("0"), for `numa` it is the line, in which the key itself is the word to look for.
+// is the position ("0"); for `numa` it is the line, or two of them whose sum is meant, and the key's last word
+// is the word to look for.
 struct KeySpec {
   std::string_view key;
   std::uint8_t file = 0;
@@ -72,7 +87,7 @@ struct FileSpec {
   std::span<const KernelFile> files;
   std::span<const KeySpec> keys;
 
-  // For numa any "N<number>" is a key. nullopt for an unknown one.
+  // For numa "N0" stands for any node. nullopt for an unknown key.
   std::optional<KeySpec> find(std::string_view key) const;
 };
 

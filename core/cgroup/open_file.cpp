@@ -102,8 +102,8 @@ Result<OpenFile> OpenFile::open(const Layout& layout, std::string_view cgroup, c
                                 std::span<const std::string_view> keys, bool keep) {
   TRY(check_keys(file, keys));
   std::optional<Error> why;
-  // A v2 tree first: where both can have a file, v1's is a vendor's copy.
-  for (Version version : {Version::v2, Version::v1}) {
+  // Only pressure can be in both: in cpuacct with a vendor's kernel, and there runtimes put every container.
+  for (Version version : {Version::v1, Version::v2}) {
     if (layout.version(file.spec(version).files.front().controller) != version) continue;
     Result<OpenFile> opened = open_version(layout, cgroup, file, version, keys, keep);
     if (opened) return opened;

@@ -34,6 +34,8 @@ PLUGIN_MAY_INCLUDE = [
     'core/base/',
     'core/cgroup/extraction.hpp',
     'core/cgroup/files.hpp',
+    'core/cgroup/io_stat.hpp',
+    'core/cgroup/layout.hpp',
     'core/cgroup/names.hpp',
     'core/metric/desc.hpp',
     'core/metric/labels.hpp',

@@ -390,12 +390,21 @@ typedef struct koord_svc_fs { /* "koord.fs/1" */
 /* ---- koord.cgroup/1: typed cgroup values, the same on v1 and v2 ---------------------------------------------
  * Logical files and their keys (core/cgroup/files.hpp is the table), units normalised:
  *   "cpu.usage"        usage_ns
- *   "cpu.stat"         nr_periods nr_throttled throttled_ns
+ *   "cpu.stat"         nr_periods nr_throttled throttled_ns nr_bursts burst_ns
  *   "cpu.max"          quota_us (-1: none) period_us
  *   "memory.usage"     usage_bytes
  *   "memory.limit"     limit_bytes (-1: none)
+ *   "memory.peak"      peak_bytes
+ *   "memory.swap"      swap_bytes (subtree)
+ *   "memory.events"    max oom_kill; v2 only: low high oom oom_group_kill; v1 only: under_oom. v2: events of the
+ *                      subtree, v1: of this very cgroup, as "memory.events.local" with the same keys on both
  *   "memory.stat"      anon file inactive_anon active_anon inactive_file active_file unevictable … (bytes, subtree)
- *   "cpu.pressure" "memory.pressure" "io.pressure"   some_total_us full_total_us …
+ *   "memory.numa_stat" "anon N0" "file N0" "unevictable N0", N1 …: the node's part of the LRU lists, the same on v1
+ *                      and v2, shmem within anon; "N0": anonymous memory as the kernel's version counts it (bytes,
+ *                      subtree)
+ *   "pids.current"     pids
+ *   "cpu.pressure" "memory.pressure" "io.pressure"   some_avg10 some_avg60 some_avg300 (hundredths of a percent)
+ *                      some_total_us, full_… likewise; on v1 where the kernel or a unified tree has it
  * Source of the v1/v2 equivalences: Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst of the kernel. */
 
 typedef struct koord_svc_cgroup { /* "koord.cgroup/1" */

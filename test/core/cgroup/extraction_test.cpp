@@ -99,6 +99,14 @@ TEST_CASE("memory.numa_stat of v1 is in pages, with the children in the hierarch
   CHECK(values[0] % 20 == 0);
 }
 
+TEST_CASE("two lines of memory.numa_stat are added, and without one of them nothing is known") {
+  std::vector<KeySpec> keys = {{"anon N0", 0, "inactive_anon active_anon"}, {"anon N1", 0, "inactive_anon active_anon"}};
+  CHECK(extract(Format::numa, keys, "active_anon N0=1 N1=2\ninactive_anon N0=30 N1=40\n") == Values{31, 42});
+  CHECK(extract(Format::numa, keys, "active_anon N0=1 N1=2\ninactive_anon N0=30\n") == Values{31, kAbsent});
+  CHECK(extract(Format::numa, keys, "active_anon N0=1 N1=2\n") == Values{kAbsent, kAbsent});
+  CHECK(extract(Format::numa, keys, "active_anon N0=9223372036854775807\ninactive_anon N0=1\n")[0] == kLargest);
+}
+
 TEST_CASE("pressure: averages in hundredths, totals in microseconds") {
   std::vector<KeySpec> keys = {{"a", 0, "some avg10"}, {"b", 0, "some total"}, {"c", 0, "full avg300"}};
   std::string_view text =

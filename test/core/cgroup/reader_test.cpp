@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -35,14 +36,18 @@ Result<Values> read_once(Reader& reader, std::string_view cgroup, std::string_vi
 const FakeNode& v1_node() {
   static const FakeNode node({
       {"cgroup/cpuacct/g/cpuacct.usage", "5000000\n"},
-      {"cgroup/cpu/g/cpu.stat", "nr_periods 10\nnr_throttled 2\nthrottled_time 3000\n"},
+      {"cgroup/cpu/g/cpu.stat",
+       "nr_periods 10\nnr_throttled 2\nthrottled_time 3000\nnr_bursts 4\nburst_time 5000\n"},
       {"cgroup/cpu/g/cpu.cfs_quota_us", "20000\n"},
       {"cgroup/cpu/g/cpu.cfs_period_us", "100000\n"},
       {"cgroup/cpu/g/cpu.shares", "2597\n"},
       {"cgroup/memory/g/memory.usage_in_bytes", "8192\n"},
       {"cgroup/memory/g/memory.limit_in_bytes", "9223372036854771712\n"},
       {"cgroup/memory/g/memory.stat",
-       "cache 1\nrss 2\ntotal_cache 4096\ntotal_rss 8192\ntotal_unevictable 0\n"},
+       "cache 1\nrss 2\nswap 1\ntotal_cache 4096\ntotal_rss 8192\ntotal_unevictable 0\ntotal_swap 512\n"},
+      {"cgroup/memory/g/memory.max_usage_in_bytes", "16384\n"},
+      {"cgroup/memory/g/memory.oom_control", "oom_kill_disable 0\nunder_oom 1\noom_kill 2\n"},
+      {"cgroup/memory/g/memory.failcnt", "7\n"},
       {"cgroup/pids/g/pids.current", "3\n"},
   });
   return node;
@@ -52,12 +57,17 @@ const FakeNode& v2_node() {
   static const FakeNode node({
       {"cgroup/cgroup.controllers", "cpu memory pids\n"},
       {"cgroup/g/cpu.stat",
-       "usage_usec 5000\nuser_usec 1\nnr_periods 10\nnr_throttled 2\nthrottled_usec 3\n"},
+       "usage_usec 5000\nuser_usec 1\nnr_periods 10\nnr_throttled 2\nthrottled_usec 3\nnr_bursts 4\n"
+       "burst_usec 5\n"},
       {"cgroup/g/cpu.max", "20000 100000\n"},
       {"cgroup/g/cpu.weight", "100\n"},
       {"cgroup/g/memory.current", "8192\n"},
       {"cgroup/g/memory.max", "max\n"},
       {"cgroup/g/memory.stat", "anon 8192\nfile 4096\nunevictable 0\n"},
+      {"cgroup/g/memory.swap.current", "512\n"},
+      {"cgroup/g/memory.peak", "16384\n"},
+      {"cgroup/g/memory.events", "low 1\nhigh 2\nmax 7\noom 3\noom_kill 2\noom_group_kill 1\n"},
+      {"cgroup/g/memory.events.local", "low 0\nhigh 0\nmax 7\noom 1\noom_kill 2\noom_group_kill 0\n"},
       {"cgroup/g/pids.current", "3\n"},
       {"cgroup/g/cpu.pressure", "some avg10=1.50 avg60=0.00 avg300=0.00 total=7\n"},
   });
@@ -72,10 +82,15 @@ TEST_CASE("every logical file reads alike on v1 and v2") {
     CHECK(*read_once(reader, "g", "cpu.usage", {"usage_ns"}) == Values{5000000});
     CHECK(*read_once(reader, "g", "cpu.stat", {"throttled_ns", "nr_periods", "nr_throttled"}) ==
           Values{3000, 10, 2});
+    CHECK(*read_once(reader, "g", "cpu.stat", {"nr_bursts", "burst_ns"}) == Values{4, 5000});
     CHECK(*read_once(reader, "g", "cpu.max", {"quota_us", "period_us"}) == Values{20000, 100000});
     CHECK(*read_once(reader, "g", "cpu.shares", {"shares"}) == Values{2597});
     CHECK(*read_once(reader, "g", "memory.usage", {"usage_bytes"}) == Values{8192});
     CHECK(*read_once(reader, "g", "memory.limit", {"limit_bytes"}) == Values{-1});
+    CHECK(*read_once(reader, "g", "memory.peak", {"peak_bytes"}) == Values{16384});
+    CHECK(*read_once(reader, "g", "memory.swap", {"swap_bytes"}) == Values{512});
+    CHECK(*read_once(reader, "g", "memory.events", {"oom_kill", "max"}) == Values{2, 7});
+    CHECK(*read_once(reader, "g", "memory.events.local", {"max", "oom_kill"}) == Values{7, 2});
     CHECK(*read_once(reader, "g", "memory.stat", {"file", "anon", "unevictable"}) == Values{4096, 8192, 0});
     CHECK(*read_once(reader, "g", "pids.current", {"pids"}) == Values{3});
   }
@@ -85,6 +100,37 @@ TEST_CASE("a key that only the other version of cgroups has is absent") {
   Reader reader = reader_of(v1_node());
   CHECK(*read_once(reader, "g", "memory.stat", {"slab", "anon"}) == Values{kAbsent, 8192});
   CHECK(*read_once(reader, "g", "memory.stat", {"slab"}) == Values{kAbsent});
+}
+
+TEST_CASE("memory.events: what v1 does not count is absent, and so is what only v1 has") {
+  Reader v1 = reader_of(v1_node());
+  CHECK(*read_once(v1, "g", "memory.events", {"oom", "high", "low", "under_oom"}) ==
+        Values{kAbsent, kAbsent, kAbsent, 1});
+  Reader v2 = reader_of(v2_node());
+  CHECK(*read_once(v2, "g", "memory.events", {"oom", "high", "low", "under_oom"}) == Values{3, 2, 1, kAbsent});
+}
+
+TEST_CASE("memory.numa_stat: the LRU lists of a node read alike on v1 and v2, N0 as the version counts it") {
+  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  FakeNode v1({{"cgroup/memory/g/memory.numa_stat",
+                "total=9 N0=9\nfile=9 N0=9\nanon=9 N0=9\nunevictable=9 N0=9\nhierarchical_total=60 N0=10 N1=50\n"
+                "hierarchical_file=6 N0=1 N1=5\nhierarchical_anon=20 N0=5 N1=15\n"
+                "hierarchical_unevictable=34 N0=4 N1=30\n"}});
+  auto pages = [page](int n) { return std::to_string(n * page); };
+  FakeNode v2({{"cgroup/cgroup.controllers", "memory\n"},
+               {"cgroup/g/memory.numa_stat",
+                "anon N0=" + pages(3) + " N1=" + pages(1) + "\nfile N0=0 N1=0\ninactive_anon N0=" + pages(1) +
+                    " N1=" + pages(15) + "\nactive_anon N0=" + pages(4) + " N1=0\ninactive_file N0=0 N1=" + pages(5) +
+                    "\nactive_file N0=" + pages(1) + " N1=0\nunevictable N0=" + pages(4) + " N1=" + pages(30) + "\n"}});
+  const Keys keys = {"anon N0", "file N0", "unevictable N0", "unevictable N1", "anon N1", "anon N2"};
+  const Values expected = {5 * page, page, 4 * page, 30 * page, 15 * page, kAbsent};
+  Reader of_v1 = reader_of(v1);
+  CHECK(*read_once(of_v1, "g", "memory.numa_stat", keys) == expected);
+  CHECK(*read_once(of_v1, "g", "memory.numa_stat", {"N0", "N1"}) == Values{5 * page, 15 * page});
+  Reader of_v2 = reader_of(v2);
+  CHECK(*read_once(of_v2, "g", "memory.numa_stat", keys) == expected);
+  CHECK(*read_once(of_v2, "g", "memory.numa_stat", {"N0", "N1"}) == Values{3 * page, page});
+  CHECK(of_v2.open("g", "memory.numa_stat", Keys{"slab N0"}).error().is(std::errc::invalid_argument));
 }
 
 TEST_CASE("pressure comes from the unified tree of a hybrid node") {
@@ -100,6 +146,14 @@ TEST_CASE("pressure comes from the cpuacct tree where a vendor's kernel has it")
                  {"cgroup/unified/cgroup.controllers", ""}});
   Reader reader = reader_of(node);
   CHECK(*read_once(reader, "g", "io.pressure", {"some_avg10"}) == Values{300});
+}
+
+TEST_CASE("of a vendor's pressure and the unified tree's the vendor's is read: every container is in cpuacct") {
+  FakeNode node({{"cgroup/cpuacct/g/cpu.pressure", "some avg10=3.00 total=9\n"},
+                 {"cgroup/unified/cgroup.controllers", ""},
+                 {"cgroup/unified/g/cpu.pressure", "some avg10=2.00 total=8\n"}});
+  Reader reader = reader_of(node);
+  CHECK(*read_once(reader, "g", "cpu.pressure", {"some_avg10", "some_total_us"}) == Values{300, 9});
 }
 
 TEST_CASE("a cgroup that is not there is gone, a file that is not there is not supported") {
