@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/parse.hpp"
+#include "plugins/shared/memory/meminfo.hpp"
 
 namespace koord::node_resource {
 namespace {
@@ -22,21 +23,6 @@ Result<std::int64_t> parse_busy_ticks(std::string_view columns) {
     if (counts) busy += ticks;
   }
   return busy;
-}
-
-// The number in a line "<prefix>Key:   123 kB", in bytes.
-Result<double> find_kib(std::string_view text, std::string_view key) {
-  while (auto line = next_field(text, '\n')) {
-    std::size_t at = line->find(key);
-    if (at == std::string_view::npos || (at > 0 && (*line)[at - 1] != ' ')) continue;
-    std::string_view rest = line->substr(at + key.size());
-    if (!rest.starts_with(':')) continue;
-    rest.remove_prefix(1);
-    std::optional<std::string_view> number = next_word(rest);
-    if (!number) break;
-    return static_cast<double>(TRY(parse_uint(*number))) * 1024;
-  }
-  return not_found("no line '" + std::string(key) + "' in meminfo");
 }
 
 }  // namespace
@@ -61,15 +47,15 @@ Result<CpuTicks> parse_stat(std::string_view text) {
 }
 
 Result<double> parse_used_memory(std::string_view text) {
-  double total = TRY(find_kib(text, "MemTotal"));
-  double available = TRY(find_kib(text, "MemAvailable"));
+  double total = TRY(memory::meminfo_bytes(text, "MemTotal"));
+  double available = TRY(memory::meminfo_bytes(text, "MemAvailable"));
   return std::max(total - available, 0.0);
 }
 
 Result<double> parse_numa_used_memory(std::string_view text) {
-  double used = TRY(find_kib(text, "MemTotal"));
+  double used = TRY(memory::meminfo_bytes(text, "MemTotal"));
   for (std::string_view key : {"MemFree", "Active(file)", "Inactive(file)", "SReclaimable"})
-    used -= TRY(find_kib(text, key));
+    used -= TRY(memory::meminfo_bytes(text, key));
   return std::max(used, 0.0);
 }
 
