@@ -5,6 +5,7 @@
 //   task_storage    wakeup and switch, the begin of a wait kept in the thread's storage
 //   raw_tracepoint  the same with a hash by thread id, for kernels without BTF-typed tracepoints
 // plus, in each, one on the removal of cgroups. The user enables the programs of one way and no others.
+#define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_PERCPU_ARRAY
 #include "cgroup_slots.bpf.h"
 
 #include <bpf/bpf_tracing.h>
@@ -81,7 +82,7 @@ int BPF_PROG(sched_info_on_switch, bool preempt, struct task_struct* prev, struc
     delay = run_delay - waits->charged_ns;
     waits->charged_ns = run_delay;
   } else {
-    count_lost_wait();
+    count_lost_begin();
   }
   if (!queued && !delay) return 0;
   const struct cgroup_subsys_state* css = css_of(next);
@@ -94,7 +95,7 @@ int BPF_PROG(sched_info_on_switch, bool preempt, struct task_struct* prev, struc
 static __always_inline void begin_wait(struct task_struct* task) {
   struct thread_waits* waits = bpf_task_storage_get(&threads, task, 0, 0);
   if (!waits)
-    count_lost_wait();
+    count_lost_begin();
   else if (!waits->runnable_since_ns)
     waits->runnable_since_ns = bpf_ktime_get_ns();
 }
@@ -145,7 +146,7 @@ static __always_inline const struct cgroup_subsys_state* probed_css_of(const str
 static __always_inline void begin_hashed_wait(const struct task_struct* task) {
   __u32 tid = BPF_CORE_READ(task, pid);
   __u64 now = bpf_ktime_get_ns();
-  if (bpf_map_update_elem(&runnable_threads, &tid, &now, BPF_NOEXIST) == -E2BIG) count_lost_wait();
+  if (bpf_map_update_elem(&runnable_threads, &tid, &now, BPF_NOEXIST) == -E2BIG) count_lost_begin();
 }
 
 SEC("raw_tp/cgroup_rmdir")

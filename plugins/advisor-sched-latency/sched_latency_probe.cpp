@@ -9,7 +9,7 @@
 namespace koord::sched_latency {
 namespace {
 
-Result<std::unique_ptr<Probe>> open_source(Source source, const CgroupTree& tree,
+Result<std::unique_ptr<Probe>> open_source(Source source, const latency::CgroupTree& tree,
                                            const ProbeOptions& options) {
   if (source == Source::schedstat) return SchedstatProbe::open(tree, options);
   return BpfProbe::open(source, tree, options);
@@ -37,7 +37,7 @@ std::optional<Source> source_of(std::string_view name) {
   return std::nullopt;
 }
 
-Result<OpenedProbe> open_probe(const CgroupTree& tree, const ProbeOptions& options) {
+Result<OpenedProbe> open_probe(const latency::CgroupTree& tree, const ProbeOptions& options) {
   OpenedProbe opened;
   std::string reasons;
   for (Source source : kSources) {

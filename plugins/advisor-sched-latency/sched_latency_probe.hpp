@@ -12,10 +12,13 @@
 #include <vector>
 
 #include "core/base/result.hpp"
-#include "plugins/advisor-sched-latency/cgroup_tree.hpp"
-#include "plugins/advisor-sched-latency/sched_latency.hpp"
+#include "plugins/shared/latency/cgroup_tree.hpp"
+#include "plugins/shared/latency/histogram.hpp"
+#include "plugins/shared/latency/windows.hpp"
 
 namespace koord::sched_latency {
+
+using Reading = latency::Reading<latency::Histogram>;
 
 // Cheapest first. The first three are programs in the kernel (bpf/sched_latency); the last only reads /proc.
 enum class Source { sched_info, task_storage, raw_tracepoint, schedstat };
@@ -42,7 +45,7 @@ class Probe {
   virtual Source source() const = 0;
 
   // Running totals. The programs in the kernel see every cgroup; schedstat only the ones of `watched`.
-  virtual Result<Reading> read(std::span<const CgroupDirectory> watched) = 0;
+  virtual Result<Reading> read(std::span<const latency::CgroupDirectory> watched) = 0;
 };
 
 struct Refusal {
@@ -56,6 +59,6 @@ struct OpenedProbe {
 };
 
 // Fails when no source at all can be used; the text then has the reason of each.
-Result<OpenedProbe> open_probe(const CgroupTree& tree, const ProbeOptions& options);
+Result<OpenedProbe> open_probe(const latency::CgroupTree& tree, const ProbeOptions& options);
 
 }  // namespace koord::sched_latency

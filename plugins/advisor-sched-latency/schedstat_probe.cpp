@@ -10,7 +10,7 @@
 
 namespace koord::sched_latency {
 
-Result<std::unique_ptr<Probe>> SchedstatProbe::open(const CgroupTree& tree, const ProbeOptions& options) {
+Result<std::unique_ptr<Probe>> SchedstatProbe::open(const latency::CgroupTree& tree, const ProbeOptions& options) {
   std::unique_ptr<SchedstatProbe> probe(new SchedstatProbe(options.proc, tree.threads_file()));
   auto own = probe->waited(::getpid());
   if (!own) return std::move(own).error();
@@ -54,10 +54,10 @@ void SchedstatProbe::update(Cgroup& cgroup, const std::string& path) const {
   cgroup.begun = true;
 }
 
-Result<Reading> SchedstatProbe::read(std::span<const CgroupDirectory> watched) {
+Result<Reading> SchedstatProbe::read(std::span<const latency::CgroupDirectory> watched) {
   Reading reading;
   std::unordered_map<std::uint64_t, Cgroup> next;
-  for (const CgroupDirectory& directory : watched) {
+  for (const latency::CgroupDirectory& directory : watched) {
     auto [at, is_new] = next.try_emplace(directory.id);
     if (!is_new) continue;
     if (auto known = cgroups_.find(directory.id); known != cgroups_.end())

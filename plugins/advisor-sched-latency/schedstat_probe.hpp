@@ -15,10 +15,10 @@ namespace koord::sched_latency {
 
 class SchedstatProbe final : public Probe {
  public:
-  static Result<std::unique_ptr<Probe>> open(const CgroupTree& tree, const ProbeOptions& options);
+  static Result<std::unique_ptr<Probe>> open(const latency::CgroupTree& tree, const ProbeOptions& options);
 
   Source source() const override { return Source::schedstat; }
-  Result<Reading> read(std::span<const CgroupDirectory> watched) override;
+  Result<Reading> read(std::span<const latency::CgroupDirectory> watched) override;
 
  private:
   struct Waited {
@@ -27,7 +27,7 @@ class SchedstatProbe final : public Probe {
   };
   struct Cgroup {
     std::unordered_map<int, Waited> threads;
-    Histogram total;
+    latency::Histogram total;
     bool begun = false;
   };
 

@@ -27,9 +27,9 @@
 
 namespace {
 
-using koord::sched_latency::CgroupTotal;
-using koord::sched_latency::CgroupTree;
-using koord::sched_latency::Histogram;
+using CgroupTotal = koord::latency::CgroupTotal<koord::latency::Histogram>;
+using koord::latency::CgroupTree;
+using koord::latency::Histogram;
 using koord::sched_latency::Probe;
 using koord::sched_latency::Source;
 
@@ -67,7 +67,7 @@ struct Variant {
 }
 
 std::unique_ptr<Probe> open(Source source) {
-  auto tree = CgroupTree::find("/sys/fs/cgroup", "/proc");
+  auto tree = CgroupTree::find("cpu", "/sys/fs/cgroup", "/proc");
   if (!tree) skip(tree.error().message());
   koord::sched_latency::ProbeOptions options;
   options.only = source;

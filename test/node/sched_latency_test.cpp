@@ -23,14 +23,14 @@
 
 namespace {
 
-using koord::sched_latency::CgroupDirectory;
-using koord::sched_latency::CgroupTree;
-using koord::sched_latency::Histogram;
+using koord::latency::CgroupDirectory;
+using koord::latency::CgroupTree;
+using koord::latency::Histogram;
 using koord::sched_latency::Probe;
 using koord::sched_latency::ProbeOptions;
 using koord::sched_latency::Reading;
 using koord::sched_latency::Source;
-using koord::sched_latency::Windows;
+using Windows = koord::latency::Windows<koord::latency::Histogram>;
 using koord::test::ChildProcess;
 using koord::test::eventually;
 using koord::test::RealCgroup;
@@ -44,7 +44,7 @@ T must(koord::Result<T> result) {
 }
 
 CgroupTree real_tree() {
-  return must(CgroupTree::find("/sys/fs/cgroup", "/proc"));
+  return must(CgroupTree::find("cpu", "/sys/fs/cgroup", "/proc"));
 }
 
 // Null, after a loud line, on a kernel that does not have the source.
@@ -247,7 +247,7 @@ Reading read_all(Probe& probe) {
   return must(probe.read({no_directories, 0}));
 }
 
-bool has(const std::vector<koord::sched_latency::CgroupTotal>& cgroups, std::uint64_t id) {
+bool has(const std::vector<koord::latency::CgroupTotal<Histogram>>& cgroups, std::uint64_t id) {
   for (const auto& cgroup : cgroups)
     if (cgroup.cgroup == id) return true;
   return false;

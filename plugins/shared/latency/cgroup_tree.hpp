@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hierarchy in which scheduling latency is accounted: that of the cpu controller on cgroup v1, the v2
-// tree otherwise. Maps cgroups between the names used in the agent (directories relative to the root) and the
-// number the kernel knows them by, which is the inode number of the directory. [any thread]
+// The hierarchy in which a controller's events are accounted: the controller's own on cgroup v1, the v2 tree otherwise.
+// Maps cgroups between the names used in the agent (directories relative to the root) and the number the kernel knows
+// them by, which is the inode number of the directory. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::sched_latency {
+namespace koord::latency {
 
 struct CgroupDirectory {
   std::uint64_t id = 0;
@@ -21,8 +21,9 @@ struct CgroupDirectory {
 
 class CgroupTree {
  public:
-  // `cgroup_root`: where the trees are mounted; `proc`: to learn the hierarchy's number from self/cgroup.
-  static Result<CgroupTree> find(const std::string& cgroup_root, const std::string& proc);
+  // `controller`: as v1 names it, "cpu", "memory", "blkio". `cgroup_root`: where the trees are mounted; `proc`: to learn
+  // the hierarchy's number from self/cgroup.
+  static Result<CgroupTree> find(std::string_view controller, const std::string& cgroup_root, const std::string& proc);
 
   // As /proc/self/cgroup numbers it; 0 is cgroup v2.
   int hierarchy_id() const { return hierarchy_id_; }
@@ -43,4 +44,4 @@ class CgroupTree {
   int hierarchy_id_;
 };
 
-}  // namespace koord::sched_latency
+}  // namespace koord::latency

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cgroup of a thread, its slot, and the histogram in it; see sched_latency.h for the life of a slot.
- * Everything on the path of a switch is an array lookup; the hash is asked on the first sight of a cgroup. */
+/* The slot of a cgroup and the histograms in it; see latency_slots.h for the life of a slot. Everything that
+ * happens often is an array lookup; the hash is asked on the first sight of a cgroup.
+ *
+ * Before including it, LATENCY_HISTOGRAM_MAP says what the histograms are in: BPF_MAP_TYPE_PERCPU_ARRAY for
+ * what happens at every switch, BPF_MAP_TYPE_ARRAY for what is rarer, which costs the same memory on any number
+ * of CPUs. */
 #pragma once
 
 #include "kernel_fixes.bpf.h"
-#include "sched_latency.h"
+#include "latency_slots.h"
 
 /* Set before loading: the hierarchy to account in, as /proc/self/cgroup numbers it; 0 is cgroup v2. */
 const volatile int hierarchy_id = 0;
 
 struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, 1); /* the number of slots, set before loading; for all the maps below */
+  __uint(type, LATENCY_HISTOGRAM_MAP);
+  __uint(max_entries, 1); /* slots times kinds of delays, set before loading; the maps below: slots */
   __type(key, __u32);
-  __type(value, struct sched_latency_histogram);
+  __type(value, struct latency_histogram);
 } histograms SEC(".maps");
 
 /* Which cgroup a slot belongs to; 0: none. */
@@ -42,24 +46,24 @@ struct {
 struct {
   __uint(type, BPF_MAP_TYPE_QUEUE);
   __uint(max_entries, 1);
-  __type(value, struct sched_latency_ended);
+  __type(value, struct latency_ended);
 } ended_slots SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, SCHED_LATENCY_CACHE_ENTRIES);
+  __uint(max_entries, LATENCY_CACHE_ENTRIES);
   __type(key, __u32);
   __type(value, __u64);
 } slot_cache SEC(".maps");
 
-/* Waits of which the begin could not be kept, so that they are in no histogram. */
+/* Delays of which the begin could not be kept, so that they are in no histogram. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);
   __type(key, __u32);
   __type(value, __u64);
-} lost_waits SEC(".maps");
+} lost_begins SEC(".maps");
 
 #define CSS_ONLINE (1u << 1) /* since 3.12 */
 
@@ -70,13 +74,13 @@ static __always_inline bool is_online(const struct cgroup* cgroup) {
 static __always_inline void end_slot(__u64 id, __u32 slot) {
   /* Who removes the entry owns the slot: a removal races with a claim. */
   if (bpf_map_delete_elem(&cgroup_slots, &id)) return;
-  struct sched_latency_ended ended = {.cgroup = id, .slot = slot};
+  struct latency_ended ended = {.cgroup = id, .slot = slot};
   bpf_map_push_elem(&ended_slots, &ended, BPF_ANY);
 }
 
 static __noinline __u32 claim_slot(__u64 id) {
   __u32 slot;
-  if (bpf_map_pop_elem(&free_slots, &slot)) return SCHED_LATENCY_SLOT_UNAVAILABLE;
+  if (bpf_map_pop_elem(&free_slots, &slot)) return LATENCY_SLOT_UNAVAILABLE;
   if (bpf_map_update_elem(&cgroup_slots, &id, &slot, BPF_NOEXIST) == 0) {
     __u64* owner = bpf_map_lookup_elem(&slot_owners, &slot);
     if (owner) *owner = id;
@@ -84,7 +88,7 @@ static __noinline __u32 claim_slot(__u64 id) {
   }
   bpf_map_push_elem(&free_slots, &slot, BPF_ANY);
   __u32* others = bpf_map_lookup_elem(&cgroup_slots, &id); /* another CPU met the cgroup at the same time */
-  return others ? *others : SCHED_LATENCY_SLOT_UNAVAILABLE;
+  return others ? *others : LATENCY_SLOT_UNAVAILABLE;
 }
 
 static __always_inline __u32 find_or_claim_slot(const struct cgroup* cgroup) {
@@ -93,30 +97,30 @@ static __always_inline __u32 find_or_claim_slot(const struct cgroup* cgroup) {
   if (known) return *known;
   __u32 slot = claim_slot(id);
   /* The last thread of a removed cgroup may still run: its removal will not be announced again. */
-  if (slot != SCHED_LATENCY_SLOT_UNAVAILABLE && !is_online(cgroup)) {
+  if (slot != LATENCY_SLOT_UNAVAILABLE && !is_online(cgroup)) {
     end_slot(id, slot);
-    return SCHED_LATENCY_SLOT_UNAVAILABLE;
+    return LATENCY_SLOT_UNAVAILABLE;
   }
   return slot;
 }
 
 static __always_inline __u32 slot_of(const struct cgroup_subsys_state* css, __u64 serial) {
-  __u32 index = serial % SCHED_LATENCY_CACHE_ENTRIES;
+  __u32 index = serial % LATENCY_CACHE_ENTRIES;
   __u64* entry = bpf_map_lookup_elem(&slot_cache, &index);
-  if (!entry) return SCHED_LATENCY_NO_CGROUP_SLOT;
+  if (!entry) return LATENCY_NO_CGROUP_SLOT;
   __u64 cached = *(volatile __u64*)entry;
-  if (!cached || cached >> SCHED_LATENCY_SLOT_BITS != serial) {
-    cached = serial << SCHED_LATENCY_SLOT_BITS | find_or_claim_slot(BPF_CORE_READ(css, cgroup));
+  if (!cached || cached >> LATENCY_SLOT_BITS != serial) {
+    cached = serial << LATENCY_SLOT_BITS | find_or_claim_slot(BPF_CORE_READ(css, cgroup));
     *(volatile __u64*)entry = cached;
   }
-  __u32 slot = cached & ((1 << SCHED_LATENCY_SLOT_BITS) - 1);
-  return slot == SCHED_LATENCY_SLOT_UNAVAILABLE ? SCHED_LATENCY_NO_CGROUP_SLOT : slot;
+  __u32 slot = cached & ((1 << LATENCY_SLOT_BITS) - 1);
+  return slot == LATENCY_SLOT_UNAVAILABLE ? LATENCY_NO_CGROUP_SLOT : slot;
 }
 
 /* floor(log2) + 1, and 0 of 0, in steps: the instruction set has no count of leading zeros. */
 static __always_inline __u32 bucket_of(__u64 delay_ns) {
   __u64 us = delay_ns / 1000;
-  if (us >= 1ull << (SCHED_LATENCY_BUCKETS - 2)) return SCHED_LATENCY_BUCKETS - 1;
+  if (us >= 1ull << (LATENCY_BUCKETS - 2)) return LATENCY_BUCKETS - 1;
   __u32 bits = 0;
   if (us >> 16) us >>= 16, bits += 16;
   if (us >> 8) us >>= 8, bits += 8;
@@ -126,19 +130,28 @@ static __always_inline __u32 bucket_of(__u64 delay_ns) {
   return bits + us;
 }
 
-static __always_inline void add_delay(__u32 slot, __u64 delay_ns) {
-  struct sched_latency_histogram* histogram = bpf_map_lookup_elem(&histograms, &slot);
+/* By one writer at a time: the CPU's own copy, under its run queue's lock. */
+static __always_inline void add_delay(__u32 index, __u64 delay_ns) {
+  struct latency_histogram* histogram = bpf_map_lookup_elem(&histograms, &index);
   __u32 bucket = bucket_of(delay_ns);
-  if (!histogram || bucket >= SCHED_LATENCY_BUCKETS) return;
-  /* Plain additions: the CPU's own copy, under its run queue's lock. */
+  if (!histogram || bucket >= LATENCY_BUCKETS) return;
   histogram->sum_ns += delay_ns;
   histogram->buckets[bucket]++;
 }
 
-static __always_inline void count_lost_wait(void) {
+/* By any number of CPUs at once. */
+static __always_inline void add_delay_shared(__u32 index, __u64 delay_ns) {
+  struct latency_histogram* histogram = bpf_map_lookup_elem(&histograms, &index);
+  __u32 bucket = bucket_of(delay_ns);
+  if (!histogram || bucket >= LATENCY_BUCKETS) return;
+  __sync_fetch_and_add(&histogram->sum_ns, delay_ns);
+  __sync_fetch_and_add(&histogram->buckets[bucket], 1);
+}
+
+static __always_inline void count_lost_begin(void) {
   __u32 zero = 0;
-  __u64* lost = bpf_map_lookup_elem(&lost_waits, &zero);
-  if (lost) ++*lost;
+  __u64* lost = bpf_map_lookup_elem(&lost_begins, &zero);
+  if (lost) __sync_fetch_and_add(lost, 1);
 }
 
 static __always_inline void release_slot_of(const struct cgroup* cgroup) {

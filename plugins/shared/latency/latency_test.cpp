@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/advisor-sched-latency/sched_latency.hpp"
+#include "plugins/shared/latency/histogram.hpp"
 
 #include <doctest/doctest.h>
 
-using koord::sched_latency::added;
-using koord::sched_latency::exported_bounds_seconds;
-using koord::sched_latency::exported_cumulative;
-using koord::sched_latency::Histogram;
-using koord::sched_latency::kBuckets;
-using koord::sched_latency::mean_seconds;
-using koord::sched_latency::quantile_seconds;
-using koord::sched_latency::Reading;
-using koord::sched_latency::Windows;
+#include "plugins/shared/latency/windows.hpp"
+
+using koord::latency::added;
+using koord::latency::exported_bounds_seconds;
+using koord::latency::exported_cumulative;
+using koord::latency::Histogram;
+using koord::latency::kBuckets;
+using koord::latency::mean_seconds;
+using koord::latency::quantile_seconds;
 
 namespace {
+
+using Windows = koord::latency::Windows<Histogram>;
 
 Histogram waits(std::size_t bucket, std::uint64_t n, std::uint64_t each_ns = 1000) {
   Histogram histogram;

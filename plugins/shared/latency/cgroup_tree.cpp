@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/advisor-sched-latency/cgroup_tree.hpp"
+#include "plugins/shared/latency/cgroup_tree.hpp"
 
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 
-namespace koord::sched_latency {
+namespace koord::latency {
 namespace {
 
 struct Hierarchy {
@@ -18,18 +18,18 @@ struct Hierarchy {
   std::string controllers;
 };
 
-bool has_cpu(std::string_view controllers) {
+bool has(std::string_view controllers, std::string_view controller) {
   while (auto name = next_field(controllers, ','))
-    if (*name == "cpu") return true;
+    if (*name == controller) return true;
   return false;
 }
 
-// The line "id:controllers:path" with the cpu controller; on cgroup v2 no line names it.
-Result<Hierarchy> hierarchy_of_cpu(std::string_view self_cgroup) {
+// The line "id:controllers:path" with the controller; on cgroup v2 no line names it.
+Result<Hierarchy> hierarchy_of(std::string_view controller, std::string_view self_cgroup) {
   while (auto line = next_field(self_cgroup, '\n')) {
     auto id = next_field(*line, ':');
     auto controllers = next_field(*line, ':');
-    if (!id || !controllers || !has_cpu(*controllers)) continue;
+    if (!id || !controllers || !has(*controllers, controller)) continue;
     return Hierarchy{static_cast<int>(TRY(parse_int(*id))), std::string(*controllers)};
   }
   return Hierarchy{};
@@ -54,15 +54,18 @@ void collect(const std::string& path, std::vector<CgroupDirectory>& found) {
 
 }  // namespace
 
-Result<CgroupTree> CgroupTree::find(const std::string& cgroup_root, const std::string& proc) {
+Result<CgroupTree> CgroupTree::find(std::string_view controller, const std::string& cgroup_root,
+                                    const std::string& proc) {
   const std::string self_cgroup = TRY(read_file(proc + "/self/cgroup"));
-  const Hierarchy cpu = TRY(hierarchy_of_cpu(self_cgroup));
+  const Hierarchy own = TRY(hierarchy_of(controller, self_cgroup));
   std::vector<std::string> candidates = {cgroup_root + "/cgroup.procs",
                                          cgroup_root + "/unified/cgroup.procs"};
-  if (cpu.id != 0) candidates = {cgroup_root + "/cpu/tasks", cgroup_root + "/" + cpu.controllers + "/tasks"};
+  if (own.id != 0)
+    candidates = {cgroup_root + "/" + std::string(controller) + "/tasks", cgroup_root + "/" + own.controllers + "/tasks"};
   auto root = first_that_exists(candidates);
-  if (!root) return not_found("no tree of the cpu controller at " + join(candidates, " or "));
-  return CgroupTree(*root, cpu.id);
+  if (!root)
+    return not_found("no tree of the " + std::string(controller) + " controller at " + join(candidates, " or "));
+  return CgroupTree(*root, own.id);
 }
 
 std::string CgroupTree::path(std::string_view cgroup) const {
@@ -83,4 +86,4 @@ Result<CgroupDirectory> CgroupTree::directory(std::string_view cgroup) const {
   return CgroupDirectory{status.st_ino, where};
 }
 
-}  // namespace koord::sched_latency
+}  // namespace koord::latency

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/advisor-sched-latency/sched_latency.hpp"
+#include "plugins/shared/latency/histogram.hpp"
 
 #include <numeric>
-#include <utility>
 
-namespace koord::sched_latency {
+namespace koord::latency {
 namespace {
 
 constexpr double kSecondsPerNs = 1e-9;
@@ -22,7 +21,7 @@ bool went_back(const Histogram& before, const Histogram& now) {
   return now.count < before.count;
 }
 
-// The sum and the buckets of one CPU are not read in one moment, so a sum may lag by one wait.
+// The sum and the buckets of one CPU are not read in one moment, so a sum may lag by one delay.
 std::uint64_t minus(std::uint64_t now, std::uint64_t before) {
   return now > before ? now - before : 0;
 }
@@ -72,6 +71,10 @@ std::optional<double> mean_seconds(const Histogram& histogram) {
   return static_cast<double>(histogram.sum_ns) * kSecondsPerNs / static_cast<double>(histogram.count);
 }
 
+double sum_seconds(const Histogram& histogram) {
+  return static_cast<double>(histogram.sum_ns) * kSecondsPerNs;
+}
+
 std::vector<double> exported_bounds_seconds() {
   std::vector<double> bounds;
   for (std::size_t n = 1; n <= kExportedBounds; ++n) bounds.push_back(upper_bound_us(2 * n) * kSecondsPerUs);
@@ -90,31 +93,4 @@ std::vector<std::uint64_t> exported_cumulative(const Histogram& histogram) {
   return cumulative;
 }
 
-void Windows::take(const CgroupTotal& now, ByCgroup* totals) {
-  auto before = totals_.find(now.cgroup);
-  Histogram difference = before == totals_.end() ? now.total : added(before->second, now.total);
-  if (node_) *node_ += difference;
-  if (difference.count > 0) added_.insert_or_assign(now.cgroup, difference);
-  if (totals) totals->insert_or_assign(now.cgroup, now.total);
-}
-
-void Windows::advance(const Reading& reading) {
-  added_.clear();
-  node_.reset();
-  if (reading.unassigned) {
-    node_ = added(unassigned_.value_or(Histogram{}), *reading.unassigned);
-    unassigned_ = reading.unassigned;
-  }
-  ByCgroup totals;
-  for (const CgroupTotal& cgroup : reading.cgroups) take(cgroup, &totals);
-  for (const CgroupTotal& cgroup : reading.ended) take(cgroup, nullptr);
-  totals_ = std::move(totals);
-}
-
-const Histogram& Windows::of(std::uint64_t cgroup) const {
-  static constexpr Histogram kNothing;
-  auto found = added_.find(cgroup);
-  return found == added_.end() ? kNothing : found->second;
-}
-
-}  // namespace koord::sched_latency
+}  // namespace koord::latency

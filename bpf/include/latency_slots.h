@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What programs that measure how long something took, per cgroup, share with their user: histograms of delays,
+ * and the life of a slot.
+ *
+ * Slots. Every cgroup in which something took its time has a slot: an index into an array of histograms, one
+ * for each kind of delay that the programs tell apart. The kernel side claims a slot the first time it meets a
+ * cgroup, so a container is measured from its first delay, before any user has heard of it. When the cgroup's
+ * directory is removed, the kernel side puts the slot on `ended_slots`; the user reads the last values, clears
+ * the slot and pushes it to `free_slots`. Nothing has to search for dead cgroups and none keeps its slot. Slot
+ * 0 belongs to no cgroup: it takes the delays for which no slot was free, so that the node's total stays whole
+ * and the loss is known. */
+#pragma once
+
+#ifndef __BPF__
+#include <linux/types.h>
+#endif
+
+/* Bucket 0: less than 1 µs. Bucket n: [2^(n-1), 2^n) µs. The last: everything from 2^24 µs = 16.8 s up. */
+#define LATENCY_BUCKETS 26
+
+#define LATENCY_NO_CGROUP_SLOT 0
+
+struct latency_histogram {
+  __u64 sum_ns;
+  __u64 buckets[LATENCY_BUCKETS];
+};
+
+/* Which slot a cgroup has, found by the serial number of its state: serial << 16 | slot, 0 when empty. A
+ * collision costs a hash lookup, nothing else. UNAVAILABLE remembers that no slot was free. */
+#define LATENCY_CACHE_ENTRIES 65536
+#define LATENCY_SLOT_BITS 16
+#define LATENCY_SLOT_UNAVAILABLE 0xffff
+#define LATENCY_MAX_SLOTS 0xffff
+
+struct latency_ended {
+  __u64 cgroup;
+  __u32 slot;
+  __u32 reserved;
+};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/shared/latency/cgroup_slots.hpp"
+
+#include <bpf/bpf.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <numeric>
+#include <utility>
+
+#include "bpf/include/latency_slots.h"
+
+namespace koord::latency {
+namespace {
+
+static_assert(kBuckets == LATENCY_BUCKETS);
+static_assert(sizeof(latency_histogram) == 8 * (1 + kBuckets));
+static_assert(sizeof(latency_ended) == 16);
+static_assert(CgroupSlots::kNobody == LATENCY_NO_CGROUP_SLOT);
+
+constexpr std::uint64_t kHistogramBytes = 16u << 20;
+constexpr std::uint64_t kSlotMask = (1u << LATENCY_SLOT_BITS) - 1;
+
+void add(Histogram& total, const latency_histogram& copy) {
+  total.sum_ns += copy.sum_ns;
+  for (std::size_t i = 0; i < kBuckets; ++i) total.buckets[i] += copy.buckets[i];
+}
+
+}  // namespace
+
+CgroupSlots::CgroupSlots(std::uint32_t slots, std::uint32_t kinds, std::uint32_t copies)
+    : slots_(slots), kinds_(kinds), copies_(copies) {}
+CgroupSlots::CgroupSlots(CgroupSlots&&) noexcept = default;
+CgroupSlots& CgroupSlots::operator=(CgroupSlots&&) noexcept = default;
+CgroupSlots::~CgroupSlots() = default;
+
+// Every slot costs its size on every CPU: bounded by bytes, not by a number that is dear on a large machine.
+Result<std::uint32_t> CgroupSlots::number_for(std::uint32_t wanted, std::uint32_t kinds, bool per_cpu) {
+  const std::uint32_t copies = per_cpu ? TRY(bpf::possible_cpus()) : 1;
+  if (wanted == 0)
+    wanted = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(kHistogramBytes / (copies * kinds * sizeof(latency_histogram)), 512, 4096));
+  return std::clamp<std::uint32_t>(wanted, 2, LATENCY_MAX_SLOTS);
+}
+
+std::vector<std::pair<const char*, std::uint32_t>> CgroupSlots::map_entries(std::uint32_t slots, std::uint32_t kinds) {
+  return {{"histograms", slots * kinds},
+          {"slot_owners", slots},
+          {"cgroup_slots", slots},
+          {"free_slots", slots},
+          {"ended_slots", slots}};
+}
+
+Result<CgroupSlots> CgroupSlots::open(const bpf::Programs& programs, std::uint32_t slots, std::uint32_t kinds) {
+  const std::uint32_t copies = programs.is_per_cpu("histograms") ? TRY(bpf::possible_cpus()) : 1;
+  CgroupSlots opened(slots, kinds, copies);
+  TRY(opened.connect(programs));
+  return opened;
+}
+
+Result<void> CgroupSlots::connect(const bpf::Programs& programs) {
+  histograms_ = programs.map("histograms");
+  free_slots_ = programs.map("free_slots");
+  ended_slots_ = programs.map("ended_slots");
+  lost_map_ = programs.map("lost_begins");
+  owners_ = TRY(bpf::MappedArray::open(programs.map("slot_owners"), slots_));
+  cache_ = TRY(bpf::MappedArray::open(programs.map("slot_cache"), LATENCY_CACHE_ENTRIES));
+  for (std::uint32_t slot = slots_ - 1; slot > kNobody; --slot)
+    if (bpf_map_update_elem(free_slots_, nullptr, &slot, BPF_ANY) != 0)
+      return system_error(errno, "cannot offer a slot");
+  return {};
+}
+
+Result<void> CgroupSlots::look() {
+  TRY(take_ended());
+  forget_cached();
+  const std::uint32_t n = slots_to_read();
+  TRY(read_values(n));
+  TRY(read_lost_begins());
+  std::unordered_set<std::uint32_t> ended;
+  for (const SlotOwner& owner : ended_) ended.insert(owner.slot);
+  living_.clear();
+  for (std::uint32_t slot = kNobody + 1; slot < n; ++slot)
+    if (std::uint64_t owner = owners_.load(slot); owner != 0 && !ended.contains(slot)) living_.push_back({owner, slot});
+  return {};
+}
+
+Result<void> CgroupSlots::take_ended() {
+  latency_ended ended{};
+  while (bpf_map_lookup_and_delete_elem(ended_slots_, nullptr, &ended) == 0) ended_.push_back({ended.cgroup, ended.slot});
+  return errno == ENOENT ? Result<void>() : system_error(errno, "cannot ask for the removed cgroups");
+}
+
+// So that a last thread of a removed cgroup cannot write into a slot that has a new owner, and cgroups that found no
+// slot look again.
+void CgroupSlots::forget_cached() {
+  if (ended_.empty()) return;
+  std::unordered_set<std::uint64_t> slots = {LATENCY_SLOT_UNAVAILABLE};
+  for (const SlotOwner& owner : ended_) slots.insert(owner.slot);
+  for (std::size_t i = 0; i < cache_.size(); ++i)
+    if (std::uint64_t entry = cache_.load(i); entry != 0 && slots.contains(entry & kSlotMask)) cache_.store(i, 0);
+}
+
+std::uint32_t CgroupSlots::slots_to_read() const {
+  std::uint32_t n = slots_;
+  while (n > 1 && owners_.load(n - 1) == 0) --n;
+  return n;
+}
+
+Result<void> CgroupSlots::read_values(std::uint32_t n) {
+  const std::uint32_t wanted = n * kinds_;
+  values_.resize(std::size_t{wanted} * copies_);
+  keys_.resize(wanted);
+  std::uint32_t next = 0;
+  std::uint32_t count = wanted;
+  bpf_map_batch_opts options{};
+  options.sz = sizeof options;
+  const int status =
+      bpf_map_lookup_batch(histograms_, nullptr, &next, keys_.data(), values_.data(), &count, &options);
+  const bool is_complete = (status == 0 || errno == ENOENT) && count == wanted;
+  return is_complete ? Result<void>() : read_values_one_by_one(wanted);
+}
+
+// Before 5.13 the kernel has no batches of per-CPU arrays.
+Result<void> CgroupSlots::read_values_one_by_one(std::uint32_t n) {
+  for (std::uint32_t index = 0; index < n; ++index)
+    if (bpf_map_lookup_elem(histograms_, &index, &values_[std::size_t{index} * copies_]) != 0)
+      return system_error(errno, "cannot read a histogram");
+  return {};
+}
+
+Histogram CgroupSlots::total(std::uint32_t slot, std::uint32_t kind) const {
+  Histogram total;
+  const std::size_t first = (std::size_t{slot} * kinds_ + kind) * copies_;
+  for (std::uint32_t copy = 0; copy < copies_; ++copy) add(total, values_[first + copy]);
+  total.count = std::accumulate(total.buckets.begin(), total.buckets.end(), std::uint64_t{0});
+  return total;
+}
+
+Result<void> CgroupSlots::read_lost_begins() {
+  std::vector<std::uint64_t> each(TRY(bpf::possible_cpus()));
+  const std::uint32_t zero = 0;
+  if (bpf_map_lookup_elem(lost_map_, &zero, each.data()) != 0)
+    return system_error(errno, "cannot read the number of lost begins");
+  lost_begins_ = std::accumulate(each.begin(), each.end(), std::uint64_t{0});
+  return {};
+}
+
+Result<void> CgroupSlots::free_ended() {
+  while (!ended_.empty()) {
+    TRY(clear(ended_.back().slot));
+    ended_.pop_back();
+  }
+  return {};
+}
+
+Result<void> CgroupSlots::clear(std::uint32_t slot) {
+  const std::vector<latency_histogram> zeros(copies_);
+  for (std::uint32_t index = slot * kinds_; index < (slot + 1) * kinds_; ++index)
+    if (bpf_map_update_elem(histograms_, &index, zeros.data(), BPF_ANY) != 0)
+      return system_error(errno, "cannot clear a slot");
+  owners_.store(slot, 0);
+  if (bpf_map_update_elem(free_slots_, nullptr, &slot, BPF_ANY) != 0)
+    return system_error(errno, "cannot offer a slot again");
+  return {};
+}
+
+}  // namespace koord::latency

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long something took, as plain values: histograms of delays, what was added between two readings of running
+// totals, and quantiles. Pure: no clock, no files, no kernel. [any thread]
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace koord::latency {
+
+// Bucket 0: less than 1 µs. Bucket n: [2^(n-1), 2^n) µs. The last: everything from 2^24 µs (16.8 s) up.
+inline constexpr std::size_t kBuckets = 26;
+
+struct Histogram {
+  std::uint64_t count = 0;
+  std::uint64_t sum_ns = 0;
+  // All zero from a source that knows only count and sum.
+  std::array<std::uint64_t, kBuckets> buckets{};
+
+  bool empty() const { return count == 0; }
+  Histogram& operator+=(const Histogram& other);
+  bool operator==(const Histogram&) const = default;
+};
+
+// What was added between two readings of one running total. A total that went back counts as added whole.
+Histogram added(const Histogram& before, const Histogram& now);
+
+// The delay that a share `p` of the delays did not exceed, by linear interpolation inside its bucket; the lower bound
+// when that is the last, open bucket. Nothing without delays or without buckets.
+std::optional<double> quantile_seconds(const Histogram& histogram, double p);
+std::optional<double> mean_seconds(const Histogram& histogram);
+double sum_seconds(const Histogram& histogram);
+
+// Every second bound, 4^n µs: fine enough to read off a graph, and half the series to store.
+inline constexpr std::size_t kExportedBounds = 12;
+std::vector<double> exported_bounds_seconds();
+// Delays up to each of those bounds, and as the last of all.
+std::vector<std::uint64_t> exported_cumulative(const Histogram& histogram);
+
+}  // namespace koord::latency

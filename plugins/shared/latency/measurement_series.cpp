@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/shared/latency/measurement_series.hpp"
+
+namespace koord::latency {
+
+using plugin::Metric;
+
+MeasurementSeries::MeasurementSeries(const koord_host* host, const std::string& prefix, const std::string& cases) {
+  const std::string name = prefix + "_latency_";
+  const std::string lost_help = "Those " + cases +
+                                " that are missing in some figures, by the reason: no slot was free for the cgroup or it "
+                                "was removed already (then the node's have them), or the begin could not be kept.";
+  const Metric lost(host, {name + "lost_total", cases, lost_help, 1, KOORD_COUNTER});
+  lost_no_slot_ = lost.series(KOORD_NO_SUBJECT, {{"reason", "no_slot"}});
+  lost_no_begin_ = lost.series(KOORD_NO_SUBJECT, {{"reason", "no_begin"}});
+  slots_used_ =
+      Metric(host, {name + "slots_used", "slots", "Cgroups with a histogram in the kernel."}).series();
+  info_ = Metric(host, {name + "info", "", "Where these latencies are read from, in the label source; always 1."});
+}
+
+void MeasurementSeries::set_source(std::string_view source) {
+  info_series_ = info_.series(KOORD_NO_SUBJECT, {{"source", source}});
+}
+
+}  // namespace koord::latency

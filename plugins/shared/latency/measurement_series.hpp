@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plugin that measures latency says of the measurement itself, and what it asks its host for at the start. Used
+// on the plugin's strand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/result.hpp"
+#include "koordetector/plugin.hpp"
+#include "plugins/shared/latency/windows.hpp"
+
+namespace koord::latency {
+
+// The value, or a Failure with this status.
+template <class T>
+T value_or_fail(Result<T> result, koord_status status = KOORD_E_IO) {
+  if (!result) throw plugin::Failure(status, result.error().message());
+  return std::move(result).value();
+}
+
+class MeasurementSeries {
+ public:
+  MeasurementSeries() = default;
+  // Defines "<prefix>_latency_info", "…_lost_total" and "…_slots_used"; `cases`: what is counted, "waits".
+  MeasurementSeries(const koord_host* host, const std::string& prefix, const std::string& cases);
+
+  void set_source(std::string_view source);
+
+  // `unassigned`: how many cases are in no cgroup's figures.
+  template <class Total>
+  void report(const Reading<Total>& reading, std::uint64_t unassigned, plugin::Batch& batch) const {
+    batch.add(info_series_, 1);
+    if (reading.slots == 0) return;
+    batch.add(lost_no_slot_, static_cast<double>(unassigned));
+    batch.add(lost_no_begin_, static_cast<double>(reading.lost_begins));
+    batch.add(slots_used_, reading.slots_used);
+  }
+
+ private:
+  plugin::Metric info_;
+  std::uint64_t info_series_ = 0, lost_no_slot_ = 0, lost_no_begin_ = 0, slots_used_ = 0;
+};
+
+}  // namespace koord::latency

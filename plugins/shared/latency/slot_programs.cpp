@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/shared/latency/slot_programs.hpp"
+
+namespace koord::latency {
+
+Result<SlotPrograms> SlotPrograms::open(const SlotObject& object, const ProgramSource& source,
+                                        const CgroupTree& tree, const SlotOptions& options) {
+  const std::uint32_t slots = TRY(CgroupSlots::number_for(options.slots, object.kinds, object.per_cpu));
+  bpf::LoadOptions load;
+  load.btf = options.btf;
+  load.programs = source.programs;
+  load.unused_maps = source.unused_maps;
+  load.map_entries = CgroupSlots::map_entries(slots, object.kinds);
+  load.map_entries.insert(load.map_entries.end(), object.map_entries.begin(), object.map_entries.end());
+  load.constants = {{"hierarchy_id", tree.hierarchy_id()}};
+  bpf::Programs programs = TRY(bpf::Programs::load(object.file, load));
+  CgroupSlots opened = TRY(CgroupSlots::open(programs, slots, object.kinds));
+  SlotPrograms running(source.name, std::move(programs), std::move(opened));
+  TRY(running.programs_.start());
+  return running;
+}
+
+Result<SlotPrograms> SlotPrograms::open_first(const SlotObject& object, std::span<const ProgramSource> sources,
+                                              const CgroupTree& tree, const SlotOptions& options) {
+  std::vector<Refusal> refused;
+  std::string reasons;
+  for (const ProgramSource& source : sources) {
+    if (!options.only.empty() && source.name != options.only) continue;
+    auto opened = open(object, source, tree, options);
+    if (opened) {
+      opened->refused_ = std::move(refused);
+      return opened;
+    }
+    reasons += (reasons.empty() ? "" : "; ") + std::string(source.name) + ": " + opened.error().message();
+    refused.push_back({source.name, opened.error().message()});
+  }
+  return invalid(reasons.empty() ? "there is no source '" + options.only + "'" : reasons);
+}
+
+}  // namespace koord::latency

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// SlotPrograms runs programs that keep histograms for each cgroup: of several ways to the same figures the first that
+// the kernel accepts, and says why it refused the ones before. The programs leave the kernel with it. Used by one thread
+// at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "plugins/shared/bpf/programs.hpp"
+#include "plugins/shared/latency/cgroup_slots.hpp"
+#include "plugins/shared/latency/cgroup_tree.hpp"
+#include "plugins/shared/latency/windows.hpp"
+
+namespace koord::latency {
+
+// One way to the figures.
+struct ProgramSource {
+  std::string_view name;
+  std::vector<std::string_view> programs;  // in the order of their start
+  std::vector<const char*> unused_maps;
+};
+
+struct SlotOptions {
+  std::string btf;          // file with the kernel's types; empty: the kernel's own
+  std::uint32_t slots = 0;  // cgroups that can be told apart; 0: what 16 MiB hold
+  std::string only;         // this source or none
+};
+
+// What the programs are, beside their source.
+struct SlotObject {
+  bpf::ObjectFile file;
+  std::uint32_t kinds = 1;  // of delays that have a histogram each
+  bool per_cpu = false;     // the histograms
+  std::vector<std::pair<const char*, std::uint32_t>> map_entries = {};  // of their other maps
+};
+
+struct Refusal {
+  std::string_view source;
+  std::string why;
+};
+
+class SlotPrograms {
+ public:
+  // Fails when the kernel refuses the source, `options.only` notwithstanding.
+  static Result<SlotPrograms> open(const SlotObject& object, const ProgramSource& source, const CgroupTree& tree,
+                                   const SlotOptions& options);
+  // Fails when the kernel refuses every source; the text then has the reason of each.
+  static Result<SlotPrograms> open_first(const SlotObject& object, std::span<const ProgramSource> sources,
+                                         const CgroupTree& tree, const SlotOptions& options);
+
+  std::string_view source() const { return source_; }
+  const std::vector<Refusal>& refused() const { return refused_; }
+  CgroupSlots& slots() { return slots_; }
+  const CgroupSlots& slots() const { return slots_; }
+  int map(const char* name) const { return programs_.map(name); }
+
+ private:
+  SlotPrograms(std::string_view source, bpf::Programs programs, CgroupSlots slots)
+      : source_(source), programs_(std::move(programs)), slots_(std::move(slots)) {}
+
+  std::string_view source_;
+  std::vector<Refusal> refused_;
+  bpf::Programs programs_;
+  CgroupSlots slots_;
+};
+
+// The last look as plain values; `total_of(slot)` says what is in a slot.
+template <class Total, class TotalOf>
+Reading<Total> reading_of(const CgroupSlots& slots, TotalOf&& total_of) {
+  Reading<Total> reading;
+  reading.slots = slots.size();
+  reading.slots_used = static_cast<std::uint32_t>(slots.living().size());
+  reading.lost_begins = slots.lost_begins();
+  reading.unassigned = total_of(CgroupSlots::kNobody);
+  for (const SlotOwner& owner : slots.living()) reading.cgroups.push_back({owner.cgroup, total_of(owner.slot)});
+  for (const SlotOwner& owner : slots.ended()) reading.ended.push_back({owner.cgroup, total_of(owner.slot)});
+  return reading;
+}
+
+}  // namespace koord::latency
