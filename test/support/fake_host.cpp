@@ -27,8 +27,8 @@ const koord_class* class_of(const koord_module* module, std::uint32_t index) {
 
 }  // namespace
 
-FakeHost::FakeHost(const FakeNode& node, std::string config_json)
-    : Stage(node.roots(), clock_, "fake-node"),
+FakeHost::FakeHost(const NodeRoots& roots, std::string config_json)
+    : Stage(roots, clock_, "fake-node"),
       context_(make_context("test", workshop::all_services(), std::move(config_json))) {}
 
 FakeHost::~FakeHost() = default;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/base/manual_clock.hpp"
 #include "core/workshop/stage.hpp"
@@ -28,7 +29,9 @@ struct MovedClock {
 
 class FakeHost : private MovedClock, public workshop::Stage {
  public:
-  explicit FakeHost(const FakeNode& node, std::string config_json = "{}");
+  explicit FakeHost(const FakeNode& node, std::string config_json = "{}") : FakeHost(node.roots(), std::move(config_json)) {}
+  // On any trees, those of this machine too.
+  explicit FakeHost(const NodeRoots& roots, std::string config_json = "{}");
   ~FakeHost();
 
   ManualClock& clock() { return clock_; }

@@ -19,7 +19,9 @@ using cgroup::Controller;
 using cgroup::Layout;
 using cgroup::Version;
 
-constexpr std::array kControllers{Controller::cpu, Controller::cpuacct, Controller::memory, Controller::cpuset};
+// With the core files, on a hybrid node the unified tree, as container runtimes do.
+constexpr std::array kControllers{Controller::core,   Controller::cpu,    Controller::cpuacct,
+                                  Controller::memory, Controller::cpuset, Controller::blkio};
 
 Layout detect() {
   Result<Layout> layout = Layout::detect(NodeRoots());

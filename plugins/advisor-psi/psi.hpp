@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pressure stall information of the node or of one cgroup: for how long some, or all, of its busy threads could not go on
+// for want of CPU, memory or I/O. Pure: values in, values out. Meaning of the numbers: Documentation/accounting/psi.rst
+// of the kernel.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/base/counter_rate.hpp"
+
+namespace koord::psi {
+
+enum class Resource { cpu, memory, io };
+inline constexpr std::array kResources = {Resource::cpu, Resource::memory, Resource::io};
+
+std::string_view label_of(Resource resource);      // "cpu", "mem", "io", koordlet's values of psi_resource
+std::string_view file_of(Resource resource);       // the logical cgroup file: "cpu.pressure"
+std::string_view node_file_of(Resource resource);  // below /proc: "pressure/cpu"
+
+// The windows over which the kernel averages, in seconds: values of psi_precision.
+inline constexpr std::array<std::int64_t, 3> kPrecisions = {10, 60, 300};
+
+// The keys of a logical pressure file, in the order in which pressure_of() takes their values.
+inline constexpr std::array<std::string_view, 8> kKeys = {
+    "some_avg10", "some_avg60", "some_avg300", "some_total_us", "full_avg10", "full_avg60", "full_avg300", "full_total_us"};
+
+// One line of a pressure file. What the kernel does not tell is nothing.
+struct Stall {
+  std::array<std::optional<double>, kPrecisions.size()> percent;  // of the time, 0 to 100
+  std::optional<std::int64_t> total_us;                           // stalled since the cgroup was made
+
+  bool told() const { return total_us.has_value(); }
+};
+
+struct Pressure {
+  Stall some, full;
+};
+
+Pressure pressure_of(std::span<const std::int64_t, kKeys.size()> values);
+
+// The text of a pressure file as /proc has it.
+Pressure parse_pressure(std::string_view text);
+
+// Of one total: the share of the time between two reads that was stalled, 0 to 1.
+class StalledRatio {
+ public:
+  // Nothing at first, over a gap of more than 200 s (20 periods) and after a reset.
+  std::optional<double> update(std::int64_t total_us, std::uint64_t read_ns);
+
+ private:
+  static constexpr std::uint64_t kMaxGapNs = 200'000'000'000;
+  CounterRate rate_{kMaxGapNs};
+};
+
+}  // namespace koord::psi

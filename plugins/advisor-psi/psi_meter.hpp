@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// CgroupMeter: the pressure files of one cgroup and the series they feed. Used on the plugin's strand.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "koordetector/subjects.hpp"
+#include "plugins/advisor-psi/psi.hpp"
+#include "plugins/advisor-psi/psi_series.hpp"
+
+namespace koord::psi {
+
+// Whether this kernel has pressure files for cgroups, as far as the reads so far tell.
+enum class CgroupPressure { unknown, absent, supported };
+
+class CgroupMeter {
+ public:
+  explicit CgroupMeter(PressureSeries series);
+
+  // Throws Failure when a file is there and cannot be read; what was read before is in the batch.
+  void measure(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::uint64_t now_ns,
+               plugin::Batch& batch);
+
+  CgroupPressure found() const { return found_; }
+
+ private:
+  using Values = plugin::CgroupValues<kKeys.size()>;
+
+  static Values values_of(Resource resource) { return {file_of(resource), kKeys}; }
+  void look_again(std::uint64_t now_ns);
+
+  PressureSeries series_;
+  std::array<Values, kResources.size()> files_;
+  std::uint64_t look_again_ns_ = 0;
+  CgroupPressure found_ = CgroupPressure::unknown;
+};
+
+}  // namespace koord::psi

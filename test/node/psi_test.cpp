@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// advisor-psi on this machine's kernel: a cgroup with more busy threads than CPUs is stalled all the time, one that sleeps
+// is not, and what the plugin says is what the kernel's own files say.
+#include <doctest/doctest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "core/base/file.hpp"
+#include "test/node/real_advisor.hpp"
+#include "test/support/child_process.hpp"
+
+using namespace koord::test;
+using koord::cgroup::Controller;
+
+namespace {
+
+std::string cpu_pressure(const RealCgroup& cgroup) { return cgroup.path(Controller::core) + "/cpu.pressure"; }
+
+// For how long some thread was stalled, as the kernel's file says.
+double stalled_seconds(const RealCgroup& cgroup) {
+  const std::string text = koord::read_file(cpu_pressure(cgroup)).value_or("");
+  const std::size_t at = text.find("total=");
+  return at == std::string::npos ? -1 : std::strtod(text.c_str() + at + 6, nullptr) / 1e6;
+}
+
+void burn_on_first_cpu() {
+  cpu_set_t first;
+  CPU_ZERO(&first);
+  CPU_SET(0, &first);
+  ::sched_setaffinity(0, sizeof first, &first);
+  for (;;) asm volatile("");
+}
+
+const koord::metric::Labels kSomeCpu = {{"psi_resource", "cpu"}, {"psi_degree", "some"}};
+
+struct Scene {
+  Scene() {
+    squeezed.add_process(first.pid());
+    squeezed.add_process(second.pid());
+    idle.add_process(sleeper.pid());
+    stall(0.5);
+  }
+  // Returns when the squeezed cgroup was stalled for so long.
+  void stall(double seconds) const {
+    const double before = stalled_seconds(squeezed);
+    REQUIRE(eventually([&] { return stalled_seconds(squeezed) > before + seconds; }));
+  }
+  RealCgroup squeezed{"squeezed"}, idle{"idle"};
+  ChildProcess first{burn_on_first_cpu}, second{burn_on_first_cpu}, sleeper{[] { ::pause(); }};
+};
+
+}  // namespace
+
+std::optional<std::string> why_not() {
+  if (::access(cpu_pressure(RealCgroup("probe")).c_str(), R_OK) == 0) return std::nullopt;
+  return "cgroups have no pressure files here";
+}
+
+TEST_CASE("two busy threads on one CPU are stalled nearly all the time, and the total is the kernel's") {
+  Scene scene;
+  RealAdvisor advisor({&scene.squeezed, &scene.idle}, R"({"ratio": "container"})");
+  advisor.tick();
+  scene.stall(3);
+  const double lower = stalled_seconds(scene.squeezed);
+  advisor.tick();
+  const double upper = stalled_seconds(scene.squeezed);
+  const double told = advisor.value("container_pressure_stalled_seconds_total", scene.squeezed, kSomeCpu).value_or(-1);
+  CHECK(told >= lower - 1e-6);
+  CHECK(told <= upper + 1e-6);
+  CHECK(advisor.value("container_psi_stalled_ratio", scene.squeezed, kSomeCpu).value_or(-1) > 0.8);
+  CHECK(advisor.value("container_psi", scene.squeezed, kSomeCpu).value_or(-1) > 5);
+}
+
+TEST_CASE("a cgroup that sleeps beside one that is squeezed is not stalled") {
+  Scene scene;
+  RealAdvisor advisor({&scene.squeezed, &scene.idle}, R"({"ratio": "container"})");
+  advisor.tick();
+  const double before = stalled_seconds(scene.idle);
+  scene.stall(1);
+  advisor.tick();
+  const double after = stalled_seconds(scene.idle);
+  CHECK(after - before < 0.1);
+  CHECK(advisor.value("container_psi_stalled_ratio", scene.idle, kSomeCpu).value_or(-1) < 0.1);
+  CHECK(advisor.value("container_pressure_stalled_seconds_total", scene.idle, kSomeCpu).value_or(-1) <= after + 1e-6);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// RealAdvisor: an advisor's .so on the host's real services, on this machine and its cgroups. The .so is the program's
+// first argument. real_advisor.cpp has the main(), which skips where no cgroups can be made, or where why_not() tells why.
+#pragma once
+
+#include <chrono>
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+#include "test/support/fake_host.hpp"
+#include "test/support/real_cgroup.hpp"
+
+// Of each test: nullopt when this machine has what it measures.
+std::optional<std::string> why_not();
+
+namespace koord::test {
+
+class RealAdvisor {
+ public:
+  // Measures these cgroups, as containers outside any pod whose names are their directories.
+  RealAdvisor(std::initializer_list<const RealCgroup*> cgroups, std::string config_json = "{}");
+
+  FakeHost& host() { return host_; }
+  // One collect(), at a host time that goes on as the machine's does; must succeed.
+  void tick();
+  std::optional<double> value(const char* metric, const RealCgroup& cgroup, metric::Labels labels = {}) const;
+
+ private:
+  FakeHost host_;
+  FakeInstance advisor_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace koord::test
