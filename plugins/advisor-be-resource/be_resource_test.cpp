@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/advisor-be-resource/be_resource.hpp"
+
+#include <doctest/doctest.h>
+
+#include "test/support/fake_host.hpp"
+
+using namespace koord::be_resource;
+using koord::CpuSet;
+using koord::cgroup::KubeQos;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+using namespace std::chrono_literals;
+
+namespace {
+
+CpuSet cpus(std::string_view list) { return CpuSet::parse(list).value(); }
+
+Pod best_effort(std::vector<Container> containers) {
+  Pod pod;
+  pod.is_best_effort = true;
+  pod.containers = std::move(containers);
+  return pod;
+}
+
+koord::metric::Labels of(std::string_view allocation) {
+  return {{"be_resource", "cpu"}, {"be_allocation", std::string(allocation)}};
+}
+
+constexpr const char* kSlice = "kubepods.slice/kubepods-besteffort.slice";
+constexpr const char* kPodSlice = "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu1.slice";
+
+koord::state::Pod state_pod(bool object_known) {
+  koord::state::Pod pod;
+  pod.uid = pod.name = "u1";
+  if (object_known) pod.namespace_ = "default";
+  pod.kube_qos = KubeQos::best_effort;
+  pod.koord_qos = koord::state::KoordQos::be;
+  pod.phase = koord::state::Phase::running;
+  pod.cgroup_dir = kPodSlice;
+  koord::state::Container container;
+  container.id = "containerd://c1";
+  container.name = "batch";
+  container.cgroup_dir = std::string(kPodSlice) + "/cri-containerd-c1.scope";
+  container.resources = {{"kubernetes.io/batch-cpu", 1500, 1500}};
+  koord::state::Container sandbox;
+  sandbox.id = "containerd://s1";
+  sandbox.kind = koord::state::ContainerKind::sandbox;
+  sandbox.cgroup_dir = std::string(kPodSlice) + "/cri-containerd-s1.scope";
+  pod.containers = {container, sandbox};
+  return pod;
+}
+
+void make_v1(FakeNode& node) {
+  const std::string slice = kSlice, pod = kPodSlice;
+  node.make_directory("cgroup/memory");
+  node.write("cgroup/cpuacct/" + slice + "/cpuacct.usage", "1000000000\n");
+  node.write("cgroup/cpu/" + slice + "/cpu.cfs_quota_us", "-1\n");
+  node.write("cgroup/cpu/" + slice + "/cpu.cfs_period_us", "100000\n");
+  node.write("cgroup/cpuset/" + slice + "/cpuset.effective_cpus", "0-7\n");
+  node.write("cgroup/cpuset/" + pod + "/cri-containerd-c1.scope/cpuset.effective_cpus", "2-3\n");
+  node.write("cgroup/cpuset/" + pod + "/cri-containerd-s1.scope/cpuset.effective_cpus", "0-7\n");
+}
+
+}  // namespace
+
+TEST_CASE("the directory of the class is told by any pod, whatever its own class and the driver") {
+  const auto dir = [](KubeQos qos, const char* pod) { return best_effort_dirs({{qos, pod}}); };
+  CHECK(dir(KubeQos::best_effort, kPodSlice) == std::vector<std::string>{kSlice});
+  CHECK(dir(KubeQos::guaranteed, "kubepods.slice/kubepods-podu1.slice") == std::vector<std::string>{kSlice});
+  CHECK(dir(KubeQos::burstable, "kubepods/burstable/podu1") == std::vector<std::string>{"kubepods/besteffort"});
+  CHECK(dir(KubeQos::guaranteed, "kubelet/kubepods/podu1") == std::vector<std::string>{"kubelet/kubepods/besteffort"});
+}
+
+TEST_CASE("while no pod tells, every directory that a kubelet makes may be it") {
+  const std::vector<std::string> usual = {
+      kSlice, "kubepods/besteffort",
+      "kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice", "kubelet/kubepods/besteffort"};
+  CHECK(best_effort_dirs({}) == usual);
+  CHECK(best_effort_dirs({{KubeQos::unknown, "kubepods/podu1"}, {KubeQos::burstable, "podu1"}, {KubeQos::guaranteed, ""}}) == usual);
+}
+
+TEST_CASE("usable are the CPUs of any container, not those of the smallest") {
+  CHECK(usable_cpus(cpus("0-7"), {cpus("2-3"), cpus("3-5")}) == cpus("2-5"));
+}
+
+TEST_CASE("no container can use more than the directory of the class has") {
+  CHECK(usable_cpus(cpus("0-3"), {cpus("0-7")}) == cpus("0-3"));
+}
+
+TEST_CASE("without a container, or with none that has CPUs, usable is what the directory has") {
+  CHECK(usable_cpus(cpus("0-3"), {}) == cpus("0-3"));
+  CHECK(usable_cpus(cpus("0-3"), {CpuSet()}) == cpus("0-3"));
+}
+
+TEST_CASE("the limit is the smaller of CPUs and quota, in milli-cores") {
+  CHECK(real_limit_milli(4, CpuMax{250'000, 100'000}) == 2500.0);
+  CHECK(real_limit_milli(2, CpuMax{250'000, 100'000}) == 2000.0);
+  CHECK(real_limit_milli(2, CpuMax{-1, 100'000}) == 2000.0);
+  CHECK(real_limit_milli(2, std::nullopt) == 2000.0);
+  CHECK(real_limit_milli(std::nullopt, CpuMax{50'000, 100'000}) == 500.0);
+}
+
+TEST_CASE("without CPUs and without a quota the limit is not known") {
+  CHECK_FALSE(real_limit_milli(std::nullopt, CpuMax{-1, 100'000}));
+  CHECK_FALSE(real_limit_milli(std::nullopt, std::nullopt));
+}
+
+TEST_CASE("requested is the batch-cpu of the containers that run beside one another") {
+  const Container init{.runs_beside = false, .batch_cpu_milli = 9000};
+  CHECK(requested_milli({best_effort({{true, 1500}, {true, 500}, init, {true, std::nullopt}}), best_effort({{true, 250}})}) == 2250.0);
+  CHECK(requested_milli({}) == 0.0);
+}
+
+TEST_CASE("pods of other classes and pods that have ended request nothing") {
+  Pod other{.containers = {{true, 100}}};
+  Pod ended = best_effort({{true, 100}});
+  ended.has_ended = true;
+  CHECK(requested_milli({other, ended}) == 0.0);
+}
+
+TEST_CASE("what is requested is not known, not 0, while a best-effort pod is known by its cgroup only") {
+  Pod bare = best_effort({{true, std::nullopt}});
+  bare.object_known = false;
+  CHECK_FALSE(requested_milli({best_effort({{true, 100}}), bare}));
+}
+
+TEST_CASE("the first tick tells limit and request, the second the usage") {
+  FakeNode node;
+  make_v1(node);
+  FakeHost host(node);
+  host.hub().publish({.pods = std::vector{state_pod(true)}});
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("node_be", of("real-limit")) == 2000.0);
+  CHECK(host.value("node_be", of("request")) == 1500.0);
+  CHECK_FALSE(host.value("node_be", of("usage")));
+  host.clock().advance(2s);
+  node.write("cgroup/cpuacct/kubepods.slice/kubepods-besteffort.slice/cpuacct.usage", "1500000000\n");
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("node_be", of("usage")).value() == doctest::Approx(250));
+}
+
+TEST_CASE("a quota of the class on v2 bounds the limit") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu cpuset memory"}, {"cgroup/kubepods/besteffort/cpu.stat", "usage_usec 5\n"},
+                 {"cgroup/kubepods/besteffort/cpu.max", "150000 100000\n"},
+                 {"cgroup/kubepods/besteffort/cpuset.cpus.effective", "0-3\n"}});
+  FakeHost host(node);
+  host.hub().publish({.pods = std::vector<koord::state::Pod>{}});
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("node_be", of("real-limit")) == 1500.0);
+  CHECK(host.value("node_be", of("request")) == 0.0);
+}
+
+TEST_CASE("pods that are known by their cgroups only have usage and limit, and no request") {
+  FakeNode node;
+  make_v1(node);
+  FakeHost host(node);
+  host.hub().publish({.pods = std::vector{state_pod(false)}});
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("node_be", of("real-limit")) == 2000.0);
+  CHECK_FALSE(host.value("node_be", of("request")));
+}
+
+TEST_CASE("a node without the directory of the class has no value and no error") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}});
+  FakeHost host(node);
+  host.hub().publish({.pods = std::vector<koord::state::Pod>{}});
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK_FALSE(host.value("node_be", of("real-limit")));
+  CHECK_FALSE(host.value("node_be", of("usage")));
+}
+
+TEST_CASE("a CPU set that cannot be parsed fails the tick with its name, and the usage is still sent") {
+  FakeNode node;
+  make_v1(node);
+  FakeHost host(node);
+  host.hub().publish({.pods = std::vector{state_pod(true)}});
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  node.write("cgroup/cpuset/kubepods.slice/kubepods-besteffort.slice/cpuset.effective_cpus", "0-x\n");
+  host.clock().advance(1s);
+  CHECK(advisor.collect() == KOORD_E_IO);
+  CHECK(advisor.why().find("kubepods-besteffort.slice/cpuset.effective_cpus'") != std::string::npos);
+  CHECK(host.value("node_be", of("usage")) == 0.0);
+}
