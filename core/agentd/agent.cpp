@@ -153,6 +153,7 @@ Result<void> Agent::start() {
   export_store(host_metrics_, feed_);
   export_http(host_metrics_, public_server_);
   export_capabilities(host_metrics_, capabilities_);
+  export_events(host_metrics_, services_.events);
   export_decisions(host_metrics_, governor_);
   handle_signals();
   state_.start();

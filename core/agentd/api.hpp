@@ -10,6 +10,7 @@
 //                                   &raw=true: the samples themselves
 //   GET /api/v1/plugins, /features, /capabilities
 //   POST /api/v1/plugins/{id}/reload   takes the plugin's file again; answers when that is done, 409 when it was not
+//   GET /api/v1/events              what was seen or done, by plugins and the host, the oldest first
 //   GET /api/v1/decisions           what strategies wished and what became of it, the oldest first
 //
 // Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
@@ -57,6 +58,7 @@ inline constexpr std::string_view kReloadPath = "/api/v1/plugins/{id}/reload";
 void post_reload(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
 http::Response get_features(const ApiSources& sources, const http::Request& request);
 http::Response get_capabilities(const ApiSources& sources, const http::Request& request);
+http::Response get_events(const ApiSources& sources, const http::Request& request);
 http::Response get_decisions(const ApiSources& sources, const http::Request& request);
 
 }  // namespace koord::agentd

@@ -52,6 +52,7 @@ http::Routes local_routes(const ApiSources& sources) {
   });
   add(routes, "/api/v1/features", sources, get_features);
   add(routes, "/api/v1/capabilities", sources, get_capabilities);
+  add(routes, "/api/v1/events", sources, get_events);
   add(routes, "/api/v1/decisions", sources, get_decisions);
   return routes;
 }

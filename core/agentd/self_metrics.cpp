@@ -81,6 +81,14 @@ void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoa
   }
 }
 
+void export_events(metric::HostMetrics& metrics, const host::EventLog& events) {
+  metrics.on_collect([&metrics, &events] {
+    for (const auto& [plugin, count] : events.counts())
+      FollowingCounter(metrics.counter("host_events_total", "Events, by who told of them.", {{"plugin", plugin.empty() ? "host" : plugin}}))
+          .follow(as_double(count));
+  });
+}
+
 void export_decisions(metric::HostMetrics& metrics, const knob::Governor& governor) {
   auto wishes = metrics.gauge("host_wishes", "Values of knobs that strategies wish for now.");
   metrics.on_collect([=, &metrics, &governor]() mutable {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/host/capability_board.hpp"
+#include "core/host/event_log.hpp"
 #include "core/host/store_feed.hpp"
 #include "core/http/server.hpp"
 #include "core/knob/governor.hpp"
@@ -15,6 +16,7 @@ void export_process(metric::HostMetrics& metrics);
 void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed);
 void export_http(metric::HostMetrics& metrics, const http::Server& server);
 void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoard& board);
+void export_events(metric::HostMetrics& metrics, const host::EventLog& events);
 void export_decisions(metric::HostMetrics& metrics, const knob::Governor& governor);
 
 }  // namespace koord::agentd

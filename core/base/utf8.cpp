@@ -49,4 +49,11 @@ bool is_valid_utf8(std::string_view text) {
   return true;
 }
 
+void cut_utf8(std::string& text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return;
+  const auto is_inside = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; };
+  while (max_bytes > 0 && is_inside(text[max_bytes])) --max_bytes;
+  text.resize(max_bytes);
+}
+
 }  // namespace koord

@@ -61,6 +61,7 @@ enum class Service : std::uint32_t {
   cgroup_open,
   cgroup_read,
   cgroup_close,  // no answer
+  audit_record,
   capability_get,
   capability_report,
   propose,

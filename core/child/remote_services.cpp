@@ -267,7 +267,7 @@ koord_status fs_read(const koord_host* host, std::uint32_t root, koord_str relat
   });
 }
 
-// ---- koord.cgroup/1, koord.capabilities/1, koord.knobs/1
+// ---- koord.cgroup/1, koord.audit/1, koord.capabilities/1, koord.knobs/1
 
 koord_status cgroup_open(const koord_host* host, koord_str dir, koord_str file, const koord_str* keys, std::uint32_t n,
                          std::uint64_t* handle) {
@@ -295,6 +295,12 @@ koord_status cgroup_read(const koord_host* host, std::uint64_t handle, std::int6
 
 void cgroup_close(const koord_host* host, std::uint64_t handle) {
   serve(host, [&](RemoteHost& remote) { return remote.tell(request(Service::cgroup_close).add(handle)), KOORD_OK; });
+}
+
+koord_status audit_record(const koord_host* host, std::uint64_t subject, koord_str what, koord_str why) {
+  return serve(host, [&](RemoteHost& remote) {
+    return remote.returned(remote.ask(request(Service::audit_record).add(subject).add(what).add(why)));
+  });
 }
 
 koord_status capability_get(const koord_host* host, koord_str name, std::uint32_t* state) {
@@ -340,6 +346,7 @@ const koord_svc_config config = {sizeof config, 0, config_json, config_i64, conf
 const koord_svc_clock clock_table = {sizeof clock_table, 0, now_ns, wall_ns};
 const koord_svc_fs fs = {sizeof fs, 0, fs_path, fs_read};
 const koord_svc_cgroup cgroup = {sizeof cgroup, 0, cgroup_open, cgroup_read, cgroup_close};
+const koord_svc_audit audit = {sizeof audit, 0, audit_record};
 const koord_svc_capabilities capabilities = {sizeof capabilities, 0, capability_get, capability_report};
 const koord_svc_knobs knobs = {sizeof knobs, 0, propose, current};
 
@@ -347,6 +354,7 @@ constexpr struct {
   std::string_view id;
   const void* table;
 } offered[] = {
+    {"koord.audit/1", &audit},
     {"koord.capabilities/1", &capabilities},
     {"koord.cgroup/1", &cgroup},
     {"koord.clock/1", &clock_table},

@@ -181,6 +181,8 @@ const char* table_of(Service service) {
     case Service::cgroup_read:
     case Service::cgroup_close:
       return "koord.cgroup/1";
+    case Service::audit_record:
+      return "koord.audit/1";
     case Service::capability_get:
     case Service::capability_report:
       return "koord.capabilities/1";
@@ -269,6 +271,11 @@ Result<koord_status> ServiceDesk::run(Service service, Unpacker& in, Packer& out
       return cgroup_read(host(), in, out);
     case Service::cgroup_close:
       return cgroup_service.close(host(), in.number<std::uint64_t>()), KOORD_OK;
+    case Service::audit_record: {
+      auto subject = in.number<std::uint64_t>();
+      koord_str what = in.str();
+      return audit_service.record(host(), subject, what, in.str());
+    }
     case Service::capability_get:
       return value<std::uint32_t>(out, [&, name = in.str()](auto* v) { return capabilities_service.get(host(), name, v); });
     case Service::capability_report: {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugins, features, capabilities and decisions: four lists.
+// koordctl plugins, features, capabilities, events and decisions: five lists.
 #include "core/ctl/command.hpp"
 #include "core/ctl/format.hpp"
 #include "core/ctl/json_view.hpp"
@@ -104,6 +104,20 @@ Result<void> run_capabilities(const Invocation& invocation) {
   return print_list(invocation, "capabilities", {{"CAPABILITY"}, {"STATE"}, {"SAID BY"}, {"DETAIL"}}, capability_row);
 }
 
+std::vector<std::string> event_row(const json::value& event) {
+  std::string plugin = text_of(event, "plugin");
+  const json::value& subject = object_of(event, "subject");
+  std::string pod = text_of(subject, "pod_name"), container = text_of(subject, "container_name");
+  return {format_wall_time(number_of(event, "time").value_or(0)), plugin.empty() ? "host" : plugin,
+          text_of(subject, "pod_namespace"), pod.empty() ? "-" : pod, container.empty() ? "-" : container,
+          text_of(event, "what"), text_of(event, "why")};
+}
+
+Result<void> run_events(const Invocation& invocation) {
+  return print_list(invocation, "events",
+                    {{"TIME"}, {"SAID BY"}, {"NAMESPACE"}, {"POD"}, {"CONTAINER"}, {"WHAT"}, {"WHY"}}, event_row);
+}
+
 // "lost to com.acme.quota", "failed: cannot write …"
 std::string result_of(const json::value& decision) {
   std::string result = text_of(decision, "result"), problem = text_of(decision, "problem");
@@ -133,8 +147,10 @@ Result<void> run_decisions(const Invocation& invocation) {
 
 const Command kPlugins{"plugins", "", "The plugins, what became of them and what they cost.", no_options, run_plugins};
 const Command kFeatures{"features", "", "The feature gates and who set them.", no_options, run_features};
-const Command kCapabilities{"capabilities", "", "What this node and its kernel can do, and why not.", no_options,
+const Command kCapabilities{"capabilities", "", "What this node, its kernel and each plugin on it can do, and why not.", no_options,
                             run_capabilities};
+const Command kEvents{"events", "", "What was seen or done on this node, and to whom: OOM kills, changes of pace.", no_options,
+                      run_events};
 const Command kDecisions{"decisions", "", "What strategies wished for which cgroup, why, and what became of it.", no_options,
                          run_decisions};
 

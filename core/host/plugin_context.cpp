@@ -115,6 +115,13 @@ void PluginContext::log(std::int32_t level, std::string_view message) {
     log_limit_.write(shared_.clock.now(), plugin_log, wanted, id_ + ": " + std::string(message));
 }
 
+Result<metric::Subject> PluginContext::living_subject(std::uint64_t handle) {
+  if (handle == KOORD_NO_SUBJECT) return metric::Subject();
+  std::optional<metric::Subject> subject = shared_.views.of(shared_.hub.current())->subject(handle);
+  if (!subject) return refuse(KOORD_E_GONE, "no pod or container has the handle " + std::to_string(handle));
+  return *std::move(subject);
+}
+
 Result<void> PluginContext::propose(knob::Plan intents) {
   std::lock_guard lock(mutex_);
   if (plan_.size() + intents.size() > kMaxPlan)

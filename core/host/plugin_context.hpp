@@ -55,6 +55,8 @@ class PluginContext final : public PluginSide {
   // Whether a sample may carry this time: not later than now, give or take. Reads the clock once a minute at most.
   bool is_time_plausible(std::uint64_t t_ns);
   koord_status fail(koord_status status, std::string_view why);
+  // Of a handle that the plugin names; KOORD_NO_SUBJECT is the node.
+  Result<metric::Subject> living_subject(std::uint64_t handle);
   void log(std::int32_t level, std::string_view message);
   void subscribe(std::uint32_t parts) { subscribed_.store(parts, std::memory_order_relaxed); }
   Result<void> propose(knob::Plan intents);

@@ -57,23 +57,16 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
   });
 }
 
-Result<metric::Subject> living_subject(SharedServices& shared, std::uint64_t handle) {
-  if (handle == KOORD_NO_SUBJECT) return metric::Subject();
-  std::optional<metric::Subject> subject = shared.views.of(shared.hub.current())->subject(handle);
-  if (!subject) return refuse(KOORD_E_GONE, "no pod or container has the handle " + std::to_string(handle));
-  return *std::move(subject);
-}
-
 koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t subject,
                     const koord_label* labels, std::uint32_t n, std::uint32_t stride, std::uint64_t* series) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     TRY(pointer_argument(series, "series"));
     metric::Labels own = TRY(labels_argument(labels, n, stride));
     SharedServices& shared = context.shared();
-    const metric::Subject bound = TRY(living_subject(shared, subject));
+    const metric::Subject bound = TRY(context.living_subject(subject));
     const metric::SeriesId id = TRY(shared.metrics.series(context.id(), metric, bound, std::move(own)));
     // The subject may have ended after we looked and before there was a series to end with it.
-    if (Result<metric::Subject> still = living_subject(shared, subject); !still) {
+    if (Result<metric::Subject> still = context.living_subject(subject); !still) {
       shared.metrics.end_subject(subject);
       return std::move(still).error();
     }

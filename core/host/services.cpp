@@ -5,6 +5,7 @@ namespace koord::host {
 namespace {
 
 constexpr OfferedService offered[] = {
+    {"koord.audit/1", &audit_service},
     {"koord.capabilities/1", &capabilities_service},
     {"koord.cgroup/1", &cgroup_service},
     {"koord.clock/1", &clock_service},

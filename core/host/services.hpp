@@ -17,6 +17,7 @@ extern const koord_svc_config config_service;
 extern const koord_svc_clock clock_service;
 extern const koord_svc_fs fs_service;
 extern const koord_svc_cgroup cgroup_service;
+extern const koord_svc_audit audit_service;
 extern const koord_svc_capabilities capabilities_service;
 extern const koord_svc_knobs knobs_service;
 

@@ -10,6 +10,7 @@
 #include "core/base/node_roots.hpp"
 #include "core/cgroup/reader.hpp"
 #include "core/host/capability_board.hpp"
+#include "core/host/event_log.hpp"
 #include "core/host/plugin_presence.hpp"
 #include "core/host/snapshot_view.hpp"
 #include "core/host/store_feed.hpp"
@@ -28,6 +29,7 @@ struct SharedServices {
   CapabilityBoard& capabilities;
   SnapshotViews views = {};
   PluginPresence presence = {};
+  EventLog events = {};
   // A plugin read a cgroup and found it gone: the state of the node is older than the node. [any thread]
   std::function<void()> on_cgroup_gone = {};
 };

@@ -492,7 +492,7 @@ typedef struct koord_svc_evict { /* "koord.evict/1", granted to QoS strategies *
 
 typedef struct koord_svc_audit { /* "koord.audit/1" */
   uint32_t struct_size, rsv;
-  /* One line of the decision records: what was done or seen, to whom (a handle or 0), why. */
+  /* An event for operators: what was done or seen, to whom (a handle or 0), why. UTF-8, cut to 1024 bytes each. */
   koord_status (*record)(const koord_host *host, uint64_t subject, koord_str what, koord_str why);
 } koord_svc_audit;
 
