@@ -83,6 +83,32 @@ json::object plugin(const host::PluginStatus& plugin) {
           {"instances", std::move(instances)}};
 }
 
+// What a node can do is also which of the plugins work on it.
+std::string_view capability_state(host::PluginState state) {
+  using enum host::PluginState;
+  switch (state) {
+    case running:
+      return "supported";
+    case absent:
+      return "absent";
+    case disabled:
+      return "off";
+    case refused:
+    case failed:
+    case wedged:
+    case parked:
+      return "broken";
+    default:
+      return "starting";
+  }
+}
+
+json::object plugin_capability(const host::PluginStatus& plugin) {
+  std::string detail = plugin.state == host::PluginState::disabled ? "its gate " + plugin.gate + " is off" : plugin.reason;
+  if (detail.empty()) detail = plugin.description;
+  return {{"name", plugin.id}, {"state", capability_state(plugin.state)}, {"detail", detail}, {"plugin", plugin.id}};
+}
+
 }  // namespace
 
 http::Response get_plugins(const ApiSources& sources, const http::Request&) {
@@ -119,6 +145,8 @@ http::Response get_capabilities(const ApiSources& sources, const http::Request&)
                             {"state", name_of(capability.state)},
                             {"detail", capability.detail},
                             {"plugin", capability.plugin}});
+  for (const host::PluginStatus& one : sources.plugins())
+    if (!one.id.empty()) capabilities.push_back(plugin_capability(one));
   return json_answer({{"capabilities", std::move(capabilities)}});
 }
 
