@@ -65,6 +65,7 @@ struct PluginsSettings {
   std::string child_program;  // "" = koord-plugin-host beside the agent
   Trust trust = Trust::any;
   std::vector<std::string> trusted_keys;  // PEM files
+  std::uint64_t cpu_budget_millis = 0;    // of the agent and all plugins; 0: none
   std::map<std::string, PluginSettings, std::less<>> settings;
   PluginSettings defaults;
 

@@ -127,6 +127,10 @@ Schema<Config> make_config_schema() {
           "PEM files with the Ed25519 public keys that signatures of plugins are checked against.",
           list_of(absolute_path()), [](C & c) -> auto& { return c.plugins.trusted_keys; }),
       key(
+          "plugins.cpuBudget", "100m",
+          "CPU that the agent and all plugins may use together; beyond it advisors tick slower. 0: as much as they want.",
+          cpu(0), [](C & c) -> auto& { return c.plugins.cpu_budget_millis; }),
+      key(
           "plugins.settings", "{}", "Settings of single plugins, by id.", plugin_map(),
           [](C & c) -> auto& { return c.plugins.settings; }),
 

@@ -69,6 +69,7 @@ struct ClassInfo {
   bool maps_metrics = false;  // has map_metric()
   bool maps_samples = false;  // has map_sample()
 
+  bool is_advisor() const { return kind == "koord.advisor/1" || is_scraped_for(); }
   // The host scrapes for it, each period.
   bool is_scraped_for() const { return kind == "koord.external-advisor/1"; }
 };

@@ -59,6 +59,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void release_ticks();
   // Looks at what it uses: warns, makes its ticks slower or faster, begins it anew.
   void look_at_budget();
+  // Its advisors tick at so many times their periods at least, for the agent's sake.
+  void set_agent_slowdown(unsigned times);
   void restart();
   // Goes on counting where the one before it has stopped.
   void inherit(const PluginStatus& before);
@@ -99,6 +101,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void refuse_config(const std::string& reason);
   Result<void> check_config_json() const;
   void set_budget();
+  void pace();
   void set_mode();
   std::shared_ptr<Supervisor> make_supervisor(std::size_t class_index);
   Supervisor::Pace pace_of(const ClassInfo& info) const;
@@ -128,6 +131,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   bool held_;
   PluginStatus inherited_;  // counts only
   Budget budget_;
+  unsigned agent_slowdown_ = 1;
 
   event::Strand loading_;  // last: its tasks use the rest
 };

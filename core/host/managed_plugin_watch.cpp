@@ -106,10 +106,26 @@ void ManagedPlugin::look_at_budget() {
   }
   if (!verdict.warning.empty()) log::warn(plugin_log, "{} {}", id, verdict.warning);
   if (now != before) log::info(plugin_log, "{} ticks at {} times its period, before at {} times", id, now, before);
-  for (const auto& supervisor : all) {
-    supervisor->set_slowdown(now);
-    if (!verdict.breach.empty()) supervisor->instance().fail(verdict.breach);
+  pace();
+  if (verdict.breach.empty()) return;
+  for (const auto& supervisor : all) supervisor->instance().fail(verdict.breach);
+}
+
+void ManagedPlugin::set_agent_slowdown(unsigned times) {
+  {
+    std::lock_guard lock(mutex_);
+    agent_slowdown_ = times;
   }
+  pace();
+}
+
+// Decisions are not slowed down for the agent's sake: they are few, and somebody waits for them.
+void ManagedPlugin::pace() {
+  std::unique_lock lock(mutex_);
+  const unsigned own = budget_.status().slowdown, agent = agent_slowdown_;
+  lock.unlock();
+  for (const auto& supervisor : supervisors())
+    supervisor->set_slowdown(supervisor->instance().info().is_advisor() ? std::max(own, agent) : own);
 }
 
 void ManagedPlugin::restart() {
@@ -216,6 +232,13 @@ PluginStatus ManagedPlugin::status() const {
   if (!note_.empty() && status.reason.empty()) status.reason = note_;
   if (status.reason.empty() && status.budget.slowdown > 1)
     status.reason = "near its budget, ticks at " + std::to_string(status.budget.slowdown) + " times its period";
+  const bool has_advisor = std::any_of(supervisors_.begin(), supervisors_.end(),
+                                       [](const auto& supervisor) { return supervisor->instance().info().is_advisor(); });
+  if (has_advisor && agent_slowdown_ > status.budget.slowdown) {
+    status.budget.slowdown = agent_slowdown_;
+    if (status.reason.empty())
+      status.reason = "the agent is beyond its CPU budget, advisors tick at " + std::to_string(agent_slowdown_) + " times their periods";
+  }
   if (!enabled_ && has_ended(status.state)) {
     status.state = PluginState::disabled;
     status.reason.clear();

@@ -1,23 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/plugin_manager.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdio>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "core/base/parse.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
+#include "core/host/agent_budget.hpp"
 #include "core/host/managed_plugin.hpp"
 #include "core/host/module.hpp"
 #include "core/host/plugin_metrics.hpp"
+#include "core/host/process_use.hpp"
 #include "core/host/replacement.hpp"
 #include "core/host/shared_services.hpp"
+#include "core/log/log.hpp"
 
 namespace koord::host {
+namespace {
+
+constexpr log::Category plugin_log{"plugin"};
+
+std::string format_cores(double cores) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", cores);
+  return text;
+}
+
+}  // namespace
 
 // So many hooks may hang before another one waits for them.
 constexpr std::size_t kHookThreads = 4;
@@ -42,6 +60,8 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   Plugins all() const;
   Plugins all_with_coming() const;
   std::vector<PluginStatus> status() const;
+  void look_at_budgets();
+  void look_at_agent_budget(const Plugins& running);
 
   Parts parts;
   PluginMetrics metrics;
@@ -49,6 +69,13 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   std::uint64_t hub_subscription = 0;
   unsigned next_nth = 0;
   std::unique_ptr<event::Timer> budget_timer;
+  AgentBudget agent_budget;
+  metric::HostGauge cpu_cores = parts.metrics.gauge("host_cpu_cores", "Cores that the agent and its plugins used lately.");
+  metric::HostGauge cpu_budget_cores =
+      parts.metrics.gauge("host_cpu_budget_cores", "Cores that the agent and its plugins may use; 0: no limit.");
+  metric::HostGauge advisor_slowdown =
+      parts.metrics.gauge("host_advisor_slowdown", "How many times their periods advisors tick at, for the agent's sake; 1 when all is well.");
+  std::uint64_t cpu_budget_millis = 0;
   Catalogue seen_last;                      // by look_again()
   std::vector<std::unique_ptr<Replacement>> replacements;
   Plugins retired;  // their files are gone or were replaced; ending
@@ -200,6 +227,35 @@ void PluginManager::State::drop_missing(const Catalogue& catalogue) {
   for (auto& plugin : missing) retire(std::move(plugin));
 }
 
+void PluginManager::State::look_at_budgets() {
+  const Plugins running = all();
+  for (const auto& plugin : running) plugin->look_at_budget();
+  look_at_agent_budget(running);
+}
+
+void PluginManager::State::look_at_agent_budget(const Plugins& running) {
+  std::set<int> processes = {::getpid()};
+  for (const PluginStatus& plugin : status())
+    for (const InstanceStatus& instance : plugin.instances)
+      if (instance.process > 0) processes.insert(instance.process);
+  Duration cpu{};
+  for (int process : processes)
+    if (Result<ProcessUse> use = use_of_process(process)) cpu += use->cpu;  // it may have ended meanwhile
+  const Time time{std::chrono::steady_clock::now().time_since_epoch()};  // CPU is used in real time
+  const bool changed = agent_budget.look(time, cpu, cpu_budget_millis);
+  cpu_cores.set(agent_budget.cores().value_or(0));
+  cpu_budget_cores.set(static_cast<double>(cpu_budget_millis) / 1000);
+  advisor_slowdown.set(agent_budget.slowdown());
+  // Also those that have begun since.
+  for (const auto& plugin : running) plugin->set_agent_slowdown(agent_budget.slowdown());
+  if (!changed) return;
+  const std::string now = "advisors tick at " + std::to_string(agent_budget.slowdown()) + " times their periods";
+  const std::string why = "the agent uses " + format_cores(agent_budget.cores().value_or(0)) + " of the " +
+                          format_cores(static_cast<double>(cpu_budget_millis) / 1000) + " cores of plugins.cpuBudget";
+  log::info(plugin_log, "{}: {}", now, why);
+  parts.services.events.add({.time = parts.services.clock.now(), .what = now, .why = why});
+}
+
 PluginManager::PluginManager(Parts parts) : state_(std::make_shared<State>(std::move(parts))) {
   state_->subscribe();
 }
@@ -262,10 +318,9 @@ void PluginManager::replace(const std::string& id, const config::PluginsSettings
 
 void PluginManager::apply(const config::PluginsSettings& settings, const config::FeatureGates& gates,
                           const std::vector<TrustedKey>& keys) {
+  state_->cpu_budget_millis = settings.cpu_budget_millis;
   if (!state_->budget_timer)
-    state_->budget_timer = state_->parts.loop.every(state_->parts.budget_period, [state = state_.get()] {
-      for (const auto& plugin : state->all()) plugin->look_at_budget();
-    });
+    state_->budget_timer = state_->parts.loop.every(state_->parts.budget_period, [state = state_.get()] { state->look_at_budgets(); });
   {
     std::lock_guard lock(state_->mutex);
     state_->required.clear();

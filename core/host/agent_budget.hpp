@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// AgentBudget: what the agent and its plugins together use of the CPU they may use, judged at every look. Beyond it, for some
+// looks in a row, all advisors are to tick at twice their periods, then at four times, eight times at most; back again when
+// twice as many ticks would still be well below it. Pure. [one thread]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/base/clock.hpp"
+
+namespace koord::host {
+
+class AgentBudget {
+ public:
+  static constexpr unsigned kLooksInARow = 3;  // a moment is no habit
+  static constexpr unsigned kMostSlowdown = 8;
+  static constexpr double kComfortableShare = 0.8;
+
+  // `cpu`: used so far by the agent and the processes of its plugins; less than before when one of those has ended.
+  // 0 limit_millis: no limit. True when the slowdown is another now.
+  bool look(Time now, Duration cpu, std::uint64_t limit_millis);
+
+  unsigned slowdown() const { return slowdown_; }
+  // Between the last two looks; nullopt: not known.
+  std::optional<double> cores() const { return cores_; }
+
+ private:
+  void measure(Time now, Duration cpu);
+
+  std::optional<Time> last_look_;
+  Duration last_cpu_{};
+  std::optional<double> cores_;
+  unsigned looks_above_ = 0, looks_well_below_ = 0;
+  unsigned slowdown_ = 1;
+};
+
+}  // namespace koord::host
