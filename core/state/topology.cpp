@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/state/topology.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 
@@ -53,6 +55,15 @@ std::int32_t read_core(const std::string& topology_dir) {
   return -1;
 }
 
+// Devicetree machines of before Linux 5.18 and some hypervisors give no package an id: the first CPU of it stands in.
+std::int32_t read_socket(const std::string& topology_dir) {
+  if (std::int32_t id = read_number(topology_dir + "/physical_package_id"); id >= 0) return id;
+  for (const char* name : {"/package_cpus_list", "/core_siblings_list"}) {
+    if (std::int32_t first = first_of(read_set(topology_dir + name)); first >= 0) return first;
+  }
+  return -1;
+}
+
 void number_cores(std::vector<Cpu>& cpus) {
   std::map<std::int32_t, std::int32_t> numbers;
   for (const Cpu& cpu : cpus) {
@@ -70,7 +81,7 @@ Cpu read_cpu(const std::string& cpus_dir, unsigned number, bool online) {
   cpu.online = online;
   if (!online) return cpu;
   cpu.core = read_core(dir + "/topology");
-  cpu.socket = read_number(dir + "/topology/physical_package_id");
+  cpu.socket = read_socket(dir + "/topology");
   cpu.l3 = read_l3(dir);
   return cpu;
 }
@@ -87,18 +98,35 @@ std::int64_t parse_memory_total(std::string_view meminfo) {
   return 0;
 }
 
-// A kernel without NUMA has no such directory: all is node 0 then.
+// An offline CPU is in no node's list; its directory keeps the link to the node.
+void place_offline_cpus(const std::string& cpus_dir, const CpuSet& nodes, std::vector<Cpu>& cpus) {
+  for (Cpu& cpu : cpus) {
+    if (cpu.online) continue;
+    const std::string link = cpus_dir + "/cpu" + std::to_string(cpu.cpu) + "/node";
+    cpu.numa_node = -1;
+    for (unsigned node : nodes.members()) {
+      if (::access((link + std::to_string(node)).c_str(), F_OK) == 0) cpu.numa_node = static_cast<std::int32_t>(node);
+    }
+  }
+}
+
+// A kernel without NUMA has no such directory: all is node 0 then. An accelerator's node (generic initiator) that has
+// neither CPUs nor memory is no place for a workload and is left out.
 void read_numa_nodes(const NodeRoots& roots, Topology& topology) {
-  std::string nodes_dir = roots.sys + "/devices/system/node";
-  for (unsigned node : read_set(nodes_dir + "/online").value_or(CpuSet()).members()) {
+  const std::string nodes_dir = roots.sys + "/devices/system/node";
+  const CpuSet nodes = read_set(nodes_dir + "/online").value_or(CpuSet());
+  const CpuSet initiators = read_set(nodes_dir + "/has_generic_initiator").value_or(CpuSet());
+  for (unsigned node : nodes.members()) {
     std::string dir = nodes_dir + "/node" + std::to_string(node);
     CpuSet cpus = read_set(dir + "/cpulist").value_or(CpuSet());
     for (Cpu& cpu : topology.cpus) {
       if (cpus.contains(static_cast<unsigned>(cpu.cpu))) cpu.numa_node = static_cast<std::int32_t>(node);
     }
-    std::string meminfo = read_optional(dir + "/meminfo").value_or("");
-    topology.numa_nodes.push_back({static_cast<std::int32_t>(node), parse_memory_total(meminfo)});
+    const std::int64_t memory_bytes = parse_memory_total(read_optional(dir + "/meminfo").value_or(""));
+    if (initiators.contains(node) && cpus.empty() && memory_bytes == 0) continue;
+    topology.numa_nodes.push_back({static_cast<std::int32_t>(node), memory_bytes});
   }
+  if (!nodes.empty()) place_offline_cpus(roots.sys + "/devices/system/cpu", nodes, topology.cpus);
   if (!topology.numa_nodes.empty()) return;
   std::string meminfo = read_optional(roots.proc + "/meminfo").value_or("");
   topology.numa_nodes.push_back({0, parse_memory_total(meminfo)});

@@ -3,11 +3,12 @@
 
 #include <doctest/doctest.h>
 
-#include "test/support/fake_node.hpp"
+#include "test/support/fake_nodes.hpp"
 
 using namespace koord;
 using namespace koord::state;
 using koord::test::FakeNode;
+using koord::test::lay_out;
 
 namespace {
 
@@ -39,6 +40,20 @@ void make_two_sockets(FakeNode& node) {
   node.write(kNode + "/node1/meminfo", "Node 1 MemTotal:       2048 kB\n");
 }
 
+Topology topology_of(const koord::test::Machine& machine) {
+  FakeNode node;
+  lay_out(node, machine);
+  return *read_topology(node.roots());
+}
+
+std::vector<std::int32_t> each(const Topology& topology, std::int32_t Cpu::*what) {
+  std::vector<std::int32_t> values;
+  for (const Cpu& cpu : topology.cpus) values.push_back(cpu.*what);
+  return values;
+}
+
+using Ids = std::vector<std::int32_t>;
+
 }  // namespace
 
 TEST_CASE("a CPU has its core, socket, memory node and L3 cache") {
@@ -54,7 +69,7 @@ TEST_CASE("a CPU has its core, socket, memory node and L3 cache") {
 TEST_CASE("an offline CPU is listed without what only online ones tell") {
   FakeNode node;
   make_two_sockets(node);
-  CHECK(read_topology(node.roots())->cpus[5] == Cpu{5, -1, -1, 0, -1, false, false});
+  CHECK(read_topology(node.roots())->cpus[5] == Cpu{5, -1, -1, -1, -1, false, false});
 }
 
 TEST_CASE("memory nodes have their bytes") {
@@ -104,6 +119,72 @@ TEST_CASE("without a list of online CPUs there is no topology") {
   CHECK(read_topology(node.roots()).error().message().ends_with("'junk' is not an unsigned integer"));
   node.write(kCpu + "/online", "\n");
   CHECK_FALSE(read_topology(node.roots()));
+}
+
+TEST_CASE("two sockets with hyper-threads: the second threads share cores with the first") {
+  const Topology topology = topology_of(koord::test::two_sockets_with_threads());
+  CHECK(each(topology, &Cpu::core) == Ids{0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(each(topology, &Cpu::socket) == Ids{0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1});
+  CHECK(each(topology, &Cpu::l3) == each(topology, &Cpu::socket));
+  CHECK(each(topology, &Cpu::numa_node) == each(topology, &Cpu::socket));
+}
+
+TEST_CASE("hyper-threads off: each CPU is a core") {
+  CHECK(each(topology_of(koord::test::hyper_threads_off()), &Cpu::core) == Ids{0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+TEST_CASE("CPUs taken offline keep their memory node only, and the others their place") {
+  const Topology topology = topology_of(without_cpus(koord::test::two_sockets_with_threads(), {3, 12}));
+  CHECK(topology.cpus[3] == Cpu{3, -1, -1, 0, -1, false, false});
+  CHECK(topology.cpus[12] == Cpu{12, -1, -1, 1, -1, false, false});
+  CHECK(topology.cpus[4].socket == 1);
+  CHECK(topology.cpus[11].core >= 0);
+}
+
+TEST_CASE("CPUs that come back have their place again") {
+  FakeNode node;
+  lay_out(node, koord::test::two_sockets_with_threads());
+  const Topology before = *read_topology(node.roots());
+  lay_out(node, without_cpus(koord::test::two_sockets_with_threads(), {0, 8}));
+  CHECK(*read_topology(node.roots()) != before);
+  lay_out(node, koord::test::two_sockets_with_threads());
+  CHECK(*read_topology(node.roots()) == before);
+}
+
+TEST_CASE("one socket cut into four memory nodes") {
+  const Topology topology = topology_of(koord::test::four_numa_nodes());
+  CHECK(topology.numa_nodes.size() == 4);
+  CHECK(each(topology, &Cpu::numa_node) == Ids{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3});
+  CHECK(each(topology, &Cpu::socket) == Ids(16, 0));
+}
+
+TEST_CASE("without NUMA all CPUs are of node 0, which has the machine's memory") {
+  const Topology topology = topology_of(koord::test::without_numa());
+  CHECK(each(topology, &Cpu::numa_node) == Ids(4, 0));
+  CHECK(topology.numa_nodes == std::vector<NumaNode>{{0, std::int64_t{16} << 30}});
+}
+
+TEST_CASE("arm64: sockets by the firmware's numbers, caches by their first CPU") {
+  const Topology topology = topology_of(koord::test::arm64_with_64k_pages());
+  CHECK(each(topology, &Cpu::socket) == Ids{36, 36, 36, 36, 3180, 3180, 3180, 3180});
+  CHECK(each(topology, &Cpu::l3) == Ids{0, 0, 0, 0, 4, 4, 4, 4});
+  CHECK(topology.numa_nodes[1].memory_bytes == std::int64_t{16} << 30);
+}
+
+TEST_CASE("a socket without an id is known by its first CPU") {
+  FakeNode node;
+  lay_out(node, koord::test::hyper_threads_off());
+  for (int cpu = 0; cpu < 8; ++cpu)
+    node.write(kCpu + "/cpu" + std::to_string(cpu) + "/topology/physical_package_id", "-1\n");
+  CHECK(each(*read_topology(node.roots()), &Cpu::socket) == Ids{0, 0, 0, 0, 4, 4, 4, 4});
+}
+
+TEST_CASE("an accelerator's memory node is none, unless it has CPUs or memory") {
+  FakeNode node;
+  lay_out(node, koord::test::with_generic_initiator());
+  CHECK(read_topology(node.roots())->numa_nodes.size() == 2);
+  node.write(kNode + "/node2/meminfo", "Node 2 MemTotal: 4 kB\n");
+  CHECK(read_topology(node.roots())->numa_nodes.size() == 3);
 }
 
 TEST_CASE("this machine has a CPU online and memory") {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real-looking machines: /sys/devices/system/{cpu,node}, /proc/cpuinfo and /proc/meminfo of nodes as they are out there,
+// written into a fake node's tree.
+//
+//   FakeNode node;
+//   lay_out(node, two_sockets_with_threads());
+//   lay_out(node, without_cpus(two_sockets_with_threads(), {3, 7}));   // later: two CPUs are offline
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "test/support/fake_node.hpp"
+
+namespace koord::test {
+
+struct Machine {
+  unsigned sockets = 1;
+  unsigned numa_nodes = 1;  // all together; the CPUs of one node follow each other, as do those of a socket
+  unsigned cores = 2;       // all together
+  unsigned threads = 1;     // of a core; the second ones are numbered behind all first ones
+  std::vector<unsigned> offline = {};
+  bool has_numa = true;             // built with CONFIG_NUMA
+  bool is_arm64 = false;            // else x86-64; has no "model name", no cache ids, and odd package ids
+  unsigned page_kib = 4;            // what huge pages there are follows from it
+  unsigned generic_initiators = 0;  // memory nodes behind the others with neither CPUs nor memory: accelerators
+  std::uint64_t memory_kib = 16u << 20;  // of a memory node
+
+  unsigned cpus() const { return cores * threads; }
+};
+
+// 2 sockets, 2 memory nodes, 8 cores, 16 CPUs.
+Machine two_sockets_with_threads();
+// 2 sockets, 8 cores, 8 CPUs.
+Machine hyper_threads_off();
+// The same with these CPUs offline.
+Machine without_cpus(Machine machine, std::vector<unsigned> offline);
+// 4 CPUs, a kernel without NUMA.
+Machine without_numa();
+// 1 socket cut into 4 memory nodes, 16 cores.
+Machine four_numa_nodes();
+// 2 sockets of Neoverse-N1, 8 cores.
+Machine arm64_server();
+// The same with a kernel of 64 KiB pages, so huge pages of 2 MiB, 512 MiB and 16 GiB.
+Machine arm64_with_64k_pages();
+// 2 memory nodes with CPUs and a third that is an accelerator's.
+Machine with_generic_initiator();
+
+// Writes or overwrites the tree; what an offline CPU no longer tells is removed.
+void lay_out(FakeNode& node, const Machine& machine);
+
+}  // namespace koord::test
