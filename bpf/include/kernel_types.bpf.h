@@ -13,6 +13,8 @@
 /* The members that matter are looked up by name; the value is the kernel's own (bpf_core_enum_value). */
 enum cgroup_subsys_id {
   cpu_cgrp_id = 1,
+  io_cgrp_id = 3,
+  memory_cgrp_id = 4,
   CGROUP_SUBSYS_COUNT = 16,
 };
 
@@ -62,6 +64,7 @@ struct sched_info {
 
 struct task_struct {
   unsigned int __state;
+  unsigned int flags;
   int on_cpu;
   struct sched_entity se;
   struct sched_info sched_info;

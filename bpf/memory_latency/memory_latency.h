@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the memory latency programs and their user share. A stall is the time a thread spends looking for memory
+ * instead of going on: it stands charged to the cgroup of that thread, in one of these kinds, each of which has a
+ * histogram in the cgroup's slot (see latency_slots.h). */
+#pragma once
+
+#define MEMORY_STALL_MEMCG_RECLAIM 0  /* its cgroup, or one above, is at its limit */
+#define MEMORY_STALL_DIRECT_RECLAIM 1 /* the node, or a NUMA node, has nothing free */
+#define MEMORY_STALL_COMPACTION 2     /* enough is free, but not in one piece */
+#define MEMORY_STALL_KINDS 3

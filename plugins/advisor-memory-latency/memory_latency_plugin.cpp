@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// advisor-memory-latency: how long the threads of the node, of every pod and of every container are held up by reclaim
+// and compaction of memory.
+#include <optional>
+#include <string>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/advisor-memory-latency/memory_latency_probe.hpp"
+#include "plugins/advisor-memory-latency/memory_series.hpp"
+#include "plugins/shared/latency/followed.hpp"
+#include "plugins/shared/latency/measurement_series.hpp"
+#include "plugins/shared/latency/slot_config.hpp"
+#include "plugins/shared/node/host.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using koord::latency::CgroupTree;
+using koord::latency::value_or_fail;
+using koord::memory_latency::MemoryLatencyProbe;
+using koord::memory_latency::MemoryMetrics;
+using koord::memory_latency::MemorySeries;
+using koord::memory_latency::Reading;
+using koord::memory_latency::Stalls;
+
+constexpr char kConfigSchema[] = R"({
+  "type": "object", "additionalProperties": false, "properties": {
+    "histograms": {"enum": ["none", "node", "pods", "all"],
+                   "description": "what has a histogram, some 15 series each: pods includes node; default: node"},
+    "source": {"enum": ["task_storage", "raw_tracepoint"],
+               "description": "use this source or none; default: the first that the kernel accepts"},
+    "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
+              "description": "cgroups that can be told apart; default: 4096"},
+    "btf": {"type": "string", "description": "file with the kernel's types, when the kernel itself has none"}
+  }})";
+
+class MemoryLatency final : public koord::plugin::Advisor {
+ public:
+  void init() override {
+    state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
+    batch_ = koord::plugin::Batch(host());
+    const koord::plugin::Config config(host());
+    const koord::NodeRoots roots = koord::node::roots_of(host());
+    tree_ = value_or_fail(CgroupTree::find("memory", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED);
+    probe_ = value_or_fail(MemoryLatencyProbe::open(*tree_, koord::latency::slot_options(config)), KOORD_E_UNSUPPORTED);
+    define_metrics(koord::latency::histogram_levels(config));
+    koord::latency::log_source(host(), "memory latency", probe_->source(), probe_->refused());
+  }
+
+  void collect(std::uint64_t now_ns, std::uint64_t) override {
+    followed_.follow(host(), state_, [this](std::uint64_t handle, bool is_pod) {
+      return MemorySeries(is_pod ? pod_metrics_ : container_metrics_, handle);
+    });
+    followed_.find_cgroups(*tree_);
+    const Reading reading = value_or_fail(probe_->read());
+    windows_.advance(reading);
+    koord::latency::CumulativeCounts counts;
+    followed_.for_each(windows_, [&](MemorySeries& series, const Stalls& window) { series.report(window, batch_, counts); });
+    node_.report(*windows_.node(), batch_, counts);
+    itself_.report(reading, reading.unassigned->all().count, batch_);
+    batch_.send(now_ns);
+  }
+
+ private:
+  void define_metrics(const koord::latency::HistogramLevels& histograms) {
+    container_metrics_ = {host(), "container", histograms.container};
+    pod_metrics_ = {host(), "pod", histograms.pod};
+    node_ = MemorySeries(MemoryMetrics(host(), "node", histograms.node), KOORD_NO_SUBJECT);
+    itself_ = koord::latency::MeasurementSeries(host(), "memory", "stalls");
+    itself_.set_source(probe_->source());
+  }
+
+  const koord_svc_state* state_ = nullptr;
+  MemoryMetrics container_metrics_, pod_metrics_;
+  koord::latency::MeasurementSeries itself_;
+  std::optional<CgroupTree> tree_;
+  std::optional<MemoryLatencyProbe> probe_;
+  koord::memory_latency::Windows windows_;
+  koord::latency::Followed<MemorySeries> followed_;
+  MemorySeries node_;
+  koord::plugin::Batch batch_;
+};
+
+}  // namespace
+
+KOORD_PLUGIN(
+    "id=advisor-memory-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
+    "gate=MemoryLatencyCollector\nstage=beta\ndefault=true\n"
+    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\nlicense=Apache-2.0\n"
+    "description=How long reclaim and compaction of memory hold threads up, per node, pod and container\n",
+    koord::plugin::advisor<MemoryLatency>("memory-latency", 5s, kConfigSchema))

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics of memory latency, of one level (node, pod or container) each, and the series of one subject. Used on the
+// plugin's strand.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/advisor-memory-latency/memory_latency.hpp"
+#include "plugins/shared/latency/latency_series.hpp"
+
+namespace koord::memory_latency {
+
+struct MemoryMetrics {
+  MemoryMetrics() = default;
+  MemoryMetrics(const koord_host* host, const std::string& level, bool has_histogram);
+
+  plugin::Metric stalled;
+  latency::LatencyMetrics latency;
+};
+
+class MemorySeries {
+ public:
+  MemorySeries() = default;
+  MemorySeries(const MemoryMetrics& metrics, std::uint64_t subject);
+
+  // Adds a window to the running totals and puts both into the batch.
+  void report(const Stalls& window, plugin::Batch& batch, latency::CumulativeCounts& counts);
+
+ private:
+  std::array<std::uint64_t, kKinds.size()> stalled_{};
+  std::array<std::uint64_t, kKinds.size()> total_ns_{};
+  latency::LatencySeries latency_;
+};
+
+}  // namespace koord::memory_latency

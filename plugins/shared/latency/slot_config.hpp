@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings that plugins with slot programs have in common, and what they say of their source. In init().
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/shared/latency/slot_programs.hpp"
+
+namespace koord::latency {
+
+// "source", "slots" and "btf".
+SlotOptions slot_options(const plugin::Config& config);
+
+// Which subjects have a histogram, each some 15 series on /metrics: "histograms" is none, node, pods or all.
+struct HistogramLevels {
+  bool node = true, pod = false, container = false;
+};
+HistogramLevels histogram_levels(const plugin::Config& config);
+
+// One line for the source in use and one for each that was refused.
+void log_source(const koord_host* host, std::string_view what, std::string_view source,
+                const std::vector<Refusal>& refused);
+
+}  // namespace koord::latency

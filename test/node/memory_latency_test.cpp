@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory latency on the real kernel, from each source: reclaim under a real limit against what the threads measure and
+// what the kernel's pressure figures say; compaction as the thread that does it measures it.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "core/base/unique_fd.hpp"
+#include "plugins/advisor-memory-latency/memory_latency_probe.hpp"
+#include "test/support/child_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+namespace {
+
+using koord::UniqueFd;
+using koord::latency::CgroupTree;
+using koord::latency::SlotOptions;
+using koord::memory_latency::Kind;
+using koord::memory_latency::MemoryLatencyProbe;
+using koord::memory_latency::Reading;
+using koord::memory_latency::Stalls;
+using koord::memory_latency::Windows;
+using koord::test::ChildProcess;
+using koord::test::eventually;
+using koord::test::RealCgroup;
+
+constexpr std::uint64_t kMiB = 1u << 20;
+constexpr std::uint64_t kLimit = 32 * kMiB;
+constexpr std::uint64_t kFileSize = 128 * kMiB;
+constexpr auto kPatience = std::chrono::seconds(120);
+
+template <class T>
+T must(koord::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return std::move(result).value();
+}
+
+CgroupTree real_tree() { return must(CgroupTree::find("memory", "/sys/fs/cgroup", "/proc")); }
+std::uint64_t id_of(const RealCgroup& cgroup) { return must(real_tree().directory(cgroup.dir())).id; }
+
+// Nothing, after a loud line, on a kernel that does not have the source.
+std::optional<MemoryLatencyProbe> open_or_skip(std::string_view source, std::uint32_t slots = 0) {
+  auto opened = MemoryLatencyProbe::open(real_tree(), {.slots = slots, .only = std::string(source)});
+  if (opened) return std::move(*opened);
+  std::printf("SKIPPED: %s\n", opened.error().message().c_str());
+  return std::nullopt;
+}
+
+std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// A file of which nothing is in the page cache.
+class ColdFile {
+ public:
+  ColdFile() : fd_(::mkstemp(path_.data())) {
+    if (!fd_) throw std::runtime_error("cannot make " + path_);
+    ::unlink(path_.c_str());
+    const std::string block(kMiB, 'x');
+    for (std::uint64_t at = 0; at < kFileSize; at += block.size())
+      if (::write(fd_.get(), block.data(), block.size()) != static_cast<ssize_t>(block.size()))
+        throw std::runtime_error("cannot fill " + path_);
+    ::fdatasync(fd_.get());
+    ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
+  void read(std::uint64_t bytes) const {
+    std::string block(kMiB, ' ');
+    for (std::uint64_t at = 0; at < bytes; at += block.size())
+      if (::pread(fd_.get(), block.data(), block.size(), static_cast<off_t>(at)) <= 0) ::_exit(1);
+  }
+
+ private:
+  std::string path_ = "/var/tmp/koord-test-memory-XXXXXX";
+  UniqueFd fd_;
+};
+
+// What a child measures of itself.
+struct Own {
+  std::atomic<std::uint64_t> elapsed_ns{0};
+};
+
+class SharedOwn {
+ public:
+  SharedOwn() {
+    void* memory = ::mmap(nullptr, sizeof(Own), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("no shared memory");
+    own_ = new (memory) Own;
+  }
+  SharedOwn(const SharedOwn&) = delete;
+  SharedOwn& operator=(const SharedOwn&) = delete;
+  ~SharedOwn() { ::munmap(own_, sizeof(Own)); }
+  Own* operator->() const { return own_; }
+
+ private:
+  Own* own_;
+};
+
+// Does the work as a process in the cgroup and gives how long it took there.
+std::uint64_t elapsed_in(const RealCgroup& cgroup, const std::function<void()>& work) {
+  SharedOwn own;
+  ChildProcess process([&] {
+    cgroup.add_process(::getpid());
+    const std::uint64_t begin = now_ns();
+    work();
+    own->elapsed_ns = now_ns() - begin;
+  });
+  const auto status = process.wait(kPatience);
+  REQUIRE(status == 0);
+  return own->elapsed_ns;
+}
+
+// How often a charge to the cgroup met its limit.
+std::uint64_t times_at_limit(const RealCgroup& cgroup) {
+  const std::string dir = cgroup.path(koord::cgroup::Controller::memory);
+  if (auto failures = koord::read_file(dir + "/memory.failcnt")) return must(koord::parse_uint(koord::trim(*failures)));
+  const std::string events = must(koord::read_file(dir + "/memory.events"));
+  const std::size_t at = events.find("\nmax ") + 5;
+  return must(koord::parse_uint(events.substr(at, events.find('\n', at) - at)));
+}
+
+// Time in which some thread was held up for memory: in the cgroup where the kernel says so, else on the whole node.
+std::optional<std::uint64_t> pressure_ns(const RealCgroup& cgroup) {
+  auto text = koord::read_file(cgroup.path(koord::cgroup::Controller::memory) + "/memory.pressure");
+  if (!text) text = koord::read_file("/proc/pressure/memory");
+  if (!text) return std::nullopt;
+  const std::size_t at = text->find("total=") + 6;
+  return must(koord::parse_uint(text->substr(at, text->find('\n', at) - at))) * 1000;
+}
+
+Stalls window_of(MemoryLatencyProbe& probe, Windows& windows, std::uint64_t cgroup) {
+  windows.advance(must(probe.read()));
+  return windows.of(cgroup);
+}
+
+void check_reclaim(std::string_view source) {
+  auto probe = open_or_skip(source);
+  if (!probe) return;
+  const ColdFile file;
+  RealCgroup squeezed("squeezed"), roomy("roomy");
+  squeezed.limit_memory(kLimit);
+  Windows windows;
+  window_of(*probe, windows, 0);
+  const auto pressure_before = pressure_ns(squeezed);
+  const std::uint64_t elapsed = elapsed_in(squeezed, [&] { file.read(kFileSize); });
+  elapsed_in(roomy, [&] { file.read(kLimit / 2); });
+  const Stalls stalls = window_of(*probe, windows, id_of(squeezed));
+  const auto& reclaim = stalls.of(Kind::memcg_reclaim);
+  INFO("stalls ", reclaim.count, " of ", reclaim.sum_ns, " ns in ", elapsed, " ns, limit met ", times_at_limit(squeezed));
+  // A charge that meets the limit reclaims, once or a few times.
+  CHECK(reclaim.count >= times_at_limit(squeezed) / 2);
+  CHECK(reclaim.count > 0);
+  CHECK(reclaim.sum_ns > 0);
+  CHECK(reclaim.sum_ns <= elapsed);
+  CHECK(windows.of(id_of(roomy)) == Stalls{});
+  CHECK(windows.node()->of(Kind::memcg_reclaim).sum_ns >= reclaim.sum_ns);
+  if (!pressure_before) return;
+  // The kernel brings that figure up to date every two seconds.
+  std::uint64_t pressure = 0;
+  CHECK(eventually([&] {
+    pressure = *pressure_ns(squeezed) - *pressure_before;
+    return pressure >= reclaim.sum_ns / 2;
+  }));
+  INFO("pressure ", pressure, " ns");
+  CHECK(pressure > 0);
+}
+
+void check_compaction(std::string_view source) {
+  auto probe = open_or_skip(source);
+  if (!probe) return;
+  constexpr const char* kCompact = "/proc/sys/vm/compact_memory";
+  if (::access(kCompact, W_OK) != 0) {
+    std::printf("SKIPPED: cannot write %s\n", kCompact);
+    return;
+  }
+  RealCgroup compacting("compacting"), idle("idle");
+  Windows windows;
+  window_of(*probe, windows, 0);
+  const std::uint64_t elapsed =
+      elapsed_in(compacting, [] { if (!koord::write_value(kCompact, "1")) ::_exit(1); });
+  const Stalls stalls = window_of(*probe, windows, id_of(compacting));
+  INFO(stalls.of(Kind::compaction).sum_ns, " ns of ", elapsed);
+  CHECK(stalls.of(Kind::compaction).count > 0);
+  CHECK(stalls.of(Kind::compaction).sum_ns > 0);
+  CHECK(stalls.of(Kind::compaction).sum_ns <= elapsed);
+  CHECK(windows.of(id_of(idle)) == Stalls{});
+}
+
+void check_reuse(std::string_view source) {
+  auto probe = open_or_skip(source);
+  if (!probe) return;
+  const ColdFile file;
+  RealCgroup container("short");
+  container.limit_memory(kLimit);
+  const std::uint64_t id = id_of(container);
+  elapsed_in(container, [&] { file.read(kFileSize); });
+  container.remove();
+  const Reading removed = must(probe->read());
+  const auto is_it = [id](const auto& cgroup) { return cgroup.cgroup == id; };
+  REQUIRE(std::count_if(removed.ended.begin(), removed.ended.end(), is_it) == 1);
+  CHECK(std::find_if(removed.ended.begin(), removed.ended.end(), is_it)->total.of(Kind::memcg_reclaim).count > 0);
+  CHECK(std::none_of(removed.cgroups.begin(), removed.cgroups.end(), is_it));
+  const Reading after = must(probe->read());
+  CHECK(std::none_of(after.ended.begin(), after.ended.end(), is_it));
+}
+
+}  // namespace
+
+TEST_CASE("task_storage charges reclaim to the cgroup at its limit, within the time its process took") {
+  check_reclaim("task_storage");
+}
+
+TEST_CASE("raw_tracepoint charges reclaim to the cgroup at its limit, within the time its process took") {
+  check_reclaim("raw_tracepoint");
+}
+
+TEST_CASE("task_storage charges compaction to the cgroup of the thread that does it") { check_compaction("task_storage"); }
+
+TEST_CASE("raw_tracepoint charges compaction to the cgroup of the thread that does it") {
+  check_compaction("raw_tracepoint");
+}
+
+TEST_CASE("a removed cgroup is told once with its last stalls, from task_storage") { check_reuse("task_storage"); }
+
+TEST_CASE("a removed cgroup is told once with its last stalls, from raw_tracepoint") { check_reuse("raw_tracepoint"); }
+
+TEST_CASE("stalls for which no slot was free are counted, and are in no cgroup's histogram") {
+  auto probe = open_or_skip("task_storage", 2);  // one of them is the unassigned
+  if (!probe) return;
+  const ColdFile file;
+  RealCgroup first("first"), second("second");
+  for (const RealCgroup* cgroup : {&first, &second}) {
+    cgroup->limit_memory(kLimit);
+    elapsed_in(*cgroup, [&] { file.read(kFileSize); });
+  }
+  const Reading reading = must(probe->read());
+  CHECK(reading.slots == 1);
+  CHECK(reading.slots_used == 1);
+  CHECK(reading.unassigned->of(Kind::memcg_reclaim).count > 0);
+}
+
+TEST_CASE("a source that the kernel refuses is an error with the reason in it") {
+  auto opened = MemoryLatencyProbe::open(real_tree(), {.btf = "/dev/null", .only = "task_storage"});
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().message().find("task_storage: ") != std::string::npos);
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("SKIPPED: no cgroups to measure: %s\n", why->c_str());
+    return koord::test::kSkip;
+  }
+  return doctest::Context(argc, argv).run();
+}
