@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program on a kernel whose one cgroup hierarchy is version 2, in an emulated machine.
+
+usage: vm.py FOLDER [--with FILE]... [--env NAME=VALUE]... PROGRAM [ARGUMENT...]
+
+The machine has Debian's cloud kernel (PSI, BTF, BPF, loop devices, no PMU, no network) and a file system in memory that holds
+PROGRAM and the FILEs at the paths they have here, the libraries they are linked to, and busybox. What PROGRAM writes is gone
+afterwards. FOLDER keeps the kernel, downloaded once and only unpacked. Ends with PROGRAM's status; with 77, which is meson's
+"skipped", where there is no qemu, no busybox or no kernel to be had.
+"""
+import argparse
+import fcntl
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+QEMU = 'qemu-system-x86_64'
+KERNEL_PACKAGE = 'linux-image-cloud-amd64'
+MEMORY_MIB = 1536
+TIME_LIMIT = 480  # seconds, of the whole life of the machine: it is ten to fifty times slower than this one
+
+INIT = r'''#!/bin/sh
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
+mkdir -p /dev/shm /dev/pts /run /tmp /var/tmp /root
+mount -t devpts pts /dev/pts; mount -t tmpfs shm /dev/shm; mount -t tmpfs run /run
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+for c in $(cat /sys/fs/cgroup/cgroup.controllers); do echo "+$c" >/sys/fs/cgroup/cgroup.subtree_control; done
+mount -t bpf bpf /sys/fs/bpf; mount -t tracefs tracefs /sys/kernel/tracing; mount -t debugfs debugfs /sys/kernel/debug
+insmod /loop.ko 2>/dev/null
+ip link set lo up
+ulimit -n 65536
+stty -F /dev/ttyS1 raw
+. /environment
+cd /tmp
+sh /command </dev/null >/dev/ttyS1 2>&1
+echo "status $?" >/dev/ttyS1
+sync
+poweroff -f
+'''
+
+
+class Skip(Exception):
+    """There is no such machine here, and why."""
+
+
+def run(*command, **options):
+    return subprocess.run(command, check=True, text=True, capture_output=True, **options).stdout
+
+
+def kernel_in(folder):
+    """The unpacked kernel; downloads it the first time."""
+    root = folder / 'root'
+    with open(folder / 'lock', 'w', encoding='ascii') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / 'complete').exists():
+            try:
+                depends = run('apt-cache', 'depends', KERNEL_PACKAGE)
+                package = re.search(r'Depends: (linux-image-\S+)', depends).group(1)
+                run('apt-get', 'download', package, cwd=folder)
+                deb = next(folder.glob('linux-image-*.deb'))
+                run('dpkg-deb', '-x', str(deb), str(root))
+                deb.unlink()
+            except (OSError, AttributeError, StopIteration, subprocess.CalledProcessError) as problem:
+                raise Skip(f'no kernel could be had: {getattr(problem, "stderr", None) or problem}') from problem
+            (folder / 'complete').touch()
+    return next((root / 'boot').glob('vmlinuz-*')), next(root.rglob('loop.ko'), None)
+
+
+def libraries_of(file):
+    """What the dynamic linker would load for it, itself included; nothing for a script or a static program."""
+    told = subprocess.run(['ldd', file], text=True, capture_output=True, check=False).stdout
+    return re.findall(r'(/\S+) \(0x', told)
+
+
+class Image:
+    """The file system in memory: a folder that becomes a cpio archive."""
+
+    def __init__(self, root):
+        self.root = root
+        for folder in ('bin', 'proc', 'sys', 'dev', 'tmp'):
+            (root / folder).mkdir()
+
+    def put(self, source, at=None):
+        target = self.root / str(at or source).lstrip('/')
+        if target.exists():
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(os.path.realpath(source), target)
+
+    def put_with_libraries(self, source):
+        for file in [source, *libraries_of(source)]:
+            self.put(file)
+
+    def write(self, at, text):
+        (self.root / at).write_text(text, encoding='utf-8')
+        (self.root / at).chmod(stat.S_IRWXU)
+
+    def pack(self, archive):
+        with open(archive, 'wb') as out:
+            find = subprocess.Popen(['find', '.'], cwd=self.root, stdout=subprocess.PIPE)
+            subprocess.run(['busybox', 'cpio', '-o', '-H', 'newc', '-R', '0:0'], cwd=self.root, stdin=find.stdout, stdout=out,
+                           stderr=subprocess.DEVNULL, check=True)
+            find.wait()
+
+
+def quoted(word):
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+def build(image, arguments, loop_module):
+    busybox = shutil.which('busybox')
+    image.put(busybox, '/bin/busybox')
+    for applet in run(busybox, '--list').split():
+        if applet != 'busybox':
+            (image.root / 'bin' / applet).symlink_to('busybox')
+    for folder in ('sbin', 'usr/bin', 'usr/sbin'):
+        (image.root / folder).parent.mkdir(exist_ok=True)
+        if not (image.root / folder).exists():
+            (image.root / folder).symlink_to('/bin')
+    if loop_module:
+        image.put(loop_module, '/loop.ko')
+    for file in [arguments.program, *arguments.files]:
+        image.put_with_libraries(os.path.abspath(file))
+    image.write('init', INIT)
+    image.write('environment', ''.join(f'export {quoted(pair)}\n' for pair in ['HOME=/root', 'PATH=/bin', *arguments.env]))
+    command = [os.path.abspath(arguments.program), *arguments.arguments]
+    image.write('command', 'exec ' + ' '.join(quoted(word) for word in command) + '\n')
+
+
+def boot(kernel, archive, folder):
+    """What the program printed, byte for byte, and its status: None when the machine ended without one."""
+    machine = [QEMU, '-accel', 'tcg,thread=multi', '-cpu', 'max', '-M', 'q35', '-m', f'{MEMORY_MIB}M', '-smp', '2', '-nodefaults',
+               '-no-reboot', '-display', 'none', '-kernel', str(kernel), '-initrd', str(archive),
+               '-serial', f'file:{folder}/console', '-serial', f'file:{folder}/output',
+               '-append', 'console=ttyS0 quiet panic=-1 psi=1 rdinit=/init']
+    try:
+        subprocess.run(machine, timeout=TIME_LIMIT, stdin=subprocess.DEVNULL, check=False)
+    except subprocess.TimeoutExpired:
+        print(f'vm.py: the machine was not done after {TIME_LIMIT} s')
+    output = (folder / 'output').read_text(encoding='utf-8', errors='replace') if (folder / 'output').exists() else ''
+    body, _, status = output.rpartition('status ')
+    return (body, int(status)) if status.strip().isdigit() else (output, None)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('folder', type=pathlib.Path)
+    parser.add_argument('--with', dest='files', action='append', default=[])
+    parser.add_argument('--env', action='append', default=[])
+    parser.add_argument('program')
+    parser.add_argument('arguments', nargs=argparse.REMAINDER)
+    arguments = parser.parse_args()
+    for tool in (QEMU, 'busybox'):
+        if not shutil.which(tool):
+            raise Skip(f'{tool} is not installed')
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    kernel, loop_module = kernel_in(arguments.folder)
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+        folder = pathlib.Path(name)
+        (folder / 'root').mkdir()
+        image = Image(folder / 'root')
+        build(image, arguments, loop_module)
+        image.pack(folder / 'initrd')
+        output, status = boot(kernel, folder / 'initrd', folder)
+        sys.stdout.write(output)
+        if status is None:
+            print('vm.py: the machine ended without a status; the end of its console:')
+            print((folder / 'console').read_text(errors='replace')[-2000:])
+            return 1
+        return status
+
+
+if __name__ == '__main__':
+    try:
+        sys.exit(main())
+    except Skip as why:
+        print(f'vm.py: {why}')
+        sys.exit(77)
