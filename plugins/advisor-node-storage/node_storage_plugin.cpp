@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// advisor-node-storage: the node's disks, what is on them, and where it is mounted.
+#include <map>
+#include <utility>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/advisor-node-storage/node_storage.hpp"
+#include "plugins/advisor-node-storage/storage_files.hpp"
+#include "plugins/shared/node/host.hpp"
+#include "plugins/shared/node/value_file.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using koord::node_storage::BlockDevice;
+using koord::plugin::Batch;
+using koord::plugin::Failure;
+using koord::plugin::Metric;
+
+template <class T>
+T value_or_fail(koord::Result<T> result) {
+  if (!result) throw Failure(KOORD_E_IO, result.error().message());
+  return std::move(result).value();
+}
+
+class NodeStorage final : public koord::plugin::Advisor {
+ public:
+  void init() override {
+    roots_ = koord::node::roots_of(host());
+    if (!koord::node::exists(roots_.sys + "/block"))
+      throw Failure(KOORD_E_UNSUPPORTED, "no block devices: there is no '" + roots_.sys + "/block'");
+    metrics_ = koord::plugin::require<koord_svc_metrics>(host(), "koord.metrics/1");
+    fact_ = {host(), "node_local_storage_info"};
+    batch_ = Batch(host());
+    size_ = define({"node_disk_size_bytes", "bytes", "Size of a disk, in bytes.", 512});
+    rounds_ = koord::node::Rounds(
+        define({"collect_node_local_storage_info_total", "rounds", "Rounds of reading disks, volumes and mounts.", 1, KOORD_COUNTER}));
+  }
+
+  void collect(std::uint64_t now_ns, std::uint64_t) override {
+    std::optional<Failure> failure;
+    try {
+      tell();
+    } catch (const Failure& failed) {
+      failure = failed;
+    }
+    rounds_.count(!failure, batch_);
+    batch_.send(now_ns);
+    if (failure) throw Failure(*failure);
+  }
+
+ private:
+  void tell() {
+    const std::vector<BlockDevice> devices = value_or_fail(koord::node_storage::read_block_devices(roots_.sys));
+    tell_sizes(devices);
+    const auto storage =
+        koord::node_storage::local_storage(devices, koord::node_storage::read_physical_volumes(roots_.run),
+                                           value_or_fail(koord::node_storage::read_mounts(roots_.proc)));
+    fact_.put(koord::node_storage::local_storage_json(storage));
+  }
+
+  void tell_sizes(const std::vector<BlockDevice>& devices) {
+    SeriesOf current;
+    for (const BlockDevice& device : devices) {
+      if (!device.is_disk) continue;
+      const std::pair key{device.name, device.number};
+      auto known = series_.extract(key);
+      const std::uint64_t series =
+          known ? known.mapped() : size_.series(KOORD_NO_SUBJECT, {{"device", device.name}, {"number", device.number}});
+      current.emplace(key, series);
+      batch_.add(series, static_cast<double>(device.size_bytes));
+    }
+    // Disks that are gone.
+    for (const auto& [key, gone] : series_) metrics_->end_series(host(), gone);
+    series_ = std::move(current);
+  }
+
+  using SeriesOf = std::map<std::pair<std::string, std::string>, std::uint64_t>;
+
+  koord::NodeRoots roots_;
+  const koord_svc_metrics* metrics_ = nullptr;
+  koord::node::Fact fact_;
+  Metric size_;
+  koord::node::Rounds rounds_;
+  SeriesOf series_;
+  Batch batch_;
+};
+
+}  // namespace
+
+KOORD_PLUGIN(
+    "id=advisor-node-storage\nversion=1.0.0\nkinds=koord.advisor/1\n"
+    "gate=NodeStorageInfoCollector\nstage=beta\ndefault=true\n"
+    "requires=koord.metrics/1,koord.fs/1,koord.kv/1\nlicense=Apache-2.0\n"
+    "description=Disks, partitions, logical volumes and mounts of the node\n",
+    koord::plugin::advisor<NodeStorage>("node-storage", 10s))
