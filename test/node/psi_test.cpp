@@ -29,8 +29,11 @@ void burn_on_first_cpu() {
   cpu_set_t first;
   CPU_ZERO(&first);
   CPU_SET(0, &first);
-  ::sched_setaffinity(0, sizeof first, &first);
-  for (;;) asm volatile("");
+  // Again and again: before Linux 6.2 a move to another cpuset, which is every cgroup of v2, forgets it.
+  for (;;) {
+    ::sched_setaffinity(0, sizeof first, &first);
+    for (int i = 0; i < 10'000'000; ++i) asm volatile("");
+  }
 }
 
 const koord::metric::Labels kSomeCpu = {{"psi_resource", "cpu"}, {"psi_degree", "some"}};
