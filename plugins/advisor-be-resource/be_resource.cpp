@@ -4,43 +4,6 @@
 #include <algorithm>
 
 namespace koord::be_resource {
-namespace {
-
-using cgroup::Driver;
-using cgroup::KubeQos;
-using cgroup::KubeRoot;
-
-std::string_view parent_of(std::string_view dir) { return dir.substr(0, dir.rfind('/')); }
-
-// Below the kubelet's directory a guaranteed pod lies by itself, all others in the directory of their class.
-std::optional<std::string_view> kube_root_of(const PodPlace& pod) {
-  if (pod.qos == KubeQos::unknown || pod.cgroup_dir.find('/') == std::string_view::npos) return std::nullopt;
-  std::string_view root = parent_of(pod.cgroup_dir);
-  if (pod.qos == KubeQos::guaranteed) return root;
-  if (root.find('/') == std::string_view::npos) return std::nullopt;
-  return parent_of(root);
-}
-
-std::string best_effort_dir(std::string_view kube_root) {
-  const Driver driver = kube_root.ends_with(".slice") ? Driver::systemd : Driver::cgroupfs;
-  return cgroup::qos_dir({driver, std::string(kube_root)}, KubeQos::best_effort);
-}
-
-}  // namespace
-
-std::vector<std::string> best_effort_dirs(const std::vector<PodPlace>& pods) {
-  std::vector<std::string> dirs;
-  for (const PodPlace& pod : pods) {
-    const std::optional<std::string_view> root = kube_root_of(pod);
-    if (!root) continue;
-    std::string dir = best_effort_dir(*root);
-    if (std::find(dirs.begin(), dirs.end(), dir) == dirs.end()) dirs.push_back(std::move(dir));
-  }
-  if (!dirs.empty()) return dirs;
-  for (std::string_view root : {"kubepods.slice", "kubepods", "kubelet.slice/kubelet-kubepods.slice", "kubelet/kubepods"})
-    dirs.push_back(best_effort_dir(root));
-  return dirs;
-}
 
 CpuSet usable_cpus(const CpuSet& directory, const std::vector<CpuSet>& containers) {
   CpuSet any;

@@ -4,24 +4,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/cpu_set.hpp"
-#include "core/cgroup/names.hpp"
 
 namespace koord::be_resource {
-
-// Where a pod lies in the cgroup tree.
-struct PodPlace {
-  cgroup::KubeQos qos;
-  std::string_view cgroup_dir;
-};
-
-// The directory of the BestEffort QoS class, as the pods' directories tell it. While no pod does: all that the kubelet,
-// also kind's, may have made. Relative to the hierarchy's root.
-std::vector<std::string> best_effort_dirs(const std::vector<PodPlace>& pods);
 
 // The CPUs on which best-effort pods can run: those of any of their containers, and of these only what the directory of
 // the class has. The directory's when no container tells of any of them.

@@ -4,6 +4,7 @@
 
 #include "koordetector/subjects.hpp"
 #include "plugins/advisor-be-resource/best_effort_class.hpp"
+#include "plugins/shared/kube/pod_places.hpp"
 
 namespace {
 
@@ -11,7 +12,6 @@ using namespace std::chrono_literals;
 using koord::CpuSet;
 using koord::be_resource::BestEffortClass;
 using koord::be_resource::CpuMax;
-using koord::be_resource::PodPlace;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
 using koord::plugin::Files;
@@ -25,20 +25,6 @@ constexpr std::uint64_t kMaxGapNs = std::chrono::nanoseconds(20 * kPeriod).count
 constexpr std::uint64_t kCpuSetsPeriodNs = std::chrono::nanoseconds(5s).count();
 
 constexpr std::string_view kBatchCpu = "kubernetes.io/batch-cpu";
-
-koord::cgroup::KubeQos kube_qos(std::uint32_t qos) {
-  using koord::cgroup::KubeQos;
-  switch (qos) {
-    case KOORD_KUBE_QOS_GUARANTEED:
-      return KubeQos::guaranteed;
-    case KOORD_KUBE_QOS_BURSTABLE:
-      return KubeQos::burstable;
-    case KOORD_KUBE_QOS_BEST_EFFORT:
-      return KubeQos::best_effort;
-    default:
-      return KubeQos::unknown;
-  }
-}
 
 koord::be_resource::Container container_of(const koord_container& container) {
   koord::be_resource::Container taken;
@@ -106,23 +92,23 @@ class BeResource final : public koord::plugin::Advisor {
   void follow_state() {
     const Snapshot snapshot(host(), state_);
     if (snapshot.version(KOORD_ON_PODS) == pods_version_) return;
-    std::vector<PodPlace> places;
     std::vector<koord::be_resource::Pod> pods;
     container_dirs_.clear();
     for (const koord_pod& pod : snapshot.pods()) {
-      places.push_back({kube_qos(pod.kube_qos), view(pod.cgroup_dir)});
       pods.push_back(pod_of(pod));
       if (pod.kube_qos != KOORD_KUBE_QOS_BEST_EFFORT) continue;
       for (const koord_container& container : koord::plugin::containers_of(pod))
         if (counts(container)) container_dirs_.emplace_back(view(container.cgroup_dir));
     }
     requested_ = koord::be_resource::requested_milli(pods);
-    keep_or_make_classes(koord::be_resource::best_effort_dirs(places));
+    keep_or_make_classes(koord::kube::kube_roots(koord::kube::places_of(snapshot.pods())));
     container_cpus_until_ns_ = 0;
     pods_version_ = snapshot.version(KOORD_ON_PODS);
   }
 
-  void keep_or_make_classes(std::vector<std::string> dirs) {
+  void keep_or_make_classes(const std::vector<koord::cgroup::KubeRoot>& roots) {
+    std::vector<std::string> dirs;
+    for (const auto& root : roots) dirs.push_back(koord::cgroup::qos_dir(root, koord::cgroup::KubeQos::best_effort));
     const bool same = classes_.size() == dirs.size() &&
                       std::equal(dirs.begin(), dirs.end(), classes_.begin(),
                                  [](const std::string& dir, const BestEffortClass& one) { return dir == one.dir(); });

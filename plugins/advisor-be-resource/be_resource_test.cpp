@@ -7,7 +7,6 @@
 
 using namespace koord::be_resource;
 using koord::CpuSet;
-using koord::cgroup::KubeQos;
 using koord::test::FakeHost;
 using koord::test::FakeInstance;
 using koord::test::FakeNode;
@@ -35,7 +34,7 @@ koord::state::Pod state_pod(bool object_known) {
   koord::state::Pod pod;
   pod.uid = pod.name = "u1";
   if (object_known) pod.namespace_ = "default";
-  pod.kube_qos = KubeQos::best_effort;
+  pod.kube_qos = koord::state::KubeQos::best_effort;
   pod.koord_qos = koord::state::KoordQos::be;
   pod.phase = koord::state::Phase::running;
   pod.cgroup_dir = kPodSlice;
@@ -64,22 +63,6 @@ void make_v1(FakeNode& node) {
 }
 
 }  // namespace
-
-TEST_CASE("the directory of the class is told by any pod, whatever its own class and the driver") {
-  const auto dir = [](KubeQos qos, const char* pod) { return best_effort_dirs({{qos, pod}}); };
-  CHECK(dir(KubeQos::best_effort, kPodSlice) == std::vector<std::string>{kSlice});
-  CHECK(dir(KubeQos::guaranteed, "kubepods.slice/kubepods-podu1.slice") == std::vector<std::string>{kSlice});
-  CHECK(dir(KubeQos::burstable, "kubepods/burstable/podu1") == std::vector<std::string>{"kubepods/besteffort"});
-  CHECK(dir(KubeQos::guaranteed, "kubelet/kubepods/podu1") == std::vector<std::string>{"kubelet/kubepods/besteffort"});
-}
-
-TEST_CASE("while no pod tells, every directory that a kubelet makes may be it") {
-  const std::vector<std::string> usual = {
-      kSlice, "kubepods/besteffort",
-      "kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice", "kubelet/kubepods/besteffort"};
-  CHECK(best_effort_dirs({}) == usual);
-  CHECK(best_effort_dirs({{KubeQos::unknown, "kubepods/podu1"}, {KubeQos::burstable, "podu1"}, {KubeQos::guaranteed, ""}}) == usual);
-}
 
 TEST_CASE("usable are the CPUs of any container, not those of the smallest") {
   CHECK(usable_cpus(cpus("0-7"), {cpus("2-3"), cpus("3-5")}) == cpus("2-5"));

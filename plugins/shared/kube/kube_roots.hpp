@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Under which directory of the cgroup tree the kubelet keeps its pods, as plugins can know it. Pure. [any thread]
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/cgroup/names.hpp"
+
+namespace koord::kube {
+
+// Where a pod lies.
+struct PodPlace {
+  cgroup::KubeQos qos;
+  std::string_view cgroup_dir;
+};
+
+// The directories that the places of the pods tell, one as a rule. While no pod does: those that a kubelet, also kind's,
+// makes on its own, of which a node has one at most.
+std::vector<cgroup::KubeRoot> kube_roots(const std::vector<PodPlace>& pods);
+
+}  // namespace koord::kube
