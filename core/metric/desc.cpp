@@ -12,6 +12,9 @@
 namespace koord::metric {
 namespace {
 
+// What koordlet calls the metrics of applications outside Kubernetes; none of the host's own begins so.
+constexpr std::string_view kHostApplications = "host_application";
+
 Result<void> check_bounds(const Desc& desc) {
   if (desc.type != Type::histogram) {
     if (desc.bounds.empty()) return {};
@@ -51,6 +54,7 @@ std::string_view to_string(Type type) {
 }
 
 bool is_reserved(std::string_view name) {
+  if (name.starts_with(kHostApplications)) return false;
   return std::any_of(std::begin(kReservedPrefixes), std::end(kReservedPrefixes),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }

@@ -54,6 +54,11 @@ TEST_CASE("a name that a histogram's lines use is refused, both ways round") {
   CHECK_FALSE(registry.define("p", histogram("x")));
 }
 
+TEST_CASE("host applications are no part of the host: a plugin may measure them by koordlet's names") {
+  CHECK(Registry().define("p", gauge("host_application_cpu_usage")));
+  CHECK_FALSE(Registry().define("p", gauge("host_app")));
+}
+
 TEST_CASE("a bad description is refused in words") {
   CHECK(define_error(gauge("1x")) == "metric '1x': the name is not one as [a-zA-Z_][a-zA-Z0-9_]*");
   CHECK(define_error(gauge("host_x")) == "metric 'host_x': names that begin so are kept for the host");
