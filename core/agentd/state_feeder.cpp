@@ -10,6 +10,7 @@ namespace {
 
 constexpr log::Category state_log{"state"};
 
+// Pods; the node and its NodeSLO come from their files whatever tells the pods.
 bool from_files(const config::StateSettings& settings) {
   if (settings.source == config::StateSource::automatic) return !settings.file.pods.empty();
   return settings.source == config::StateSource::file;
@@ -17,7 +18,7 @@ bool from_files(const config::StateSettings& settings) {
 
 state::FileSource::Options file_options(const config::StateSettings& settings, const cgroup::Layout& layout) {
   std::vector<cgroup::KubeRoot> kube_roots = cgroup::find_kube_roots(layout);
-  return {settings.file.pods, settings.file.node, settings.file.node_slo,
+  return {from_files(settings) ? settings.file.pods : "", settings.file.node, settings.file.node_slo,
           kube_roots.empty() ? cgroup::default_kube_root(cgroup::Driver::systemd) : kube_roots.front()};
 }
 
@@ -29,7 +30,8 @@ StateFeeder::StateFeeder(Parts parts, const config::StateSettings& settings)
       cgroups_(parts_.layout, {settings.cgroup.paths, !from_files(settings), state::guess_runtime(parts_.roots)},
                parts_.hub),
       strand_(parts_.workers, "state") {
-  if (from_files(settings)) files_.emplace(file_options(settings, parts_.layout), parts_.hub);
+  if (from_files(settings) || !settings.file.node.empty() || !settings.file.node_slo.empty())
+    files_.emplace(file_options(settings, parts_.layout), parts_.hub);
 }
 
 void StateFeeder::start() {
