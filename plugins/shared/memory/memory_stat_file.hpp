@@ -16,15 +16,20 @@ class MemoryStatFile {
   std::optional<MemoryStat> read_new(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
                                      std::uint64_t now_ns) {
     const auto reading = file_.read(host, cgroup, dir, now_ns);
+    there_ = reading.has_value();
     if (!reading || reading->read_ns == given_ns_) return std::nullopt;
     given_ns_ = reading->read_ns;
     const auto& values = reading->values;
     return MemoryStat{values[0], values[1], values[2], values[3], values[4]};
   }
 
+  // Did the last call find the file?
+  bool there() const { return there_; }
+
  private:
   plugin::CgroupValues<kMemoryStatKeys.size()> file_{"memory.stat", kMemoryStatKeys};
   std::uint64_t given_ns_ = 0;
+  bool there_ = false;
 };
 
 }  // namespace koord::memory

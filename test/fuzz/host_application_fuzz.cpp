@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host applications of a NodeSLO that anyone may have written: whatever it says, no cgroup is outside the tree or its
+// root.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "plugins/advisor-host-application/host_applications.hpp"
+
+using namespace koord;
+using namespace koord::host_application;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::vector<cgroup::KubeRoot> roots = {cgroup::default_kube_root(cgroup::Driver::systemd),
+                                               cgroup::default_kube_root(cgroup::Driver::cgroupfs)};
+  const auto found = parse_host_applications({reinterpret_cast<const char*>(data), size}, roots);
+  if (!found) return 0;
+  for (const Application& application : found->applications) {
+    check(!application.name.empty() && !application.cgroup_dirs.empty());
+    for (const std::string& dir : application.cgroup_dirs) check(!dir.empty() && cgroup::is_cgroup(dir));
+  }
+  for (const std::string& refused : found->refused) check(refused.starts_with("hostApplications["));
+  return 0;
+}
