@@ -12,7 +12,7 @@ std::string shared_object;
 
 koord::state::Container container_of(const koord::test::RealCgroup& cgroup) {
   koord::state::Container container;
-  container.name = cgroup.dir();
+  container.id = container.name = cgroup.dir();
   container.kind = koord::state::ContainerKind::cgroup;
   container.cgroup_dir = cgroup.dir();
   return container;

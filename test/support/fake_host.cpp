@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "core/host/event_log.hpp"
+
 namespace koord::test {
 namespace {
 
@@ -36,6 +38,12 @@ FakeHost::~FakeHost() = default;
 std::string FakeHost::last_error() {
   std::optional<host::ReportedError> error = context_->take_error();
   return error ? error->text : "";
+}
+
+std::vector<FakeHost::Told> FakeHost::events() const {
+  std::vector<Told> told;
+  for (const host::Event& event : context_->shared().events.events()) told.push_back({event.subject, event.what, event.why});
+  return told;
 }
 
 FakeInstance::FakeInstance(FakeHost& host, const koord_module* module, std::uint32_t class_index)

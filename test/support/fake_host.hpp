@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/manual_clock.hpp"
 #include "core/workshop/stage.hpp"
@@ -44,6 +45,13 @@ class FakeHost : private MovedClock, public workshop::Stage {
     return static_cast<const Table*>(abi()->get_service(abi(), id));
   }
   std::string last_error();
+
+  // What was told by koord.audit/1, the oldest first.
+  struct Told {
+    metric::Labels subject;  // empty: the node
+    std::string what, why;
+  };
+  std::vector<Told> events() const;
 
  private:
   std::unique_ptr<host::PluginContext> context_;

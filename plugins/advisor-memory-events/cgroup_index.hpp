@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// CgroupIndex: whose cgroup it is that the kernel names in its log. The kernel counts from the root of the whole hierarchy;
+// where the agent's own root lies deeper (a node in a container), pods are still found, by the end of the path. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace koord::memory_events {
+
+// The deepest that is known of a path; 0: none.
+struct Owner {
+  std::uint64_t container = 0, pod = 0;
+  bool below = false;  // the path goes on below the container's cgroup or, without a container, the pod's
+};
+
+class CgroupIndex {
+ public:
+  void clear() { owners_.clear(); }
+  // `dir` as the agent names it; `pod` 0: outside any pod.
+  void add_pod(std::string_view dir, std::uint64_t pod) { add(dir, {0, pod, false}); }
+  void add_container(std::string_view dir, std::uint64_t container, std::uint64_t pod) { add(dir, {container, pod, false}); }
+
+  Owner find(std::string_view kernel_path) const;
+
+ private:
+  void add(std::string_view dir, Owner owner);
+  Owner find_prefix(std::string_view path) const;
+
+  std::unordered_map<std::string, Owner> owners_;
+};
+
+}  // namespace koord::memory_events

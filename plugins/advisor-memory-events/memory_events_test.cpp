@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/advisor-memory-events/memory_events.hpp"
+
+#include <doctest/doctest.h>
+
+#include "test/support/fake_host.hpp"
+
+using namespace koord::memory_events;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string v2_events(int max, int oom_kill) {
+  return "low 0\nhigh 3\nmax " + std::to_string(max) + "\noom 1\noom_kill " + std::to_string(oom_kill) + "\noom_group_kill 0\n";
+}
+
+// A node with a pod of two containers, a kernel log, and the plugin on it.
+struct Scene {
+  explicit Scene(bool v2 = true, bool with_log = true) : v2_(v2) {
+    node.write("proc/vmstat", "nr_free_pages 5\noom_kill 9\n");
+    if (v2) node.write("cgroup/cgroup.controllers", "cpu memory\n");
+    if (with_log) node.write("run/kmsg", log_);
+    for (const char* dir : {"kubepods/pod1", "kubepods/pod1/c1", "kubepods/pod1/c2"}) count(dir, 0);
+  }
+  void count(const std::string& dir, int kills, int hits = 0) {
+    if (v2_) return node.write("cgroup/" + dir + "/memory.events", v2_events(hits, kills));
+    node.write("cgroup/memory/" + dir + "/memory.oom_control",
+               "oom_kill_disable 0\nunder_oom 0\noom_kill " + std::to_string(kills) + "\n");
+    node.write("cgroup/memory/" + dir + "/memory.failcnt", std::to_string(hits) + "\n");
+  }
+  void log_kill(const std::string& dir) {
+    log_ += "6,1,1,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/" + dir +
+            ",task_memcg=/" + dir + ",task=hog,pid=42,uid=0\n";
+    node.write("run/kmsg", log_);
+  }
+  // What is left of the counters when the cgroup is removed; a descriptor of an ordinary file would go on to read them.
+  void remove(const std::string& dir) {
+    if (v2_) return node.write("cgroup/" + dir + "/memory.events", "");
+    node.write("cgroup/memory/" + dir + "/memory.oom_control", "");
+    node.write("cgroup/memory/" + dir + "/memory.failcnt", "");
+  }
+
+  void start(std::vector<std::string> containers = {"c1", "c2"}) {
+    host = std::make_unique<FakeHost>(node, R"({"kernelLog": ")" + node.path("run/kmsg") + "\"}");
+    publish(std::move(containers));
+    advisor = std::make_unique<FakeInstance>(*host, koord_entry_v1());
+    REQUIRE(advisor->init() == KOORD_OK);
+    tick();
+  }
+  void publish(std::vector<std::string> containers) {
+    koord::state::Pod pod;
+    pod.uid = pod.name = "pod1";
+    pod.cgroup_dir = "kubepods/pod1";
+    for (const std::string& name : containers)
+      pod.containers.push_back({.id = "containerd://" + name, .name = name, .cgroup_dir = "kubepods/pod1/" + name});
+    host->hub().publish({.pods = std::vector{pod}});
+  }
+  void tick() {
+    host->clock().advance(5s);
+    REQUIRE_MESSAGE(advisor->collect() == KOORD_OK, advisor->why());
+  }
+  std::optional<double> kills_of(const char* container) {
+    return host->value("container_oom_kills_total", {{"container_name", container}});
+  }
+  std::optional<double> kills_of_pod() { return host->value("pod_oom_kills_total"); }
+  std::vector<FakeHost::Told> events() { return host->events(); }
+
+  FakeNode node;
+  std::unique_ptr<FakeHost> host;
+  std::unique_ptr<FakeInstance> advisor;
+
+ private:
+  bool v2_;
+  std::string log_ = "6,1,1,-;boot\n";
+};
+
+}  // namespace
+
+TEST_CASE("as long as the counter can be read it alone counts") {
+  KillCount count;
+  CHECK_FALSE(count.total());
+  count.update(5, 0);
+  CHECK(count.total() == 5);
+  count.update(6, 1);
+  CHECK(count.total() == 6);
+  count.update(6, 2);  // the log is ahead
+  CHECK(count.total() == 6);
+}
+
+TEST_CASE("when the counter is gone, kills logged since it was last read are added, and none twice") {
+  KillCount count;
+  count.update(5, 3);
+  count.update(std::nullopt, 3);
+  CHECK(count.total() == 5);
+  count.update(std::nullopt, 4);
+  CHECK(count.total() == 6);
+}
+
+TEST_CASE("a container that never had a counter has what was logged, and nothing when nothing was") {
+  KillCount count;
+  count.update(std::nullopt, 0);
+  CHECK_FALSE(count.total());
+  count.update(std::nullopt, 2);
+  CHECK(count.total() == 2);
+}
+
+TEST_CASE("a count never goes back") {
+  KillCount count;
+  count.update(std::nullopt, 2);
+  count.update(1, 2);
+  CHECK(count.total() == 2);
+}
+
+TEST_CASE("a pod's counter of v2 has its containers' kills, that of v1 gets them added") {
+  Kills v2, v1;
+  for (Kills* pod : {&v2, &v1}) {
+    pod->add_of_containers(2);
+    pod->log_below();  // of a container that is not measured any more
+    pod->log_in_container();
+  }
+  v2.update(4, true);
+  v1.update(1, false);
+  CHECK(v2.total() == 4);
+  CHECK(v1.total() == 1 + 1 + 2);
+}
+
+TEST_CASE("what the log does not explain is told once, of a pod only when it stays") {
+  Untold container, pod;
+  CHECK(container.take(2, false) == 2);
+  CHECK(container.take(2, false) == 0);
+  CHECK(container.take(1, false) == 0);
+  CHECK(container.take(3, false) == 1);
+  CHECK(pod.take(1, true) == 0);
+  CHECK(pod.take(0, true) == 0);
+  CHECK(pod.take(1, true) == 0);
+  CHECK(pod.take(1, true) == 1);
+}
+
+TEST_CASE("kills, limit hits and memory.high events of v2 are the kernel's counters") {
+  Scene scene;
+  scene.count("kubepods/pod1/c1", 2, 7);
+  scene.count("kubepods/pod1", 2);
+  scene.start();
+  CHECK(scene.kills_of("c1") == 2.0);
+  CHECK(scene.kills_of("c2") == 0.0);
+  CHECK(scene.kills_of_pod() == 2.0);
+  CHECK(scene.host->value("container_memory_limit_hits_total", {{"container_name", "c1"}}) == 7.0);
+  CHECK(scene.host->value("container_memory_high_events_total", {{"container_name", "c1"}}) == 3.0);
+  CHECK(scene.host->value("node_oom_kills_total") == 9.0);
+}
+
+TEST_CASE("on v1 a pod has the kills of its containers, and there is no memory.high") {
+  Scene scene(false);
+  scene.count("kubepods/pod1/c1", 2, 7);
+  scene.count("kubepods/pod1/c2", 1);
+  scene.start();
+  CHECK(scene.kills_of("c1") == 2.0);
+  CHECK(scene.kills_of_pod() == 3.0);
+  CHECK(scene.host->value("container_memory_limit_hits_total", {{"container_name", "c1"}}) == 7.0);
+  CHECK(scene.host->series("container_memory_high_events_total").empty());
+}
+
+TEST_CASE("what was counted before the agent came is no event") {
+  Scene scene;
+  scene.count("kubepods/pod1/c1", 2);
+  scene.count("kubepods/pod1", 2);
+  scene.start();
+  scene.tick();
+  CHECK(scene.events().empty());
+}
+
+TEST_CASE("a kill in both sources is one kill and one event, of the container, with the victim in it") {
+  for (bool v2 : {true, false}) {
+    CAPTURE(v2);
+    Scene scene(v2);
+    scene.start();
+    scene.log_kill("kubepods/pod1/c1");
+    scene.count("kubepods/pod1/c1", 1);
+    if (v2) scene.count("kubepods/pod1", 1);
+    for (int i = 0; i < 3; ++i) scene.tick();
+    CHECK(scene.kills_of("c1") == 1.0);
+    CHECK(scene.kills_of("c2") == 0.0);
+    CHECK(scene.kills_of_pod() == 1.0);
+    REQUIRE(scene.events().size() == 1);
+    CHECK(scene.events()[0].what == "OOM kill");
+    CHECK(scene.events()[0].why.find("'hog', pid 42") != std::string::npos);
+    const koord::metric::Labels subject = scene.events()[0].subject;
+    CHECK(std::find(subject.begin(), subject.end(), std::pair<std::string, std::string>("container_name", "c1")) != subject.end());
+  }
+}
+
+TEST_CASE("a container whose cgroup is gone before it was read again keeps its kill, and so does its pod") {
+  for (bool v2 : {true, false}) {
+    CAPTURE(v2);
+    Scene scene(v2);
+    scene.start();
+    scene.log_kill("kubepods/pod1/c1");
+    scene.remove("kubepods/pod1/c1");
+    if (v2) scene.count("kubepods/pod1", 1);
+    for (int i = 0; i < 3; ++i) scene.tick();
+    CHECK(scene.kills_of("c1") == 1.0);
+    CHECK(scene.kills_of_pod() == 1.0);
+    CHECK(scene.events().size() == 1);
+  }
+}
+
+TEST_CASE("a container that came and went unseen is counted for its pod") {
+  for (bool v2 : {true, false}) {
+    CAPTURE(v2);
+    Scene scene(v2);
+    scene.start();
+    scene.log_kill("kubepods/pod1/c3");
+    if (v2) scene.count("kubepods/pod1", 1);
+    for (int i = 0; i < 3; ++i) scene.tick();
+    CHECK(scene.kills_of_pod() == 1.0);
+    CHECK(scene.kills_of("c1") == 0.0);
+    CHECK(scene.events().size() == 1);
+  }
+}
+
+TEST_CASE("a pod keeps the kills of containers that have ended") {
+  for (bool v2 : {true, false}) {
+    CAPTURE(v2);
+    Scene scene(v2);
+    scene.start();
+    scene.count("kubepods/pod1/c1", 2);
+    if (v2) scene.count("kubepods/pod1", 2);
+    scene.tick();
+    scene.remove("kubepods/pod1/c1");
+    scene.publish({"c2"});
+    scene.tick();
+    CHECK(scene.kills_of_pod() == 2.0);
+  }
+}
+
+TEST_CASE("without the kernel's log the counters are told, with the event, and a capability says what is missing") {
+  Scene scene(true, false);
+  scene.start();
+  CHECK(scene.host->capabilities().find("oom_log")->state == koord::host::CapabilityState::absent);
+  scene.count("kubepods/pod1/c1", 2);
+  scene.count("kubepods/pod1", 2);
+  for (int i = 0; i < 3; ++i) scene.tick();
+  CHECK(scene.kills_of("c1") == 2.0);
+  REQUIRE(scene.events().size() == 1);
+  CHECK(scene.events()[0].why.find("2 processes killed") == 0);
+}
+
+TEST_CASE("without the log a kill in a container that ended at once is told of its v2 pod") {
+  Scene scene(true, false);
+  scene.start();
+  scene.count("kubepods/pod1", 1);
+  for (int i = 0; i < 3; ++i) scene.tick();
+  CHECK(scene.kills_of_pod() == 1.0);
+  CHECK(scene.events().size() == 1);
+}
+
+TEST_CASE("a kill outside of everything that is known is an event of the node") {
+  Scene scene;
+  scene.start();
+  scene.log_kill("system.slice/unknown.service");
+  scene.tick();
+  REQUIRE(scene.events().size() == 1);
+  CHECK(scene.events()[0].subject.empty());
+}
+
+TEST_CASE("a flood of kills is counted in full and told in part") {
+  Scene scene(false);
+  scene.start();
+  for (int i = 0; i < 100; ++i) scene.log_kill("kubepods/pod1/gone");
+  scene.tick();
+  CHECK(scene.kills_of_pod() == 100.0);
+  CHECK(scene.events().size() == 32);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/advisor-memory-events/memory_meter.hpp"
+
+#include <utility>
+
+namespace koord::memory_events {
+namespace {
+
+// A series is made with its first value.
+void add(const plugin::Metric& metric, std::uint64_t subject, std::uint64_t& series, std::int64_t value, plugin::Batch& batch) {
+  if (series == 0) series = metric.series(subject);
+  batch.add(series, static_cast<double>(value));
+}
+
+std::optional<std::int64_t> told(std::int64_t value) {
+  return value == KOORD_ABSENT ? std::nullopt : std::optional(value);
+}
+
+}  // namespace
+
+MemoryMeter::MemoryMeter(const LevelMetrics& metrics, const plugin::Subject& subject, std::shared_ptr<Kills> pod, bool from_now)
+    : metrics_(&metrics),
+      subject_(subject.handle),
+      is_pod_(subject.is_pod()),
+      from_now_(from_now),
+      pod_(std::move(pod)),
+      events_("memory.events", {"oom_kill", "max", "high"}) {}
+
+void MemoryMeter::read(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::uint64_t now_ns) {
+  reading_.reset();
+  reading_ = events_.read(host, cgroup, dir, now_ns);
+}
+
+void MemoryMeter::log(bool below) {
+  below ? kills().log_below() : kills().log_own();
+  if (!is_pod_ && pod_) pod_->log_in_container();
+}
+
+std::int64_t MemoryMeter::report(plugin::Batch& batch) {
+  std::optional<std::int64_t> counted;
+  bool subtree = false;
+  if (reading_) {
+    counted = told(reading_->values[kOomKill]);
+    subtree = told(reading_->values[kHigh]).has_value();  // v1 has no such event
+    if (!is_pod_)
+      if (auto hits = told(reading_->values[kMax])) add(metrics_->limit_hits, subject_, hits_series_, *hits, batch);
+    if (!is_pod_ && subtree) add(metrics_->high_events, subject_, high_series_, reading_->values[kHigh], batch);
+  }
+  kills().update(counted, subtree);
+  const std::optional<std::int64_t> total = kills().total();
+  if (!total) return 0;
+  add(metrics_->oom_kills, subject_, kills_series_, *total, batch);
+  if (!is_pod_ && pod_) pod_->add_of_containers(*total - std::exchange(passed_on_, *total));
+  if (std::exchange(from_now_, false)) untold_.skip(kills().unexplained());
+  return untold_.take(kills().unexplained(), is_pod_);
+}
+
+}  // namespace koord::memory_events

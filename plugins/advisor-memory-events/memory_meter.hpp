@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemoryMeter: the counters of memory events of one pod's or container's cgroup, and the series they feed. Used on the
+// plugin's strand.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "koordetector/subjects.hpp"
+#include "plugins/advisor-memory-events/memory_events.hpp"
+
+namespace koord::memory_events {
+
+// Of one level, pod or container.
+struct LevelMetrics {
+  plugin::Metric oom_kills, limit_hits, high_events;
+};
+
+class MemoryMeter {
+ public:
+  // `pod`: the pod's kills, which its containers add to; nullptr outside any pod. `from_now`: what the counters had when
+  // they were first read was before our time and is no event.
+  MemoryMeter(const LevelMetrics& metrics, const plugin::Subject& subject, std::shared_ptr<Kills> pod, bool from_now);
+
+  std::uint64_t subject() const { return subject_; }
+  bool is_pod() const { return is_pod_; }
+
+  // Throws Failure when the counters are there and cannot be read; then as if they were not there.
+  void read(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::uint64_t now_ns);
+
+  // A kill in the log: in this very cgroup, or below it.
+  void log(bool below);
+
+  // When counters and log were read, containers before their pods: the values into the batch, and how many kills are to
+  // be told that the log does not know.
+  std::int64_t report(plugin::Batch& batch);
+
+ private:
+  static constexpr std::size_t kOomKill = 0, kMax = 1, kHigh = 2;
+
+  Kills& kills() { return is_pod_ ? *pod_ : own_; }
+
+  const LevelMetrics* metrics_;
+  std::uint64_t subject_;
+  bool is_pod_, from_now_;
+  std::shared_ptr<Kills> pod_;
+  Kills own_;
+  Untold untold_;
+  std::int64_t passed_on_ = 0;  // to the pod
+  plugin::CgroupValues<3> events_;
+  std::optional<plugin::CgroupValues<3>::Reading> reading_;
+  std::uint64_t kills_series_ = 0, hits_series_ = 0, high_series_ = 0;
+};
+
+}  // namespace koord::memory_events
