@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // advisor-node-info: what the node is made of, as facts for others and as metrics.
 #include <algorithm>
-#include <map>
 #include <utility>
 
+#include "core/base/parse.hpp"
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-node-info/node_files.hpp"
 #include "plugins/advisor-node-info/node_info.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/node/live_series.hpp"
 
 namespace {
 
@@ -19,7 +20,6 @@ using koord::node_info::MemoryNode;
 using koord::node_info::Processor;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
-using koord::plugin::Label;
 using koord::plugin::Metric;
 using koord::plugin::Snapshot;
 using koord::plugin::Strided;
@@ -53,7 +53,7 @@ class NodeInfo final : public koord::plugin::Advisor {
  public:
   void init() override {
     roots_ = koord::node::roots_of(host());
-    metrics_ = koord::plugin::require<koord_svc_metrics>(host(), "koord.metrics/1");
+    cpu_series_ = series_ = koord::node::LiveSeries(host());
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     clock_ = koord::plugin::require<koord_svc_clock>(host(), "koord.clock/1");
     cpu_fact_ = {host(), "node_cpu_info"};
@@ -101,18 +101,17 @@ class NodeInfo final : public koord::plugin::Advisor {
     const CpuFacts facts = koord::node_info::read_cpu_facts(roots_, std::move(online));
     cpu_fact_.put(koord::node_info::cpu_info_json(facts));
     const std::vector<std::string> labels = cpu_labels(facts);
-    if (labels != cpu_labels_) {
-      if (cpu_series_) metrics_->end_series(host(), cpu_series_);
-      cpu_series_ = cpu_info_.series(KOORD_NO_SUBJECT, {{"model", labels[0]},
-                                                        {"vendor", labels[1]},
-                                                        {"sockets", labels[2]},
-                                                        {"cores", labels[3]},
-                                                        {"cpus", labels[4]},
-                                                        {"threads_per_core", labels[5]},
-                                                        {"turbo", labels[6]}});
-      cpu_labels_ = labels;
-    }
-    batch_.add(cpu_series_, 1);
+    const std::uint64_t series = cpu_series_.of(koord::join(labels, "|"), [&] {
+      return cpu_info_.series(KOORD_NO_SUBJECT, {{"model", labels[0]},
+                                                 {"vendor", labels[1]},
+                                                 {"sockets", labels[2]},
+                                                 {"cores", labels[3]},
+                                                 {"cpus", labels[4]},
+                                                 {"threads_per_core", labels[5]},
+                                                 {"turbo", labels[6]}});
+    });
+    cpu_series_.end_others();
+    batch_.add(series, 1);
   }
 
   static std::vector<std::string> cpu_labels(const CpuFacts& facts) {
@@ -130,49 +129,33 @@ class NodeInfo final : public koord::plugin::Advisor {
     auto nodes = koord::node_info::read_memory_nodes(roots_, ids);
     if (!nodes) throw Failure(KOORD_E_IO, nodes.error().message());
     numa_fact_.put(koord::node_info::numa_info_json(*nodes));
-    SeriesOf current;
     for (const MemoryNode& node : *nodes) {
       const std::string id = std::to_string(node.id);
       const double bytes = static_cast<double>(node.meminfo.at("MemTotal")) * 1024;
-      batch_.add(series(current, id, "", [&] { return memory_.series(KOORD_NO_SUBJECT, {{"numa_node_id", id}}); }), bytes);
-      for (const HugePages& pages : node.huge_pages) tell_huge_pages(current, id, pages);
+      batch_.add(series_.of(id, [&] { return memory_.series(KOORD_NO_SUBJECT, {{"numa_node_id", id}}); }), bytes);
+      for (const HugePages& pages : node.huge_pages) tell_huge_pages(id, pages);
     }
-    // Those of a NUMA node that is gone.
-    for (const auto& [key, gone] : series_) metrics_->end_series(host(), gone);
-    series_ = std::move(current);
+    series_.end_others();
   }
 
-  using SeriesOf = std::map<std::pair<std::string, std::string>, std::uint64_t>;
-
-  void tell_huge_pages(SeriesOf& current, const std::string& id, const HugePages& pages) {
+  void tell_huge_pages(const std::string& id, const HugePages& pages) {
     const std::string size = koord::node_info::page_size_name(pages.size_kib);
-    const auto make = [&](const Metric& metric) {
-      return [&] { return metric.series(KOORD_NO_SUBJECT, {{"page_size", size}, {"numa_node_id", id}}); };
+    const auto series = [&](const char* what, const Metric& metric) {
+      return series_.of(id + " " + what + " " + size, [&] {
+        return metric.series(KOORD_NO_SUBJECT, {{"page_size", size}, {"numa_node_id", id}});
+      });
     };
-    batch_.add(series(current, id, "total " + size, make(pages_)), static_cast<double>(pages.total));
-    batch_.add(series(current, id, "free " + size, make(free_pages_)), static_cast<double>(pages.free));
-  }
-
-  // Moves a known series to `current`, or makes it there.
-  template <class Make>
-  std::uint64_t series(SeriesOf& current, const std::string& id, const std::string& what, Make&& make) {
-    const std::pair key{id, what};
-    auto known = series_.find(key);
-    const std::uint64_t handle = known != series_.end() ? known->second : make();
-    if (known != series_.end()) series_.erase(known);
-    return current.try_emplace(key, handle).first->second;
+    batch_.add(series("total", pages_), static_cast<double>(pages.total));
+    batch_.add(series("free", free_pages_), static_cast<double>(pages.free));
   }
 
   koord::NodeRoots roots_;
-  const koord_svc_metrics* metrics_ = nullptr;
   const koord_svc_state* state_ = nullptr;
   const koord_svc_clock* clock_ = nullptr;
   koord::node::Fact cpu_fact_, numa_fact_;
   Metric cpu_info_, memory_, pages_, free_pages_;
   koord::node::Rounds cpu_rounds_, numa_rounds_;
-  std::vector<std::string> cpu_labels_;
-  std::uint64_t cpu_series_ = 0;
-  SeriesOf series_;
+  koord::node::LiveSeries cpu_series_, series_;
   Batch batch_;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // advisor-node-storage: the node's disks, what is on them, and where it is mounted.
-#include <map>
 #include <utility>
 
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-node-storage/node_storage.hpp"
 #include "plugins/advisor-node-storage/storage_files.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/node/live_series.hpp"
 #include "plugins/shared/node/value_file.hpp"
 
 namespace {
@@ -29,7 +29,7 @@ class NodeStorage final : public koord::plugin::Advisor {
     roots_ = koord::node::roots_of(host());
     if (!koord::node::exists(roots_.sys + "/block"))
       throw Failure(KOORD_E_UNSUPPORTED, "no block devices: there is no '" + roots_.sys + "/block'");
-    metrics_ = koord::plugin::require<koord_svc_metrics>(host(), "koord.metrics/1");
+    series_ = koord::node::LiveSeries(host());
     fact_ = {host(), "node_local_storage_info"};
     batch_ = Batch(host());
     size_ = define({"node_disk_size_bytes", "bytes", "Size of a disk, in bytes.", 512});
@@ -60,29 +60,21 @@ class NodeStorage final : public koord::plugin::Advisor {
   }
 
   void tell_sizes(const std::vector<BlockDevice>& devices) {
-    SeriesOf current;
     for (const BlockDevice& device : devices) {
       if (!device.is_disk) continue;
-      const std::pair key{device.name, device.number};
-      auto known = series_.extract(key);
-      const std::uint64_t series =
-          known ? known.mapped() : size_.series(KOORD_NO_SUBJECT, {{"device", device.name}, {"number", device.number}});
-      current.emplace(key, series);
+      const std::uint64_t series = series_.of(device.name + " " + device.number, [&] {
+        return size_.series(KOORD_NO_SUBJECT, {{"device", device.name}, {"number", device.number}});
+      });
       batch_.add(series, static_cast<double>(device.size_bytes));
     }
-    // Disks that are gone.
-    for (const auto& [key, gone] : series_) metrics_->end_series(host(), gone);
-    series_ = std::move(current);
+    series_.end_others();
   }
 
-  using SeriesOf = std::map<std::pair<std::string, std::string>, std::uint64_t>;
-
   koord::NodeRoots roots_;
-  const koord_svc_metrics* metrics_ = nullptr;
   koord::node::Fact fact_;
   Metric size_;
   koord::node::Rounds rounds_;
-  SeriesOf series_;
+  koord::node::LiveSeries series_;
   Batch batch_;
 };
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The monitoring files of resctrl, as plain values. Nothing is written and no group is made.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/node_roots.hpp"
+#include "core/base/result.hpp"
+#include "plugins/advisor-resctrl/resctrl.hpp"
+
+namespace koord::resctrl {
+
+// What this node can measure, or why it cannot.
+Result<Features> find_features(const NodeRoots& roots);
+
+// Of one group in one L3 cache; nothing: no value now.
+struct Reading {
+  std::uint32_t cache = 0;
+  std::optional<std::uint64_t> occupancy_bytes;
+  std::optional<std::uint64_t> local_bytes, total_bytes;  // running totals since the group was made
+};
+
+// One reading a cache. A group that is not there has none. The error names the file.
+Result<std::vector<Reading>> read_group(const std::string& resctrl_root, const std::string& group, const Features& features);
+
+}  // namespace koord::resctrl

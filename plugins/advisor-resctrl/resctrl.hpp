@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of resctrl's monitoring say. Pure: values in, values out.
+// Format: Documentation/filesystems/resctrl.rst of the kernel.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/base/result.hpp"
+
+namespace koord::resctrl {
+
+// A file of mon_data: bytes. Nothing where the hardware gives no value now: "Unavailable", "Unassigned" (no counter is
+// assigned to the group) and "Error".
+Result<std::optional<std::uint64_t>> parse_bytes(std::string_view text);
+
+// The cache of a directory of mon_data, by the id that schemata uses as well: "mon_L3_01" is 1. Nothing for other names.
+std::optional<std::uint32_t> cache_of(std::string_view directory);
+
+struct Features {
+  bool occupancy = false, local_bandwidth = false, total_bandwidth = false;
+
+  bool any() const { return occupancy || local_bandwidth || total_bandwidth; }
+  bool all() const { return occupancy && local_bandwidth && total_bandwidth; }
+};
+
+// info/L3_MON/mon_features: a name a line.
+Features parse_features(std::string_view text);
+
+}  // namespace koord::resctrl

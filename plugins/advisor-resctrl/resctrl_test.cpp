@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/advisor-resctrl/resctrl.hpp"
+
+#include <doctest/doctest.h>
+
+#include "test/support/fake_host.hpp"
+
+using namespace koord::resctrl;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+
+namespace {
+
+constexpr const char* kFeatures = "resctrl/info/L3_MON/mon_features";
+
+// As mounted on a machine of two sockets, each value with the kernel's newline.
+void make_resctrl(FakeNode& node) {
+  node.write("proc/filesystems", "nodev\tsysfs\nnodev\tresctrl\n");
+  node.write("resctrl/schemata", "L3:0=7ff;1=7ff\nMB:0=100;1=100\n");
+  node.write(kFeatures, "llc_occupancy\nmbm_total_bytes\nmbm_local_bytes\n");
+}
+
+void add_group(FakeNode& node, const std::string& group, const std::string& cache, const char* occupancy, const char* local,
+               const char* total) {
+  const std::string dir = "resctrl/" + group + "/mon_data/mon_L3_" + cache;
+  node.write(dir + "/llc_occupancy", occupancy);
+  node.write(dir + "/mbm_local_bytes", local);
+  node.write(dir + "/mbm_total_bytes", total);
+}
+
+struct Scene {
+  explicit Scene(const char* config = "{}") : config_(config) { make_resctrl(node); }
+  void init() { REQUIRE(advisor.init() == KOORD_OK); }
+  std::optional<double> llc(const char* qos, const char* cache) const {
+    return host.value("resctrl_resource_llc", {{"qos", qos}, {"cache_id", cache}});
+  }
+  std::optional<double> bandwidth(const char* qos, const char* type) const {
+    return host.value("resctrl_resource_mb", {{"qos", qos}, {"cache_id", "0"}, {"resctrl_mb_type", type}});
+  }
+
+  FakeNode node;
+  std::string config_;
+  FakeHost host{node, config_};
+  FakeInstance advisor{host, koord_entry_v1()};
+};
+
+}  // namespace
+
+TEST_CASE("a value ends in a newline, as the kernel writes it") {
+  CHECK(*parse_bytes("1048576\n") == 1048576);
+  CHECK(*parse_bytes("18446744073709551615\n") == UINT64_MAX);
+  CHECK(*parse_bytes("0\n") == 0);
+}
+
+TEST_CASE("what the hardware does not tell now is no value, and not 0") {
+  for (const char* text : {"Unavailable\n", "Unassigned\n", "Error\n"}) CHECK_FALSE(*parse_bytes(text));
+}
+
+TEST_CASE("any other text is an error that quotes it") {
+  CHECK(parse_bytes("x\n").error().message() == "'x' is not an unsigned integer");
+  CHECK_FALSE(parse_bytes(""));
+  CHECK_FALSE(parse_bytes("-1\n"));
+}
+
+TEST_CASE("a cache is known by its number, without the padding") {
+  CHECK(cache_of("mon_L3_00") == 0);
+  CHECK(cache_of("mon_L3_17") == 17);
+  CHECK_FALSE(cache_of("mon_L3_"));
+  CHECK_FALSE(cache_of("mon_sub_L3_00"));
+  CHECK_FALSE(cache_of("mon_L2_00"));
+  CHECK_FALSE(cache_of("mon_L3_99999999999"));
+}
+
+TEST_CASE("features are those that the kernel lists") {
+  CHECK(parse_features("llc_occupancy\nmbm_total_bytes\nmbm_total_bytes_config\nmbm_local_bytes\n").all());
+  const Features bandwidth_only = parse_features("mbm_total_bytes_config\nmbm_local_bytes\n");
+  CHECK(bandwidth_only.any());
+  CHECK_FALSE(bandwidth_only.occupancy);
+  CHECK_FALSE(bandwidth_only.total_bandwidth);
+  CHECK_FALSE(parse_features("\n").any());
+}
+
+TEST_CASE("occupancy and bandwidth are told for each QoS class and cache") {
+  Scene scene;
+  add_group(scene.node, "LS", "00", "524288\n", "100000\n", "300000\n");
+  add_group(scene.node, "LS", "01", "8192\n", "1\n", "2\n");
+  add_group(scene.node, "BE", "00", "0\n", "7\n", "9\n");
+  scene.init();
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.llc("LS", "0") == 524288.0);
+  CHECK(scene.llc("LS", "1") == 8192.0);
+  CHECK(scene.llc("BE", "0") == 0.0);
+  CHECK(scene.bandwidth("LS", "mbm_local_bytes") == 100000.0);
+  CHECK(scene.bandwidth("LS", "mbm_total_bytes") == 300000.0);
+  CHECK_FALSE(scene.llc("LSR", "0"));
+}
+
+TEST_CASE("an unavailable value is not sent, the others are") {
+  Scene scene;
+  add_group(scene.node, "LS", "00", "4096\n", "Unavailable\n", "5\n");
+  scene.init();
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.llc("LS", "0") == 4096.0);
+  CHECK_FALSE(scene.bandwidth("LS", "mbm_local_bytes"));
+  CHECK(scene.bandwidth("LS", "mbm_total_bytes") == 5.0);
+}
+
+TEST_CASE("a group that is removed ends its series silently, and has new ones when it is back") {
+  Scene scene;
+  add_group(scene.node, "BE", "00", "4096\n", "5\n", "5\n");
+  scene.init();
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  scene.node.remove("resctrl/BE");
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.host.series("resctrl_resource_llc").empty());
+  add_group(scene.node, "BE", "00", "8192\n", "1\n", "1\n");
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.llc("BE", "0") == 8192.0);
+  CHECK(scene.bandwidth("BE", "mbm_total_bytes") == 1.0);
+}
+
+TEST_CASE("groups of the configuration stand in for those of the QoS classes, monitoring groups too") {
+  Scene scene(R"({"groups": ["LS", "LS/mon_groups/nginx"]})");
+  add_group(scene.node, "LS", "00", "1\n", "1\n", "1\n");
+  add_group(scene.node, "LS/mon_groups/nginx", "00", "2\n", "2\n", "2\n");
+  add_group(scene.node, "BE", "00", "3\n", "3\n", "3\n");
+  scene.init();
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.llc("LS/mon_groups/nginx", "0") == 2.0);
+  CHECK_FALSE(scene.llc("BE", "0"));
+}
+
+TEST_CASE("a file of another form fails the tick with its name, and the other groups are told") {
+  Scene scene;
+  add_group(scene.node, "LS", "00", "rubbish\n", "1\n", "1\n");
+  add_group(scene.node, "BE", "00", "3\n", "3\n", "3\n");
+  scene.init();
+  CHECK(scene.advisor.collect() == KOORD_E_IO);
+  CHECK(scene.advisor.why().ends_with("LS/mon_data/mon_L3_00/llc_occupancy': 'rubbish' is not an unsigned integer"));
+  CHECK(scene.llc("BE", "0") == 3.0);
+}
+
+TEST_CASE("a CPU that measures a part is measured in part, and the rest is an absent capability") {
+  Scene scene;
+  scene.node.write(kFeatures, "llc_occupancy\n");
+  add_group(scene.node, "LS", "00", "4096\n", "1\n", "1\n");
+  scene.init();
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.llc("LS", "0") == 4096.0);
+  CHECK(scene.host.series("resctrl_resource_mb").empty());
+  const auto found = scene.host.capabilities().find("resctrl_monitoring");
+  REQUIRE(found);
+  CHECK(found->detail == "the CPU does not measure mbm_local_bytes mbm_total_bytes");
+}
+
+TEST_CASE("a node without resctrl, with resctrl not mounted, or with a CPU that cannot monitor has no such plugin and says which") {
+  Scene scene;
+  scene.node.remove("resctrl/info");
+  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(scene.advisor.why().starts_with("the CPU cannot monitor its L3 cache"));
+  scene.node.remove("resctrl");
+  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(scene.advisor.why().starts_with("resctrl is not mounted at "));
+  scene.node.write("proc/filesystems", "nodev\tsysfs\n");
+  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(scene.advisor.why().starts_with("no resource control"));
+}
