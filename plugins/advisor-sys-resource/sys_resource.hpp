@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the node uses besides its pods and host applications, from what other advisors have measured. Pure: values in, values
+// out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace koord::sys_resource {
+
+// The newest sample of one pod (by its handle) or application, not older than the bound.
+struct Sample {
+  std::uint64_t subject = 0;
+  double value = 0;
+};
+
+// The pods of the node. A pod that runs has a sample soon, or has no cgroup and uses nothing.
+class PodRoll {
+ public:
+  // A pod that runs and has no sample yet makes the sum unknown for `grace_ns` from when it was first seen.
+  explicit PodRoll(std::uint64_t grace_ns) : grace_ns_(grace_ns) {}
+
+  struct Pod {
+    std::uint64_t handle = 0;
+    bool runs = true;  // false: it may have a sample (its init containers), but need not
+  };
+  void follow(const std::vector<Pod>& pods, std::uint64_t now_ns);
+
+  // Of the pods on the roll. Nothing while a pod that runs waits for its first sample, and nothing when pods run and none
+  // has one: then nobody measures them. Samples of other subjects do not count.
+  std::optional<double> sum(const std::vector<Sample>& samples, std::uint64_t now_ns) const;
+
+ private:
+  struct Entry {
+    bool runs;
+    std::uint64_t since_ns;
+  };
+  std::uint64_t grace_ns_;
+  std::unordered_map<std::uint64_t, Entry> entries_;
+};
+
+// The host applications. Nobody measures them, or none is there: they use nothing.
+class ApplicationRoll {
+ public:
+  // As with pods, an application that is there and has no sample makes the sum unknown for `grace_ns`.
+  explicit ApplicationRoll(std::uint64_t grace_ns) : grace_ns_(grace_ns) {}
+
+  void follow(std::size_t running, std::uint64_t now_ns);
+  std::optional<double> sum(const std::vector<Sample>& samples, std::uint64_t now_ns) const;
+
+ private:
+  std::uint64_t grace_ns_;
+  std::size_t running_ = 0;
+  std::uint64_t since_ns_ = 0;
+};
+
+// whole - pods - applications, at least 0: the three are not measured at the same moment. Nothing when one is not known.
+std::optional<double> rest(std::optional<double> whole, std::optional<double> pods, std::optional<double> applications);
+
+// The system's CPU by NUMA node: the kernel does not tell whose time a CPU spends, so each node has the part that it has in
+// all CPU used. Nothing when a node's use is not known.
+std::map<std::uint32_t, double> numa_parts(double system_cores, const std::map<std::uint32_t, std::optional<double>>& used_cores);
+
+}  // namespace koord::sys_resource
