@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// ContainerMeter: one container's counters while it has its turn, and the series that its windows feed. On the instance's
+// strand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/advisor-performance/cgroup_counters.hpp"
+#include "plugins/advisor-performance/event_set.hpp"
+#include "plugins/shared/series/known_series.hpp"
+
+namespace koord::performance {
+
+struct ContainerMetrics {
+  explicit ContainerMetrics(const koord_host* host);
+
+  plugin::Metric cpi, cycles_per_instruction, llc_mpki, running_ratio, event_rate;
+};
+
+class ContainerMeter {
+ public:
+  // `directory`: the cgroup's, absolute, in the hierarchy of perf_event.
+  ContainerMeter(const koord_host* host, const ContainerMetrics& metrics, const EventSet& events, std::uint64_t handle,
+                 std::string directory, std::uint64_t now_ns);
+
+  std::uint64_t handle() const { return handle_; }
+  const std::string& directory() const { return directory_; }
+  const std::optional<std::uint64_t>& last_begin_ns() const { return last_begin_ns_; }
+  // How long ago the last window began; before the first: how long the container is known.
+  std::uint64_t waited_ns(std::uint64_t now_ns) const { return now_ns - last_begin_ns_.value_or(known_ns_); }
+
+  // Its turn begins with these counters, or has passed without.
+  void begin(std::uint64_t now_ns, std::optional<CgroupCounters> counters);
+  bool counts() const { return counters_.has_value(); }
+
+  // Ends the window: reads, reports, closes. What is not known ends its series. An error when a CPU could not be read.
+  Result<Verdict> finish(const EventSet& events, std::uint64_t now_ns, double min_ratio, plugin::Batch& batch);
+
+  void end_series();
+
+ private:
+  void report(const EventSet& events, const Estimate& estimate, double seconds, plugin::Batch& batch);
+
+  std::uint64_t handle_;
+  std::string directory_;
+  std::uint64_t known_ns_;
+  std::optional<std::uint64_t> last_begin_ns_;
+  std::optional<CgroupCounters> counters_;
+  plugin::KnownSeries cycles_, instructions_, cycles_per_instruction_, llc_mpki_, running_ratio_;
+  std::vector<plugin::KnownSeries> event_rates_;
+};
+
+}  // namespace koord::performance

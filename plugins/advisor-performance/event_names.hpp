@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// EventNames turns names of events, as libpfm4 writes them ("PERF_COUNT_HW_CPU_CYCLES", "INST_RETIRED:ANY_P:u"), into what
+// the kernel wants. libpfm4 is loaded for this object's life only: its tables take a megabyte that nobody else needs.
+// One object at a time in a process. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/base/result.hpp"
+
+namespace koord::performance {
+
+// Of perf_event_attr, what libpfm4 decides.
+struct EventCode {
+  std::string name;  // as it was asked for
+  std::uint32_t type = 0;
+  std::uint64_t config = 0, config1 = 0, config2 = 0;
+  bool exclude_user = false, exclude_kernel = false, exclude_hypervisor = false, exclude_guest = false, exclude_host = false;
+};
+
+class EventNames {
+ public:
+  // An error when the library is not there (std::errc::no_such_file_or_directory) or does not know this CPU's kernel.
+  static Result<std::unique_ptr<EventNames>> load();
+  ~EventNames();
+  EventNames(const EventNames&) = delete;
+  EventNames& operator=(const EventNames&) = delete;
+
+  // Counts in user and kernel mode unless the name says otherwise. An error tells what libpfm4 says of the name.
+  Result<EventCode> encode(const std::string& name) const;
+
+ private:
+  struct Library;
+  explicit EventNames(std::unique_ptr<Library> library);
+
+  std::unique_ptr<Library> library_;
+};
+
+}  // namespace koord::performance

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin's configuration: what plugins.settings.advisor-performance.config may say, and its defaults.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/advisor-performance/event_set.hpp"
+
+namespace koord::performance {
+
+extern const char kConfigSchema[];
+
+struct Settings {
+  EventSettings events = {};
+  std::uint64_t interval_ns = 60'000'000'000;  // from one window of a container to its next
+  double min_running_ratio = 0.05;
+  std::size_t max_descriptors = 4096;  // never more than a quarter of what the process may have
+};
+
+// Throws Failure with KOORD_E_INVALID.
+Settings read_settings(const koord_host* host);
+
+}  // namespace koord::performance

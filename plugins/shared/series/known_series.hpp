@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// KnownSeries: a series that exists as long as its value is known. A value that is not known any more (a counter was not
+// scheduled, a process has left a device) takes the series off /metrics at once, where its last value would stay for
+// minutes otherwise; its history stays. Header-only. On the instance's strand.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "koordetector/plugin.hpp"
+
+namespace koord::plugin {
+
+class KnownSeries {
+ public:
+  // `make` gives the series, as Metric::series() does; it is asked when there is a value, and again after a time without.
+  KnownSeries(const koord_host* host, std::function<std::uint64_t()> make)
+      : host_(host), metrics_(require<koord_svc_metrics>(host, "koord.metrics/1")), make_(std::move(make)) {}
+
+  // Adds the value to the batch, or ends the series.
+  void set(Batch& batch, std::optional<double> value) {
+    if (!value) return end();
+    if (!series_) series_ = make_();
+    batch.add(*series_, *value);
+  }
+
+  void end() {
+    if (!series_) return;
+    check(metrics_->end_series(host_, *series_), "ending a series");
+    series_.reset();
+  }
+
+ private:
+  const koord_host* host_;
+  const koord_svc_metrics* metrics_;
+  std::function<std::uint64_t()> make_;
+  std::optional<std::uint64_t> series_;
+};
+
+}  // namespace koord::plugin

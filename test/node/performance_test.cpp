@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups of counters on cgroups of the real kernel, with software events where there is no PMU: the same calls, and answers
+// that the counted processes know of themselves.
+#include <doctest/doctest.h>
+#include <perfmon/pfmlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/base/cpu_set.hpp"
+#include "core/base/file.hpp"
+#include "plugins/advisor-performance/cgroup_counters.hpp"
+#include "plugins/advisor-performance/event_set.hpp"
+#include "plugins/advisor-performance/perf_hierarchy.hpp"
+#include "test/support/child_process.hpp"
+#include "test/support/fake_host.hpp"
+#include "test/support/real_cgroup.hpp"
+
+namespace {
+
+using namespace koord::performance;
+using namespace std::chrono_literals;
+using koord::test::ChildProcess;
+using koord::test::eventually;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+
+constexpr double kBurnedSeconds = 0.3;
+constexpr std::size_t kTouchedPages = 2000;
+
+template <class T>
+T must(koord::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return std::move(result).value();
+}
+
+std::string tree() {
+  return must(find_perf_hierarchy("/sys/fs/cgroup"));
+}
+
+std::vector<unsigned> online_cpus() {
+  return must(koord::CpuSet::parse(must(koord::read_file("/sys/devices/system/cpu/online")))).members();
+}
+
+std::size_t open_descriptors() {
+  return must(koord::list_directory("/proc/self/fd")).size();
+}
+
+// In the hierarchy of perf_event, which RealCgroup does not make.
+class PerfCgroup {
+ public:
+  explicit PerfCgroup(const std::string& name) : dir_("koord-test-" + name + "-" + std::to_string(::getpid())) { make(); }
+  PerfCgroup(const PerfCgroup& parent, const std::string& name) : dir_(parent.dir_ + "/" + name) { make(); }
+  PerfCgroup(const PerfCgroup&) = delete;
+  PerfCgroup& operator=(const PerfCgroup&) = delete;
+  ~PerfCgroup() {
+    eventually([&] { return ::rmdir(path().c_str()) == 0 || errno != EBUSY; }, 5s);
+  }
+
+  const std::string& dir() const { return dir_; }
+  std::string path() const { return tree() + "/" + dir_; }
+  void enter() const { must_write(path() + "/cgroup.procs", "0"); }
+
+ private:
+  static void must_write(const std::string& path, const std::string& value) {
+    if (auto written = koord::write_value(path, value); !written) throw std::runtime_error(written.error().message());
+  }
+  void make() const {
+    if (::mkdir(path().c_str(), 0755) != 0) throw std::runtime_error("cannot make '" + path() + "'");
+  }
+
+  std::string dir_;
+};
+
+double own_cpu_seconds() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+void touch_new_pages() {
+  const std::size_t bytes = kTouchedPages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ::madvise(memory, bytes, MADV_NOHUGEPAGE);
+  for (std::size_t at = 0; at < bytes; at += static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
+    static_cast<volatile char*>(memory)[at] = 1;
+  ::munmap(memory, bytes);
+}
+
+struct Pipe {
+  Pipe() {
+    if (::pipe(ends.data()) != 0) throw std::runtime_error("no pipe");
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  double read() const {
+    double value = 0;
+    if (::read(ends[0], &value, sizeof value) != sizeof value) throw std::runtime_error("the other end is gone");
+    return value;
+  }
+  void write(double value) const {
+    if (::write(ends[1], &value, sizeof value) != sizeof value) throw std::runtime_error("the other end is gone");
+  }
+
+  std::array<int, 2> ends{};
+};
+
+// A process in the cgroup that works when it is told to, and says how much CPU it has used for that.
+class Worker {
+ public:
+  explicit Worker(const PerfCgroup& cgroup)
+      : process_([this, &cgroup] {
+          cgroup.enter();
+          answer_.write(0);
+          for (;;) {
+            order_.read();
+            const double before = own_cpu_seconds();
+            touch_new_pages();
+            while (own_cpu_seconds() < before + kBurnedSeconds) asm volatile("");
+            answer_.write(own_cpu_seconds() - before);
+          }
+        }) {
+    answer_.read();
+    wait_until_asleep();
+  }
+
+  // The seconds of CPU that it used.
+  double work() const {
+    order_.write(1);
+    const double used = answer_.read();
+    wait_until_asleep();
+    return used;
+  }
+
+ private:
+  void wait_until_asleep() const {
+    const std::string status = "/proc/" + std::to_string(process_.pid()) + "/status";
+    REQUIRE(eventually([&] { return must(koord::read_file(status)).find("State:\tS") != std::string::npos; }));
+  }
+
+  Pipe order_, answer_;
+  ChildProcess process_;
+};
+
+CgroupCounters open_counters(const PerfCgroup& cgroup, const std::vector<EventCode>& events) {
+  const koord::UniqueFd directory = must(koord::open_directory(cgroup.path()));
+  return must(CgroupCounters::open(directory.get(), events, online_cpus()));
+}
+
+std::vector<EventCode> software_events() {
+  const auto encoded = must(encode_events({.cycles = "PERF_COUNT_SW_TASK_CLOCK",
+                                           .instructions = "PERF_COUNT_SW_CPU_CLOCK",
+                                           .llc_misses = "PERF_COUNT_SW_PAGE_FAULTS"}));
+  return {encoded.cycles, encoded.instructions, *encoded.llc_misses};
+}
+
+constexpr const char* kSoftwareConfig = R"({"cycles": "PERF_COUNT_SW_TASK_CLOCK", "instructions": "PERF_COUNT_SW_CPU_CLOCK",
+  "llcMisses": "PERF_COUNT_SW_PAGE_FAULTS", "events": ["PERF_COUNT_SW_CONTEXT_SWITCHES"]})";
+
+// The real tree as a node with the CPUs of this machine sees it.
+struct RealNode {
+  explicit RealNode(const std::string& config = kSoftwareConfig) {
+    node.remove("cgroup");
+    node.link("cgroup", "/sys/fs/cgroup");
+    node.write("sys/devices/system/cpu/online", must(koord::read_file("/sys/devices/system/cpu/online")));
+    host.emplace(node, config);
+    advisor.emplace(*host, koord_entry_v1());
+  }
+
+  void publish(const std::vector<const PerfCgroup*>& cgroups) {
+    std::vector<koord::state::Container> services;
+    for (const PerfCgroup* cgroup : cgroups) {
+      koord::state::Container service;
+      service.id = service.name = cgroup->dir();
+      service.kind = koord::state::ContainerKind::service;
+      service.cgroup_dir = cgroup->dir();
+      services.push_back(service);
+    }
+    host->hub().publish({.pods = std::vector<koord::state::Pod>{}, .standalone = services});
+  }
+  koord_status tick() {
+    host->clock().advance(10s);
+    return advisor->collect();
+  }
+  std::optional<double> value(const std::string& metric, const PerfCgroup& cgroup, koord::metric::Labels more = {}) const {
+    more.push_back({"container_name", cgroup.dir()});
+    return host->value(metric, more);
+  }
+
+  FakeNode node;
+  std::optional<FakeHost> host;
+  std::optional<FakeInstance> advisor;
+};
+
+}  // namespace
+
+TEST_CASE("a group counts the CPU time that the cgroup's process knows of itself, and nothing of a sibling that sleeps") {
+  PerfCgroup busy("busy"), idle("idle");
+  Worker worker(busy), sleeper(idle);
+  const CgroupCounters of_busy = open_counters(busy, software_events()), of_idle = open_counters(idle, software_events());
+  const double used = worker.work();
+  const Estimate counted = estimate(must(of_busy.read()), 0.05);
+  const Estimate slept = estimate(must(of_idle.read()), 0.05);
+  std::printf("used %.6f s, task-clock %.6f s, cpu-clock %.6f s, faults %.0f\n", used, counted.count(0).value_or(-1) / 1e9,
+              counted.count(1).value_or(-1) / 1e9, counted.count(2).value_or(-1));
+  REQUIRE(counted.verdict == Verdict::counted);
+  CHECK(*counted.count(0) / 1e9 == doctest::Approx(used).epsilon(0.05));
+  CHECK(*counted.count(1) / 1e9 == doctest::Approx(used).epsilon(0.05));
+  CHECK(*counted.count(2) >= kTouchedPages);
+  CHECK(*counted.count(2) < kTouchedPages * 1.2);
+  CHECK(*counted.running_ratio == doctest::Approx(1).epsilon(0.01));
+  CHECK(slept.count(0).value_or(0) < *counted.count(0) / 100);
+}
+
+TEST_CASE("what runs in a cgroup below is counted with the cgroup above") {
+  PerfCgroup container("above");
+  PerfCgroup below(container, "below");
+  Worker worker(below);
+  const CgroupCounters counters = open_counters(container, software_events());
+  const double used = worker.work();
+  CHECK(*estimate(must(counters.read()), 0.05).count(0) / 1e9 == doctest::Approx(used).epsilon(0.05));
+}
+
+TEST_CASE("when one CPU refuses there are no counters at all, and no descriptor stays open") {
+  PerfCgroup container("partial");
+  const std::vector<EventCode> events = software_events();
+  const koord::UniqueFd directory = must(koord::open_directory(container.path()));
+  std::vector<unsigned> cpus = online_cpus();
+  cpus.push_back(koord::CpuSet::kMaxCpus - 1);
+  const std::size_t before = open_descriptors();
+  const auto counters = CgroupCounters::open(directory.get(), events, cpus);
+  REQUIRE_FALSE(counters);
+  CHECK(counters.error().message().find("on CPU 65535") != std::string::npos);
+  CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("an event that this node does not have is left out with the reason, the others are counted") {
+  auto encoded = must(encode_events({.cycles = "PERF_COUNT_SW_TASK_CLOCK", .instructions = "PERF_COUNT_SW_CPU_CLOCK",
+                                     .llc_misses = "", .further = {"PERF_COUNT_SW_PAGE_FAULTS"}}));
+  encoded.further.insert(encoded.further.begin(), EventCode{.name = "none", .type = 1, .config = 9999});
+  const koord::UniqueFd root = must(koord::open_directory(tree()));
+  const EventSet set = must(choose_events(encoded, root.get(), online_cpus().front()));
+  CHECK(set.events.size() == 3);
+  CHECK(set.further == std::vector<std::size_t>{2});
+  REQUIRE(set.left_out.size() == 1);
+  CHECK(set.left_out[0].name == "none");
+  CHECK(set.left_out[0].why.find("no such counter") != std::string::npos);
+}
+
+TEST_CASE("with its default events the plugin counts cycles, or is absent where there is no PMU") {
+  RealNode real("{}");
+  const koord_status status = real.advisor->init();
+  if (status == KOORD_OK) return;
+  CHECK(status == KOORD_E_UNSUPPORTED);
+  CHECK(real.advisor->why().find("PERF_COUNT_HW_CPU_CYCLES") != std::string::npos);
+}
+
+TEST_CASE("the plugin gives each container's window to its series, and nothing for a container that slept") {
+  PerfCgroup busy("plugin-busy"), idle("plugin-idle");
+  Worker worker(busy), sleeper(idle);
+  RealNode real;
+  real.publish({&busy, &idle});
+  REQUIRE_MESSAGE(real.advisor->init() == KOORD_OK, real.advisor->why());
+  CHECK(real.tick() == KOORD_OK);
+  const double used = worker.work();
+  CHECK(real.tick() == KOORD_OK);
+  CHECK(*real.value("container_cpi", busy, {{"cpi_resource", "cycle"}}) / 1e9 == doctest::Approx(used).epsilon(0.05));
+  CHECK(*real.value("container_cycles_per_instruction", busy) == doctest::Approx(1).epsilon(0.05));
+  CHECK(*real.value("container_perf_running_ratio", busy) == doctest::Approx(1).epsilon(0.01));
+  CHECK(*real.value("container_llc_misses_per_kilo_instructions", busy) ==
+        doctest::Approx(1000.0 * kTouchedPages / (used * 1e9)).epsilon(0.2));
+  CHECK(real.value("container_perf_event_rate", busy, {{"event", "PERF_COUNT_SW_CONTEXT_SWITCHES"}}).has_value());
+  CHECK_FALSE(real.value("container_cpi", idle, {{"cpi_resource", "cycle"}}));
+}
+
+TEST_CASE("a container's value goes when its next window has none, and no descriptor stays open between windows") {
+  PerfCgroup container("plugin-gone");
+  Worker worker(container);
+  RealNode real;
+  real.publish({&container});
+  REQUIRE(real.advisor->init() == KOORD_OK);
+  const std::size_t before = open_descriptors();
+  real.tick();
+  worker.work();
+  real.tick();
+  CHECK(real.value("container_cycles_per_instruction", container));
+  CHECK(open_descriptors() == before);
+  for (int window = 0; window < 6; ++window) real.tick();
+  CHECK_FALSE(real.value("container_cycles_per_instruction", container));
+}
+
+TEST_CASE("with descriptors for one container at a time they take turns, a new one first") {
+  PerfCgroup first("turn-1"), second("turn-2"), third("turn-3");
+  Worker one(first), two(second), three(third);
+  RealNode real(R"({"cycles": "PERF_COUNT_SW_TASK_CLOCK", "instructions": "PERF_COUNT_SW_CPU_CLOCK", "llcMisses": "",
+                    "interval": "20s", "maxDescriptors": 1})");
+  real.publish({&first, &second});
+  REQUIRE(real.advisor->init() == KOORD_OK);
+  const auto measured = [&](const PerfCgroup& cgroup) { return real.value("container_cycles_per_instruction", cgroup).has_value(); };
+  const auto window = [&] {
+    one.work(), two.work(), three.work();
+    REQUIRE(real.tick() == KOORD_OK);
+  };
+  real.tick();
+  window();
+  CHECK(measured(first) + measured(second) == 1);
+  real.publish({&first, &second, &third});
+  window();
+  CHECK(measured(first) + measured(second) == 2);
+  window();
+  CHECK(measured(third));
+}
+
+TEST_CASE("a container whose cgroup has gone is silent") {
+  RealNode real;
+  {
+    PerfCgroup container("plugin-vanished");
+    real.publish({&container});
+  }
+  REQUIRE(real.advisor->init() == KOORD_OK);
+  CHECK(real.tick() == KOORD_OK);
+  CHECK(real.tick() == KOORD_OK);
+  CHECK(real.host->value("performance_windows_dropped_total", {{"reason", "incomplete"}}) == 0.0);
+}
+
+TEST_CASE("without descriptors the tick says so, drops the window, and the container has its turn when there are some") {
+  PerfCgroup container("plugin-emfile");
+  Worker worker(container);
+  RealNode real;
+  real.publish({&container});
+  REQUIRE(real.advisor->init() == KOORD_OK);
+  rlimit all{};
+  ::getrlimit(RLIMIT_NOFILE, &all);
+  rlimit few = all;
+  few.rlim_cur = open_descriptors() + 2;
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  const koord_status starved = real.tick();
+  ::setrlimit(RLIMIT_NOFILE, &all);
+  CHECK(starved == KOORD_E_IO);
+  CHECK(real.advisor->why().find("Too many open files") != std::string::npos);
+  CHECK(real.host->value("performance_windows_dropped_total", {{"reason", "incomplete"}}) == 1.0);
+  CHECK(real.tick() == KOORD_OK);
+  worker.work();
+  CHECK(real.tick() == KOORD_OK);
+  CHECK(real.value("container_cycles_per_instruction", container));
+}
+
+TEST_CASE("a changed configuration counts other events; one that is wrong leaves the old ones") {
+  PerfCgroup container("plugin-config");
+  Worker worker(container);
+  RealNode real;
+  real.publish({&container});
+  REQUIRE(real.advisor->init() == KOORD_OK);
+  real.tick();
+  REQUIRE(real.host->context().set_config_json(R"({"cycles": "NONSENSE"})"));
+  CHECK(real.advisor->on_event(KOORD_ON_CONFIG) == KOORD_E_INVALID);
+  worker.work();
+  CHECK(real.tick() == KOORD_OK);
+  CHECK(real.value("container_llc_misses_per_kilo_instructions", container));
+  REQUIRE(real.host->context().set_config_json(
+      R"({"cycles": "PERF_COUNT_SW_TASK_CLOCK", "instructions": "PERF_COUNT_SW_CPU_CLOCK", "llcMisses": ""})"));
+  REQUIRE(real.advisor->on_event(KOORD_ON_CONFIG) == KOORD_OK);
+  real.tick();
+  worker.work();
+  CHECK(real.tick() == KOORD_OK);
+  CHECK(real.value("container_cycles_per_instruction", container));
+  CHECK_FALSE(real.value("container_llc_misses_per_kilo_instructions", container));
+}
+
+int main(int argc, char** argv) {
+  // Asked here, so that a machine that is given this program is given the library as well, which the plugin loads by name.
+  std::printf("libpfm4 %d.%d\n", PFM_MAJ_VERSION(pfm_get_version()), PFM_MIN_VERSION(pfm_get_version()));
+  const auto skip = [](const std::string& why) {
+    std::printf("SKIPPED: %s\n", why.c_str());
+    return koord::test::kSkip;
+  };
+  if (auto why = koord::test::RealCgroup::unavailable()) return skip("no cgroups to measure: " + *why);
+  if (auto found = find_perf_hierarchy("/sys/fs/cgroup"); !found) return skip(found.error().message());
+  const koord::UniqueFd root = must(koord::open_directory(tree()));
+  if (auto opened = CgroupCounters::open(root.get(), software_events(), online_cpus()); !opened)
+    return skip(opened.error().message());
+  return doctest::Context(argc, argv).run();
+}
