@@ -22,6 +22,14 @@ struct kernfs_node___before_5_5 {
   union kernfs_node_id___before_5_5 id;
 };
 
+struct request___before_5_17 {
+  struct gendisk* rq_disk;
+};
+
+struct hd_struct {
+  int partno;
+};
+
 #pragma clang attribute pop
 
 /* 5.14 renamed `state` to `__state` and narrowed it (2f064a59a11f). */
@@ -37,4 +45,20 @@ static __always_inline __u64 directory_inode(const struct cgroup* cgroup) {
   const struct kernfs_node___before_5_5* old = (const void*)node;
   if (bpf_core_type_exists(union kernfs_node_id___before_5_5)) return BPF_CORE_READ(old, id.id) & 0xffffffff;
   return BPF_CORE_READ(node, id);
+}
+
+/* 5.15 gave the queue its disk (d152c682f03c), 5.17 took it from the request (f3fa33acca9f). */
+static __always_inline const struct gendisk* disk_of(const struct request* request) {
+  const struct request___before_5_17* old = (const void*)request;
+  const struct request_queue* queue = BPF_CORE_READ(request, q);
+  if (bpf_core_field_exists(queue->disk)) return BPF_CORE_READ(queue, disk);
+  return BPF_CORE_READ(old, rq_disk);
+}
+
+/* The first argument of the tracepoint was the queue until 5.11 (a54895fa057c), which removed hd_struct, too. */
+static __always_inline const struct request* issued_request(const __u64* arguments) {
+  if (!bpf_core_type_exists(struct hd_struct)) return (const struct request*)arguments[0];
+  __u64 second = arguments[1];
+  asm volatile("" : "+r"(second)); /* so that the compiler does not make one access at a variable offset of both */
+  return (const struct request*)second;
 }

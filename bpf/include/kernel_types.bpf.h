@@ -76,4 +76,33 @@ struct bpf_iter__task {
   struct task_struct* task;
 };
 
+struct blkcg {
+  struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+  struct blkcg* blkcg;
+};
+
+struct bio {
+  struct blkcg_gq* bi_blkg;
+};
+
+struct gendisk {
+  int major;
+  int first_minor;
+};
+
+struct request_queue {
+  struct gendisk* disk;
+};
+
+struct request {
+  struct request_queue* q;
+  unsigned int cmd_flags;
+  unsigned int __data_len; /* what is still to be done of it, in bytes */
+  struct bio* bio;
+  __u64 start_time_ns; /* when it was made; 0 when the queue keeps no times */
+};
+
 #pragma clang attribute pop

@@ -9,6 +9,7 @@
 // and long beside what is done here, so nothing is spent on being quick, but nothing runs where no memory is short.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_ARRAY
 #include "cgroup_slots.bpf.h"
+
 #include "memory_latency.h"
 
 #include <bpf/bpf_tracing.h>

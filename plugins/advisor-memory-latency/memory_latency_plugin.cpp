@@ -43,7 +43,7 @@ class MemoryLatency final : public koord::plugin::Advisor {
     const koord::NodeRoots roots = koord::node::roots_of(host());
     tree_ = value_or_fail(CgroupTree::find("memory", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED);
     probe_ = value_or_fail(MemoryLatencyProbe::open(*tree_, koord::latency::slot_options(config)), KOORD_E_UNSUPPORTED);
-    define_metrics(koord::latency::histogram_levels(config));
+    define_metrics(koord::latency::levels(config, "/histograms"));
     koord::latency::log_source(host(), "memory latency", probe_->source(), probe_->refused());
   }
 
@@ -62,7 +62,7 @@ class MemoryLatency final : public koord::plugin::Advisor {
   }
 
  private:
-  void define_metrics(const koord::latency::HistogramLevels& histograms) {
+  void define_metrics(const koord::latency::Levels& histograms) {
     container_metrics_ = {host(), "container", histograms.container};
     pod_metrics_ = {host(), "pod", histograms.pod};
     node_ = MemorySeries(MemoryMetrics(host(), "node", histograms.node), KOORD_NO_SUBJECT);

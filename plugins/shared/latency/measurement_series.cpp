@@ -10,9 +10,9 @@ MeasurementSeries::MeasurementSeries(const koord_host* host, const std::string& 
   const std::string lost_help = "Those " + cases +
                                 " that are missing in some figures, by the reason: no slot was free for the cgroup or it "
                                 "was removed already (then the node's have them), or the begin could not be kept.";
-  const Metric lost(host, {name + "lost_total", cases, lost_help, 1, KOORD_COUNTER});
-  lost_no_slot_ = lost.series(KOORD_NO_SUBJECT, {{"reason", "no_slot"}});
-  lost_no_begin_ = lost.series(KOORD_NO_SUBJECT, {{"reason", "no_begin"}});
+  lost_ = Metric(host, {name + "lost_total", cases, lost_help, 1, KOORD_COUNTER});
+  lost_no_slot_ = lost("no_slot");
+  lost_no_begin_ = lost("no_begin");
   slots_used_ =
       Metric(host, {name + "slots_used", "slots", "Cgroups with a histogram in the kernel."}).series();
   info_ = Metric(host, {name + "info", "", "Where these latencies are read from, in the label source; always 1."});

@@ -28,6 +28,8 @@ class MeasurementSeries {
   MeasurementSeries(const koord_host* host, const std::string& prefix, const std::string& cases);
 
   void set_source(std::string_view source);
+  // A series for what is lost for another reason.
+  std::uint64_t lost(std::string_view reason) const { return lost_.series(KOORD_NO_SUBJECT, {{"reason", reason}}); }
 
   // `unassigned`: how many cases are in no cgroup's figures.
   template <class Total>
@@ -40,7 +42,7 @@ class MeasurementSeries {
   }
 
  private:
-  plugin::Metric info_;
+  plugin::Metric info_, lost_;
   std::uint64_t info_series_ = 0, lost_no_slot_ = 0, lost_no_begin_ = 0, slots_used_ = 0;
 };
 

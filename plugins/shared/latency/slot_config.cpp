@@ -11,9 +11,9 @@ SlotOptions slot_options(const plugin::Config& config) {
   return options;
 }
 
-HistogramLevels histogram_levels(const plugin::Config& config) {
-  const std::string which = config.string("/histograms").value_or("node");
-  HistogramLevels levels;
+Levels levels(const plugin::Config& config, std::string_view setting) {
+  const std::string which = config.string(setting).value_or("node");
+  Levels levels;
   levels.node = which != "none";
   levels.pod = which == "pods" || which == "all";
   levels.container = which == "all";

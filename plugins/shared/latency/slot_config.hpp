@@ -14,11 +14,12 @@ namespace koord::latency {
 // "source", "slots" and "btf".
 SlotOptions slot_options(const plugin::Config& config);
 
-// Which subjects have a histogram, each some 15 series on /metrics: "histograms" is none, node, pods or all.
-struct HistogramLevels {
+// Which subjects have something that is too many series for all: the setting is none, node (the default), pods (and
+// node) or all.
+struct Levels {
   bool node = true, pod = false, container = false;
 };
-HistogramLevels histogram_levels(const plugin::Config& config);
+Levels levels(const plugin::Config& config, std::string_view setting);
 
 // One line for the source in use and one for each that was refused.
 void log_source(const koord_host* host, std::string_view what, std::string_view source,

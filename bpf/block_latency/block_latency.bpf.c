@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long requests to block devices take, and how many bytes they move, per cgroup and device. Two ways to the
+// same figures, which differ in what the kernel must know of its own types:
+//   btf_tracepoint  tracepoints with types
+//   raw_tracepoint  without
+// plus, in each, one on the removal of cgroups. The user enables the programs of one way and no others.
+//
+// A request is known by its address: sectors repeat, an address is another request's only after the completion.
+#define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_ARRAY
+#include "cgroup_slots.bpf.h"
+
+#include "block_latency.h"
+
+#include <bpf/bpf_tracing.h>
+
+char program_license[] SEC("license") = "Dual BSD/GPL";
+
+struct issued {
+  __u64 since_ns;
+  __u64 queue_ns;
+  __u64 bytes;
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1);  // requests that devices may have at once, set before loading
+  __type(key, __u64);
+  __type(value, struct issued);
+} issued_requests SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1);  // cgroups times the devices they use, set before loading
+  __type(key, struct block_row_key);
+  __type(value, struct block_row);
+} rows SEC(".maps");
+
+// Requests that are in no row because there was no room for one more.
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, __u64);
+} lost_rows SEC(".maps");
+
+// Since 4.10: the operation is in the lowest byte.
+#define OPERATION_MASK 0xff
+
+static __always_inline __u32 operation_of(const struct request* request) {
+  __u32 operation = BPF_CORE_READ(request, cmd_flags) & OPERATION_MASK;
+  return operation < BLOCK_OTHER ? operation : BLOCK_OTHER;  // 0 reads, 1 writes
+}
+
+static __always_inline __u32 device_of(const struct request* request) {
+  const struct gendisk* disk = disk_of(request);
+  if (!disk) return 0;
+  return (__u32)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor);
+}
+
+// The cgroup whose data is moved, whoever sends the request: of the blkio controller on v1, of the io controller on
+// v2. NULL: nobody's, or a kernel without CONFIG_BLK_CGROUP.
+static __always_inline const struct cgroup_subsys_state* css_of(const struct request* request) {
+  const struct bio* bio = BPF_CORE_READ(request, bio);
+  if (!bio || !bpf_core_field_exists(bio->bi_blkg)) return NULL;
+  const struct blkcg_gq* group = BPF_CORE_READ(bio, bi_blkg);
+  const struct blkcg* blkcg = group ? BPF_CORE_READ(group, blkcg) : NULL;
+  return blkcg ? &blkcg->css : NULL;
+}
+
+static __always_inline struct block_row* row_of(__u32 slot, __u32 device) {
+  static const struct block_row empty;
+  struct block_row_key key = {.slot = slot, .device = device};
+  struct block_row* row = bpf_map_lookup_elem(&rows, &key);
+  if (row) return row;
+  bpf_map_update_elem(&rows, &key, &empty, BPF_NOEXIST);
+  row = bpf_map_lookup_elem(&rows, &key);
+  if (row) return row;
+  __u32 zero = 0;
+  __u64* lost = bpf_map_lookup_elem(&lost_rows, &zero);
+  if (lost) __sync_fetch_and_add(lost, 1);
+  return NULL;
+}
+
+static __always_inline int issue(const struct request* request) {
+  __u64 key = (__u64)request;
+  __u64 now = bpf_ktime_get_ns();
+  __u64 made = BPF_CORE_READ(request, start_time_ns);
+  struct issued issued = {.since_ns = now,
+                          .queue_ns = made && made < now ? now - made : 0,
+                          .bytes = BPF_CORE_READ(request, __data_len)};
+  bpf_map_update_elem(&issued_requests, &key, &issued, BPF_ANY);
+  return 0;
+}
+
+static __always_inline void charge(const struct request* request, const struct issued* issued, __u32 error) {
+  __u64 device_ns = bpf_ktime_get_ns() - issued->since_ns;
+  __u32 operation = operation_of(request);
+  const struct cgroup_subsys_state* css = css_of(request);
+  __u32 slot = css ? slot_of(css, BPF_CORE_READ(css, serial_nr)) : LATENCY_NO_CGROUP_SLOT;
+  if (operation < BLOCK_HISTOGRAMS) add_delay_shared(slot * BLOCK_HISTOGRAMS + operation, device_ns);
+  struct block_row* row = row_of(slot, device_of(request));
+  if (!row || operation >= BLOCK_OPERATIONS) return;
+  struct block_operation_totals* totals = &row->operations[operation];
+  __sync_fetch_and_add(&totals->requests, 1);
+  if (!error) __sync_fetch_and_add(&totals->bytes, issued->bytes);
+  __sync_fetch_and_add(&totals->device_ns, device_ns);
+  __sync_fetch_and_add(&totals->queue_ns, issued->queue_ns);
+}
+
+// A request may complete in parts. One that was never issued and moved nothing is not lost: the request for a flush
+// completes by itself when the flush that the device was sent in its place has.
+static __always_inline int complete(const struct request* request, __u32 error, __u32 bytes) {
+  __u64 key = (__u64)request;
+  struct issued* found = bpf_map_lookup_elem(&issued_requests, &key);
+  if (!found) {
+    if (bytes) count_lost_begin();
+    return 0;
+  }
+  if (bytes < BPF_CORE_READ(request, __data_len)) return 0;
+  struct issued issued = *found;
+  bpf_map_delete_elem(&issued_requests, &key);
+  charge(request, &issued, error);
+  return 0;
+}
+
+// ---- btf_tracepoint
+
+SEC("tp_btf/cgroup_rmdir")
+int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup) {
+  release_slot_of(cgroup);
+  return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int on_issue(__u64* context) {
+  return issue(issued_request(context));
+}
+
+SEC("tp_btf/block_rq_complete")
+int on_complete(__u64* context) {
+  return complete((const struct request*)context[0], context[1], context[2]);
+}
+
+// ---- raw_tracepoint
+
+SEC("raw_tp/cgroup_rmdir")
+int raw_on_cgroup_rmdir(struct bpf_raw_tracepoint_args* context) {
+  release_slot_of((const struct cgroup*)context->args[0]);
+  return 0;
+}
+
+SEC("raw_tp/block_rq_issue")
+int raw_on_issue(struct bpf_raw_tracepoint_args* context) {
+  return issue(issued_request(context->args));
+}
+
+SEC("raw_tp/block_rq_complete")
+int raw_on_complete(struct bpf_raw_tracepoint_args* context) {
+  return complete((const struct request*)context->args[0], context->args[1], context->args[2]);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// advisor-block-latency: how long the requests of the node, of every pod and of every container to block devices take.
+#include <optional>
+#include <string>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/advisor-block-latency/block_latency_probe.hpp"
+#include "plugins/advisor-block-latency/block_series.hpp"
+#include "plugins/shared/latency/followed.hpp"
+#include "plugins/shared/latency/measurement_series.hpp"
+#include "plugins/shared/latency/slot_config.hpp"
+#include "plugins/shared/node/host.hpp"
+#include "plugins/shared/node/value_file.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using koord::block_latency::BlockLatencyProbe;
+using koord::block_latency::BlockMetrics;
+using koord::block_latency::BlockOptions;
+using koord::block_latency::BlockSeries;
+using koord::block_latency::Device;
+using koord::block_latency::Reading;
+using koord::block_latency::Requests;
+using koord::latency::CgroupTree;
+using koord::latency::Levels;
+using koord::latency::value_or_fail;
+
+constexpr char kConfigSchema[] = R"({
+  "type": "object", "additionalProperties": false, "properties": {
+    "histograms": {"enum": ["none", "node", "pods", "all"],
+                   "description": "what has histograms, some 30 series each: pods includes node; default: node"},
+    "devices": {"enum": ["none", "node", "pods", "all"],
+                "description": "what has totals for each device, 8 to 12 series each: pods includes node; default: node"},
+    "source": {"enum": ["btf_tracepoint", "raw_tracepoint"],
+               "description": "use this source or none; default: the first that the kernel accepts"},
+    "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
+              "description": "cgroups that can be told apart; default: 4096"},
+    "btf": {"type": "string", "description": "file with the kernel's types, when the kernel itself has none"}
+  }})";
+
+class BlockLatency final : public koord::plugin::Advisor {
+ public:
+  void init() override {
+    state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
+    batch_ = koord::plugin::Batch(host());
+    const koord::plugin::Config config(host());
+    const koord::NodeRoots roots = koord::node::roots_of(host());
+    sys_ = roots.sys;
+    tree_ = value_or_fail(CgroupTree::find("blkio", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED);
+    probe_ = value_or_fail(BlockLatencyProbe::open(*tree_, BlockOptions{koord::latency::slot_options(config)}),
+                           KOORD_E_UNSUPPORTED);
+    define_metrics(koord::latency::levels(config, "/histograms"), koord::latency::levels(config, "/devices"));
+    koord::latency::log_source(host(), "block latency", probe_->source(), probe_->refused());
+  }
+
+  void collect(std::uint64_t now_ns, std::uint64_t) override {
+    followed_.follow(host(), state_, [this](std::uint64_t handle, bool is_pod) {
+      return BlockSeries(is_pod ? pod_metrics_ : container_metrics_, handle);
+    });
+    followed_.find_cgroups(*tree_);
+    const Reading reading = value_or_fail(probe_->read());
+    windows_.advance(reading);
+    koord::latency::CumulativeCounts counts;
+    const auto names = [this](Device device) { return name_of_device(device); };
+    followed_.for_each(windows_, [&](BlockSeries& series, const Requests& window) {
+      series.report(window, names, batch_, counts);
+    });
+    node_.report(*windows_.node(), names, batch_, counts);
+    report_itself(reading);
+    batch_.send(now_ns);
+  }
+
+ private:
+  void define_metrics(const Levels& histograms, const Levels& devices) {
+    container_metrics_ = {host(), "container", histograms.container, devices.container};
+    pod_metrics_ = {host(), "pod", histograms.pod, devices.pod};
+    node_ = BlockSeries(BlockMetrics(host(), "node", histograms.node, devices.node), KOORD_NO_SUBJECT);
+    itself_ = koord::latency::MeasurementSeries(host(), "block", "requests");
+    itself_.set_source(probe_->source());
+    lost_rows_ = itself_.lost("no_row");
+  }
+
+  void report_itself(const Reading& reading) {
+    std::uint64_t unassigned = 0;
+    for (const auto& histogram : reading.unassigned->latency) unassigned += histogram.count;
+    itself_.report(reading, unassigned, batch_);
+    batch_.add(lost_rows_, static_cast<double>(probe_->lost_rows()));
+  }
+
+  std::string name_of_device(Device device) const {
+    const std::string number = koord::block_latency::name_of(device);
+    return koord::node::link_name(sys_ + "/dev/block/" + number).value_or(number);
+  }
+
+  const koord_svc_state* state_ = nullptr;
+  std::string sys_;
+  BlockMetrics container_metrics_, pod_metrics_;
+  koord::latency::MeasurementSeries itself_;
+  std::uint64_t lost_rows_ = 0;
+  std::optional<CgroupTree> tree_;
+  std::optional<BlockLatencyProbe> probe_;
+  koord::block_latency::Windows windows_;
+  koord::latency::Followed<BlockSeries> followed_;
+  BlockSeries node_;
+  koord::plugin::Batch batch_;
+};
+
+}  // namespace
+
+KOORD_PLUGIN(
+    "id=advisor-block-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
+    "gate=BlockLatencyCollector\nstage=beta\ndefault=true\n"
+    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\nlicense=Apache-2.0\n"
+    "description=How long requests to block devices take, per node, pod and container\n",
+    koord::plugin::advisor<BlockLatency>("block-latency", 5s, kConfigSchema))

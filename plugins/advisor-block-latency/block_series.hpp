@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics of block latency, of one level (node, pod or container) each, and the series of one subject. Used on the
+// plugin's strand.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/advisor-block-latency/block_latency.hpp"
+#include "plugins/shared/latency/latency_series.hpp"
+
+namespace koord::block_latency {
+
+// What a device is called in the label: its name, or its number when it has none.
+using DeviceNames = std::function<std::string(Device)>;
+
+struct BlockMetrics {
+  BlockMetrics() = default;
+  BlockMetrics(const koord_host* host, const std::string& level, bool has_histogram, bool by_device);
+
+  latency::LatencyMetrics latency;
+  plugin::Metric time;                                   // by phase
+  plugin::Metric requests, bytes, device_time, queue_time;  // by device and operation
+  bool has_devices = false;
+};
+
+class BlockSeries {
+ public:
+  BlockSeries() = default;
+  BlockSeries(const BlockMetrics& metrics, std::uint64_t subject);
+
+  // Adds a window to the running totals and puts both into the batch.
+  void report(const Requests& window, const DeviceNames& names, plugin::Batch& batch,
+              latency::CumulativeCounts& counts);
+
+ private:
+  struct OnDevice {
+    std::uint64_t requests = 0, bytes = 0, device_time = 0, queue_time = 0;  // series
+    OperationTotals total;
+  };
+  // From its first request on: most subjects use few devices.
+  OnDevice& on_device(Device device, Operation operation, const DeviceNames& names);
+  void report_devices(const Requests& window, const DeviceNames& names, plugin::Batch& batch);
+
+  BlockMetrics metrics_;
+  std::uint64_t subject_ = 0;
+  std::array<latency::LatencySeries, kDirections.size()> latency_;
+  std::uint64_t device_time_ = 0, queue_time_ = 0;
+  OperationTotals total_;
+  std::map<std::pair<Device, Operation>, OnDevice> devices_;
+};
+
+}  // namespace koord::block_latency

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Block latency on the real kernel, from each source: on a loop device of its own the requests, their bytes and their
+// time are what the test itself did and measured.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "core/base/unique_fd.hpp"
+#include "plugins/advisor-block-latency/block_latency_probe.hpp"
+#include "test/support/child_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+namespace {
+
+using koord::UniqueFd;
+using koord::block_latency::BlockLatencyProbe;
+using koord::block_latency::BlockOptions;
+using koord::block_latency::Device;
+using koord::block_latency::DeviceTotals;
+using koord::block_latency::Operation;
+using koord::block_latency::OperationTotals;
+using koord::block_latency::Reading;
+using koord::block_latency::Requests;
+using koord::block_latency::Windows;
+using koord::latency::CgroupTree;
+using koord::test::ChildProcess;
+using koord::test::RealCgroup;
+
+constexpr std::size_t kBlock = 4096;
+constexpr std::uint64_t kRequests = 300;
+constexpr off_t kDiskSize = 4 << 20;
+constexpr auto kPatience = std::chrono::seconds(60);
+
+template <class T>
+T must(koord::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return std::move(result).value();
+}
+
+CgroupTree real_tree() { return must(CgroupTree::find("blkio", "/sys/fs/cgroup", "/proc")); }
+std::uint64_t id_of(const RealCgroup& cgroup) { return must(real_tree().directory(cgroup.dir())).id; }
+
+std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// A loop device on a file of its own, detached with the object.
+class LoopDisk {
+ public:
+  // Nothing, after a loud line, where there are none to be had.
+  static std::unique_ptr<LoopDisk> attach() {
+    std::unique_ptr<LoopDisk> disk(new LoopDisk);
+    if (disk->attached_) return disk;
+    std::printf("SKIPPED: no loop device: %s\n", disk->why_.c_str());
+    return nullptr;
+  }
+  LoopDisk(const LoopDisk&) = delete;
+  LoopDisk& operator=(const LoopDisk&) = delete;
+  ~LoopDisk() {
+    if (attached_) ::ioctl(device_.get(), LOOP_CLR_FD, 0);
+  }
+
+  Device number() const {
+    struct stat status {};
+    ::fstat(device_.get(), &status);
+    return {major(status.st_rdev) << 20 | minor(status.st_rdev)};
+  }
+  // Bypasses the page cache, one request for each block.
+  void transfer(int flags, std::uint64_t blocks) const {
+    const UniqueFd fd(::open(path_.c_str(), flags | O_DIRECT | O_CLOEXEC));
+    if (!fd) ::_exit(1);
+    void* buffer = std::aligned_alloc(kBlock, kBlock);
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+      const off_t at = static_cast<off_t>(i * kBlock) % kDiskSize;
+      const ssize_t n = flags == O_RDONLY ? ::pread(fd.get(), buffer, kBlock, at) : ::pwrite(fd.get(), buffer, kBlock, at);
+      if (n != static_cast<ssize_t>(kBlock)) ::_exit(1);
+    }
+  }
+
+ private:
+  LoopDisk() : attached_(try_to_attach()) {}
+
+  bool try_to_attach() {
+    std::string file = "/var/tmp/koord-test-loop-XXXXXX";
+    const UniqueFd backing(::mkstemp(file.data()));
+    if (!backing) return fail("cannot make its file");
+    ::unlink(file.c_str());
+    if (::ftruncate(backing.get(), kDiskSize) != 0) return fail("cannot fill its file");
+    const UniqueFd control(::open("/dev/loop-control", O_RDWR | O_CLOEXEC));
+    // Another process may be given the same free device.
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      const int index = control ? ::ioctl(control.get(), LOOP_CTL_GET_FREE) : -1;
+      if (index < 0) return fail("there is none that is free");
+      path_ = "/dev/loop" + std::to_string(index);
+      device_ = UniqueFd(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+      if (device_ && ::ioctl(device_.get(), LOOP_SET_FD, backing.get()) == 0) return true;
+    }
+    return fail("cannot attach " + path_);
+  }
+  bool fail(std::string why) {
+    why_ = std::move(why);
+    return false;
+  }
+
+  UniqueFd device_;
+  std::string path_, why_;
+  bool attached_;
+};
+
+struct Own {
+  std::atomic<std::uint64_t> elapsed_ns{0};
+};
+
+// Does the work as a process in the cgroup and gives how long it took there.
+std::uint64_t elapsed_in(const RealCgroup& cgroup, const std::function<void()>& work) {
+  void* memory = ::mmap(nullptr, sizeof(Own), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  Own* own = new (memory) Own;
+  ChildProcess process([&] {
+    cgroup.add_process(::getpid());
+    const std::uint64_t begin = now_ns();
+    work();
+    own->elapsed_ns = now_ns() - begin;
+  });
+  const bool done = process.wait(kPatience) == 0;
+  const std::uint64_t elapsed = own->elapsed_ns;
+  ::munmap(memory, sizeof(Own));
+  REQUIRE(done);
+  return elapsed;
+}
+
+// A disk and a probe, or nothing after a loud line.
+struct Scene {
+  explicit Scene(std::string_view source, std::uint32_t slots = 0) : disk(LoopDisk::attach()) {
+    BlockOptions options;
+    options.only = source;
+    options.slots = slots;
+    auto opened = BlockLatencyProbe::open(real_tree(), options);
+    if (opened)
+      probe = std::move(*opened);
+    else
+      std::printf("SKIPPED: %s\n", opened.error().message().c_str());
+  }
+  bool works() const { return disk && probe; }
+  void advance() { windows.advance(must(probe->read())); }
+  OperationTotals on_disk(const RealCgroup& cgroup, Operation operation) const {
+    return on_disk(windows.of(id_of(cgroup)), operation);
+  }
+  OperationTotals on_disk(const Requests& requests, Operation operation) const {
+    const auto found = requests.devices.find(disk->number());
+    return found == requests.devices.end() ? OperationTotals{} : found->second.of(operation);
+  }
+
+  std::unique_ptr<LoopDisk> disk;
+  std::optional<BlockLatencyProbe> probe;
+  Windows windows;
+};
+
+void check_known_answer(std::string_view source) {
+  Scene scene(source);
+  if (!scene.works()) return;
+  RealCgroup reading("reading"), writing("writing"), idle("idle");
+  scene.advance();
+  const std::uint64_t read_ns = elapsed_in(reading, [&] { scene.disk->transfer(O_RDONLY, kRequests); });
+  const std::uint64_t write_ns = elapsed_in(writing, [&] { scene.disk->transfer(O_WRONLY, 2 * kRequests); });
+  scene.advance();
+  const OperationTotals read = scene.on_disk(reading, Operation::read);
+  const OperationTotals written = scene.on_disk(writing, Operation::write);
+  INFO("read ", read.device_ns, " + ", read.queue_ns, " of ", read_ns, " ns, written ", written.device_ns, " + ",
+       written.queue_ns, " of ", write_ns);
+  CHECK(read.requests == kRequests);
+  CHECK(read.bytes == kRequests * kBlock);
+  CHECK(read.device_ns > 0);
+  CHECK(read.device_ns + read.queue_ns <= read_ns);  // one after the other
+  CHECK(written.requests == 2 * kRequests);
+  CHECK(written.bytes == 2 * kRequests * kBlock);
+  CHECK(written.device_ns + written.queue_ns <= write_ns);
+  CHECK(scene.on_disk(reading, Operation::write).requests == 0);
+  CHECK(scene.windows.of(id_of(reading)).latency_of(Operation::read).count >= kRequests);
+  CHECK(scene.windows.of(id_of(idle)) == Requests{});
+  CHECK(scene.on_disk(*scene.windows.node(), Operation::read).requests >= kRequests);
+}
+
+void check_reuse(std::string_view source) {
+  Scene scene(source);
+  if (!scene.works()) return;
+  RealCgroup container("short");
+  const std::uint64_t id = id_of(container);
+  elapsed_in(container, [&] { scene.disk->transfer(O_RDONLY, kRequests); });
+  container.remove();
+  const Reading removed = must(scene.probe->read());
+  const auto is_it = [id](const auto& cgroup) { return cgroup.cgroup == id; };
+  REQUIRE(std::count_if(removed.ended.begin(), removed.ended.end(), is_it) == 1);
+  const auto last = std::find_if(removed.ended.begin(), removed.ended.end(), is_it);
+  CHECK(scene.on_disk(last->total, Operation::read).requests == kRequests);
+  const Reading after = must(scene.probe->read());
+  CHECK(std::none_of(after.ended.begin(), after.ended.end(), is_it));
+  CHECK(std::none_of(after.cgroups.begin(), after.cgroups.end(), is_it));
+}
+
+}  // namespace
+
+TEST_CASE("btf_tracepoint counts the requests, bytes and time of the cgroup that reads or writes, to the request") {
+  check_known_answer("btf_tracepoint");
+}
+
+TEST_CASE("raw_tracepoint counts the requests, bytes and time of the cgroup that reads or writes, to the request") {
+  check_known_answer("raw_tracepoint");
+}
+
+TEST_CASE("a removed cgroup is told once with its last totals, from btf_tracepoint") { check_reuse("btf_tracepoint"); }
+
+TEST_CASE("a removed cgroup is told once with its last totals, from raw_tracepoint") { check_reuse("raw_tracepoint"); }
+
+TEST_CASE("a slot comes to its next cgroup without the totals of the one before") {
+  Scene scene("btf_tracepoint", 16);
+  if (!scene.works()) return;
+  for (int i = 0; i < 40; ++i) {
+    RealCgroup container("churn");
+    elapsed_in(container, [&] { scene.disk->transfer(O_RDONLY, 3); });
+    scene.advance();
+    CHECK(scene.on_disk(container, Operation::read).requests == 3);
+  }
+}
+
+TEST_CASE("requests for which no slot was free are the node's, and counted") {
+  Scene scene("btf_tracepoint", 2);  // one of them is the unassigned
+  if (!scene.works()) return;
+  RealCgroup first("first"), second("second");
+  for (const RealCgroup* cgroup : {&first, &second})
+    elapsed_in(*cgroup, [&] { scene.disk->transfer(O_RDONLY, kRequests); });
+  const Reading reading = must(scene.probe->read());
+  CHECK(reading.slots_used == 1);
+  CHECK(reading.unassigned->latency_of(Operation::read).count >= kRequests);
+  scene.windows.advance(reading);
+  CHECK(scene.on_disk(*scene.windows.node(), Operation::read).requests >= 2 * kRequests);
+}
+
+TEST_CASE("a flush is the device's and nobody's, and the request for it is not taken for a lost one") {
+  Scene scene("btf_tracepoint");
+  if (!scene.works()) return;
+  RealCgroup syncing("syncing");
+  scene.advance();
+  const std::uint64_t lost = must(scene.probe->read()).lost_begins;
+  elapsed_in(syncing, [&] {
+    scene.disk->transfer(O_WRONLY, 1);
+    scene.disk->transfer(O_WRONLY | O_SYNC, 5);
+  });
+  const Reading reading = must(scene.probe->read());
+  CHECK(reading.lost_begins == lost);
+  CHECK(scene.on_disk(*reading.unassigned, Operation::other).requests >= 5);
+  CHECK(scene.on_disk(*reading.unassigned, Operation::other).bytes == 0);
+}
+
+TEST_CASE("a source that the kernel refuses is an error with the reason in it") {
+  BlockOptions options;
+  options.btf = "/dev/null";
+  options.only = "btf_tracepoint";
+  auto opened = BlockLatencyProbe::open(real_tree(), options);
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().message().find("btf_tracepoint: ") != std::string::npos);
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("SKIPPED: no cgroups to measure: %s\n", why->c_str());
+    return koord::test::kSkip;
+  }
+  return doctest::Context(argc, argv).run();
+}
