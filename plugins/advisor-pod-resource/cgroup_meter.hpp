@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// CgroupMeter: the open files of one pod's or container's cgroup and the series they feed.
+// CgroupMeter: the open files of one pod's or container's cgroup and the series they feed. On the instance's strand.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 
+#include "core/base/counter_rate.hpp"
 #include "koordetector/subjects.hpp"
-#include "plugins/advisor-pod-resource/pod_resource.hpp"
+#include "plugins/shared/memory/memory_stat_file.hpp"
+#include "plugins/shared/memory/numa_stat_file.hpp"
 
 namespace koord::pod_resource {
 
@@ -16,23 +19,29 @@ struct Services {
 };
 
 struct Series {
-  std::uint64_t cpu = 0, memory = 0;
+  std::uint64_t cpu = 0, memory = 0, memory_current = 0;
+  std::map<std::uint32_t, std::uint64_t> numa_memory;  // by NUMA node; of pods
 };
 
 class CgroupMeter {
  public:
-  CgroupMeter(Series series, std::uint64_t max_gap_ns) : series_(series), cpu_meter_(max_gap_ns) {}
+  // `nodes`: those in series.numa_memory.
+  CgroupMeter(Series series, const memory::NumaNodes& nodes, std::uint64_t max_gap_ns);
 
-  // Each reads one file of the cgroup and adds what it says to `batch`; one that is not there adds nothing. Throws
-  // plugin::Failure when it cannot be read.
+  // Each reads one file of the cgroup and adds what it says to `batch`; one that is not there, or has not been read anew,
+  // adds nothing. Throws plugin::Failure when it cannot be read.
   void measure_cpu(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
+  void measure_memory_current(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
   void measure_memory(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
+  void measure_numa_memory(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
 
  private:
   Series series_;
-  CpuMeter cpu_meter_;
+  CounterRate cpu_rate_;
   plugin::CgroupValues<1> cpu_{"cpu.usage", {"usage_ns"}};
-  plugin::CgroupValues<3> memory_{"memory.stat", {"inactive_anon", "active_anon", "unevictable"}};
+  plugin::CgroupValues<1> current_{"memory.usage", {"usage_bytes"}};
+  memory::MemoryStatFile stat_;
+  memory::NumaStatFile numa_stat_;
 };
 
 }  // namespace koord::pod_resource

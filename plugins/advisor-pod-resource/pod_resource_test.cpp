@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/advisor-pod-resource/pod_resource.hpp"
-
+// The formulas of memory are those of plugins/shared/memory and tested there.
 #include <doctest/doctest.h>
 
 #include "test/support/fake_host.hpp"
 
-using namespace koord::pod_resource;
 using koord::test::FakeHost;
 using koord::test::FakeInstance;
 using koord::test::FakeNode;
@@ -29,28 +27,22 @@ void publish_service(FakeHost& host, const std::string& cgroup) {
   host.hub().publish({.pods = std::vector<koord::state::Pod>{}, .standalone = std::vector{service}});
 }
 
+// A pod with a container of each kind, on a node with some NUMA nodes.
+void publish_pod(FakeHost& host, int numa_nodes) {
+  koord::state::Pod pod;
+  pod.uid = pod.name = "pod1";
+  pod.cgroup_dir = "kubepods/pod1";
+  using enum koord::state::ContainerKind;
+  for (auto kind : {init, sidecar, ephemeral, sandbox, regular}) {
+    const std::string name(name_of(kind));
+    pod.containers.push_back({.id = "containerd://" + name, .name = name, .kind = kind, .cgroup_dir = "kubepods/pod1/" + name});
+  }
+  koord::state::Topology topology;
+  for (int i = 0; i < numa_nodes; ++i) topology.numa_nodes.push_back({i, 1 << 20});
+  host.hub().publish({.pods = std::vector{pod}, .topology = topology});
+}
+
 }  // namespace
-
-TEST_CASE("memory in use is inactive_anon, active_anon and unevictable, without page cache") {
-  CHECK(memory_usage_bytes({4096, 8192, 4096}) == 16384.0);
-  CHECK(memory_usage_bytes({0, 0, 0}) == 0.0);
-}
-
-TEST_CASE("memory is unknown, not zero, when the kernel does not tell a part") {
-  CHECK_FALSE(memory_usage_bytes({4096, 8192, MemoryStat::kAbsent}));
-}
-
-TEST_CASE("nanoseconds of CPU per nanosecond of time are cores") {
-  CpuMeter meter(20'000'000'000);
-  CHECK_FALSE(meter.cores(5'000, 1'000'000'000));
-  CHECK(meter.cores(500'005'000, 2'000'000'000) == doctest::Approx(0.5));
-}
-
-TEST_CASE("a container that was restarted in its cgroup gives no negative CPU") {
-  CpuMeter meter(20'000'000'000);
-  meter.cores(900, 1'000'000'000);
-  CHECK_FALSE(meter.cores(100, 2'000'000'000));
-}
 
 TEST_CASE("the plugin sends a service's memory with the first tick and its CPU with the second") {
   FakeNode node = v2_node_with("system.slice/nginx.service");
@@ -66,21 +58,60 @@ TEST_CASE("the plugin sends a service's memory with the first tick and its CPU w
   CHECK(host.value("container_cpu_usage").value() == doctest::Approx(0.25));
 }
 
-TEST_CASE("a pod and its containers have series of their own, init containers too") {
-  FakeNode node = v2_node_with("kubepods/pod1/c1");
-  node.write("cgroup/kubepods/pod1/cpu.stat", "usage_usec 5\n");
-  node.write("cgroup/kubepods/pod1/memory.stat", kMemoryStat);
+TEST_CASE("a pod and its containers have series of their own, init, sidecar, ephemeral and sandbox, too") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}, {"cgroup/kubepods/pod1/memory.stat", kMemoryStat}});
+  for (const std::string name : {"init", "sidecar", "ephemeral", "sandbox", "regular"})
+    node.write("cgroup/kubepods/pod1/" + name + "/memory.stat", kMemoryStat);
   FakeHost host(node);
-  koord::state::Pod pod;
-  pod.uid = pod.name = "pod1";
-  pod.cgroup_dir = "kubepods/pod1";
-  pod.containers.push_back({.id = "containerd://c1", .name = "prepare", .kind = koord::state::ContainerKind::init, .cgroup_dir = "kubepods/pod1/c1"});
-  host.hub().publish({.pods = std::vector{pod}});
+  publish_pod(host, 1);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("pod_memory_usage", {{"pod_uid", "pod1"}}) == 8192.0);
-  CHECK(host.value("container_memory_usage", {{"container_id", "containerd://c1"}}) == 8192.0);
+  for (const char* name : {"init", "sidecar", "ephemeral", "sandbox", "regular"})
+    CHECK(host.value("container_memory_usage", {{"container_id", std::string("containerd://") + name}}) == 8192.0);
+}
+
+TEST_CASE("the memory that the kernel charges comes with every tick, memory.stat's only when it was read anew") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}, {"cgroup/web.service/memory.stat", kMemoryStat},
+                   {"cgroup/web.service/memory.current", "20480\n"}});
+  FakeHost host(node);
+  publish_service(host, "web.service");
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("container_memory_current_bytes") == 20480.0);
+  CHECK(host.value("container_memory_usage") == 8192.0);
+  node.write("cgroup/web.service/memory.stat", "inactive_anon 1\nactive_anon 0\nunevictable 0\n");
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("container_memory_usage") == 8192.0);
+  host.clock().advance(10s);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("container_memory_usage") == 1.0);
+}
+
+TEST_CASE("a pod's memory is told for each NUMA node, its containers' is not") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"},
+                   {"cgroup/kubepods/pod1/memory.numa_stat",
+                    "anon N0=1 N1=2\ninactive_anon N0=100 N1=200\nactive_anon N0=10 N1=20\nunevictable N0=1 N1=2\n"}});
+  FakeHost host(node);
+  publish_pod(host, 2);
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("pod_numa_memory_usage", {{"numa_node_id", "0"}}) == 111.0);
+  CHECK(host.value("pod_numa_memory_usage", {{"numa_node_id", "1"}}) == 222.0);
+  CHECK(host.series("pod_numa_memory_usage").size() == 2);
+}
+
+TEST_CASE("of a single NUMA node a pod uses all its memory, whether the kernel keeps NUMA statistics or not") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}, {"cgroup/kubepods/pod1/memory.stat", kMemoryStat}});
+  FakeHost host(node);
+  publish_pod(host, 1);
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("pod_numa_memory_usage", {{"numa_node_id", "0"}}) == 8192.0);
 }
 
 TEST_CASE("a cgroup that is not there is silent, and measured once it is") {

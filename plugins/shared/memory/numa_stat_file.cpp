@@ -15,6 +15,7 @@ NumaNodes numa_nodes(const koord_topology* topology) {
 }
 
 NumaStatFile::NumaStatFile(const NumaNodes& nodes) {
+  if (nodes.size() < 2) return;
   for (const NumaNode& node : nodes)
     nodes_.push_back({node.id, {"memory.numa_stat", {node.anon_key, node.unevictable_key}}});
 }

@@ -27,6 +27,7 @@ struct NumaUsage {
 
 class NumaStatFile {
  public:
+  // With fewer than two nodes the file is not read: it is costly, and the only node has what memory.stat tells.
   explicit NumaStatFile(const NumaNodes& nodes);
 
   // anon + unevictable of each node: memory without page cache and slab, as usage_bytes() has it for the whole. A node of
