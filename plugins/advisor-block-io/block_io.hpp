@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one pod or container did to block devices, as rows of running totals: the first devices that it used have a row
+// each, all others share one, so that a machine with a hundred disks does not make four hundred series of a container. Pure.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/cgroup/io_stat.hpp"
+
+namespace koord::block_io {
+
+struct DeviceNumber {
+  std::uint32_t major = 0, minor = 0;
+  auto operator<=>(const DeviceNumber&) const = default;
+};
+
+// Bytes read and written, operations read and written; cgroup::kAbsent: the kernel does not tell.
+inline constexpr std::size_t kReadBytes = 0, kWriteBytes = 1, kReads = 2, kWrites = 3, kCounters = 4;
+using Counters = std::array<std::int64_t, kCounters>;
+
+struct Row {
+  std::optional<DeviceNumber> device;  // nothing: the others together
+  Counters totals;
+};
+
+class DeviceTotals {
+ public:
+  explicit DeviceTotals(std::size_t own_rows) : own_rows_(own_rows) {}
+
+  // The rows to send now. A device without any I/O has none, be it a disk, loop or ram device.
+  std::vector<Row> update(std::span<const cgroup::IoStat> stats);
+
+ private:
+  bool has_own_row(DeviceNumber device);
+  void add_to_others(DeviceNumber device, const Counters& now);
+
+  std::size_t own_rows_;
+  std::vector<DeviceNumber> own_;
+  std::map<DeviceNumber, Counters> last_of_others_;
+  Counters others_{};
+};
+
+}  // namespace koord::block_io

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeviceNames: what the kernel calls a block device, "sda" or "dm-0", out of sysfs. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "plugins/advisor-block-io/block_io.hpp"
+
+namespace koord::block_io {
+
+std::string number_text(DeviceNumber device);  // "8:0"
+
+class DeviceNames {
+ public:
+  DeviceNames() = default;
+  explicit DeviceNames(std::string sys_root) : sys_root_(std::move(sys_root)) {}
+
+  // The number itself where sysfs does not know it. Looked up again every minute: a number may become another device's.
+  const std::string& name(DeviceNumber device, std::uint64_t now_ns);
+
+ private:
+  struct Known {
+    std::string name;
+    std::uint64_t until_ns = 0;
+  };
+  std::string sys_root_;
+  std::map<DeviceNumber, Known> known_;
+};
+
+}  // namespace koord::block_io
