@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Network namespaces as /proc shows them, through one of the processes in each: no setns(2), no privilege but to see the
+// process. Nothing is kept open: an open file of net/ would keep a namespace alive after its pod.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "plugins/advisor-network/network.hpp"
+
+namespace koord::network {
+
+// Which namespace. The kernel makes the files of net/ once for each, so their inode tells two apart, also to a reader who
+// may not read the link ns/net.
+struct NamespaceId {
+  dev_t device = 0;
+  ino_t inode = 0;
+
+  bool operator==(const NamespaceId&) const = default;
+};
+
+struct Namespace {
+  NamespaceId id;
+  Interfaces interfaces;
+  Tcp tcp;
+};
+
+// Nothing when the process has ended.
+std::optional<NamespaceId> namespace_of(const std::string& proc_root, pid_t pid);
+
+// Of one process, even if its number goes to another one meanwhile. An error with no_such_file_or_directory: it has ended.
+Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid);
+
+// A process of the cgroup or of one below it. Nothing: there is none, or not in the reader's pid namespace.
+std::optional<pid_t> process_in(const std::string& cgroup_root, std::string_view cgroup);
+
+// A network card, virtual or not, and no bridge, veth, VLAN or tunnel.
+bool is_card(const std::string& sys_root, const std::string& interface);
+
+}  // namespace koord::network

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// advisor-network on this machine's kernel: two network namespaces joined by a veth pair, a process in each, in a cgroup of
+// its own. What one sends through TCP is what the plugin says that it sent, and what it says that the other received.
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "test/node/real_advisor.hpp"
+#include "test/support/child_process.hpp"
+
+using namespace koord::test;
+
+namespace {
+
+constexpr std::uint64_t kPayload = 16u << 20;
+constexpr std::uint16_t kPort = 5000;
+
+// Why it could not be done; empty: it was.
+std::string ip(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "ip");
+  const Finished finished = run_to_end(arguments);
+  return finished.exit_status == 0 ? "" : "ip " + arguments[1] + ": " + finished.output;
+}
+
+// Two namespaces, 192.0.2.1 in the first and 192.0.2.2 in the second (RFC 5737: no network of anybody).
+class Cable {
+ public:
+  Cable() {
+    for (int side : {0, 1}) must(ip({"netns", "add", space(side)}));
+    must(ip({"link", "add", "eth0", "netns", space(0), "type", "veth", "peer", "name", "eth0", "netns", space(1)}));
+    for (int side : {0, 1}) {
+      must(ip({"-n", space(side), "addr", "add", "192.0.2." + std::to_string(side + 1) + "/24", "dev", "eth0"}));
+      must(ip({"-n", space(side), "link", "set", "eth0", "up"}));
+    }
+  }
+  ~Cable() {
+    for (int side : {0, 1}) ip({"netns", "del", space(side)});
+  }
+  Cable(const Cable&) = delete;
+  Cable& operator=(const Cable&) = delete;
+
+  // Moves the calling process.
+  void enter(int side) const {
+    const int fd = ::open(("/var/run/netns/" + space(side)).c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || ::setns(fd, CLONE_NEWNET) != 0) throw std::runtime_error("cannot enter " + space(side));
+    ::close(fd);
+  }
+  std::string space(int side) const { return name_ + "-" + std::to_string(side); }
+
+ private:
+  void must(const std::string& problem) const {
+    if (problem.empty()) return;
+    for (int side : {0, 1}) ip({"netns", "del", space(side)});
+    throw std::runtime_error(problem);
+  }
+  std::string name_ = "koord-test-" + std::to_string(::getpid());
+};
+
+struct Pipe {
+  Pipe() {
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    for (int end : ends) ::close(end);
+  }
+  void tell(std::uint64_t value) const { static_cast<void>(!::write(ends[1], &value, sizeof value)); }
+  std::uint64_t hear() const {
+    std::uint64_t value = 0;
+    return ::read(ends[0], &value, sizeof value) == sizeof value ? value : 0;
+  }
+  std::array<int, 2> ends{};
+};
+
+sockaddr_in address(const char* host) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(kPort);
+  ::inet_pton(AF_INET, host, &address.sin_addr);
+  return address;
+}
+
+// Tells 1 when it listens, then how many bytes came until the other side had sent all.
+void receive(const Pipe& told) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  const sockaddr_in any = address("0.0.0.0");
+  if (::bind(listener, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 || ::listen(listener, 1) != 0) return;
+  told.tell(1);
+  const int connection = ::accept(listener, nullptr, nullptr);
+  std::vector<char> buffer(1u << 16);
+  std::uint64_t received = 0;
+  for (ssize_t n; (n = ::read(connection, buffer.data(), buffer.size())) > 0;) received += static_cast<std::uint64_t>(n);
+  told.tell(received);
+}
+
+void send(const char* to) {
+  const int connection = ::socket(AF_INET, SOCK_STREAM, 0);
+  const sockaddr_in target = address(to);
+  if (::connect(connection, reinterpret_cast<const sockaddr*>(&target), sizeof target) != 0) return;
+  const std::vector<char> buffer(1u << 16, 'x');
+  for (std::uint64_t sent = 0; sent < kPayload;) {
+    const ssize_t n = ::write(connection, buffer.data(), std::min<std::uint64_t>(buffer.size(), kPayload - sent));
+    if (n <= 0) return;
+    sent += static_cast<std::uint64_t>(n);
+  }
+  ::close(connection);
+}
+
+// The processes stay after the transfer: through them the namespaces are seen.
+struct Scene {
+  Cable cable;
+  RealCgroup receiving{"receiver"}, sending{"sender"}, at_home{"host-network"};
+  Pipe told, go;
+  ChildProcess receiver{[this] {
+    receiving.add_process(::getpid());
+    cable.enter(0);
+    receive(told);
+    ::pause();
+  }};
+  ChildProcess sender{[this] {
+    sending.add_process(::getpid());
+    cable.enter(1);
+    told.tell(2);
+    go.hear();
+    send("192.0.2.1");
+    ::pause();
+  }};
+  ChildProcess homely{[this] {
+    at_home.add_process(::getpid());
+    told.tell(4);
+    ::pause();
+  }};
+};
+
+double counter(const RealAdvisor& advisor, const char* metric, const RealCgroup& cgroup) {
+  const std::optional<double> value = advisor.value(metric, cgroup);
+  REQUIRE(value);
+  return *value;
+}
+
+struct Counters {
+  Counters(const RealAdvisor& advisor, const Scene& scene)
+      : received(counter(advisor, "container_network_receive_bytes_total", scene.receiving)),
+        sent(counter(advisor, "container_network_transmit_bytes_total", scene.sending)),
+        segments(counter(advisor, "container_network_tcp_segments_sent_total", scene.sending)),
+        retransmits(counter(advisor, "container_network_tcp_retransmits_total", scene.sending)) {}
+  double received, sent, segments, retransmits;
+};
+
+// A segment that was sent again, at most 64 KiB, went over the cable twice.
+void check_bytes(double told, double retransmits) {
+  CHECK(told >= static_cast<double>(kPayload));
+  CHECK(told <= 1.1 * static_cast<double>(kPayload) + retransmits * 65536);
+}
+
+}  // namespace
+
+std::optional<std::string> why_not() {
+  try {
+    Cable cable;
+  } catch (const std::exception& exception) {
+    return "network namespaces cannot be joined here: " + std::string(exception.what());
+  }
+  return std::nullopt;
+}
+
+TEST_CASE("what is sent from one namespace to another is told as sent there and received here, within a tenth") {
+  Scene scene;
+  std::uint64_t ready = 0;
+  for (int i = 0; i < 3; ++i) ready += scene.told.hear();
+  REQUIRE(ready == 7);
+  RealAdvisor advisor({&scene.receiving, &scene.sending, &scene.at_home});
+  advisor.tick();
+  const Counters before(advisor, scene);
+  scene.go.tell(1);
+  REQUIRE(scene.told.hear() == kPayload);
+  advisor.tick();
+  const Counters after(advisor, scene);
+  const double retransmits = after.retransmits - before.retransmits;
+  check_bytes(after.received - before.received, retransmits);
+  check_bytes(after.sent - before.sent, retransmits);
+  CHECK(after.segments > before.segments);
+  CHECK_FALSE(advisor.value("container_network_receive_bytes_total", scene.at_home));
+}
