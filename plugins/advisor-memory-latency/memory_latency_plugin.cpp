@@ -48,6 +48,8 @@ class MemoryLatency final : public koord::plugin::Advisor {
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
+    const std::optional<std::uint64_t> length_ns = window_begin_ns_ ? std::optional(now_ns - *window_begin_ns_) : std::nullopt;
+    window_begin_ns_ = now_ns;
     followed_.follow(host(), state_, [this](std::uint64_t handle, bool is_pod) {
       return MemorySeries(is_pod ? pod_metrics_ : container_metrics_, handle);
     });
@@ -55,8 +57,10 @@ class MemoryLatency final : public koord::plugin::Advisor {
     const Reading reading = value_or_fail(probe_->read());
     windows_.advance(reading);
     koord::latency::CumulativeCounts counts;
-    followed_.for_each(windows_, [&](MemorySeries& series, const Stalls& window) { series.report(window, batch_, counts); });
-    node_.report(*windows_.node(), batch_, counts);
+    followed_.for_each(windows_, [&](MemorySeries& series, const Stalls& window) {
+      series.report(window, length_ns, batch_, counts);
+    });
+    node_.report(*windows_.node(), length_ns, batch_, counts);
     itself_.report(reading, reading.unassigned->all().count, batch_);
     batch_.send(now_ns);
   }
@@ -78,6 +82,7 @@ class MemoryLatency final : public koord::plugin::Advisor {
   koord::memory_latency::Windows windows_;
   koord::latency::Followed<MemorySeries> followed_;
   MemorySeries node_;
+  std::optional<std::uint64_t> window_begin_ns_;
   koord::plugin::Batch batch_;
 };
 

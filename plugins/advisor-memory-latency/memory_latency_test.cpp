@@ -31,10 +31,11 @@ Stalls stalls(Kind kind, std::uint64_t n, std::uint64_t each_ns = 3'000'000) {
 
 Stalls sum(Stalls left, const Stalls& right) { return left += right; }
 
-void report(FakeHost& host, MemorySeries& series, const Stalls& window) {
+void report(FakeHost& host, MemorySeries& series, const Stalls& window,
+            std::optional<std::uint64_t> length_ns = std::nullopt) {
   koord::plugin::Batch batch(host.abi());
   CumulativeCounts counts;
-  series.report(window, batch, counts);
+  series.report(window, length_ns, batch, counts);
   batch.send(static_cast<std::uint64_t>(host.clock().now().time_since_epoch().count()));
   host.clock().advance(std::chrono::seconds(5));
 }
@@ -90,6 +91,18 @@ TEST_CASE("mean and 99 % quantile are of the last period with stalls: a period w
   CHECK(host.value("container_memory_latency_mean_seconds").value() == doctest::Approx(0.003));
   report(host, series, stalls(Kind::compaction, 1, 2'100'000));
   CHECK(host.value("container_memory_latency_mean_seconds").value() == doctest::Approx(0.0021));
+}
+
+TEST_CASE("the stall ratio is the threads held up on average; a window of unknown length has none") {
+  const FakeNode node = v2_node();
+  FakeHost host(node);
+  MemorySeries series(MemoryMetrics(host.abi(), "container", false), KOORD_NO_SUBJECT);
+  report(host, series, stalls(Kind::memcg_reclaim, 10));
+  CHECK_FALSE(host.value("container_memory_stall_ratio"));
+  report(host, series, stalls(Kind::memcg_reclaim, 1000), 2'000'000'000);  // 3 s in 2 s
+  CHECK(host.value("container_memory_stall_ratio").value() == doctest::Approx(1.5));
+  report(host, series, Stalls{}, 2'000'000'000);
+  CHECK(host.value("container_memory_stall_ratio") == 0.0);
 }
 
 TEST_CASE("where the kernel refuses every source the plugin is absent, with the reason of each") {

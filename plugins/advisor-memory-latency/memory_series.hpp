@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "koordetector/plugin.hpp"
@@ -17,7 +18,7 @@ struct MemoryMetrics {
   MemoryMetrics() = default;
   MemoryMetrics(const koord_host* host, const std::string& level, bool has_histogram);
 
-  plugin::Metric stalled;
+  plugin::Metric stalled, ratio;
   latency::LatencyMetrics latency;
 };
 
@@ -26,12 +27,14 @@ class MemorySeries {
   MemorySeries() = default;
   MemorySeries(const MemoryMetrics& metrics, std::uint64_t subject);
 
-  // Adds a window to the running totals and puts both into the batch.
-  void report(const Stalls& window, plugin::Batch& batch, latency::CumulativeCounts& counts);
+  // Adds a window of this length, nothing for one that began before the agent did, to the running totals and puts both
+  // into the batch.
+  void report(const Stalls& window, std::optional<std::uint64_t> length_ns, plugin::Batch& batch, latency::CumulativeCounts& counts);
 
  private:
   std::array<std::uint64_t, kKinds.size()> stalled_{};
   std::array<std::uint64_t, kKinds.size()> total_ns_{};
+  std::uint64_t ratio_ = 0;
   latency::LatencySeries latency_;
 };
 
