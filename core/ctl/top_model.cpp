@@ -15,7 +15,8 @@ Usage usage_of(const json::value& item, const std::string& scope) {
   const json::value& values = object_of(item, "values");
   auto value = [&](std::string_view name) { return number_of(values, scope + std::string(name)); };
   return {value("_cpu_usage"), value("_memory_usage"), value("_sched_latency_p50_seconds"),
-          value("_sched_latency_p95_seconds"), value("_sched_latency_p99_seconds")};
+          value("_sched_latency_p95_seconds"), value("_sched_latency_p99_seconds"),
+          value("_cpu_throttled"), value("_memory_stall_ratio")};
 }
 
 // A container in a pod carries the pod's name in front; others stand for themselves.
@@ -45,6 +46,10 @@ std::optional<double> order_key(const Usage& usage, TopOrder order) {
       return usage.memory_bytes;
     case TopOrder::latency:
       return usage.latency_p95;
+    case TopOrder::throttled:
+      return usage.throttled;
+    case TopOrder::stalled:
+      return usage.stalled;
     case TopOrder::name:
       break;
   }
@@ -72,8 +77,10 @@ Result<TopOrder> parse_top_order(std::string_view name) {
   if (name == "cpu") return TopOrder::cpu;
   if (name == "memory") return TopOrder::memory;
   if (name == "latency") return TopOrder::latency;
+  if (name == "throttled") return TopOrder::throttled;
+  if (name == "stalled") return TopOrder::stalled;
   if (name == "name") return TopOrder::name;
-  return invalid("--sort '" + std::string(name) + "' is not one of cpu, memory, latency, name");
+  return invalid("--sort '" + std::string(name) + "' is not one of cpu, memory, latency, throttled, stalled, name");
 }
 
 Result<TopView> parse_top(const std::string& node_text, const std::string& pods_text) {
@@ -107,11 +114,14 @@ std::string render_top(const TopView& view, std::size_t max_width, std::size_t m
                {"MEMORY", true},
                {"WAIT P50", true},
                {"WAIT P95", true},
-               {"WAIT P99", true}});
+               {"WAIT P99", true},
+               {"THROTTLED", true},
+               {"STALLED", true}});
   for (const TopRow& row : view.rows)
     table.add({row.kind, row.name, row.qos, format_cores(row.usage.cpu_cores), format_bytes(row.usage.memory_bytes),
                format_seconds(row.usage.latency_p50), format_seconds(row.usage.latency_p95),
-               format_seconds(row.usage.latency_p99)});
+               format_seconds(row.usage.latency_p99), format_percent(row.usage.throttled),
+               format_percent(row.usage.stalled)});
   std::string text = header(view) + table.render(max_width);
   return max_lines == 0 ? text : first_lines(text, max_lines);
 }

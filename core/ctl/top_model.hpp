@@ -15,6 +15,8 @@ struct Usage {
   std::optional<double> cpu_cores;
   std::optional<double> memory_bytes;
   std::optional<double> latency_p50, latency_p95, latency_p99;  // from runnable to running, in seconds
+  std::optional<double> throttled;  // share of its quota's periods in which it was held back
+  std::optional<double> stalled;    // threads held up by reclaim of memory, on average
 };
 
 struct TopRow {
@@ -33,7 +35,7 @@ struct TopView {
   std::vector<TopRow> rows;
 };
 
-enum class TopOrder { cpu, memory, latency, name };
+enum class TopOrder { cpu, memory, latency, throttled, stalled, name };
 
 Result<TopOrder> parse_top_order(std::string_view name);
 

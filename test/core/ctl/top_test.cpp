@@ -43,11 +43,20 @@ TEST_CASE("top puts the largest first and what is unknown last") {
   CHECK(names(view->rows) == std::vector<std::string>{"ssh.service", "web/front", "web/front/app", "idle.service"});
 }
 
+TEST_CASE("top shows the share of throttled periods and of stalled time in percent") {
+  auto view = parse_top(kNode, R"({"pods": [], "containers": [{"name": "x", "kind": "cgroup",
+    "values": {"container_cpu_throttled": 0.25, "container_memory_stall_ratio": 1.5}}]})");
+  REQUIRE(view);
+  std::string text = render_top(*view, 0, 0);
+  CHECK(text.find("25.0%") != std::string::npos);
+  CHECK(text.find("150.0%") != std::string::npos);
+}
+
 TEST_CASE("an unknown value is a dash, not a zero") {
   auto view = parse_top(kNode, R"({"pods": [], "containers": [{"name": "x", "kind": "cgroup", "values": {}}]})");
   REQUIRE(view);
   std::string text = render_top(*view, 0, 0);
-  CHECK(text.find("cgroup  x            -       -         -         -         -\n") != std::string::npos);
+  CHECK(text.find("cgroup  x            -       -         -         -         -          -        -\n") != std::string::npos);
   CHECK(text.find("cpu 0.500 of 1 cores   memory - of 2.00Ki") != std::string::npos);
 }
 
