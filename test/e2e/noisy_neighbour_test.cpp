@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The demo of examples/noisy-neighbour: what an antagonist does to a victim is seen to come and to go, and agrees with what
+// the victim finds itself.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "test/support/agent_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord::test;
+
+namespace {
+
+constexpr auto kMinute = std::chrono::minutes(1);
+constexpr const char* kConfig = R"(state: {source: cgroup, cgroup: {paths: ["koord-test-*/*"]}})";
+constexpr const char* kSettings =
+    "plugins.settings={advisor-sched-latency: {period: 1s}, advisor-memory-latency: {period: 1s}}";
+
+struct SelfReport {
+  double late_total = 0, read_total = 0;  // seconds since the victim began
+};
+
+struct Scene {
+  Scene() {
+    pod.limit_memory(96u << 20);
+    victim_cgroup.limit_cpu(0.4);
+  }
+
+  double value(const char* family, std::vector<std::string> labels = {}) const {
+    labels.push_back("container_name=\"" + victim_cgroup.dir() + '"');
+    return find_metric(agent.metrics(), std::string("koordetector_container_") + family, labels).value_or(-1);
+  }
+  // Of all kinds.
+  double stalled_seconds() const {
+    double sum = 0;
+    for (const char* kind : {"memcg_reclaim", "direct_reclaim", "compaction"})
+      sum += value("memory_stall_seconds_total", {std::string("kind=\"") + kind + '"'});
+    return sum;
+  }
+  SelfReport self_report() const {
+    const std::string text = koord::read_file(log).value_or("");
+    const std::size_t end = text.rfind('\n'), begin = end == std::string::npos ? end : text.rfind('\n', end - 1);
+    if (begin == std::string::npos) return {};
+    std::string_view line = std::string_view(text).substr(begin + 1, end - begin - 1);
+    for (int skipped = 0; skipped < 3; ++skipped) koord::next_word(line);
+    return {koord::parse_double(koord::next_word(line).value_or("")).value_or(0),
+            koord::parse_double(koord::next_word(line).value_or("")).value_or(0)};
+  }
+  bool is_calm() const { return value("cpu_throttled") == 0 && value("memory_stall_ratio") == 0; }
+
+  RealCgroup pod{"noisy"};
+  RealCgroup victim_cgroup{pod, "victim"}, antagonist_cgroup{pod, "antagonist"};
+  AgentProcess agent{kConfig, {built("plugins/advisor-sched-latency"), built("plugins/advisor-memory-latency"),
+                               built("plugins/advisor-pod-throttled")}};
+  std::string log = agent.folder() / "victim.log";
+};
+
+// A process of that cgroup from its first moment on.
+void become(const RealCgroup& cgroup, std::vector<const char*> command, const std::string& output) {
+  cgroup.add_process(::getpid());
+  if (!std::freopen(output.c_str(), "w", stdout)) ::_exit(1);
+  command.push_back(nullptr);
+  ::execv(command[0], const_cast<char**>(command.data()));
+  ::_exit(1);
+}
+
+}  // namespace
+
+TEST_CASE("an antagonist's harm is seen to come and to go, and agrees with what the victim finds itself") {
+  Scene scene;
+  const std::string file = scene.agent.folder() / "file";
+  ChildProcess victim([&] { become(scene.victim_cgroup, {KOORD_WORKLOAD, "victim", file.c_str()}, scene.log); });
+  REQUIRE(scene.agent.start({"--set", kSettings}));
+  REQUIRE(eventually([&] { return scene.is_calm(); }, kMinute));
+  {
+    ChildProcess antagonist([&] { become(scene.antagonist_cgroup, {KOORD_WORKLOAD, "antagonist"}, "/dev/null"); });
+    CHECK(eventually([&] { return scene.value("memory_stall_ratio") > 0.01; }, kMinute));
+    CHECK(eventually([&] { return scene.value("sched_latency_p99_seconds") > 0.002; }, kMinute));
+    CHECK(eventually([&] { return scene.value("cpu_throttled") > 0; }, kMinute));
+  }
+  CHECK(eventually([&] { return scene.is_calm(); }, kMinute));
+
+  const double stalled = scene.stalled_seconds(), waited = scene.value("sched_latency_seconds_sum");
+  const SelfReport before = scene.self_report();
+  // It speaks once a second: what it has said by now, and will have said after its next words, are on both sides.
+  REQUIRE(eventually([&] { return scene.self_report().late_total > before.late_total; }));
+  CHECK(stalled > 0);
+  CHECK(stalled < 1.1 * scene.self_report().read_total);  // it was held up in its reads
+  CHECK(waited > 0.5 * before.late_total);                // its timers were late because it waited for a CPU
+  MESSAGE("held up for memory ", stalled, " s, in reads ", before.read_total, " s; waited ", waited, " s, late ", before.late_total, " s");
+}
