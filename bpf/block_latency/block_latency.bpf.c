@@ -99,8 +99,10 @@ static __always_inline void charge(const struct request* request, const struct i
   __u32 slot = css ? slot_of(css, BPF_CORE_READ(css, serial_nr)) : LATENCY_NO_CGROUP_SLOT;
   if (operation < BLOCK_HISTOGRAMS) add_delay_shared(slot * BLOCK_HISTOGRAMS + operation, device_ns);
   struct block_row* row = row_of(slot, device_of(request));
-  if (!row || operation >= BLOCK_OPERATIONS) return;
-  struct block_operation_totals* totals = &row->operations[operation];
+  __u64 index = operation;
+  asm volatile("" : "+r"(index)); /* or the compiler drops the check, which the verifier of Linux 6.12 wants to see */
+  if (!row || index >= BLOCK_OPERATIONS) return;
+  struct block_operation_totals* totals = &row->operations[index];
   __sync_fetch_and_add(&totals->requests, 1);
   if (!error) __sync_fetch_and_add(&totals->bytes, issued->bytes);
   __sync_fetch_and_add(&totals->device_ns, device_ns);
