@@ -90,7 +90,7 @@ class BlockIo final : public koord::plugin::Advisor {
       case Found::nothing:
         return;
       case Found::no_file:
-        return report(false, v1 ? "cgroups have no blkio.throttle.io_service_bytes"
+        return report(false, v1 ? "no pod or container has a blkio.throttle.io_service_bytes"
                                 : "the io controller is not switched on for pods and containers");
       case Found::no_device:
         if (!v1) return report(true, "io.stat, without any I/O so far");
