@@ -44,9 +44,12 @@ Result<std::optional<std::vector<cgroup::IoStat>>> IoStatSource::read(std::strin
     return text ? Stats(cgroup::parse_io_stat(*text)) : Stats();
   }
   const Text bytes = TRY(read_first(directory, cgroup::kBlkioBytesFiles));
+  if (!bytes) return Stats();
+  // Most cgroups are idle, and a device is in both files or in none.
+  std::vector<cgroup::IoStat> stats = cgroup::parse_blkio(*bytes, "");
+  if (stats.empty()) return Stats(std::move(stats));
   const Text operations = TRY(read_first(directory, cgroup::kBlkioIosFiles));
-  if (!bytes && !operations) return Stats();
-  return Stats(cgroup::parse_blkio(bytes.value_or(""), operations.value_or("")));
+  return Stats(cgroup::parse_blkio(*bytes, operations.value_or("")));
 }
 
 }  // namespace koord::block_io
