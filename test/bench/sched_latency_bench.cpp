@@ -3,22 +3,19 @@
 // one CPU
 // (`perf bench sched pipe`). Rounds of all variants alternate; the median of each counts.
 #include <bpf/libbpf.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/base/parse.hpp"
 #include "plugins/advisor-sched-latency/sched_latency_probe.hpp"
+#include "test/bench/undisturbed.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-qual"  // what bpftool generates is not ours to mend
@@ -27,6 +24,8 @@
 
 namespace {
 
+using koord::bench::gate;
+using koord::bench::pipe_us_per_op;
 using CgroupTotal = koord::latency::CgroupTotal<koord::latency::Histogram>;
 using koord::latency::CgroupTree;
 using koord::latency::Histogram;
@@ -35,9 +34,6 @@ using koord::sched_latency::Source;
 
 constexpr int kSkip = 77;
 constexpr int kRounds = 9;
-constexpr const char* kPipe = "perf bench -f simple sched pipe -l 100000 2>&1";
-constexpr double kOps = 100'000;
-constexpr double kTolerance = 1.1;  // a gate fails beyond that
 
 struct CloseReference {
   void operator()(sched_latency_reference* skeleton) const { sched_latency_reference__destroy(skeleton); }
@@ -107,38 +103,6 @@ std::vector<Variant> variants() {
            }}};
 }
 
-std::optional<double> pipe_us_per_op() {
-  FILE* output = ::popen(kPipe, "r");
-  if (!output) return std::nullopt;
-  std::array<char, 256> line{};
-  const bool has_line = std::fgets(line.data(), line.size(), output) != nullptr;
-  const bool ok = ::pclose(output) == 0 && has_line;
-  auto seconds = ok ? koord::parse_double(koord::trim(line.data())) : koord::invalid("no output");
-  if (!seconds) return std::nullopt;
-  return *seconds * 1e6 / kOps;
-}
-
-void pin_to_one_cpu() {
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  CPU_SET(::sched_getcpu(), &cpus);
-  sched_setaffinity(0, sizeof cpus, &cpus);
-}
-
-// Undisturbed by what else runs here; where that is not allowed, the figures are only as good as the quiet.
-void go_before_others() {
-  const sched_param parameter{.sched_priority = 1};
-  static_cast<void>(sched_setscheduler(0, SCHED_FIFO, &parameter) == 0);
-}
-
-// One line: the measured ratio and its target; whether the target is kept.
-bool gate(const char* name, double ours, double reference, double ratio, double target) {
-  const bool kept = ratio <= target * kTolerance;
-  std::printf("%-44s %9.3f %9.3f %8.3f  <= %-6.3f %s\n", name, ours, reference, ratio, target,
-              kept ? "ok" : "MISSED");
-  return kept;
-}
-
 double share(const Histogram& histogram, std::size_t bucket) {
   return static_cast<double>(histogram.buckets[bucket]) / static_cast<double>(histogram.count);
 }
@@ -201,10 +165,10 @@ bool compare_costs(std::vector<Variant>& all) {
 
 int main() {
   if (::geteuid() != 0) skip("not root");
-  pin_to_one_cpu();
-  go_before_others();
+  koord::bench::pin_to_one_cpu();
+  koord::bench::go_before_others();
   if (!pipe_us_per_op()) skip("`perf bench sched pipe` does not work here");
-  std::printf("%-44s %9s %9s %8s  %s\n", "measure", "ours", "reference", "ratio", "target");
+  koord::bench::print_gate_header();
   std::vector<Variant> all = variants();
   for (int round = 0; round < kRounds; ++round)
     for (std::size_t i = 0; i < all.size(); ++i) {
