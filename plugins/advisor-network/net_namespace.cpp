@@ -63,9 +63,11 @@ Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid) {
 }
 
 std::optional<pid_t> process_in(const std::string& cgroup_root, std::string_view cgroup) {
-  // Where the hierarchies are, of v2, v1 and hybrid nodes. Pods are in all of them that hold a controller.
+  // Where the hierarchies are, of v2, v1 and hybrid nodes. Pods are in all of them that hold a controller, with all of
+  // their processes: the first that has the pod tells.
   for (const char* hierarchy : {"", "/cpu", "/memory", "/pids", "/cpu,cpuacct", "/unified", "/systemd"}) {
-    if (auto pid = process_below(cgroup_root + hierarchy + "/" + std::string(cgroup), 4)) return pid;
+    const std::string directory = cgroup_root + hierarchy + "/" + std::string(cgroup);
+    if (node::exists(directory)) return process_below(directory, 4);
   }
   return std::nullopt;
 }
