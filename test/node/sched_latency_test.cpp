@@ -237,7 +237,9 @@ void check_known_answer(Source source) {
   // next one then has both.
   CHECK(observed.waiter.count >= kRounds * 9 / 10);
   CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_delay));
-  CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_stamps));
+  // Its stamps have the way into the kernel and out of it, too, which an emulated machine makes long.
+  CHECK(observed.waiter.sum_ns < observed.waiter_stamps + observed.waiter_stamps / 10);
+  CHECK(observed.waiter.sum_ns > observed.waiter_stamps / 4 * 3);
   CHECK(observed.waker.count >= kRounds * 9 / 10);
   CHECK(observed.waker.sum_ns < observed.waiter.sum_ns / 2);
 }
