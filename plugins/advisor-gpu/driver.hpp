@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Driver: the way to an Nvml that does not hang: each attempt is made in a child first, and one that failed is made again after
+// a while. Tells what state it is in. On the instance's strand.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "plugins/advisor-gpu/child_trial.hpp"
+#include "plugins/advisor-gpu/nvml.hpp"
+
+namespace koord::gpu {
+
+class Driver {
+ public:
+  static constexpr std::uint64_t kLookAgainNs = 60'000'000'000;
+
+  enum class State {
+    looking,  // an attempt is under way, or none was made
+    there,
+    missing,  // no library, or no driver below it
+    broken,   // it is there and does not work, or does not answer
+    released,
+  };
+
+  struct Settings {
+    std::string library = "libnvidia-ml.so.1";
+    std::chrono::milliseconds patience{5000};
+    bool release = false;
+
+    bool operator==(const Settings&) const = default;
+  };
+
+  // Lets go of what there is; the next look() begins anew.
+  void configure(Settings settings);
+  void release_all();
+
+  // Makes an attempt when it is time, or sees how the one under way is doing, for `wait` at most.
+  void look(std::uint64_t now_ns, std::chrono::milliseconds wait = {});
+  // What is there does not work any more.
+  void lose(const Error& error, std::uint64_t now_ns);
+
+  Nvml* nvml() const { return nvml_.get(); }
+  State state() const { return state_; }
+  const std::string& why() const { return why_; }
+  std::chrono::milliseconds patience() const { return settings_.patience; }
+
+ private:
+  bool attempt(std::uint64_t now_ns);
+  void judge(const Result<void>& outcome);
+  void fail(const Error& error);
+
+  Settings settings_;
+  std::unique_ptr<Nvml> nvml_;
+  std::unique_ptr<ChildTrial> trial_;
+  bool hangs_ = false;
+  State state_ = State::looking;
+  std::string why_;
+  std::uint64_t next_attempt_ns_ = 0;
+};
+
+}  // namespace koord::gpu

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nvml: the driver's library, loaded and initialised for this object's life; its end releases everything, so that the driver
+// can be unloaded. Every call may block for as long as the driver does. On one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "plugins/advisor-gpu/process_list.hpp"
+
+namespace koord::gpu {
+
+struct DeviceInfo {
+  std::string uuid;
+  std::uint32_t minor = 0;
+  std::string bus_id;  // as sysfs writes it: "0000:3b:00.0"
+  std::uint64_t memory_total_bytes = 0;
+};
+
+// How busy a process kept the device's multiprocessors during the driver's last sampling.
+struct ProcessSample {
+  std::uint32_t pid = 0;
+  std::uint64_t time_stamp_us = 0;
+  double sm_percent = 0;
+};
+
+class Nvml {
+ public:
+  // An error is std::errc::no_such_file_or_directory when there is no library, or no driver below it.
+  static Result<std::unique_ptr<Nvml>> open(const std::string& library);
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  // Devices go by their index, 0 to device_count() - 1, until the next open(). Errors carry NVML's number as their code.
+  Result<unsigned> device_count() const;
+  Result<DeviceInfo> describe(unsigned device) const;
+  Result<std::vector<Process>> processes(unsigned device) const;
+  // Taken after `since_us`; none for a process that did nothing. Nothing when the device does not tell by process.
+  Result<std::optional<std::vector<ProcessSample>>> samples(unsigned device, std::uint64_t since_us) const;
+  Result<std::optional<double>> utilization_percent(unsigned device) const;
+  Result<std::uint64_t> memory_used_bytes(unsigned device) const;
+
+ private:
+  struct Library;
+  explicit Nvml(std::unique_ptr<Library> library);
+
+  std::unique_ptr<Library> library_;
+};
+
+// The error is one of the library or the driver as a whole: devices must be looked for again.
+bool is_of_the_driver(const Error& error);
+
+}  // namespace koord::gpu

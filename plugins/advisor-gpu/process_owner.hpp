@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose a process is: the container, and the pod, below whose cgroup it runs. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace koord::gpu {
+
+// Handles of koord.state/1.
+struct Owner {
+  std::optional<std::uint64_t> container, pod;
+
+  bool operator==(const Owner&) const = default;
+};
+
+// By cgroup directory, relative to the hierarchy's root.
+using Owners = std::unordered_map<std::string, Owner>;
+
+// `cgroup_file`: the text of /proc/<pid>/cgroup, a line "id:controllers:path" for each hierarchy. The owner of the nearest
+// directory at or above a path, of the first line that has one.
+std::optional<Owner> owner_of(std::string_view cgroup_file, const Owners& owners);
+
+}  // namespace koord::gpu
