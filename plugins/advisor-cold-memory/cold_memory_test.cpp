@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "core/base/file.hpp"
+#include "plugins/advisor-cold-memory/idle_page_stats.hpp"
+#include "plugins/advisor-cold-memory/memory_pages.hpp"
+#include "test/support/fake_host.hpp"
+
+using namespace koord::cold_memory;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string kKidled = "sys/kernel/mm/kidled";
+const std::string kDamon = "sys/kernel/mm/damon/admin/kdamonds";
+
+// As the kernel writes it, `n` bytes in each bucket of the row cfei and twice as many of dfei.
+std::string idle_stats(const std::string& period, const std::string& n, const char* hierarchy = "1") {
+  const auto row = [](const std::string& name, const std::string& value) {
+    std::string text = "  " + name;
+    for (int i = 0; i < 8; ++i) text += "            " + value;
+    return text + "\n";
+  };
+  std::string text = "# version: 1.0\n# page_scans: 24\n# slab_scans: 0\n# scan_period_in_seconds: " + period + "\n# use_hierarchy: " + hierarchy +
+                     "\n# buckets: 1,2,5,15,30,60,120,240\n#\n#   _-----=> clean/dirty\n#  / _----=> swap/file\n# | / _---=> evict/unevict\n"
+                     "# || / _--=> inactive/active\n# ||| / _-=> slab\n# |||| /\n# |||||      [1,2)      [2,5)     [5,15)    [15,30)    [30,60)   "
+                     "[60,120)  [120,240) [240,+inf)\n";
+  text += row("csei", "999") + row("dsei", "999") + row("cfei", n) + row("dfei", std::to_string(2 * std::stoul(n)));
+  for (const char* name : {"csui", "dsui"}) text += row(name, "999");
+  for (const char* name : {"cfui", "dfui"}) text += row(name, "0");
+  for (const char* name : {"csea", "dsea", "cfea", "dfea", "csua", "dsua", "cfua", "dfua", "slab"}) text += row(name, "999");
+  return text;
+}
+
+void add_kidled(FakeNode& node, const char* period = "0\n", const char* hierarchy = "0\n") {
+  node.write(kKidled + "/scan_period_in_seconds", period);
+  node.write(kKidled + "/use_hierarchy", hierarchy);
+  node.write("cgroup/memory/memory.idle_page_stats", idle_stats("5", "1000"));
+  node.write("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 400 kB\nMemAvailable: 900 kB\n");
+}
+
+// What the kernel makes when the numbers are written, in advance.
+void add_damon(FakeNode& node) {
+  const std::string context = kDamon + "/0/contexts/0", scheme = context + "/schemes/0";
+  for (const char* name : {"/nr_kdamonds", "/0/contexts/nr_contexts"}) node.write(kDamon + name, "0\n");
+  for (const char* name : {"/operations", "/monitoring_attrs/intervals/sample_us", "/monitoring_attrs/intervals/aggr_us",
+                           "/monitoring_attrs/intervals/update_us", "/monitoring_attrs/nr_regions/min", "/monitoring_attrs/nr_regions/max",
+                           "/targets/nr_targets", "/targets/0/regions/nr_regions", "/targets/0/regions/0/start", "/targets/0/regions/0/end",
+                           "/schemes/nr_schemes"})
+    node.write(context + name, "0\n");
+  for (const char* name : {"/action", "/access_pattern/sz/max", "/access_pattern/nr_accesses/max", "/access_pattern/age/min", "/access_pattern/age/max"})
+    node.write(scheme + name, "0\n");
+  node.write(scheme + "/tried_regions/total_bytes", "0\n");
+  node.write(kDamon + "/0/state", "off\n");
+  node.write(kDamon + "/0/pid", "77\n");
+  node.write("proc/iomem", "00000000-00000fff : Reserved\n00100000-001fffff : System RAM\n  00110000-0011ffff : Kernel code\n");
+  node.write("proc/kpageflags", "");
+  node.write("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 0 kB\n");
+}
+
+struct Scene {
+  explicit Scene(const char* config = "{}") : host(node, config) {}
+  std::string file(const std::string& path) const { return *koord::read_file(node.path(path)); }
+  std::string note() {
+    const auto bytes = host.store().get("test/switched_on");
+    return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : "";
+  }
+
+  FakeNode node{{"cgroup/cpu/", ""}, {"cgroup/memory/", ""}};
+  FakeHost host;
+  FakeInstance advisor{host, koord_entry_v1()};
+};
+
+double cold(const std::string& text, std::chrono::seconds age) {
+  const auto pages = parse_idle_page_stats(text, age);
+  REQUIRE(pages);
+  return pages->bytes;
+}
+
+}  // namespace
+
+TEST_CASE("cold is the inactive page cache of the buckets that are wholly old enough") {
+  CHECK(cold(idle_stats("5", "1000"), 300s) == 3 * 3000.0);  // of 60, 120 and 240 periods
+  CHECK(cold(idle_stats("5", "1000"), 301s) == 2 * 3000.0);
+  CHECK(cold(idle_stats("120", "1000"), 300s) == 6 * 3000.0);  // from 5 periods on
+  CHECK(cold(idle_stats("5", "1000"), 86400s) == 0.0);
+}
+
+TEST_CASE("a file of another form is refused with what it lacks") {
+  CHECK(parse_idle_page_stats("", 300s).error().text == "has no scan period or no buckets");
+  CHECK(parse_idle_page_stats("# scan_period_in_seconds: 5\n# buckets: 1,x\n", 300s).error().message() == "'x' is not an unsigned integer");
+  CHECK(parse_idle_page_stats("# scan_period_in_seconds: 5\n# buckets: 1,2\ncfei 1\n", 300s).error().text == "a row has fewer values than there are buckets");
+  CHECK(parse_idle_page_stats("# scan_period_in_seconds: 5\n# buckets: 1,2\ncfei 1 2\ncfui 1 2\ndfui 1 2\n", 300s).error().text ==
+        "lacks one of the rows cfei, dfei, cfui, dfui");
+}
+
+TEST_CASE("memory is where iomem says System RAM, as far as it may be seen") {
+  CHECK(parse_system_ram("00001000-0009fbff : System RAM\n000a0000-000bffff : PCI Bus 0000:00\n100000000-63fffffff : System RAM\n"
+                         "  101000000-1017fffff : Kernel code\n") == std::vector<Range>{{0x1000, 0x9fc00}, {0x100000000, 0x640000000}});
+  CHECK(parse_system_ram("00000000-00000000 : System RAM\n").empty());
+  CHECK(parse_system_ram("zz-10 : System RAM\n5 : System RAM\n-: \n").empty());
+}
+
+TEST_CASE("inactive page cache is on the list and neither active, anonymous nor shared memory") {
+  constexpr std::uint64_t lru = 1u << 5, active = 1u << 6, anon = 1u << 12, swap_backed = 1u << 14, uptodate = 1u << 3;
+  CHECK(is_inactive_file(lru | uptodate));
+  CHECK_FALSE(is_inactive_file(lru | active));
+  CHECK_FALSE(is_inactive_file(lru | anon | swap_backed));
+  CHECK_FALSE(is_inactive_file(lru | swap_backed));
+  CHECK_FALSE(is_inactive_file(uptodate));
+  CHECK_FALSE(is_inactive_file(0));
+}
+
+TEST_CASE("an estimate looks at one page in each piece, and at each page when there are few") {
+  std::vector<std::uint64_t> looked;
+  const auto all = [&](std::uint64_t page) {
+    looked.push_back(page);
+    return std::optional(true);
+  };
+  CHECK(estimate_bytes({{0, 40960}, {81920, 90112}}, 4096, 100, 1, all) == 49152.0);
+  std::vector<std::uint64_t> every(12);
+  std::iota(every.begin(), every.begin() + 10, 0);
+  every[10] = 20;
+  every[11] = 21;
+  CHECK(looked == every);
+  looked.clear();
+  CHECK(estimate_bytes({{0, 4096 * 1000}}, 4096, 10, 1, all) == 4096.0 * 1000);
+  CHECK(looked.size() == 10);
+}
+
+TEST_CASE("an estimate of a half is near a half, whatever the seed") {
+  for (std::uint32_t seed = 1; seed < 20; ++seed) {
+    const auto half = estimate_bytes({{0, std::uint64_t{4096} << 20}}, 4096, 16384, seed, [](std::uint64_t page) { return std::optional(page % 2 == 0); });
+    CHECK(*half == doctest::Approx(4096.0 * (1 << 19)).epsilon(0.04));  // five standard errors
+  }
+}
+
+TEST_CASE("an estimate is none when a page cannot be looked at, and 0 of nothing") {
+  CHECK_FALSE(estimate_bytes({{0, 8192}}, 4096, 10, 1, [](std::uint64_t) { return std::optional<bool>(); }));
+  CHECK(estimate_bytes({}, 4096, 10, 1, [](std::uint64_t) { return std::optional(true); }) == 0.0);
+}
+
+TEST_CASE("kidled is switched on once and given back as it was") {
+  Scene scene;
+  add_kidled(scene.node);
+  REQUIRE(scene.advisor.init() == KOORD_OK);
+  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "5");
+  CHECK(scene.file(kKidled + "/use_hierarchy") == "1");
+  scene.node.write(kKidled + "/scan_period_in_seconds", "7\n");
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "7\n");
+  CHECK(scene.advisor.stop() == KOORD_OK);
+  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "0");
+  CHECK(scene.file(kKidled + "/use_hierarchy") == "0");
+  CHECK(scene.note().empty());
+}
+
+TEST_CASE("kidled that somebody else has switched on stays as it is") {
+  Scene scene;
+  add_kidled(scene.node, "120\n", "1\n");
+  REQUIRE(scene.advisor.init() == KOORD_OK);
+  CHECK(scene.advisor.stop() == KOORD_OK);
+  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "120\n");
+}
+
+TEST_CASE("what a process that died had switched on is undone by the next one") {
+  Scene scene;
+  add_kidled(scene.node, "5\n", "1\n");
+  const std::string note = "kidled 0 0 4711";
+  static_cast<void>(scene.host.store().put("test/switched_on", std::as_bytes(std::span(note)), std::nullopt).has_value());
+  REQUIRE(scene.advisor.init() == KOORD_OK);
+  CHECK(scene.advisor.stop() == KOORD_OK);
+  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "0");
+}
+
+TEST_CASE("an instance whose successor runs leaves what is switched on to it") {
+  Scene scene;
+  add_kidled(scene.node);
+  REQUIRE(scene.advisor.init() == KOORD_OK);
+  scene.host.clock().advance(1s);
+  FakeInstance successor(scene.host, koord_entry_v1());
+  REQUIRE(successor.init() == KOORD_OK);
+  CHECK(scene.advisor.stop() == KOORD_OK);
+  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "5");
+  CHECK(successor.stop() == KOORD_OK);
+  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "0");
+}
+
+TEST_CASE("by kidled node, pods and containers have cold memory, and memory with what is hot of it") {
+  Scene scene;
+  add_kidled(scene.node);
+  scene.node.write("cgroup/memory/pod1/memory.idle_page_stats", idle_stats("5", "100"));
+  scene.node.write("cgroup/memory/pod1/memory.stat",
+                   "total_inactive_anon 1000\ntotal_active_anon 2000\ntotal_unevictable 0\ntotal_inactive_file 5000\ntotal_active_file 1000\n");
+  koord::state::Pod pod;
+  pod.uid = pod.name = pod.cgroup_dir = "pod1";
+  pod.containers.push_back({.id = "containerd://c1", .name = "c1", .cgroup_dir = "pod1/c1"});
+  scene.host.hub().publish({.pods = std::vector{pod}});
+  REQUIRE(scene.advisor.init() == KOORD_OK);
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.host.value("node_memory_cold_page_size") == 9000.0);
+  CHECK(scene.host.value("node_memory_with_hot_page_usage") == 600.0 * 1024 - 9000);
+  CHECK(scene.host.value("pod_memory_cold_page_size", {{"pod_uid", "pod1"}}) == 900.0);
+  CHECK(scene.host.value("pod_memory_with_hot_page_usage", {{"pod_uid", "pod1"}}) == 9000.0 - 900);
+  CHECK_FALSE(scene.host.value("container_memory_cold_page_size"));
+  CHECK(scene.host.capabilities().find("cold_memory_of_pods")->state == koord::host::CapabilityState::supported);
+}
+
+TEST_CASE("statistics that leave out the cgroups below say nothing of a pod") {
+  Scene scene;
+  add_kidled(scene.node);
+  scene.node.write("cgroup/memory/memory.idle_page_stats", idle_stats("5", "1000", "0"));
+  REQUIRE(scene.advisor.init() == KOORD_OK);
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK_FALSE(scene.host.value("node_memory_cold_page_size"));
+}
+
+TEST_CASE("a file of another form fails the tick with its name") {
+  Scene scene;
+  add_kidled(scene.node);
+  scene.node.write("cgroup/memory/memory.idle_page_stats", "rubbish\n");
+  REQUIRE(scene.advisor.init() == KOORD_OK);
+  CHECK(scene.advisor.collect() == KOORD_E_IO);
+  CHECK(scene.advisor.why().ends_with("memory.idle_page_stats': has no scan period or no buckets"));
+}
+
+TEST_CASE("DAMON is asked for regions that were not touched for the age, in all memory, and switched off in the end") {
+  Scene scene(R"({"coldAgeSeconds": 60})");
+  add_damon(scene.node);
+  REQUIRE(scene.advisor.init() == KOORD_OK);
+  const std::string context = kDamon + "/0/contexts/0";
+  CHECK(scene.file(kDamon + "/nr_kdamonds") == "1");
+  CHECK(scene.file(kDamon + "/0/state") == "on");
+  CHECK(scene.file(context + "/operations") == "paddr");
+  CHECK(scene.file(context + "/targets/0/regions/0/start") == "1048576");
+  CHECK(scene.file(context + "/targets/0/regions/0/end") == "2097152");
+  CHECK(scene.file(context + "/schemes/0/action") == "stat");
+  CHECK(scene.file(context + "/schemes/0/access_pattern/nr_accesses/max") == "0");
+  CHECK(scene.file(context + "/schemes/0/access_pattern/age/min") == "30");  // of 2 s
+  CHECK(scene.note() == "damon 77");
+  CHECK(scene.host.capabilities().find("cold_memory_of_pods")->detail == "DAMON tells of the node only");
+  CHECK(scene.advisor.stop() == KOORD_OK);
+  CHECK(scene.file(kDamon + "/0/state") == "off");
+  CHECK(scene.file(kDamon + "/nr_kdamonds") == "0");
+}
+
+TEST_CASE("cold are the pages of DAMON's regions that are inactive page cache, not before anything can be that old") {
+  Scene scene(R"({"coldAgeSeconds": 60})");
+  add_damon(scene.node);
+  const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::string region = kDamon + "/0/contexts/0/schemes/0/tried_regions/0";
+  scene.node.write(region + "/start", std::to_string(2 * page));
+  scene.node.write(region + "/end", std::to_string(6 * page));
+  const std::uint64_t cache = 1u << 5, flags[] = {cache, cache, cache, 0, cache, 1u << 5 | 1u << 12};
+  scene.node.write("proc/kpageflags", {reinterpret_cast<const char*>(flags), sizeof flags});
+  REQUIRE(scene.advisor.init() == KOORD_OK);
+  scene.host.clock().advance(59s);
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK_FALSE(scene.host.value("node_memory_cold_page_size"));
+  scene.host.clock().advance(2s);
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.file(kDamon + "/0/state") == "update_schemes_tried_regions");
+  CHECK(scene.host.value("node_memory_cold_page_size") == 2.0 * static_cast<double>(page));
+  CHECK(scene.host.series("pod_memory_cold_page_size").empty());
+}
+
+TEST_CASE("DAMON that somebody else uses is left alone, and the reason is said") {
+  Scene scene;
+  add_damon(scene.node);
+  scene.node.write(kDamon + "/nr_kdamonds", "1\n");
+  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(scene.advisor.why().find("DAMON is in use by somebody else") != std::string::npos);
+  CHECK(scene.advisor.why().starts_with("the kernel has no kidled; "));
+  CHECK(scene.file(kDamon + "/0/state") == "off\n");
+  CHECK(scene.file(kDamon + "/nr_kdamonds") == "1\n");
+}
+
+TEST_CASE("a kdamond that a process of ours has left behind is ended, and DAMON used") {
+  Scene scene;
+  add_damon(scene.node);
+  scene.node.write(kDamon + "/nr_kdamonds", "1\n");
+  const std::string note = "damon 77";
+  static_cast<void>(scene.host.store().put("test/switched_on", std::as_bytes(std::span(note)), std::nullopt).has_value());
+  CHECK(scene.advisor.init() == KOORD_OK);
+  CHECK(scene.file(kDamon + "/0/state") == "on");
+}
+
+TEST_CASE("when DAMON cannot be set up, what was begun is undone and the reason names the file") {
+  Scene scene;
+  add_damon(scene.node);
+  scene.node.remove(kDamon + "/0/contexts/0/schemes/0/tried_regions");
+  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(scene.advisor.why() == "DAMON cannot be switched on: DAMON does not tell regions, which came with Linux 6.2");
+  CHECK(scene.file(kDamon + "/nr_kdamonds") == "0");
+  scene.node.remove(kDamon + "/0/contexts/0/operations");
+  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(scene.advisor.why().find("contexts/0/operations'") != std::string::npos);
+}
+
+TEST_CASE("a kernel with neither has no such plugin, and a reader without rights sees no memory") {
+  Scene scene;
+  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(scene.advisor.why() == "the kernel has no kidled; the kernel was built without DAMON's sysfs interface");
+  add_damon(scene.node);
+  scene.node.write("proc/iomem", "00000000-00000000 : System RAM\n");
+  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(scene.advisor.why().find("iomem' does not tell where memory is") != std::string::npos);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// memory.idle_page_stats of a kernel with kidled. Pure: values in, values out.
+// Format: Documentation/vm/kidled.rst of Alibaba Cloud Linux.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "core/base/result.hpp"
+
+namespace koord::cold_memory {
+
+struct IdleFilePages {
+  double bytes = 0;
+  bool hierarchical = false;  // with the cgroups below; else of the cgroup's own processes only
+};
+
+// Bytes of inactive page cache (rows cfei, dfei, cfui, dfui) that nobody has touched for `age`. A bucket counts when all of it
+// is at least as old: its lower bound times the scan period. An error names what the file lacks.
+Result<IdleFilePages> parse_idle_page_stats(std::string_view text, std::chrono::seconds age);
+
+}  // namespace koord::cold_memory

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// kidled's statistics and the map of physical memory.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "plugins/advisor-cold-memory/idle_page_stats.hpp"
+#include "plugins/advisor-cold-memory/memory_pages.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace koord::cold_memory;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto pages = parse_idle_page_stats(text, std::chrono::seconds(300));
+  if (pages ? pages->bytes < 0 : pages.error().message().empty()) std::abort();
+  const auto ranges = parse_system_ram(text);
+  for (const Range& range : ranges) {
+    if (range.end <= range.start) std::abort();
+  }
+  // One piece may be added for each range.
+  std::size_t looked = 0;
+  estimate_bytes(ranges, 4096, 64, static_cast<std::uint32_t>(size) + 1, [&](std::uint64_t) {
+    ++looked;
+    return std::optional(looked < 10000);
+  });
+  return 0;
+}

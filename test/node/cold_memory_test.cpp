@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// advisor-cold-memory with DAMON of this machine's kernel: a large file that was written and left alone becomes cold page
+// cache, which is never more than all inactive page cache. DAMON is given back as it was.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "test/node/real_advisor.hpp"
+#include "test/support/child_process.hpp"
+
+using namespace koord::test;
+
+namespace {
+
+constexpr double kFileBytes = 1u << 30;
+const std::string kKdamonds = "/sys/kernel/mm/damon/admin/kdamonds";
+
+std::string kdamonds() {
+  return std::string(koord::trim(koord::read_file(kKdamonds + "/nr_kdamonds").value_or("")));
+}
+
+double meminfo_bytes(const char* key) {
+  const std::string text = koord::read_file("/proc/meminfo").value_or("");
+  const std::size_t at = text.find(std::string("\n") + key + ":");
+  return at == std::string::npos ? 0 : std::strtod(text.c_str() + at + std::string(key).size() + 2, nullptr) * 1024;
+}
+
+// In the page cache of a real disk: a memory file system's is not page cache that could be given back.
+class CachedFile {
+ public:
+  CachedFile() {
+    const int fd = ::open(path_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    REQUIRE(fd >= 0);
+    const std::vector<char> block(1u << 20, 'x');
+    for (double written = 0; written < kFileBytes; written += static_cast<double>(block.size()))
+      REQUIRE(::write(fd, block.data(), block.size()) == static_cast<ssize_t>(block.size()));
+    ::fsync(fd);
+    ::close(fd);
+  }
+  ~CachedFile() { ::unlink(path_.c_str()); }
+  CachedFile(const CachedFile&) = delete;
+  CachedFile& operator=(const CachedFile&) = delete;
+
+ private:
+  std::string path_ = "/var/tmp/koord-test-cold-" + std::to_string(::getpid());
+};
+
+}  // namespace
+
+std::optional<std::string> why_not() {
+  if (kdamonds() != "0") return "DAMON is not there, or in use";
+  if (::access("/proc/kpageflags", R_OK) != 0) return "there is no /proc/kpageflags";
+  if (meminfo_bytes("MemAvailable") < 4 * kFileBytes) return "there is too little memory to leave some of it alone";
+  return std::nullopt;
+}
+
+TEST_CASE("page cache that is left alone becomes cold, and no more of it than there is inactive page cache") {
+  {
+    CachedFile file;
+    RealAdvisor advisor({}, R"({"coldAgeSeconds": 10})");
+    CHECK(kdamonds() == "1");
+    double cold = 0, inactive = 0;
+    const auto look = [&] {
+      inactive = meminfo_bytes("Inactive(file)");
+      advisor.tick();
+      cold = advisor.host().value("node_memory_cold_page_size").value_or(0);
+      return cold > 0.5 * kFileBytes;
+    };
+    CHECK(eventually(look, std::chrono::seconds(180)));
+    // Five standard errors of the estimate.
+    CHECK(cold <= inactive + 5 * meminfo_bytes("MemTotal") / 2 / 128);
+    CHECK(advisor.host().value("node_memory_with_hot_page_usage").value_or(-1) > 0);
+  }
+  CHECK(kdamonds() == "0");
+}
