@@ -58,12 +58,13 @@ Finding blkio_cgroup(const Node& node) {
   return controller(node, cgroup::Controller::blkio);
 }
 
-// With CONFIG_PSI_DEFAULT_DISABLED the files are there and reading them says EOPNOTSUPP.
+// Switched off, by psi=0 or CONFIG_PSI_DEFAULT_DISABLED, older kernels have the files and reading them says EOPNOTSUPP; newer
+// ones do not have them.
 Finding psi(const Node& node) {
   Result<std::string> pressure = read_file(node.roots.proc + "/pressure/cpu");
   if (pressure) return supported("/proc/pressure");
   if (pressure.error().is(std::errc::no_such_file_or_directory))
-    return absent("the kernel was built without CONFIG_PSI");
+    return absent("the kernel was built without CONFIG_PSI, or not booted with psi=1");
   if (pressure.error().is(std::errc::operation_not_supported)) return absent("off; boot with psi=1");
   return broken(pressure.error().message());
 }

@@ -72,13 +72,14 @@ class Psi final : public koord::plugin::Advisor {
   }
 
  private:
-  // With psi=0 the files are there and cannot be read.
+  // Switched off, older kernels have the files and refuse to read them; newer ones do not have them.
   void require_psi() const {
     try {
       files_.read(KOORD_ROOT_PROC, node_file_of(Resource::cpu));
     } catch (const Refused& refused) {
       if (refused.status() == KOORD_E_NOT_FOUND)
-        throw Failure(KOORD_E_UNSUPPORTED, "there is no /proc/pressure: the kernel was built without CONFIG_PSI");
+        throw Failure(KOORD_E_UNSUPPORTED,
+                      "there is no /proc/pressure: the kernel was built without CONFIG_PSI, or not booted with psi=1");
       if (refused.status() == KOORD_E_UNSUPPORTED)
         throw Failure(KOORD_E_UNSUPPORTED, "the kernel's pressure stall information is off; boot with psi=1");
       throw;

@@ -8,7 +8,7 @@
 
 namespace {
 
-std::string shared_object;
+std::string plugin_file;
 
 koord::state::Container container_of(const koord::test::RealCgroup& cgroup) {
   koord::state::Container container;
@@ -22,8 +22,10 @@ koord::state::Container container_of(const koord::test::RealCgroup& cgroup) {
 
 namespace koord::test {
 
+const std::string& shared_object() { return plugin_file; }
+
 RealAdvisor::RealAdvisor(std::initializer_list<const RealCgroup*> cgroups, std::string config_json)
-    : host_(NodeRoots(), std::move(config_json)), advisor_(host_, shared_object) {
+    : host_(NodeRoots(), std::move(config_json)), advisor_(host_, plugin_file) {
   std::vector<state::Container> containers;
   for (const RealCgroup* cgroup : cgroups) containers.push_back(container_of(*cgroup));
   host_.hub().publish({.pods = std::vector<state::Pod>{}, .standalone = std::move(containers)});
@@ -57,6 +59,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s PLUGIN.so [doctest's options]\n", argv[0]);
     return 2;
   }
-  shared_object = argv[1];
+  plugin_file = argv[1];
   return doctest::Context(argc, argv).run();
 }

@@ -16,6 +16,8 @@ std::optional<std::string> why_not();
 
 namespace koord::test {
 
+const std::string& shared_object();
+
 class RealAdvisor {
  public:
   // Measures these cgroups, as containers outside any pod whose names are their directories.

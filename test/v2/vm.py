@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program on a kernel whose one cgroup hierarchy is version 2, in an emulated machine.
 
-usage: vm.py FOLDER [--with FILE]... [--env NAME=VALUE]... PROGRAM [ARGUMENT...]
+usage: vm.py FOLDER [--with FILE]... [--env NAME=VALUE]... [--append PARAMETER]... PROGRAM [ARGUMENT...]
 
 The machine has Debian's cloud kernel (PSI, BTF, BPF, loop devices, no PMU, no network) and a file system in memory that holds
 PROGRAM and the FILEs at the paths they have here, the libraries they are linked to, and busybox. What PROGRAM writes is gone
-afterwards. FOLDER keeps the kernel, downloaded once and only unpacked. Ends with PROGRAM's status; with 77, which is meson's
-"skipped", where there is no qemu, no busybox or no kernel to be had.
+afterwards. PARAMETERs are the kernel's, behind its usual ones. FOLDER keeps the kernel, downloaded once and only unpacked. Ends
+with PROGRAM's status; with 77, which is meson's "skipped", where there is no qemu, no busybox or no kernel to be had.
 """
 import argparse
 import fcntl
@@ -133,12 +133,12 @@ def build(image, arguments, loop_module):
     image.write('command', 'exec ' + ' '.join(quoted(word) for word in command) + '\n')
 
 
-def boot(kernel, archive, folder):
+def boot(kernel, archive, folder, parameters):
     """What the program printed, byte for byte, and its status: None when the machine ended without one."""
     machine = [QEMU, '-accel', 'tcg,thread=multi', '-cpu', 'max', '-M', 'q35', '-m', f'{MEMORY_MIB}M', '-smp', '2', '-nodefaults',
                '-no-reboot', '-display', 'none', '-kernel', str(kernel), '-initrd', str(archive),
                '-serial', f'file:{folder}/console', '-serial', f'file:{folder}/output',
-               '-append', 'console=ttyS0 quiet panic=-1 psi=1 rdinit=/init']
+               '-append', ' '.join(['console=ttyS0 quiet panic=-1 psi=1 rdinit=/init', *parameters])]
     try:
         subprocess.run(machine, timeout=TIME_LIMIT, stdin=subprocess.DEVNULL, check=False)
     except subprocess.TimeoutExpired:
@@ -153,6 +153,7 @@ def main():
     parser.add_argument('folder', type=pathlib.Path)
     parser.add_argument('--with', dest='files', action='append', default=[])
     parser.add_argument('--env', action='append', default=[])
+    parser.add_argument('--append', action='append', default=[])
     parser.add_argument('program')
     parser.add_argument('arguments', nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
@@ -167,7 +168,7 @@ def main():
         image = Image(folder / 'root')
         build(image, arguments, loop_module)
         image.pack(folder / 'initrd')
-        output, status = boot(kernel, folder / 'initrd', folder)
+        output, status = boot(kernel, folder / 'initrd', folder, arguments.append)
         sys.stdout.write(output)
         if status is None:
             print('vm.py: the machine ended without a status; the end of its console:')
