@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "core/base/file.hpp"
+#include "core/base/parse.hpp"
 #include "test/support/child_process.hpp"
 
 namespace koord::test {
@@ -57,10 +58,19 @@ RealCgroup::RealCgroup(std::string_view name)
 
 RealCgroup::RealCgroup(const RealCgroup& parent, std::string_view name)
     : layout_(parent.layout_), dir_(parent.dir_ + "/" + std::string(name)) {
+  parent.delegate();
   make();
 }
 
 RealCgroup::~RealCgroup() { remove(); }
+
+// On v2 children have the controllers that their parent hands on.
+void RealCgroup::delegate() const {
+  if (layout_.version(Controller::cpu) != Version::v2) return;
+  const std::string path = layout_.directory(Controller::cpu, dir_);
+  for (const std::string& controller : split(std::string(trim(read_file(path + "/cgroup.controllers").value_or(""))), ' '))
+    if (!controller.empty()) write_or_throw(path + "/cgroup.subtree_control", "+" + controller);
+}
 
 void RealCgroup::make() {
   for (Controller controller : kControllers) {

@@ -44,6 +44,7 @@ class RealCgroup {
   void remove();
 
  private:
+  void delegate() const;
   void make();
 
   cgroup::Layout layout_;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel's own files say of a cgroup, read without the reader that the agent has; and processes whose use of CPU and
+// memory is known.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "test/support/child_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+namespace koord::test {
+
+double cpu_seconds(const RealCgroup& cgroup);
+
+// CPU used so far, and when it was read: between two looks before and two looks after a rate is bounded.
+struct Moment {
+  double cpu, wall;  // seconds
+};
+Moment look(const RealCgroup& cgroup);
+
+struct Throttling {
+  double periods = 0, throttled = 0, seconds = 0;
+};
+Throttling throttling(const RealCgroup& cgroup);
+
+// A process of the cgroup that never rests.
+class Burner {
+ public:
+  explicit Burner(const RealCgroup& cgroup);
+
+ private:
+  ChildProcess process_;
+};
+
+// A process that came into the cgroup, did some work, and sleeps from then on. The work is done when the constructor returns.
+class Inhabitant {
+ public:
+  Inhabitant(const RealCgroup& cgroup, const std::function<void()>& work);
+
+ private:
+  struct Pipe {
+    Pipe();
+    ~Pipe();
+    int ends[2];
+  };
+  Pipe done_;
+  ChildProcess process_;
+};
+
+// Work for one: memory of so many bytes, touched and kept.
+void hold_memory(std::size_t bytes);
+
+}  // namespace koord::test
