@@ -19,7 +19,7 @@ bool from_files(const config::StateSettings& settings) {
 state::FileSource::Options file_options(const config::StateSettings& settings, const cgroup::Layout& layout) {
   std::vector<cgroup::KubeRoot> kube_roots = cgroup::find_kube_roots(layout);
   return {from_files(settings) ? settings.file.pods : "", settings.file.node, settings.file.node_slo,
-          kube_roots.empty() ? cgroup::default_kube_root(cgroup::Driver::systemd) : kube_roots.front()};
+          kube_roots.empty() ? cgroup::default_kube_root(cgroup::Driver::systemd) : kube_roots.front(), layout};
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ std::string directory_of(const std::string& path) {
 
 FileSource::FileSource(Options options, Hub& hub)
     : kube_root_(std::move(options.kube_root)),
+      layout_(std::move(options.layout)),
       hub_(hub),
       inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
   auto add = [this](std::string path, Take take) {
@@ -71,6 +72,8 @@ Result<void> FileSource::refresh() {
       file.problem = checked.error().message();
     if (!file.problem.empty()) problems.push_back(file.problem);
   }
+  update.pods = pods_;
+  if (update.pods && layout_) sandboxes_.add_to(*update.pods, *layout_);
   hub_.publish(std::move(update));
   if (problems.empty()) return {};
   return invalid(join(problems, "; ") + "; keeping what was read last");
@@ -94,8 +97,8 @@ Result<void> FileSource::check(File& file, bool touched, Update& update) {
   return taken ? std::move(taken) : Result<void>(std::move(taken).error().context("'" + file.path + "'"));
 }
 
-Result<void> FileSource::take_pods(const std::string& text, Update& update) {
-  update.pods = TRY(parse_pod_list(text, kube_root_));
+Result<void> FileSource::take_pods(const std::string& text, Update&) {
+  pods_ = TRY(parse_pod_list(text, kube_root_));
   return {};
 }
 

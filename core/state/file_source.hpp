@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "core/base/unique_fd.hpp"
 #include "core/cgroup/names.hpp"
 #include "core/state/hub.hpp"
+#include "core/state/sandboxes.hpp"
 
 namespace koord::state {
 
@@ -25,11 +27,13 @@ class FileSource {
     std::string node_slo;
     // Under which directories and names the pods' cgroups are computed.
     cgroup::KubeRoot kube_root;
+    // Where the pods' sandboxes show; nullopt: they are not looked for.
+    std::optional<cgroup::Layout> layout = {};
   };
 
   FileSource(Options options, Hub& hub);
 
-  // Reads the files that changed since the last time and publishes the good ones. The error names every bad
+  // Reads the files that changed since the last time and publishes the good ones, the pods with the sandboxes they have now. The error names every bad
   // file, with what is wrong in it; it is repeated until the file is good again.
   Result<void> refresh();
 
@@ -63,6 +67,9 @@ class FileSource {
   Result<void> take_node_slo(const std::string& text, Update& update);
 
   cgroup::KubeRoot kube_root_;
+  std::optional<cgroup::Layout> layout_;
+  Sandboxes sandboxes_;
+  std::optional<std::vector<Pod>> pods_;  // as the file has them
   Hub& hub_;
   UniqueFd inotify_;
   std::vector<File> files_;
