@@ -6,6 +6,7 @@
 #include "core/base/cpu_set.hpp"
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "plugins/shared/memory/meminfo.hpp"
 
 namespace koord::node_resource {
 
@@ -27,18 +28,30 @@ Result<std::string_view> KeptFile::read() {
   }
 }
 
+namespace {
+
+bool has_memory(KeptFile& meminfo) {
+  Result<std::string_view> text = meminfo.read();
+  return text && memory::meminfo_bytes(*text, "MemTotal").value_or(0) > 0;
+}
+
+}  // namespace
+
 Result<std::map<std::uint32_t, KeptFile>> open_numa_meminfo(const std::string& sys_root) {
-  CpuSet without_memory;
+  CpuSet initiators;
   if (Result<std::string> list = read_file(sys_root + "/devices/system/node/has_generic_initiator"))
-    without_memory = TRY(CpuSet::parse(trim(*list)));
+    initiators = TRY(CpuSet::parse(trim(*list)));
 
   const std::string nodes = sys_root + "/bus/node/devices";
   std::map<std::uint32_t, KeptFile> files;
   for (const std::string& name : TRY(list_directory(nodes))) {
     if (!name.starts_with("node")) continue;
     Result<std::uint64_t> id = parse_uint(std::string_view(name).substr(4));
-    if (!id || without_memory.contains(static_cast<std::uint32_t>(*id))) continue;
-    files.emplace(static_cast<std::uint32_t>(*id), TRY(KeptFile::open(nodes + "/" + name + "/meminfo")));
+    if (!id) continue;
+    const auto node = static_cast<std::uint32_t>(*id);
+    KeptFile file = TRY(KeptFile::open(nodes + "/" + name + "/meminfo"));
+    if (initiators.contains(node) && !has_memory(file)) continue;
+    files.emplace(node, std::move(file));
   }
   return files;
 }

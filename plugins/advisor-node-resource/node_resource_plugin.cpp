@@ -73,17 +73,25 @@ class NodeResource final : public koord::plugin::Advisor {
     const std::string proc = root(KOORD_ROOT_PROC);
     stat_ = value_or_fail(KeptFile::open(proc + "/stat"));
     meminfo_ = value_or_fail(KeptFile::open(proc + "/meminfo"));
-    auto numa = koord::node_resource::open_numa_meminfo(root(KOORD_ROOT_SYS));
-    if (numa)
-      numa_meminfo_ = std::move(numa).value();
-    else
-      log(KOORD_LOG_INFO, "no NUMA memory on this node: " + numa.error().message());
+    open_numa_files();
+    if (numa_meminfo_.empty()) log(KOORD_LOG_INFO, "no NUMA memory on this node: " + why_no_numa_);
   }
 
+  void open_numa_files() {
+    auto files = koord::node_resource::open_numa_meminfo(root(KOORD_ROOT_SYS));
+    why_no_numa_ = files ? "there is no memory node" : files.error().message();
+    if (files)
+      numa_meminfo_ = std::move(files).value();
+    else
+      numa_meminfo_.clear();
+  }
+
+  // CPUs and memory nodes may be plugged while the node runs.
   void refresh_topology() {
     std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot || snapshot->version(KOORD_ON_TOPOLOGY) == topology_version_) return;
     topology_version_ = snapshot->version(KOORD_ON_TOPOLOGY);
+    open_numa_files();
     numa_node_of_.clear();
     const koord_topology* topology = snapshot->topology();
     for (const koord_cpu& cpu : koord::plugin::Strided<koord_cpu>(topology->cpus, topology->n_cpus, topology->cpu_stride))
@@ -106,8 +114,11 @@ class NodeResource final : public koord::plugin::Advisor {
   }
 
   Result<void> sample_numa_memory(std::uint32_t id, KeptFile& file) {
-    std::string_view text = TRY(file.read());
-    double used = TRY(koord::node_resource::parse_numa_used_memory(text));
+    Result<std::string_view> text = file.read();
+    // Unplugged: the topology will say so.
+    if (!text && text.error().is(std::errc::no_such_device)) return {};
+    if (!text) return std::move(text).error();
+    double used = TRY(koord::node_resource::parse_numa_used_memory(*text));
     batch_.add(numa_series(numa_memory_series_, numa_memory_, id), used);
     return {};
   }
@@ -124,6 +135,7 @@ class NodeResource final : public koord::plugin::Advisor {
   const koord_svc_state* state_ = nullptr;
   KeptFile stat_, meminfo_;
   std::map<std::uint32_t, KeptFile> numa_meminfo_;
+  std::string why_no_numa_;
   std::map<std::uint32_t, std::uint32_t> numa_node_of_;
   std::uint64_t topology_version_ = 0;
   CpuSampler sampler_{static_cast<double>(::sysconf(_SC_CLK_TCK)), kMaxGapNs};

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "test/support/fake_host.hpp"
+#include "test/support/fake_topology.hpp"
 
 using namespace koord::node_resource;
 using koord::test::FakeHost;
@@ -106,6 +106,54 @@ TEST_CASE("the plugin sends each NUMA node's memory under its own id") {
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("node_numa_memory_usage", {{"numa_node_id", "3"}}) == 6.0 * 1024);
+}
+
+TEST_CASE("each machine out there has the memory of as many NUMA nodes as it has, an accelerator's left out") {
+  using namespace koord::test;
+  const std::vector<std::pair<Machine, std::size_t>> machines = {
+      {two_sockets_with_threads(), 2}, {four_numa_nodes(), 4}, {without_numa(), 0}, {arm64_with_64k_pages(), 2}, {with_generic_initiator(), 2}};
+  for (const auto& machine : machines) {
+    FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 1 0 0 0 0 0 0\n"}});
+    lay_out(node, machine.first);
+    FakeHost host(node);
+    publish_topology(host, node);
+    FakeInstance advisor(host, koord_entry_v1());
+    REQUIRE(advisor.init() == KOORD_OK);
+    CHECK(advisor.collect() == KOORD_OK);
+    CHECK(host.series("node_numa_memory_usage").size() == machine.second);
+  }
+}
+
+TEST_CASE("CPU of an offline CPU counts for no NUMA node, of all others for the one they are in") {
+  using namespace koord::test;
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0\ncpu4 0 0 0 0 0 0 0\n"}});
+  lay_out(node, without_cpus(two_sockets_with_threads(), {3, 7}));
+  FakeHost host(node);
+  publish_topology(host, node);
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  host.clock().advance(1s);
+  node.write("proc/stat", "cpu 75 0 0 0 0 0 0\ncpu0 50 0 0 0 0 0 0\ncpu4 25 0 0 0 0 0 0\n");
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.value("node_numa_cpu_usage", {{"numa_node_id", "0"}}).value() == doctest::Approx(0.5));
+  CHECK(host.value("node_numa_cpu_usage", {{"numa_node_id", "1"}}).value() == doctest::Approx(0.25));
+}
+
+TEST_CASE("a memory node that is plugged in while the node runs is measured from then on") {
+  using namespace koord::test;
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 1 0 0 0 0 0 0\n"}});
+  lay_out(node, hyper_threads_off());
+  FakeHost host(node);
+  publish_topology(host, node);
+  FakeInstance advisor(host, koord_entry_v1());
+  REQUIRE(advisor.init() == KOORD_OK);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.series("node_numa_memory_usage").size() == 2);
+  lay_out(node, four_numa_nodes());
+  publish_topology(host, node);
+  CHECK(advisor.collect() == KOORD_OK);
+  CHECK(host.series("node_numa_memory_usage").size() == 4);
 }
 
 TEST_CASE("a broken stat file fails the tick with its reason and does not keep memory from being sent") {
