@@ -241,7 +241,8 @@ void check_known_answer(Source source) {
   CHECK(observed.waiter.sum_ns < observed.waiter_stamps + observed.waiter_stamps / 10);
   CHECK(observed.waiter.sum_ns > observed.waiter_stamps / 4 * 3);
   CHECK(observed.waker.count >= kRounds * 9 / 10);
-  CHECK(observed.waker.sum_ns < observed.waiter.sum_ns / 2);
+  // On a busy machine it waits itself; the waiter's delay is not charged to it.
+  CHECK(observed.waker.sum_ns < observed.waker_delay + observed.waiter.sum_ns / 2);
 }
 
 const CgroupDirectory* no_directories = nullptr;

@@ -5,7 +5,7 @@
 usage: vm.py FOLDER [--with FILE]... [--env NAME=VALUE]... [--append PARAMETER]... PROGRAM [ARGUMENT...]
 
 The machine has Debian's cloud kernel (PSI, BTF, BPF, loop devices, no PMU, no network) and a file system in memory that holds
-PROGRAM and the FILEs at the paths they have here, the libraries they are linked to, and busybox. What PROGRAM writes is gone
+PROGRAM and the FILEs (programs by name, too) at the paths they have here, the libraries they are linked to, and busybox. What PROGRAM writes is gone
 afterwards. PARAMETERs are the kernel's, behind its usual ones. FOLDER keeps the kernel, downloaded once and only unpacked. Ends
 with PROGRAM's status; with 77, which is meson's "skipped", where there is no qemu, no busybox or no kernel to be had.
 """
@@ -23,6 +23,7 @@ import tempfile
 QEMU = 'qemu-system-x86_64'
 KERNEL_PACKAGE = 'linux-image-cloud-amd64'
 MEMORY_MIB = 1536
+MODULES = ('loop', 'veth')
 TIME_LIMIT = 480  # seconds, of the whole life of the machine: it is ten to fifty times slower than this one
 
 INIT = r'''#!/bin/sh
@@ -32,7 +33,7 @@ mount -t devpts pts /dev/pts; mount -t tmpfs shm /dev/shm; mount -t tmpfs run /r
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 for c in $(cat /sys/fs/cgroup/cgroup.controllers); do echo "+$c" >/sys/fs/cgroup/cgroup.subtree_control; done
 mount -t bpf bpf /sys/fs/bpf; mount -t tracefs tracefs /sys/kernel/tracing; mount -t debugfs debugfs /sys/kernel/debug
-insmod /loop.ko 2>/dev/null
+for module in /modules/*; do insmod $module; done
 ip link set lo up
 ulimit -n 65536
 stty -F /dev/ttyS1 raw
@@ -69,7 +70,8 @@ def kernel_in(folder):
             except (OSError, AttributeError, StopIteration, subprocess.CalledProcessError) as problem:
                 raise Skip(f'no kernel could be had: {getattr(problem, "stderr", None) or problem}') from problem
             (folder / 'complete').touch()
-    return next((root / 'boot').glob('vmlinuz-*')), next(root.rglob('loop.ko'), None)
+    modules = [file for name in MODULES for file in root.rglob(name + '.ko')]
+    return next((root / 'boot').glob('vmlinuz-*')), modules
 
 
 def libraries_of(file):
@@ -88,6 +90,8 @@ class Image:
 
     def put(self, source, at=None):
         target = self.root / str(at or source).lstrip('/')
+        if target.is_symlink():
+            target.unlink()  # a real program, in the place of busybox's
         if target.exists():
             return
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -113,20 +117,21 @@ def quoted(word):
     return "'" + word.replace("'", "'\\''") + "'"
 
 
-def build(image, arguments, loop_module):
+def build(image, arguments, modules):
     busybox = shutil.which('busybox')
     image.put(busybox, '/bin/busybox')
     for applet in run(busybox, '--list').split():
         if applet != 'busybox':
             (image.root / 'bin' / applet).symlink_to('busybox')
-    for folder in ('sbin', 'usr/bin', 'usr/sbin'):
-        (image.root / folder).parent.mkdir(exist_ok=True)
-        if not (image.root / folder).exists():
-            (image.root / folder).symlink_to('/bin')
-    if loop_module:
-        image.put(loop_module, '/loop.ko')
+    (image.root / 'usr').mkdir()
+    for folder, where in (('sbin', 'bin'), ('usr/bin', '../bin'), ('usr/sbin', '../bin')):
+        (image.root / folder).symlink_to(where)
+    (image.root / 'var').mkdir()
+    (image.root / 'var/run').symlink_to('../run')
+    for module in modules:
+        image.put(module, '/modules/' + module.name)
     for file in [arguments.program, *arguments.files]:
-        image.put_with_libraries(os.path.abspath(file))
+        image.put_with_libraries(os.path.abspath(shutil.which(file) or file))
     image.write('init', INIT)
     image.write('environment', ''.join(f'export {quoted(pair)}\n' for pair in ['HOME=/root', 'PATH=/bin', *arguments.env]))
     command = [os.path.abspath(arguments.program), *arguments.arguments]
@@ -161,12 +166,12 @@ def main():
         if not shutil.which(tool):
             raise Skip(f'{tool} is not installed')
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    kernel, loop_module = kernel_in(arguments.folder)
+    kernel, modules = kernel_in(arguments.folder)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         folder = pathlib.Path(name)
         (folder / 'root').mkdir()
         image = Image(folder / 'root')
-        build(image, arguments, loop_module)
+        build(image, arguments, modules)
         image.pack(folder / 'initrd')
         output, status = boot(kernel, folder / 'initrd', folder, arguments.append)
         sys.stdout.write(output)
