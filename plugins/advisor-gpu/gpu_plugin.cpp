@@ -131,6 +131,7 @@ class Gpu final : public koord::plugin::Advisor {
   }
 
   void forget_devices() {
+    for (const Device& device : devices_) tell(name_of(device.index), KOORD_CAPABILITY_ABSENT, "there is no driver now");
     devices_.clear();
     next_discovery_ns_ = 0;
   }
@@ -215,8 +216,10 @@ class Gpu final : public koord::plugin::Advisor {
     return facts;
   }
 
+  static std::string name_of(unsigned index) { return "gpu " + std::to_string(index); }
+
   void tell_device(unsigned index, const Result<DeviceInfo>& info) {
-    tell("gpu " + std::to_string(index), info ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_BROKEN,
+    tell(name_of(index), info ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_BROKEN,
          info ? info->uuid : info.error().message());
   }
 

@@ -237,6 +237,7 @@ TEST_CASE("a released driver is not mapped any more, and its figures are gone; t
   gpu.tick();
   CHECK_FALSE(gpu.host->value("node_gpu_memory_total"));
   CHECK(gpu.capability("nvml")->detail == "released, as configured");
+  CHECK(gpu.capability("gpu 0")->state == koord::host::CapabilityState::absent);
   REQUIRE(gpu.host->context().set_config_json(gpu.config));
   REQUIRE(gpu.advisor->on_event(KOORD_ON_CONFIG) == KOORD_OK);
   gpu.wait_for_driver();
