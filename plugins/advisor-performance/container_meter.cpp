@@ -45,6 +45,7 @@ ContainerMeter::ContainerMeter(const koord_host* host, const ContainerMetrics& m
 
 void ContainerMeter::begin(std::uint64_t now_ns, std::optional<CgroupCounters> counters) {
   last_begin_ns_ = now_ns;
+  has_cgroup_ = true;
   counters_ = std::move(counters);
 }
 

@@ -32,6 +32,9 @@ class ContainerMeter {
   std::uint64_t handle() const { return handle_; }
   const std::string& directory() const { return directory_; }
   const std::optional<std::uint64_t>& last_begin_ns() const { return last_begin_ns_; }
+  // False: its cgroup was not found in the hierarchy of perf_event when it last had its turn.
+  bool has_cgroup() const { return has_cgroup_; }
+  void miss_cgroup() { has_cgroup_ = false; }
   // How long ago the last window began; before the first: how long the container is known.
   std::uint64_t waited_ns(std::uint64_t now_ns) const { return now_ns - last_begin_ns_.value_or(known_ns_); }
 
@@ -50,6 +53,7 @@ class ContainerMeter {
   std::uint64_t handle_;
   std::string directory_;
   std::uint64_t known_ns_;
+  bool has_cgroup_ = true;
   std::optional<std::uint64_t> last_begin_ns_;
   std::optional<CgroupCounters> counters_;
   plugin::KnownSeries cycles_, instructions_, cycles_per_instruction_, llc_mpki_, running_ratio_;

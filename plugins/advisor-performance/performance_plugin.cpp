@@ -187,7 +187,10 @@ class Performance final : public koord::plugin::Advisor {
     }
     const koord::Error& error = counters.error();
     // Not there yet, or no more: looked for again with the next tick.
-    if (error.is(std::errc::no_such_file_or_directory)) return true;
+    if (error.is(std::errc::no_such_file_or_directory)) {
+      meter.miss_cgroup();
+      return true;
+    }
     drop_incomplete(meter, error);
     if (error.is(std::errc::too_many_files_open) || error.is(std::errc::too_many_files_open_in_system)) return false;
     meter.begin(now_ns, std::nullopt);
@@ -201,7 +204,14 @@ class Performance final : public koord::plugin::Advisor {
 
   void report_itself(std::uint64_t now_ns) {
     std::uint64_t waited_ns = 0;
-    for_each_container([&](const ContainerMeter& meter) { waited_ns = std::max(waited_ns, meter.waited_ns(now_ns)); });
+    std::size_t missing = 0, there = 0;
+    for_each_container([&](const ContainerMeter& meter) {
+      if (meter.has_cgroup()) waited_ns = std::max(waited_ns, meter.waited_ns(now_ns));
+      ++(meter.has_cgroup() ? there : missing);
+    });
+    // As on a hybrid node whose containers are in v1 hierarchies only, of which none has perf_event.
+    if (missing > 0 && there == 0)
+      report_capability(kCounters, KOORD_CAPABILITY_ABSENT, "no container has a cgroup in '" + tree_ + "'");
     batch_.add(round_, static_cast<double>(waited_ns) / 1e9);
     dropped_.report(batch_);
   }

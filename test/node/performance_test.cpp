@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
@@ -53,9 +52,10 @@ std::vector<unsigned> online_cpus() {
   return must(koord::CpuSet::parse(must(koord::read_file("/sys/devices/system/cpu/online")))).members();
 }
 
-// On hardware it is a thousandth; an emulated machine switches more slowly.
+// On hardware within a hundredth. The switches and interrupts that a group counts and a process's own clock does not are slow
+// on an emulated machine.
 bool agree(double found, double expected) {
-  return std::fabs(found - expected) <= 0.1 * expected;
+  return found > 0.95 * expected && found < 1.25 * expected;
 }
 
 std::size_t open_descriptors() {
@@ -288,7 +288,8 @@ TEST_CASE("the plugin gives each container's window to its series, and nothing f
   CHECK(agree(*real.value("container_cycles_per_instruction", busy), 1));
   CHECK(*real.value("container_perf_running_ratio", busy) > 0.99);
   // Faults stand for misses here, and nanoseconds for instructions.
-  CHECK(agree(*real.value("container_llc_misses_per_kilo_instructions", busy), 1000.0 * kTouchedPages / (used * 1e9)));
+  const double instructions = *real.value("container_cpi", busy, {{"cpi_resource", "instruction"}});
+  CHECK(agree(*real.value("container_llc_misses_per_kilo_instructions", busy) * instructions / 1000, kTouchedPages));
   CHECK(real.value("container_perf_event_rate", busy, {{"event", "PERF_COUNT_SW_CONTEXT_SWITCHES"}}).has_value());
   CHECK_FALSE(real.value("container_cpi", idle, {{"cpi_resource", "cycle"}}));
 }
@@ -331,7 +332,7 @@ TEST_CASE("with descriptors for one container at a time they take turns, a new o
   CHECK(measured(third));
 }
 
-TEST_CASE("a container whose cgroup has gone is silent") {
+TEST_CASE("a container without a cgroup in the hierarchy is silent, and the capability says so when there is no other") {
   RealNode real;
   {
     PerfCgroup container("plugin-vanished");
@@ -341,6 +342,8 @@ TEST_CASE("a container whose cgroup has gone is silent") {
   CHECK(real.tick() == KOORD_OK);
   CHECK(real.tick() == KOORD_OK);
   CHECK(real.host->value("performance_windows_dropped_total", {{"reason", "incomplete"}}) == 0.0);
+  CHECK(real.host->value("performance_round_seconds") == 0.0);
+  CHECK(real.host->capabilities().find("performance_counters", "test")->detail.find("no container has a cgroup in") == 0);
 }
 
 TEST_CASE("without descriptors the tick says so, drops the window, and the container has its turn when there are some") {
