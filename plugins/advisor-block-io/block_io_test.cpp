@@ -135,7 +135,8 @@ TEST_CASE("a number that has become another device's gives another series") {
 
 TEST_CASE("the configuration says how many devices have series of their own") {
   Scene scene;
-  scene.write_pod("8:0 rbytes=1 wbytes=0 rios=1 wios=0\n8:16 rbytes=2 wbytes=0 rios=1 wios=0\n8:32 rbytes=4 wbytes=0 rios=1 wios=0\n");
+  scene.write_pod(
+      "8:0 rbytes=1 wbytes=0 rios=1 wios=0\n8:16 rbytes=2 wbytes=0 rios=1 wios=0\n8:32 rbytes=4 wbytes=0 rios=1 wios=0\n");
   FakeHost host(scene.node, R"({"maxDevices": 1})");
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());

@@ -6,7 +6,8 @@ namespace koord::block_io {
 LevelMetrics::LevelMetrics(const koord_host* of, const std::string& level)
     : host(of), service(plugin::require<koord_svc_metrics>(of, "koord.metrics/1")) {
   const auto define = [&](const char* what, const char* unit, const std::string& help, double resolution) {
-    return plugin::Metric(of, {level + "_block_" + what, unit, help + " block devices by a " + level + ".", resolution, KOORD_COUNTER});
+    const std::string name = level + "_block_" + what, sentence = help + " block devices by a " + level + ".";
+    return plugin::Metric(of, {name, unit, sentence, resolution, KOORD_COUNTER});
   };
   counters[kReadBytes] = define("read_bytes_total", "bytes", "Bytes read from", 512);
   counters[kWriteBytes] = define("write_bytes_total", "bytes", "Bytes written to", 512);

@@ -71,22 +71,26 @@ class MemoryEvents final : public koord::plugin::Advisor {
 
  private:
   void define_metrics() {
-    const auto kills = [this](const char* name, const char* help) { return define({name, "processes", help, 1, KOORD_COUNTER}); };
+    const auto kills = [this](const char* name, const char* help) {
+      return define({name, "processes", help, 1, KOORD_COUNTER});
+    };
+    const auto events = [this](const char* name, const char* help) { return define({name, "events", help, 1, KOORD_COUNTER}); };
     node_kills_ = kills("node_oom_kills_total", "Processes killed on the node because memory was short.");
     pod_metrics_.oom_kills = kills("pod_oom_kills_total", "Processes of a pod killed because memory was short.");
-    container_metrics_.oom_kills = kills("container_oom_kills_total", "Processes of a container killed because memory was short.");
-    container_metrics_.limit_hits = define({"container_memory_limit_hits_total", "events",
-                                            "How often a container's memory was about to go beyond its limit.", 1, KOORD_COUNTER});
-    container_metrics_.high_events = define({"container_memory_high_events_total", "events",
-                                             "How often a container was slowed down for being above memory.high.", 1, KOORD_COUNTER});
+    container_metrics_ = {
+        kills("container_oom_kills_total", "Processes of a container killed because memory was short."),
+        events("container_memory_limit_hits_total", "How often a container's memory was about to go beyond its limit."),
+        events("container_memory_high_events_total", "How often a container was slowed down for being above memory.high.")};
   }
 
   void open_log() {
     const std::string path = koord::plugin::Config(host()).string("/kernelLog").value_or("/dev/kmsg");
     koord::Result<KernelLog> opened = KernelLog::open(path);
     const std::string detail = opened ? path : opened.error().message() + "; who was killed is not known";
-    if (opened) log_ = std::move(opened).value();
-    else log(KOORD_LOG_INFO, detail);
+    if (opened)
+      log_ = std::move(opened).value();
+    else
+      log(KOORD_LOG_INFO, detail);
     const auto* capabilities = koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1");
     capabilities->report(host(), koord::plugin::str("oom_log"), log_ ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_ABSENT,
                          koord::plugin::str(detail));

@@ -188,7 +188,8 @@ TEST_CASE("a kill in both sources is one kill and one event, of the container, w
     CHECK(scene.events()[0].what == "OOM kill");
     CHECK(scene.events()[0].why.find("'hog', pid 42") != std::string::npos);
     const koord::metric::Labels subject = scene.events()[0].subject;
-    CHECK(std::find(subject.begin(), subject.end(), std::pair<std::string, std::string>("container_name", "c1")) != subject.end());
+    const std::pair<std::string, std::string> container("container_name", "c1");
+    CHECK(std::find(subject.begin(), subject.end(), container) != subject.end());
   }
 }
 

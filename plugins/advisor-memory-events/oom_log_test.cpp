@@ -17,7 +17,7 @@ const std::vector<std::string_view> kMemcgKill = {
     "4,3580,16861673000,-;python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
     "6,3581,16861673001,-;memory: usage 32768kB, limit 32768kB, failcnt 36",
     "6,3582,16861673002,-;Memory cgroup stats for /koord-test:",
-    "6,3583,16861673003,-;[  22699]     0 22699    55346    11552     9888     1664         0   143360        0             0 python3",
+    "6,3583,16861673003,-;[  22699]     0 22699    55346    11552     9888     1664         0   143360        0   0 python3",
     "6,3584,16861673004,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=c,mems_allowed=0,oom_memcg=/kubepods/pod1,"
     "task_memcg=/kubepods/pod1/c1,task=python3,pid=22699,uid=0",
     "3,3585,16861673005,-;Memory cgroup out of memory: Killed process 22699 (python3) total-vm:221384kB, anon-rss:39552kB, "
@@ -53,7 +53,8 @@ TEST_CASE("a kill in a cgroup is told once, with victim, cgroup, limit and what 
 
 TEST_CASE("a kill because the node was out of memory names no limit") {
   const OomKill kill = only(
-      "6,1,1,-;oom-kill:constraint=CONSTRAINT_NONE,nodemask=0,2-3,cpuset=/,mems_allowed=0,global_oom,task_memcg=/a,task=x,pid=7,uid=0");
+      "6,1,1,-;oom-kill:constraint=CONSTRAINT_NONE,nodemask=0,2-3,cpuset=/,mems_allowed=0,global_oom,task_memcg=/a,task=x,"
+      "pid=7,uid=0");
   CHECK(kill.cgroup == "/a");
   CHECK(kill.limit_cgroup.empty());
   CHECK(kill.pid == 7);
@@ -99,7 +100,8 @@ TEST_CASE("a cgroup's name is taken out of the log's escapes") {
 }
 
 TEST_CASE("lines that are no records, cut short or foreign are nothing") {
-  for (std::string_view line : {"", ";", ",;", "6,1,1,-", " SUBSYSTEM=memory", "x,1,1,-;oom-kill:constraint=A,task_memcg=/a,task=x",
+  for (std::string_view line : {"", ";", ",;", "6,1,1,-", " SUBSYSTEM=memory",
+                                "x,1,1,-;oom-kill:constraint=A,task_memcg=/a,task=x",
                                 "6,1,1,-;oom-kill:constraint=CONSTRAINT_MEMCG", "6,1,1,-;oom-kill:constraint=A,task_memcg=/a",
                                 "6,1,1,-;Task in /a", "6,1,1,-;Killed process 5 (x) total-vm:1kB"})
     CHECK(all({line}).empty());

@@ -46,9 +46,9 @@ CgroupUse sum(const std::vector<FakeContainer>& containers) {
   return all;
 }
 
-Value pages_in_use(const CgroupUse& use) {
-  return use.inactive_anon_pages + use.active_anon_pages + use.unevictable_pages + use.inactive_file_pages + use.active_file_pages;
-}
+Value anon_pages(const CgroupUse& use) { return use.inactive_anon_pages + use.active_anon_pages; }
+Value file_pages(const CgroupUse& use) { return use.inactive_file_pages + use.active_file_pages; }
+Value pages_in_use(const CgroupUse& use) { return anon_pages(use) + file_pages(use) + use.unevictable_pages; }
 
 // "key N0=… N1=…": half on each node.
 std::string numa_line(const std::string& key, const std::string& total, Value first, Value second) {
@@ -93,11 +93,10 @@ class Writer {
     node_.write(dir + "/memory.current", text(bytes(pages_in_use(use))) + '\n');
     node_.write(dir + "/memory.max", "max\n");
     node_.write(dir + "/memory.stat",
-                line("anon", bytes(use.inactive_anon_pages + use.active_anon_pages)) +
-                    line("file", bytes(use.inactive_file_pages + use.active_file_pages)) + lists(use, ""));
+                line("anon", bytes(anon_pages(use))) + line("file", bytes(file_pages(use))) + lists(use, ""));
     node_.write(dir + "/memory.numa_stat", numa_v2(use));
-    node_.write(dir + "/memory.events", line("low", 0) + line("high", 0) + line("max", use.limit_hits) +
-                                            line("oom", use.oom_kills) + line("oom_kill", use.oom_kills) + line("oom_group_kill", 0));
+    node_.write(dir + "/memory.events", line("low", 0) + line("high", 0) + line("max", use.limit_hits) + line("oom", use.oom_kills) +
+                                            line("oom_kill", use.oom_kills) + line("oom_group_kill", 0));
     node_.write(dir + "/io.stat", "8:0 rbytes=" + text(use.read_bytes) + " wbytes=" + text(use.write_bytes) +
                                       " rios=" + text(use.reads) + " wios=" + text(use.writes) + " dbytes=0 dios=0\n");
   }
@@ -110,8 +109,8 @@ class Writer {
     node_.write(memory + "/memory.usage_in_bytes", text(bytes(pages_in_use(use))) + '\n');
     node_.write(memory + "/memory.limit_in_bytes", "9223372036854771712\n");
     node_.write(memory + "/memory.stat", lists(of_pod ? CgroupUse() : use, "") +
-                                             line("total_cache", bytes(use.inactive_file_pages + use.active_file_pages)) +
-                                             line("total_rss", bytes(use.inactive_anon_pages + use.active_anon_pages)) +
+                                             line("total_cache", bytes(file_pages(use))) +
+                                             line("total_rss", bytes(anon_pages(use))) +
                                              lists(use, "total_"));
     node_.write(memory + "/memory.numa_stat", numa_v1(use));
     node_.write(memory + "/memory.oom_control",
@@ -132,7 +131,9 @@ class Writer {
 
   void write_pressure(const std::string& dir, const CgroupUse& use) {
     const std::string none = " avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
-    const std::string tree = layout_ == PodLayout::v1_systemd ? "cgroup/cpuacct/" : layout_ == PodLayout::hybrid ? "cgroup/unified/" : "cgroup/";
+    std::string tree = "cgroup/";
+    if (layout_ == PodLayout::v1_systemd) tree += "cpuacct/";
+    if (layout_ == PodLayout::hybrid) tree += "unified/";
     node_.write(tree + dir + "/cpu.pressure", "some avg10=" + text(use.cpu_some_percent) + ".00 avg60=0.00 avg300=0.00 total=" +
                                                   text(use.cpu_some_us) + "\nfull" + none);
     node_.write(tree + dir + "/memory.pressure", "some" + none + "full" + none);
@@ -140,24 +141,28 @@ class Writer {
   }
 
   static std::string lists(const CgroupUse& use, const std::string& prefix) {
-    return line(prefix + "inactive_anon", bytes(use.inactive_anon_pages)) + line(prefix + "active_anon", bytes(use.active_anon_pages)) +
-           line(prefix + "inactive_file", bytes(use.inactive_file_pages)) + line(prefix + "active_file", bytes(use.active_file_pages)) +
+    return line(prefix + "inactive_anon", bytes(use.inactive_anon_pages)) +
+           line(prefix + "active_anon", bytes(use.active_anon_pages)) +
+           line(prefix + "inactive_file", bytes(use.inactive_file_pages)) +
+           line(prefix + "active_file", bytes(use.active_file_pages)) +
            line(prefix + "unevictable", bytes(use.unevictable_pages));
   }
 
   static std::string numa_v2(const CgroupUse& use) {
-    const auto half = [](const std::string& key, Value pages) { return numa_line(key, "", bytes(pages / 2), bytes(pages - pages / 2)); };
-    return half("anon", use.inactive_anon_pages + use.active_anon_pages) + half("file", use.inactive_file_pages + use.active_file_pages) +
+    const auto half = [](const std::string& key, Value pages) {
+      return numa_line(key, "", bytes(pages / 2), bytes(pages - pages / 2));
+    };
+    return half("anon", anon_pages(use)) + half("file", file_pages(use)) +
            half("inactive_anon", use.inactive_anon_pages) + half("active_anon", use.active_anon_pages) +
            half("inactive_file", use.inactive_file_pages) + half("active_file", use.active_file_pages) +
            half("unevictable", use.unevictable_pages);
   }
 
   static std::string numa_v1(const CgroupUse& use) {
-    const Value anon = use.inactive_anon_pages + use.active_anon_pages, file = use.inactive_file_pages + use.active_file_pages;
     std::string all;
     for (const std::string prefix : {"", "hierarchical_"})
-      for (const auto& [key, pages] : {std::pair<std::string, Value>{"total", pages_in_use(use)}, {"file", file}, {"anon", anon},
+      for (const auto& [key, pages] : {std::pair<std::string, Value>{"total", pages_in_use(use)}, {"file", file_pages(use)},
+                                       {"anon", anon_pages(use)},
                                        {"unevictable", use.unevictable_pages}})
         all += numa_line(prefix + key, "=" + text(pages), pages / 2, pages - pages / 2);
     return all;
