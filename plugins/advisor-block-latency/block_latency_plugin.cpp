@@ -11,6 +11,7 @@
 #include "plugins/shared/latency/slot_config.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/node/value_file.hpp"
+#include "plugins/shared/tracing/plugin_marker.hpp"
 
 namespace {
 
@@ -32,6 +33,9 @@ constexpr char kConfigSchema[] = R"({
                    "description": "what has histograms, some 30 series each: pods includes node; default: node"},
     "devices": {"enum": ["none", "node", "pods", "all"],
                 "description": "what has totals for each device, 8 to 12 series each: pods includes node; default: node"},
+    "marker": {"type": "string", "minLength": 1,
+               "description": "directory that survives a reboot: a file there keeps the programs out after the machine went down with them"},
+    "rearm": {"type": "boolean", "description": "starts them nevertheless, and forgets that; default: false"},
     "source": {"enum": ["btf_tracepoint", "raw_tracepoint"],
                "description": "use this source or none; default: the first that the kernel accepts"},
     "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
@@ -48,6 +52,7 @@ class BlockLatency final : public koord::plugin::Advisor {
     const koord::NodeRoots roots = koord::node::roots_of(host());
     sys_ = roots.sys;
     tree_ = value_or_fail(CgroupTree::find("blkio", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED);
+    marker_ = koord::tracing::mark_tracing(host(), "advisor-block-latency", roots.proc);
     probe_ = value_or_fail(BlockLatencyProbe::open(*tree_, BlockOptions{koord::latency::slot_options(config)}),
                            KOORD_E_UNSUPPORTED);
     define_metrics(koord::latency::levels(config, "/histograms"), koord::latency::levels(config, "/devices"));
@@ -99,6 +104,7 @@ class BlockLatency final : public koord::plugin::Advisor {
   koord::latency::MeasurementSeries itself_;
   std::uint64_t lost_rows_ = 0;
   std::optional<CgroupTree> tree_;
+  std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::optional<BlockLatencyProbe> probe_;
   koord::block_latency::Windows windows_;
   koord::latency::Followed<BlockSeries> followed_;
@@ -111,6 +117,7 @@ class BlockLatency final : public koord::plugin::Advisor {
 KOORD_PLUGIN(
     "id=advisor-block-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
     "gate=BlockLatencyCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\nlicense=Apache-2.0\n"
+    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
+    "license=Apache-2.0\n"
     "description=How long requests to block devices take, per node, pod and container\n",
     koord::plugin::advisor<BlockLatency>("block-latency", 5s, kConfigSchema))

@@ -130,3 +130,13 @@ TEST_CASE("without a tree of the blkio controller the plugin is absent") {
   CHECK(advisor.init() == KOORD_E_UNSUPPORTED);
   CHECK(advisor.why().find("no tree of the blkio controller") != std::string::npos);
 }
+
+TEST_CASE("after the machine went down with its programs the plugin is absent, says so and records it") {
+  FakeNode node = v2_node();
+  node.write("proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
+  node.write("state/advisor-block-latency.tracing-abcdef", "22222222-2222-2222-2222-222222222222");
+  FakeHost host(node, "{\"marker\": \"" + node.path("state") + "\"}");
+  FakeInstance advisor(host, koord_entry_v1());
+  CHECK(advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(advisor.why().find("went down") != std::string::npos);
+}

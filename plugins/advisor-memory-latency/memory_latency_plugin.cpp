@@ -11,6 +11,7 @@
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/latency/slot_config.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/tracing/plugin_marker.hpp"
 
 namespace {
 
@@ -27,6 +28,9 @@ constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "histograms": {"enum": ["none", "node", "pods", "all"],
                    "description": "what has a histogram, some 15 series each: pods includes node; default: node"},
+    "marker": {"type": "string", "minLength": 1,
+               "description": "directory that survives a reboot: a file there keeps the programs out after the machine went down with them"},
+    "rearm": {"type": "boolean", "description": "starts them nevertheless, and forgets that; default: false"},
     "source": {"enum": ["task_storage", "raw_tracepoint"],
                "description": "use this source or none; default: the first that the kernel accepts"},
     "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
@@ -42,6 +46,7 @@ class MemoryLatency final : public koord::plugin::Advisor {
     const koord::plugin::Config config(host());
     const koord::NodeRoots roots = koord::node::roots_of(host());
     tree_ = value_or_fail(CgroupTree::find("memory", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED);
+    marker_ = koord::tracing::mark_tracing(host(), "advisor-memory-latency", roots.proc);
     probe_ = value_or_fail(MemoryLatencyProbe::open(*tree_, koord::latency::slot_options(config)), KOORD_E_UNSUPPORTED);
     define_metrics(koord::latency::levels(config, "/histograms"));
     koord::latency::log_source(host(), "memory latency", probe_->source(), probe_->refused());
@@ -78,6 +83,7 @@ class MemoryLatency final : public koord::plugin::Advisor {
   MemoryMetrics container_metrics_, pod_metrics_;
   koord::latency::MeasurementSeries itself_;
   std::optional<CgroupTree> tree_;
+  std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::optional<MemoryLatencyProbe> probe_;
   koord::memory_latency::Windows windows_;
   koord::latency::Followed<MemorySeries> followed_;
@@ -91,6 +97,7 @@ class MemoryLatency final : public koord::plugin::Advisor {
 KOORD_PLUGIN(
     "id=advisor-memory-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
     "gate=MemoryLatencyCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\nlicense=Apache-2.0\n"
+    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
+    "license=Apache-2.0\n"
     "description=How long reclaim and compaction of memory hold threads up, per node, pod and container\n",
     koord::plugin::advisor<MemoryLatency>("memory-latency", 5s, kConfigSchema))

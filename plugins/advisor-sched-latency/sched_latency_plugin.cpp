@@ -13,6 +13,7 @@
 #include "plugins/shared/latency/latency_series.hpp"
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/tracing/plugin_marker.hpp"
 
 namespace {
 
@@ -31,9 +32,13 @@ using koord::plugin::Failure;
 using koord::sched_latency::Probe;
 using koord::sched_latency::ProbeOptions;
 using koord::sched_latency::Reading;
+using koord::sched_latency::Source;
 
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
+    "marker": {"type": "string", "minLength": 1,
+               "description": "directory that survives a reboot: a file there keeps the programs out after the machine went down with them"},
+    "rearm": {"type": "boolean", "description": "starts them nevertheless, and forgets that; default: false"},
     "source": {"enum": ["sched_info", "task_storage", "raw_tracepoint", "schedstat"],
                "description": "use this source or none; default: the cheapest that the kernel accepts"},
     "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
@@ -77,11 +82,13 @@ class SchedLatency final : public koord::plugin::Advisor {
 
  private:
   void open_probe(const std::string& proc) {
+    marker_ = koord::tracing::mark_tracing(host(), "advisor-sched-latency", proc);
     auto opened = value_or_fail(koord::sched_latency::open_probe(*tree_, options(proc)), KOORD_E_UNSUPPORTED);
     for (const auto& refusal : opened.refused)
       log(KOORD_LOG_INFO,
           "source '" + std::string(name_of(refusal.source)) + "' is not available: " + refusal.why);
     probe_ = std::move(opened.probe);
+    if (probe_->source() == Source::schedstat) marker_.reset();  // has nothing in the kernel
     itself_.set_source(name_of(probe_->source()));
     log(KOORD_LOG_INFO, "reading scheduling latency from '" + std::string(name_of(probe_->source())) + "'");
   }
@@ -103,6 +110,7 @@ class SchedLatency final : public koord::plugin::Advisor {
   LatencyMetrics container_metrics_, pod_metrics_;
   MeasurementSeries itself_;
   std::unique_ptr<CgroupTree> tree_;
+  std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::unique_ptr<Probe> probe_;
   Windows<Histogram> windows_;
   Followed<LatencySeries> followed_;
@@ -115,6 +123,7 @@ class SchedLatency final : public koord::plugin::Advisor {
 KOORD_PLUGIN(
     "id=advisor-sched-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
     "gate=SchedLatencyCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\nlicense=Apache-2.0\n"
+    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
+    "license=Apache-2.0\n"
     "description=How long threads wait for a CPU, per node, pod and container\n",
     koord::plugin::advisor<SchedLatency>("sched-latency", 5s, kConfigSchema))

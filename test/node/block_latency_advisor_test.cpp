@@ -8,9 +8,12 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
 #include "core/base/unique_fd.hpp"
 #include "test/node/real_advisor.hpp"
 #include "test/support/child_process.hpp"
+#include "test/support/fake_node.hpp"
 #include "test/support/loop_disk.hpp"
 
 using namespace koord::test;
@@ -53,4 +56,17 @@ TEST_CASE("a container has the requests and bytes that it read from a disk, and 
   CHECK(advisor.value("container_block_time_seconds_total", reading, {{"phase", "device"}}).value_or(-1) > 0);
   CHECK(advisor.value("container_block_time_seconds_total", idle, {{"phase", "device"}}) == 0.0);
   CHECK_FALSE(advisor.value("container_block_device_requests_total", idle, reads));
+}
+
+TEST_CASE("its marker is in the directory it was given as long as the programs are in the kernel") {
+  const FakeNode state;
+  const auto files = [&] { return koord::list_directory(state.path("run")).value(); };
+  {
+    const RealAdvisor advisor({}, "{\"marker\": \"" + state.path("run") + "\"}");
+    REQUIRE(files().size() == 1);
+    CHECK(files()[0].starts_with("advisor-block-latency.tracing-"));
+    const std::string boot_id = koord::read_file("/proc/sys/kernel/random/boot_id").value();
+    CHECK(koord::read_file(state.path("run") + "/" + files()[0]).value() == koord::trim(boot_id));
+  }
+  CHECK(files().empty());
 }

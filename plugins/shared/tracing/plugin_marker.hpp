@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The marker of a plugin, as its settings `marker` (a directory; without it there is none) and `rearm` say. In init(),
+// before anything goes into the kernel; keep it until that has left. Header-only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "koordetector/plugin.hpp"
+#include "plugins/shared/tracing/tracing_marker.hpp"
+
+namespace koord::tracing {
+
+// Throws Failure(KOORD_E_UNSUPPORTED) when the machine went down while this plugin was tracing, and records an event.
+inline std::optional<TracingMarker> mark_tracing(const koord_host* host, std::string_view plugin_id,
+                                                 const std::string& proc) {
+  const plugin::Config config(host);
+  MarkerOptions options;
+  options.directory = config.string("/marker").value_or("");
+  if (options.directory.empty()) return std::nullopt;
+  options.owner = plugin_id;
+  options.rearm = config.boolean("/rearm").value_or(false);
+  auto boot_id = read_file(proc + "/sys/kernel/random/boot_id");
+  if (!boot_id) throw plugin::Failure(KOORD_E_IO, boot_id.error().message());
+  options.boot_id = trim(*boot_id);
+  auto marker = TracingMarker::set(options);
+  if (marker) return std::move(*marker);
+  if (!marker.error().is(std::errc::operation_not_permitted))
+    throw plugin::Failure(KOORD_E_IO, marker.error().message());
+  const std::string& why = marker.error().text;
+  if (const auto* audit = static_cast<const koord_svc_audit*>(host->get_service(host, "koord.audit/1")))
+    static_cast<void>(audit->record(host, KOORD_NO_SUBJECT, plugin::str("tracing stays off"), plugin::str(why)));
+  throw plugin::Failure(KOORD_E_UNSUPPORTED, why);
+}
+
+}  // namespace koord::tracing
