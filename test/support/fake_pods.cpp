@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 namespace koord::test {
 namespace {
@@ -12,6 +13,10 @@ namespace {
 using cgroup::Driver;
 using cgroup::KubeRoot;
 using Value = std::int64_t;
+
+// A class may use more CPUs than any of its containers does.
+constexpr const char* kContainerCpus = "0-1";
+constexpr const char* kClassCpus = "0-7";
 
 std::string text(Value value) { return std::to_string(value); }
 std::string line(const std::string& key, Value value) { return key + ' ' + text(value) + '\n'; }
@@ -82,6 +87,11 @@ class Writer {
     else
       write_v2("cgroup/" + dir, use);
     write_pressure(dir, use);
+  }
+
+  void write_cpus(const std::string& dir, const std::string& cpus) {
+    const bool v1 = layout_ == PodLayout::v1_systemd || layout_ == PodLayout::hybrid;
+    node_.write(v1 ? "cgroup/cpuset/" + dir + "/cpuset.effective_cpus" : "cgroup/" + dir + "/cpuset.cpus.effective", cpus + '\n');
   }
 
  private:
@@ -194,11 +204,20 @@ void lay_out_pods(FakeNode& node, PodLayout layout, const std::vector<FakePod>& 
   Writer writer(node, layout);
   writer.make_roots();
   const KubeRoot root = root_of(layout);
+  std::map<std::string, std::vector<FakeContainer>> classes;
   for (const FakePod& pod : pods) {
     const std::string dir = cgroup::pod_dir(root, pod.qos, pod.uid);
     writer.write(dir, sum(pod.containers), true);
-    for (const FakeContainer& container : pod.containers)
-      writer.write(cgroup::container_dir(root.driver, dir, "containerd://" + container.id).value(), container.use, false);
+    for (const FakeContainer& container : pod.containers) {
+      const std::string container_dir = cgroup::container_dir(root.driver, dir, "containerd://" + container.id).value();
+      writer.write(container_dir, container.use, false);
+      writer.write_cpus(container_dir, kContainerCpus);
+      classes[cgroup::qos_dir(root, pod.qos)].push_back(container);
+    }
+  }
+  for (const auto& [dir, containers] : classes) {
+    writer.write(dir, sum(containers), true);
+    writer.write_cpus(dir, kClassCpus);
   }
 }
 

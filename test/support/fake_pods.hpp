@@ -52,7 +52,8 @@ struct FakePod {
   std::vector<FakeContainer> containers;
 };
 
-// Writes or overwrites the trees. Containers are those of containerd.
+// Writes or overwrites the trees, the directories of the QoS classes among them. Containers are those of containerd and may
+// run on the CPUs 0 and 1.
 void lay_out_pods(FakeNode& node, PodLayout layout, const std::vector<FakePod>& pods);
 
 }  // namespace koord::test
