@@ -163,7 +163,7 @@ TEST_CASE("an unknown kind is refused") {
 TEST_CASE("an advisor that requires koord.knobs/1 is refused with who may have it and what is offered") {
   std::string why = check_required_services(*read_manifest(built_plugin("wants-knobs"))).error().message();
   CHECK_MESSAGE(why.starts_with("wants-knobs wanted service koord.knobs/1, which is granted to "
-                                "koord.qos-strategy/1; offered to koord.advisor/1: koord.capabilities/1"),
+                                "koord.qos-strategy/1; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1"),
                 why);
 }
 
