@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "core/agentd/gates.hpp"
@@ -37,6 +38,17 @@ store::Options store_options(const config::StoreSettings& settings) {
   options.retention = settings.retention;
   options.max_bytes = settings.max_bytes;
   options.journal_period = settings.journal_period;
+  return options;
+}
+
+// Half of what the process may have open at most for files, and a quarter for directories: sockets, the store and
+// plugins need some, too.
+cgroup::Reader::Options reader_options(const config::CgroupSettings& settings) {
+  const std::size_t limit = open_files_limit();
+  cgroup::Reader::Options options;
+  options.kept_files = std::min<std::size_t>(settings.kept_files, limit / 2);
+  options.kept_directories = limit / 4;
+  options.costly_period = settings.memory_stat_period;
   return options;
 }
 
@@ -100,7 +112,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       feed_(*store_),
       registry_(config_.node_name, &feed_),
       host_metrics_(config_.node_name),
-      cgroups_(layout),
+      cgroups_(layout, *clock_, reader_options(config_.cgroup)),
       services_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
       governor_(*clock_, layout),
       workers_(config_.workers),
@@ -150,6 +162,7 @@ Result<void> Agent::start() {
     log::warn(agent_log, "{} processes of plugins of an agent before this one were left behind, and are ended now", orphans);
   capabilities_.set(host::probe_capabilities(config_.roots, cgroups_.layout()));
   export_process(host_metrics_);
+  export_cgroup_files(host_metrics_, cgroups_);
   export_store(host_metrics_, feed_);
   export_http(host_metrics_, public_server_);
   export_capabilities(host_metrics_, capabilities_);
@@ -214,7 +227,9 @@ void Agent::reload() {
   fresh->plugins.own_directories = config_.plugins.own_directories;
   log::set_up(fresh->log.level, fresh->log.format);
   start_plugins(*fresh, *keys);
+  cgroups_.set_costly_period(fresh->cgroup.memory_stat_period);
   config_.log = fresh->log;
+  config_.cgroup.memory_stat_period = fresh->cgroup.memory_stat_period;
   config_.feature_gates = fresh->feature_gates;
   config_.plugins = fresh->plugins;
   log::info(agent_log, "configuration read again");

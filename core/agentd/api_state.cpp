@@ -79,6 +79,15 @@ json::array numa_nodes(const state::Topology& topology) {
   return array;
 }
 
+json::object cgroup_files(const cgroup::Reader& reader) {
+  const cgroup::Reader::Use use = reader.use();
+  return {{"files", use.kernel_files},
+          {"keptFiles", use.kept_files},
+          {"keptDirectories", use.kept_directories},
+          {"reads", use.reads},
+          {"sharedReads", use.shared}};
+}
+
 LatestValues current_values(const ApiSources& sources) {
   return latest_values(sources.services.metrics, sources.services.clock.now(), kMaxAge);
 }
@@ -92,6 +101,7 @@ http::Response get_node(const ApiSources& sources, const http::Request&) {
                       {"version", kVersion},
                       {"time", wall_seconds(sources.services.clock, sources.services.clock.now())},
                       {"cgroupHierarchy", name_of(sources.hierarchy)},
+                      {"cgroupFiles", cgroup_files(sources.services.cgroups)},
                       {"labels", json_map(node.labels)},
                       {"allocatable", json_map(node.allocatable)},
                       {"capacity", json_map(node.capacity)},

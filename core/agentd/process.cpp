@@ -63,4 +63,9 @@ ProcessUsage process_usage() {
   return usage;
 }
 
+std::size_t open_files_limit() {
+  rlimit files;
+  return ::getrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_cur : 1024;
+}
+
 }  // namespace koord::agentd

@@ -21,4 +21,7 @@ struct ProcessUsage {
 // What this process uses now; zeros for what /proc does not tell.
 ProcessUsage process_usage();
 
+// How many descriptors this process may have open.
+std::size_t open_files_limit();
+
 }  // namespace koord::agentd

@@ -32,6 +32,7 @@ std::vector<std::string> keys_needing_restart(const config::Config& running, con
   if (!same(running.store, fresh.store)) keys.emplace_back("store");
   if (!same(running.state, fresh.state)) keys.emplace_back("state");
   if (running.workers != fresh.workers) keys.emplace_back("workers");
+  if (running.cgroup.kept_files != fresh.cgroup.kept_files) keys.emplace_back("cgroup.keptFiles");
   if (running.plugins.own_directories != fresh.plugins.own_directories) keys.emplace_back("plugins.ownDirectories");
   if (running.plugins.child_program != fresh.plugins.child_program) keys.emplace_back("plugins.childProgram");
   return keys;

@@ -38,6 +38,29 @@ void export_process(metric::HostMetrics& metrics) {
   });
 }
 
+void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& reader) {
+  metrics.gauge("host_open_files_limit", "Descriptors that the agent's process may have open.")
+      .set(as_double(open_files_limit()));
+  auto files = metrics.gauge("host_cgroup_files", "Files of cgroups that plugins want something out of.");
+  const auto kept = [&metrics](const char* kind) {
+    return metrics.gauge("host_cgroup_kept_descriptors", "Descriptors in the cgroup trees that stay open between reads.",
+                         {{"kind", kind}});
+  };
+  auto kept_files = kept("file");
+  auto kept_directories = kept("directory");
+  FollowingCounter reads(metrics.counter("host_cgroup_reads_total", "Reads of cgroup files."));
+  FollowingCounter shared(metrics.counter(
+      "host_cgroup_shared_reads_total", "Answers to plugins from a cgroup file that took no read: one for another served."));
+  metrics.on_collect([=, &reader]() mutable {
+    const cgroup::Reader::Use use = reader.use();
+    files.set(as_double(use.kernel_files));
+    kept_files.set(as_double(use.kept_files));
+    kept_directories.set(as_double(use.kept_directories));
+    reads.follow(as_double(use.reads));
+    shared.follow(as_double(use.shared));
+  });
+}
+
 void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed) {
   auto bytes = metrics.gauge("store_size_bytes", "Size of the metric cache on disk, in bytes.");
   auto series = metrics.gauge("store_live_series", "Living series in the metric cache.");

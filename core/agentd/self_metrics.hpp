@@ -2,6 +2,7 @@
 // The agent's figures about itself, as families koordetector_host_*, _store_* and _http_*: read when /metrics is.
 #pragma once
 
+#include "core/cgroup/reader.hpp"
 #include "core/host/capability_board.hpp"
 #include "core/host/event_log.hpp"
 #include "core/host/store_feed.hpp"
@@ -13,6 +14,7 @@ namespace koord::agentd {
 
 // What is referred to outlives `metrics`' last collection.
 void export_process(metric::HostMetrics& metrics);
+void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& reader);
 void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed);
 void export_http(metric::HostMetrics& metrics, const http::Server& server);
 void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoard& board);

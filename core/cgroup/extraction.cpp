@@ -107,6 +107,10 @@ void Extraction::add(const KeySpec& spec, std::size_t slot) {
   wanted_.push_back(std::move(wanted));
 }
 
+void Extraction::remove(std::size_t slot) {
+  std::erase_if(wanted_, [slot](const Wanted& wanted) { return wanted.slot == slot; });
+}
+
 void Extraction::apply(std::string_view text, std::span<std::int64_t> values) {
   for (const Wanted& wanted : wanted_) values[wanted.slot] = kAbsent;
   switch (format_) {

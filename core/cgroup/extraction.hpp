@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extraction: the wanted values out of a kernel file's text, in one pass and without allocation. It belongs
-// to one open file and is used by one thread at a time.
+// to one kernel file and is used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,9 @@ class Extraction {
  public:
   explicit Extraction(Format format) : format_(format) {}
 
-  // The value of `key` will go to values[slot]. The spec's names must outlive this.
+  // The value of `key` will go to values[slot]. The spec's kernel_key must outlive this.
   void add(const KeySpec& spec, std::size_t slot);
+  void remove(std::size_t slot);
 
   bool empty() const { return wanted_.empty(); }
 
@@ -32,7 +33,7 @@ class Extraction {
 
  private:
   struct Wanted {
-    std::string line;  // the first word of the line, or the key itself (flat)
+    std::string_view line;  // the first word of the line, or the key itself (flat)
     std::string word;  // the name within the line
     std::size_t position = 0;
     std::size_t slot = 0;

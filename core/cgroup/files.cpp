@@ -50,7 +50,7 @@ constexpr KernelFile kMemoryPeakV2[] = {{Controller::memory, "memory.peak", Form
 constexpr KeySpec kMemoryPeakKeys[] = {{"peak_bytes", 0, "0"}};
 
 // v1's memsw counts memory and swap together; what is swapped out stands in memory.stat.
-constexpr KernelFile kMemorySwapV1[] = {{Controller::memory, "memory.stat", Format::flat}};
+constexpr KernelFile kMemorySwapV1[] = {{Controller::memory, "memory.stat", Format::flat, true}};
 constexpr KernelFile kMemorySwapV2[] = {{Controller::memory, "memory.swap.current", Format::words}};
 constexpr KeySpec kMemorySwapKeysV1[] = {{"swap_bytes", 0, "total_swap"}};
 constexpr KeySpec kMemorySwapKeysV2[] = {{"swap_bytes", 0, "0"}};
@@ -66,7 +66,7 @@ constexpr KeySpec kMemoryEventsKeysV2[] = {{"low", 0, "low"},           {"high",
                                            {"max", 0, "max"},           {"oom", 0, "oom"},
                                            {"oom_kill", 0, "oom_kill"}, {"oom_group_kill", 0, "oom_group_kill"}};
 
-constexpr KernelFile kMemoryStat[] = {{Controller::memory, "memory.stat", Format::flat}};
+constexpr KernelFile kMemoryStat[] = {{Controller::memory, "memory.stat", Format::flat, true}};
 // v1's rss is v2's anon, v1's cache is v2's file; both caches contain shmem.
 constexpr KeySpec kMemoryStatKeysV1[] = {
     {"anon", 0, "total_rss"},
@@ -114,7 +114,7 @@ constexpr KeySpec kMemoryStatKeysV2[] = {
     {"slab_unreclaimable", 0, "slab_unreclaimable"},
 };
 
-constexpr KernelFile kNumaStat[] = {{Controller::memory, "memory.numa_stat", Format::numa}};
+constexpr KernelFile kNumaStat[] = {{Controller::memory, "memory.numa_stat", Format::numa, true}};
 // v1's plain lines count the cgroup's own pages only; a pod's pages are in its containers.
 constexpr KeySpec kNumaKeysV1[] = {{"N0", 0, "hierarchical_anon", pages_to_bytes},
                                    {"anon N0", 0, "hierarchical_anon", pages_to_bytes},

@@ -70,6 +70,8 @@ struct KernelFile {
   Controller controller;
   std::string_view name;
   Format format;
+  // Some 10 µs of the kernel's time, several times what others cost: read less often than asked for.
+  bool costly = false;
 };
 
 // One key of a logical file: in which of the kernel files, and under which name there. For `words` the name

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cgroup/reader.hpp"
 
-#include <atomic>
 #include <mutex>
+#include <shared_mutex>
 
 #include "core/base/parse.hpp"
 #include "core/cgroup/names.hpp"
+#include "core/cgroup/file_table.hpp"
 #include "core/cgroup/open_file.hpp"
 
 namespace koord::cgroup {
@@ -25,16 +26,16 @@ Error closed_handle() {
 
 }  // namespace
 
-// A handle is a place in the table and how often the place was used before: generation << 32 | index. The
-// lock covers the table only; files stay where they are while it grows.
-struct Reader::Table {
+// A handle is a place in the table and how often the place was used before: generation << 32 | index. The lock covers
+// the table only; who reads holds on to the file.
+struct Reader::Handles {
   struct Slot {
     std::uint32_t generation = 1;
-    std::unique_ptr<OpenFile> file;
+    std::shared_ptr<OpenFile> file;
   };
 
-  Handle insert(std::unique_ptr<OpenFile> file) {
-    std::lock_guard lock(mutex);
+  Handle insert(std::shared_ptr<OpenFile> file) {
+    std::unique_lock lock(mutex);
     if (free.empty()) {
       free.push_back(static_cast<std::uint32_t>(slots.size()));
       slots.emplace_back();
@@ -45,35 +46,53 @@ struct Reader::Table {
     return Handle{std::uint64_t{slots[index].generation} << 32 | index};
   }
 
-  Slot* find(Handle handle) {
+  const Slot* find(Handle handle) const {
     auto bits = static_cast<std::uint64_t>(handle);
     std::size_t index = bits & 0xffffffff;
     return index < slots.size() && slots[index].generation == bits >> 32 ? &slots[index] : nullptr;
   }
 
-  OpenFile* file(Handle handle) {
-    std::lock_guard lock(mutex);
-    Slot* slot = find(handle);
-    return slot ? slot->file.get() : nullptr;
+  std::shared_ptr<OpenFile> file(Handle handle) const {
+    std::shared_lock lock(mutex);
+    const Slot* slot = find(handle);
+    return slot ? slot->file : nullptr;
   }
 
-  std::unique_ptr<OpenFile> take(Handle handle) {
-    std::lock_guard lock(mutex);
-    Slot* slot = find(handle);
-    if (!slot || !slot->file) return nullptr;
-    ++slot->generation;
-    free.push_back(static_cast<std::uint32_t>(slot - slots.data()));
-    return std::move(slot->file);
+  std::shared_ptr<OpenFile> take(Handle handle) {
+    std::unique_lock lock(mutex);
+    const Slot* found = find(handle);
+    if (!found || !found->file) return nullptr;
+    Slot& slot = slots[static_cast<std::size_t>(found - slots.data())];
+    ++slot.generation;
+    free.push_back(static_cast<std::uint32_t>(found - slots.data()));
+    return std::move(slot.file);
   }
 
-  mutable std::mutex mutex;
+  std::size_t size() const {
+    std::shared_lock lock(mutex);
+    return slots.size() - free.size();
+  }
+
+  mutable std::shared_mutex mutex;
   std::vector<Slot> slots;
   std::vector<std::uint32_t> free;
-  std::atomic<std::size_t> kept = 0;
 };
 
-Reader::Reader(Layout layout, Options options)
-    : layout_(std::move(layout)), options_(options), table_(std::make_unique<Table>()) {}
+// In the order in which they need each other.
+struct Reader::State {
+  State(const Clock& clock, const Options& options) : terms(clock, options.kept_files, options.kept_directories) {
+    terms.share_window = options.share_window;
+    terms.longest_wait = options.longest_wait;
+    terms.costly_period = options.costly_period.count();
+  }
+
+  ReadTerms terms;
+  FileTable files{terms};
+  Handles handles;
+};
+
+Reader::Reader(Layout layout, const Clock& clock, const Options& options)
+    : layout_(std::move(layout)), state_(std::make_unique<State>(clock, options)) {}
 
 Reader::~Reader() = default;
 
@@ -83,28 +102,28 @@ Result<Handle> Reader::open(std::string_view cgroup, std::string_view file,
     return invalid("'" + std::string(cgroup.substr(0, 256)) + "' is not a cgroup's directory");
   const LogicalFile* logical = find_logical_file(file);
   if (!logical) return unknown_file(file);
-  bool keep = table_->kept < options_.kept_descriptors;
-  OpenFile opened = TRY(OpenFile::open(layout_, cgroup, *logical, keys, keep));
-  table_->kept += opened.kept_descriptors();
-  return table_->insert(std::make_unique<OpenFile>(std::move(opened)));
+  return state_->handles.insert(TRY(OpenFile::open(state_->files, layout_, cgroup, *logical, keys)));
 }
 
-Result<void> Reader::read(Handle handle, std::span<std::int64_t> values) {
-  OpenFile* file = table_->file(handle);
+Result<Time> Reader::read(Handle handle, std::span<std::int64_t> values) {
+  const std::shared_ptr<OpenFile> file = state_->handles.file(handle);
   return file ? file->read(values) : closed_handle();
 }
 
-void Reader::close(Handle handle) {
-  if (std::unique_ptr<OpenFile> file = table_->take(handle)) table_->kept -= file->kept_descriptors();
-}
+void Reader::close(Handle handle) { state_->handles.take(handle); }
 
-std::size_t Reader::open_files() const {
-  std::lock_guard lock(table_->mutex);
-  return table_->slots.size() - table_->free.size();
-}
+void Reader::set_costly_period(Duration period) { state_->terms.costly_period = period.count(); }
 
-std::size_t Reader::kept_descriptors() const {
-  return table_->kept;
+std::size_t Reader::open_files() const { return state_->handles.size(); }
+
+Reader::Use Reader::use() const {
+  const ReadTerms& terms = state_->terms;
+  return {.handles = state_->handles.size(),
+          .kernel_files = state_->files.size(),
+          .kept_files = terms.files.kept(),
+          .kept_directories = terms.directories.kept(),
+          .reads = terms.reads,
+          .shared = terms.shared};
 }
 
 }  // namespace koord::cgroup

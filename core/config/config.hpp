@@ -73,6 +73,11 @@ struct PluginsSettings {
   const PluginSettings& of(std::string_view id) const;
 };
 
+struct CgroupSettings {
+  Duration memory_stat_period{};
+  std::uint64_t kept_files = 0;  // at most
+};
+
 struct StoreSettings {
   std::string path;  // "" = in memory only
   Duration retention{};
@@ -104,6 +109,7 @@ struct Config {
   LogSettings log;
   ListenSettings listen;
   GateMap feature_gates;
+  CgroupSettings cgroup;
   PluginsSettings plugins;
   StoreSettings store;
   StateSettings state;

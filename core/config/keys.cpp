@@ -108,6 +108,15 @@ Schema<Config> make_config_schema() {
           [](C & c) -> auto& { return c.feature_gates; }),
 
       key(
+          "cgroup.memoryStatPeriod", "5s",
+          "How often memory.stat and memory.numa_stat of a cgroup are read, which cost more than all else together.",
+          duration(100ms, 1h), [](C & c) -> auto& { return c.cgroup.memory_stat_period; }),
+      key(
+          "cgroup.keptFiles", "8192",
+          "How many cgroup files stay open, at some 5 KiB of kernel memory each; the others are opened for each read.",
+          integer(0, 1'000'000), [](C & c) -> auto& { return c.cgroup.kept_files; }),
+
+      key(
           "plugins.ownDirectories", "[]",
           "Directories with the agent's own plugins: what lies there may run in the agent and be on by default.",
           list_of(absolute_path()), [](C & c) -> auto& { return c.plugins.own_directories; }),

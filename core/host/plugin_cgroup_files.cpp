@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/plugin_cgroup_files.hpp"
 
+#include <optional>
+
 namespace koord::host {
 
 PluginCgroupFiles::~PluginCgroupFiles() {
@@ -15,22 +17,31 @@ Result<std::uint64_t> PluginCgroupFiles::open(std::string_view cgroup, std::stri
   return last_handle_;
 }
 
-Result<void> PluginCgroupFiles::read(std::uint64_t handle, std::span<std::int64_t> values) {
-  std::lock_guard lock(mutex_);  // a handle of the reader is for one thread at a time
+Result<Time> PluginCgroupFiles::read(std::uint64_t handle, std::span<std::int64_t> values) {
+  const File file = TRY(find(handle));
+  if (values.size() != file.keys)
+    return invalid("n is " + std::to_string(values.size()) + ", but the file was opened with " +
+                   std::to_string(file.keys) + " keys");
+  return reader_.read(file.handle, values);
+}
+
+Result<PluginCgroupFiles::File> PluginCgroupFiles::find(std::uint64_t handle) const {
+  std::lock_guard lock(mutex_);
   auto file = files_.find(handle);
   if (file == files_.end()) return invalid("handle " + std::to_string(handle) + " is not open");
-  if (values.size() != file->second.keys)
-    return invalid("n is " + std::to_string(values.size()) + ", but the file was opened with " +
-                   std::to_string(file->second.keys) + " keys");
-  return reader_.read(file->second.handle, values);
+  return file->second;
 }
 
 void PluginCgroupFiles::close(std::uint64_t handle) {
-  std::lock_guard lock(mutex_);
-  auto file = files_.find(handle);
-  if (file == files_.end()) return;
-  reader_.close(file->second.handle);
-  files_.erase(file);
+  std::optional<cgroup::Handle> closed;
+  {
+    std::lock_guard lock(mutex_);
+    auto file = files_.find(handle);
+    if (file == files_.end()) return;
+    closed = file->second.handle;
+    files_.erase(file);
+  }
+  reader_.close(*closed);
 }
 
 std::size_t PluginCgroupFiles::open_files() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cgroup files that one plugin has open. Its handles are its own: another plugin's mean nothing here, and what
-// it forgets to close is closed with its context. [any thread], calls of one plugin one after the other.
+// it forgets to close is closed with its context. [any thread]; a read that does not return holds up nobody else.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ class PluginCgroupFiles {
   PluginCgroupFiles& operator=(const PluginCgroupFiles&) = delete;
 
   Result<std::uint64_t> open(std::string_view cgroup, std::string_view file, std::span<const std::string_view> keys);
-  Result<void> read(std::uint64_t handle, std::span<std::int64_t> values);
+  // When the values were read, which may have been for another plugin.
+  Result<Time> read(std::uint64_t handle, std::span<std::int64_t> values);
   void close(std::uint64_t handle);
   std::size_t open_files() const;
 
@@ -31,6 +32,8 @@ class PluginCgroupFiles {
     cgroup::Handle handle;
     std::size_t keys;
   };
+
+  Result<File> find(std::uint64_t handle) const;
 
   cgroup::Reader& reader_;
   mutable std::mutex mutex_;

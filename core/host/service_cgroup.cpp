@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.cgroup/1: typed values of cgroup files, from the host's kept descriptors.
+// koord.cgroup/1: typed values of cgroup files, read once per tick for all plugins.
 #include <vector>
 
 #include "core/host/arguments.hpp"
@@ -33,12 +33,13 @@ koord_status read(const koord_host* host, std::uint64_t handle, std::int64_t* va
                   std::uint64_t* read_ns) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     TRY(pointer_argument(values, "values"));
-    if (Result<void> done = context.cgroup_files().read(handle, {values, n}); !done) {
+    const Result<Time> read_at = context.cgroup_files().read(handle, {values, n});
+    if (!read_at) {
       const auto& on_gone = context.shared().on_cgroup_gone;
-      if (on_gone && cgroup::is_gone(done.error())) on_gone();
-      return done;
+      if (on_gone && cgroup::is_gone(read_at.error())) on_gone();
+      return read_at.error();
     }
-    if (read_ns) *read_ns = to_ns(context.shared().clock.now());
+    if (read_ns) *read_ns = to_ns(*read_at);
     return {};
   });
 }

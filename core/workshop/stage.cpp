@@ -40,7 +40,7 @@ Stage::Stage(const NodeRoots& roots, const Clock& clock, std::string node_name)
     : store_(open_in_memory(clock)),
       feed_(*store_),
       metrics_(std::move(node_name), &feed_),
-      cgroups_(layout_of(roots)),
+      cgroups_(layout_of(roots), clock),
       services_{clock, roots, metrics_, feed_, hub_, cgroups_, capabilities_} {
   hub_.on_subject_end([this](std::uint64_t handle) { metrics_.end_subject(handle); });
 }

@@ -55,7 +55,7 @@ struct Host {
   host::StoreFeed feed{*store};
   metric::Registry metrics;
   state::Hub hub;
-  cgroup::Reader cgroups{cgroup::Layout()};
+  cgroup::Reader cgroups{cgroup::Layout(), clock};
   host::CapabilityBoard board;
   host::SharedServices services;
   host::PluginContext context{services, "bench", {"koord.metrics/1"}, ""};

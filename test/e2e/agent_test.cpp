@@ -46,6 +46,24 @@ TEST_CASE("node metrics appear on the loopback port and are one document with th
   CHECK(text.find("# TYPE koordetector_node_cpu_usage gauge") == text.rfind("# TYPE koordetector_node_cpu_usage gauge"));
 }
 
+TEST_CASE("plugins that tick together share reads of cgroup files, and the agent tells how many and what stays open") {
+  AgentProcess agent("", first_party());
+  REQUIRE(agent.start());
+  CHECK(eventually([&] {
+    return find_metric(agent.metrics_over_tcp(), "koordetector_host_cgroup_shared_reads_total").value_or(0) > 0;
+  }));
+  const std::string text = agent.metrics_over_tcp();
+  const double files = find_metric(text, "koordetector_host_cgroup_files").value_or(0);
+  const double kept = find_metric(text, "koordetector_host_cgroup_kept_descriptors", {"kind=\"file\""}).value_or(-1);
+  CHECK(files > 0);
+  CHECK(kept >= 0);
+  CHECK(kept <= files);
+  CHECK(find_metric(text, "koordetector_host_cgroup_reads_total").value_or(0) > 0);
+  CHECK(find_metric(text, "koordetector_host_open_files_limit").value_or(0) >=
+        find_metric(text, "koordetector_host_open_files").value_or(1e9));
+  CHECK(contains(agent.get("/api/v1/node"), "\"keptFiles\":"));
+}
+
 TEST_CASE("the data API is on the socket only") {
   AgentProcess agent("", first_party());
   REQUIRE(agent.start());

@@ -414,7 +414,11 @@ typedef struct koord_svc_cgroup { /* "koord.cgroup/1" */
   koord_status (*open)(const koord_host *host, koord_str cgroup_dir, koord_str file, const koord_str *keys,
                        uint32_t n_keys, uint64_t *handle);
   /* Values in the order of the keys, KOORD_ABSENT for a key this kernel lacks. *read_ns: when they were read (may
-   * be NULL): rates are over this time. KOORD_E_GONE: close the handle, the cgroup has ended. */
+   * be NULL): rates are over this time. One read of a kernel's file serves all plugins that ask within half a second,
+   * but no handle gets the same read twice; but for "memory.stat" and "memory.numa_stat" (and what of v1 comes out of
+   * them: "memory.swap"), which are read every 5 s or as configured, and repeat values and *read_ns in between:
+   * "memory.usage" is there each time. KOORD_E_GONE: close the handle, the cgroup has ended. KOORD_E_AGAIN, of open as
+   * well: another plugin's read of this file does not return. */
   koord_status (*read)(const koord_host *host, uint64_t handle, int64_t *values, uint32_t n, uint64_t *read_ns);
   void (*close)(const koord_host *host, uint64_t handle);
 } koord_svc_cgroup;

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "core/base/manual_clock.hpp"
 #include "test/support/fake_node.hpp"
 
 using namespace koord;
@@ -19,14 +20,16 @@ namespace {
 using Keys = std::vector<std::string_view>;
 using Values = std::vector<std::int64_t>;
 
+ManualClock standing_clock;
+
 Reader reader_of(const FakeNode& node, std::size_t kept = 1000) {
-  return Reader(*Layout::detect(node.roots()), {.kept_descriptors = kept});
+  return Reader(*Layout::detect(node.roots()), standing_clock, {.kept_files = kept});
 }
 
 Result<Values> read_once(Reader& reader, std::string_view cgroup, std::string_view file, const Keys& keys) {
   Handle handle = TRY(reader.open(cgroup, file, keys));
   Values values(keys.size());
-  Result<void> done = reader.read(handle, values);
+  Result<Time> done = reader.read(handle, values);
   reader.close(handle);
   TRY(std::move(done));
   return values;
@@ -235,12 +238,12 @@ TEST_CASE("beyond the allowed descriptors files are opened for each read") {
   Reader reader = reader_of(v1_node(), 1);
   Handle kept = *reader.open("g", "pids.current", Keys{"pids"});
   Handle other = *reader.open("g", "cpu.shares", Keys{"shares"});
-  CHECK(reader.kept_descriptors() == 1);
+  CHECK(reader.use().kept_files == 1);
   Values values(1);
   REQUIRE(reader.read(other, values));
   CHECK(values == Values{2597});
   reader.close(kept);
-  CHECK(reader.kept_descriptors() == 0);
+  CHECK(reader.use().kept_files == 0);
 }
 
 TEST_CASE("a cgroup made again under the old name is gone for its old handle") {
@@ -264,7 +267,7 @@ TEST_CASE("a process without descriptors left opens files and reports the read t
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
   Result<Handle> handle = reader.open("g", "pids.current", Keys{"pids"});
   Values values(1);
-  Result<void> starved = handle ? reader.read(*handle, values) : Result<void>();
+  Result<Time> starved = handle ? reader.read(*handle, values) : Time();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   REQUIRE(handle);
   CHECK(starved.error().is(std::errc::too_many_files_open));

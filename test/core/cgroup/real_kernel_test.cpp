@@ -19,6 +19,8 @@ namespace {
 using Keys = std::vector<std::string_view>;
 using Values = std::vector<std::int64_t>;
 
+const SystemClock real_clock;
+
 Layout layout() {
   return *Layout::detect(NodeRoots());
 }
@@ -54,7 +56,7 @@ std::int64_t read_one(Reader& reader, const RealCgroup& cgroup, std::string_view
 
 TEST_CASE("every logical file has sane values on this kernel, or is said not to be there") {
   RealCgroup cgroup("files");
-  Reader reader(layout());
+  Reader reader(layout(), real_clock);
   for (const LogicalFile& file : logical_files()) {
     std::string_view key = file.v1.keys.front().key;
     Result<Handle> handle = reader.open(cgroup.dir(), file.name, Keys{key});
@@ -72,7 +74,7 @@ TEST_CASE("every logical file has sane values on this kernel, or is said not to 
 
 TEST_CASE("CPU time used in a cgroup is counted in nanoseconds") {
   RealCgroup cgroup("usage");
-  Reader reader(layout());
+  Reader reader(layout(), real_clock);
   burn_in(cgroup, 50'000'000);
   std::int64_t usage = read_one(reader, cgroup, "cpu.usage", "usage_ns");
   CHECK(usage >= 45'000'000);
@@ -81,7 +83,7 @@ TEST_CASE("CPU time used in a cgroup is counted in nanoseconds") {
 
 TEST_CASE("limits read back as they were set") {
   RealCgroup cgroup("limits");
-  Reader reader(layout());
+  Reader reader(layout(), real_clock);
   CHECK(read_one(reader, cgroup, "cpu.max", "quota_us") == -1);
   CHECK(read_one(reader, cgroup, "memory.limit", "limit_bytes") == -1);
   cgroup.limit_cpu(0.5);
@@ -93,7 +95,7 @@ TEST_CASE("limits read back as they were set") {
 
 TEST_CASE("memory.stat of this kernel has the keys that usage without page cache needs") {
   RealCgroup cgroup("stat");
-  Reader reader(layout());
+  Reader reader(layout(), real_clock);
   for (std::string_view key :
        {"anon", "file", "inactive_anon", "active_anon", "inactive_file", "active_file", "unevictable"})
     CHECK(read_one(reader, cgroup, "memory.stat", key) >= 0);
@@ -101,7 +103,7 @@ TEST_CASE("memory.stat of this kernel has the keys that usage without page cache
 
 TEST_CASE("a removed cgroup is gone for its handles, also when one of its name is made again") {
   for (std::size_t kept : {std::size_t{1000}, std::size_t{0}}) {
-    Reader reader(layout(), {.kept_descriptors = kept});
+    Reader reader(layout(), real_clock, {.kept_files = kept});
     Values values(1);
     auto cgroup = std::make_unique<RealCgroup>("again");
     std::string dir = cgroup->dir();

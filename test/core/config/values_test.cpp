@@ -38,6 +38,15 @@ TEST_CASE("a duration has a unit and a range") {
         "store.retention: '9000h' is out of range, expected 30m to 2160h");
 }
 
+TEST_CASE("how cgroup files are read has defaults and bounds") {
+  CHECK(parse("", "f")->cgroup.memory_stat_period == 5s);
+  CHECK(parse("", "f")->cgroup.kept_files == 8192);
+  CHECK(parse("cgroup: {memoryStatPeriod: 1s, keptFiles: 0}", "f")->cgroup.memory_stat_period == 1s);
+  CHECK(error_of("cgroup.memoryStatPeriod", "0s") ==
+        "cgroup.memoryStatPeriod: '0s' is out of range, expected 100ms to 1h");
+  CHECK(error_of("cgroup.keptFiles", "-1") == "cgroup.keptFiles: expected an integer, found '-1'");
+}
+
 TEST_CASE("an integer has a range and is not a string") {
   CHECK(parse("workers: 64", "f")->workers == 64);
   CHECK(error_of("workers", "0") == "workers: '0' is out of range, expected 1 to 64");

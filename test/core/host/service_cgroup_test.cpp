@@ -104,3 +104,24 @@ TEST_CASE_FIXTURE(Cgroups, "another count of values than of keys is refused") {
   CHECK(open("a.slice", "cpu.usage", {}, &handle) == KOORD_E_INVALID);
   CHECK(service->open(abi, str("a.slice"), str("cpu.usage"), nullptr, 1, &handle) == KOORD_E_INVALID);
 }
+
+TEST_CASE_FIXTURE(Cgroups, "plugins that tick together and want the same file cost one read, and are told when it was") {
+  auto other = host.make_context("com.example.other", {"koord.cgroup/1"});
+  std::uint64_t mine = 0, theirs = 0;
+  REQUIRE(open("a.slice", "cpu.stat", {"nr_periods"}, &mine) == KOORD_OK);
+  const koord_str key = str("usage_ns");
+  REQUIRE(service->open(other->host(), str("a.slice"), str("cpu.usage"), &key, 1, &theirs) == KOORD_OK);
+  const std::uint64_t before = host.services().cgroups.use().reads;
+  for (int tick = 1; tick <= 3; ++tick) {
+    host.clock().advance(std::chrono::seconds(1));
+    std::int64_t periods = 0, usage = 0;
+    std::uint64_t first_ns = 0, second_ns = 0;
+    CHECK(service->read(abi, mine, &periods, 1, &first_ns) == KOORD_OK);
+    host.clock().advance(std::chrono::milliseconds(50));
+    CHECK(service->read(other->host(), theirs, &usage, 1, &second_ns) == KOORD_OK);
+    CHECK(periods == 1);
+    CHECK(usage == 5000);
+    CHECK(second_ns == first_ns);
+    CHECK(host.services().cgroups.use().reads == before + static_cast<std::uint64_t>(tick));
+  }
+}

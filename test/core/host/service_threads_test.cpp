@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Services are called from any thread; under the thread sanitizer this is what shows it.
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <atomic>
 #include <thread>
 
@@ -74,4 +77,38 @@ TEST_CASE("no series outlives its subject, however late it was asked for") {
   for (int i = 0; i < 300; ++i) tick(host, host.abi(), metric);
   publisher.join();
   CHECK(host.metrics().live_series("test") <= 3);
+}
+
+TEST_CASE("a plugin whose read of a cgroup does not return holds up no other, which is told to come again") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu pids\n"}, {"cgroup/a/cpu.stat", "usage_usec 5\n"}});
+  // Opening a named pipe waits for a writer, as a hung mount makes wait.
+  REQUIRE(::mkfifo(node.path("cgroup/a/pids.current").c_str(), 0600) == 0);
+  FakeHost host(node);
+  const auto* cgroups = host.service<koord_svc_cgroup>("koord.cgroup/1");
+  auto ask = [&](const koord_host* abi, std::string_view file, std::string_view key, std::int64_t* value) {
+    const koord_str wanted = str(key);
+    std::uint64_t handle = 0;
+    const koord_status opened = cgroups->open(abi, str("a"), str(file), &wanted, 1, &handle);
+    return opened == KOORD_OK ? cgroups->read(abi, handle, value, 1, nullptr) : opened;
+  };
+  std::atomic<int> again = 0;
+  auto stuck = [&](const koord_host* abi) {
+    std::int64_t value = 0;
+    again += ask(abi, "pids.current", "pids", &value) == KOORD_E_AGAIN;
+  };
+  auto second = host.make_context("second", {"koord.cgroup/1"});
+  auto third = host.make_context("third", {"koord.cgroup/1"});
+  std::thread one(stuck, host.abi()), two(stuck, second->host());
+  for (int i = 0; i < 60'000 && again == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(again == 1);
+  std::int64_t usage = 0;
+  CHECK(ask(third->host(), "cpu.usage", "usage_ns", &usage) == KOORD_OK);
+  CHECK(ask(host.abi(), "cpu.usage", "usage_ns", &usage) == KOORD_OK);
+  CHECK(ask(second->host(), "cpu.usage", "usage_ns", &usage) == KOORD_OK);
+  CHECK(usage == 5000);
+  const int writer = ::open(node.path("cgroup/a/pids.current").c_str(), O_WRONLY | O_CLOEXEC);
+  one.join();
+  two.join();
+  ::close(writer);
+  CHECK(again == 1);
 }

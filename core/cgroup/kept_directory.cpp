@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cgroup/kept_directory.hpp"
+
+#include <fcntl.h>
+
+namespace koord::cgroup {
+
+KeptDirectory::~KeptDirectory() {
+  UniqueFd last(fd_.load());
+  if (last) terms_.directories.give_back();
+}
+
+UniqueFd KeptDirectory::open(const char* name) {
+  if (int directory = descriptor(); directory >= 0)
+    return UniqueFd(::openat(directory, name, O_RDONLY | O_CLOEXEC));
+  return UniqueFd(::open((path_ + '/' + name).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+// -1: none may be kept, or none could be had.
+int KeptDirectory::descriptor() {
+  if (int known = fd_.load(); known >= 0) return known;
+  if (!terms_.directories.take(terms_.clock.now())) return -1;
+  UniqueFd fresh(::open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  int none = -1;
+  if (fresh && fd_.compare_exchange_strong(none, fresh.get())) return fresh.release();
+  terms_.directories.give_back();
+  return none;  // another thread's, if it was first
+}
+
+}  // namespace koord::cgroup
