@@ -35,8 +35,13 @@ class Exchange {
 
   Result<ClientResponse> run(const SocketAddress& address, std::string_view request) {
     if (int error = connect(address)) return system_error(error, "cannot connect");
+    if (options_.tls) {
+      if (Result<void> shaken = shake_hands(); !shaken) return std::move(shaken).error().context("cannot connect");
+    }
+    if (tls_) TRY(tls_->write(request));
     // A server may answer and close before it has read everything: its answer counts, not the failed write.
-    if (int error = send(request); error == ETIMEDOUT || error == ECANCELED) return system_error(error, "cannot send");
+    const std::string bytes = tls_ ? tls_->outgoing() : std::string(request);
+    if (int error = send(bytes); error == ETIMEDOUT || error == ECANCELED) return system_error(error, "cannot send");
     Result<ClientResponse> response = receive();
     if (!response) return std::move(response).error().context("no answer");
     return response;
@@ -46,13 +51,20 @@ class Exchange {
   using Clock = std::chrono::steady_clock;
 
   int connect(const SocketAddress& address);
+  Result<void> shake_hands();
   int send(std::string_view bytes);
+  Result<std::string_view> receive_some();
+  Result<std::string_view> plain_of(std::string_view bytes);
   Result<ClientResponse> receive();
   int wait_for(short events) const;
 
   const ClientOptions& options_;
   const Clock::time_point deadline_;
   UniqueFd socket_;
+  std::optional<TlsSession> tls_;
+  bool server_is_done_ = false;  // it said so, as TLS wants it
+  std::array<char, 64 << 10> block_;
+  std::string plain_;
 };
 
 int Exchange::connect(const SocketAddress& address) {
@@ -80,22 +92,49 @@ int Exchange::send(std::string_view bytes) {
   return 0;
 }
 
+Result<void> Exchange::shake_hands() {
+  tls_.emplace(TRY(TlsSession::begin(*options_.tls)));
+  for (;;) {
+    Result<bool> done = tls_->shake_hands();
+    // Also the alert that tells the server why.
+    if (int error = send(tls_->outgoing()); error != 0 && done) return system_error(error, "cannot send");
+    if (!done) return std::move(done).error();
+    if (*done) return {};
+    const std::string_view bytes = TRY(receive_some());
+    if (bytes.empty()) return invalid("TLS: the server ended the handshake");
+    TRY(tls_->incoming(bytes));
+  }
+}
+
+// Empty: the server has closed. Valid until the next call.
+Result<std::string_view> Exchange::receive_some() {
+  for (;;) {
+    if (Clock::now() >= deadline_) return system_error(ETIMEDOUT, "");  // also of a peer that never lets us wait
+    const ssize_t n = ::recv(socket_.get(), block_.data(), block_.size(), 0);
+    if (n >= 0) return std::string_view(block_.data(), static_cast<std::size_t>(n));
+    if (errno != EAGAIN && errno != EINTR) return system_error(errno, "");
+    if (int error = wait_for(POLLIN)) return system_error(error, "");
+  }
+}
+
+Result<std::string_view> Exchange::plain_of(std::string_view bytes) {
+  plain_.clear();
+  TRY(tls_->incoming(bytes));
+  server_is_done_ = TRY(tls_->read(plain_));
+  return std::string_view(plain_);
+}
+
 Result<ClientResponse> Exchange::receive() {
   ResponseParser parser(options_.max_body);
-  std::array<char, 64 << 10> block;
   for (bool whole = false; !whole;) {
-    if (Clock::now() >= deadline_) return system_error(ETIMEDOUT, "");  // also of a peer that never lets us wait
-    ssize_t n = ::recv(socket_.get(), block.data(), block.size(), 0);
-    if (n > 0) {
-      whole = TRY(parser.feed({block.data(), static_cast<std::size_t>(n)}));
-    } else if (n == 0) {
-      TRY(parser.end());
-      whole = true;
-    } else if (errno != EAGAIN && errno != EINTR) {
-      return system_error(errno, "");
-    } else if (int error = wait_for(POLLIN)) {
-      return system_error(error, "");
-    }
+    const std::string_view bytes = TRY(receive_some());
+    const bool ended = bytes.empty();
+    if (ended && tls_ && !server_is_done_) return invalid("TLS: the connection was cut off");
+    const std::string_view plain = tls_ && !ended ? TRY(plain_of(bytes)) : bytes;
+    if (!plain.empty()) whole = TRY(parser.feed(plain));
+    if (whole || (!ended && !server_is_done_)) continue;
+    TRY(parser.end());
+    whole = true;
   }
   return parser.take();
 }

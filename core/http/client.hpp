@@ -11,6 +11,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/http/message.hpp"
+#include "core/http/tls.hpp"
 
 namespace koord::http {
 
@@ -31,6 +32,7 @@ struct ClientOptions {
   Headers headers = {};
   std::size_t max_body = kMaxClientBody;
   int cancel_fd = -1;  // when it becomes readable, the exchange ends with operation_canceled; -1: never
+  std::optional<TlsOptions> tls = std::nullopt;  // https
 };
 
 // `endpoint`: the path of a unix socket ("/run/…" or "unix:///run/…") or "127.0.0.1:9316" with an optional

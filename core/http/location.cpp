@@ -11,7 +11,7 @@ namespace {
 Error not_a_location(std::string_view text, const std::string& why) {
   std::string shown(text.substr(0, 200));
   std::replace_if(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) - 0x20u >= 0x5f; }, '?');
-  return invalid("'" + shown + "': " + why + ", expected 'http://127.0.0.1:9100/metrics' or 'unix:/run/x.sock:/metrics'");
+  return invalid("'" + shown + "': " + why + ", expected 'http://127.0.0.1:9100/metrics', 'https://…' or 'unix:/run/x.sock:/metrics'");
 }
 
 // Nothing that ends the request's first line, or is for a browser alone.
@@ -24,12 +24,12 @@ bool has_port(std::string_view host) {
   return colon != std::string_view::npos && !host.ends_with(']');
 }
 
-Result<Location> over_tcp(std::string_view text, std::string_view rest) {
+Result<Location> over_tcp(std::string_view text, std::string_view rest, bool tls) {
   std::size_t slash = std::min(rest.find('/'), rest.size());
-  Location location{std::string(rest.substr(0, slash)), std::string(rest.substr(slash)), {}};
+  Location location{std::string(rest.substr(0, slash)), std::string(rest.substr(slash)), {}, tls};
   location.host = location.endpoint;
   if (location.target.empty()) location.target = "/";
-  if (!has_port(location.endpoint)) location.endpoint += ":80";
+  if (!has_port(location.endpoint)) location.endpoint += tls ? ":443" : ":80";
   if (location.endpoint.starts_with(':')) return not_a_location(text, "found no host");
   if (Result<SocketAddress> address = parse_tcp_address(location.endpoint); !address)
     return not_a_location(text, "found no address of a host, and names are not looked up");
@@ -38,7 +38,7 @@ Result<Location> over_tcp(std::string_view text, std::string_view rest) {
 
 Result<Location> over_unix(std::string_view text, std::string_view rest) {
   std::size_t colon = std::min(rest.find(":/"), rest.size());
-  Location location{std::string(rest.substr(0, colon)), std::string(rest.substr(colon)), "localhost"};
+  Location location{std::string(rest.substr(0, colon)), std::string(rest.substr(colon)), "localhost", false};
   location.target.erase(0, 1);
   if (location.target.empty()) location.target = "/";
   if (!location.endpoint.starts_with('/')) return not_a_location(text, "found no absolute path of a socket");
@@ -49,12 +49,17 @@ Result<Location> over_unix(std::string_view text, std::string_view rest) {
 
 }  // namespace
 
+std::string Location::server_name() const {
+  std::string name = has_port(host) ? host.substr(0, host.rfind(':')) : host;
+  return name.starts_with('[') && name.ends_with(']') ? name.substr(1, name.size() - 2) : name;
+}
+
 Result<Location> parse_location(std::string_view text) {
-  constexpr std::string_view kHttp = "http://", kUnix = "unix:";
-  const bool unix_socket = text.starts_with(kUnix);
-  if (!unix_socket && !text.starts_with(kHttp))
-    return not_a_location(text, text.starts_with("https://") ? "there is no https here" : "found no scheme of ours");
-  Location location = TRY(unix_socket ? over_unix(text, text.substr(kUnix.size())) : over_tcp(text, text.substr(kHttp.size())));
+  constexpr std::string_view kHttp = "http://", kHttps = "https://", kUnix = "unix:";
+  const bool unix_socket = text.starts_with(kUnix), tls = text.starts_with(kHttps);
+  if (!unix_socket && !tls && !text.starts_with(kHttp)) return not_a_location(text, "found no scheme of ours");
+  Location location =
+      TRY(unix_socket ? over_unix(text, text.substr(kUnix.size())) : over_tcp(text, text.substr(tls ? kHttps.size() : kHttp.size()), tls));
   if (!is_target(location.target)) return not_a_location(text, "found a target that is none");
   return location;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where something is to be had over HTTP on this node, as a plugin or an operator writes it: "http://127.0.0.1:9100/metrics",
-// "unix:/run/x.sock:/metrics". [any thread]
+// "https://[::1]:10250/metrics", "unix:/run/x.sock:/metrics". [any thread]
 #pragma once
 
 #include <string>
@@ -14,9 +14,13 @@ struct Location {
   std::string endpoint;  // for the client: "127.0.0.1:9100" or the path of a socket
   std::string target;    // "/metrics?all=1"
   std::string host;      // for the header Host
+  bool tls = false;
+
+  // The host alone, without port and brackets: whom a certificate must be for.
+  std::string server_name() const;
 };
 
-// Checked whole: host names are not looked up, there is no https, and the target holds nothing that is none of a URL's.
+// Checked whole: host names are not looked up, but for "localhost", and the target holds nothing that is none of a URL's.
 Result<Location> parse_location(std::string_view text);
 
 }  // namespace koord::http

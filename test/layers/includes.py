@@ -51,7 +51,7 @@ HEAVY = {
     'spdlog/': ['log'],
     'yaml-cpp/': ['config', 'state'],
     'sqlite3.h': ['store'],
-    'openssl/': ['host'],
+    'openssl/': ['host', 'http'],
     'prometheus/': ['metric'],
     'gelf.h': ['workshop'],
     'libelf.h': ['workshop'],

@@ -25,6 +25,16 @@ TEST_CASE("an http location has a host, perhaps a port, perhaps a target") {
   CHECK(shown("http://[::1]/m") == "[::1]:80 /m [::1]");
 }
 
+TEST_CASE("an https location is the same with another port, and knows whom the certificate must be for") {
+  CHECK(shown("https://127.0.0.1/metrics") == "127.0.0.1:443 /metrics 127.0.0.1");
+  auto server_of = [](std::string_view text) { return http::parse_location(text)->server_name(); };
+  CHECK(http::parse_location("https://127.0.0.1/")->tls);
+  CHECK_FALSE(http::parse_location("http://127.0.0.1/")->tls);
+  CHECK(server_of("https://127.0.0.1:10250/") == "127.0.0.1");
+  CHECK(server_of("https://[::1]:10250/") == "::1");
+  CHECK(server_of("https://localhost") == "localhost");
+}
+
 TEST_CASE("a unix location has the path of a socket and a target behind a colon") {
   CHECK(shown("unix:/run/x.sock:/metrics") == "/run/x.sock /metrics localhost");
   CHECK(shown("unix:/run/x.sock") == "/run/x.sock / localhost");
@@ -32,7 +42,7 @@ TEST_CASE("a unix location has the path of a socket and a target behind a colon"
 }
 
 TEST_CASE("what is no location is told with what was found and expected") {
-  CHECK(shown("https://127.0.0.1/") == "'https://127.0.0.1/': there is no https here, expected 'http://127.0.0.1:9100/metrics' or 'unix:/run/x.sock:/metrics'");
+  CHECK(shown("ftp://127.0.0.1/") == "'ftp://127.0.0.1/': found no scheme of ours, expected 'http://127.0.0.1:9100/metrics', 'https://…' or 'unix:/run/x.sock:/metrics'");
   CHECK(fails("", "found no scheme of ours"));
   CHECK(fails("127.0.0.1:9100", "found no scheme of ours"));
   CHECK(fails("http://example.org/metrics", "names are not looked up"));

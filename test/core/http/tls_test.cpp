@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// https against a real server, OpenSSL's s_server, with certificates that the test makes.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "core/http/client.hpp"
+#include "core/http/socket_address.hpp"
+#include "running_server.hpp"
+#include "test/support/child_process.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+// An authority, a certificate of a server at 127.0.0.1 and "server.test", one of a client, and a page.
+struct Certificates {
+  SocketFolder folder;
+
+  Certificates() {
+    authority("ca");
+    authority("stranger");
+    issue("ca", "server", "subjectAltName=IP:127.0.0.1,DNS:server.test");
+    issue("ca", "elsewhere", "subjectAltName=IP:127.0.0.2");
+    issue("ca", "client", "subjectAltName=DNS:client.test");
+    std::ofstream(folder.path("metrics")) << "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nx 1\n";
+    std::ofstream(folder.path("large")) << "HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" << std::string(200'000, 'x');
+    std::ofstream(folder.path("short")) << "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx 1\n";
+  }
+  std::string pem(const std::string& name) const { return folder.path(name + ".pem"); }
+  std::string key(const std::string& name) const { return folder.path(name + ".key"); }
+
+ private:
+  void run(const std::string& command) const {
+    const Finished finished = run_to_end({"/bin/sh", "-c", "cd '" + folder.path("") + "' && " + command});
+    REQUIRE_MESSAGE(finished.exit_status == 0, finished.output);
+  }
+  void authority(const std::string& name) const {
+    run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=" + name + " -keyout " + name + ".key -out " + name + ".pem");
+  }
+  void issue(const std::string& by, const std::string& name, const std::string& extension) const {
+    run("openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=" + name + " -keyout " + name + ".key -out " + name + ".csr && echo '" +
+        extension + "' > " + name + ".ext && openssl x509 -req -days 2 -in " + name + ".csr -CA " + by + ".pem -CAkey " + by +
+        ".key -CAcreateserial -extfile " + name + ".ext -out " + name + ".pem");
+  }
+};
+
+const Certificates& certificates() {
+  static const Certificates all;
+  return all;
+}
+
+// Serves the folder's files, each a whole answer.
+struct TlsServer {
+  std::string address = free_address();
+  ChildProcess process;
+
+  explicit TlsServer(const std::string& who = "server", const std::string& more = {})
+      : process({"/bin/sh", "-c",
+                 "cd '" + certificates().folder.path("") + "' && exec openssl s_server -quiet -HTTP -accept " + address + " -cert " + who + ".pem -key " +
+                     who + ".key " + more},
+                "/dev/null") {
+    REQUIRE(eventually([&] { return !contains(answer({}), "Connection refused"); }));
+  }
+
+  // The body, or why there is none.
+  std::string answer(http::TlsOptions tls, const std::string& target = "/metrics") const {
+    if (tls.server_name.empty()) tls.server_name = "127.0.0.1";
+    auto response = http::get(address, target, {.timeout = std::chrono::seconds(20), .tls = tls});
+    return response ? response->body : response.error().message();
+  }
+  static bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+  static std::string free_address() {
+    auto listener = http::open_tcp_listener("127.0.0.1:0");
+    return "127.0.0.1:" + std::to_string(*http::local_port(listener->get()));
+  }
+};
+
+bool contains(const std::string& text, std::string_view part) { return TlsServer::contains(text, part); }
+
+}  // namespace
+
+TEST_CASE("a server whose certificate an authority of ours has signed for its address is believed") {
+  TlsServer server;
+  CHECK(server.answer({.ca_file = certificates().pem("ca")}) == "x 1\n");
+  CHECK(server.answer({.ca_file = certificates().pem("ca"), .server_name = "server.test"}) == "x 1\n");
+  CHECK(server.answer({.ca_file = certificates().pem("ca")}, "/large").size() == 200'000);
+}
+
+TEST_CASE("a certificate of another authority, and one that the system does not know, are refused") {
+  TlsServer server;
+  CHECK(contains(server.answer({.ca_file = certificates().pem("stranger")}),
+                 "cannot connect: TLS: the certificate of '127.0.0.1' is not believed: unable to get local issuer certificate"));
+  CHECK(contains(server.answer({}), "is not believed"));
+}
+
+TEST_CASE("a certificate for another address or another name is refused") {
+  TlsServer server("elsewhere");
+  CHECK(contains(server.answer({.ca_file = certificates().pem("ca")}), "is not believed: IP address mismatch"));
+  CHECK(contains(server.answer({.ca_file = certificates().pem("ca"), .server_name = "server.test"}), "is not believed: hostname mismatch"));
+}
+
+TEST_CASE("a server that wants to know who we are is shown our certificate") {
+  TlsServer server("server", "-Verify 1 -verify_return_error -CAfile ca.pem");
+  const std::string ca = certificates().pem("ca");
+  CHECK(server.answer({.ca_file = ca, .certificate_file = certificates().pem("client"), .key_file = certificates().key("client")}) == "x 1\n");
+  const std::string without = server.answer({.ca_file = ca});
+  CHECK_MESSAGE(contains(without, "certificate required"), without);
+  CHECK(contains(server.answer({.ca_file = ca, .certificate_file = certificates().pem("client"), .key_file = certificates().key("server")}),
+                 "key values mismatch"));
+}
+
+TEST_CASE("files that are not there or no PEM are told with their path") {
+  TlsServer server;
+  CHECK(contains(server.answer({.ca_file = "/nowhere.pem"}), "'/nowhere.pem': "));
+  CHECK(contains(server.answer({.ca_file = certificates().folder.path("metrics")}), "expected certificates of authorities in PEM"));
+  CHECK(contains(server.answer({.ca_file = certificates().pem("ca"), .certificate_file = certificates().key("ca")}), "expected our certificate in PEM"));
+}
+
+TEST_CASE("an answer that is cut off is an error, and so is a server that speaks no TLS") {
+  TlsServer server;
+  const std::string cut = server.answer({.ca_file = certificates().pem("ca")}, "/short");
+  CHECK_MESSAGE(contains(cut, "no answer: "), cut);
+  RunningServer plain{http::Routes()};
+  auto response = http::get(plain.address(), "/", {.tls = http::TlsOptions{.server_name = "127.0.0.1"}});
+  REQUIRE_FALSE(response);
+  CHECK_MESSAGE(contains(response.error().message(), "TLS: wrong version number"), response.error().message());
+}
+
+TEST_CASE("a server that accepts and says nothing is given up at the timeout, also in the handshake") {
+  auto listener = http::open_tcp_listener("127.0.0.1:0");
+  auto response = http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/",
+                            {.timeout = std::chrono::milliseconds(50), .tls = http::TlsOptions{.server_name = "127.0.0.1"}});
+  REQUIRE_FALSE(response);
+  CHECK(response.error().is(std::errc::timed_out));
+}
