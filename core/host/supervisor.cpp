@@ -63,6 +63,8 @@ void Supervisor::release_ticks() {
 
 void Supervisor::reconfigure(const std::string& config_json) {
   instance_->reconfigure(config_json);
+  // What this node cannot have may have been a matter of the configuration.
+  if (wanted_ && instance_->state() == PluginState::absent) instance_->start();
 }
 
 void Supervisor::set_pace(Pace pace) {

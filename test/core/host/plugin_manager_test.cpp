@@ -311,6 +311,19 @@ TEST_CASE("readiness follows the required plugins only") {
   CHECK(readiness.reasons[0] == "puppet is absent: init(): KOORD_E_UNSUPPORTED");
 }
 
+TEST_CASE("a plugin that was absent is tried again with another configuration") {
+  HostStage stage{"puppet"};
+  Puppet puppet(stage.shelf().file("puppet"));
+  puppet.on("init", [](const PuppetCall&) { return KOORD_E_UNSUPPORTED; });
+  stage.apply("Puppet=true");
+  REQUIRE(stage.await("puppet", PluginState::absent));
+  puppet.on("init", [](const PuppetCall&) { return KOORD_OK; });
+  stage.settings().settings["puppet"] = settings_of(stage);
+  stage.settings().settings["puppet"].config_json = R"({"other": true})";
+  stage.apply("Puppet=true");
+  CHECK(stage.await("puppet", PluginState::running));
+}
+
 TEST_CASE("a required plugin that no directory has keeps the agent from being ready") {
   HostStage stage{"puppet"};
   stage.settings().settings["advisor-x"] = settings_of(stage);
