@@ -17,7 +17,9 @@ json::object counts(const host::CallCounts& counts) {
 }
 
 json::object scrape(const host::ScrapeStatus& scrape) {
-  return {{"scrapes", scrape.scrapes},
+  return {{"target", scrape.target},
+          {"url", scrape.url},
+          {"scrapes", scrape.scrapes},
           {"failures", scrape.failures},
           {"problem", scrape.problem},
           {"lastSeconds", to_seconds(scrape.duration)},
@@ -29,6 +31,8 @@ json::object scrape(const host::ScrapeStatus& scrape) {
 }
 
 json::object instance(const host::InstanceStatus& instance) {
+  json::array scrapes;
+  for (const host::ScrapeStatus& one : instance.scrapes) scrapes.push_back(scrape(one));
   return {{"kind", instance.kind},
           {"name", instance.name},
           {"state", to_string(instance.state)},
@@ -38,8 +42,7 @@ json::object instance(const host::InstanceStatus& instance) {
           {"counts", counts(instance.counts)},
           {"lastError", instance.last_error},
           {"lastSeconds", to_seconds(instance.last_duration)},
-          {"url", instance.scrape.url},
-          {"scrape", instance.scrape.scrapes == 0 ? json::value() : scrape(instance.scrape)},
+          {"scrapes", std::move(scrapes)},
           {"process", instance.process}};
 }
 

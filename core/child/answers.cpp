@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/child/answers.hpp"
 
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "core/metric/labels.hpp"
+
 namespace koord::child {
 namespace {
 
@@ -20,6 +26,63 @@ std::string take_text(Unpacker& given) { return std::string(given.text().substr(
 void take_metric(Unpacker& given, host::ScrapedMetric& metric) {
   metric.status = given.number<koord_status>();
   metric.mapped = take_text(given);
+}
+
+// The texts and numbers of a target, in the order in which they travel.
+template <class Target, class Visit>
+void visit_target(Target& target, Visit visit) {
+  for (auto* text : {&target.name, &target.url, &target.ca_file, &target.certificate_file, &target.key_file, &target.server_name,
+                     &target.token_file})
+    visit(*text);
+  for (auto* number : {&target.max_body_bytes, &target.max_samples, &target.max_series}) visit(*number);
+  for (auto* duration : {&target.period, &target.timeout}) visit(*duration);
+}
+
+void add_target(Packer& out, const host::ScrapeTarget& target) {
+  visit_target(target, [&](const auto& member) {
+    using Member = std::decay_t<decltype(member)>;
+    if constexpr (std::is_same_v<Member, std::string>)
+      out.add(std::string_view(member));
+    else if constexpr (std::is_same_v<Member, Duration>)
+      out.add(std::int64_t{member.count()});
+    else
+      out.add(member);
+  });
+}
+
+host::ScrapeTarget take_target(Unpacker& given) {
+  host::ScrapeTarget target;
+  visit_target(target, [&](auto& member) {
+    using Member = std::decay_t<decltype(member)>;
+    if constexpr (std::is_same_v<Member, std::string>)
+      member = take_text(given);
+    else if constexpr (std::is_same_v<Member, Duration>)
+      member = std::max(Duration(), Duration(given.number<std::int64_t>()));
+    else
+      member = given.number<Member>();
+  });
+  return target;
+}
+
+// What the child's own list took, once more: nothing of it is believed.
+std::vector<host::ScrapeTarget> take_targets(Unpacker& given) {
+  std::vector<host::ScrapeTarget> targets;
+  for (std::uint32_t n = given.count(7 * sizeof(std::uint64_t)); n > 0; --n) {
+    host::ScrapeTarget target = take_target(given);
+    const bool known = std::any_of(targets.begin(), targets.end(), [&](const auto& other) { return other.name == target.name; });
+    if (given.ok() && !known && !target.name.empty() && targets.size() < host::kMaxTargets) targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+void take_series(Unpacker& given, host::ScrapedSeries& series) {
+  series.status = given.number<koord_status>();
+  series.change.subject = given.number<std::uint64_t>();
+  for (std::uint32_t n = given.count(2 * sizeof(std::uint64_t)); n > 0; --n) {
+    std::string name = take_text(given);
+    std::string value = take_text(given);
+    if (given.ok() && series.change.labels.size() < 2 * metric::kMaxOwnLabels) series.change.labels.emplace_back(std::move(name), std::move(value));
+  }
 }
 
 void take_sample(Unpacker& given, host::ScrapedSample& sample) {

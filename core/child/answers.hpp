@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/child/wire.hpp"
 #include "core/host/home.hpp"
@@ -14,9 +15,15 @@ namespace koord::child {
 // What every answer begins with.
 host::CallResult take_result(Unpacker& answer);
 
-// What a call gives back: url, each of map_metrics, each of map_samples, handle.
+// How a child packs one of its targets, and what the host reads of it.
+void add_target(Packer& out, const host::ScrapeTarget& target);
+host::ScrapeTarget take_target(Unpacker& given);
+
+// What a call gives back: url, targets, each of map_metrics, of map_series, of map_samples, handle.
 std::string take_text(Unpacker& given);
 void take_metric(Unpacker& given, host::ScrapedMetric& metric);
+std::vector<host::ScrapeTarget> take_targets(Unpacker& given);
+void take_series(Unpacker& given, host::ScrapedSeries& series);
 void take_sample(Unpacker& given, host::ScrapedSample& sample);
 void take_adjustments(Unpacker& given, const koord_hook_response& response);
 

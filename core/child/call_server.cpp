@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 
+#include "core/child/answers.hpp"
 #include "core/child/image.hpp"
 #include "core/host/hook_response.hpp"
 #include "core/host/in_process_home.hpp"
@@ -17,6 +18,24 @@ namespace {
 using host::CallResult;
 
 CallResult failed(koord_status status, std::string text) { return {.status = status, .text = std::move(text)}; }
+
+// The labels of one after the other, in one array.
+class LabelsOfMany {
+ public:
+  void add(const std::vector<koord_label>& labels) {
+    all_.insert(all_.end(), labels.begin(), labels.end());
+    ends_.push_back(all_.size());
+  }
+  // When all are added.
+  std::span<const koord_label> of(std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return std::span(all_).subspan(begin, ends_[i] - begin);
+  }
+
+ private:
+  std::vector<koord_label> all_;
+  std::vector<std::size_t> ends_;
+};
 
 }  // namespace
 
@@ -52,8 +71,12 @@ CallResult Tenant::call(Call call, Unpacker& in, UniqueFd fd, Packer& out) {
       out.add(std::string_view(url));
       return result;
     }
+    case Call::targets:
+      return targets(out);
     case Call::map_metrics:
       return map_metrics(in, out);
+    case Call::map_series:
+      return map_series(in, out);
     case Call::map_samples:
       return map_samples(in, out);
     case Call::handle:
@@ -103,28 +126,52 @@ CallResult Tenant::on_applied(Unpacker& in) {
   return home_->on_applied(results);
 }
 
+CallResult Tenant::targets(Packer& out) {
+  std::vector<host::ScrapeTarget> targets;
+  CallResult result = home_->targets(targets);
+  out.add(static_cast<std::uint32_t>(targets.size()));
+  for (const host::ScrapeTarget& target : targets) add_target(out, target);
+  return result;
+}
+
 CallResult Tenant::map_metrics(Unpacker& in, Packer& out) {
+  const std::string_view target = in.text();
   std::vector<host::ScrapedMetric> metrics(in.count(sizeof(std::uint64_t)));
   for (host::ScrapedMetric& metric : metrics) metric.name = in.text();
-  CallResult result = home_->map_metrics(metrics);
+  CallResult result = home_->map_metrics(target, metrics);
   for (const host::ScrapedMetric& metric : metrics)
     out.add(metric.status).add(std::string_view(metric.mapped));
   return result;
 }
 
+CallResult Tenant::map_series(Unpacker& in, Packer& out) {
+  const std::string_view target = in.text();
+  std::vector<host::ScrapedSeries> series(in.count(sizeof(std::uint64_t)));
+  LabelsOfMany labels;
+  for (host::ScrapedSeries& one : series) {
+    one.metric = in.text();
+    labels.add(in.labels());
+  }
+  for (std::size_t i = 0; i < series.size(); ++i) series[i].labels = labels.of(i);
+  CallResult result = home_->map_series(target, series);
+  for (const host::ScrapedSeries& one : series) {
+    out.add(one.status).add(one.change.subject).add(static_cast<std::uint32_t>(one.change.labels.size()));
+    for (const auto& [name, value] : one.change.labels) out.add(std::string_view(name)).add(std::string_view(value));
+  }
+  return result;
+}
+
 CallResult Tenant::map_samples(Unpacker& in, Packer& out) {
+  const std::string_view target = in.text();
   std::vector<host::ScrapedSample> samples(in.count(sizeof(std::uint64_t) + sizeof(double)));
-  std::vector<koord_label> labels;
-  std::vector<std::size_t> ends;  // of each sample's labels
+  LabelsOfMany labels;
   for (host::ScrapedSample& sample : samples) {
     sample.name = in.text();
-    for (const koord_label& label : in.labels()) labels.push_back(label);
+    labels.add(in.labels());
     sample.value = in.number<double>();
-    ends.push_back(labels.size());
   }
-  for (std::size_t i = 0, begin = 0; i < samples.size(); begin = ends[i++])
-    samples[i].labels = std::span(labels).subspan(begin, ends[i] - begin);
-  CallResult result = home_->map_samples(samples);
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i].labels = labels.of(i);
+  CallResult result = home_->map_samples(target, samples);
   for (const host::ScrapedSample& sample : samples) out.add(sample.status).add(sample.value);
   return result;
 }
@@ -170,6 +217,7 @@ void pack_classes(Packer& out, const std::vector<host::ClassInfo>& classes) {
     out.add(std::int64_t{info.period.count()}).add(info.stages);
     out.add(std::uint32_t{info.ticks}).add(std::uint32_t{info.runs}).add(std::uint32_t{info.takes_events});
     out.add(std::uint32_t{info.maps_metrics}).add(std::uint32_t{info.maps_samples});
+    out.add(std::uint32_t{info.maps_series}).add(std::uint32_t{info.has_targets});
   }
 }
 
@@ -186,6 +234,8 @@ Result<std::vector<host::ClassInfo>> unpack_classes(Unpacker& in) {
     info.takes_events = in.number<std::uint32_t>() != 0;
     info.maps_metrics = in.number<std::uint32_t>() != 0;
     info.maps_samples = in.number<std::uint32_t>() != 0;
+    info.maps_series = in.number<std::uint32_t>() != 0;
+    info.has_targets = in.number<std::uint32_t>() != 0;
   }
   if (!in.complete()) return invalid("the child's description of its plugin makes no sense");
   return classes;

@@ -30,7 +30,9 @@ class Tenant {
   host::CallResult create(Unpacker& in);
   host::CallResult run(UniqueFd stop);
   host::CallResult on_applied(Unpacker& in);
+  host::CallResult targets(Packer& out);
   host::CallResult map_metrics(Unpacker& in, Packer& out);
+  host::CallResult map_series(Unpacker& in, Packer& out);
   host::CallResult map_samples(Unpacker& in, Packer& out);
   host::CallResult handle(Unpacker& in, Packer& out);
 

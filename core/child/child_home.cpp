@@ -103,15 +103,32 @@ class ChildHome final : public host::Home {
     return call(request(Call::url), [&](Unpacker& given) { url = take_text(given); });
   }
 
-  CallResult map_metrics(std::span<host::ScrapedMetric> metrics) override {
+  CallResult targets(std::vector<host::ScrapeTarget>& targets) override {
+    std::vector<host::ScrapeTarget> found;
+    CallResult result = call(request(Call::targets), [&](Unpacker& given) { found = take_targets(given); });
+    if (result.ok()) targets = std::move(found);
+    return result;
+  }
+
+  CallResult map_metrics(std::string_view target, std::span<host::ScrapedMetric> metrics) override {
     return call_in_parts(
-        Call::map_metrics, metrics, [](Packer& out, const host::ScrapedMetric& metric) { out.add(metric.name); },
+        Call::map_metrics, target, metrics, [](Packer& out, const host::ScrapedMetric& metric) { out.add(metric.name); },
         take_metric);
   }
 
-  CallResult map_samples(std::span<host::ScrapedSample> samples) override {
+  CallResult map_series(std::string_view target, std::span<host::ScrapedSeries> series) override {
     return call_in_parts(
-        Call::map_samples, samples,
+        Call::map_series, target, series,
+        [](Packer& out, const host::ScrapedSeries& one) {
+          out.add(one.metric);
+          out.add(one.labels);
+        },
+        take_series);
+  }
+
+  CallResult map_samples(std::string_view target, std::span<host::ScrapedSample> samples) override {
+    return call_in_parts(
+        Call::map_samples, target, samples,
         [](Packer& out, const host::ScrapedSample& sample) {
           out.add(sample.name);
           out.add(sample.labels);
@@ -170,14 +187,14 @@ class ChildHome final : public host::Home {
 
   // One call for as many items as go into a message.
   template <class Item, class Add, class Take>
-  CallResult call_in_parts(Call call, std::span<Item> items, Add add, Take take) {
+  CallResult call_in_parts(Call call, std::string_view target, std::span<Item> items, Add add, Take take) {
     CallResult all;
     for (std::size_t begin = 0, end = 0; begin < items.size() && all.ok(); begin = end) {
       Packer body;
       while (end < items.size() && body.bytes().size() < kPartBytes) add(body, items[end++]);
       auto part = items.subspan(begin, end - begin);
       Packer message = request(call);
-      message.add(static_cast<std::uint32_t>(part.size())).append(body);
+      message.add(target).add(static_cast<std::uint32_t>(part.size())).append(body);
       CallResult one = this->call(message, [&](Unpacker& given) {
         for (Item& item : part) take(given, item);
       });

@@ -27,8 +27,10 @@ enum class Call : std::uint32_t {
   evaluate,    // now, deadline
   on_applied,  // n results
   url,         // → url
-  map_metrics,  // n names → n (status, its name)
-  map_samples,  // n (name, n labels, value) → n (status, value)
+  targets,     // → n (name, url, files, limits)
+  map_metrics,  // target, n names → n (status, its name)
+  map_series,   // target, n (metric, n labels) → n (status, subject, n labels)
+  map_samples,  // target, n (name, n labels, value) → n (status, value)
   handle,      // request → n (field, value), whether it rejects and why
   stop,
   destroy,

@@ -58,6 +58,7 @@ class Document {
   std::span<const Label> labels(const Sample& sample) const {
     return std::span(labels_).subspan(sample.first_label, sample.n_labels);
   }
+  std::size_t label_count() const { return labels_.size(); }  // of all samples
   const Histogram& histogram(const Sample& sample) const { return histograms_[sample.histogram]; }
 
   // Histograms that make no sense, and why the first one does not.

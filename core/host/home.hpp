@@ -19,6 +19,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/linux_capability.hpp"
 #include "core/base/result.hpp"
+#include "core/host/scrape_target.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::host {
@@ -56,6 +57,13 @@ struct ScrapedSample {
   bool dropped() const { return status != KOORD_OK; }
 };
 
+struct ScrapedSeries {
+  std::string_view metric;  // as the endpoint has it
+  std::span<const koord_label> labels;
+  SeriesChange change = {};
+  koord_status status = KOORD_OK;  // KOORD_E_AGAIN: not this time
+};
+
 // What one class of a plugin says of itself, in plain values.
 struct ClassInfo {
   std::string kind;  // "koord.advisor/1" …
@@ -68,6 +76,8 @@ struct ClassInfo {
   bool takes_events = false;  // has on_event()
   bool maps_metrics = false;  // has map_metric()
   bool maps_samples = false;  // has map_sample()
+  bool maps_series = false;   // has map_series()
+  bool has_targets = false;   // has targets(), and is asked that in place of url()
 
   bool is_advisor() const { return kind == "koord.advisor/1" || is_scraped_for(); }
   // The host scrapes for it, each period.
@@ -104,9 +114,12 @@ class Home {
 
   // [strand] Of external advisors.
   virtual CallResult url(std::string& url) = 0;
-  // The calls of a whole scrape: map_metric() and map_sample() for each. KOORD_OK, whatever was dropped; a panic ends them.
-  virtual CallResult map_metrics(std::span<ScrapedMetric> metrics) = 0;
-  virtual CallResult map_samples(std::span<ScrapedSample> samples) = 0;
+  virtual CallResult targets(std::vector<ScrapeTarget>& targets) = 0;
+  // The calls of a whole scrape: on_target(), unless the name is empty, then map_metric(), map_series() or map_sample() for
+  // each. KOORD_OK, whatever was dropped; a panic ends them.
+  virtual CallResult map_metrics(std::string_view target, std::span<ScrapedMetric> metrics) = 0;
+  virtual CallResult map_series(std::string_view target, std::span<ScrapedSeries> series) = 0;
+  virtual CallResult map_samples(std::string_view target, std::span<ScrapedSample> samples) = 0;
 
   // [any] Of runtime hooks; between init() and destroy().
   virtual CallResult handle(const koord_hook_request& request, const koord_hook_response& response) = 0;

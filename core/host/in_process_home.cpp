@@ -101,9 +101,19 @@ class InProcessHome final : public Home {
     return result.ok() && need > text.size() ? too_long("url", need, kMaxUrl) : result;
   }
 
-  CallResult map_metrics(std::span<ScrapedMetric> metrics) override {
+  CallResult targets(std::vector<ScrapeTarget>& targets) override {
+    const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
+    if (!has(table, &koord_external_advisor::targets)) return not_of_this_kind("targets");
+    TargetList list(context_.host());
+    CallResult result = call("targets", [&] { return table->targets(self_, list.table()); });
+    if (result.ok()) targets = list.take();
+    return result;
+  }
+
+  CallResult map_metrics(std::string_view target, std::span<ScrapedMetric> metrics) override {
     const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
     if (!has(table, &koord_external_advisor::map_metric)) return {};
+    if (CallResult told = tell_target(*table, target); !told.ok()) return told;
     std::string text(kMaxName, '\0');
     std::uint64_t need = 0;
     CallResult result = call("map_metric", [&]() -> koord_status {
@@ -119,9 +129,27 @@ class InProcessHome final : public Home {
     return result;
   }
 
-  CallResult map_samples(std::span<ScrapedSample> samples) override {
+  CallResult map_series(std::string_view target, std::span<ScrapedSeries> series) override {
+    const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
+    if (!has(table, &koord_external_advisor::map_series)) return {};
+    if (CallResult told = tell_target(*table, target); !told.ok()) return told;
+    SeriesMap map(context_.host());
+    return call("map_series", [&]() -> koord_status {
+      for (ScrapedSeries& one : series) {
+        koord_status status = table->map_series(self_, as_str(one.metric), one.labels.data(),
+                                                static_cast<std::uint32_t>(one.labels.size()), sizeof(koord_label), map.table());
+        if (ends_the_scrape(status)) return status;
+        one.status = status;
+        one.change = map.take();
+      }
+      return KOORD_OK;
+    });
+  }
+
+  CallResult map_samples(std::string_view target, std::span<ScrapedSample> samples) override {
     const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
     if (!has(table, &koord_external_advisor::map_sample)) return {};
+    if (CallResult told = tell_target(*table, target); !told.ok()) return told;
     return call("map_sample", [&]() -> koord_status {
       for (ScrapedSample& sample : samples) {
         koord_status status = table->map_sample(self_, as_str(sample.name), sample.labels.data(),
@@ -149,6 +177,11 @@ class InProcessHome final : public Home {
   template <class Table>
   const Table* as(std::string_view kind) const {
     return info_.kind == kind ? reinterpret_cast<const Table*>(class_.vtable) : nullptr;
+  }
+
+  CallResult tell_target(const koord_external_advisor& table, std::string_view target) {
+    if (target.empty() || !has(&table, &koord_external_advisor::on_target)) return {};
+    return call("on_target", [&] { return table.on_target(self_, as_str(target)); });
   }
 
   template <class F>

@@ -263,12 +263,16 @@ InstanceStatus Instance::status() const {
                         .name = info_.name,
                         .state = state_,
                         .reason = reason_,
-                        .scrape = scrape_,
+                        .scrape_count = scrape_count_,
+                        .scrape_failures = scrape_failures_,
                         .process = process_,
                         .refused_configs = refused_configs_};
   record_.fill(status);
   status.ticking = tick_queued_;
-  if (status.reason.empty()) status.reason = scrape_.problem;
+  for (const auto& [name, scrape] : scrapes_) {
+    status.scrapes.push_back(scrape);
+    if (status.reason.empty()) status.reason = scrape.problem;
+  }
   if (life_ != nullptr) status.counts.cpu += life_->run_cpu();
   return status;
 }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,11 +28,9 @@
 #include "core/knob/plan_sink.hpp"
 #include "core/state/snapshot.hpp"
 
-namespace koord::http {
-struct Location;
-}
-
 namespace koord::host {
+
+struct TargetScrape;
 
 // What the host decided for an instance.
 struct InstanceSettings {
@@ -56,6 +55,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
     event::WorkerPool* hook_pool = nullptr;  // for handle(), which waits for nothing else; nullptr: as the rest
     const Clock& clock;
     knob::PlanSink& plans;
+    bool may_read_files = false;  // what it has scraped may be a file of the host, or need one
     // Told of each change of state, without a lock, on the thread that made it: it posts and returns.
     std::function<void(PluginState)> on_change;
     // The same for what status() tells of a state that stays.
@@ -127,11 +127,16 @@ class Instance : public std::enable_shared_from_this<Instance> {
   CallResult call(const char* name, F&& f);
   void begin();
   bool bring_up(Life& life);
-  void ask_url(Life& life);
   void prepare_scrapes(Life& life);
-  void begin_scrape(const std::shared_ptr<Life>& life, Duration deadline);
-  void take_scrape();
-  void scrape_ended(Life& life, const Result<ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes);
+  void ask_targets(Life& life);
+  void set_targets(Life& life, const std::vector<ScrapeTarget>& targets);
+  ScrapedMetrics::Mapping mapping_of(Life& life, const std::string& target);
+  void scrape_anew(Life& life);
+  void begin_scrapes(const std::shared_ptr<Life>& life);
+  void begin_waiting(const std::shared_ptr<Life>& life);
+  void take_scrapes();
+  void forget_asking();
+  void scrape_ended(Life& life, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes);
   void do_tick();
   CallResult call_tick(Life& life, Time now, Time deadline);
   void deliver_events();
@@ -143,7 +148,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void conclude(Ending ending);
 
   // [the fetcher's thread]
-  void fetch(Life& life, const http::Location& location, Duration timeout);
+  void fetch(Life& life, TargetScrape& known);
 
   void start_run_thread(const std::shared_ptr<Life>& life);
   void run_returned(Life& life, const CallResult& result);
@@ -160,7 +165,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
   std::optional<Ending> ending_;
   CallRecord record_;
   std::shared_ptr<Life> life_;
-  ScrapeStatus scrape_;
+  std::map<std::string, ScrapeStatus> scrapes_;  // by target
+  std::uint64_t scrape_count_ = 0, scrape_failures_ = 0;
   int process_ = 0;
   bool tick_queued_ = false;
   std::uint32_t changed_parts_ = 0;  // to be delivered

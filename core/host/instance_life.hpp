@@ -9,16 +9,14 @@
 #include <cstdint>
 #include <ctime>
 #include <memory>
-#include <optional>
 #include <thread>
+#include <vector>
 
-#include "core/exposition/document.hpp"
 #include "core/host/home.hpp"
 #include "core/host/instance.hpp"
 #include "core/host/plugin_context.hpp"
-#include "core/host/scraped_metrics.hpp"
+#include "core/host/scraped_definitions.hpp"
 #include "core/host/stop_signal.hpp"
-#include "core/http/location.hpp"
 
 namespace koord::host {
 
@@ -30,16 +28,14 @@ struct Instance::Life {
   StopSignal stop;
 
   // Of an external advisor; on the strand.
-  std::unique_ptr<ScrapedMetrics> scraped_metrics;
-  Result<http::Location> location = invalid("url() was not asked yet");
-  std::thread fetcher;  // of one scrape; the endpoint may be slow, and the strand has other things to do
-  std::chrono::steady_clock::time_point scrape_began;
+  std::unique_ptr<ScrapedDefinitions> definitions;
+  std::vector<std::shared_ptr<TargetScrape>> targets;  // use the definitions
+  Result<void> asked = invalid("it was not asked yet");
 
   // With the instance's lock held.
   std::thread runner;        // for run()
   bool runs = false;         // run() has not returned
   bool run_awaited = false;  // when it has, the life is finished
-  std::optional<Result<exposition::Document>> fetched;
 
   static std::uint64_t next_number() {
     static std::atomic<std::uint64_t> last = 0;

@@ -11,6 +11,7 @@
 #include "core/host/instance.hpp"
 #include "core/host/instance_life.hpp"
 #include "core/host/intent_results.hpp"
+#include "core/host/target_scrape.hpp"
 
 namespace koord::host {
 namespace {
@@ -85,7 +86,12 @@ void Instance::do_tick() {
     if (!tick_queued_) return;
     deadline = settings_.deadline;
   }
-  if (info_.is_scraped_for()) return begin_scrape(life, deadline);
+  if (info_.is_scraped_for()) {
+    begin_scrapes(life);
+    std::lock_guard lock(mutex_);
+    tick_queued_ = false;
+    return;
+  }
   Time now = parts_.clock.now();
   CallResult result = call_tick(*life, now, now + deadline);
   bool struck_out;
@@ -187,7 +193,7 @@ void Instance::offer_config(Life& life, std::string config_json) {
   }
   parts_.on_news();
   if (!result.ok()) return;
-  if (info_.is_scraped_for()) ask_url(life);
+  if (info_.is_scraped_for()) scrape_anew(life);
 }
 
 void Instance::wind_up() {
@@ -214,7 +220,8 @@ void Instance::finish() {
     life->run_awaited = false;
   }
   if (runner.joinable()) runner.join();
-  if (life->fetcher.joinable()) life->fetcher.join();  // the stop signal cuts its exchange off
+  for (const auto& target : life->targets)
+    if (target->in_flight()) target->fetcher.join();  // the stop signal cuts its exchange off
   if (life->home != nullptr) call("destroy", [&] { return life->home->destroy(); });
   conclude({PluginState::stopped, {}});
 }
@@ -234,8 +241,7 @@ void Instance::conclude(Ending ending) {
     reason_ = std::move(ending.reason);
     tick_queued_ = false;
     results_.clear();
-    scrape_.url.clear();
-    scrape_.problem.clear();
+    scrapes_.clear();
     process_ = 0;
   }
   parts_.on_change(ending.state);

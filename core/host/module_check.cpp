@@ -74,7 +74,9 @@ Result<void> check_advisor(const koord_lifecycle& table, ClassInfo& info) {
 
 Result<void> check_external_advisor(const koord_lifecycle& table, ClassInfo& info) {
   const auto& advisor = reinterpret_cast<const koord_external_advisor&>(table);
-  if (!has(&advisor, &koord_external_advisor::url)) return missing("url()");
+  info.has_targets = has(&advisor, &koord_external_advisor::targets);
+  if (!info.has_targets && !has(&advisor, &koord_external_advisor::url)) return unlike("external advisor", "url() or targets()", "neither");
+  info.maps_series = has(&advisor, &koord_external_advisor::map_series);
   info.maps_metrics = has(&advisor, &koord_external_advisor::map_metric);
   info.maps_samples = has(&advisor, &koord_external_advisor::map_sample);
   return {};

@@ -58,11 +58,14 @@ PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
 void PluginMetrics::update_scrapes(Of& metrics, const PluginStatus& plugin) {
   ScrapeStatus all;
   for (const InstanceStatus& instance : plugin.instances) {
-    all.scrapes += instance.scrape.scrapes;
-    all.failures += instance.scrape.failures;
-    all.taken += instance.scrape.taken;
-    all.left_out += instance.scrape.left_out;
-    all.duration = std::max(all.duration, instance.scrape.duration);
+    all.scrapes += instance.scrape_count;
+    all.failures += instance.scrape_failures;
+    for (const ScrapeStatus& scrape : instance.scrapes) {
+      all.taken += scrape.taken;
+      all.dropped += scrape.dropped;
+      all.left_out += scrape.left_out;
+      all.duration = std::max(all.duration, scrape.duration);
+    }
   }
   if (all.scrapes == 0) return;
   if (!std::exchange(metrics.scrapes, true)) {
@@ -71,6 +74,7 @@ void PluginMetrics::update_scrapes(Of& metrics, const PluginStatus& plugin) {
     metrics.scrape_failures = metrics_.counter("plugin_scrape_failures_total", "Scrapes that gave nothing.", labels);
     metrics.scrape_seconds = metrics_.gauge("plugin_scrape_seconds", "Time of the last scrape.", labels);
     metrics.scraped_samples = metrics_.gauge("plugin_scraped_samples", "Samples taken from the last good scrape.", labels);
+    metrics.dropped_samples = metrics_.gauge("plugin_scrape_dropped_samples", "Samples of the last good scrape that the plugin left out.", labels);
     metrics.left_out_samples =
         metrics_.gauge("plugin_scrape_left_out_samples", "Samples of the last good scrape that the host could not take.", labels);
   }
@@ -78,6 +82,7 @@ void PluginMetrics::update_scrapes(Of& metrics, const PluginStatus& plugin) {
   raise_to(metrics.scrape_failures, static_cast<double>(all.failures));
   metrics.scrape_seconds.set(seconds(all.duration));
   metrics.scraped_samples.set(static_cast<double>(all.taken));
+  metrics.dropped_samples.set(static_cast<double>(all.dropped));
   metrics.left_out_samples.set(static_cast<double>(all.left_out));
 }
 

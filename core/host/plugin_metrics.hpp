@@ -28,7 +28,7 @@ class PluginMetrics {
     metric::HostGauge cpu, cpu_limit, memory, memory_limit, series_limit, tick_deadline, slowdown;
     bool scrapes = false;  // those of external advisors alone
     metric::HostCounter scrape_count, scrape_failures;
-    metric::HostGauge scrape_seconds, scraped_samples, left_out_samples;
+    metric::HostGauge scrape_seconds, scraped_samples, dropped_samples, left_out_samples;
   };
   Of& of(const std::string& plugin);
   void update_scrapes(Of& metrics, const PluginStatus& plugin);

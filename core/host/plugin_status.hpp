@@ -44,6 +44,7 @@ struct CallCounts {
 
 // How an external advisor's endpoint does.
 struct ScrapeStatus {
+  std::string target;             // its name; empty: it is the only one
   std::string url;                // empty: none was given yet
   std::uint64_t scrapes = 0;
   std::uint64_t failures = 0;
@@ -67,7 +68,9 @@ struct InstanceStatus {
   CallCounts counts;
   std::string last_error;    // call, status and text of the last call that failed
   Duration last_duration{};  // of the last tick
-  ScrapeStatus scrape;       // of an external advisor
+  std::vector<ScrapeStatus> scrapes;  // of an external advisor, each of its endpoints
+  std::uint64_t scrape_count = 0;     // of all endpoints that there were
+  std::uint64_t scrape_failures = 0;
   int process = 0;           // it lives in; 0: the agent's
   std::uint64_t refused_configs = 0;  // times that on_event() refused a configuration
 };

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/scrape.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
 #include "core/http/client.hpp"
+#include "core/http/location.hpp"
 
 namespace koord::host {
 namespace {
@@ -12,20 +19,68 @@ namespace {
 // Units are told in OpenMetrics alone, so that is what we would like best.
 constexpr const char* kAccept =
     "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
+constexpr std::size_t kMaxToken = 64 << 10;
 
-}  // namespace
+std::size_t limit_of(std::uint64_t wanted, std::size_t usual, std::size_t most) {
+  return wanted == 0 ? usual : static_cast<std::size_t>(std::min<std::uint64_t>(wanted, most));
+}
 
-Result<exposition::Document> scrape(const http::Location& location, const ScrapeLimits& limits) {
+// A pipe would block, and a device never ends.
+Result<std::string> read_regular_file(const std::string& path, std::size_t max_bytes) {
+  const UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status;
+  if (::fstat(fd.get(), &status) != 0) return system_error(errno, "'" + path + "'");
+  if (!S_ISREG(status.st_mode)) return invalid("'" + path + "': found no regular file, expected one");
+  return read_all(fd.get(), path, max_bytes);
+}
+
+// Read for each scrape: tokens of service accounts change every hour.
+Result<std::string> authorization_of(const std::string& token_file) {
+  const std::string content = TRY(read_regular_file(token_file, kMaxToken));
+  const std::string_view token = trim(content);
+  const bool is_token = !token.empty() && std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  if (!is_token) return invalid("'" + token_file + "': found no token, expected one line of printable characters");
+  return "Bearer " + std::string(token);
+}
+
+struct Text {
+  std::string what, body;
+  exposition::Syntax syntax = exposition::Syntax::text;
+};
+
+Result<Text> text_of_file(const ScrapeTarget& target) {
+  const std::string path = target.url.substr(kFileScheme.size());
+  return Text{"'" + path + "'", TRY(read_regular_file(path, limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody)))};
+}
+
+Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& limits) {
+  const http::Location location = TRY(http::parse_location(target.url));
   http::ClientOptions options{.timeout = limits.timeout,
                               .headers = {{"Host", location.host}, {"Accept", kAccept}, {"User-Agent", "koordetector"}},
-                              .max_body = limits.max_body,
+                              .max_body = limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody),
                               .cancel_fd = limits.stop_fd};
+  if (!target.token_file.empty()) options.headers.emplace_back("Authorization", TRY(authorization_of(target.token_file)));
+  if (location.tls)
+    options.tls = {.ca_file = target.ca_file,
+                   .certificate_file = target.certificate_file,
+                   .key_file = target.key_file,
+                   .server_name = target.server_name.empty() ? location.server_name() : target.server_name};
   http::ClientResponse response = TRY(http::get(location.endpoint, location.target, options));
   const std::string what = "'" + location.endpoint + "': '" + location.target + "'";
   if (response.status != 200) return invalid(what + ": found status " + std::to_string(response.status) + ", expected 200");
-  exposition::Syntax syntax = exposition::syntax_of(response.header("Content-Type").value_or(""));
-  auto document = exposition::Document::read(std::move(response.body), syntax);
-  if (!document) return std::move(document).error().context(what);
+  return Text{what, std::move(response.body), exposition::syntax_of(response.header("Content-Type").value_or(""))};
+}
+
+}  // namespace
+
+Result<exposition::Document> scrape(const ScrapeTarget& target, const ScrapeLimits& limits) {
+  if (target.reads_files() && !limits.may_read_files)
+    return invalid("'" + target.url + "': found a file of the host, expected that of plugins of plugins.ownDirectories alone");
+  Text text = TRY(target.url.starts_with(kFileScheme) ? text_of_file(target) : text_of_endpoint(target, limits));
+  exposition::DocumentLimits most;
+  most.samples = limit_of(target.max_samples, most.samples, kMostMaxSamples);
+  auto document = exposition::Document::read(std::move(text.body), text.syntax, most);
+  if (!document) return std::move(document).error().context(text.what);
   return document;
 }
 

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// One scrape: asks another program for its metrics and reads what it answers. Blocks, for a thread that may. [any thread]
+// One scrape: asks another program for its metrics, or a file, and reads what it answers. Blocks, for a thread that may.
+// [any thread]
 #pragma once
-
-#include <cstddef>
 
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/exposition/document.hpp"
-#include "core/http/location.hpp"
+#include "core/host/scrape_target.hpp"
 
 namespace koord::host {
 
+inline constexpr std::size_t kDefaultMaxBody = 16 << 20;
+inline constexpr std::size_t kMostMaxBody = 64 << 20;      // whatever a target says
+inline constexpr std::size_t kMostMaxSamples = 1'000'000;  // the same
+
 struct ScrapeLimits {
   Duration timeout = std::chrono::seconds(1);  // for everything together
-  std::size_t max_body = 16 << 20;
   int stop_fd = -1;  // readable: the scrape is not wanted any more
+  bool may_read_files = false;  // files that the target names
 };
 
 // An error says what was asked, what was found and what was expected; nothing of the answer is given then.
-Result<exposition::Document> scrape(const http::Location& location, const ScrapeLimits& limits);
+Result<exposition::Document> scrape(const ScrapeTarget& target, const ScrapeLimits& limits);
 
 }  // namespace koord::host

@@ -15,36 +15,10 @@ using exposition::Document;
 using exposition::Kind;
 using exposition::Sample;
 
-constexpr double kMaxSteps = 4611686018427387904.0;  // 2^62, the registry's
 // Definitions stay as long as the plugin runs, so that names must not come and go.
 constexpr std::size_t kMaxMetrics = 10'000;
-constexpr double kDoubleSteps = 4503599627370496.0;  // 2^52
-
-metric::Type type_of(Kind kind) {
-  switch (kind) {
-    case Kind::counter:
-      return metric::Type::counter;
-    case Kind::histogram:
-      return metric::Type::histogram;
-    default:
-      return metric::Type::gauge;
-  }
-}
 
 bool is_histogram(const Sample& sample) { return sample.histogram != Sample::kNoHistogram; }
-
-std::string_view without_total(std::string_view name) {
-  constexpr std::string_view kTotal = "_total";
-  return name.ends_with(kTotal) ? name.substr(0, name.size() - kTotal.size()) : name;
-}
-
-std::string unit_of(const exposition::Metric& metric) {
-  if (!metric.unit.empty()) return std::string(metric.unit);
-  for (std::string_view unit : {"seconds", "bytes"}) {
-    if (without_total(metric.name).ends_with(unit)) return std::string(unit);
-  }
-  return {};
-}
 
 // What a label is called here: names that the host sets itself get Prometheus' prefix for such a case.
 std::string own_name(std::string_view name) {
@@ -78,17 +52,9 @@ std::vector<ScrapedMetrics::Seen> ScrapedMetrics::look_over(const Document& docu
   return seen;
 }
 
-double scraped_resolution(std::string_view name, Kind kind, double largest) {
-  name = without_total(name);
-  double resolution = kind == Kind::counter ? 1e-3 : 1e-6;
-  if (name.ends_with("seconds")) resolution = kind == Kind::gauge ? 1e-9 : 1e-6;
-  if (name.ends_with("bytes")) resolution = 1;
-  while (largest > resolution * kDoubleSteps) resolution *= 10;
-  return resolution;
-}
-
-ScrapedMetrics::ScrapedMetrics(metric::Registry& registry, std::string owner, Mapping mapping)
-    : registry_(registry), owner_(std::move(owner)), mapping_(std::move(mapping)) {}
+ScrapedMetrics::ScrapedMetrics(metric::Registry& registry, ScrapedDefinitions& definitions, std::string owner, Mapping mapping,
+                               std::size_t max_series)
+    : registry_(registry), definitions_(definitions), owner_(std::move(owner)), mapping_(std::move(mapping)), max_series_(max_series) {}
 
 void ScrapedMetrics::leave_out(const std::string& why) {
   if (outcome_.left_out++ == 0) outcome_.left_out_because = why;
@@ -97,10 +63,13 @@ void ScrapedMetrics::leave_out(const std::string& why) {
 Result<ScrapedMetrics::Outcome> ScrapedMetrics::take(const Document& document, Time time) {
   ++scrape_;
   outcome_ = {.left_out = document.left_out(), .left_out_because = document.left_out_because()};
+  forget_ended_subjects();
   TRY(meet_metrics(document));
   pick(document);
-  TRY(map_picked(document));
-  TRY(find_series());
+  find_series();
+  TRY(map_series(document));
+  TRY(map_samples(document));
+  TRY(check_budget());
   end_vanished();
   begin_series(document);
   TRY(record(document, time));
@@ -132,30 +101,20 @@ Result<void> ScrapedMetrics::meet_metrics(const Document& document) {
   for (std::size_t i = 0; i < strangers.size(); ++i) {
     // A name that comes twice, as two kinds, is known by the first.
     auto [entry, fresh] = metrics_.try_emplace(std::string(asked[i].name));
-    by_index_[strangers[i]] = &entry->second;
+    Known& known = entry->second;
+    by_index_[strangers[i]] = &known;
     if (!fresh) continue;
-    entry->second.kind = document.metrics()[strangers[i]].kind;
-    entry->second.dropped = asked[i].dropped();
-    if (!asked[i].dropped()) define(entry->second, document.metrics()[strangers[i]], seen[strangers[i]], asked[i].mapped);
+    const exposition::Metric& metric = document.metrics()[strangers[i]];
+    known.kind = metric.kind;
+    known.dropped = asked[i].dropped();
+    if (known.dropped) continue;
+    auto definition = definitions_.define(asked[i].mapped, metric, seen[strangers[i]].largest, seen[strangers[i]].histogram);
+    if (definition)
+      known.definition = *definition;
+    else
+      known.refusal = definition.error().message();
   }
   return {};
-}
-
-void ScrapedMetrics::define(Known& known, const exposition::Metric& metric, const Seen& seen, const std::string& name) {
-  metric::Desc desc{.name = name,
-                    .unit = unit_of(metric),
-                    .help = std::string(metric.help),
-                    .type = type_of(metric.kind),
-                    .resolution = scraped_resolution(metric.name, metric.kind, seen.largest),
-                    .bounds = {}};
-  if (seen.histogram != nullptr) desc.bounds = seen.histogram->bounds;
-  known.bounds = desc.bounds;
-  known.max_value = desc.resolution * kMaxSteps;
-  Result<std::uint32_t> id = registry_.define(owner_, desc);
-  if (id)
-    known.id = *id;
-  else
-    known.refusal = id.error().message();
 }
 
 void ScrapedMetrics::pick(const Document& document) {
@@ -170,18 +129,70 @@ void ScrapedMetrics::pick(const Document& document) {
   }
 }
 
-Result<void> ScrapedMetrics::map_picked(const Document& document) {
+// Finds the series of each sample; a second sample of one series is left out.
+void ScrapedMetrics::find_series() {
+  std::erase_if(picked_, [this](Picked& picked) {
+    auto& series = picked.metric->series;
+    auto found = series.find(picked.sample->series);
+    if (found == series.end()) found = series.emplace(std::string(picked.sample->series), Live{}).first;
+    picked.live = &found->second;
+    if (std::exchange(found->second.met, scrape_) != scrape_) return false;
+    leave_out("series '" + std::string(picked.sample->series) + "': found it twice, expected it once");
+    return true;
+  });
+}
+
+// The registry has ended the series of a pod or container that is no more; the plugin is asked anew.
+void ScrapedMetrics::forget_ended_subjects() {
+  std::erase_if(subjects_, [this](std::uint64_t handle) {
+    if (mapping_.subject(handle)) return false;
+    for (auto& [name, known] : metrics_) {
+      for (auto& [text, live] : known.series) {
+        if (live.change.subject != handle || !live.is_mapped) continue;
+        if (live.id != 0) --live_;
+        live = Live{.met = live.met};
+      }
+    }
+    return true;
+  });
+}
+
+std::span<const koord_label> ScrapedMetrics::abi_labels(const Document& document, const Picked& picked) {
+  for (const exposition::Label& label : document.labels(*picked.sample)) labels_.push_back({to_abi(label.name), to_abi(label.value)});
+  return std::span(labels_).last(picked.sample->n_labels);
+}
+
+Result<void> ScrapedMetrics::map_series(const Document& document) {
+  std::vector<ScrapedSeries> asked;
+  std::vector<Live*> strangers;
+  labels_.clear();
+  labels_.reserve(document.label_count());  // spans into it stay
+  for (const Picked& picked : picked_) {
+    if (!mapping_.series || picked.live->is_mapped) continue;
+    asked.push_back({.metric = document.metrics()[picked.sample->metric].name, .labels = abi_labels(document, picked)});
+    strangers.push_back(picked.live);
+  }
+  if (!asked.empty()) {
+    CallResult result = mapping_.series(asked);
+    outcome_.wall += result.wall;
+    if (!result.ok()) return invalid("map_series(): " + describe(result));
+  }
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    strangers[i]->is_mapped = asked[i].status != KOORD_E_AGAIN;
+    strangers[i]->is_dropped = asked[i].status != KOORD_OK;
+    strangers[i]->change = std::move(asked[i].change);
+  }
+  outcome_.dropped += std::erase_if(picked_, [](const Picked& picked) { return picked.live->is_dropped; });
+  return {};
+}
+
+Result<void> ScrapedMetrics::map_samples(const Document& document) {
   if (mapping_.samples && !picked_.empty()) {
     labels_.clear();
+    labels_.reserve(document.label_count());
     asked_.clear();
-    for (const Picked& picked : picked_) {
-      for (const exposition::Label& label : document.labels(*picked.sample)) labels_.push_back({to_abi(label.name), to_abi(label.value)});
-    }
-    const koord_label* at = labels_.data();
-    for (const Picked& picked : picked_) {
-      asked_.push_back({.name = document.metrics()[picked.sample->metric].name, .labels = {at, picked.sample->n_labels}, .value = picked.value});
-      at += picked.sample->n_labels;
-    }
+    for (const Picked& picked : picked_)
+      asked_.push_back({.name = document.metrics()[picked.sample->metric].name, .labels = abi_labels(document, picked), .value = picked.value});
     CallResult result = mapping_.samples(asked_);
     outcome_.wall += result.wall;
     if (!result.ok()) return invalid("map_sample(): " + describe(result));
@@ -198,6 +209,7 @@ Result<void> ScrapedMetrics::map_picked(const Document& document) {
     }
   }
   picked_.resize(kept);
+  for (Picked& picked : picked_) picked.live->recorded = scrape_;
   return {};
 }
 
@@ -208,60 +220,75 @@ std::string ScrapedMetrics::refusal_of(const Document& document, const Picked& p
   const std::string of = "metric '" + std::string(metric.name) + "': ";
   if (!known.refusal.empty()) return known.refusal;
   if (known.kind != metric.kind) return of + "found another type than before, expected one";
+  const double max_value = known.definition->max_value;
   if (known.kind == Kind::histogram) {
     const exposition::Histogram& histogram = document.histogram(*picked.sample);
-    if (histogram.bounds != known.bounds) return of + "found other bounds than before, expected the same for all its series";
-    return std::abs(histogram.sum) > known.max_value ? of + "found a sum beyond 2^62 times its resolution" : std::string();
+    if (histogram.bounds != known.definition->bounds) return of + "found other bounds than before, expected the same for all its series";
+    return std::abs(histogram.sum) > max_value ? of + "found a sum beyond 2^62 times its resolution" : std::string();
   }
   if (known.kind == Kind::counter && picked.value < 0) return of + "found a negative value, expected a counter's";
-  return std::abs(picked.value) > known.max_value ? of + "found a value beyond 2^62 times its resolution" : std::string();
+  return std::abs(picked.value) > max_value ? of + "found a value beyond 2^62 times its resolution" : std::string();
 }
 
-// Finds the series of each sample; a second sample of one series is left out.
-Result<void> ScrapedMetrics::find_series() {
-  std::size_t kept = 0;
-  for (Picked& picked : picked_) {
-    auto& series = picked.metric->series;
-    auto found = series.find(picked.sample->series);
-    if (found == series.end()) found = series.emplace(std::string(picked.sample->series), Live{}).first;
-    if (found->second.scrape == scrape_) {
-      leave_out("series '" + std::string(picked.sample->series) + "': found it twice, expected it once");
-      continue;
-    }
-    found->second.scrape = scrape_;
-    picked.live = &found->second;
-    picked_[kept++] = picked;
-  }
-  picked_.resize(kept);
+Result<void> ScrapedMetrics::check_budget() {
   const std::size_t others = registry_.live_series(owner_) - std::min(live_, registry_.live_series(owner_));
   const std::size_t budget = registry_.budget(owner_);
-  if (picked_.size() + others <= budget) return {};
+  std::string why;
+  if (picked_.size() + others > budget)
+    why = "found " + std::to_string(picked_.size() + others) + " series, expected at most " + std::to_string(budget) + " (maxSeries)";
+  else if (picked_.size() > max_series_)
+    why = "found " + std::to_string(picked_.size()) + " series, expected at most " + std::to_string(max_series_);
+  if (why.empty()) return {};
   // What was met just now has no series yet and must not look as if it had been there.
   for (auto& [name, known] : metrics_) std::erase_if(known.series, [](const auto& entry) { return entry.second.id == 0; });
-  return invalid("found " + std::to_string(picked_.size() + others) + " series, expected at most " + std::to_string(budget) + " (maxSeries)");
+  return invalid(why);
 }
 
 void ScrapedMetrics::end_vanished() {
   for (auto& [name, known] : metrics_) {
-    std::erase_if(known.series, [&](const auto& entry) {
-      if (entry.second.scrape == scrape_) return false;
-      if (entry.second.id != 0) {
-        registry_.end_series(entry.second.id);
+    for (auto entry = known.series.begin(); entry != known.series.end();) {
+      Live& live = entry->second;
+      if (live.recorded != scrape_ && live.id != 0) {
+        registry_.end_series(std::exchange(live.id, 0));
         --live_;
       }
-      return true;
-    });
+      entry = live.met == scrape_ ? std::next(entry) : known.series.erase(entry);  // of those here we know what the plugin said
+    }
   }
+}
+
+metric::Labels ScrapedMetrics::labels_of(const Document& document, const Picked& picked) const {
+  const auto& changes = picked.live->change.labels;
+  auto is_of = [](std::string_view name) { return [name](const auto& change) { return change.first == name; }; };
+  metric::Labels labels;
+  for (const exposition::Label& label : document.labels(*picked.sample)) {
+    if (std::none_of(changes.begin(), changes.end(), is_of(label.name))) labels.emplace_back(own_name(label.name), label.value);
+  }
+  for (auto change = changes.begin(); change != changes.end(); ++change) {
+    const bool is_last = std::none_of(std::next(change), changes.end(), is_of(change->first));
+    if (is_last && !change->second.empty()) labels.emplace_back(own_name(change->first), change->second);
+  }
+  return labels;
 }
 
 void ScrapedMetrics::begin_series(const Document& document) {
   for (Picked& picked : picked_) {
-    if (picked.live->id != 0) continue;
-    metric::Labels labels;
-    for (const exposition::Label& label : document.labels(*picked.sample)) labels.emplace_back(own_name(label.name), label.value);
-    Result<metric::SeriesId> id = registry_.series(owner_, *picked.metric->id, {}, std::move(labels));
+    Live& live = *picked.live;
+    if (live.id != 0) continue;
+    metric::Subject subject;
+    if (live.change.subject != KOORD_NO_SUBJECT) {
+      std::optional<metric::Subject> living = mapping_.subject ? mapping_.subject(live.change.subject) : std::nullopt;
+      if (!living) {
+        live.is_mapped = false;  // it has ended since: ask again
+        leave_out("series '" + std::string(picked.sample->series) + "': no pod or container has the handle " + std::to_string(live.change.subject));
+        continue;
+      }
+      subject = *std::move(living);
+      subjects_.insert(live.change.subject);
+    }
+    Result<metric::SeriesId> id = registry_.series(owner_, picked.metric->definition->id, subject, labels_of(document, picked));
     if (id) {
-      picked.live->id = *id;
+      live.id = *id;
       ++live_;
     } else {
       leave_out("series '" + std::string(picked.sample->series) + "': " + id.error().message());
@@ -285,8 +312,12 @@ Result<void> ScrapedMetrics::record(const Document& document, Time time) {
   std::size_t stale = 0;
   if (!points_.empty()) stale += TRY(registry_.record(owner_, time, points_)).stale;
   if (!histograms_.empty()) stale += TRY(registry_.record_histograms(owner_, time, histograms_)).stale;
-  // Two samples whose labels stand in another order are one series, and it ended with one of them: begin anew.
-  if (stale > 0) forget();
+  if (stale == 0) return {};
+  // A subject has ended just now. Or: two samples whose labels stand in another order are one series, and it ended with one
+  // of them: begin anew.
+  const std::size_t before = subjects_.size();
+  forget_ended_subjects();
+  if (subjects_.size() == before) forget();
   return {};
 }
 
@@ -294,6 +325,7 @@ void ScrapedMetrics::forget() {
   ++scrape_;
   end_vanished();
   metrics_.clear();
+  subjects_.clear();
 }
 
 }  // namespace koord::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScrapedMetrics: an endpoint's metrics on their way into the registry, as those of the external advisor that named it.
-// Remembers what was decided of each metric, and which series there are: those that vanish from the endpoint end. Owned by
-// a life of the instance. [strand]
+// Remembers what was decided of each metric and of each series: those that vanish from the endpoint end. Owned by a life of
+// the instance. [strand]
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/base/clock.hpp"
 #include "core/exposition/document.hpp"
 #include "core/host/home.hpp"
+#include "core/host/scraped_definitions.hpp"
 #include "core/metric/registry.hpp"
 
 namespace koord::host {
@@ -25,7 +27,10 @@ class ScrapedMetrics {
   // How the plugin is asked; empty where it has nothing to say.
   struct Mapping {
     std::function<CallResult(std::span<ScrapedMetric>)> metrics;
+    std::function<CallResult(std::span<ScrapedSeries>)> series;
     std::function<CallResult(std::span<ScrapedSample>)> samples;
+    // Who has this handle; nothing: nobody any more.
+    std::function<std::optional<metric::Subject>(std::uint64_t handle)> subject;
   };
 
   // What became of the samples of one scrape.
@@ -35,8 +40,11 @@ class ScrapedMetrics {
     Duration wall{};               // of the plugin's calls
   };
 
-  // The registry outlives it.
-  ScrapedMetrics(metric::Registry& registry, std::string owner, Mapping mapping);
+  static constexpr std::size_t kNoLimit = SIZE_MAX;
+
+  // The registry and the definitions outlive it; `owner` is the definitions'.
+  ScrapedMetrics(metric::Registry& registry, ScrapedDefinitions& definitions, std::string owner, Mapping mapping,
+                 std::size_t max_series = kNoLimit);
 
   // All or nothing; an error is of the scrape as a whole: the plugin failed, or there are more series than it may have.
   Result<Outcome> take(const exposition::Document& document, Time time);
@@ -50,18 +58,21 @@ class ScrapedMetrics {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
+  // A series of the endpoint.
   struct Live {
-    metric::SeriesId id = 0;
-    std::uint64_t scrape = 0;  // the last one that had it
+    metric::SeriesId id = 0;      // 0: none, or it has ended
+    std::uint64_t met = 0;        // the last scrape that had it
+    std::uint64_t recorded = 0;   // the last scrape that it was taken from
+    bool is_mapped = false;       // the plugin said what becomes of it
+    bool is_dropped = false;      // and that is nothing
+    SeriesChange change = {};
   };
   // A metric of the endpoint.
   struct Known {
     exposition::Kind kind{};
     bool dropped = false;
     std::string refusal;  // why the registry does not take it
-    std::optional<std::uint32_t> id;
-    double max_value = 0;
-    std::vector<double> bounds;
+    const ScrapedDefinitions::Definition* definition = nullptr;
     std::unordered_map<std::string, Live, Text, std::equal_to<>> series;
   };
   // A sample that will be recorded.
@@ -74,22 +85,29 @@ class ScrapedMetrics {
 
   Result<void> meet_metrics(const exposition::Document& document);
   static std::vector<Seen> look_over(const exposition::Document& document);
-  void define(Known& known, const exposition::Metric& metric, const Seen& seen, const std::string& name);
   void pick(const exposition::Document& document);
-  Result<void> map_picked(const exposition::Document& document);
+  void find_series();
+  void forget_ended_subjects();
+  Result<void> map_series(const exposition::Document& document);
+  Result<void> map_samples(const exposition::Document& document);
   std::string refusal_of(const exposition::Document& document, const Picked& picked) const;
-  Result<void> find_series();
+  Result<void> check_budget();
   void end_vanished();
   void begin_series(const exposition::Document& document);
+  metric::Labels labels_of(const exposition::Document& document, const Picked& picked) const;
   Result<void> record(const exposition::Document& document, Time time);
   void leave_out(const std::string& why);
+  std::span<const koord_label> abi_labels(const exposition::Document& document, const Picked& picked);
 
   metric::Registry& registry_;
+  ScrapedDefinitions& definitions_;
   const std::string owner_;
   const Mapping mapping_;
+  const std::size_t max_series_;
   std::unordered_map<std::string, Known, Text, std::equal_to<>> metrics_;
   std::uint64_t scrape_ = 0;
   std::size_t live_ = 0;
+  std::unordered_set<std::uint64_t> subjects_;  // of living series
 
   // Of the scrape that is being taken; kept for their memory.
   Outcome outcome_;
@@ -100,8 +118,5 @@ class ScrapedMetrics {
   std::vector<metric::Point> points_;
   std::vector<metric::HistogramPoint> histograms_;
 };
-
-// The smallest step of a metric worth keeping: by its unit, and no smaller than what a double of this size can tell. Pure.
-double scraped_resolution(std::string_view name, exposition::Kind kind, double largest);
 
 }  // namespace koord::host

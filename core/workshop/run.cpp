@@ -37,7 +37,7 @@ class Run {
     TRY(cast());
     for (Part& part : parts_)
       part.running = call(part, "start", [&] { return part.player->start(); }).ok();
-    for (Part& part : parts_) ask_url(part);
+    for (Part& part : parts_) ask_targets(part);
     for (tick_ = 1; tick_ <= settings_.ticks; ++tick_) {
       TRY(node_.pass(period_));
       TRY(node_.refresh(stage_.hub()));
@@ -45,18 +45,23 @@ class Run {
     }
     for (Part& part : parts_) ask_hook(part);
     collect_series();
-    for (Part& part : parts_) part.scraped.reset();
+    for (Part& part : parts_) part.endpoints.clear();
     for (Part& part : parts_)
       if (part.running) call(part, "end", [&] { return part.player->end(); });
     return std::move(report_);
   }
 
  private:
+  struct Endpoint {
+    host::ScrapeTarget target;
+    std::unique_ptr<host::ScrapedMetrics> metrics;
+    std::size_t scrape = 0;  // its index in the report
+  };
   struct Part {
     std::unique_ptr<Player> player;
     bool running = false;
-    std::unique_ptr<host::ScrapedMetrics> scraped;  // of an external advisor that has named its endpoint
-    std::size_t scrape = 0;                         // its index in the report
+    std::unique_ptr<host::ScrapedDefinitions> definitions;
+    std::vector<Endpoint> endpoints;  // those that an external advisor has named
 
     const host::ClassInfo& info() const { return player->info(); }
   };
@@ -85,7 +90,10 @@ class Run {
 
   void tick(Part& part) {
     if (!part.running) return;
-    if (part.scraped) return scrape(part);
+    if (part.info().is_scraped_for()) {
+      for (Endpoint& endpoint : part.endpoints) scrape(endpoint);
+      return;
+    }
     if (!part.info().ticks) return;
     const bool strategy = part.info().kind == "koord.qos-strategy/1";
     const Time now = node_.clock().now();
@@ -95,36 +103,51 @@ class Run {
     for (auto& intent : part.player->context().take_plan()) report_.intents.push_back({part.info().name, tick_, std::move(intent)});
   }
 
-  void ask_url(Part& part) {
+  void ask_targets(Part& part) {
     if (!part.running || !part.info().is_scraped_for()) return;
-    std::string url;
-    if (!call(part, "url", [&] { return part.player->home().url(url); }).ok()) return;
-    part.scrape = report_.scrapes.size();
-    report_.scrapes.push_back({.cls = part.info().name, .url = std::move(url), .problem = "there was no tick"});
-    host::ScrapedMetrics::Mapping mapping;
-    if (part.info().maps_metrics)
-      mapping.metrics = [this, &part](std::span<host::ScrapedMetric> metrics) {
-        return call(part, "map_metric", [&] { return part.player->home().map_metrics(metrics); });
-      };
-    if (part.info().maps_samples)
-      mapping.samples = [this, &part](std::span<host::ScrapedSample> samples) {
-        return call(part, "map_sample", [&] { return part.player->home().map_samples(samples); });
-      };
-    part.scraped = std::make_unique<host::ScrapedMetrics>(stage_.metrics(), settings_.plugin_id, std::move(mapping));
+    std::vector<host::ScrapeTarget> targets;
+    const host::CallResult asked =
+        part.info().has_targets ? call(part, "targets", [&] { return part.player->home().targets(targets); })
+                                : call(part, "url", [&] { return part.player->home().url(targets.emplace_back().url); });
+    if (!asked.ok()) return;
+    part.definitions = std::make_unique<host::ScrapedDefinitions>(stage_.metrics(), settings_.plugin_id);
+    for (host::ScrapeTarget& target : targets) {
+      const std::size_t scrape = report_.scrapes.size();
+      report_.scrapes.push_back({.cls = part.info().name, .url = target.url, .problem = "there was no tick"});
+      auto metrics = std::make_unique<host::ScrapedMetrics>(stage_.metrics(), *part.definitions, settings_.plugin_id, mapping_of(part, target.name));
+      part.endpoints.push_back({std::move(target), std::move(metrics), scrape});
+    }
   }
 
-  void scrape(Part& part) {
-    RunScrape& last = report_.scrapes[part.scrape];
-    Result<host::ScrapedMetrics::Outcome> outcome = take_scrape(part, last.url);
+  host::ScrapedMetrics::Mapping mapping_of(Part& part, const std::string& target) {
+    host::ScrapedMetrics::Mapping mapping;
+    if (part.info().maps_metrics)
+      mapping.metrics = [this, &part, target](std::span<host::ScrapedMetric> metrics) {
+        return call(part, "map_metric", [&] { return part.player->home().map_metrics(target, metrics); });
+      };
+    if (part.info().maps_series)
+      mapping.series = [this, &part, target](std::span<host::ScrapedSeries> series) {
+        return call(part, "map_series", [&] { return part.player->home().map_series(target, series); });
+      };
+    if (part.info().maps_samples)
+      mapping.samples = [this, &part, target](std::span<host::ScrapedSample> samples) {
+        return call(part, "map_sample", [&] { return part.player->home().map_samples(target, samples); });
+      };
+    mapping.subject = [this](std::uint64_t handle) { return stage_.services().views.of(stage_.hub().current())->subject(handle); };
+    return mapping;
+  }
+
+  void scrape(Endpoint& endpoint) {
+    RunScrape& last = report_.scrapes[endpoint.scrape];
+    Result<host::ScrapedMetrics::Outcome> outcome = take_scrape(endpoint);
     last.samples = outcome ? outcome->taken : 0;
     last.problem = outcome ? "" : outcome.error().message();
   }
 
-  Result<host::ScrapedMetrics::Outcome> take_scrape(Part& part, const std::string& url) {
+  Result<host::ScrapedMetrics::Outcome> take_scrape(Endpoint& endpoint) {
     if (!node_.is_here()) return invalid("not scraped: the node is a recording");
-    const http::Location location = TRY(http::parse_location(url));
-    const exposition::Document document = TRY(host::scrape(location, {.timeout = period_}));
-    return part.scraped->take(document, node_.clock().now());
+    const exposition::Document document = TRY(host::scrape(endpoint.target, {.timeout = period_, .may_read_files = true}));
+    return endpoint.metrics->take(document, node_.clock().now());
   }
 
   // Every stage that it names, for every pod and container of the node.

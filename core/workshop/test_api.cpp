@@ -257,7 +257,7 @@ koord_status koord_test_map_sample(koord_test* test, const char* name, const cha
     std::vector<koord_label> records;
     for (const auto& [key, text] : *parsed) records.push_back({str_of(key), str_of(text)});
     host::ScrapedSample sample{.name = view_of(name), .labels = records, .value = *value};
-    host::CallResult result = test->player->home().map_samples({&sample, 1});
+    host::CallResult result = test->player->home().map_samples("", {&sample, 1});
     *value = sample.value;
     return sample.dropped() ? sample.status : test->outcome(result);
   });
@@ -266,7 +266,7 @@ koord_status koord_test_map_sample(koord_test* test, const char* name, const cha
 const char* koord_test_map_metric(koord_test* test, const char* name) {
   koord_status status = test->play([&]() -> koord_status {
     host::ScrapedMetric metric{.name = view_of(name), .mapped = std::string(view_of(name))};
-    host::CallResult result = test->player->home().map_metrics({&metric, 1});
+    host::CallResult result = test->player->home().map_metrics("", {&metric, 1});
     test->mapped = std::move(metric.mapped);
     return metric.dropped() ? metric.status : test->outcome(result);
   });

@@ -128,9 +128,9 @@ struct Bench {
     std::vector<host::ScrapedSample> samples(1000, {.name = "node_cpu_seconds_total", .labels = labels, .value = 1});
     std::vector<double> together, apart;
     for (int i = 0; i < 200; ++i) {
-      together.push_back(wall_us([&] { home->map_samples(samples); }));
+      together.push_back(wall_us([&] { home->map_samples("", samples); }));
       apart.push_back(wall_us([&] {
-        for (host::ScrapedSample& sample : samples) home->map_samples({&sample, 1});
+        for (host::ScrapedSample& sample : samples) home->map_samples("", {&sample, 1});
       }));
     }
     print_line("CH5 1000 samples mapped by a child, median", quantile(together, 0.5), "one by one", quantile(apart, 0.5));

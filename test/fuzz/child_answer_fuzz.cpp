@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child may answer anything to a call. An input is what is read first, one letter: u for a URL, m for metrics that were
-// mapped, s for samples, h for what a hook sets; then the answer.
+// A child may answer anything to a call. An input is what is read first, one letter: u for a URL, t for targets, m for metrics
+// that were mapped, e for series, s for samples, h for what a hook sets; then the answer.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +44,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (host::ScrapedMetric& metric : metrics) child::take_metric(answer, metric);
   if (text[0] == 's')
     for (host::ScrapedSample& sample : samples) child::take_sample(answer, sample);
+  std::array<host::ScrapedSeries, 3> series;
+  if (text[0] == 'e')
+    for (host::ScrapedSeries& one : series) child::take_series(answer, one);
+  if (text[0] == 't' && child::take_targets(answer).size() > host::kMaxTargets) std::abort();
   if (text[0] == 'h') take_hook(answer);
   static_cast<void>(answer.complete());
   return 0;

@@ -74,7 +74,7 @@ koord_status Player::tick() {
 
 koord_status Player::tick_at(std::uint64_t now_ns) {
   if (info_.kind == "koord.qos-strategy/1") return evaluate(now_ns);
-  if (info_.kind == "koord.external-advisor/1") return ask_url();
+  if (info_.kind == "koord.external-advisor/1") return scrape();
   if (info_.kind == "koord.runtime-hook/1") return handle_all();
   if (!info_.ticks) return KOORD_OK;
   const auto& advisor = table_of<koord_advisor>(class_);
@@ -102,20 +102,33 @@ koord_status Player::evaluate(std::uint64_t now_ns) {
   return status != KOORD_OK ? status : told;
 }
 
-koord_status Player::ask_url() {
+koord_status Player::ask_targets() {
   const auto& advisor = table_of<koord_external_advisor>(class_);
+  if (host::has(&advisor, &koord_external_advisor::targets)) {
+    host::TargetList list(host_.abi());
+    return call("targets()", [&] { return advisor.targets(self_, list.table()); });
+  }
   char url[4096];
   std::uint64_t need = 0;
-  const koord_status status = call("url()", [&] { return advisor.url(self_, url, sizeof url, &need); });
-  if (status != KOORD_OK || !host::has(&advisor, &koord_external_advisor::map_sample)) return status;
+  return call("url()", [&] { return advisor.url(self_, url, sizeof url, &need); });
+}
+
+koord_status Player::scrape() {
+  const auto& advisor = table_of<koord_external_advisor>(class_);
+  if (const koord_status status = ask_targets(); status != KOORD_OK) return status;
   LentMemory& memory = lend_anew();
   const koord_label label = {{"cpu", 3}, {"0", 1}};
   const koord_label* labels = memory.lend(&label, 1);
   const koord_str name = memory.lend("node_cpu_seconds_total");
   memory.seal();
   double value = 1;
-  // A sample may be dropped by whatever status.
-  call("map_sample()", [&] { return advisor.map_sample(self_, name, labels, 1, sizeof label, &value), KOORD_OK; });
+  // A series and a sample may be dropped by whatever status.
+  if (host::has(&advisor, &koord_external_advisor::map_series)) {
+    host::SeriesMap map(host_.abi());
+    call("map_series()", [&] { return advisor.map_series(self_, name, labels, 1, sizeof label, map.table()), KOORD_OK; });
+  }
+  if (host::has(&advisor, &koord_external_advisor::map_sample))
+    call("map_sample()", [&] { return advisor.map_sample(self_, name, labels, 1, sizeof label, &value), KOORD_OK; });
   memory.take_back();
   return KOORD_OK;
 }

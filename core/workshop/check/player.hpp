@@ -49,7 +49,8 @@ class Player {
   template <class F>
   koord_status call(std::string_view name, F&& function);
   koord_status evaluate(std::uint64_t now_ns);
-  koord_status ask_url();
+  koord_status ask_targets();
+  koord_status scrape();
   koord_status handle_all();
   LentMemory& lend_anew();
 

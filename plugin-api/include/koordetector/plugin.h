@@ -532,7 +532,7 @@ typedef struct koord_advisor {
 } koord_advisor;
 
 /* An endpoint of several. Empty and zero: what the host thinks right; it may lower what is too much. The host opens the
- * files, and so only for the node's own plugins (plugins.ownDirectories): KOORD_E_DENIED for others. */
+ * files, and so only for the node's own plugins (plugins.ownDirectories): scrapes that need one fail for others. */
 typedef struct koord_scrape_target {
   uint32_t struct_size, rsv;
   koord_str name;       /* tells it from the others; shown to operators */

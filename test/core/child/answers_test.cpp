@@ -49,3 +49,39 @@ TEST_CASE("what a hook sets is checked as in the agent, and nothing of a field t
   CHECK(cut.fields.empty());
   CHECK_FALSE(cut.rejection);
 }
+
+TEST_CASE("a child's targets are bounded, each has a name, and none comes twice") {
+  Packer answer;
+  answer.add(std::uint32_t{70});
+  for (int i = 0; i < 67; ++i) add_target(answer, {.name = std::to_string(i), .url = "unix:/x"});
+  add_target(answer, {.name = "0", .url = "unix:/second"});
+  add_target(answer, {.name = "", .url = "unix:/nameless"});
+  add_target(answer, {.name = "last", .url = "unix:/x"});
+  Unpacker in(answer.bytes());
+  const std::vector<host::ScrapeTarget> targets = take_targets(in);
+  CHECK(in.complete());
+  CHECK(targets.size() == host::kMaxTargets);
+  CHECK(targets[0].url == "unix:/x");
+}
+
+TEST_CASE("a target comes back as it was sent") {
+  const host::ScrapeTarget sent{.name = "n", .url = "https://[::1]/", .ca_file = "/ca", .certificate_file = "/c", .key_file = "/k",
+                                .server_name = "s", .token_file = "/t", .period = Duration(5), .timeout = Duration(6),
+                                .max_body_bytes = 7, .max_samples = 8, .max_series = 9};
+  Packer answer;
+  add_target(answer, sent);
+  Unpacker in(answer.bytes());
+  CHECK(take_target(in) == sent);
+}
+
+TEST_CASE("what a child does to a series is bounded") {
+  Packer answer;
+  answer.add(koord_status{KOORD_OK}).add(std::uint64_t{7}).add(std::uint32_t{100});
+  for (int i = 0; i < 100; ++i) answer.add(std::string_view("name")).add(std::string_view("value"));
+  Unpacker in(answer.bytes());
+  host::ScrapedSeries series;
+  take_series(in, series);
+  CHECK(in.complete());
+  CHECK(series.change.subject == 7);
+  CHECK(series.change.labels.size() == 32);
+}

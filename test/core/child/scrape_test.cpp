@@ -19,75 +19,16 @@
 #include "core/host/plugin_metrics.hpp"
 #include "core/http/socket_address.hpp"
 #include "test/core/host/stage.hpp"
-#include "test/core/http/running_server.hpp"
+#include "test/core/child/endpoint.hpp"
 
 using namespace koord;
 using namespace koord::host;
+using namespace koord::test;
 using namespace std::chrono_literals;
 
 namespace {
 
 constexpr const char* kScraper = "com.example.scraper";
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
-bool eventually(const std::function<bool()>& condition) {
-  auto end = std::chrono::steady_clock::now() + 20s;
-  while (std::chrono::steady_clock::now() < end) {
-    if (condition()) return true;
-    std::this_thread::yield();
-  }
-  return false;
-}
-
-// Answers a scrape with what it was told last.
-class Endpoint {
- public:
-  Endpoint() { (void)server_->listen_unix(socket()); }
-
-  void say(std::string text, unsigned status = 200, std::string type = std::string(http::kPrometheusText)) {
-    std::lock_guard lock(mutex_);
-    response_ = {.status = status, .content_type = std::move(type), .body = std::move(text), .headers = {}};
-  }
-  std::string url() const { return "http://" + server_.address() + "/metrics"; }
-  std::string socket() const { return folder_.path("endpoint.sock"); }
-
- private:
-  http::Routes routes() {
-    http::Routes routes;
-    routes.get("/metrics", [this](const http::Request&) {
-      std::lock_guard lock(mutex_);
-      return response_;
-    });
-    return routes;
-  }
-
-  test::SocketFolder folder_;
-  std::mutex mutex_;
-  http::Response response_;
-  test::RunningServer server_{routes()};
-};
-
-// Accepts, promises much, and sends a byte now and then.
-class Trickle {
- public:
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(*http::local_port(listener_.get())) + "/"; }
-
- private:
-  UniqueFd listener_ = http::open_tcp_listener("127.0.0.1:0").value();
-  std::jthread server_{[this](const std::stop_token& stop) {
-    const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
-    while (!stop.stop_requested()) {
-      UniqueFd peer(::accept(listener_.get(), nullptr, nullptr));
-      if (!peer) {
-        std::this_thread::yield();
-        continue;
-      }
-      (void)::send(peer.get(), head.data(), head.size(), MSG_NOSIGNAL);
-      while (!stop.stop_requested() && ::send(peer.get(), "#", 1, MSG_NOSIGNAL) == 1) std::this_thread::yield();
-    }
-  }};
-};
 
 struct Theatre {
   child::SnapshotImages images;
@@ -123,7 +64,8 @@ struct Theatre {
   PluginStatus status() { return stage.status(kScraper); }
   ScrapeStatus scraped() {
     PluginStatus all = status();
-    return all.instances.empty() ? ScrapeStatus{} : all.instances[0].scrape;
+    if (all.instances.empty() || all.instances[0].scrapes.empty()) return {};
+    return all.instances[0].scrapes[0];
   }
   // Waits for a failure with this text; tells what there is instead.
   std::string failure(std::string_view part) {

@@ -331,7 +331,9 @@ TEST_CASE("an advisor that asks for koord.knobs/1 gets NULL") {
 TEST_CASE("an external advisor is asked for its URL at start") {
   Stage stage("external");
   REQUIRE(stage.run());
-  CHECK(stage.instance().status().scrape.url == "http://127.0.0.1:9100/metrics");
+  const std::vector<ScrapeStatus> scrapes = stage.instance().status().scrapes;
+  REQUIRE(scrapes.size() == 1);
+  CHECK(scrapes[0].url == "http://127.0.0.1:9100/metrics");
 }
 
 TEST_CASE("a hook answers while it runs, and after a panic again") {

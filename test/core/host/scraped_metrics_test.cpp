@@ -12,8 +12,8 @@ namespace {
 
 struct Scrapes {
   metric::Registry registry{"node"};
-  ScrapedMetrics::Mapping mapping;
-  ScrapedMetrics metrics{registry, "test", mapping};
+  ScrapedDefinitions definitions{registry, "test"};
+  ScrapedMetrics metrics{registry, definitions, "test", {}};
   std::uint64_t seconds = 0;
 
   Result<ScrapedMetrics::Outcome> take(const std::string& text, exposition::Syntax syntax = exposition::Syntax::text) {
@@ -109,8 +109,9 @@ TEST_CASE_FIXTURE(Scrapes, "after forget() nothing is left, and everything is me
 
 TEST_CASE("a plugin is asked once for each metric, and each time for its samples") {
   metric::Registry registry;
+  ScrapedDefinitions definitions(registry, "test");
   int names = 0, samples = 0;
-  ScrapedMetrics metrics(registry, "test",
+  ScrapedMetrics metrics(registry, definitions, "test",
                          {.metrics = [&](std::span<ScrapedMetric> asked) {
                             names += static_cast<int>(asked.size());
                             return CallResult{};

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScrapedDefinitions: the metrics that endpoints of one plugin have brought in, as the registry knows them. Endpoints that
+// have a metric in common share its definition; it stays as long as the plugin runs. Owned by a life of the instance. [strand]
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/exposition/document.hpp"
+#include "core/metric/registry.hpp"
+
+namespace koord::host {
+
+class ScrapedDefinitions {
+ public:
+  struct Definition {
+    std::uint32_t id = 0;
+    exposition::Kind kind{};
+    double max_value = 0;  // what the registry can hold of it
+    std::vector<double> bounds;
+  };
+
+  // The registry outlives it.
+  ScrapedDefinitions(metric::Registry& registry, std::string owner) : registry_(registry), owner_(std::move(owner)) {}
+
+  // `largest` of its values, and one of its histograms, decide on a metric that is new. Valid as long as this is.
+  Result<const Definition*> define(const std::string& name, const exposition::Metric& metric, double largest,
+                                   const exposition::Histogram* histogram);
+
+ private:
+  metric::Registry& registry_;
+  const std::string owner_;
+  std::unordered_map<std::string, Definition> known_;
+};
+
+// The smallest step of a metric worth keeping: by its unit, and no smaller than what a double of this size can tell. Pure.
+double scraped_resolution(std::string_view name, exposition::Kind kind, double largest);
+
+}  // namespace koord::host

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// One endpoint of an external advisor and what is under way with it. Private to the instance. [strand], but for `fetched`.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "core/exposition/document.hpp"
+#include "core/host/scrape_target.hpp"
+#include "core/host/scraped_metrics.hpp"
+
+namespace koord::host {
+
+struct TargetScrape {
+  ScrapeTarget target;
+  ScrapedMetrics metrics;
+  std::optional<Time> next = {};  // when it is due; nothing: at once
+  bool waits = false;             // it is due, and others are in flight
+  bool gone = false;              // the plugin does not name it any more; what comes is not taken
+  std::thread fetcher = {};       // of one scrape; the endpoint may be slow, and the strand has other things to do
+  std::chrono::steady_clock::time_point began = {};
+  std::optional<Result<exposition::Document>> fetched = {};  // with the instance's lock held
+
+  bool in_flight() const { return fetcher.joinable(); }
+  // A tick that comes a little early counts.
+  bool is_due(Time now) const { return !next || now + target.period / 16 >= *next; }
+};
+
+}  // namespace koord::host
