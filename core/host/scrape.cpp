@@ -26,8 +26,8 @@ std::size_t limit_of(std::uint64_t wanted, std::size_t usual, std::size_t most) 
 }
 
 // A pipe would block, and a device never ends.
-Result<std::string> read_regular_file(const std::string& path, std::size_t max_bytes) {
-  const UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+Result<std::string> read_regular_file(const std::string& path, std::size_t max_bytes, int flags) {
+  const UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
   struct stat status;
   if (::fstat(fd.get(), &status) != 0) return system_error(errno, "'" + path + "'");
   if (!S_ISREG(status.st_mode)) return invalid("'" + path + "': found no regular file, expected one");
@@ -36,7 +36,7 @@ Result<std::string> read_regular_file(const std::string& path, std::size_t max_b
 
 // Read for each scrape: tokens of service accounts change every hour.
 Result<std::string> authorization_of(const std::string& token_file) {
-  const std::string content = TRY(read_regular_file(token_file, kMaxToken));
+  const std::string content = TRY(read_regular_file(token_file, kMaxToken, 0));
   const std::string_view token = trim(content);
   const bool is_token = !token.empty() && std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
   if (!is_token) return invalid("'" + token_file + "': found no token, expected one line of printable characters");
@@ -50,7 +50,8 @@ struct Text {
 
 Result<Text> text_of_file(const ScrapeTarget& target) {
   const std::string path = target.url.substr(kFileScheme.size());
-  return Text{"'" + path + "'", TRY(read_regular_file(path, limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody)))};
+  // Who may write into its folder must not make us read another's file, and show of it what we did not expect.
+  return Text{"'" + path + "'", TRY(read_regular_file(path, limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody), O_NOFOLLOW))};
 }
 
 Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& limits) {

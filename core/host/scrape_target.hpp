@@ -29,7 +29,7 @@ struct ScrapeTarget {
   bool operator==(const ScrapeTarget&) const = default;
 };
 
-inline constexpr std::size_t kMaxTargets = 64;
+inline constexpr std::size_t kMaxTargets = 256;
 inline constexpr std::string_view kFileScheme = "file:";
 
 // Whether the host knows how to get there; "file:/…" is the host's own addition to the schemes of http::Location.

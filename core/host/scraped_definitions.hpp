@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/exposition/document.hpp"
@@ -30,10 +31,15 @@ class ScrapedDefinitions {
   Result<const Definition*> define(const std::string& name, const exposition::Metric& metric, double largest,
                                    const exposition::Histogram* histogram);
 
+  // Each series has one that gives its values. False: it has one already.
+  bool claim(metric::SeriesId series) { return claimed_.insert(series).second; }
+  void release(metric::SeriesId series) { claimed_.erase(series); }
+
  private:
   metric::Registry& registry_;
   const std::string owner_;
   std::unordered_map<std::string, Definition> known_;
+  std::unordered_set<metric::SeriesId> claimed_;
 };
 
 // The smallest step of a metric worth keeping: by its unit, and no smaller than what a double of this size can tell. Pure.

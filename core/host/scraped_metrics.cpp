@@ -149,7 +149,7 @@ void ScrapedMetrics::forget_ended_subjects() {
     for (auto& [name, known] : metrics_) {
       for (auto& [text, live] : known.series) {
         if (live.change.subject != handle || !live.is_mapped) continue;
-        if (live.id != 0) --live_;
+        if (live.id != 0) let_go(live);
         live = Live{.met = live.met};
       }
     }
@@ -249,12 +249,17 @@ void ScrapedMetrics::end_vanished() {
     for (auto entry = known.series.begin(); entry != known.series.end();) {
       Live& live = entry->second;
       if (live.recorded != scrape_ && live.id != 0) {
-        registry_.end_series(std::exchange(live.id, 0));
-        --live_;
+        registry_.end_series(live.id);
+        let_go(live);
       }
       entry = live.met == scrape_ ? std::next(entry) : known.series.erase(entry);  // of those here we know what the plugin said
     }
   }
+}
+
+void ScrapedMetrics::let_go(Live& live) {
+  definitions_.release(std::exchange(live.id, 0));
+  --live_;
 }
 
 metric::Labels ScrapedMetrics::labels_of(const Document& document, const Picked& picked) const {
@@ -287,11 +292,14 @@ void ScrapedMetrics::begin_series(const Document& document) {
       subjects_.insert(live.change.subject);
     }
     Result<metric::SeriesId> id = registry_.series(owner_, picked.metric->definition->id, subject, labels_of(document, picked));
-    if (id) {
+    const std::string of = "series '" + std::string(picked.sample->series) + "': ";
+    if (!id) {
+      leave_out(of + id.error().message());
+    } else if (!definitions_.claim(*id)) {
+      leave_out(of + "found it twice under its labels here, expected it once");
+    } else {
       live.id = *id;
       ++live_;
-    } else {
-      leave_out("series '" + std::string(picked.sample->series) + "': " + id.error().message());
     }
   }
 }
@@ -313,8 +321,7 @@ Result<void> ScrapedMetrics::record(const Document& document, Time time) {
   if (!points_.empty()) stale += TRY(registry_.record(owner_, time, points_)).stale;
   if (!histograms_.empty()) stale += TRY(registry_.record_histograms(owner_, time, histograms_)).stale;
   if (stale == 0) return {};
-  // A subject has ended just now. Or: two samples whose labels stand in another order are one series, and it ended with one
-  // of them: begin anew.
+  // A subject has ended just now. Or somebody else has ended a series of ours: begin anew.
   const std::size_t before = subjects_.size();
   forget_ended_subjects();
   if (subjects_.size() == before) forget();

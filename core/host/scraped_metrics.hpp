@@ -93,6 +93,7 @@ class ScrapedMetrics {
   std::string refusal_of(const exposition::Document& document, const Picked& picked) const;
   Result<void> check_budget();
   void end_vanished();
+  void let_go(Live& live);
   void begin_series(const exposition::Document& document);
   metric::Labels labels_of(const exposition::Document& document, const Picked& picked) const;
   Result<void> record(const exposition::Document& document, Time time);

@@ -52,8 +52,8 @@ TEST_CASE("what a hook sets is checked as in the agent, and nothing of a field t
 
 TEST_CASE("a child's targets are bounded, each has a name, and none comes twice") {
   Packer answer;
-  answer.add(std::uint32_t{70});
-  for (int i = 0; i < 67; ++i) add_target(answer, {.name = std::to_string(i), .url = "unix:/x"});
+  answer.add(std::uint32_t{263});
+  for (int i = 0; i < 260; ++i) add_target(answer, {.name = std::to_string(i), .url = "unix:/x"});
   add_target(answer, {.name = "0", .url = "unix:/second"});
   add_target(answer, {.name = "", .url = "unix:/nameless"});
   add_target(answer, {.name = "last", .url = "unix:/x"});

@@ -84,8 +84,7 @@ TEST_CASE_FIXTURE(Targets, "targets may have a metric in common, also when its v
   two.say("size{of=\"two\"} 9e18\n");
   collect(target("one", one.url()) + "," + target("two", two.url()));
   CHECK(gives("size", 1, {{"of", "one"}}));
-  CHECK(eventually([&] { return !status().reason.empty() || value("size", {{"of", "two"}}).has_value(); }));
-  CHECK(status().reason == "");
+  CHECK(eventually([&] { return value("size", {{"of", "two"}}).value_or(0) > 8e18; }));
 }
 
 TEST_CASE_FIXTURE(Targets, "a target that is no longer named ends with its series, the others go on") {

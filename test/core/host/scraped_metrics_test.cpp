@@ -82,8 +82,11 @@ TEST_CASE_FIXTURE(Scrapes, "labels in another order are the same series") {
   REQUIRE(take("a{x=\"1\",y=\"2\"} 1\n"));
   REQUIRE(take("a{y=\"2\",x=\"1\"} 2\n"));
   CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 2\n");
-  REQUIRE(take("a{y=\"2\",x=\"1\"} 3\na{x=\"1\",y=\"2\"} 4\n"));  // at once: the last one counts
-  REQUIRE(take("a{x=\"1\",y=\"2\"} 5\n"));  // ended with the other, told by the registry
+  auto both = take("a{y=\"2\",x=\"1\"} 3\na{x=\"1\",y=\"2\"} 4\n");  // at once: the first one counts
+  CHECK(both->left_out_because == "series 'a{x=\"1\",y=\"2\"}': found it twice under its labels here, expected it once");
+  CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 3\n");
+  REQUIRE(take("a{x=\"1\",y=\"2\"} 5\n"));
+  CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 5\n");
   REQUIRE(take("a{x=\"1\",y=\"2\"} 6\n"));
   CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 6\n");
   CHECK(registry.live_series("test") == 1);
@@ -97,6 +100,20 @@ TEST_CASE_FIXTURE(Scrapes, "names of metrics that come and go are refused before
     if (auto outcome = take(text); !outcome) error = outcome.error().message();
   }
   CHECK(error == "found 12000 names of metrics so far, expected at most 10000");
+}
+
+TEST_CASE_FIXTURE(Scrapes, "a series that two endpoints give is that of the first, until it has it no more") {
+  ScrapedMetrics other(registry, definitions, "test", {});
+  auto take_other = [&](const std::string& text) {
+    auto document = exposition::Document::read(text, exposition::Syntax::text);
+    return other.take(*document, from_ns(++seconds * 1'000'000'000));
+  };
+  REQUIRE(take("a 1\n"));
+  CHECK(take_other("a 2\n")->left_out == 1);
+  CHECK(shown() == "koordetector_a{node=\"node\"} 1\n");
+  REQUIRE(take("b 1\n"));
+  CHECK(take_other("a 2\n")->taken == 1);
+  CHECK(shown() == "koordetector_a{node=\"node\"} 2\nkoordetector_b{node=\"node\"} 1\n");
 }
 
 TEST_CASE_FIXTURE(Scrapes, "after forget() nothing is left, and everything is met anew") {
