@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <csignal>
 
 #include "core/agentd/gates.hpp"
+#include "core/agentd/koordlet_names.hpp"
 #include "core/agentd/process.hpp"
 #include "core/agentd/reload.hpp"
 #include "core/agentd/self_metrics.hpp"
@@ -136,11 +139,19 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                [this] { return health(); },
                [this](const std::string& id, std::function<void(const Result<void>&)> done) {
                  reload_plugin(id, std::move(done));
-               }},
+               },
+               config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>()},
       public_server_(loop_, workers_, public_routes(sources_)),
       local_server_(loop_, workers_, local_routes(sources_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
   services_.on_cgroup_gone = [this] { state_.request(); };
+}
+
+std::function<void(std::string&)> Agent::koordlet_names() const {
+  const double start = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return [this, start](std::string& text) {
+    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now()});
+  };
 }
 
 int Agent::run() {

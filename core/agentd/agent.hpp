@@ -49,6 +49,7 @@ class Agent {
   void reload_plugin(const std::string& id, std::function<void(const Result<void>&)> done);
   void stop();
 
+  std::function<void(std::string& text)> koordlet_names() const;
   std::vector<ModuleHealth> health() const;
   ModuleHealth store_health() const;
   ModuleHealth plugin_health() const;

@@ -42,6 +42,8 @@ struct ApiSources {
   std::function<std::vector<ModuleHealth>()> health;
   // Replaces a plugin by what its file holds now; `done` is called once, on another thread.
   std::function<void(const std::string& id, std::function<void(const Result<void>&)> done)> reload_plugin;
+  // Appends the families that koordlet would have; empty: nobody wants them.
+  std::function<void(std::string& text)> koordlet_names = {};
 };
 
 // For the TCP listener: metrics and probes.

@@ -9,6 +9,7 @@ http::Response get_metrics(const ApiSources& sources) {
   host::SharedServices& services = sources.services;
   services.metrics.write_text(response.body, services.clock.now());
   sources.host_metrics.write_text(response.body);
+  if (sources.koordlet_names) sources.koordlet_names(response.body);
   return response;
 }
 

@@ -103,11 +103,16 @@ struct StateSettings {
   Duration resync_period{};
 };
 
+struct ExporterSettings {
+  bool koordlet_names = false;
+};
+
 struct Config {
   std::string node_name;
   NodeRoots roots;
   LogSettings log;
   ListenSettings listen;
+  ExporterSettings exporter;
   GateMap feature_gates;
   CgroupSettings cgroup;
   PluginsSettings plugins;

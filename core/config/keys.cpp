@@ -103,6 +103,11 @@ Schema<Config> make_config_schema() {
           [](C & c) -> auto& { return c.listen.socket; }),
 
       key(
+          "exporter.koordletNames", "false",
+          "Shows what there is of koordlet's families on /metrics, too, for dashboards that ask for them.", boolean(),
+          [](C & c) -> auto& { return c.exporter.koordlet_names; }),
+
+      key(
           "featureGates", "{}",
           "Features switched on or off by gate; AllAlpha and AllBeta stand for a stage.", gate_map(),
           [](C & c) -> auto& { return c.feature_gates; }),

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/koordlet_names.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <span>
+#include <unordered_map>
+
+#include "core/metric/text_writer.hpp"
+
+namespace koord::agentd {
+namespace {
+
+using metric::Labels;
+using metric::SeriesView;
+using metric::Type;
+
+// What a value of one of our labels is called there.
+struct Word {
+  std::string_view ours, theirs;
+};
+constexpr Word kCpiFields[] = {{"cycle", "cycles"}, {"instruction", "instructions"}};
+constexpr Word kPrecisions[] = {{"10", "avg10"}, {"60", "avg60"}, {"300", "avg300"}};
+
+// A label of theirs: from one of ours, or always the same.
+struct LabelRule {
+  std::string_view theirs, ours = {}, always = {};
+  std::span<const Word> words = {};
+};
+
+constexpr LabelRule kStatus[] = {{"status", "status"}};
+constexpr LabelRule kCpuOfApplication[] = {{"host_application_name", "host_app_name"}, {"resource", {}, "cpu"}, {"priority_class", "priority_class"}, {"qos", "qos"}};
+constexpr LabelRule kMemoryOfApplication[] = {{"host_application_name", "host_app_name"}, {"resource", {}, "memory"}, {"priority_class", "priority_class"}, {"qos", "qos"}};
+constexpr LabelRule kCpi[] = {{"cpi_field", "cpi_resource", {}, kCpiFields}};
+constexpr LabelRule kPsi[] = {{"psi_resource_type", "psi_resource"}, {"psi_precision", "psi_precision", {}, kPrecisions}, {"psi_degree", "psi_degree"}};
+constexpr LabelRule kCache[] = {{"cache_id", "cache_id"}, {"qos", "qos"}};
+constexpr LabelRule kBandwidth[] = {{"cache_id", "cache_id"}, {"qos", "qos"}, {"mb_type", "resctrl_mb_type"}};
+
+struct Family {
+  std::string_view name, help;
+  Type type = Type::gauge;
+};
+
+// A metric of ours and the family that it is there.
+struct Rule {
+  std::string_view ours;
+  Family family;
+  std::span<const LabelRule> labels = {};
+  double scale = 1;
+  std::string_view only_label = {}, only_value = {};  // of our series
+  bool of_pods = false;       // series of what is in no pod are left out
+  std::string_view full = {}; // our metric that says whether the kernel knows "full" of the CPU
+};
+
+constexpr Family kApplication{"host_application_resource_usage", "Cores or bytes that an application outside Kubernetes uses."};
+constexpr Rule kRules[] = {
+    {"collect_node_cpu_info_total", {"collect_node_cpu_info_status", "Rounds of collecting what the CPUs are.", Type::counter}, kStatus},
+    {"collect_node_local_storage_info_total", {"collect_node_local_storage_info_status", "Rounds of collecting what the disks are.", Type::counter}, kStatus},
+    {"collect_node_numa_info_total", {"collect_node_numa_info_status", "Rounds of collecting what the NUMA nodes are.", Type::counter}, kStatus},
+    {"container_cpi", {"container_cpi", "Cycles and instructions of a container in the last window."}, kCpi, 1, {}, {}, true},
+    {"container_psi", {"container_psi", "Percent of time that tasks of a container were stalled."}, kPsi, 1, {}, {}, true, "container_psi_cpu_full_supported"},
+    {"host_application_cpu_usage", kApplication, kCpuOfApplication},
+    {"host_application_memory_usage", kApplication, kMemoryOfApplication},
+    {"node_be", {"be_suppress_be_used_cpu_cores", "Cores that best-effort pods use."}, {}, 0.001, "be_allocation", "usage"},
+    {"node_cpu_usage", {"node_used_cpu_cores", "Cores that the node uses."}},
+    {"node_memory_usage", {"node_used_memory_bytes", "Memory that the node uses, without cache that can be reclaimed."}},
+    {"pod_psi", {"pod_psi", "Percent of time that tasks of a pod were stalled."}, kPsi, 1, {}, {}, true, "pod_psi_cpu_full_supported"},
+    {"resctrl_resource_llc", {"resctrl_llc_occupancy", "Bytes of the last cache that a QoS class holds."}, kCache},
+    {"resctrl_resource_mb", {"resctrl_memory_bandwidth", "Bytes that a QoS class moved to and from memory, a running total."}, kBandwidth},
+};
+
+const std::string* value_of(const Labels& labels, std::string_view name) {
+  auto found = std::find_if(labels.begin(), labels.end(), [name](const auto& label) { return label.first == name; });
+  return found == labels.end() ? nullptr : &found->second;
+}
+
+std::string_view word_of(std::span<const Word> words, std::string_view ours) {
+  auto found = std::find_if(words.begin(), words.end(), [ours](const Word& word) { return word.ours == ours; });
+  return found == words.end() ? ours : found->theirs;
+}
+
+bool has_value(const SeriesView& series, Time now) {
+  return !std::isnan(series.value) && now - series.time <= metric::kDefaultStaleAfter;
+}
+
+class Page {
+ public:
+  explicit Page(const KoordletSources& sources) : sources_(sources) {}
+
+  void add(const Family& family, const Labels& labels, double value) {
+    Labels all;
+    if (!sources_.node.empty()) all.emplace_back("node", sources_.node);
+    all.insert(all.end(), labels.begin(), labels.end());
+    Lines& lines = families_[family.name];
+    lines.family = family;
+    lines.text.append("koordlet_").append(family.name).append(metric::render_labels(all, true));
+    lines.text.append(all.empty() ? " " : "} ").append(metric::format_number(value)).append("\n");
+  }
+
+  void write(std::string& out) const {
+    for (const auto& [name, lines] : families_) {
+      out.append("# HELP koordlet_").append(name).append(" ").append(metric::escape_help(lines.family.help));
+      out.append("\n# TYPE koordlet_").append(name).append(" ").append(to_string(lines.family.type)).append("\n");
+      out.append(lines.text);
+    }
+  }
+
+ private:
+  struct Lines {
+    Family family;
+    std::string text;
+  };
+  const KoordletSources& sources_;
+  std::map<std::string_view, Lines> families_;
+};
+
+using FullSupport = std::unordered_map<std::uint64_t, bool>;  // by subject
+
+FullSupport full_support_of(const KoordletSources& sources) {
+  FullSupport support;
+  sources.registry.for_each_series([&](const SeriesView& series) {
+    const bool tells = std::any_of(std::begin(kRules), std::end(kRules), [&](const Rule& rule) { return !rule.full.empty() && rule.full == series.desc.name; });
+    if (tells && has_value(series, sources.now)) support[series.subject] = series.value != 0;
+  });
+  return support;
+}
+
+void add_series(Page& page, const Rule& rule, const SeriesView& series, const FullSupport& full) {
+  if (!rule.only_label.empty()) {
+    const std::string* value = value_of(series.own_labels, rule.only_label);
+    if (value == nullptr || *value != rule.only_value) return;
+  }
+  if (rule.of_pods && value_of(series.subject_labels, "pod_uid") == nullptr) return;
+  Labels labels = series.subject_labels;
+  for (const LabelRule& label : rule.labels) {
+    const std::string* ours = label.ours.empty() ? nullptr : value_of(series.own_labels, label.ours);
+    labels.emplace_back(label.theirs, ours != nullptr ? word_of(label.words, *ours) : label.always);
+  }
+  if (!rule.full.empty()) {
+    auto known = full.find(series.subject);
+    labels.emplace_back("cpu_full_supported", known != full.end() && known->second ? "true" : "false");
+  }
+  page.add(rule.family, labels, series.value * rule.scale);
+}
+
+void add_registry(Page& page, const KoordletSources& sources) {
+  const FullSupport full = full_support_of(sources);
+  sources.registry.for_each_series([&](const SeriesView& series) {
+    if (!has_value(series, sources.now)) return;
+    for (const Rule& rule : kRules) {
+      if (rule.ours == series.desc.name) add_series(page, rule, series, full);
+    }
+  });
+}
+
+// koordlet tells of what it overcommits alone: batch and mid.
+bool is_extended(std::string_view resource) { return resource.starts_with("kubernetes.io/batch-") || resource.starts_with("kubernetes.io/mid-"); }
+std::string unit_of(std::string_view resource) { return resource.ends_with("memory") ? "byte" : "integer"; }
+
+void add_container(Page& page, const state::Pod& pod, const state::Container& container) {
+  constexpr Family kRequests{"container_resource_requests", "What a container asks for: milli-cores or bytes."};
+  constexpr Family kLimits{"container_resource_limits", "What a container may use: milli-cores or bytes."};
+  for (const state::Resource& resource : container.resources) {
+    if (!is_extended(resource.name)) continue;
+    const Labels labels{{"container_id", container.id}, {"container_name", container.name}, {"pod_uid", pod.uid}, {"pod_name", pod.name},
+                        {"pod_namespace", pod.namespace_}, {"resource", resource.name}, {"unit", unit_of(resource.name)}};
+    if (resource.request != state::kNoResource) page.add(kRequests, labels, static_cast<double>(resource.request));
+    if (resource.limit != state::kNoResource) page.add(kLimits, labels, static_cast<double>(resource.limit));
+  }
+}
+
+void add_state(Page& page, const state::Snapshot& state) {
+  constexpr Family kAllocatable{"node_resource_allocatable", "What of the node may be asked for: milli-cores or bytes."};
+  for (const auto& [resource, amount] : state.node.allocatable) {
+    if (is_extended(resource)) page.add(kAllocatable, {{"resource", resource}, {"unit", unit_of(resource)}}, static_cast<double>(amount));
+  }
+  for (const state::Pod& pod : state.pods) {
+    for (const state::Container& container : pod.containers) {
+      // One without an id has not begun.
+      if (container.kind == state::ContainerKind::regular && !container.id.empty()) add_container(page, pod, container);
+    }
+  }
+}
+
+}  // namespace
+
+void write_koordlet_names(std::string& out, const KoordletSources& sources) {
+  Page page(sources);
+  page.add({"start_time", "When the agent began, in Unix seconds."}, {}, sources.start_seconds);
+  add_registry(page, sources);
+  add_state(page, sources.state);
+  page.write(out);
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The families that dashboards made for koordlet ask for, beside our own: what our series hold, under koordlet's names and
+// labels. Made when it is asked for, from what the registry and the snapshot know then. [any thread]
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.hpp"
+#include "core/metric/registry.hpp"
+#include "core/state/snapshot.hpp"
+
+namespace koord::agentd {
+
+struct KoordletSources {
+  const metric::Registry& registry;
+  const state::Snapshot& state;
+  std::string_view node;
+  double start_seconds;  // of this process, Unix time
+  Time now;
+};
+
+// Appends the families that have a value, by name.
+void write_koordlet_names(std::string& out, const KoordletSources& sources);
+
+}  // namespace koord::agentd
