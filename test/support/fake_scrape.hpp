@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// FakeScrape: an external advisor on a FakeHost, given the texts that a scrape would have brought: its targets, its rules and
+// the host's own way into the registry, without a network.
+//
+//   FakeHost host(node, R"({"targets": [{"name": "a", "url": "http://127.0.0.1/"}]})");
+//   FakeScrape advisor(host, koord_entry_v1());
+//   REQUIRE(advisor.init() == KOORD_OK);
+//   REQUIRE(advisor.take("a", "load1 0.5\n"));
+//   CHECK(host.value("load1") == 0.5);
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/host/in_process_home.hpp"
+#include "core/host/scrape.hpp"
+#include "core/host/scraped_metrics.hpp"
+#include "test/support/fake_host.hpp"
+
+namespace koord::test {
+
+class FakeScrape {
+ public:
+  // The first class, which has targets().
+  FakeScrape(FakeHost& host, const koord_module* module) : host_(host), info_{.kind = "koord.external-advisor/1"} {
+    home_ = host::make_in_process_home(module->classes[0], info_, host.context());
+    home_->create();
+  }
+  ~FakeScrape() {
+    targets_.clear();
+    home_->destroy();
+  }
+  FakeScrape(const FakeScrape&) = delete;
+  FakeScrape& operator=(const FakeScrape&) = delete;
+
+  koord_status init() {
+    const host::CallResult result = home_->init();
+    why_ = result.text;
+    return result.status;
+  }
+  const std::string& why() const { return why_; }
+
+  std::vector<host::ScrapeTarget> targets() {
+    std::vector<host::ScrapeTarget> targets;
+    why_ = home_->targets(targets).text;
+    return targets;
+  }
+  koord_status configure(const std::string& json) {
+    if (Result<void> set = host_.context().set_config_json(json); !set) return KOORD_E_INVALID;
+    targets_.clear();
+    return home_->on_event(KOORD_ON_CONFIG, 1).status;
+  }
+
+  // A scrape of this target that gave this text.
+  Result<host::ScrapedMetrics::Outcome> take(const std::string& target, const std::string& text) {
+    const exposition::Document document = TRY(exposition::Document::read(text, exposition::Syntax::text));
+    return metrics_of(target).take(document, host_.clock().now());
+  }
+  // A scrape of whatever the target is, a file for instance.
+  Result<host::ScrapedMetrics::Outcome> scrape(const host::ScrapeTarget& target) {
+    const exposition::Document document = TRY(host::scrape(target, {.timeout = std::chrono::seconds(20), .may_read_files = true}));
+    return metrics_of(target.name).take(document, host_.clock().now());
+  }
+
+ private:
+  host::ScrapedMetrics& metrics_of(const std::string& target) {
+    auto& metrics = targets_[target];
+    if (metrics) return *metrics;
+    host::ScrapedMetrics::Mapping mapping;
+    mapping.metrics = [this, target](std::span<host::ScrapedMetric> asked) { return home_->map_metrics(target, asked); };
+    mapping.series = [this, target](std::span<host::ScrapedSeries> asked) { return home_->map_series(target, asked); };
+    mapping.samples = [this, target](std::span<host::ScrapedSample> asked) { return home_->map_samples(target, asked); };
+    mapping.subject = [this](std::uint64_t handle) { return host_.services().views.of(host_.hub().current())->subject(handle); };
+    metrics = std::make_unique<host::ScrapedMetrics>(host_.metrics(), definitions_, host_.context().id(), std::move(mapping));
+    return *metrics;
+  }
+
+  FakeHost& host_;
+  host::ClassInfo info_;
+  std::unique_ptr<host::Home> home_;
+  host::ScrapedDefinitions definitions_{host_.metrics(), host_.context().id()};
+  std::map<std::string, std::unique_ptr<host::ScrapedMetrics>> targets_;
+  std::string why_;
+};
+
+}  // namespace koord::test
