@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// external-textfile: brings in metrics that scripts and timers write to files, "*.prom" in one directory. Each file is a
+// target that the host reads; this tells which there are.
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/external-textfile/folder.hpp"
+
+namespace {
+
+using namespace koord::external_textfile;
+using koord::plugin::Batch;
+using koord::plugin::Config;
+using koord::plugin::Failure;
+using koord::plugin::Metric;
+using koord::plugin::ScrapeTarget;
+using koord::plugin::ScrapeTargets;
+
+constexpr char kConfigSchema[] = R"json({
+  "type": "object", "additionalProperties": false, "properties": {
+    "directory": {"type": "string", "pattern": "^/", "maxLength": 3000, "description": "where the *.prom files are"},
+    "maxAgeSeconds": {"type": "number", "minimum": 0, "maximum": 1000000000,
+                      "description": "an older file is not read; default 0: none is too old"},
+    "limits": {"type": "object", "additionalProperties": false, "properties": {
+      "bodyBytes": {"type": "integer", "minimum": 1, "maximum": 67108864},
+      "samples": {"type": "integer", "minimum": 1, "maximum": 1000000},
+      "series": {"type": "integer", "minimum": 1, "maximum": 1000000}}}
+  }})json";
+
+class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
+ public:
+  void init() override {
+    metrics_ = koord::plugin::require<koord_svc_metrics>(host(), "koord.metrics/1");
+    clock_ = koord::plugin::require<koord_svc_clock>(host(), "koord.clock/1");
+    batch_ = Batch(host());
+    read_config();
+    if (directory_.empty()) throw Failure(KOORD_E_UNSUPPORTED, "no directory configured");
+    mtime_ = define({"textfile_mtime_seconds", "seconds", "When a file of metrics was written, in Unix time.", 1e-3});
+  }
+
+  void on_event(std::uint32_t what, std::uint64_t) override {
+    if (what == KOORD_ON_CONFIG) read_config();
+  }
+
+  void targets(const ScrapeTargets& list) override {
+    if (directory_.empty()) return;
+    koord::Result<std::vector<File>> files = files_in(directory_);
+    if (!files) throw Failure(KOORD_E_IO, files.error().message());
+    const Choice choice = choose(*files, static_cast<std::int64_t>(clock_->wall_ns(host())), max_age_ns_);
+    for (const File& file : choice.read) {
+      ScrapeTarget target = limits_;
+      target.name = file.name;
+      target.url = "file:" + directory_ + "/" + file.name;
+      list.add(target);
+    }
+    tell_times(choice);
+    tell_left_out(choice);
+  }
+
+ private:
+  void read_config() {
+    const Config config(host());
+    auto number = [&](const char* at) { return static_cast<std::uint64_t>(config.i64(at).value_or(0)); };
+    directory_ = config.string("/directory").value_or("");
+    while (directory_.size() > 1 && directory_.back() == '/') directory_.pop_back();
+    max_age_ns_ = std::llround(config.f64("/maxAgeSeconds").value_or(0) * 1e9);
+    limits_.max_body_bytes = number("/limits/bodyBytes");
+    limits_.max_samples = number("/limits/samples");
+    limits_.max_series = number("/limits/series");
+  }
+
+  // Of each file, also of one that is too old: that is what an alert is for.
+  void tell_times(const Choice& choice) {
+    std::unordered_map<std::string, std::uint64_t> now;
+    for (const std::vector<File>* files : {&choice.read, &choice.stale}) {
+      for (const File& file : *files) {
+        auto known = series_.find(file.name);
+        const std::uint64_t series = known != series_.end() ? known->second : mtime_.series(KOORD_NO_SUBJECT, {{"file", file.name}});
+        batch_.add(series, static_cast<double>(file.modified_ns) * 1e-9);
+        now.emplace(file.name, series);
+      }
+    }
+    for (const auto& [name, series] : series_) {
+      if (!now.count(name)) koord::plugin::check(metrics_->end_series(host(), series), "ending the series of a file");
+    }
+    series_ = std::move(now);
+    batch_.send(clock_->now_ns(host()));
+  }
+
+  // Once for each change.
+  void tell_left_out(const Choice& choice) {
+    std::string now;
+    if (choice.too_many > 0) now += std::to_string(choice.too_many) + " files are too many, expected at most " + std::to_string(kMaxFiles) + "; ";
+    if (choice.no_files > 0) now += std::to_string(choice.no_files) + " are no regular files; ";
+    for (const File& file : choice.stale) now += "'" + file.name + "' is too old; ";
+    if (now != left_out_ && !now.empty()) log(KOORD_LOG_WARN, "'" + directory_ + "': " + now + "leaving those out");
+    left_out_ = std::move(now);
+  }
+
+  const koord_svc_metrics* metrics_ = nullptr;
+  const koord_svc_clock* clock_ = nullptr;
+  Batch batch_;
+  Metric mtime_;
+  std::string directory_;
+  std::int64_t max_age_ns_ = 0;
+  ScrapeTarget limits_;
+  std::unordered_map<std::string, std::uint64_t> series_;  // by file
+  std::string left_out_;
+};
+
+}  // namespace
+
+KOORD_PLUGIN("id=external-textfile\n"
+             "version=1.0.0\n"
+             "kinds=koord.external-advisor/1\n"
+             "gate=ExternalTextfile\n"
+             "stage=beta\n"
+             "default=true\n"
+             "requires=koord.clock/1,koord.config/1,koord.metrics/1\n"
+             "license=Apache-2.0\n"
+             "description=metrics that others write to files\n",
+             koord::plugin::external_advisor<ExternalTextfile>("external-textfile", std::chrono::seconds(15), kConfigSchema))

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is in a directory, by its files' status alone: nothing is opened.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "plugins/external-textfile/external_textfile.hpp"
+
+namespace koord::external_textfile {
+
+// Only names that are ours; one that vanishes meanwhile is not there.
+Result<std::vector<File>> files_in(const std::string& directory);
+
+}  // namespace koord::external_textfile
