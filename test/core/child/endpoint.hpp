@@ -76,4 +76,25 @@ class Trickle {
   }};
 };
 
+// Answers as fast as it can, without a length and without an end.
+class Flood {
+ public:
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(*http::local_port(listener_.get())) + "/"; }
+
+ private:
+  UniqueFd listener_ = http::open_tcp_listener("127.0.0.1:0").value();
+  std::jthread server_{[this](const std::stop_token& stop) {
+    const std::string head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", body(64 << 10, '#');
+    while (!stop.stop_requested()) {
+      UniqueFd peer(::accept(listener_.get(), nullptr, nullptr));
+      if (!peer) {
+        std::this_thread::yield();
+        continue;
+      }
+      (void)::send(peer.get(), head.data(), head.size(), MSG_NOSIGNAL);
+      while (!stop.stop_requested() && ::send(peer.get(), body.data(), body.size(), MSG_NOSIGNAL) > 0) std::this_thread::yield();
+    }
+  }};
+};
+
 }  // namespace koord::test

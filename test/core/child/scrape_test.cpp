@@ -46,9 +46,9 @@ struct Theatre {
   ~Theatre() { stage.stop(); }
 
   // `more`: further settings of the plugin, as in a JSON object.
-  void scrape(const std::string& url, const std::string& more = {}, std::uint64_t max_series = 1000) {
+  void scrape(const std::string& url, const std::string& more = {}, std::uint64_t max_series = 1000, Duration period = 100ms) {
     config::PluginSettings settings = stage.settings().defaults;
-    settings.period = 100ms;
+    settings.period = period;
     settings.max_series = max_series;
     settings.isolation = isolation;
     settings.config_json = R"({"url": ")" + url + "\"" + (more.empty() ? "" : ", " + more) + "}";
@@ -166,6 +166,13 @@ TEST_CASE_FIXTURE(Theatre, "an endpoint that trickles is cut at the deadline and
   CHECK(status().restarts == 0);
   stage.apply("Scraper=false");
   CHECK(stage.await(kScraper, PluginState::disabled));
+}
+
+TEST_CASE_FIXTURE(Theatre, "an endless answer is cut at its limit, whatever the deadline") {
+  Flood flood;
+  scrape(flood.url(), {}, 1000, 3600s);
+  CHECK(failure("found a body of more than 16777216 bytes") == "found a body of more than 16777216 bytes");
+  CHECK(status().state == PluginState::running);
 }
 
 TEST_CASE_FIXTURE(Theatre, "slow endpoints take no worker from the other plugins") {

@@ -48,6 +48,27 @@ TEST_CASE("gauges and counters keep their names; what has no type is a gauge") {
         Lines{"counter b_total 2", "gauge v_info|version=1 1", "gauge s|s=on 1"});
 }
 
+TEST_CASE("a page of every type that OpenMetrics has") {
+  const Lines lines = om("# TYPE shop_requests counter\n# UNIT shop_requests requests\n# HELP shop_requests Asked so far.\n"
+           "shop_requests_total{path=\"/a\\\\b\\n\"} 5.0 1700000000.123 # {trace_id=\"KOO5S4vxi0o\"} 0.67 1700000000.1\n"
+           "shop_requests_created{path=\"/a\\\\b\\n\"} 1.6e9\n"
+           "# TYPE wait_seconds histogram\n# UNIT wait_seconds seconds\n"
+           "wait_seconds_bucket{le=\"0.1\"} 1 # {} 0.05\nwait_seconds_bucket{le=\"+Inf\"} 2 # {id=\"x\"} 9 1.0\n"
+           "wait_seconds_count 2\nwait_seconds_sum 9.05\nwait_seconds_created 1.6e9\n"
+           "# TYPE rpc summary\nrpc{quantile=\"0.5\"} 1\nrpc{quantile=\"0.99\"} NaN\nrpc_count 17\nrpc_sum 324789.3\nrpc_created 1.6e9\n"
+           "# TYPE only_sums summary\nonly_sums_count 3\nonly_sums_sum 4\n"
+           "# TYPE queue gaugehistogram\nqueue_bucket{le=\"1\"} 3\nqueue_bucket{le=\"+Inf\"} 4\nqueue_gcount 4\nqueue_gsum 5\n"
+           "# TYPE build info\nbuild_info{version=\"1.2\"} 1\n"
+           "# TYPE mode stateset\nmode{mode=\"idle\"} 1\nmode{mode=\"busy\"} 0\n"
+           "# TYPE other unknown\nother -Inf\n# TYPE load gauge\nload{} 1 1.5\n");
+  const Lines expected{"counter shop_requests_total|path=/a\\b\n 5", "gauge rpc|quantile=0.5 1", "gauge rpc|quantile=0.99 nan", "counter rpc_count 17",
+              "counter rpc_sum 324789.3", "counter only_sums_count 3", "counter only_sums_sum 4", "gauge queue_gcount 4", "gauge queue_gsum 5",
+              "gauge build_info|version=1.2 1", "gauge mode|mode=idle 1", "gauge mode|mode=busy 0", "gauge other -inf", "gauge load 1",
+              "histogram wait_seconds 0.1:1 inf:2 sum 9.05"};
+  REQUIRE_MESSAGE(lines.size() == expected.size(), lines[0]);
+  for (std::size_t i = 0; i < lines.size(); ++i) CHECK(lines[i] == expected[i]);
+}
+
 TEST_CASE("help and unit belong to the metric") {
   auto document = Document::read("# HELP a_bytes What \\\\ it is.\n# TYPE a_bytes gauge\n# UNIT a_bytes bytes\na_bytes 1\n# EOF\n", Syntax::open_metrics);
   REQUIRE(document);
