@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/host/config_schema.hpp"
 #include "core/host/in_process_home.hpp"
 #include "core/host/scrape.hpp"
 #include "core/host/scraped_metrics.hpp"
@@ -35,6 +36,11 @@ class FakeScrape {
   }
   FakeScrape(const FakeScrape&) = delete;
   FakeScrape& operator=(const FakeScrape&) = delete;
+
+  // Whether the schema lets this configuration reach the plugin.
+  static bool accepts(const koord_module* module, const std::string& json) {
+    return host::check_config(module->classes[0].config_schema, json).has_value();
+  }
 
   koord_status init() {
     const host::CallResult result = home_->init();
