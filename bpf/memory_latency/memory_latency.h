@@ -4,7 +4,9 @@
  * histogram in the cgroup's slot (see latency_slots.h). */
 #pragma once
 
-#define MEMORY_STALL_MEMCG_RECLAIM 0  /* its cgroup, or one above, is at its limit */
-#define MEMORY_STALL_DIRECT_RECLAIM 1 /* the node, or a NUMA node, has nothing free */
-#define MEMORY_STALL_COMPACTION 2     /* enough is free, but not in one piece */
-#define MEMORY_STALL_KINDS 3
+enum memory_stall_kind {
+  MEMORY_STALL_MEMCG_RECLAIM = 0,  /* its cgroup, or one above, is at its limit */
+  MEMORY_STALL_DIRECT_RECLAIM = 1, /* the node, or a NUMA node, has nothing free */
+  MEMORY_STALL_COMPACTION = 2,     /* enough is free, but not in one piece */
+  MEMORY_STALL_KINDS
+};
