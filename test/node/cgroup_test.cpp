@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "core/cgroup/reader.hpp"
+#include "test/support/child_process.hpp"
 #include "test/support/real_cgroup.hpp"
 
 using namespace koord;
@@ -101,15 +102,69 @@ TEST_CASE("memory.stat of this kernel has the keys that usage without page cache
     CHECK(read_one(reader, cgroup, "memory.stat", key) >= 0);
 }
 
+TEST_CASE("memory of a NUMA node is counted with the cgroups inside, and all nodes make what memory.stat says") {
+  constexpr std::size_t kBytes = 32u << 20;
+  RealCgroup pod("numa");
+  RealCgroup container(pod, "inside");
+  int touched[2];
+  REQUIRE(::pipe(touched) == 0);
+  koord::test::ChildProcess holder([&] {
+    container.add_process(::getpid());
+    std::vector<char> memory(kBytes, 'x');
+    (void)!::write(touched[1], memory.data(), 1);
+    ::pause();
+  });
+  char byte;
+  REQUIRE(::read(touched[0], &byte, 1) == 1);
+  Reader reader(layout(), real_clock);
+  Keys keys = {"anon N0", "unevictable N0", "anon N1", "unevictable N1"};
+  Result<Handle> numa = reader.open(pod.dir(), "memory.numa_stat", keys);
+  REQUIRE_MESSAGE(numa, numa.error().message());
+  const double most = 1.2 * kBytes;
+  double of_nodes = 0, of_stat = 0;
+  // v2 adds up what the CPUs counted from time to time.
+  CHECK(koord::test::eventually([&] {
+    Values values(keys.size());
+    if (!reader.read(*numa, values)) return false;
+    of_nodes = of_stat = 0;
+    for (std::int64_t value : values) of_nodes += static_cast<double>(value == kAbsent ? 0 : value);
+    for (const char* key : {"inactive_anon", "active_anon", "unevictable"})
+      of_stat += static_cast<double>(read_one(reader, pod, "memory.stat", key));
+    return of_nodes >= kBytes && of_nodes < most && of_stat >= kBytes && of_stat < most;
+  }));
+  CAPTURE(of_nodes);
+  CHECK(of_nodes == doctest::Approx(of_stat).epsilon(0.05));
+  ::close(touched[0]);
+  ::close(touched[1]);
+}
+
+TEST_CASE("memory.events tells that a limit was hit, and that a process was killed for it") {
+  RealCgroup cgroup("events");
+  cgroup.limit_memory(16 << 20);
+  Reader reader(layout(), real_clock);
+  CHECK(read_one(reader, cgroup, "memory.events", "oom_kill") == 0);
+  koord::test::ChildProcess glutton([&] {
+    cgroup.add_process(::getpid());
+    std::vector<char> memory(256u << 20, 'x');
+    ::pause();
+  });
+  CHECK(koord::test::eventually([&] { return read_one(reader, cgroup, "memory.events", "oom_kill") > 0; }));
+  CHECK(read_one(reader, cgroup, "memory.events.local", "oom_kill") > 0);
+  CHECK(read_one(reader, cgroup, "memory.events", "max") > 0);
+}
+
 TEST_CASE("a removed cgroup is gone for its handles, also when one of its name is made again") {
-  for (std::size_t kept : {std::size_t{1000}, std::size_t{0}}) {
-    Reader reader(layout(), real_clock, {.kept_files = kept});
+  // Its files are kept, or its directories, or neither.
+  const std::pair<std::size_t, std::size_t> kKept[] = {{1000, 1000}, {0, 1000}, {0, 0}};
+  for (const auto& [files, directories] : kKept) {
+    Reader reader(layout(), real_clock, {.kept_files = files, .kept_directories = directories});
     Values values(1);
     auto cgroup = std::make_unique<RealCgroup>("again");
     std::string dir = cgroup->dir();
     Handle usage = *reader.open(dir, "cpu.usage", Keys{"usage_ns"});
     Handle memory = *reader.open(dir, "memory.stat", Keys{"anon"});
     REQUIRE(reader.read(usage, values));
+    REQUIRE(reader.read(memory, values));
     cgroup.reset();
     CHECK(is_gone(reader.read(usage, values).error()));
     CHECK(is_gone(reader.read(memory, values).error()));
@@ -118,6 +173,9 @@ TEST_CASE("a removed cgroup is gone for its handles, also when one of its name i
     REQUIRE(again.dir() == dir);
     CHECK(is_gone(reader.read(usage, values).error()));
     CHECK(is_gone(reader.read(memory, values).error()));
+    Result<Handle> fresh = reader.open(dir, "cpu.usage", Keys{"usage_ns"});
+    REQUIRE_MESSAGE(fresh, fresh.error().message());
+    CHECK(reader.read(*fresh, values));
   }
 }
 
