@@ -121,9 +121,12 @@ def changed(header, name, members):
 
 def self_test(header, released):
     header = as_released(header, released)
+    counts = member_counts(released)
     jobs = []
     for match in STRUCT.finditer(header):
         name, members = match.group(1), list(one_name_each(members_of(match.group(2))))
+        if name not in counts:
+            continue  # new since: nobody was promised anything
         jobs += [(name, what, False, changed(header, name, broken)) for what, broken in breakages(name, members)]
         if name not in FROZEN:
             jobs.append((name, 'an append', True, changed(header, name, members + ['uint64_t appended_;'])))
@@ -135,7 +138,7 @@ def self_test(header, released):
         if wanted != found:
             wrong += 1
             print(f'{name}: {what} is {"green" if found else "red"}\n{said}')
-    print(f'{len(jobs)} changes to {len(structs_of(header))} structs, {wrong} judged wrongly')
+    print(f'{len(jobs)} changes to {len(counts.keys() & set(structs_of(header)))} structs, {wrong} judged wrongly')
     return 1 if wrong else 0
 
 
