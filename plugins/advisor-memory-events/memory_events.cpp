@@ -53,7 +53,7 @@ std::string describe(const OomKill& kill) {
   if (kill.pid > 0) text += ", pid " + std::to_string(kill.pid);
   text += " in " + quoted(kill.cgroup);
   if (kill.limit_cgroup.empty()) return text + "; the node had no memory left";
-  text += "; the limit of " + quoted(kill.limit_cgroup) + " was hit";
+  text += kill.limit_cgroup == kill.cgroup ? "; its limit was hit" : "; the limit of " + quoted(kill.limit_cgroup) + " was hit";
   if (kill.usage_bytes && kill.limit_bytes)
     text += ": " + mebibytes(static_cast<double>(*kill.usage_bytes)) + " of " +
             mebibytes(static_cast<double>(*kill.limit_bytes)) + " in use";

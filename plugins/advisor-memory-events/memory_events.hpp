@@ -62,7 +62,7 @@ class Untold {
   std::int64_t told_ = 0, previous_ = 0;
 };
 
-// "killed 'python3', pid 123; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in use"
+// "killed 'python3', pid 123 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in use"
 std::string describe(const OomKill& kill);
 // "2 processes killed, which ones is not known; 30.1 MiB of 32.0 MiB in use now"; what is not known is left out.
 std::string describe_unexplained(std::int64_t kills, std::optional<std::int64_t> usage_bytes,

@@ -136,6 +136,7 @@ TEST_CASE("in a node that is itself a container pods are found, services of its 
 TEST_CASE("an event says who was killed where, and which limit was hit") {
   CHECK(describe(all(kMemcgKill)[0]) ==
         "killed 'python3', pid 22699 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in use");
+  CHECK(describe({"/a", "/a", "x", 0, {}, {}}) == "killed 'x' in '/a'; its limit was hit");
   CHECK(describe({"/a", "", "x", 0, {}, {}}) == "killed 'x' in '/a'; the node had no memory left");
   CHECK(describe({"/\xff", "/b", "", 0, {}, {}}) == "killed a process in (a name that is no text); the limit of '/b' was hit");
 }
