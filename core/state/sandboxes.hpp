@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sandboxes: a list of pods does not name the container that holds a pod's namespaces, the cgroup tree shows it. It is the
-// one directory in the pod's that belongs to no container of the list; of several it is the one that it was before, since a
-// container may be there before it is listed. One thread at a time.
+// Sandboxes: a list of pods does not name the container that holds a pod's namespaces, the cgroup tree shows
+// it. It is the one directory in the pod's that belongs to no container of the list; of several it is the one
+// that it was before, since a container may be there before it is listed. One thread at a time.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@ class Sandboxes {
   // The name of every sandbox, as cAdvisor and dashboards have it.
   static constexpr const char* kName = "POD";
 
-  // Lists the directory of each pod and adds its sandbox to its containers. A pod without a cgroup, or a runtime that gives
-  // the sandbox none, is ordinary.
+  // Lists the directory of each pod and adds its sandbox to its containers. A pod without a cgroup, or a
+  // runtime that gives the sandbox none, is ordinary.
   void add_to(std::vector<Pod>& pods, const cgroup::Layout& layout);
 
  private:

@@ -10,8 +10,8 @@
 
 namespace koord::be_resource {
 
-// The CPUs on which best-effort pods can run: those of any of their containers, and of these only what the directory of
-// the class has. The directory's when no container tells of any of them.
+// The CPUs on which best-effort pods can run: those of any of their containers, and of these only what the
+// directory of the class has. The directory's when no container tells of any of them.
 CpuSet usable_cpus(const CpuSet& directory, const std::vector<CpuSet>& containers);
 
 // Of cpu.max. A quota of -1 is none.
@@ -29,13 +29,13 @@ struct Container {
 };
 struct Pod {
   bool is_best_effort = false;
-  bool has_ended = false;      // Succeeded or Failed: it uses nothing any more
-  bool object_known = true;    // its API object is; the cgroup tree alone tells no requests
+  bool has_ended = false;    // Succeeded or Failed: it uses nothing any more
+  bool object_known = true;  // its API object is; the cgroup tree alone tells no requests
   std::vector<Container> containers;
 };
 
-// What the best-effort pods ask for: batch-cpu of the containers that run beside one another; a container without it asks
-// for nothing. Nothing while there is a pod whose requests are not known.
+// What the best-effort pods ask for: batch-cpu of the containers that run beside one another; a container
+// without it asks for nothing. Nothing while there is a pod whose requests are not known.
 std::optional<double> requested_milli(const std::vector<Pod>& pods);
 
 }  // namespace koord::be_resource

@@ -29,9 +29,11 @@ constexpr std::string_view kBatchCpu = "kubernetes.io/batch-cpu";
 koord::be_resource::Container container_of(const koord_container& container) {
   koord::be_resource::Container taken;
   taken.runs_beside = container.kind == KOORD_CONTAINER_REGULAR || container.kind == KOORD_CONTAINER_SIDECAR;
-  const koord::plugin::Strided<koord_resource> resources(container.resources, container.n_resources, container.resource_stride);
+  const koord::plugin::Strided<koord_resource> resources(container.resources, container.n_resources,
+                                                         container.resource_stride);
   for (const koord_resource& resource : resources)
-    if (view(resource.name) == kBatchCpu && resource.request != KOORD_ABSENT) taken.batch_cpu_milli = resource.request;
+    if (view(resource.name) == kBatchCpu && resource.request != KOORD_ABSENT)
+      taken.batch_cpu_milli = resource.request;
   return taken;
 }
 
@@ -40,7 +42,8 @@ koord::be_resource::Pod pod_of(const koord_pod& pod) {
   taken.is_best_effort = pod.qos == KOORD_QOS_BE;
   taken.has_ended = pod.phase == KOORD_PHASE_SUCCEEDED || pod.phase == KOORD_PHASE_FAILED;
   taken.object_known = pod.ns.n > 0;  // only the API object tells a namespace
-  for (const koord_container& container : koord::plugin::containers_of(pod)) taken.containers.push_back(container_of(container));
+  for (const koord_container& container : koord::plugin::containers_of(pod))
+    taken.containers.push_back(container_of(container));
   return taken;
 }
 
@@ -57,10 +60,11 @@ class BeResource final : public koord::plugin::Advisor {
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     files_ = Files(host());
     batch_ = Batch(host());
-    const Metric metric = define({"node_be", "milli-cores",
-                                  "CPU of the best-effort pods, in milli-cores: what they may use (real-limit), ask for "
-                                  "(request) and use (usage).",
-                                  0.1});
+    const Metric metric =
+        define({"node_be", "milli-cores",
+                "CPU of the best-effort pods, in milli-cores: what they may use (real-limit), ask for "
+                "(request) and use (usage).",
+                0.1});
     real_limit_ = series(metric, "real-limit");
     request_ = series(metric, "request");
     usage_ = series(metric, "usage");
@@ -108,10 +112,12 @@ class BeResource final : public koord::plugin::Advisor {
 
   void keep_or_make_classes(const std::vector<koord::cgroup::KubeRoot>& roots) {
     std::vector<std::string> dirs;
-    for (const auto& root : roots) dirs.push_back(koord::cgroup::qos_dir(root, koord::cgroup::KubeQos::best_effort));
-    const bool same = classes_.size() == dirs.size() &&
-                      std::equal(dirs.begin(), dirs.end(), classes_.begin(),
-                                 [](const std::string& dir, const BestEffortClass& one) { return dir == one.dir(); });
+    for (const auto& root : roots)
+      dirs.push_back(koord::cgroup::qos_dir(root, koord::cgroup::KubeQos::best_effort));
+    const bool same =
+        classes_.size() == dirs.size() &&
+        std::equal(dirs.begin(), dirs.end(), classes_.begin(),
+                   [](const std::string& dir, const BestEffortClass& one) { return dir == one.dir(); });
     if (same) return;
     classes_.clear();
     for (std::string& dir : dirs) classes_.emplace_back(std::move(dir), kMaxGapNs);
@@ -145,7 +151,8 @@ class BeResource final : public koord::plugin::Advisor {
     container_cpus_until_ns_ = now_ns + kCpuSetsPeriodNs;
     container_cpus_.clear();
     for (const std::string& dir : container_dirs_)
-      if (auto cpus = koord::be_resource::effective_cpus(files_, dir)) container_cpus_.push_back(*std::move(cpus));
+      if (auto cpus = koord::be_resource::effective_cpus(files_, dir))
+        container_cpus_.push_back(*std::move(cpus));
   }
 
   const koord_svc_cgroup* cgroup_ = nullptr;

@@ -14,7 +14,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-CpuSet cpus(std::string_view list) { return CpuSet::parse(list).value(); }
+CpuSet cpus(std::string_view list) {
+  return CpuSet::parse(list).value();
+}
 
 Pod best_effort(std::vector<Container> containers) {
   Pod pod;
@@ -92,7 +94,8 @@ TEST_CASE("without CPUs and without a quota the limit is not known") {
 
 TEST_CASE("requested is the batch-cpu of the containers that run beside one another") {
   const Container init{.runs_beside = false, .batch_cpu_milli = 9000};
-  CHECK(requested_milli({best_effort({{true, 1500}, {true, 500}, init, {true, std::nullopt}}), best_effort({{true, 250}})}) == 2250.0);
+  CHECK(requested_milli({best_effort({{true, 1500}, {true, 500}, init, {true, std::nullopt}}),
+                         best_effort({{true, 250}})}) == 2250.0);
   CHECK(requested_milli({}) == 0.0);
 }
 
@@ -127,7 +130,8 @@ TEST_CASE("the first tick tells limit and request, the second the usage") {
 }
 
 TEST_CASE("a quota of the class on v2 bounds the limit") {
-  FakeNode node({{"cgroup/cgroup.controllers", "cpu cpuset memory"}, {"cgroup/kubepods/besteffort/cpu.stat", "usage_usec 5\n"},
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu cpuset memory"},
+                 {"cgroup/kubepods/besteffort/cpu.stat", "usage_usec 5\n"},
                  {"cgroup/kubepods/besteffort/cpu.max", "150000 100000\n"},
                  {"cgroup/kubepods/besteffort/cpuset.cpus.effective", "0-3\n"}});
   FakeHost host(node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BestEffortClass: the cgroup of the BestEffort QoS class and the CPU sets of its containers, read as plain values. It
-// may not be there: then it reads as nothing. On the instance's strand.
+// BestEffortClass: the cgroup of the BestEffort QoS class and the CPU sets of its containers, read as plain
+// values. It may not be there: then it reads as nothing. On the instance's strand.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace koord::be_resource {
 
-// The CPUs on which tasks of a cgroup can run now, offline ones left out. Nothing where the kernel does not tell: no such
-// cgroup, or no cpuset controller. Throws plugin::Failure when it tells and is not understood.
+// The CPUs on which tasks of a cgroup can run now, offline ones left out. Nothing where the kernel does not
+// tell: no such cgroup, or no cpuset controller. Throws plugin::Failure when it tells and is not understood.
 std::optional<CpuSet> effective_cpus(const plugin::Files& files, std::string_view cgroup_dir);
 
 class BestEffortClass {
@@ -26,7 +26,8 @@ class BestEffortClass {
   const std::string& dir() const { return dir_; }
 
   // Cumulative CPU is read; nothing at first, after a gap or a reset. there() tells of this read.
-  std::optional<double> usage_milli(const koord_host* host, const koord_svc_cgroup* cgroup, std::uint64_t now_ns);
+  std::optional<double> usage_milli(const koord_host* host, const koord_svc_cgroup* cgroup,
+                                    std::uint64_t now_ns);
   bool there() const { return there_; }
 
   std::optional<CpuMax> max(const koord_host* host, const koord_svc_cgroup* cgroup, std::uint64_t now_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ApplicationMeter: the cgroup of one host application, wherever it turns out to be, and the series that it feeds as long as
-// it is there. On the instance's strand.
+// ApplicationMeter: the cgroup of one host application, wherever it turns out to be, and the series that it
+// feeds as long as it is there. On the instance's strand.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ class ApplicationMeter {
 
   const Application& application() const { return application_; }
 
-  // Adds what the cgroup says to `batch`; false when it is not there, and then the series end. Throws plugin::Failure when a
-  // file is there and cannot be read.
+  // Adds what the cgroup says to `batch`; false when it is not there, and then the series end. Throws
+  // plugin::Failure when a file is there and cannot be read.
   bool measure(std::uint64_t now_ns, plugin::Batch& batch);
 
  private:

@@ -26,15 +26,19 @@ class HostApplication final : public koord::plugin::Advisor {
     services_.host = host();
     services_.cgroup = koord::plugin::require<koord_svc_cgroup>(host(), "koord.cgroup/1");
     services_.metrics = koord::plugin::require<koord_svc_metrics>(host(), "koord.metrics/1");
-    services_.cpu = define({"host_application_cpu_usage", "cores", "CPU used by a host application, in cores.", 1e-4});
+    services_.cpu =
+        define({"host_application_cpu_usage", "cores", "CPU used by a host application, in cores.", 1e-4});
     services_.memory = define({"host_application_memory_usage", "bytes",
                                "Memory of a host application without page cache and slab, in bytes.", 4096});
-    services_.memory_with_page_cache = define({"host_application_memory_usage_with_page_cache", "bytes",
-                                               "Memory of a host application with its page cache, in bytes.", 4096});
-    services_.numa_memory = define({"host_application_numa_memory_usage", "bytes",
-                                    "Memory of a NUMA node that a host application uses, without page cache and slab, in bytes.",
-                                    4096});
-    running_ = define({"host_applications", "applications", "Host applications of the NodeSLO whose cgroup is there."}).series();
+    services_.memory_with_page_cache =
+        define({"host_application_memory_usage_with_page_cache", "bytes",
+                "Memory of a host application with its page cache, in bytes.", 4096});
+    services_.numa_memory = define(
+        {"host_application_numa_memory_usage", "bytes",
+         "Memory of a NUMA node that a host application uses, without page cache and slab, in bytes.", 4096});
+    running_ = define({"host_applications", "applications",
+                       "Host applications of the NodeSLO whose cgroup is there."})
+                   .series();
     batch_ = Batch(host());
   }
 
@@ -63,7 +67,8 @@ class HostApplication final : public koord::plugin::Advisor {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot) return;
     const auto version = [&](std::uint32_t part) { return snapshot->version(part); };
-    const std::vector<std::uint64_t> versions = {version(KOORD_ON_NODE_SLO), version(KOORD_ON_PODS), version(KOORD_ON_TOPOLOGY)};
+    const std::vector<std::uint64_t> versions = {version(KOORD_ON_NODE_SLO), version(KOORD_ON_PODS),
+                                                 version(KOORD_ON_TOPOLOGY)};
     if (versions == versions_) return;
     const bool new_topology = versions_.empty() || versions[2] != versions_[2];
     if (new_topology) {

@@ -36,7 +36,8 @@ std::string refusal_of(const std::string& entry) {
 
 constexpr const char* kStat =
     "inactive_anon 4096\nactive_anon 4096\nunevictable 0\ninactive_file 8192\nactive_file 4096\n";
-constexpr const char* kNginx = R"({"hostApplications":[{"name":"nginx","priority":"koord-prod","qos":"LS"}]})";
+constexpr const char* kNginx =
+    R"({"hostApplications":[{"name":"nginx","priority":"koord-prod","qos":"LS"}]})";
 
 void publish(FakeHost& host, const char* slo) {
   host.hub().publish({.pods = std::vector<koord::state::Pod>{}, .node_slo = std::string(slo)});
@@ -59,23 +60,32 @@ TEST_CASE("without a path the QoS class says where the cgroup is") {
 }
 
 TEST_CASE("a path is base, parent and relative path, and the name is no part of it") {
-  const auto path = [](const std::string& object) { return dirs_of("{\"name\":\"a\",\"qos\":\"LS\",\"cgroupPath\":" + object + "}"); };
-  CHECK(path(R"({"base":"CgroupRoot","parentDir":"/system.slice/","relativePath":"nginx.service"})") == Dirs{"system.slice/nginx.service"});
+  const auto path = [](const std::string& object) {
+    return dirs_of("{\"name\":\"a\",\"qos\":\"LS\",\"cgroupPath\":" + object + "}");
+  };
+  CHECK(path(R"({"base":"CgroupRoot","parentDir":"/system.slice/","relativePath":"nginx.service"})") ==
+        Dirs{"system.slice/nginx.service"});
   CHECK(path(R"({"relativePath":"b"})") == Dirs{"b"});
   CHECK(path(R"({"base":"Kubepods","parentDir":"x","relativePath":"y"})") == Dirs{"kubepods.slice/x/y"});
-  CHECK(path(R"({"base":"KubepodsBurstable","relativePath":"y"})") == Dirs{"kubepods.slice/kubepods-burstable.slice/y"});
-  CHECK(path(R"({"base":"KubepodsBesteffort","relativePath":"y"})") == Dirs{"kubepods.slice/kubepods-besteffort.slice/y"});
+  CHECK(path(R"({"base":"KubepodsBurstable","relativePath":"y"})") ==
+        Dirs{"kubepods.slice/kubepods-burstable.slice/y"});
+  CHECK(path(R"({"base":"KubepodsBesteffort","relativePath":"y"})") ==
+        Dirs{"kubepods.slice/kubepods-besteffort.slice/y"});
 }
 
 TEST_CASE("while it is not known where the kubelet's directory is, each place is one to look at") {
   const std::vector<KubeRoot> roots = {{Driver::systemd, "kubepods.slice"}, {Driver::cgroupfs, "kubepods"}};
-  auto found = parse_host_applications(R"({"hostApplications":[{"name":"a","cgroupPath":{"base":"KubepodsBesteffort","relativePath":"a"}}]})", roots);
+  auto found = parse_host_applications(
+      R"({"hostApplications":[{"name":"a","cgroupPath":{"base":"KubepodsBesteffort","relativePath":"a"}}]})",
+      roots);
   REQUIRE(found);
-  CHECK(found->applications.at(0).cgroup_dirs == Dirs{"kubepods.slice/kubepods-besteffort.slice/a", "kubepods/besteffort/a"});
+  CHECK(found->applications.at(0).cgroup_dirs ==
+        Dirs{"kubepods.slice/kubepods-besteffort.slice/a", "kubepods/besteffort/a"});
 }
 
 TEST_CASE("priority and QoS class are taken as they are written") {
-  const Application nginx = parsed(R"({"name":"nginx","priority":"koord-prod","qos":"LS"})").applications.at(0);
+  const Application nginx =
+      parsed(R"({"name":"nginx","priority":"koord-prod","qos":"LS"})").applications.at(0);
   CHECK(nginx.priority_class == "koord-prod");
   CHECK(nginx.qos == "LS");
 }
@@ -87,9 +97,12 @@ TEST_CASE("no NodeSLO, or one without host applications, has none") {
 
 TEST_CASE("a wrong entry is refused by name and reason, and the others count") {
   CHECK(refusal_of(R"({"qos":"LS"})") == "hostApplications[0]: it has no name");
-  CHECK(refusal_of(R"({"name":"a","cgroupPath":{"base":"Kube"}})").find("'a': base 'Kube' is none of CgroupRoot, Kubepods") != std::string::npos);
-  CHECK(refusal_of(R"({"name":"a","cgroupPath":{"parentDir":"../x"}})") == "hostApplications[0] 'a': '../x' is not a cgroup below the root of the tree");
-  CHECK(refusal_of(R"({"name":"a","cgroupPath":{}})") == "hostApplications[0] 'a': its cgroup would be the root of the tree");
+  CHECK(refusal_of(R"({"name":"a","cgroupPath":{"base":"Kube"}})")
+            .find("'a': base 'Kube' is none of CgroupRoot, Kubepods") != std::string::npos);
+  CHECK(refusal_of(R"({"name":"a","cgroupPath":{"parentDir":"../x"}})") ==
+        "hostApplications[0] 'a': '../x' is not a cgroup below the root of the tree");
+  CHECK(refusal_of(R"({"name":"a","cgroupPath":{}})") ==
+        "hostApplications[0] 'a': its cgroup would be the root of the tree");
   CHECK(refusal_of(R"({"name":"a","qos":5})") == "hostApplications[0] 'a': 'qos' is not a text");
   CHECK(parsed(R"(7,{"name":"a"},{"name":"b"})").applications.size() == 2);
 }
@@ -102,9 +115,11 @@ TEST_CASE("of two entries with one name the first counts") {
 }
 
 TEST_CASE("a spec that is no JSON object, or whose applications are no list, is an error") {
-  CHECK(parse_host_applications("{", kRoots).error().message().find("the NodeSLO's spec is no JSON") != std::string::npos);
+  CHECK(parse_host_applications("{", kRoots).error().message().find("the NodeSLO's spec is no JSON") !=
+        std::string::npos);
   CHECK_FALSE(parse_host_applications("[]", kRoots));
-  CHECK(parse_host_applications(R"({"hostApplications":{}})", kRoots).error().text == "hostApplications is not a list");
+  CHECK(parse_host_applications(R"({"hostApplications":{}})", kRoots).error().text ==
+        "hostApplications is not a list");
 }
 
 TEST_CASE("the first tick gives memory with and without page cache, the second CPU") {
@@ -115,7 +130,8 @@ TEST_CASE("the first tick gives memory with and without page cache, the second C
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
-  const koord::metric::Labels nginx = {{"host_app_name", "nginx"}, {"priority_class", "koord-prod"}, {"qos", "LS"}};
+  const koord::metric::Labels nginx = {
+      {"host_app_name", "nginx"}, {"priority_class", "koord-prod"}, {"qos", "LS"}};
   CHECK(host.value("host_application_memory_usage", nginx) == 8192.0);
   CHECK(host.value("host_application_memory_usage_with_page_cache", nginx) == 20480.0);
   CHECK(host.value("host_applications") == 1.0);
@@ -133,7 +149,8 @@ TEST_CASE("memory of each NUMA node is anonymous and unevictable memory there") 
   FakeHost host(node);
   koord::state::Topology topology;
   topology.numa_nodes = {{0, 1 << 20}, {1, 1 << 20}};
-  host.hub().publish({.pods = std::vector<koord::state::Pod>{}, .node_slo = std::string(kNginx), .topology = topology});
+  host.hub().publish(
+      {.pods = std::vector<koord::state::Pod>{}, .node_slo = std::string(kNginx), .topology = topology});
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);

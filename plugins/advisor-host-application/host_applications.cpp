@@ -51,7 +51,8 @@ Result<std::vector<std::string>> base_dirs(const std::string& base, const std::v
   if (base == "Kubepods") return of_class(KubeQos::guaranteed);
   if (base == "KubepodsBurstable") return of_class(KubeQos::burstable);
   if (base == "KubepodsBesteffort") return of_class(KubeQos::best_effort);
-  return invalid("base '" + base + "' is none of CgroupRoot, Kubepods, KubepodsBurstable, KubepodsBesteffort");
+  return invalid("base '" + base +
+                 "' is none of CgroupRoot, Kubepods, KubepodsBurstable, KubepodsBesteffort");
 }
 
 Result<std::vector<std::string>> below(std::vector<std::string> bases, std::string_view path) {
@@ -93,7 +94,8 @@ std::string title_of(const json::value& value, std::size_t index) {
   std::string title = "hostApplications[" + std::to_string(index) + "]";
   const json::object* entry = value.if_object();
   const json::value* name = entry ? entry->if_contains("name") : nullptr;
-  if (name && name->is_string()) title += " '" + std::string(std::string_view(name->get_string()).substr(0, kShownBytes)) + "'";
+  if (name && name->is_string())
+    title += " '" + std::string(std::string_view(name->get_string()).substr(0, kShownBytes)) + "'";
   return title;
 }
 

@@ -33,7 +33,8 @@ class PageCache final : public koord::plugin::Advisor {
     node_ = define({"node_memory_usage_with_page_cache", "bytes",
                     "Memory used on the node with page cache and slab (MemTotal - MemFree), in bytes.", 1024})
                 .series();
-    pod_ = define({"pod_memory_usage_with_page_cache", "bytes", "Memory of a pod with its page cache, in bytes.", kResolution});
+    pod_ = define({"pod_memory_usage_with_page_cache", "bytes",
+                   "Memory of a pod with its page cache, in bytes.", kResolution});
     container_ = define({"container_memory_usage_with_page_cache", "bytes",
                          "Memory of a container or service with its page cache, in bytes.", kResolution});
   }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* kMeminfo = "MemTotal: 1000 kB\nMemFree: 300 kB\nMemAvailable: 900 kB\n";
 constexpr const char* kStat =
-    "anon 8192\nfile 4096\ninactive_anon 4096\nactive_anon 4096\nunevictable 0\ninactive_file 8192\nactive_file 4096\n";
+    "anon 8192\nfile 4096\ninactive_anon 4096\nactive_anon 4096\nunevictable 0\ninactive_file "
+    "8192\nactive_file 4096\n";
 
 void publish_pod(FakeHost& host) {
   koord::state::Pod pod;
@@ -26,8 +27,10 @@ void publish_pod(FakeHost& host) {
 }  // namespace
 
 TEST_CASE("the first tick gives node, pod and container with page cache") {
-  FakeNode node({{"cgroup/cgroup.controllers", "memory"}, {"proc/meminfo", kMeminfo},
-                 {"cgroup/kubepods/pod1/memory.stat", kStat}, {"cgroup/kubepods/pod1/c1/memory.stat", kStat}});
+  FakeNode node({{"cgroup/cgroup.controllers", "memory"},
+                 {"proc/meminfo", kMeminfo},
+                 {"cgroup/kubepods/pod1/memory.stat", kStat},
+                 {"cgroup/kubepods/pod1/c1/memory.stat", kStat}});
   FakeHost host(node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
@@ -35,14 +38,19 @@ TEST_CASE("the first tick gives node, pod and container with page cache") {
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("node_memory_usage_with_page_cache") == 700.0 * 1024);
   CHECK(host.value("pod_memory_usage_with_page_cache", {{"pod_uid", "pod1"}}) == 20480.0);
-  CHECK(host.value("container_memory_usage_with_page_cache", {{"container_id", "containerd://c1"}}) == 20480.0);
+  CHECK(host.value("container_memory_usage_with_page_cache", {{"container_id", "containerd://c1"}}) ==
+        20480.0);
 }
 
 TEST_CASE("v1 gives what the cgroup and all below it use") {
-  FakeNode node({{"cgroup/cpu/", ""}, {"cgroup/cpuacct/", ""}, {"proc/meminfo", kMeminfo},
-                 {"cgroup/memory/kubepods/pod1/memory.stat",
-                  "inactive_anon 1\nactive_anon 1\nunevictable 1\ninactive_file 1\nactive_file 1\ntotal_inactive_anon 10\n"
-                  "total_active_anon 20\ntotal_unevictable 30\ntotal_inactive_file 40\ntotal_active_file 50\n"}});
+  FakeNode node(
+      {{"cgroup/cpu/", ""},
+       {"cgroup/cpuacct/", ""},
+       {"proc/meminfo", kMeminfo},
+       {"cgroup/memory/kubepods/pod1/memory.stat",
+        "inactive_anon 1\nactive_anon 1\nunevictable 1\ninactive_file 1\nactive_file 1\ntotal_inactive_anon "
+        "10\n"
+        "total_active_anon 20\ntotal_unevictable 30\ntotal_inactive_file 40\ntotal_active_file 50\n"}});
   FakeHost host(node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
@@ -52,13 +60,16 @@ TEST_CASE("v1 gives what the cgroup and all below it use") {
 }
 
 TEST_CASE("a reading of memory.stat is sent once, however often the plugin ticks") {
-  FakeNode node({{"cgroup/cgroup.controllers", "memory"}, {"proc/meminfo", kMeminfo}, {"cgroup/kubepods/pod1/memory.stat", kStat}});
+  FakeNode node({{"cgroup/cgroup.controllers", "memory"},
+                 {"proc/meminfo", kMeminfo},
+                 {"cgroup/kubepods/pod1/memory.stat", kStat}});
   FakeHost host(node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
-  node.write("cgroup/kubepods/pod1/memory.stat", "inactive_anon 1\nactive_anon 0\nunevictable 0\ninactive_file 0\nactive_file 0\n");
+  node.write("cgroup/kubepods/pod1/memory.stat",
+             "inactive_anon 1\nactive_anon 0\nunevictable 0\ninactive_file 0\nactive_file 0\n");
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("pod_memory_usage_with_page_cache") == 20480.0);
   host.clock().advance(10s);
@@ -76,7 +87,8 @@ TEST_CASE("the node is measured while the pods are not known") {
 }
 
 TEST_CASE("a meminfo without MemFree fails the tick and does not keep the pods from being sent") {
-  FakeNode node({{"cgroup/cgroup.controllers", "memory"}, {"proc/meminfo", "MemTotal: 1000 kB\n"},
+  FakeNode node({{"cgroup/cgroup.controllers", "memory"},
+                 {"proc/meminfo", "MemTotal: 1000 kB\n"},
                  {"cgroup/kubepods/pod1/memory.stat", kStat}});
   FakeHost host(node);
   publish_pod(host);

@@ -6,7 +6,8 @@ namespace koord::pod_resource {
 CgroupMeter::CgroupMeter(Series series, const memory::NumaNodes& nodes, std::uint64_t max_gap_ns)
     : series_(std::move(series)), cpu_rate_(max_gap_ns), numa_stat_(nodes) {}
 
-void CgroupMeter::measure_cpu(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch) {
+void CgroupMeter::measure_cpu(const Services& services, std::string_view dir, std::uint64_t now_ns,
+                              plugin::Batch& batch) {
   auto usage = cpu_.read(services.host, services.cgroup, dir, now_ns);
   if (!usage) return;
   // ns of CPU per ns of time.
@@ -20,7 +21,8 @@ void CgroupMeter::measure_memory_current(const Services& services, std::string_v
     batch.add(series_.memory_current, static_cast<double>(current->values[0]));
 }
 
-void CgroupMeter::measure_memory(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch) {
+void CgroupMeter::measure_memory(const Services& services, std::string_view dir, std::uint64_t now_ns,
+                                 plugin::Batch& batch) {
   auto stat = stat_.read_new(services.host, services.cgroup, dir, now_ns);
   if (!stat) return;
   auto bytes = memory::usage_bytes(*stat);

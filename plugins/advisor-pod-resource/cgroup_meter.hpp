@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CgroupMeter: the open files of one pod's or container's cgroup and the series they feed. On the instance's strand.
+// CgroupMeter: the open files of one pod's or container's cgroup and the series they feed. On the instance's
+// strand.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +29,16 @@ class CgroupMeter {
   // `nodes`: those in series.numa_memory.
   CgroupMeter(Series series, const memory::NumaNodes& nodes, std::uint64_t max_gap_ns);
 
-  // Each reads one file of the cgroup and adds what it says to `batch`; one that is not there, or has not been read anew,
-  // adds nothing. Throws plugin::Failure when it cannot be read.
-  void measure_cpu(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
-  void measure_memory_current(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
-  void measure_memory(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
-  void measure_numa_memory(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
+  // Each reads one file of the cgroup and adds what it says to `batch`; one that is not there, or has not
+  // been read anew, adds nothing. Throws plugin::Failure when it cannot be read.
+  void measure_cpu(const Services& services, std::string_view dir, std::uint64_t now_ns,
+                   plugin::Batch& batch);
+  void measure_memory_current(const Services& services, std::string_view dir, std::uint64_t now_ns,
+                              plugin::Batch& batch);
+  void measure_memory(const Services& services, std::string_view dir, std::uint64_t now_ns,
+                      plugin::Batch& batch);
+  void measure_numa_memory(const Services& services, std::string_view dir, std::uint64_t now_ns,
+                           plugin::Batch& batch);
 
  private:
   Series series_;

@@ -7,8 +7,8 @@
 
 namespace koord::pod_throttled {
 
-// Of the logical cgroup file cpu.stat: running totals of the cgroup's own quota, not of those above or below it. kAbsent
-// where the kernel has no such key.
+// Of the logical cgroup file cpu.stat: running totals of the cgroup's own quota, not of those above or below
+// it. kAbsent where the kernel has no such key.
 struct CpuStat {
   static constexpr std::int64_t kAbsent = INT64_MIN;
   std::int64_t nr_periods = kAbsent;    // periods of the quota in which the cgroup wanted to run
@@ -21,8 +21,9 @@ class ThrottleMeter {
   // Readings further apart than `max_gap_ns` have no ratio.
   explicit ThrottleMeter(std::uint64_t max_gap_ns) : max_gap_ns_(max_gap_ns) {}
 
-  // The share of the periods since the reading before in which the cgroup was throttled, 0…1. No period has passed when
-  // it has no quota or did not want to run: that is 0, nothing held it back. Nothing at first, after a gap or a reset.
+  // The share of the periods since the reading before in which the cgroup was throttled, 0…1. No period has
+  // passed when it has no quota or did not want to run: that is 0, nothing held it back. Nothing at first,
+  // after a gap or a reset.
   std::optional<double> ratio(const CpuStat& now, std::uint64_t read_ns);
 
  private:

@@ -26,7 +26,9 @@ struct Meter {
   CgroupValues<3> cpu_stat{"cpu.stat", {"nr_periods", "nr_throttled", "throttled_ns"}};
 };
 
-MetricSpec ratio_spec(std::string_view name, std::string_view help) { return {name, "ratio", help, 1e-4}; }
+MetricSpec ratio_spec(std::string_view name, std::string_view help) {
+  return {name, "ratio", help, 1e-4};
+}
 MetricSpec seconds_spec(std::string_view name, std::string_view help) {
   return {name, "seconds", help, 1e-3, KOORD_COUNTER};
 }
@@ -37,13 +39,17 @@ class PodThrottled final : public koord::plugin::Advisor {
     cgroup_ = koord::plugin::require<koord_svc_cgroup>(host(), "koord.cgroup/1");
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     batch_ = Batch(host());
-    pod_ratio_ = define(ratio_spec("pod_cpu_throttled", "Share of the periods of its CPU quota in which a pod was throttled, 0 to 1."));
-    container_ratio_ = define(ratio_spec("container_cpu_throttled",
-                                         "Share of the periods of its CPU quota in which a container or service was throttled, 0 to 1."));
-    pod_seconds_ = define(seconds_spec("pod_cpu_throttled_seconds_total",
-                                       "Time for which its CPU quota has throttled a pod, summed over CPUs, in seconds."));
-    container_seconds_ = define(seconds_spec("container_cpu_throttled_seconds_total",
-                                             "Time for which its CPU quota has throttled a container or service, summed over CPUs, in seconds."));
+    pod_ratio_ = define(ratio_spec(
+        "pod_cpu_throttled", "Share of the periods of its CPU quota in which a pod was throttled, 0 to 1."));
+    container_ratio_ = define(ratio_spec(
+        "container_cpu_throttled",
+        "Share of the periods of its CPU quota in which a container or service was throttled, 0 to 1."));
+    pod_seconds_ = define(
+        seconds_spec("pod_cpu_throttled_seconds_total",
+                     "Time for which its CPU quota has throttled a pod, summed over CPUs, in seconds."));
+    container_seconds_ = define(seconds_spec(
+        "container_cpu_throttled_seconds_total",
+        "Time for which its CPU quota has throttled a container or service, summed over CPUs, in seconds."));
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -66,7 +72,8 @@ class PodThrottled final : public koord::plugin::Advisor {
     if (!reading) return;
     const CpuStat stat = {reading->values[0], reading->values[1], reading->values[2]};
     if (auto ratio = meter.throttle.ratio(stat, reading->read_ns)) batch_.add(meter.ratio_series, *ratio);
-    if (auto seconds = koord::pod_throttled::throttled_seconds(stat)) batch_.add(meter.seconds_series, *seconds);
+    if (auto seconds = koord::pod_throttled::throttled_seconds(stat))
+      batch_.add(meter.seconds_series, *seconds);
   }
 
   const koord_svc_cgroup* cgroup_ = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LatestSamples: the newest samples in the metric cache, whoever appended them, not older than a bound. On the instance's
-// strand.
+// LatestSamples: the newest samples in the metric cache, whoever appended them, not older than a bound. On
+// the instance's strand.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class LatestSamples {
   // All questions until the next call are about the time from `from_ns` to `to_ns`.
   void set_window(std::uint64_t from_ns, std::uint64_t to_ns);
 
-  // The newest sample of each living series of the metric, of those with this label if one is given. None when nobody has
-  // defined the metric.
+  // The newest sample of each living series of the metric, of those with this label if one is given. None
+  // when nobody has defined the metric.
   std::vector<Sample> of(std::string_view metric, std::optional<plugin::Label> label = std::nullopt);
   // Of the one series there is; nothing when there is none.
   std::optional<double> value_of(std::string_view metric, std::optional<plugin::Label> label = std::nullopt);

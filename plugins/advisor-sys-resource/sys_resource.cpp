@@ -51,12 +51,14 @@ std::optional<double> ApplicationRoll::sum(const std::vector<Sample>& samples, s
   return sum;
 }
 
-std::optional<double> rest(std::optional<double> whole, std::optional<double> pods, std::optional<double> applications) {
+std::optional<double> rest(std::optional<double> whole, std::optional<double> pods,
+                           std::optional<double> applications) {
   if (!whole || !pods || !applications) return std::nullopt;
   return std::max(*whole - *pods - *applications, 0.0);
 }
 
-std::map<std::uint32_t, double> numa_parts(double system_cores, const std::map<std::uint32_t, std::optional<double>>& used_cores) {
+std::map<std::uint32_t, double> numa_parts(double system_cores,
+                                           const std::map<std::uint32_t, std::optional<double>>& used_cores) {
   double all = 0;
   for (const auto& [node, used] : used_cores) {
     if (!used) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the node uses besides its pods and host applications, from what other advisors have measured. Pure: values in, values
-// out.
+// What the node uses besides its pods and host applications, from what other advisors have measured. Pure:
+// values in, values out.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ class PodRoll {
   };
   void follow(const std::vector<Pod>& pods, std::uint64_t now_ns);
 
-  // Of the pods on the roll. Nothing while a pod that runs waits for its first sample, and nothing when pods run and none
-  // has one: then nobody measures them. Samples of other subjects do not count.
+  // Of the pods on the roll. Nothing while a pod that runs waits for its first sample, and nothing when pods
+  // run and none has one: then nobody measures them. Samples of other subjects do not count.
   std::optional<double> sum(const std::vector<Sample>& samples, std::uint64_t now_ns) const;
 
  private:
@@ -57,11 +57,14 @@ class ApplicationRoll {
   std::uint64_t since_ns_ = 0;
 };
 
-// whole - pods - applications, at least 0: the three are not measured at the same moment. Nothing when one is not known.
-std::optional<double> rest(std::optional<double> whole, std::optional<double> pods, std::optional<double> applications);
+// whole - pods - applications, at least 0: the three are not measured at the same moment. Nothing when one is
+// not known.
+std::optional<double> rest(std::optional<double> whole, std::optional<double> pods,
+                           std::optional<double> applications);
 
-// The system's CPU by NUMA node: the kernel does not tell whose time a CPU spends, so each node has the part that it has in
-// all CPU used. Nothing when a node's use is not known.
-std::map<std::uint32_t, double> numa_parts(double system_cores, const std::map<std::uint32_t, std::optional<double>>& used_cores);
+// The system's CPU by NUMA node: the kernel does not tell whose time a CPU spends, so each node has the part
+// that it has in all CPU used. Nothing when a node's use is not known.
+std::map<std::uint32_t, double> numa_parts(double system_cores,
+                                           const std::map<std::uint32_t, std::optional<double>>& used_cores);
 
 }  // namespace koord::sys_resource

@@ -36,16 +36,23 @@ class SysResource final : public koord::plugin::Advisor {
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     latest_ = LatestSamples(host());
     batch_ = Batch(host());
-    cpu_ = define({"sys_cpu_usage", "cores", "CPU used on the node besides pods and host applications, in cores.", 1e-4}).series();
-    memory_ = define({"sys_memory_usage", "bytes",
-                      "Memory used on the node besides pods and host applications, without page cache, in bytes.", 1024})
-                  .series();
+    cpu_ = define({"sys_cpu_usage", "cores",
+                   "CPU used on the node besides pods and host applications, in cores.", 1e-4})
+               .series();
+    memory_ =
+        define({"sys_memory_usage", "bytes",
+                "Memory used on the node besides pods and host applications, without page cache, in bytes.",
+                1024})
+            .series();
     numa_cpu_ = define({"sys_numa_cpu_usage", "cores",
-                        "CPU used on a NUMA node besides pods and host applications, in cores: its part of sys_cpu_usage by its "
+                        "CPU used on a NUMA node besides pods and host applications, in cores: its part of "
+                        "sys_cpu_usage by its "
                         "part of all CPU used.",
                         1e-4});
-    numa_memory_ = define({"sys_numa_memory_usage", "bytes",
-                           "Memory used on a NUMA node besides pods and host applications, without page cache, in bytes.", 1024});
+    numa_memory_ = define(
+        {"sys_numa_memory_usage", "bytes",
+         "Memory used on a NUMA node besides pods and host applications, without page cache, in bytes.",
+         1024});
     read_config();
   }
 
@@ -68,9 +75,11 @@ class SysResource final : public koord::plugin::Advisor {
  private:
   void read_config() {
     const std::optional<std::string> text = koord::plugin::Config(host()).string("/maxAge");
-    koord::Result<koord::Duration> age = text ? koord::parse_duration(*text) : koord::Result<koord::Duration>(kDefaultMaxAge);
+    koord::Result<koord::Duration> age =
+        text ? koord::parse_duration(*text) : koord::Result<koord::Duration>(kDefaultMaxAge);
     if (!age || *age <= koord::Duration::zero())
-      throw Failure(KOORD_E_INVALID, "maxAge: '" + *text + "' is not a time that is longer than nothing, as 10s");
+      throw Failure(KOORD_E_INVALID,
+                    "maxAge: '" + *text + "' is not a time that is longer than nothing, as 10s");
     max_age_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(*age).count());
     pods_ = PodRoll(max_age_ns_);
     applications_ = ApplicationRoll(max_age_ns_);
@@ -104,11 +113,13 @@ class SysResource final : public koord::plugin::Advisor {
   }
 
   // `what` of the node, the pods and the applications go by one name, with one meaning.
-  std::optional<double> rest_of(const std::string& what, std::uint64_t now_ns, std::optional<Label> label = std::nullopt) {
+  std::optional<double> rest_of(const std::string& what, std::uint64_t now_ns,
+                                std::optional<Label> label = std::nullopt) {
     const std::optional<double> node = latest_.value_of("node_" + what, label);
     if (!node) return std::nullopt;
     const std::optional<double> pods = pods_.sum(latest_.of("pod_" + what, label), now_ns);
-    const std::optional<double> applications = applications_.sum(latest_.of("host_application_" + what, label), now_ns);
+    const std::optional<double> applications =
+        applications_.sum(latest_.of("host_application_" + what, label), now_ns);
     return koord::sys_resource::rest(node, pods, applications);
   }
 

@@ -61,9 +61,11 @@ class Measured {
     send("host_application_cpu_usage", 0.5, KOORD_NO_SUBJECT, {{"host_app_name", "nginx"}});
     send("host_application_memory_usage", 100, KOORD_NO_SUBJECT, {{"host_app_name", "nginx"}});
     for (const char* id : {"0", "1"})
-      send("host_application_numa_memory_usage", 50, KOORD_NO_SUBJECT, {{"host_app_name", "nginx"}, {"numa_node_id", id}});
+      send("host_application_numa_memory_usage", 50, KOORD_NO_SUBJECT,
+           {{"host_app_name", "nginx"}, {"numa_node_id", id}});
   }
-  void send(const char* name, double value, std::uint64_t subject = KOORD_NO_SUBJECT, std::initializer_list<koord::plugin::Label> labels = {}) {
+  void send(const char* name, double value, std::uint64_t subject = KOORD_NO_SUBJECT,
+            std::initializer_list<koord::plugin::Label> labels = {}) {
     Batch batch(host_.abi());
     batch.add(Metric(host_.abi(), {name, "", "", 0.01}).series(subject, labels), value);
     batch.send(koord::to_ns(host_.clock().now()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose use is whose, on this machine's kernel: pods, their sandboxes, host applications and the system, through the whole
-// agent.
+// Whose use is whose, on this machine's kernel: pods, their sandboxes, host applications and the system,
+// through the whole agent.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -23,11 +23,14 @@ std::vector<std::string> plugins(std::initializer_list<const char*> names) {
 
 // A kubelet's directory of the test's own with one guaranteed pod of two containers.
 struct Kubelet {
-  RealCgroup top{"kubelet"}, kubepods{top, "kubepods"}, pod{kubepods, "podu1"}, app{pod, "app"}, pause{pod, "pause"};
+  RealCgroup top{"kubelet"}, kubepods{top, "kubepods"}, pod{kubepods, "podu1"}, app{pod, "app"},
+      pause{pod, "pause"};
 };
 
-double queried(const AgentProcess& agent, const char* metric, const std::string& aggregation, const std::string& window) {
-  const std::string output = agent.ctl({"query", metric, "--agg", aggregation, "--window", window, "-o", "json"}).output;
+double queried(const AgentProcess& agent, const char* metric, const std::string& aggregation,
+               const std::string& window) {
+  const std::string output =
+      agent.ctl({"query", metric, "--agg", aggregation, "--window", window, "-o", "json"}).output;
   const std::size_t at = output.find("\"" + aggregation + "\":");
   return at == std::string::npos ? -1 : std::strtod(output.c_str() + at + aggregation.size() + 3, nullptr);
 }
@@ -44,7 +47,8 @@ TEST_CASE("what a pod burns is its own and not the system's") {
   AgentProcess agent("state: {source: cgroup, resyncPeriod: 1h}",
                      plugins({"advisor-node-resource", "advisor-pod-resource", "advisor-sys-resource"}));
   REQUIRE(agent.start());
-  REQUIRE(eventually([&] { return queried(agent, "sys_cpu_usage", "count", "1m") >= 13; }, std::chrono::seconds(60)));
+  REQUIRE(eventually([&] { return queried(agent, "sys_cpu_usage", "count", "1m") >= 13; },
+                     std::chrono::seconds(60)));
   const double node = queried(agent, "node_cpu_usage", "avg", "10s");
   const double pod = queried(agent, "pod_cpu_usage", "avg", "10s");
   const double system = queried(agent, "sys_cpu_usage", "avg", "10s");
@@ -72,7 +76,8 @@ items:
   REQUIRE(agent.start());
   const auto measured = [&](const char* name) {
     return find_metric(agent.metrics(), "koordetector_container_memory_current_bytes",
-                       {"pod_name=\"web\"", std::string("container_name=\"") + name + "\""}).has_value();
+                       {"pod_name=\"web\"", std::string("container_name=\"") + name + "\""})
+        .has_value();
   };
   CHECK(eventually([&] { return measured("app") && measured("POD"); }));
 }
@@ -82,10 +87,14 @@ TEST_CASE("a host application of a NodeSLO file is measured while the cgroup tre
   TemporaryFolder folder;
   const std::string slo = folder / "slo.yaml";
   REQUIRE(koord::write_file_atomically(
-      slo, "spec: {hostApplications: [{name: app, qos: LS, cgroupPath: {base: CgroupRoot, relativePath: " + cgroup.dir() + "}}]}\n"));
-  AgentProcess agent("state: {source: cgroup, file: {nodeSLO: " + slo + "}}", plugins({"advisor-host-application"}));
+      slo, "spec: {hostApplications: [{name: app, qos: LS, cgroupPath: {base: CgroupRoot, relativePath: " +
+               cgroup.dir() + "}}]}\n"));
+  AgentProcess agent("state: {source: cgroup, file: {nodeSLO: " + slo + "}}",
+                     plugins({"advisor-host-application"}));
   REQUIRE(agent.start());
   CHECK(eventually([&] {
-    return find_metric(agent.metrics(), "koordetector_host_application_memory_usage", {"host_app_name=\"app\"", "qos=\"LS\""}).has_value();
+    return find_metric(agent.metrics(), "koordetector_host_application_memory_usage",
+                       {"host_app_name=\"app\"", "qos=\"LS\""})
+        .has_value();
   }));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host applications of a NodeSLO that anyone may have written: whatever it says, no cgroup is outside the tree or its
-// root.
+// The host applications of a NodeSLO that anyone may have written: whatever it says, no cgroup is outside the
+// tree or its root.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -16,7 +16,8 @@ namespace {
 // One pod with one container, as kind nests them: <test>/kubepods/besteffort/podu/c.
 struct Node {
   RealCgroup top{"be"};
-  RealCgroup kubepods{top, "kubepods"}, besteffort{kubepods, "besteffort"}, pod{besteffort, "podu"}, container{pod, "c"};
+  RealCgroup kubepods{top, "kubepods"}, besteffort{kubepods, "besteffort"}, pod{besteffort, "podu"},
+      container{pod, "c"};
 
   koord::state::Update state() const {
     koord::state::Pod made;
@@ -35,7 +36,8 @@ std::optional<double> milli(RealAdvisor& advisor, const char* allocation) {
 
 std::size_t cpus_of(const RealCgroup& cgroup) {
   for (const char* file : {"/cpuset.effective_cpus", "/cpuset.cpus.effective"})
-    if (auto list = koord::read_file(cgroup.path(Controller::cpuset) + file)) return koord::CpuSet::parse(koord::trim(*list))->size();
+    if (auto list = koord::read_file(cgroup.path(Controller::cpuset) + file))
+      return koord::CpuSet::parse(koord::trim(*list))->size();
   return 0;
 }
 
@@ -72,7 +74,8 @@ TEST_CASE("the usage is what the pods have used between the ticks") {
   advisor.tick();
   CHECK_FALSE(milli(advisor, "usage"));
   const Moment after_first = look(node.container);
-  REQUIRE(eventually([&] { return cpu_seconds(node.container) >= after_first.cpu + 1; }, std::chrono::seconds(60)));
+  REQUIRE(eventually([&] { return cpu_seconds(node.container) >= after_first.cpu + 1; },
+                     std::chrono::seconds(60)));
   const Moment before_second = look(node.container);
   advisor.tick();
   const Moment after_second = look(node.container);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-host-application on this machine's kernel: an application that a NodeSLO names has the memory that it has touched,
-// and ends with its cgroup.
+// advisor-host-application on this machine's kernel: an application that a NodeSLO names has the memory that
+// it has touched, and ends with its cgroup.
 #include <doctest/doctest.h>
 
 #include "test/node/kernel_counters.hpp"
@@ -13,7 +13,8 @@ namespace {
 constexpr double kMiB = 1 << 20;
 
 std::string node_slo(const RealCgroup& cgroup) {
-  return R"({"hostApplications":[{"name":"app","qos":"LS","cgroupPath":{"base":"CgroupRoot","relativePath":")" + cgroup.dir() + "\"}}]}";
+  return R"({"hostApplications":[{"name":"app","qos":"LS","cgroupPath":{"base":"CgroupRoot","relativePath":")" +
+         cgroup.dir() + "\"}}]}";
 }
 
 }  // namespace
@@ -28,7 +29,9 @@ TEST_CASE("a host application has the memory and the CPU of its cgroup until the
   RealCgroup cgroup("app");
   RealAdvisor advisor({});
   advisor.host().hub().publish({.node_slo = node_slo(cgroup)});
-  const auto value = [&](const char* metric) { return advisor.host().value(metric, {{"host_app_name", "app"}}).value_or(-1); };
+  const auto value = [&](const char* metric) {
+    return advisor.host().value(metric, {{"host_app_name", "app"}}).value_or(-1);
+  };
   {
     Inhabitant holder(cgroup, [] { hold_memory(64u << 20); });
     Burner burner(cgroup);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel's own files say of a cgroup, read without the reader that the agent has; and processes whose use of CPU and
-// memory is known.
+// What the kernel's own files say of a cgroup, read without the reader that the agent has; and processes
+// whose use of CPU and memory is known.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,8 @@ class Burner {
   ChildProcess process_;
 };
 
-// A process that came into the cgroup, did some work, and sleeps from then on. The work is done when the constructor returns.
+// A process that came into the cgroup, did some work, and sleeps from then on. The work is done when the
+// constructor returns.
 class Inhabitant {
  public:
   Inhabitant(const RealCgroup& cgroup, const std::function<void()>& work);

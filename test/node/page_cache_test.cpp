@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-page-cache on this machine's kernel: a file that a process has written is in the page cache of its cgroup, and in no
-// memory that it could not give back.
+// advisor-page-cache on this machine's kernel: a file that a process has written is in the page cache of its
+// cgroup, and in no memory that it could not give back.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/vfs.h>
@@ -38,7 +38,8 @@ void fill_page_cache() {
 std::optional<std::string> why_not() {
   struct statfs here;
   if (::statfs(".", &here) != 0) return "the current directory cannot be asked for its file system";
-  if (here.f_type == kTmpfsMagic || here.f_type == kRamfsMagic) return "files here are in memory and on no disk";
+  if (here.f_type == kTmpfsMagic || here.f_type == kRamfsMagic)
+    return "files here are in memory and on no disk";
   const koord::cgroup::Layout layout = *koord::cgroup::Layout::detect(koord::NodeRoots());
   if (!layout.version(koord::cgroup::Controller::memory)) return "there is no memory controller";
   return std::nullopt;
@@ -70,11 +71,13 @@ TEST_CASE("the node's is what is not free") {
     };
     return (kib("MemTotal:") - kib("MemFree:")) * 1024;
   };
-  CHECK(eventually([&] {
-    const double before = not_free();
-    advisor.tick();
-    const double after = not_free();
-    const double told = advisor.host().value("node_memory_usage_with_page_cache").value_or(-1);
-    return told >= std::fmin(before, after) && told <= std::fmax(before, after);
-  }, std::chrono::seconds(60)));
+  CHECK(eventually(
+      [&] {
+        const double before = not_free();
+        advisor.tick();
+        const double after = not_free();
+        const double told = advisor.host().value("node_memory_usage_with_page_cache").value_or(-1);
+        return told >= std::fmin(before, after) && told <= std::fmax(before, after);
+      },
+      std::chrono::seconds(60)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-pod-resource on this machine's kernel: memory that a process is known to have touched, CPU that the kernel's own
-// counter tells, and their sum in the cgroup above.
+// advisor-pod-resource on this machine's kernel: memory that a process is known to have touched, CPU that the
+// kernel's own counter tells, and their sum in the cgroup above.
 #include <doctest/doctest.h>
 
 #include "test/node/kernel_counters.hpp"
@@ -33,7 +33,8 @@ std::optional<std::string> why_not() {
   return "there is no memory controller";
 }
 
-TEST_CASE("64 MiB that a process has touched are the memory of its cgroup, of the one above, and not of its neighbour") {
+TEST_CASE(
+    "64 MiB that a process has touched are its cgroup's, also the one's above, and not its neighbour's") {
   RealCgroup pod("pod");
   RealCgroup busy(pod, "busy"), idle(pod, "idle");
   Inhabitant holder(busy, [] { hold_memory(64u << 20); });

@@ -40,7 +40,8 @@ std::vector<KubeRoot> kube_roots(const std::vector<PodPlace>& pods) {
     if (std::find(roots.begin(), roots.end(), root) == roots.end()) roots.push_back(std::move(root));
   }
   if (!roots.empty()) return roots;
-  for (std::string_view dir : {"kubepods.slice", "kubepods", "kubelet.slice/kubelet-kubepods.slice", "kubelet/kubepods"})
+  for (std::string_view dir :
+       {"kubepods.slice", "kubepods", "kubelet.slice/kubelet-kubepods.slice", "kubelet/kubepods"})
     roots.push_back(root_at(dir));
   return roots;
 }

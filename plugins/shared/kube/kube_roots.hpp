@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Under which directory of the cgroup tree the kubelet keeps its pods, as plugins can know it. Pure. [any thread]
+// Under which directory of the cgroup tree the kubelet keeps its pods, as plugins can know it. Pure. [any
+// thread]
 #pragma once
 
 #include <string_view>
@@ -15,8 +16,8 @@ struct PodPlace {
   std::string_view cgroup_dir;
 };
 
-// The directories that the places of the pods tell, one as a rule. While no pod does: those that a kubelet, also kind's,
-// makes on its own, of which a node has one at most.
+// The directories that the places of the pods tell, one as a rule. While no pod does: those that a kubelet,
+// also kind's, makes on its own, of which a node has one at most.
 std::vector<cgroup::KubeRoot> kube_roots(const std::vector<PodPlace>& pods);
 
 }  // namespace koord::kube

@@ -12,7 +12,9 @@ namespace {
 
 using Roots = std::vector<KubeRoot>;
 
-Roots of(KubeQos qos, std::string_view dir) { return kube_roots({{qos, dir}}); }
+Roots of(KubeQos qos, std::string_view dir) {
+  return kube_roots({{qos, dir}});
+}
 
 const KubeRoot kSystemd = {Driver::systemd, "kubepods.slice"};
 const KubeRoot kCgroupfs = {Driver::cgroupfs, "kubepods"};
@@ -20,18 +22,25 @@ const KubeRoot kCgroupfs = {Driver::cgroupfs, "kubepods"};
 }  // namespace
 
 TEST_CASE("any pod tells where the kubelet keeps its pods, whatever its class and the driver") {
-  CHECK(of(KubeQos::best_effort, "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu.slice") == Roots{kSystemd});
+  CHECK(of(KubeQos::best_effort, "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu.slice") ==
+        Roots{kSystemd});
   CHECK(of(KubeQos::guaranteed, "kubepods.slice/kubepods-podu.slice") == Roots{kSystemd});
   CHECK(of(KubeQos::burstable, "kubepods/burstable/podu") == Roots{kCgroupfs});
   CHECK(of(KubeQos::guaranteed, "kubelet/kubepods/podu") == Roots{{Driver::cgroupfs, "kubelet/kubepods"}});
 }
 
 TEST_CASE("pods in one place tell it once") {
-  CHECK(kube_roots({{KubeQos::burstable, "kubepods/burstable/pod1"}, {KubeQos::guaranteed, "kubepods/pod2"}}) == Roots{kCgroupfs});
+  CHECK(kube_roots({{KubeQos::burstable, "kubepods/burstable/pod1"},
+                    {KubeQos::guaranteed, "kubepods/pod2"}}) == Roots{kCgroupfs});
 }
 
 TEST_CASE("while no pod tells, every place that a kubelet makes may be it") {
-  const Roots usual = {kSystemd, kCgroupfs, {Driver::systemd, "kubelet.slice/kubelet-kubepods.slice"}, {Driver::cgroupfs, "kubelet/kubepods"}};
+  const Roots usual = {kSystemd,
+                       kCgroupfs,
+                       {Driver::systemd, "kubelet.slice/kubelet-kubepods.slice"},
+                       {Driver::cgroupfs, "kubelet/kubepods"}};
   CHECK(kube_roots({}) == usual);
-  CHECK(kube_roots({{KubeQos::unknown, "kubepods/pod1"}, {KubeQos::burstable, "burstable/pod1"}, {KubeQos::guaranteed, ""}}) == usual);
+  CHECK(kube_roots({{KubeQos::unknown, "kubepods/pod1"},
+                    {KubeQos::burstable, "burstable/pod1"},
+                    {KubeQos::guaranteed, ""}}) == usual);
 }

@@ -10,8 +10,8 @@
 namespace koord::memory {
 
 // Keys of the logical cgroup file memory.stat, in the order of MemoryStat.
-inline constexpr std::array<std::string_view, 5> kMemoryStatKeys = {"inactive_anon", "active_anon", "unevictable",
-                                                                    "inactive_file", "active_file"};
+inline constexpr std::array<std::string_view, 5> kMemoryStatKeys = {
+    "inactive_anon", "active_anon", "unevictable", "inactive_file", "active_file"};
 
 // In bytes, over the whole subtree; kAbsent where the kernel has no such key.
 struct MemoryStat {
@@ -20,8 +20,8 @@ struct MemoryStat {
   std::int64_t inactive_file = kAbsent, active_file = kAbsent;
 };
 
-// Memory that the cgroup cannot give back without swapping: inactive_anon + active_anon + unevictable. Page cache and
-// slab are left out. Unknown when a part is.
+// Memory that the cgroup cannot give back without swapping: inactive_anon + active_anon + unevictable. Page
+// cache and slab are left out. Unknown when a part is.
 std::optional<double> usage_bytes(const MemoryStat& stat);
 
 // The same and the page cache, inactive_file + active_file. Unknown when a part is.

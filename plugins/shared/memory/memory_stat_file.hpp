@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryStatFile: memory.stat of a cgroup that may not be there. The host reads this costly file less often than an
-// advisor ticks and answers from memory between: each reading is given once, so that no old value is sent as a new one.
-// On the instance's strand.
+// MemoryStatFile: memory.stat of a cgroup that may not be there. The host reads this costly file less often
+// than an advisor ticks and answers from memory between: each reading is given once, so that no old value is
+// sent as a new one. On the instance's strand.
 #pragma once
 
 #include "koordetector/subjects.hpp"
@@ -11,10 +11,10 @@ namespace koord::memory {
 
 class MemoryStatFile {
  public:
-  // Nothing: no such cgroup or file, or nothing that was not given before. Throws plugin::Failure when the file is there
-  // and cannot be read.
-  std::optional<MemoryStat> read_new(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
-                                     std::uint64_t now_ns) {
+  // Nothing: no such cgroup or file, or nothing that was not given before. Throws plugin::Failure when the
+  // file is there and cannot be read.
+  std::optional<MemoryStat> read_new(const koord_host* host, const koord_svc_cgroup* cgroup,
+                                     std::string_view dir, std::uint64_t now_ns) {
     const auto reading = file_.read(host, cgroup, dir, now_ns);
     there_ = reading.has_value();
     if (!reading || reading->read_ns == given_ns_) return std::nullopt;

@@ -13,7 +13,8 @@ constexpr std::int64_t kAbsent = MemoryStat::kAbsent;
 }  // namespace
 
 TEST_CASE("a line of meminfo is found by its whole name, in bytes, with or without a node in front") {
-  constexpr std::string_view text = "MemTotal:  1000 kB\nActive:  9 kB\nNode 1 Active(file):  50 kB\nNode 1 KReclaimable: 1 kB\n";
+  constexpr std::string_view text =
+      "MemTotal:  1000 kB\nActive:  9 kB\nNode 1 Active(file):  50 kB\nNode 1 KReclaimable: 1 kB\n";
   CHECK(*meminfo_bytes(text, "MemTotal") == 1000 * 1024);
   CHECK(*meminfo_bytes(text, "Active(file)") == 50 * 1024);
   CHECK(*meminfo_bytes(text, "Active") == 9 * 1024);
@@ -22,11 +23,13 @@ TEST_CASE("a line of meminfo is found by its whole name, in bytes, with or witho
 
 TEST_CASE("a line of meminfo without a number is refused") {
   CHECK_FALSE(meminfo_bytes("MemTotal:\n", "MemTotal"));
-  CHECK(meminfo_bytes("MemTotal: many kB\n", "MemTotal").error().message().find("'many'") != std::string::npos);
+  CHECK(meminfo_bytes("MemTotal: many kB\n", "MemTotal").error().message().find("'many'") !=
+        std::string::npos);
 }
 
 TEST_CASE("the node's memory with page cache is total without free") {
-  CHECK(*used_with_page_cache_bytes("MemTotal: 1000 kB\nMemFree: 300 kB\nMemAvailable: 900 kB\n") == 700 * 1024);
+  CHECK(*used_with_page_cache_bytes("MemTotal: 1000 kB\nMemFree: 300 kB\nMemAvailable: 900 kB\n") ==
+        700 * 1024);
   CHECK(*used_with_page_cache_bytes("MemTotal: 10 kB\nMemFree: 11 kB\n") == 0);
   CHECK_FALSE(used_with_page_cache_bytes("MemTotal: 1000 kB\n"));
 }

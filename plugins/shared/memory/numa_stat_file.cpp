@@ -6,8 +6,8 @@ namespace koord::memory {
 NumaNodes numa_nodes(const koord_topology* topology) {
   NumaNodes nodes;
   if (!topology) return nodes;
-  for (const koord_numa_node& node :
-       plugin::Strided<koord_numa_node>(topology->numa_nodes, topology->n_numa_nodes, topology->numa_node_stride)) {
+  for (const koord_numa_node& node : plugin::Strided<koord_numa_node>(
+           topology->numa_nodes, topology->n_numa_nodes, topology->numa_node_stride)) {
     const std::string name = "N" + std::to_string(node.id);
     nodes.push_back({node.id, "anon " + name, "unevictable " + name});
   }
@@ -20,8 +20,8 @@ NumaStatFile::NumaStatFile(const NumaNodes& nodes) {
     nodes_.push_back({node.id, {"memory.numa_stat", {node.anon_key, node.unevictable_key}}});
 }
 
-std::vector<NumaUsage> NumaStatFile::read_new(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
-                                              std::uint64_t now_ns) {
+std::vector<NumaUsage> NumaStatFile::read_new(const koord_host* host, const koord_svc_cgroup* cgroup,
+                                              std::string_view dir, std::uint64_t now_ns) {
   std::vector<NumaUsage> usage;
   for (Node& node : nodes_) {
     const auto reading = node.values.read(host, cgroup, dir, now_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumaStatFile: how much memory of each NUMA node a cgroup uses, from memory.numa_stat; the cgroup may not be there. The
-// host reads this costly file less often than an advisor ticks: each reading is given once. On the instance's strand.
+// NumaStatFile: how much memory of each NUMA node a cgroup uses, from memory.numa_stat; the cgroup may not be
+// there. The host reads this costly file less often than an advisor ticks: each reading is given once. On the
+// instance's strand.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +28,15 @@ struct NumaUsage {
 
 class NumaStatFile {
  public:
-  // With fewer than two nodes the file is not read: it is costly, and the only node has what memory.stat tells.
+  // With fewer than two nodes the file is not read: it is costly, and the only node has what memory.stat
+  // tells.
   explicit NumaStatFile(const NumaNodes& nodes);
 
-  // anon + unevictable of each node: memory without page cache and slab, as usage_bytes() has it for the whole. A node of
-  // which the kernel does not tell is left out; nothing is there when there is no such cgroup or file, or nothing new.
-  // Throws plugin::Failure when the file is there and cannot be read.
-  std::vector<NumaUsage> read_new(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
-                                  std::uint64_t now_ns);
+  // anon + unevictable of each node: memory without page cache and slab, as usage_bytes() has it for the
+  // whole. A node of which the kernel does not tell is left out; nothing is there when there is no such
+  // cgroup or file, or nothing new. Throws plugin::Failure when the file is there and cannot be read.
+  std::vector<NumaUsage> read_new(const koord_host* host, const koord_svc_cgroup* cgroup,
+                                  std::string_view dir, std::uint64_t now_ns);
 
  private:
   struct Node {
