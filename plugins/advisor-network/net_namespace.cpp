@@ -49,7 +49,7 @@ std::optional<NamespaceId> namespace_of(const std::string& proc_root, pid_t pid)
   return NamespaceId{found.st_dev, found.st_ino};
 }
 
-Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid) {
+Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid, Read what) {
   const std::string path = directory(proc_root, pid);
   Result<UniqueFd> dir = open_at(AT_FDCWD, path, O_PATH | O_DIRECTORY);
   if (!dir) return gone_or(std::move(dir).error());
@@ -57,9 +57,11 @@ Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid) {
   if (::fstatat(dir->get(), "dev", &found, 0) != 0) return gone_or(system_error(errno, "cannot look at '" + path + "/dev'"));
   Result<std::string> dev = read_file_at(dir->get(), "dev");
   if (!dev) return gone_or(std::move(dev).error());
+  Namespace space{{found.st_dev, found.st_ino}, parse_dev(*dev), {}};
   // A kernel without IPv4 has neither.
-  const std::string snmp = read_file_at(dir->get(), "snmp").value_or(""), netstat = read_file_at(dir->get(), "netstat").value_or("");
-  return Namespace{{found.st_dev, found.st_ino}, parse_dev(*dev), parse_tcp(snmp, netstat)};
+  if (what == Read::interfaces_and_tcp)
+    space.tcp = parse_tcp(read_file_at(dir->get(), "snmp").value_or(""), read_file_at(dir->get(), "netstat").value_or(""));
+  return space;
 }
 
 std::optional<pid_t> process_in(const std::string& cgroup_root, std::string_view cgroup) {

@@ -26,14 +26,17 @@ struct NamespaceId {
 struct Namespace {
   NamespaceId id;
   Interfaces interfaces;
-  Tcp tcp;
+  Tcp tcp;  // nothing known, unless asked for
 };
+
+// The kernel adds TCP's counters up over all CPUs for each reader, which takes ten times as long as the interfaces do.
+enum class Read { interfaces, interfaces_and_tcp };
 
 // Nothing when the process has ended.
 std::optional<NamespaceId> namespace_of(const std::string& proc_root, pid_t pid);
 
 // Of one process, even if its number goes to another one meanwhile. An error with no_such_file_or_directory: it has ended.
-Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid);
+Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid, Read what);
 
 // A process of the cgroup or of one below it. Nothing: there is none, or not in the reader's pid namespace.
 std::optional<pid_t> process_in(const std::string& cgroup_root, std::string_view cgroup);

@@ -19,6 +19,7 @@ using koord::network::LevelMetrics;
 using koord::network::Namespace;
 using koord::network::NamespaceId;
 using koord::network::NetworkSeries;
+using koord::network::Read;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
 using koord::plugin::Snapshot;
@@ -26,6 +27,7 @@ using koord::plugin::Subject;
 using koord::plugin::Subjects;
 
 constexpr pid_t kInit = 1;
+constexpr std::uint64_t kTcpPeriodNs = std::chrono::nanoseconds(30s).count();
 
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
@@ -57,6 +59,8 @@ class Network final : public koord::plugin::Advisor {
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
+    what_ = tcp_ns_ == 0 || now_ns >= tcp_ns_ + kTcpPeriodNs ? Read::interfaces_and_tcp : Read::interfaces;
+    if (what_ == Read::interfaces_and_tcp) tcp_ns_ = now_ns;
     std::optional<Failure> failure = measure_node();
     // The node is measured also while the pods are not known.
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
@@ -71,7 +75,7 @@ class Network final : public koord::plugin::Advisor {
 
  private:
   std::optional<Failure> measure_node() {
-    auto node = koord::network::read_namespace(roots_.proc, kInit);
+    auto node = koord::network::read_namespace(roots_.proc, kInit, what_);
     if (!node) return Failure(KOORD_E_IO, node.error().message());
     host_space_ = node->id;
     // Bridges, bonds and veths carry what the cards carry. A node that is a container itself has no card.
@@ -108,7 +112,7 @@ class Network final : public koord::plugin::Advisor {
   }
 
   void measure(Meter& meter) {
-    const auto space = koord::network::read_namespace(roots_.proc, *meter.process);
+    const auto space = koord::network::read_namespace(roots_.proc, *meter.process, what_);
     if (!space) {
       meter.process = {};
       if (space.error().is(std::errc::no_such_file_or_directory)) return;
@@ -138,6 +142,8 @@ class Network final : public koord::plugin::Advisor {
   std::optional<NetworkSeries> node_;
   std::uint64_t host_pods_ = 0;
   std::optional<NamespaceId> host_space_;
+  Read what_ = Read::interfaces;
+  std::uint64_t tcp_ns_ = 0;
   Subjects<Meter> meters_;
   Batch batch_;
 };

@@ -11,6 +11,7 @@ using namespace koord::network;
 using koord::test::FakeHost;
 using koord::test::FakeInstance;
 using koord::test::FakeNode;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -102,11 +103,11 @@ TEST_CASE("a process is found in the cgroup or below it, in whatever hierarchy")
 }
 
 TEST_CASE("our own namespace is that of our thread, and a process that has ended has none") {
-  const auto own = read_namespace("/proc", ::getpid());
+  const auto own = read_namespace("/proc", ::getpid(), Read::interfaces_and_tcp);
   REQUIRE(own);
   CHECK(own->id == namespace_of("/proc", ::getpid()));
   CHECK(own->interfaces.contains("lo"));
-  CHECK(read_namespace("/proc", INT32_MAX).error().is(std::errc::no_such_file_or_directory));
+  CHECK(read_namespace("/proc", INT32_MAX, Read::interfaces).error().is(std::errc::no_such_file_or_directory));
   CHECK_FALSE(namespace_of("/proc", INT32_MAX));
 }
 
@@ -124,6 +125,20 @@ TEST_CASE("a pod's traffic is the sum over its interfaces without the loopback")
   CHECK(scene.of_pod("pod_network_tcp_segments_sent_total") == 500.0);
   CHECK(scene.of_pod("pod_network_tcp_retransmits_total") == 5.0);
   CHECK(scene.of_pod("pod_network_tcp_listen_drops_total") == 2.0);
+}
+
+TEST_CASE("TCP's counters are read every 30 s, the traffic at each tick") {
+  Scene scene;
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  add_process(scene.node, 100, line("eth0", 90));
+  scene.node.write("proc/100/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 600 6\n");
+  scene.host.clock().advance(25s);
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.of_pod("pod_network_receive_bytes_total") == 90.0);
+  CHECK(scene.of_pod("pod_network_tcp_retransmits_total") == 5.0);
+  scene.host.clock().advance(5s);
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.of_pod("pod_network_tcp_retransmits_total") == 6.0);
 }
 
 TEST_CASE("the node's traffic is that of its cards, not of what is between them and the pods") {
