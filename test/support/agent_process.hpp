@@ -55,6 +55,7 @@ class AgentProcess {
   // The body that it answers with; empty when it does not answer with 200.
   std::string get(const std::string& target) const;
   std::string metrics() const { return get("/metrics"); }
+  std::string tcp_address() const;  // of /metrics
   std::string metrics_over_tcp() const;
   unsigned post_over_tcp(const std::string& target) const;  // its status
   unsigned status_of(const std::string& target) const;
@@ -63,8 +64,6 @@ class AgentProcess {
   Finished ctl(std::vector<std::string> arguments) const;
 
  private:
-  std::string tcp_address() const;
-
   TemporaryFolder folder_;
   std::vector<std::string> plugin_directories_;
   std::unique_ptr<ChildProcess> process_;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Debian's prometheus scrapes the agent, and promtool checks what it would scrape.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "core/base/file.hpp"
+#include "core/http/client.hpp"
+#include "core/http/socket_address.hpp"
+#include "core/http/url.hpp"
+#include "test/support/agent_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+constexpr int kIntervalSeconds = 3;
+constexpr const char* kStateOfTests = "state: {source: cgroup, cgroup: {paths: [\"koord-test-*\"]}, resyncPeriod: 1h}";
+
+std::vector<std::string> usual_plugins() {
+  return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"), built("plugins/advisor-page-cache"),
+          built("plugins/advisor-pod-throttled"), built("plugins/advisor-psi")};
+}
+
+class Prometheus {
+ public:
+  explicit Prometheus(const std::string& target) {
+    auto free_port = http::open_tcp_listener("127.0.0.1:0");
+    address_ = "127.0.0.1:" + std::to_string(*http::local_port(free_port->get()));
+    free_port = UniqueFd();
+    std::ofstream(folder_ / "prometheus.yml") << "global: {scrape_interval: " << kIntervalSeconds << "s, scrape_timeout: " << kIntervalSeconds
+                                              << "s}\nscrape_configs:\n- job_name: agent\n  static_configs: [{targets: ['" << target << "']}]\n";
+    process_ = std::make_unique<ChildProcess>(
+        std::vector<std::string>{KOORD_PROMETHEUS, "--config.file=" + (folder_ / "prometheus.yml"), "--storage.tsdb.path=" + (folder_ / "data"),
+                                 "--web.listen-address=" + address_},
+        folder_ / "log");
+  }
+  // The JSON of an answer; empty while there is none.
+  std::string query(const std::string& expression) const {
+    auto response = http::get(address_, "/api/v1/query?query=" + http::percent_encode(expression));
+    return response && response->status == 200 ? response->body : "";
+  }
+  // The number of a query that has one result.
+  std::optional<double> value(const std::string& expression) const {
+    const std::string answer = query(expression);
+    const std::size_t at = answer.find("\"value\":[");
+    const std::size_t comma = answer.find(",\"", at == std::string::npos ? answer.size() : at + 8);
+    if (comma == std::string::npos) return std::nullopt;
+    return std::strtod(answer.c_str() + comma + 2, nullptr);
+  }
+  std::string log() const { return read_file(folder_ / "log").value_or(""); }
+
+ private:
+  TemporaryFolder folder_;
+  std::string address_;
+  std::unique_ptr<ChildProcess> process_;
+};
+
+double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+// What promtool has to say of a page; empty: nothing.
+std::string checked(const std::string& page) {
+  TemporaryFolder folder;
+  std::ofstream(folder / "page") << page;
+  const Finished finished = run_to_end({"/bin/sh", "-c", std::string(KOORD_PROMTOOL) + " check metrics < " + (folder / "page")});
+  return finished.exit_status == 0 ? finished.output : finished.output + "exit status " + std::to_string(finished.exit_status);
+}
+
+}  // namespace
+
+TEST_CASE("promtool finds nothing wrong with the agent's page") {
+  RealCgroup cgroup("promtool");
+  AgentProcess agent(kStateOfTests, usual_plugins());
+  REQUIRE(agent.start());
+  REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {cgroup.dir()}).has_value(); }));
+  CHECK(checked(agent.metrics()) == "");
+  CHECK(agent.stop() == 0);
+}
+
+TEST_CASE("prometheus scrapes the agent without a warning") {
+  AgentProcess agent(kStateOfTests, usual_plugins());
+  REQUIRE(agent.start({"--set", "exporter.koordletNames=true"}));
+  Prometheus prometheus(agent.tcp_address());
+  CHECK(eventually([&] { return prometheus.value("up") == 1; }, std::chrono::seconds(60)));
+  CHECK(eventually([&] { return prometheus.value("koordetector_node_cpu_usage").value_or(-1) >= 0; }, std::chrono::seconds(60)));
+  CHECK(eventually([&] { return prometheus.value("koordlet_node_used_cpu_cores").value_or(-1) >= 0; }, std::chrono::seconds(60)));
+  CHECK(prometheus.value("min_over_time(up[1m])") == 1);
+  CHECK(prometheus.value("scrape_samples_scraped - scrape_samples_post_metric_relabeling") == 0);
+  const std::string log = prometheus.log();
+  CHECK_MESSAGE(log.find("level=warn") == std::string::npos, log);
+  CHECK_MESSAGE(log.find("level=error") == std::string::npos, log);
+  CHECK(agent.stop() == 0);
+}
+
+TEST_CASE("a container's series end within one interval of its end") {
+  RealCgroup cgroup("ends");
+  AgentProcess agent(kStateOfTests, usual_plugins());
+  REQUIRE(agent.start());
+  Prometheus prometheus(agent.tcp_address());
+  const std::string series = "koordetector_container_memory_usage{container_name=\"" + cgroup.dir() + "\"}";
+  REQUIRE(eventually([&] { return prometheus.value(series).has_value(); }, std::chrono::seconds(60)));
+  const double ended = unix_now();
+  cgroup.remove();
+  CHECK(eventually([&] { return prometheus.value("up") == 1 && !prometheus.value(series); }, std::chrono::seconds(60)));
+  // By prometheus' own times: it saw the series last before the scrape that came an interval after the end.
+  const double last_seen = prometheus.value("timestamp(last_over_time(" + series + "[5m]))").value_or(0);
+  const double last_sample = prometheus.value("max_over_time(timestamp(" + series + ")[5m:1s])").value_or(last_seen);
+  CHECK(last_sample <= ended + kIntervalSeconds);
+  CHECK(agent.stop() == 0);
+}
