@@ -96,7 +96,7 @@ KOORD_PLUGIN("id=external-prometheus\n"
              "gate=ExternalPrometheus\n"
              "stage=beta\n"
              "default=true\n"
-             "requires=koord.config/1,koord.metrics/1,koord.state/1\n"
+             "requires=koord.config/1,koord.state/1\n"
              "license=Apache-2.0\n"
              "description=metrics of other programs, scraped from their Prometheus endpoints\n",
              koord::plugin::external_advisor<ExternalPrometheus>("external-prometheus", std::chrono::seconds(1), kConfigSchema))
