@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -103,6 +104,24 @@ TEST_CASE("a cgroup's series are gone from /metrics soon after the cgroup") {
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).has_value(); }));
   cgroup.remove();
   CHECK(eventually([&] { return agent.metrics().find(container(cgroup)) == std::string::npos; }, std::chrono::seconds(5)));
+}
+
+TEST_CASE("with descriptors for a few files only every cgroup is measured all the same") {
+  std::vector<std::unique_ptr<RealCgroup>> cgroups;
+  for (int i = 0; i < 6; ++i) cgroups.push_back(std::make_unique<RealCgroup>("scarce" + std::to_string(i)));
+  AgentProcess agent("cgroup: {keptFiles: 4}\n" + std::string(kStateOfTests), pod_resource());
+  REQUIRE(agent.start());
+  std::string text;
+  CHECK(eventually([&] {
+    text = agent.metrics();
+    return std::all_of(cgroups.begin(), cgroups.end(), [&](const auto& cgroup) {
+      return find_metric(text, "koordetector_container_cpu_usage", {container(*cgroup)}) &&
+             find_metric(text, "koordetector_container_memory_usage", {container(*cgroup)});
+    });
+  }));
+  CHECK(find_metric(text, "koordetector_host_cgroup_kept_descriptors", {"kind=\"file\""}).value_or(99) <= 4);
+  CHECK(find_metric(text, "koordetector_host_cgroup_kept_descriptors", {"kind=\"directory\""}).value_or(0) >= 5);
+  CHECK(find_metric(text, "koordetector_host_cgroup_files").value_or(0) >= 12);
 }
 
 TEST_CASE("koordctl top lists this machine's cgroups with CPU and memory") {
