@@ -61,7 +61,7 @@ class NodeInfo final : public koord::plugin::Advisor {
     batch_ = Batch(host());
     cpu_info_ = define({"node_cpu_info", "", "The node's CPUs, as labels; always 1."});
     memory_ = define({"node_numa_memory_total_bytes", "bytes", "Memory of a NUMA node, in bytes.", 1024});
-    pages_ = define({"node_hugepages_total", "pages", "Huge pages that a NUMA node has."});
+    pages_ = define({"node_hugepages", "pages", "Huge pages that a NUMA node has."});
     free_pages_ = define({"node_hugepages_free", "pages", "Huge pages of a NUMA node that nobody has taken."});
     cpu_rounds_ = koord::node::Rounds(define({"collect_node_cpu_info_total", "rounds", "Rounds of reading the CPUs.", 1, KOORD_COUNTER}));
     numa_rounds_ = koord::node::Rounds(define({"collect_node_numa_info_total", "rounds", "Rounds of reading the NUMA nodes.", 1, KOORD_COUNTER}));

@@ -136,7 +136,7 @@ TEST_CASE("two sockets with hyper-threads") {
   CHECK(contains(cpus, R"("hyperThreadEnabled":true)"));
   CHECK(contains(cpus, R"({"cpu":12,"core":4,"socket":1,"node":1,"l1dl1il2":"4","l3":1,"online":"yes"})"));
   CHECK(scene.host.value("node_numa_memory_total_bytes", {{"numa_node_id", "1"}}) == 16.0 * (1u << 30));
-  CHECK(scene.host.value("node_hugepages_total", {{"numa_node_id", "1"}, {"page_size", "2Mi"}}) == 64.0);
+  CHECK(scene.host.value("node_hugepages", {{"numa_node_id", "1"}, {"page_size", "2Mi"}}) == 64.0);
   CHECK(scene.host.value("node_hugepages_free", {{"numa_node_id", "1"}, {"page_size", "2Mi"}}) == 32.0);
   CHECK(scene.host.value("collect_node_cpu_info_total", {{"status", "succeeded"}}) == 1.0);
   CHECK(scene.host.value("collect_node_numa_info_total", {{"status", "failed"}}) == 0.0);
@@ -167,7 +167,7 @@ TEST_CASE("CPUs taken offline leave the list at once, and come back to their pla
 TEST_CASE("a kernel without NUMA has node 0 with all memory and all huge pages") {
   Scene scene(koord::test::without_numa());
   CHECK(scene.host.value("node_numa_memory_total_bytes", {{"numa_node_id", "0"}}) == 16.0 * (1u << 30));
-  CHECK(scene.host.value("node_hugepages_total", {{"numa_node_id", "0"}, {"page_size", "2Mi"}}) == 64.0);
+  CHECK(scene.host.value("node_hugepages", {{"numa_node_id", "0"}, {"page_size", "2Mi"}}) == 64.0);
   CHECK(contains(fact(scene.host, "node_numa_info"), R"({"numaInfos":[{"numaNodeID":0,)"));
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("an arm64 server with 64 KiB pages") {
   Scene scene(koord::test::arm64_with_64k_pages());
   CHECK(scene.info({{"model", "Neoverse-N1"}, {"vendor", "ARM"}, {"sockets", "2"}}) == 1.0);
   CHECK(contains(fact(scene.host, "node_cpu_info"), R"({"cpu":7,"core":7,"socket":1,"node":1,"l1dl1il2":"7","l3":4,"online":"yes"})"));
-  CHECK(scene.host.value("node_hugepages_total", {{"numa_node_id", "0"}, {"page_size", "512Mi"}}) == 0.0);
+  CHECK(scene.host.value("node_hugepages", {{"numa_node_id", "0"}, {"page_size", "512Mi"}}) == 0.0);
   CHECK(contains(fact(scene.host, "node_numa_info"), R"("16777216":{"numPages":0,"pageSize":16777216})"));
 }
 
