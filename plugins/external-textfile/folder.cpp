@@ -9,7 +9,8 @@ namespace koord::external_textfile {
 
 Result<std::vector<File>> files_in(const std::string& directory) {
   std::vector<File> files;
-  for (const std::string& name : TRY(list_directory(directory))) {
+  const std::vector<std::string> names = TRY(list_directory(directory));
+  for (const std::string& name : names) {
     if (!is_ours(name)) continue;
     struct stat status;
     if (::lstat((directory + "/" + name).c_str(), &status) != 0) continue;
