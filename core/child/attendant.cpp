@@ -35,12 +35,16 @@ Attendant::Attendant(Process& process, host::PluginContext& context, SnapshotIma
       thread_([this] { attend(); }) {}
 
 Attendant::~Attendant() {
+  dismiss();
+  thread_.join();
+}
+
+void Attendant::dismiss() {
   {
     std::lock_guard lock(mutex_);
     on_end_ = nullptr;  // nobody is surprised
   }
   end("the host ended it", Duration::zero());
-  thread_.join();
 }
 
 void Attendant::attend() {

@@ -32,6 +32,9 @@ class Attendant {
   // Ends the child: SIGTERM, and SIGKILL after `grace`; does not wait for that. The reason is what how_it_ended() begins
   // with. [any thread]
   void end(const std::string& reason, Duration grace);
+
+  // Ends the child, of which no word is to be said: the host wants it so. [any thread]
+  void dismiss();
   // Why the child is no more; waits for that a moment, since a closed channel is seen before the end. [any thread]
   std::string how_it_ended();
 

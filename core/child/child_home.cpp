@@ -172,7 +172,7 @@ class ChildHome final : public host::Home {
 
   // Nothing of the child runs, and nothing of it touches the context, once it returns.
   void end() {
-    if (attendant_) attendant_->end("the host ended it", Duration::zero());  // hook calls in flight return
+    if (attendant_) attendant_->dismiss();  // hook calls in flight return
     std::lock_guard lock(ending_);
     attendant_.reset();
     guest_.reset();
