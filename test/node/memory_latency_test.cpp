@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -169,6 +170,78 @@ void check_reclaim(std::string_view source) {
   CHECK(pressure > 0);
 }
 
+// The sum of all lines of /proc/vmstat that begin so.
+std::uint64_t vmstat(std::string_view prefix) {
+  std::uint64_t sum = 0;
+  const std::string text = must(koord::read_file("/proc/vmstat"));
+  for (const std::string_view line : koord::split(text, '\n'))
+    if (line.starts_with(prefix)) sum += must(koord::parse_uint(line.substr(line.find(' ') + 1)));
+  return sum;
+}
+
+std::uint64_t memory_bytes() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// A setting of the kernel, given back with the object.
+class KernelSetting {
+ public:
+  KernelSetting(std::string path, const char* value) : path_(std::move(path)), before_(must(koord::read_file(path_))) {
+    if (auto written = koord::write_value(path_, value); !written) throw std::runtime_error(written.error().message());
+  }
+  KernelSetting(const KernelSetting&) = delete;
+  KernelSetting& operator=(const KernelSetting&) = delete;
+  ~KernelSetting() { static_cast<void>(koord::write_value(path_, before_).has_value()); }
+
+ private:
+  std::string path_, before_;
+};
+
+// Reads more than the machine has memory, by several at once, so that what frees pages in the background lags behind.
+void fill_memory(const RealCgroup& cgroup, const LoopDisk& disk, std::uint64_t bytes) {
+  constexpr std::uint64_t kReaders = 6;
+  std::vector<std::unique_ptr<ChildProcess>> readers;
+  const std::uint64_t share = bytes / kReaders / kMiB * kMiB;
+  for (std::uint64_t i = 0; i < kReaders; ++i)
+    readers.push_back(std::make_unique<ChildProcess>([&, i] {
+      cgroup.add_process(::getpid());
+      read(disk, i * share, share);
+    }));
+  for (const auto& reader : readers) REQUIRE(reader->wait(kPatience) == 0);
+}
+
+// Memory is filled, and settings of the kernel changed, only where nobody else lives: in a machine of test/v2, which is
+// small and has its files in memory.
+bool is_machine_of_its_own() {
+  const std::string command_line = must(koord::read_file("/proc/cmdline"));
+  const auto words = koord::split(koord::trim(command_line), ' ');
+  return memory_bytes() < 2048 * kMiB && std::find(words.begin(), words.end(), "rdinit=/init") != words.end();
+}
+
+// What a probe says of one cgroup since the last time.
+struct Observer {
+  explicit Observer(std::string_view source) : probe(open_or_skip(source)) {
+    if (probe) window_of(*probe, windows, 0);
+  }
+  Stalls look(const RealCgroup& cgroup) { return window_of(*probe, windows, id_of(cgroup)); }
+  std::optional<MemoryLatencyProbe> probe;
+  Windows windows;
+};
+
+void check_direct_reclaim(Observer& observer, const RealCgroup& filling, std::uint64_t told_by_kernel) {
+  if (!observer.probe) return;
+  const Stalls stalls = observer.look(filling);
+  const auto& direct = stalls.of(Kind::direct_reclaim);
+  const std::uint64_t on_node = observer.windows.node()->of(Kind::direct_reclaim).count;
+  INFO(observer.probe->source(), ": ", direct.count, " stalls of ", direct.sum_ns, " ns, ", on_node,
+       " on the node, the kernel counts ", told_by_kernel);
+  CHECK(direct.count > 0);
+  CHECK(direct.sum_ns > 0);
+  CHECK(on_node <= told_by_kernel);
+  CHECK(on_node >= told_by_kernel / 2);
+  CHECK(stalls.of(Kind::memcg_reclaim).empty());
+}
+
 void check_compaction(std::string_view source) {
   auto probe = open_or_skip(source);
   if (!probe) return;
@@ -217,6 +290,26 @@ TEST_CASE("task_storage charges reclaim to the cgroup at its limit, within the t
 
 TEST_CASE("raw_tracepoint charges reclaim to the cgroup at its limit, within the time its process took") {
   check_reclaim("raw_tracepoint");
+}
+
+TEST_CASE("both sources charge reclaim for want of memory on the node, as often as the kernel counts it") {
+  if (!is_machine_of_its_own()) {
+    std::printf("SKIPPED: only a machine of test/v2 is filled\n");
+    return;
+  }
+  const std::uint64_t bytes = memory_bytes() + memory_bytes() / 4;
+  const auto disk = LoopDisk::attach(bytes);
+  if (!disk) return;
+  // So that nearly nothing is kept free beforehand.
+  const KernelSetting least("/proc/sys/vm/min_free_kbytes", "1024"), gap("/proc/sys/vm/watermark_scale_factor", "1");
+  const RealCgroup filling("filling");
+  Observer task_storage("task_storage"), raw_tracepoint("raw_tracepoint");
+  const std::uint64_t before = vmstat("allocstall_");
+  fill_memory(filling, *disk, bytes);
+  const std::uint64_t told_by_kernel = vmstat("allocstall_") - before;
+  REQUIRE(told_by_kernel > 0);
+  check_direct_reclaim(task_storage, filling, told_by_kernel);
+  check_direct_reclaim(raw_tracepoint, filling, told_by_kernel);
 }
 
 TEST_CASE("task_storage charges compaction to the cgroup of the thread that does it") { check_compaction("task_storage"); }
