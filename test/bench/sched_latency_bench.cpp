@@ -157,7 +157,9 @@ bool compare_costs(std::vector<Variant>& all) {
     std::printf("%-44s %9.3f us/op\n", ("    " + variant.name).c_str(), variant.median());
   bool kept = gate("EB1 added us/op, sched_info / usual", cost(2), cost(4), cost(2) / cost(4), 1.0 / 3);
   kept &= gate("EB1 added us/op, task_storage / usual", cost(3), cost(4), cost(3) / cost(4), 1.0 / 2);
-  kept &= gate("EB2 throughput loss, sched_info / empty", loss(2), loss(1), loss(2) / loss(1), 1.5);
+  // On a busy machine either may come out below nothing; half a percent cannot be told from it.
+  const double ratio = std::max(loss(2), 0.0) / std::max(loss(1), 0.005);
+  kept &= gate("EB2 throughput loss, sched_info / empty", loss(2), loss(1), ratio, 1.5);
   return kept & gate("EB2 throughput loss, sched_info", loss(2), 1, loss(2), 0.10);
 }
 
