@@ -79,12 +79,25 @@ TEST_CASE_FIXTURE(Targets, "each target is scraped, and its metrics are mapped a
   CHECK(gives("b_load", 2));
 }
 
-TEST_CASE_FIXTURE(Targets, "targets may have a metric in common, also when its values are of another size") {
+TEST_CASE_FIXTURE(Targets, "targets may have a metric in common, which is as fine as the first needs it") {
   one.say("size{of=\"one\"} 1\n");
   two.say("size{of=\"two\"} 9e18\n");
+  collect(target("two", two.url()));
+  REQUIRE(eventually([&] { return value("size", {{"of", "two"}}).value_or(0) > 8e18; }));
   collect(target("one", one.url()) + "," + target("two", two.url()));
   CHECK(gives("size", 1, {{"of", "one"}}));
-  CHECK(eventually([&] { return value("size", {{"of", "two"}}).value_or(0) > 8e18; }));
+}
+
+TEST_CASE_FIXTURE(Targets, "a value that is far beyond those of the first target is left out with the reason") {
+  one.say("size{of=\"one\"} 1\n");
+  two.say("size{of=\"two\"} 9e18\n");
+  collect(target("one", one.url()));
+  REQUIRE(gives("size", 1, {{"of", "one"}}));
+  collect(target("one", one.url()) + "," + target("two", two.url()));
+  CHECK(eventually([&] {
+    const auto scrapes = status().instances.at(0).scrapes;
+    return scrapes.size() == 2 && contains(scrapes[1].left_out_because, "beyond 2^62 times its resolution");
+  }));
 }
 
 TEST_CASE_FIXTURE(Targets, "a target that is no longer named ends with its series, the others go on") {
