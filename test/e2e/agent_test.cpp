@@ -93,10 +93,10 @@ TEST_CASE("acceptance 4: a refused plugin is one line of the log that says what 
       {"other-major", {"other-major is refused: wanted plugin ABI 1.x, found 2.0"}},
       {"wants-unknown",
        {"wants-unknown is refused: wants-unknown wanted service com.acme.magic/1, which this host does not have",
-        "; offered to koord.advisor/1: koord.capabilities/1, ", "koord.metrics/1"}},
+        "; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1, ", "koord.metrics/1"}},
       {"wants-knobs",
        {"wants-knobs is refused: wants-knobs wanted service koord.knobs/1, which is granted to koord.qos-strategy/1",
-        "; offered to koord.advisor/1: koord.capabilities/1, ", "koord.metrics/1"}},
+        "; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1, ", "koord.metrics/1"}},
   };
   for (const auto& row : rows)
     std::filesystem::copy(built("test/core/host/plugins/" + row.plugin + ".so"), agent.plugin_folder() + "/" + row.plugin + ".so");
