@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -61,24 +60,22 @@ std::optional<std::string> why_not() {
   return std::nullopt;
 }
 
-TEST_CASE("page cache that is left alone becomes cold, and no more of it than there is inactive page cache") {
+TEST_CASE("page cache that is left alone becomes cold, and no more of it than there is page cache") {
   {
     CachedFile file;
     RealAdvisor advisor({}, R"({"coldAgeSeconds": 10})");
     CHECK(kdamonds() == "1");
-    double cold = 0, inactive = 0;
-    // A look while others do not fill or empty the page cache, so that the two can be compared.
+    double cold = 0;
     const auto look = [&] {
-      const double before = meminfo_bytes("Inactive(file)");
       advisor.host().clock().advance(std::chrono::seconds(2));  // each tick looks anew
       advisor.tick();
       cold = advisor.host().value("node_memory_cold_page_size").value_or(0);
-      inactive = meminfo_bytes("Inactive(file)");
-      return cold > 0.5 * kFileBytes && std::fabs(inactive - before) < 0.02 * inactive;
+      return cold > 0.5 * kFileBytes;
     };
     CHECK(eventually(look, std::chrono::seconds(180)));
-    // Five standard errors of the estimate.
-    CHECK(cold <= inactive + 5 * meminfo_bytes("MemTotal") / 2 / 128);
+    // With five standard errors of the estimate. Not against the inactive part alone: others move pages between the lists.
+    const double page_cache = meminfo_bytes("Inactive(file)") + meminfo_bytes("Active(file)");
+    CHECK(cold <= page_cache + 5 * meminfo_bytes("MemTotal") / 2 / 128);
     CHECK(advisor.host().value("node_memory_with_hot_page_usage").value_or(-1) > 0);
   }
   CHECK(kdamonds() == "0");
