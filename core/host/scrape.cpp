@@ -51,7 +51,8 @@ struct Text {
 Result<Text> text_of_file(const ScrapeTarget& target) {
   const std::string path = target.url.substr(kFileScheme.size());
   // Who may write into its folder must not make us read another's file, and show of it what we did not expect.
-  return Text{"'" + path + "'", TRY(read_regular_file(path, limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody), O_NOFOLLOW))};
+  std::string body = TRY(read_regular_file(path, limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody), O_NOFOLLOW));
+  return Text{"'" + path + "'", std::move(body)};
 }
 
 Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& limits) {
