@@ -13,31 +13,23 @@
 #include "core/host/process_use.hpp"
 #include "test/bench/measure.hpp"
 #include "test/bench/pod_tree.hpp"
+#include "test/bench/whole_agent.hpp"
 #include "test/support/agent_process.hpp"
 #include "test/support/real_cgroup.hpp"
 
 using namespace koord;
 using namespace koord::test;
+using koord::bench::kPodTreeOnly;
+using koord::bench::resident_mib;
 using cgroup::Controller;
 
 namespace {
-
-constexpr const char* kPodTreeOnly =
-    "state: {source: cgroup, cgroup: {paths: [\"koord-test-bench-*/*\", \"koord-test-bench-*/*/*\"]}}";
 
 std::vector<std::string> every_plugin() {
   std::vector<std::string> folders;
   for (const auto& entry : std::filesystem::directory_iterator(built("plugins")))
     if (std::filesystem::exists(entry.path() / (entry.path().filename().string() + ".so"))) folders.push_back(entry.path());
   return folders;
-}
-
-double resident_mib(pid_t pid) {
-  std::FILE* file = std::fopen(("/proc/" + std::to_string(pid) + "/statm").c_str(), "r");
-  long pages = 0;
-  if (!file || std::fscanf(file, "%*s %ld", &pages) != 1) pages = 0;
-  if (file) std::fclose(file);
-  return static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
 // CPU seconds of one pass over cumulative CPU and memory.stat of every cgroup, by kept descriptors.

@@ -6,31 +6,18 @@
 
 #include <cstdio>
 
-#include "core/base/file.hpp"
-#include "core/base/parse.hpp"
 #include "test/bench/measure.hpp"
 #include "test/bench/pod_tree.hpp"
+#include "test/bench/whole_agent.hpp"
 #include "test/support/agent_process.hpp"
 #include "test/support/real_cgroup.hpp"
 
 using namespace koord;
 using namespace koord::test;
+using koord::bench::kPodTreeOnly;
+using koord::bench::resident_mib;
 
 namespace {
-
-constexpr const char* kPodTreeOnly =
-    "state: {source: cgroup, cgroup: {paths: [\"koord-test-bench-*/*\", \"koord-test-bench-*/*/*\"]}}";
-
-double resident_mib(pid_t pid) {
-  std::string status = read_file("/proc/" + std::to_string(pid) + "/status").value_or("");
-  std::string_view rest = status;
-  while (auto line = next_field(rest, '\n')) {
-    if (!line->starts_with("VmRSS:")) continue;
-    std::string_view words = line->substr(6);
-    return static_cast<double>(parse_uint(next_word(words).value_or("0")).value_or(0)) / 1024;
-  }
-  return 0;
-}
 
 std::vector<std::string> two_advisors() { return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")}; }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the benchmarks of the whole agent share: which cgroups it looks at, and how much memory it has.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+
+namespace koord::bench {
+
+// State of the agent: a PodTree's cgroups and no others.
+inline constexpr const char* kPodTreeOnly =
+    "state: {source: cgroup, cgroup: {paths: [\"koord-test-bench-*/*\", \"koord-test-bench-*/*/*\"]}}";
+
+// Resident memory of a process, in MiB.
+inline double resident_mib(pid_t pid) {
+  std::string status = read_file("/proc/" + std::to_string(pid) + "/status").value_or("");
+  std::string_view rest = status;
+  while (auto line = next_field(rest, '\n')) {
+    if (!line->starts_with("VmRSS:")) continue;
+    std::string_view words = line->substr(6);
+    return static_cast<double>(parse_uint(next_word(words).value_or("0")).value_or(0)) / 1024;
+  }
+  return 0;
+}
+
+}  // namespace koord::bench
