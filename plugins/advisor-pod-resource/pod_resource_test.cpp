@@ -86,7 +86,8 @@ TEST_CASE("the memory that the kernel charges comes with every tick, memory.stat
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   const auto samples = [&](const char* metric) {
-    return host.store().samples({.metric = metric, .to = host.clock().now()}).at(0).samples.size();
+    const auto series = host.store().samples({.metric = metric, .to = host.clock().now()});
+    return series.empty() ? 0 : series[0].samples.size();
   };
   std::size_t ticks = 0;
   const auto tick = [&] {
