@@ -32,6 +32,10 @@ std::string_view to_string(StateSource source) {
   switch (source) {
     case StateSource::automatic:
       return "auto";
+    case StateSource::kubelet:
+      return "kubelet";
+    case StateSource::apiserver:
+      return "apiserver";
     case StateSource::file:
       return "file";
     case StateSource::cgroup:

@@ -85,7 +85,15 @@ struct StoreSettings {
   Duration journal_period{};
 };
 
-enum class StateSource : std::uint8_t { automatic, file, cgroup };
+// kubelet: the pods from the kubelet, all else from the API server; apiserver: everything from there.
+enum class StateSource : std::uint8_t { automatic, kubelet, apiserver, file, cgroup };
+
+// How the API server is reached.
+struct ClusterSettings {
+  std::string kubeconfig;  // "": $KUBECONFIG, else the service account of the agent's pod
+  std::uint64_t requests_per_second = 0;
+  std::uint64_t burst = 0;
+};
 
 struct StateSettings {
   struct File {
@@ -96,8 +104,22 @@ struct StateSettings {
   struct Cgroup {
     std::vector<std::string> paths;
   };
+  struct Kubelet {
+    std::string address;      // "": the node's internal address
+    std::uint64_t port = 0;   // 0: the one that the node says
+    std::string ca_file;      // "": as the API server's
+    std::string server_name;  // whom its certificate must be for; "": the address
+    Duration sync_period{};
+    Duration timeout{};
+  };
+  struct ApiServer {
+    std::string slo_config_map;  // "namespace/name" of the cluster's NodeSLO settings, to explain them; "": not read
+    bool volumes = false;        // watch claims, for block I/O limits of pods' volumes
+  };
 
   StateSource source = StateSource::automatic;
+  Kubelet kubelet;
+  ApiServer api_server;
   File file;
   Cgroup cgroup;
   Duration resync_period{};
@@ -105,6 +127,29 @@ struct StateSettings {
 
 struct ExporterSettings {
   bool koordlet_names = false;
+};
+
+// Peak prediction, as koordlet's flags of the same meaning.
+struct PredictSettings {
+  bool enabled = true;
+  std::string directory;  // of checkpoints; "": none
+  Duration cold_start{};
+  std::uint64_t safety_margin_percent = 0;
+  Duration cpu_half_life{};
+  Duration memory_half_life{};
+  Duration training_period{};
+  Duration model_expiry{};
+  Duration checkpoint_period{};
+};
+
+// What is written to the API server.
+struct ReportSettings {
+  bool node_metric = true;
+  bool create_node_metric = false;              // where nothing else creates it
+  std::uint64_t change_threshold_percent = 0;   // a smaller change waits for the heartbeat
+  Duration heartbeat{};
+  bool topology = true;                         // NodeResourceTopology
+  bool devices = false;                         // Device
 };
 
 struct Config {
@@ -117,7 +162,10 @@ struct Config {
   CgroupSettings cgroup;
   PluginsSettings plugins;
   StoreSettings store;
+  ClusterSettings cluster;
   StateSettings state;
+  PredictSettings predict;
+  ReportSettings report;
   std::uint64_t workers = 0;
 };
 

@@ -163,8 +163,18 @@ Schema<Config> make_config_schema() {
           [](C & c) -> auto& { return c.store.journal_period; }),
 
       key(
+          "cluster.kubeconfig", R"("")", "How to reach the API server. Not set: $KUBECONFIG, else the service account of the pod that the agent runs in.",
+          absolute_path_or_empty(), [](C & c) -> auto& { return c.cluster.kubeconfig; }),
+      key(
+          "cluster.requestsPerSecond", "5", "Requests to the API server, on average at most.",
+          integer(1, 1000), [](C & c) -> auto& { return c.cluster.requests_per_second; }),
+      key(
+          "cluster.burst", "10", "Requests to the API server at once.",
+          integer(1, 1000), [](C & c) -> auto& { return c.cluster.burst; }),
+
+      key(
           "state.source", "auto", "Where pods and containers are learnt from. auto takes what is there.",
-          choice({StateSource::automatic, StateSource::file, StateSource::cgroup}),
+          choice({StateSource::automatic, StateSource::kubelet, StateSource::apiserver, StateSource::file, StateSource::cgroup}),
           [](C & c) -> auto& { return c.state.source; }),
       key(
           "state.file.pods", R"("")", "A PodList as YAML or JSON, watched.", any_text(),
@@ -176,12 +186,83 @@ Schema<Config> make_config_schema() {
           "state.file.nodeSLO", R"("")", "A NodeSLO as YAML or JSON, watched.", any_text(),
           [](C & c) -> auto& { return c.state.file.node_slo; }),
       key(
+          "state.kubelet.address", R"("")", "Of the kubelet. Not set: the internal address of the node.",
+          any_text(), [](C & c) -> auto& { return c.state.kubelet.address; }),
+      key(
+          "state.kubelet.port", "0", "Of the kubelet. 0: the one that the node says.",
+          integer(0, 65535), [](C & c) -> auto& { return c.state.kubelet.port; }),
+      key(
+          "state.kubelet.caFile", R"("")", "Who signed the certificate of the kubelet, in PEM. Not set: as that of the API server.",
+          absolute_path_or_empty(), [](C & c) -> auto& { return c.state.kubelet.ca_file; }),
+      key(
+          "state.kubelet.serverName", R"("")", "Whom the certificate of the kubelet is for. Not set: its address.",
+          any_text(), [](C & c) -> auto& { return c.state.kubelet.server_name; }),
+      key(
+          "state.kubelet.syncPeriod", "10s", "How often the kubelet is asked for its pods even when no cgroup came or went.",
+          duration(1s, 1h), [](C & c) -> auto& { return c.state.kubelet.sync_period; }),
+      key(
+          "state.kubelet.timeout", "3s", "How long an answer of the kubelet may take.",
+          duration(100ms, 1min), [](C & c) -> auto& { return c.state.kubelet.timeout; }),
+      key(
+          "state.apiserver.sloConfigMap", "koordinator-system/slo-controller-config", "namespace/name of the settings that the cluster makes NodeSLOs of, to explain where a value comes from. \"\": not read.",
+          any_text(), [](C & c) -> auto& { return c.state.api_server.slo_config_map; }),
+      key(
+          "state.apiserver.volumes", "false", "Watch the claims of volumes, which limits of block I/O per volume need.",
+          boolean(), [](C & c) -> auto& { return c.state.api_server.volumes; }),
+      key(
           "state.cgroup.paths", "[]", "Further cgroups to observe, relative to the root of the hierarchy.",
           list_of(any_text()), [](C & c) -> auto& { return c.state.cgroup.paths; }),
       key(
           "state.resyncPeriod", "3s",
           "How often the source is read again even when nothing seems to have changed.", duration(100ms, 1h),
           [](C & c) -> auto& { return c.state.resync_period; }),
+
+      key(
+          "predict.enabled", "true", "Learn what pods and the node take at their peaks.",
+          boolean(), [](C & c) -> auto& { return c.predict.enabled; }),
+      key(
+          "predict.directory", "/var/lib/koordetector/predictions", "Where what was learnt is kept. \"\": nowhere, it is learnt anew after each start.",
+          absolute_path_or_empty(), [](C & c) -> auto& { return c.predict.directory; }),
+      key(
+          "predict.coldStart", "24h", "Of a younger pod nothing is held to be reclaimable.",
+          duration(0s, 7 * kDay), [](C & c) -> auto& { return c.predict.cold_start; }),
+      key(
+          "predict.safetyMarginPercent", "10", "What is added to a peak.",
+          integer(0, 1000), [](C & c) -> auto& { return c.predict.safety_margin_percent; }),
+      key(
+          "predict.cpuHalfLife", "12h", "After which a sample of CPU counts half.",
+          duration(1min, 30 * kDay), [](C & c) -> auto& { return c.predict.cpu_half_life; }),
+      key(
+          "predict.memoryHalfLife", "24h", "After which a sample of memory counts half.",
+          duration(1min, 30 * kDay), [](C & c) -> auto& { return c.predict.memory_half_life; }),
+      key(
+          "predict.trainingPeriod", "1m", "How often is learnt, and over which time.",
+          duration(10s, 1h), [](C & c) -> auto& { return c.predict.training_period; }),
+      key(
+          "predict.modelExpiry", "30m", "After which what was learnt of something that is gone is dropped.",
+          duration(1min, 7 * kDay), [](C & c) -> auto& { return c.predict.model_expiry; }),
+      key(
+          "predict.checkpointPeriod", "10m", "How often what was learnt of one pod is written down.",
+          duration(1min, kDay), [](C & c) -> auto& { return c.predict.checkpoint_period; }),
+
+      key(
+          "report.nodeMetric", "true", "Write the status of the NodeMetric of this node.",
+          boolean(), [](C & c) -> auto& { return c.report.node_metric; }),
+      key(
+          "report.createNodeMetric", "false", "Create the NodeMetric where the manager of Koordinator does not.",
+          boolean(), [](C & c) -> auto& { return c.report.create_node_metric; }),
+      key(
+          "report.changeThresholdPercent", "5", "A smaller change of what was reported last waits for the heartbeat.",
+          integer(0, 100), [](C & c) -> auto& { return c.report.change_threshold_percent; }),
+      key(
+          "report.heartbeat", "5m", "How old a reported status gets at most, changed or not.",
+          duration(30s, 15min), [](C & c) -> auto& { return c.report.heartbeat; }),
+      key(
+          "report.topology", "true", "Write the NodeResourceTopology of this node.",
+          boolean(), [](C & c) -> auto& { return c.report.topology; }),
+      key(
+          "report.devices", "false", "Write the Device of this node: its GPUs and RDMA adapters.",
+          boolean(), [](C & c) -> auto& { return c.report.devices; }),
 
       key(
           "workers", "4", "Threads that run plugins.", integer(1, 64),

@@ -23,6 +23,32 @@ bool replace(T& current, std::uint64_t& version, T&& update) {
   return true;
 }
 
+bool same_text(const std::shared_ptr<const std::string>& a, const std::shared_ptr<const std::string>& b) {
+  return a == b || (a && b && *a == *b);
+}
+
+bool replace_text(std::shared_ptr<const std::string>& current, std::shared_ptr<const std::string> update) {
+  if (!update || same_text(current, update)) return false;
+  current = std::move(update);
+  return true;
+}
+
+// What has no version and no subscribers.
+bool replace_unversioned(Snapshot& next, Update update) {
+  bool changed = replace_text(next.received_slo, std::move(update.received_slo));
+  changed |= replace_text(next.cluster_slo, std::move(update.cluster_slo));
+  for (auto& [kind, text] : update.objects) changed |= replace_text(next.objects[kind], std::move(text));
+  if (update.kubelet && next.kubelet != update.kubelet) {
+    next.kubelet = std::move(update.kubelet);
+    changed = true;
+  }
+  if (update.volumes && next.volumes != *update.volumes) {
+    next.volumes = *std::move(update.volumes);
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
 Hub::Hub() : current_(std::make_shared<Snapshot>()) {}
@@ -60,13 +86,25 @@ std::uint32_t Hub::publish(Update update) {
     put(replace(next->node_slo, next->versions.node_slo, *std::move(update.node_slo)), kNodeSlo);
   if (update.topology)
     put(replace(next->topology, next->versions.topology, *std::move(update.topology)), kTopology);
-  if (changed == 0) return 0;
+  const bool others_changed = replace_unversioned(*next, std::move(update));
+  if (changed == 0 && !others_changed) return 0;
   {
     std::lock_guard current_lock(current_mutex_);
     current_ = next;
   }
-  announce(changed, ended, next);
+  if (changed != 0) announce(changed, ended, next);
   return changed;
+}
+
+void Hub::confirm(Part part, Time at) {
+  std::lock_guard lock(current_mutex_);
+  confirmed_[part] = at;
+}
+
+std::optional<Time> Hub::confirmed(Part part) const {
+  std::lock_guard lock(current_mutex_);
+  const auto found = confirmed_.find(part);
+  return found == confirmed_.end() ? std::nullopt : std::optional(found->second);
 }
 
 // Pods and standalone containers share a version.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/clock.hpp"
 #include "core/state/snapshot.hpp"
 
 namespace koord::state {
@@ -25,6 +27,10 @@ struct Update {
   std::optional<std::vector<Container>> standalone;
   std::optional<std::string> node_slo;
   std::optional<Topology> topology;
+  std::optional<KubeletConfig> kubelet;
+  std::optional<StringMap> volumes;
+  NodeObjects objects;  // each replaces the one of its kind
+  std::shared_ptr<const std::string> received_slo, cluster_slo;
 };
 
 class Hub {
@@ -41,6 +47,12 @@ class Hub {
   // Publishes a new snapshot when something differs from the current one; returns the mask of changed parts.
   // Ended subjects are told first, then the change.
   std::uint32_t publish(Update update);
+
+  // A source has heard that this part is still what it was, or has just published it. What nobody confirms gets old,
+  // and who acts on it has to know:
+  void confirm(Part part, Time at);
+  // When a source last had news of this part; nullopt: never.
+  std::optional<Time> confirmed(Part part) const;
 
   // Callbacks stay for the Hub's life; what they capture must, too, unless removed.
   std::uint64_t subscribe(OnChange on_change);
@@ -74,6 +86,7 @@ class Hub {
 
   mutable std::mutex current_mutex_;
   SnapshotPtr current_;
+  std::map<std::uint32_t, Time> confirmed_;  // by part
 };
 
 }  // namespace koord::state

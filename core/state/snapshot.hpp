@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,16 +15,46 @@
 
 namespace koord::state {
 
+struct NodeAddress {
+  std::string type;  // "InternalIP"
+  std::string address;
+
+  bool operator==(const NodeAddress&) const = default;
+};
+
 struct Node {
   std::string name;
+  std::string uid;  // in the API server; empty: no cluster told
   StringMap labels;
   StringMap annotations;
   // By resource name; milli-cores, bytes or whole numbers as in Resource.
   std::map<std::string, std::int64_t, std::less<>> capacity;
   std::map<std::string, std::int64_t, std::less<>> allocatable;
+  std::vector<NodeAddress> addresses;
+  std::int32_t kubelet_port = 0;  // 0: unknown
 
   bool operator==(const Node&) const = default;
 };
+
+// What of the kubelet's configuration matters here; empty and 0 where it says nothing.
+struct KubeletConfig {
+  std::string cgroup_driver;  // "systemd" or "cgroupfs"
+  std::string cgroup_root;
+  std::string cpu_manager_policy;
+  StringMap cpu_manager_options;
+  std::string topology_manager_policy;
+  std::string topology_manager_scope;
+  std::string reserved_cpus;  // reservedSystemCPUs, as a list of CPUs
+  std::map<std::string, std::int64_t, std::less<>> system_reserved;
+  std::map<std::string, std::int64_t, std::less<>> kube_reserved;
+
+  bool operator==(const KubeletConfig&) const = default;
+};
+
+// Objects of the API server that belong to this node and only the agent itself needs ("NodeMetric",
+// "NodeResourceTopology", "Device"), by kind, as JSON text with their resourceVersion. Not in the map: not known yet;
+// empty text: there is none.
+using NodeObjects = std::map<std::string, std::shared_ptr<const std::string>, std::less<>>;
 
 // The parts of a snapshot, as bits of a mask; the values are those of the plugin ABI's events.
 enum Part : std::uint32_t { kNode = 1, kPods = 2, kNodeSlo = 4, kTopology = 8 };
@@ -40,8 +72,14 @@ struct Snapshot {
   Node node;
   std::vector<Pod> pods;              // by uid
   std::vector<Container> standalone;  // by id; outside of any pod
-  std::string node_slo;               // spec of the NodeSLO as JSON text; empty when unknown
+  std::string node_slo;  // what holds here: the NodeSLO's spec over the defaults, as JSON text; empty when unknown
   Topology topology;
+  // These have no version of their own.
+  std::optional<KubeletConfig> kubelet;
+  StringMap volumes;  // of persistent volume claims, by "namespace/name"
+  NodeObjects objects;
+  std::shared_ptr<const std::string> received_slo;  // the NodeSLO's spec as it came; null: none came
+  std::shared_ptr<const std::string> cluster_slo;   // data of the cluster's ConfigMap as JSON text; null: not known
 };
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;

@@ -102,7 +102,7 @@ TEST_CASE("a list names the item that is wrong") {
 
 TEST_CASE("a choice names what may be chosen") {
   CHECK(error_of("state.source", "kubelet") ==
-        "state.source: expected one of auto, file, cgroup, found 'kubelet'");
+        "state.source: expected one of auto, kubelet, apiserver, file, cgroup, found 'docker'");
 }
 
 TEST_CASE("a long value is cut in the error") {

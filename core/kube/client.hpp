@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Client: requests to one server that speaks Kubernetes' API, the API server or a kubelet, over HTTPS with connections
+// kept and reused. It proves who we are (token, client certificate), reads credentials anew when they are rotated or
+// refused, and keeps to its rate. It does not try again what failed: who asked knows better (reflector.hpp, update.hpp).
+// [loop thread]; names are looked up on a worker.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/kube/connection_config.hpp"
+
+namespace koord::kube {
+
+enum class Verb : std::uint8_t { get, list, watch, create, update, patch, remove };
+
+struct Call {
+  Verb verb = Verb::get;
+  std::string target;  // path and query, "/api/v1/nodes/a?limit=1"
+  std::string body = {};  // JSON
+  std::string content_type = "application/json";  // of a patch "application/merge-patch+json", …
+  Duration timeout = std::chrono::seconds(10);    // for all of the answer; of a watch: for its beginning
+  Duration silence = std::chrono::minutes(6);     // of a watch: how long nothing may come before it is ended
+  std::size_t max_body = 64u << 20;               // of a watch: of one line
+};
+
+// An answer of any status.
+struct Reply {
+  unsigned status = 0;
+  std::string body;
+  std::optional<Duration> retry_after = std::nullopt;  // of the header Retry-After
+
+  bool ok() const { return status >= 200 && status < 300; }
+};
+
+// What the API server says of a failure: an object of kind Status, or the beginning of whatever else it sent.
+struct Failure {
+  std::string reason;   // "Conflict", "Expired", "TooManyRequests", …; empty when it names none
+  std::string message;  // one line
+};
+Failure failure_of(const Reply& reply);
+
+struct ClientOptions {
+  double requests_per_second = 5;  // of all verbs but watch
+  std::uint32_t burst = 10;
+  std::size_t kept_connections = 4;
+};
+
+class Client {
+ public:
+  // Destroyed: nobody wants the answer any more; nothing will be called. Ends before the client.
+  class Pending {
+   public:
+    virtual ~Pending() = default;
+  };
+  using PendingPtr = std::unique_ptr<Pending>;
+
+  // An error: no answer came, or none within the bounds.
+  using OnReply = std::function<void(Result<Reply>)>;
+
+  struct WatchHandlers {
+    std::function<void(std::string_view line)> on_line;  // one event's JSON, without its newline
+    // Once, when no line will follow: the server has ended the watch in order (a reply of status 200 without a body), it
+    // refused to begin it (any other reply), or the connection broke.
+    OnReply on_end;
+  };
+
+  struct Use {
+    std::uint64_t requests = 0;     // sent
+    std::uint64_t connections = 0;  // opened
+    std::uint64_t failures = 0;     // without an answer
+    std::uint64_t delayed = 0;      // by our own rate
+  };
+
+  Client(event::Loop& loop, event::WorkerPool& workers, const Clock& clock, ConnectionConfig config,
+         const ClientOptions& options);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  PendingPtr send(Call call, OnReply on_reply);
+  PendingPtr watch(Call call, WatchHandlers handlers);
+
+  const ConnectionConfig& config() const;
+  Use use() const;  // [any]
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace koord::kube
