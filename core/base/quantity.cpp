@@ -99,6 +99,14 @@ bool take_suffix(std::string_view rest, Decimal& number) {
   return true;
 }
 
+// Divides by `factor` as long as nothing is lost, and a suffix is left for it.
+template <std::size_t N>
+std::string with_suffix(std::int64_t value, std::int64_t factor, const std::array<std::string_view, N>& suffixes) {
+  std::size_t suffix = 0;
+  for (; suffix + 1 < N && value != 0 && value % factor == 0; ++suffix) value /= factor;
+  return std::to_string(value).append(value == 0 ? "" : suffixes[suffix]);
+}
+
 // The number in billionths, rounded up; more than kMaxNanos when it is out of range.
 Wide to_nanos(const Decimal& number) {
   Wide nanos = number.digits;
@@ -150,6 +158,22 @@ std::int64_t Quantity::in_units_of(Wide nanos) const {
   Wide units = (size + nanos - 1) / nanos;
   if (units > kMaxUnits) units = kMaxUnits;
   return static_cast<std::int64_t>(nanos_ < 0 ? -units : units);
+}
+
+std::string format_decimal(std::int64_t value) {
+  constexpr std::array<std::string_view, 7> kWhole{"", "k", "M", "G", "T", "P", "E"};
+  return with_suffix(value, 1000, kWhole);
+}
+
+std::string format_decimal_milli(std::int64_t milli) {
+  constexpr std::array<std::string_view, 7> kMilli{"m", "", "k", "M", "G", "T", "P"};
+  return with_suffix(milli, 1000, kMilli);
+}
+
+std::string format_binary(std::int64_t value) {
+  if (value > -1024 && value < 1024) return format_decimal(value);
+  constexpr std::array<std::string_view, 7> kBinary{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  return with_suffix(value, 1024, kBinary);
 }
 
 }  // namespace koord

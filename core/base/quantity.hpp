@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantity: an amount as Kubernetes writes it ("100m", "1.5Gi", "1e3"), kept exactly to the billionth. A
-// plain value.
+// Quantity: an amount as Kubernetes writes it ("100m", "1.5Gi", "1e3"), kept exactly to the billionth; and amounts written
+// in the one form that the API server writes them back in. A plain value.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/base/result.hpp"
@@ -30,5 +31,10 @@ class Quantity {
 
   Wide nanos_ = 0;
 };
+
+// The canonical form: nothing lost, no point, the largest suffix that leaves a whole number.
+std::string format_decimal(std::int64_t value);        // "5", "12k", "1500"
+std::string format_decimal_milli(std::int64_t milli);  // CPU: "5230m", "5"
+std::string format_binary(std::int64_t value);         // memory: "12Gi", "123456789"; below 1024 as format_decimal()
 
 }  // namespace koord

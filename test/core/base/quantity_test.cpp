@@ -79,3 +79,46 @@ TEST_CASE("what is larger than an int64 is refused") {
           "quantity '" + std::string(large) + "' is out of range");
   }
 }
+
+TEST_CASE("every suffix and exponent stands for its power") {
+  CHECK(*Quantity::parse("1000n") == *Quantity::parse("1u"));
+  CHECK(*Quantity::parse("1000u") == *Quantity::parse("1m"));
+  const std::int64_t thousand[] = {1'000, 1'000'000, 1'000'000'000, 1'000'000'000'000, 1'000'000'000'000'000,
+                                   1'000'000'000'000'000'000};
+  const char* decimal[] = {"1k", "1M", "1G", "1T", "1P", "1E"};
+  const char* exponent[] = {"1e3", "1E+6", "1e9", "1E12", "1e15", "1e18"};
+  const char* binary[] = {"1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"};
+  for (int i = 0; i < 6; ++i) {
+    CHECK(value(decimal[i]) == thousand[i]);
+    CHECK(value(exponent[i]) == thousand[i]);
+    CHECK(value(binary[i]) == std::int64_t{1} << (10 * (i + 1)));
+  }
+}
+
+TEST_CASE("CPU is written in whole cores, or in milli-cores where there is a part of one") {
+  CHECK(koord::format_decimal_milli(5230) == "5230m");
+  CHECK(koord::format_decimal_milli(5000) == "5");
+  CHECK(koord::format_decimal_milli(0) == "0");
+  CHECK(koord::format_decimal_milli(-250) == "-250m");
+  CHECK(koord::format_decimal_milli(2'000'000) == "2k");
+  CHECK(koord::format_decimal_milli(std::numeric_limits<std::int64_t>::max()) == "9223372036854775807m");
+}
+
+TEST_CASE("memory is written with the largest binary suffix that loses nothing") {
+  CHECK(koord::format_binary(12884901888) == "12Gi");
+  CHECK(koord::format_binary(943718400) == "900Mi");
+  CHECK(koord::format_binary(123456789) == "123456789");
+  CHECK(koord::format_binary(1536) == "1536");
+  CHECK(koord::format_binary(1024) == "1Ki");
+  CHECK(koord::format_binary(-2048) == "-2Ki");
+  CHECK(koord::format_binary(std::int64_t{7} << 60) == "7Ei");
+  CHECK(koord::format_binary(1000) == "1k");
+  CHECK(koord::format_binary(1023) == "1023");
+}
+
+TEST_CASE("whole numbers are written with the largest decimal suffix that loses nothing") {
+  CHECK(koord::format_decimal(100) == "100");
+  CHECK(koord::format_decimal(12000) == "12k");
+  CHECK(koord::format_decimal(1500) == "1500");
+  CHECK(koord::format_decimal(std::numeric_limits<std::int64_t>::min()) == "-9223372036854775808");
+}
