@@ -4,6 +4,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
 #include <sstream>
@@ -144,6 +145,11 @@ std::string number_text(const json::value& value) {
   return std::to_string(value.as_int64());
 }
 
+bool equal_but_case(std::string_view a, std::string_view b) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 }  // namespace
 
 Result<json::value> parse_document(std::string_view text) {
@@ -157,6 +163,15 @@ Field Field::operator[](std::string_view key) const {
   const json::object* object = value_ ? value_->if_object() : nullptr;
   return Field(object ? object->if_contains(json::string_view(key.data(), key.size())) : nullptr,
                std::move(path));
+}
+
+Field Field::any_case(std::string_view key) const {
+  Field exact = (*this)[key];
+  const json::object* object = value_ ? value_->if_object() : nullptr;
+  if (exact.value_ || !object) return exact;
+  for (const auto& member : *object)
+    if (equal_but_case(member.key(), key)) exact.value_ = &member.value();  // the last counts
+  return exact;
 }
 
 bool Field::empty() const {
@@ -236,6 +251,12 @@ Result<std::int64_t> Field::quantity(std::string_view resource) const {
   if (parsed->value() < 0) return wrong("'" + text + "' is negative");
   // Batch and mid CPU are counted in milli-cores already.
   return resource == "cpu" ? parsed->milli() : parsed->value();
+}
+
+Result<void> check_kind(const Field& object, std::initializer_list<std::string_view> expected) {
+  std::string kind = TRY(object["kind"].text());
+  if (kind.empty() || std::find(expected.begin(), expected.end(), kind) != expected.end()) return {};
+  return object["kind"].wrong("expected '" + std::string(*expected.begin()) + "', found '" + kind + "'");
 }
 
 std::string Field::json() const {

@@ -6,6 +6,7 @@
 
 #include <boost/json/fwd.hpp>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,7 +26,12 @@ class Field {
  public:
   explicit Field(const boost::json::value& root) : value_(&root) {}
 
+  // `path`: where the root itself stands in what was received, "items[3]".
+  Field(const boost::json::value& root, std::string path) : value_(&root), path_(std::move(path)) {}
+
   Field operator[](std::string_view key) const;
+  // The member of this name, or else of one that differs in case only: as Go reads custom objects.
+  Field any_case(std::string_view key) const;
   bool empty() const;  // missing or null
 
   Result<std::string> text() const;  // "" when empty
@@ -51,5 +57,8 @@ class Field {
   const boost::json::value* value_;  // null: missing
   std::string path_;
 };
+
+// An object without a kind, or of one of these.
+Result<void> check_kind(const Field& object, std::initializer_list<std::string_view> expected);
 
 }  // namespace koord::state

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes objects to our own: a PodList, a Node, a NodeSLO. Text in, values out; an error names the field,
-// and then nothing of the document counts. [any thread]
+// Kubernetes objects to our own. Text in, values out; an error names the field, and then nothing of the document counts.
+// [any thread]
 #pragma once
 
 #include <string>
@@ -17,7 +17,30 @@ namespace koord::state {
 // the field `items` is an error, an empty one is not.
 Result<std::vector<Pod>> parse_pod_list(std::string_view text, const cgroup::KubeRoot& root);
 
+// What a kubelet or the API server tells, as JSON: a pod that cannot be read is left out and told, the others count. A list
+// whose `items` are null is an empty one. A kubelet that has just begun gives such, so nobody should take it for "no pods".
+struct PodList {
+  std::vector<Pod> pods;
+  std::vector<std::string> problems;
+};
+Result<PodList> parse_served_pods(std::string_view text, const cgroup::KubeRoot& root);
+
+// One Pod.
+Result<Pod> parse_pod(std::string_view text, const cgroup::KubeRoot& root);
+
 Result<Node> parse_node(std::string_view text);
+
+// What a kubelet answers to /configz, all of it: the part that matters here stands below `kubeletconfig`.
+Result<KubeletConfig> parse_kubelet_config(std::string_view text);
+
+// A PersistentVolumeClaim.
+struct Claim {
+  std::string key;     // "namespace/name", as in Snapshot::volumes
+  std::string volume;  // empty: not bound yet
+
+  bool operator==(const Claim&) const = default;
+};
+Result<Claim> parse_claim(std::string_view text);
 
 // The spec of a NodeSLO as JSON text; a document without `spec` is taken for the spec itself.
 Result<std::string> parse_node_slo(std::string_view text);

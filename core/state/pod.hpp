@@ -68,6 +68,7 @@ struct Pod {
   std::int32_t priority = 0;
   PriorityClass priority_class = PriorityClass::none;
   Phase phase = Phase::unknown;
+  bool deleting = false;  // someone has asked for its end
   StringMap labels;
   StringMap annotations;
   std::int64_t start_time_ns = 0;  // wall clock, since the Unix epoch; 0 unknown

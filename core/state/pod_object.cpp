@@ -99,6 +99,7 @@ Result<void> read_metadata(const Field& metadata, Pod& pod) {
   pod.name = TRY(metadata["name"].required_text());
   pod.namespace_ = TRY(metadata["namespace"].text());
   if (pod.namespace_.empty()) pod.namespace_ = "default";
+  pod.deleting = !metadata["deletionTimestamp"].empty();
   pod.labels = TRY(metadata["labels"].text_map());
   pod.annotations = TRY(metadata["annotations"].text_map());
   std::vector<Field> owners = TRY(metadata["ownerReferences"].list());

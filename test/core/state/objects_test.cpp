@@ -129,6 +129,27 @@ TEST_CASE("a mirror pod lies where its static pod's uid says") {
   CHECK(parse_pod_list(text, kCgroupfs)->front().cgroup_dir == "kubepods/besteffort/podabc0");
 }
 
+TEST_CASE("a pod whose end was asked for is deleting") {
+  CHECK_FALSE(web().deleting);
+  CHECK(parse_pod("metadata: {uid: u, name: n, deletionTimestamp: '2026-01-02T03:04:05Z'}", kSystemd)->deleting);
+}
+
+TEST_CASE("of what a server tells, a bad pod is left out and told") {
+  PodList list = *parse_served_pods(R"({"kind": "PodList", "items": [{"metadata": {"uid": "a", "name": "n"}},
+    {"metadata": {"name": "n"}}, {"metadata": {"uid": "c", "name": "n"}}]})", kSystemd);
+  REQUIRE(list.pods.size() == 2);
+  CHECK(list.pods[1].uid == "c");
+  REQUIRE(list.problems.size() == 1);
+  CHECK(list.problems[0] == "items[1].metadata.uid: expected text, found nothing");
+}
+
+TEST_CASE("a list whose items are null is empty, one without items is an error") {
+  CHECK(parse_served_pods(R"({"kind": "PodList", "items": null})", kSystemd)->pods.empty());
+  CHECK(parse_served_pods(R"({"kind": "Status"})", kSystemd).error().message() ==
+        "kind: expected 'PodList', found 'Status'");
+  CHECK(parse_served_pods("{}", kSystemd).error().message() == "items: expected a list, found nothing");
+}
+
 TEST_CASE("JSON and YAML are read alike") {
   std::string json = R"({"kind":"List","items":[{"metadata":{"uid":"u","name":"\u00e9"},"spec":{"containers":
     [{"name":"a","resources":{"requests":{"cpu":0.5,"memory":"1e3"}}}]}}]})";
@@ -185,18 +206,6 @@ TEST_CASE("hostile documents are refused") {
     laughs += "]\n";
   }
   CHECK(error_of(laughs) == "more than 1000000 values");
-}
-
-TEST_CASE("a node has its amounts in the units of resources") {
-  Node node = *parse_node(
-      "kind: Node\nmetadata: {name: n1, labels: {a: b}}\n"
-      "status: {capacity: {cpu: 8, memory: 32Gi, pods: '110'}, allocatable: {cpu: 7900m}}");
-  CHECK(node.name == "n1");
-  CHECK(node.capacity.at("cpu") == 8000);
-  CHECK(node.capacity.at("memory") == 34359738368);
-  CHECK(node.capacity.at("pods") == 110);
-  CHECK(node.allocatable.at("cpu") == 7900);
-  CHECK_FALSE(parse_node("kind: Node\nmetadata: {}"));
 }
 
 TEST_CASE("a NodeSLO is its spec as JSON") {
