@@ -13,6 +13,7 @@ struct NodeRoots {
   std::string cgroup = "/sys/fs/cgroup";
   std::string resctrl = "/sys/fs/resctrl";
   std::string run = "/run";
+  std::string kubelet = "/var/lib/kubelet";
 };
 
 }  // namespace koord

@@ -85,6 +85,9 @@ Schema<Config> make_config_schema() {
       key(
           "roots.run", "/run", "Where the node's sockets and runtime state are.", absolute_path(),
           [](C & c) -> auto& { return c.roots.run; }),
+      key(
+          "roots.kubelet", "/var/lib/kubelet", "Where the kubelet keeps its state, such as which CPUs it gave to whom.",
+          absolute_path(), [](C & c) -> auto& { return c.roots.kubelet; }),
 
       key(
           "log.level", "info", "The least important lines that are written.",
@@ -255,7 +258,7 @@ Schema<Config> make_config_schema() {
           "report.changeThresholdPercent", "5", "A smaller change of what was reported last waits for the heartbeat.",
           integer(0, 100), [](C & c) -> auto& { return c.report.change_threshold_percent; }),
       key(
-          "report.heartbeat", "5m", "How old a reported status gets at most, changed or not.",
+          "report.heartbeat", "2m", "How old a reported status gets at most, changed or not; the scheduler forgets those of 3m.",
           duration(30s, 15min), [](C & c) -> auto& { return c.report.heartbeat; }),
       key(
           "report.topology", "true", "Write the NodeResourceTopology of this node.",

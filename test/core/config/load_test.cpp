@@ -50,6 +50,7 @@ TEST_CASE("the default roots are those of NodeRoots") {
   CHECK(config.roots.cgroup == roots.cgroup);
   CHECK(config.roots.resctrl == roots.resctrl);
   CHECK(config.roots.run == roots.run);
+  CHECK(config.roots.kubelet == roots.kubelet);
 }
 
 TEST_CASE("a file sets what it names and leaves the rest at its default") {
