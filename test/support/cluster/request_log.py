@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was asked of both servers, in order, for tests to look at and to wait for."""
+import re
+import threading
+import time
+
+
+class RequestLog:
+    def __init__(self):
+        self._changed = threading.Condition()
+        self._entries = []
+        self._begin = time.monotonic()
+
+    def begin(self, **what):
+        with self._changed:
+            entry = {"index": len(self._entries), "time": round(time.monotonic() - self._begin, 6), "status": 0, "open": True,
+                     **what}
+            self._entries.append(entry)
+            self._changed.notify_all()
+            return entry
+
+    def update(self, entry, **what):
+        with self._changed:
+            entry.update(what)
+            self._changed.notify_all()
+
+    def entries(self, wanted):
+        with self._changed:
+            return [dict(entry) for entry in self._entries if matches(entry, wanted)]
+
+    def wait(self, wanted, seconds):
+        """The requests that are like this, once there are `count` of them; fewer when the time is over."""
+        wanted = dict(wanted)
+        count = wanted.pop("count", 1)
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            while True:
+                found = [dict(entry) for entry in self._entries if matches(entry, wanted)]
+                left = deadline - time.monotonic()
+                if len(found) >= count or left <= 0:
+                    return found
+                self._changed.wait(left)
+
+
+_EXACT = ("server", "verb", "kind", "name", "namespace", "subresource", "status", "open", "token", "connection")
+
+
+def matches(entry, wanted):
+    """`after`: of a larger index; `path`: a part of it; `user_agent`: a regular expression; `answered`: has a status; all
+    others as they are."""
+    for key, value in wanted.items():
+        if key == "after":
+            holds = entry["index"] > value
+        elif key == "path":
+            holds = value in entry["path"]
+        elif key == "user_agent":
+            holds = re.search(value, entry["user_agent"]) is not None
+        elif key == "answered":
+            holds = (entry["status"] != 0) == value
+        elif key in _EXACT:
+            holds = entry.get(key) == value
+        else:
+            raise ValueError(f"unknown property of a request: '{key}', expected one of after, answered, path, user_agent, "
+                             f"{', '.join(_EXACT)}")
+        if not holds:
+            return False
+    return True

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// TestCluster: an API server and a kubelet for tests, as far as a client can tell real ones: TLS, credentials that change,
+// resourceVersions, watches, and every fault by name. A process of its own (test/support/cluster, whose README names the
+// faults and what can be waited for), which ends with the object. JSON goes in and out as text. What cannot be done, and
+// what does not come in time, throws std::runtime_error that says what was seen.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "test/support/child_process.hpp"
+
+namespace koord::test {
+
+// One request to either server, as its log has it.
+struct ClusterRequest {
+  std::int64_t index = 0;
+  double seconds = 0;  // since the servers began
+  std::string server;  // "api" or "kubelet"
+  std::string verb;    // "get", "list", "watch", "create", "update", "patch", "delete"
+  std::string path;    // with its query
+  std::string kind, namespace_, name, subresource;
+  std::string user_agent;
+  int token = 0;           // generation of the token, from 1; 0: none; -1: one that is refused
+  unsigned status = 0;     // 0: not answered yet
+  bool open = false;       // its answer has not ended
+  std::int64_t connection = 0;  // a number for each
+};
+
+class TestCluster {
+ public:
+  struct Options {
+    std::string node_name = "test-node";  // whose Node there is from the beginning on, with the kubelet's address and port
+    int minor = 30;                       // Kubernetes 1.minor
+  };
+
+  TestCluster();
+  explicit TestCluster(const Options& options);
+  ~TestCluster();
+  TestCluster(const TestCluster&) = delete;
+  TestCluster& operator=(const TestCluster&) = delete;
+
+  std::uint16_t api_port() const { return api_port_; }
+  std::uint16_t kubelet_port() const { return kubelet_port_; }
+  const std::string& node_name() const { return options_.node_name; }
+  const std::string& folder() const { return folder_; }
+  std::string kubeconfig() const { return folder_ + "/kubeconfig"; }                          // with the token's file
+  std::string kubeconfig_with_certificate() const { return folder_ + "/kubeconfig-certificate"; }  // of the client
+  // token, ca.crt and namespace, mounted and replaced as in a pod.
+  std::string service_account() const { return folder_ + "/serviceaccount"; }
+  std::string kubelet_ca() const { return folder_ + "/pki/kubelet-ca.pem"; }
+  // Of a pod of the DaemonSet.
+  std::map<std::string, std::string> environment() const;
+
+  // Creates or replaces an object, its status too; gives it as it is now.
+  std::string put(std::string_view object);
+  std::optional<std::string> get(std::string_view kind, std::string_view name, std::string_view namespace_ = {});
+  void remove(std::string_view kind, std::string_view name, std::string_view namespace_ = {});
+  // What the kubelet says: a list of Pods; changes of its configuration.
+  void set_pods(std::string_view list);
+  void set_kubelet_config(std::string_view changes);
+
+  void fault(std::string_view name, std::string_view arguments = "{}");
+  void clear_faults();
+  void clear_fault(std::string_view name);
+
+  // Those that are like `wanted`: {"verb": "list", "kind": "NodeSLO", "after": 12, …}.
+  std::vector<ClusterRequest> requests(std::string_view wanted = "{}");
+  // Once there are "count" of them (1 when it is not given).
+  std::vector<ClusterRequest> wait_for_requests(std::string_view wanted, std::chrono::seconds timeout = std::chrono::seconds(60));
+  // The object once `condition` holds: {"pointer": "/status/updateTime", "equals": …} or "differs" or "exists".
+  std::string wait_for_object(std::string_view kind, std::string_view name, std::string_view condition = "{}",
+                              std::chrono::seconds timeout = std::chrono::seconds(60));
+
+  // Any command of the control endpoint.
+  std::string command(std::string_view name, std::string_view arguments = "{}",
+                      std::chrono::seconds timeout = std::chrono::seconds(60));
+  ChildProcess& process() { return *process_; }
+
+ private:
+  Options options_;
+  std::string folder_;
+  std::unique_ptr<ChildProcess> process_;
+  std::uint16_t api_port_ = 0, kubelet_port_ = 0;
+};
+
+}  // namespace koord::test
