@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON text taken apart without a tree of values: a list of the API server is split into its objects as they stand
+// there, byte for byte. What is passed over is checked to be JSON (RFC 8259; UTF-8 is not checked). Views point into
+// the text given. [any thread]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+
+namespace koord::kube {
+
+class JsonText {
+ public:
+  static constexpr int kMaxDepth = 128;
+
+  explicit JsonText(std::string_view text) : text_(text) {}
+
+  // Each walks over the next value and fails when it is of another type; a failure says at which byte. `visit` has to
+  // take the value it is called at, by one of these functions. null counts as empty.
+  using OnMember = std::function<Result<void>(std::string_view key)>;  // without escapes
+  using OnItem = std::function<Result<void>()>;
+  Result<void> object(const OnMember& visit);
+  Result<void> array(const OnItem& visit);
+  Result<std::string> string();          // "" of null
+  Result<std::optional<std::int64_t>> integer();  // nullopt of null and of a number that is no such integer
+  Result<std::string_view> value();      // any, as it stands there
+
+  // Nothing but white space is left.
+  Result<void> end();
+
+ private:
+  Error error() const;
+  bool wrong(std::string_view expected);  // false
+  char peek();
+  bool take(char wanted);
+  bool take_word(std::string_view word);
+  bool take_null();
+  bool enter();
+  bool skip_string();
+  bool skip_number();
+  bool skip_object();
+  bool skip_array();
+  bool skip_value();
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  std::string_view expected_;  // a literal: what was missed
+};
+
+// The text as a JSON string, in quotes. Control characters are escaped, bytes of UTF-8 stay.
+std::string json_quote(std::string_view text);
+
+// `object` with its member `name` set to `value` (both JSON); all else stays as it stands there.
+Result<std::string> with_member(std::string_view object, std::string_view name, std::string_view value);
+
+// The member as it stands there; nullopt: there is none, or null.
+Result<std::optional<std::string_view>> member(std::string_view object, std::string_view name);
+
+}  // namespace koord::kube

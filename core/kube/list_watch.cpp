@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kube/list_watch.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace koord::kube {
+namespace {
+
+// Timers run on another clock than ours: a wait is looked at again now and then.
+constexpr Duration kLongestTimer = std::chrono::minutes(1);
+
+struct Parsed {
+  Result<ListPage> page;  // its views are void
+  std::vector<KeptObjectPtr> objects;
+};
+
+Parsed parse(const std::string& body, const Keep& what, std::size_t max_objects) {
+  Parsed parsed{parse_list(body, max_objects), {}};
+  if (!parsed.page) return parsed;
+  parsed.objects.reserve(parsed.page->objects.size());
+  for (const ObjectView& object : parsed.page->objects) parsed.objects.push_back(keep(object, what));
+  parsed.page->objects.clear();
+  return parsed;
+}
+
+}  // namespace
+
+struct ListWatch::State : std::enable_shared_from_this<State> {
+  State(event::Loop& a_loop, event::WorkerPool& some_workers, const Clock& a_clock, Client& a_client, Collection collection,
+        ListWatchOptions some_options, ListWatchHandlers some_handlers)
+      : loop(a_loop),
+        workers(some_workers),
+        clock(a_clock),
+        client(a_client),
+        options(std::move(some_options)),
+        handlers(std::move(some_handlers)),
+        reflector(std::move(collection), options.reflector, clock.now(), random_seed()),
+        set(options.limits) {}
+
+  // What comes of an earlier step counts no more.
+  std::function<bool()> still() {
+    return [weak = weak_from_this(), mine = generation] {
+      auto self = weak.lock();
+      return self && self->generation == mine;
+    };
+  }
+
+  // Lets go of the request; later, for this may be called by it.
+  void end_request() {
+    ++generation;
+    if (!pending) return;
+    loop.post([ended = std::shared_ptr<Client::Pending>(std::move(pending))] {});
+  }
+
+  void go_on() {
+    tell();
+    const Time now = clock.now();
+    const Reflector::Step step = reflector.next(now);
+    timer.reset();
+    switch (step.what) {
+      case Reflector::Step::Do::wait:
+        if (step.at != Time::max()) wake_after(step.at - now);
+        break;
+      case Reflector::Step::Do::list:
+        list();
+        break;
+      case Reflector::Step::Do::watch:
+        watch();
+        wake_after(reflector.next(now).at - now);
+        break;
+    }
+  }
+
+  void wake_after(Duration wait) {
+    timer = loop.after(std::clamp(wait, Duration(std::chrono::milliseconds(1)), kLongestTimer), [this] { go_on(); });
+  }
+
+  void list() {
+    end_request();
+    pending = client.send(reflector.call(), [this, current = still()](Result<Reply> reply) {
+      if (current()) on_list_reply(std::move(reply));
+    });
+  }
+
+  void on_list_reply(Result<Reply> reply) {
+    end_request();
+    if (!reply || !reply->ok()) {
+      reflector.list_failed(clock.now(), reply);
+      if (reflector.health().state == Health::State::absent) changed(set.clear());
+      return go_on();
+    }
+    workers.post([this, &to = loop, current = still(), body = std::move(reply->body), what = options.keep,
+                  most = options.limits.objects] {
+      auto parsed = std::make_shared<Parsed>(parse(body, what, most));
+      to.post([this, current, parsed] {
+        if (current()) on_page(std::move(*parsed));
+      });
+    });
+  }
+
+  void on_page(Parsed parsed) {
+    const Time now = clock.now();
+    if (std::optional<Reflector::Page> page = reflector.listed(now, parsed.page)) {
+      Result<Difference> difference = set.page(std::move(parsed.objects), page->first, page->last);
+      if (!difference) {
+        reflector.reject(now, difference.error().message());
+      } else if (page->last) {
+        changed(*difference);
+      }
+    }
+    go_on();
+  }
+
+  void watch() {
+    end_request();
+    Client::WatchHandlers watch_handlers;
+    watch_handlers.on_line = [this, current = still()](std::string_view line) {
+      if (current()) on_line(line);
+    };
+    watch_handlers.on_end = [this, current = still()](Result<Reply> reply) {
+      if (!current()) return;
+      end_request();
+      reflector.watch_ended(clock.now(), reply);
+      go_on();
+    };
+    pending = client.watch(reflector.call(), std::move(watch_handlers));
+  }
+
+  void on_line(std::string_view text) {
+    const Time now = clock.now();
+    const Reflector::Line line = reflector.line(now, text);
+    bool ends = line.ends;
+    if (line.change) {
+      Result<Difference> difference = apply(*line.change);
+      if (!difference) {
+        reflector.reject(now, difference.error().message());
+        ends = true;
+      } else {
+        changed(*difference);
+      }
+    }
+    if (ends) {
+      end_request();
+      go_on();
+    } else {
+      tell();
+    }
+  }
+
+  Result<Difference> apply(const WatchEvent& event) {
+    KeptObjectPtr object = keep(event.object, options.keep);
+    if (event.kind == WatchEvent::Kind::deleted) return set.remove(key_of(*object));
+    return set.put(std::move(object));
+  }
+
+  void changed(const Difference& difference) {
+    const bool first = !std::exchange(known, true);
+    if (handlers.on_objects && (first || !difference.empty())) handlers.on_objects(set.objects(), difference);
+  }
+
+  void tell() {
+    const Health& now = reflector.health();
+    if (handlers.on_news && now.last_news && now.last_news != told_news) handlers.on_news(*now.last_news);
+    told_news = now.last_news;
+    if (std::pair(now.state, now.problem) == told_health) return;
+    told_health = {now.state, now.problem};
+    if (handlers.on_health) handlers.on_health(now);
+  }
+
+  event::Loop& loop;
+  event::WorkerPool& workers;
+  const Clock& clock;
+  Client& client;
+  ListWatchOptions options;
+  ListWatchHandlers handlers;
+  Reflector reflector;
+  ObjectSet set;
+  std::uint64_t generation = 0;
+  Client::PendingPtr pending;
+  std::unique_ptr<event::Timer> timer;
+  bool known = false;
+  std::optional<Time> told_news;
+  std::pair<Health::State, std::string> told_health{Health::State::starting, {}};
+};
+
+ListWatch::ListWatch(event::Loop& loop, event::WorkerPool& workers, const Clock& clock, Client& client,
+                     Collection collection, ListWatchOptions options, ListWatchHandlers handlers)
+    : state_(std::make_shared<State>(loop, workers, clock, client, std::move(collection), std::move(options),
+                                     std::move(handlers))) {
+  state_->go_on();
+}
+
+ListWatch::~ListWatch() = default;
+
+const Health& ListWatch::health() const {
+  return state_->reflector.health();
+}
+
+const Collection& ListWatch::collection() const {
+  return state_->reflector.collection();
+}
+
+const Objects& ListWatch::objects() const {
+  return state_->set.objects();
+}
+
+}  // namespace koord::kube

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a list and a watch of the API server say: objects as JSON text, with what tells one from another. The members
+// `kind` and `apiVersion` are missing in lists of built-in kinds. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+
+namespace koord::kube {
+
+// `json` points into the text that was parsed.
+struct ObjectView {
+  std::string_view json;
+  std::string name;
+  std::string name_space;  // empty: of the cluster
+  std::string uid;
+  std::string resource_version;
+};
+
+Result<ObjectView> parse_object(std::string_view text);
+
+struct ListPage {
+  std::string resource_version;  // of the list; a watch begins from it
+  std::string continuation;      // empty: the last page
+  std::vector<ObjectView> objects;
+};
+
+// More than `max_objects` is an error.
+Result<ListPage> parse_list(std::string_view text, std::size_t max_objects);
+
+// An object of kind Status: why something failed, or how a deletion went.
+struct Status {
+  std::int64_t code = 0;
+  std::string reason;   // "Conflict", "Expired", …; may be empty
+  std::string message;
+  std::optional<Duration> retry_after;  // details.retryAfterSeconds
+  std::vector<std::string> causes;      // the reason of each, "DisruptionBudget"
+
+  bool has_cause(std::string_view reason_of_cause) const;
+};
+
+// Fails for what is not an object of kind Status.
+Result<Status> parse_status(std::string_view text);
+
+struct WatchEvent {
+  enum class Kind : std::uint8_t { added, modified, deleted, bookmark, error };
+
+  Kind kind = Kind::error;
+  ObjectView object;  // of a bookmark only its resourceVersion; of an error empty
+  Status status;      // of an error
+};
+
+Result<WatchEvent> parse_watch_event(std::string_view line);
+
+}  // namespace koord::kube

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kube/reflector.hpp"
+
+#include <algorithm>
+
+#include "core/kube/query.hpp"
+#include "core/kube/refusal.hpp"
+
+namespace koord::kube {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// A watch that ends sooner and has brought nothing has failed: somebody in between does not let it be.
+constexpr Duration kShortWatch = seconds(5);
+// A watch that was not refused until then has begun; longer than a call may take to begin.
+constexpr Duration kBegun = seconds(15);
+constexpr Duration kBetweenWatches = seconds(1);
+// A server that has just started may say of a kind that it does know that it does not.
+constexpr Duration kReallyMissing = minutes(2);
+constexpr std::size_t kMaxWatchLine = 8u << 20;  // etcd takes objects of 1.5 MiB
+
+bool is_expired(const Status& status) {
+  return status.code == 410 || status.reason == "Expired" || status.reason == "Gone";
+}
+
+}  // namespace
+
+std::string_view name_of(Health::State state) {
+  switch (state) {
+    case Health::State::starting:
+      return "starting";
+    case Health::State::current:
+      return "current";
+    case Health::State::failing:
+      return "failing";
+    case Health::State::forbidden:
+      return "forbidden";
+    case Health::State::absent:
+      return "absent";
+  }
+  return "?";
+}
+
+Reflector::Reflector(Collection collection, const ReflectorOptions& options, Time now, std::uint64_t seed)
+    : collection_(std::move(collection)),
+      options_(options),
+      backoff_(options.first_wait, options.longest_wait, seed),
+      not_before_(now) {
+  health_.since = now;
+}
+
+Reflector::Step Reflector::next(Time now) {
+  if (running_) {
+    if (phase_ == Phase::list || settled_) return {Step::Do::wait, Time::max()};
+    if (now - watch_began_ < kBegun) return {Step::Do::wait, watch_began_ + kBegun};
+    settle(now);
+    return {Step::Do::wait, Time::max()};
+  }
+  if (now < not_before_) return {Step::Do::wait, not_before_};
+  running_ = true;
+  if (phase_ == Phase::list) {
+    if (continuation_.empty()) ++health_.lists;
+    return {Step::Do::list, now};
+  }
+  ++health_.watches;
+  heard_ = settled_ = false;
+  watch_began_ = now;
+  watch_for_ = backoff_.dice().between(options_.watch_at_least, options_.watch_at_least * 2);
+  return {Step::Do::watch, now};
+}
+
+Call Reflector::call() const {
+  Call call;
+  Query query;
+  query.add("fieldSelector", collection_.field_selector);
+  query.add("labelSelector", collection_.label_selector);
+  if (phase_ == Phase::watch) {
+    call.verb = Verb::watch;
+    call.max_body = kMaxWatchLine;
+    query.add("watch", "true");
+    query.add("allowWatchBookmarks", "true");
+    query.add("resourceVersion", version_);
+    query.add("timeoutSeconds", std::to_string(std::chrono::duration_cast<seconds>(watch_for_).count()));
+  } else {
+    call.verb = Verb::list;
+    call.timeout = minutes(1);
+    call.max_body = options_.max_bytes;
+    query.add("limit", std::to_string(collection_.page));
+    if (!continuation_.empty()) {
+      query.add("continue", continuation_);
+    } else if (!consistent_) {
+      // Out of the server's memory: any state of it at first, later none that is older than what is known.
+      query.add("resourceVersion", version_.empty() ? "0" : version_);
+      if (!version_.empty()) query.add("resourceVersionMatch", "NotOlderThan");
+    }
+  }
+  call.target = collection_.path + query.text();
+  return call;
+}
+
+std::optional<Reflector::Page> Reflector::listed(Time now, const Result<ListPage>& page) {
+  running_ = false;
+  if (!page) {
+    reject(now, page.error().message());
+    return std::nullopt;
+  }
+  Page part{continuation_.empty(), page->continuation.empty()};
+  continuation_ = page->continuation;
+  wait_until(now, part.last ? Phase::watch : Phase::list);
+  if (!part.last) return part;
+  version_ = page->resource_version;
+  consistent_ = false;
+  missing_since_.reset();
+  kind_exists_ = true;
+  health_.last_news = now;
+  if (!watch_forbidden_) set_state(now, Health::State::current, {});
+  return part;
+}
+
+void Reflector::list_failed(Time now, const Result<Reply>& reply) {
+  running_ = false;
+  if (!reply) return fail(now, Phase::list, reply.error().message());
+  const Status status = status_of(*reply);
+  if (status.code == 404) return unknown_kind(now, describe(status));
+  // The version asked for has expired, or this server has not come so far yet: what it has now is the truth.
+  if (continuation_.empty() && !version_.empty() && (is_expired(status) || status.code == 504 || status.code == 400))
+    consistent_ = true;
+  if (is_expired(status)) return expired(now, describe(status));
+  refused(now, Phase::list, status);
+}
+
+Reflector::Line Reflector::line(Time now, std::string_view text) {
+  Result<WatchEvent> event = parse_watch_event(text);
+  if (!event) {
+    fail(now, Phase::list, event.error().message());
+    return {std::nullopt, true};
+  }
+  if (event->kind == WatchEvent::Kind::error) {
+    if (is_expired(event->status)) {
+      expired(now, describe(event->status));
+    } else {
+      const bool passing = event->status.code >= 500 || event->status.code == 429;
+      refused(now, passing ? Phase::watch : Phase::list, event->status);
+    }
+    return {std::nullopt, true};
+  }
+  version_ = event->object.resource_version;
+  health_.last_news = now;
+  heard_ = true;
+  settle(now);
+  if (event->kind == WatchEvent::Kind::bookmark) return {};
+  return {*std::move(event), false};
+}
+
+void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
+  if (!reply) return fail(now, Phase::watch, reply.error().message());
+  if (!reply->ok()) {
+    const Status status = status_of(*reply);
+    if (is_expired(status) || status.code == 404) return expired(now, describe(status));
+    return refused(now, Phase::watch, status);
+  }
+  const Duration lived = now - watch_began_;
+  if (lived < kShortWatch && !heard_) return fail(now, Phase::watch, "the watch ended as soon as it had begun");
+  running_ = false;
+  settle(now);
+  // Before its time: the server goes away, and all its watches end with this one.
+  Duration pause = lived < watch_for_ ? backoff_.dice().between(Duration::zero(), options_.first_wait / 2) : Duration::zero();
+  wait_until(std::max(now + pause, watch_began_ + kBetweenWatches), Phase::watch);
+}
+
+void Reflector::reject(Time now, std::string problem) {
+  running_ = false;
+  continuation_.clear();
+  ++health_.failures;
+  set_state(now, Health::State::failing, std::move(problem));
+  wait_until(rarely(now), Phase::list);
+}
+
+void Reflector::set_state(Time now, Health::State state, std::string problem) {
+  if (health_.state != state) health_.since = now;
+  health_.state = state;
+  health_.problem = std::move(problem);
+}
+
+void Reflector::wait_until(Time at, Phase phase) {
+  running_ = false;
+  not_before_ = at;
+  phase_ = phase;
+}
+
+Time Reflector::rarely(Time now) {
+  return now + backoff_.dice().between(options_.rare * 4 / 5, options_.rare * 6 / 5);
+}
+
+void Reflector::fail(Time now, Phase again, std::string problem, Duration at_least) {
+  ++health_.failures;
+  set_state(now, health_.last_news ? Health::State::failing : Health::State::starting, std::move(problem));
+  wait_until(now + backoff_.failed(at_least), again);
+}
+
+void Reflector::refused(Time now, Phase again, const Status& status) {
+  if (status.code != 403) return fail(now, again, describe(status), status.retry_after.value_or(Duration::zero()));
+  ++health_.failures;
+  watch_forbidden_ = phase_ == Phase::watch;
+  continuation_.clear();
+  set_state(now, Health::State::forbidden, describe(status));
+  wait_until(rarely(now), Phase::list);
+}
+
+void Reflector::expired(Time now, std::string problem) {
+  continuation_.clear();
+  if (expired_before_) return fail(now, Phase::list, std::move(problem));
+  expired_before_ = true;
+  wait_until(now, Phase::list);
+}
+
+void Reflector::unknown_kind(Time now, std::string problem) {
+  if (kind_exists_ && !missing_since_) missing_since_ = now;
+  if (kind_exists_ && now - *missing_since_ < kReallyMissing) return fail(now, Phase::list, std::move(problem));
+  ++health_.failures;
+  kind_exists_ = false;
+  missing_since_.reset();
+  version_.clear();
+  continuation_.clear();
+  health_.last_news = now;
+  set_state(now, Health::State::absent, std::move(problem));
+  wait_until(rarely(now), Phase::list);
+}
+
+void Reflector::settle(Time now) {
+  settled_ = true;
+  watch_forbidden_ = false;
+  expired_before_ = false;
+  backoff_.succeeded();
+  health_.last_news = now;
+  set_state(now, Health::State::current, {});
+}
+
+}  // namespace koord::kube

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reflector: how one list and watch of the API server goes on: what to ask next, and when, from what it answered. It
+// lists page by page, watches from the list's version, goes on from the newest version when a watch ends, and lists
+// again when that version has expired. What fails is tried again later and later, at random moments. Pure: no I/O, the
+// time is passed in; list_watch.hpp runs one. The semantics are those of Kubernetes' API concepts: resourceVersion,
+// bookmarks, chunks, 410 Gone. [one thread]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/kube/backoff.hpp"
+#include "core/kube/client.hpp"
+#include "core/kube/object.hpp"
+
+namespace koord::kube {
+
+// Which objects.
+struct Collection {
+  std::string path;            // "/api/v1/nodes", "/apis/slo.koordinator.sh/v1alpha1/nodeslos", "/api/v1/namespaces/a/configmaps"
+  std::string field_selector;  // "metadata.name=a"; empty: all
+  std::string label_selector;
+  std::uint32_t page = 500;  // objects in one answer
+};
+
+// How it stands with a collection.
+struct Health {
+  enum class State : std::uint8_t {
+    starting,   // never listed yet
+    current,    // listed, and a watch tells what changes
+    failing,    // what is known gets old; it is tried again
+    forbidden,  // we may not; tried again every five minutes
+    absent,     // the server does not know the kind; looked for again every five minutes
+  };
+
+  State state = State::starting;
+  Time since{};                     // of the state
+  std::optional<Time> last_news;    // when the server last said what there is
+  std::string problem;              // one line; empty when there is none
+  std::uint64_t lists = 0, watches = 0, failures = 0;  // begun, begun, all kinds
+};
+
+std::string_view name_of(Health::State state);  // "current"
+
+struct ReflectorOptions {
+  Duration first_wait = std::chrono::seconds(10);  // after the first failure: anything up to it
+  Duration longest_wait = std::chrono::minutes(2);
+  Duration rare = std::chrono::minutes(5);  // between looks at what is forbidden or absent
+  Duration watch_at_least = std::chrono::minutes(10);  // how long the server is asked to keep a watch, up to twice that
+  std::size_t max_bytes = 64u << 20;                   // of one answer
+};
+
+class Reflector {
+ public:
+  Reflector(Collection collection, const ReflectorOptions& options, Time now, std::uint64_t seed);
+
+  // What to do next. Of `list` and `watch`: it is begun with this call, and one of the functions below is to be told
+  // what came; meanwhile and before `at` the answer is `wait`.
+  struct Step {
+    enum class Do : std::uint8_t { wait, list, watch };
+    Do what = Do::wait;
+    Time at{};  // of wait: not before; Time::max(): something runs
+  };
+  Step next(Time now);
+  Call call() const;  // of the step begun last
+
+  // A page of the list came: is it the first and the last of those that together are everything? nullopt: the answer was
+  // none, and counts as a failure.
+  struct Page {
+    bool first = false, last = false;
+  };
+  std::optional<Page> listed(Time now, const Result<ListPage>& page);
+  // The list was answered otherwise, or not at all.
+  void list_failed(Time now, const Result<Reply>& reply);
+
+  // A watch's line.
+  struct Line {
+    std::optional<WatchEvent> change;  // added, modified or deleted
+    bool ends = false;                 // the watch is to be ended, watch_ended() is not to be called
+  };
+  Line line(Time now, std::string_view line);
+  void watch_ended(Time now, const Result<Reply>& reply);
+
+  // The caller cannot keep what came, and `problem` says why: everything is listed anew, after a long while. What runs is
+  // to be ended.
+  void reject(Time now, std::string problem);
+
+  const Health& health() const { return health_; }
+  const Collection& collection() const { return collection_; }
+
+ private:
+  enum class Phase : std::uint8_t { list, watch };
+
+  void set_state(Time now, Health::State state, std::string problem);
+  void wait_until(Time at, Phase phase);
+  Time rarely(Time now);
+  void fail(Time now, Phase again, std::string problem, Duration at_least = Duration::zero());
+  void refused(Time now, Phase again, const Status& status);
+  void expired(Time now, std::string problem);
+  void unknown_kind(Time now, std::string problem);
+  void settle(Time now);
+
+  Collection collection_;
+  ReflectorOptions options_;
+  Backoff backoff_;
+  Health health_;
+
+  Phase phase_ = Phase::list;  // of what runs, or comes next
+  bool running_ = false;
+  Time not_before_;
+  std::string version_;       // the newest heard of; empty: none
+  std::string continuation_;  // of the list that is under way
+  bool consistent_ = false;   // the next list asks for the newest state, not for what the server has at hand
+  bool kind_exists_ = false;  // it has been listed
+  std::optional<Time> missing_since_;
+  bool expired_before_ = false;  // and nothing has gone well since
+  bool watch_forbidden_ = false;
+
+  Time watch_began_{};
+  Duration watch_for_{};
+  bool heard_ = false;    // this watch has brought a line
+  bool settled_ = false;  // this watch goes well
+};
+
+}  // namespace koord::kube

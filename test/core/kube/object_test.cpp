@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kube/object.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord;
+using namespace koord::kube;
+using Kind = WatchEvent::Kind;
+
+namespace {
+
+std::string error_of_list(std::string_view text, std::size_t most = 10) {
+  auto page = parse_list(text, most);
+  return page ? "" : page.error().message();
+}
+
+std::string error_of_event(std::string_view line) {
+  auto event = parse_watch_event(line);
+  return event ? "" : event.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("a list is split into its objects byte for byte") {
+  auto page = parse_list(R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"77","continue":"abc","remainingItemCount":3},
+    "items":[{"metadata":{"name":"a","namespace":"n","uid":"u1","resourceVersion":"5","labels":{"name":"x"}},"spec":{ "cpu" : 1.50 }},
+             {"metadata":{"name":"b","uid":"u2","resourceVersion":"6"}}]})", 10);
+  REQUIRE(page);
+  CHECK(page->resource_version == "77");
+  CHECK(page->continuation == "abc");
+  REQUIRE(page->objects.size() == 2);
+  const ObjectView& first = page->objects[0];
+  CHECK(first.name == "a");
+  CHECK(first.name_space == "n");
+  CHECK(first.uid == "u1");
+  CHECK(first.resource_version == "5");
+  CHECK(first.json == R"({"metadata":{"name":"a","namespace":"n","uid":"u1","resourceVersion":"5","labels":{"name":"x"}},"spec":{ "cpu" : 1.50 }})");
+  CHECK(page->objects[1].name_space.empty());
+}
+
+TEST_CASE("a list without objects is written with null or with nothing in the brackets") {
+  CHECK(parse_list(R"({"metadata":{"resourceVersion":"1"},"items":null})", 10)->objects.empty());
+  CHECK(parse_list(R"({"metadata":{"resourceVersion":"1"},"items":[]})", 10)->objects.empty());
+}
+
+TEST_CASE("an answer that is no list is an error, never an empty list") {
+  CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"}})") == "a list without items");
+  CHECK(error_of_list(R"({"items":[]})") == "a list without metadata.resourceVersion");
+  CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{}}]})") == "an object without metadata.name");
+  CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}},)").starts_with("not the JSON"));
+  CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"},"items":{}})").ends_with("expected a list"));
+  CHECK(error_of_list("<html>").starts_with("not the JSON"));
+}
+
+TEST_CASE("a list of more objects than wanted is refused") {
+  const char* two = R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]})";
+  CHECK(error_of_list(two, 2).empty());
+  CHECK(error_of_list(two, 1).starts_with("more than 1 objects"));
+}
+
+TEST_CASE("a watch's event brings an object") {
+  for (auto [type, kind] : {std::pair("ADDED", Kind::added), std::pair("MODIFIED", Kind::modified), std::pair("DELETED", Kind::deleted)}) {
+    std::string line = std::string(R"({"type":")") + type + R"(","object":{"kind":"Node","metadata":{"name":"a","resourceVersion":"9"}}})";
+    auto event = parse_watch_event(line);
+    REQUIRE(event);
+    CHECK(event->kind == kind);
+    CHECK(event->object.json == R"({"kind":"Node","metadata":{"name":"a","resourceVersion":"9"}})");
+    CHECK(event->object.resource_version == "9");
+  }
+}
+
+TEST_CASE("a bookmark brings a version and no name") {
+  auto event = parse_watch_event(R"({"type":"BOOKMARK","object":{"kind":"Node","metadata":{"resourceVersion":"12746","creationTimestamp":null}}})");
+  REQUIRE(event);
+  CHECK(event->kind == Kind::bookmark);
+  CHECK(event->object.resource_version == "12746");
+}
+
+TEST_CASE("an error on a watch brings what the server says of it") {
+  auto event = parse_watch_event(
+      R"j({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (9)","reason":"Expired","code":410}})j");
+  REQUIRE(event);
+  CHECK(event->kind == Kind::error);
+  CHECK(event->status.code == 410);
+  CHECK(event->status.reason == "Expired");
+  CHECK(event->status.message == "too old resource version: 1 (9)");
+}
+
+TEST_CASE("what is no event of a watch is an error that says so") {
+  CHECK(error_of_event(R"({"type":"RENAMED","object":{}})") ==
+        "a watch's event of type 'RENAMED', expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR");
+  CHECK(error_of_event(R"({"type":"ADDED"})") == "a watch's event of type ADDED without an object");
+  CHECK(error_of_event(R"({"type":"ADDED","object":{"metadata":{"name":"a"}}})") ==
+        "a watch's event of type ADDED whose object has no resourceVersion");
+  CHECK(error_of_event(R"({"type":"ADDED","object":{"metadata":{"resourceVersion":"1"}}})") ==
+        "a watch's event of type ADDED whose object has no name");
+  CHECK(error_of_event(R"({"type":"ERROR","object":{"kind":"Pod"}})") == "an object of kind 'Pod', expected Status");
+  CHECK(error_of_event("").starts_with("not the JSON"));
+}
+
+TEST_CASE("the reasons of a refusal and the wait it asks for are read") {
+  auto status = parse_status(
+      R"({"kind":"Status","code":429,"reason":"TooManyRequests","details":{"retryAfterSeconds":10,"causes":[{"reason":"DisruptionBudget","message":"x"}]}})");
+  REQUIRE(status);
+  CHECK(status->has_cause("DisruptionBudget"));
+  CHECK_FALSE(status->has_cause("UnexpectedServerResponse"));
+  CHECK(status->retry_after == std::chrono::seconds(10));
+}
+
+TEST_CASE("an absurd wait is cut down to a day and a negative one is none") {
+  CHECK(parse_status(R"({"kind":"Status","details":{"retryAfterSeconds":9223372036854775807}})")->retry_after == std::chrono::hours(24));
+  CHECK_FALSE(parse_status(R"({"kind":"Status","details":{"retryAfterSeconds":-1}})")->retry_after);
+}
