@@ -38,20 +38,21 @@ PriorityClass by_qos(KoordQos qos) {
   return qos == KoordQos::be ? PriorityClass::batch : PriorityClass::prod;
 }
 
-const Resource* find_resource(const Container& container, std::string_view name) {
-  auto found = std::find_if(container.resources.begin(), container.resources.end(),
-                            [name](const Resource& resource) { return resource.name == name; });
-  return found == container.resources.end() ? nullptr : &*found;
+using Resources = std::vector<Resource>;
+
+const Resource* find_resource(const Resources& resources, std::string_view name) {
+  auto found = std::find_if(resources.begin(), resources.end(), [name](const Resource& resource) { return resource.name == name; });
+  return found == resources.end() ? nullptr : &*found;
 }
 
-bool asks_for(const Container& container, std::string_view name) {
-  const Resource* resource = find_resource(container, name);
+bool asks_for(const Resources& resources, std::string_view name) {
+  const Resource* resource = find_resource(resources, name);
   return resource && (resource->request > 0 || resource->limit > 0);
 }
 
 // A request left out is the limit.
-bool is_guaranteed(const Container& container, std::string_view name) {
-  const Resource* resource = find_resource(container, name);
+bool is_guaranteed(const Resources& resources, std::string_view name) {
+  const Resource* resource = find_resource(resources, name);
   if (!resource || resource->limit <= 0) return false;
   return resource->request == kNoResource || resource->request == resource->limit;
 }
@@ -84,15 +85,19 @@ PriorityClass priority_class(const StringMap& labels, std::int32_t priority, Koo
   return klass == PriorityClass::none ? by_qos(qos) : klass;
 }
 
-KubeQos kube_qos_of(const std::vector<Container>& containers) {
+KubeQos kube_qos_of(const std::vector<Container>& containers, const std::vector<Resource>& stated) {
   bool any = false, guaranteed = true;
-  for (const Container& container : containers) {
-    if (container.kind == ContainerKind::ephemeral) continue;  // has no resources and no say
+  auto weigh = [&](const Resources& resources) {
     for (const char* name : {"cpu", "memory"}) {
-      any = any || asks_for(container, name);
-      guaranteed = guaranteed && is_guaranteed(container, name);
+      any = any || asks_for(resources, name);
+      guaranteed = guaranteed && is_guaranteed(resources, name);
     }
-  }
+  };
+  if (!stated.empty())
+    weigh(stated);
+  else
+    for (const Container& container : containers)
+      if (container.kind != ContainerKind::ephemeral) weigh(container.resources);  // those have no resources and no say
   if (!any) return KubeQos::best_effort;
   return guaranteed ? KubeQos::guaranteed : KubeQos::burstable;
 }

@@ -16,7 +16,6 @@ namespace koord::state {
 namespace {
 namespace json = boost::json;
 
-constexpr std::size_t kMaxDepth = 64;
 constexpr std::size_t kMaxValues = 1'000'000;
 
 // YAML's plain scalars as its JSON schema types them; what is quoted is text.
@@ -38,7 +37,7 @@ json::value to_json_scalar(const YAML::Node& node) {
 class YamlToJson {
  public:
   Result<json::value> convert(const YAML::Node& node, std::size_t depth = 0) {
-    if (depth > kMaxDepth) return invalid("nested deeper than " + std::to_string(kMaxDepth) + " levels");
+    if (depth > kMaxDocumentDepth) return invalid("nested deeper than " + std::to_string(kMaxDocumentDepth) + " levels");
     if (++values_ > kMaxValues) return invalid("more than " + std::to_string(kMaxValues) + " values");
     if (node.IsSequence()) return convert_sequence(node, depth);
     if (node.IsMap()) return convert_map(node, depth);
@@ -69,7 +68,7 @@ class YamlToJson {
 Result<json::value> parse_json(std::string_view text) {
   json::error_code error;
   json::parse_options options;
-  options.max_depth = kMaxDepth + 1;
+  options.max_depth = kMaxDocumentDepth + 1;
   json::value value = json::parse(json::string_view(text.data(), text.size()), error, {}, options);
   if (error) return invalid("not JSON: " + error.message());
   return value;

@@ -17,6 +17,8 @@
 
 namespace koord::state {
 
+inline constexpr std::size_t kMaxDocumentDepth = 64;
+
 // Text that begins with '{' is JSON, all else YAML (a single document). Hostile text (deep, cyclic, or with
 // references that unfold to more than a million values) is refused.
 Result<boost::json::value> parse_document(std::string_view text);

@@ -4,16 +4,31 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <set>
 
 #include "core/state/classes.hpp"
 #include "core/state/objects.hpp"
+#include "core/state/pod_resources.hpp"
 
 namespace koord::state {
 namespace {
 
 // A mirror pod in the API server has a uid of its own; its cgroup has that of the static pod.
 constexpr std::string_view kMirrorAnnotation = "kubernetes.io/config.mirror";
+
+constexpr Wanted kOwner[] = {{"controller"}, {"kind"}, {"name"}};
+constexpr Wanted kMetadata[] = {{"annotations"}, {"deletionTimestamp"}, {"labels"}, {"name"}, {"namespace"}, {"ownerReferences", kOwner}, {"uid"}};
+constexpr Wanted kResources[] = {{"limits"}, {"requests"}};
+constexpr Wanted kContainer[] = {{"name"}, {"resources", kResources}, {"restartPolicy"}};
+constexpr Wanted kSpec[] = {{"containers", kContainer}, {"ephemeralContainers", kContainer}, {"initContainers", kContainer},
+                            {"overhead"}, {"priority"}, {"resources", kResources}};
+constexpr Wanted kContainerStatus[] = {{"allocatedResources"}, {"containerID"}, {"name"}, {"resources", kResources}, {"state"}};
+constexpr Wanted kCondition[] = {{"reason"}, {"status"}, {"type"}};
+constexpr Wanted kStatus[] = {{"conditions", kCondition}, {"containerStatuses", kContainerStatus}, {"ephemeralContainerStatuses", kContainerStatus},
+                              {"initContainerStatuses", kContainerStatus}, {"phase"}, {"qosClass"}, {"resize"}, {"startTime"}};
+constexpr Wanted kPod[] = {{"kind"}, {"metadata", kMetadata}, {"spec", kSpec}, {"status", kStatus}};
+
+// The whole object once more, as whoever applied it wrote it: nothing to keep 250 times.
+constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 Phase phase_of(std::string_view name) {
   for (Phase phase : {Phase::pending, Phase::running, Phase::succeeded, Phase::failed}) {
@@ -27,22 +42,6 @@ KubeQos kube_qos_of_name(std::string_view name) {
     if (name_of(qos) == name) return qos;
   }
   return KubeQos::unknown;
-}
-
-Result<std::vector<Resource>> read_resources(const Field& field) {
-  auto requests = TRY(field["requests"].resources());
-  auto limits = TRY(field["limits"].resources());
-  std::vector<Resource> resources;
-  for (const auto& [name, amount] : limits) resources.push_back({name, kNoResource, amount});
-  for (const auto& request : requests) {
-    auto known = std::find_if(resources.begin(), resources.end(),
-                              [&](const Resource& r) { return r.name == request.first; });
-    if (known == resources.end()) known = resources.insert(known, {request.first, kNoResource, kNoResource});
-    known->request = request.second;
-  }
-  std::sort(resources.begin(), resources.end(),
-            [](const Resource& a, const Resource& b) { return a.name < b.name; });
-  return resources;
 }
 
 struct ContainerList {
@@ -73,25 +72,45 @@ Result<Container> read_container(const Field& object, ContainerKind kind) {
   return container;
 }
 
-Result<void> read_status(const Field& status, std::vector<Container>& containers) {
+Result<std::vector<Container>> read_containers(const Field& spec) {
+  std::vector<Container> containers;
+  for (const ContainerList& list : kContainerLists) {
+    std::vector<Field> objects = TRY(spec[list.spec].list());
+    for (const Field& object : objects) containers.push_back(TRY(read_container(object, list.kind)));
+  }
+  return containers;
+}
+
+// Before Kubernetes 1.33 a field says so, since then a condition.
+Result<bool> is_resize_infeasible(const Field& status) {
+  if (TRY(status["resize"].text()) == "Infeasible") return true;
+  std::vector<Field> conditions = TRY(status["conditions"].list());
+  for (const Field& condition : conditions)
+    if (TRY(condition["type"].text()) == "PodResizePending") return TRY(condition["reason"].text()) == "Infeasible";
+  return false;
+}
+
+Result<void> read_container_status(const Field& status, bool infeasible, std::vector<Container>& containers) {
   std::string name = TRY(status["name"].required_text());
   auto container =
       std::find_if(containers.begin(), containers.end(), [&](const Container& c) { return c.name == name; });
   if (container == containers.end()) return {};  // of an older spec
   container->id = TRY(status["containerID"].text());
   container->state = state_of(status["state"]);
+  Resize resize{.infeasible = infeasible};
+  resize.actual = TRY(read_resources(status["resources"]));
+  resize.allocated = TRY(status["allocatedResources"].resources());
+  apply_resize(resize, container->resources);
   return {};
 }
 
-Result<std::vector<Container>> read_containers(const Field& pod) {
-  std::vector<Container> containers;
+Result<void> read_container_statuses(const Field& status, std::vector<Container>& containers) {
+  const bool infeasible = TRY(is_resize_infeasible(status));
   for (const ContainerList& list : kContainerLists) {
-    std::vector<Field> specs = TRY(pod["spec"][list.spec].list());
-    for (const Field& spec : specs) containers.push_back(TRY(read_container(spec, list.kind)));
-    std::vector<Field> statuses = TRY(pod["status"][list.status].list());
-    for (const Field& status : statuses) TRY(read_status(status, containers));
+    std::vector<Field> statuses = TRY(status[list.status].list());
+    for (const Field& one : statuses) TRY(read_container_status(one, infeasible, containers));
   }
-  return containers;
+  return {};
 }
 
 Result<void> read_metadata(const Field& metadata, Pod& pod) {
@@ -102,6 +121,7 @@ Result<void> read_metadata(const Field& metadata, Pod& pod) {
   pod.deleting = !metadata["deletionTimestamp"].empty();
   pod.labels = TRY(metadata["labels"].text_map());
   pod.annotations = TRY(metadata["annotations"].text_map());
+  pod.annotations.erase(std::string(kLastApplied));
   std::vector<Field> owners = TRY(metadata["ownerReferences"].list());
   for (const Field& owner : owners) {
     bool controls = owner["controller"].json() == "true";
@@ -148,79 +168,22 @@ Result<void> place_in_cgroups(const Field& object, const cgroup::KubeRoot& root,
   return {};
 }
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? kMost : sum;
-}
-
-Resource find_resource(const std::vector<Resource>& resources, const std::string& name) {
-  auto found =
-      std::find_if(resources.begin(), resources.end(), [&](const Resource& r) { return r.name == name; });
-  if (found == resources.end()) return {name, kNoResource, kNoResource};
-  Resource resource = *found;
-  if (resource.request == kNoResource) resource.request = resource.limit;  // as the API server defaults it
-  return resource;
-}
-
-// Sidecars run beside every init container after them and beside the pod's containers.
-Resource sum_resource(const std::vector<Container>& containers, const std::string& name) {
-  std::int64_t running = 0, starting = 0, limits = 0;
-  bool any = false, unlimited = false;
-  for (const Container& container : containers) {
-    if (container.kind == ContainerKind::ephemeral) continue;
-    Resource resource = find_resource(container.resources, name);
-    any = any || resource.request != kNoResource;
-    std::int64_t request = std::max<std::int64_t>(resource.request, 0);
-    if (container.kind == ContainerKind::init) {
-      starting = std::max(starting, add(running, request));
-      continue;
-    }
-    running = add(running, request);
-    unlimited = unlimited || resource.limit == kNoResource;
-    limits = add(limits, std::max<std::int64_t>(resource.limit, 0));
-  }
-  return {name, any ? std::max(running, starting) : kNoResource, unlimited ? kNoResource : limits};
-}
-
-// What the pod itself costs, and what it states for all its containers together.
-Result<void> read_pod_resources(const Field& spec, Pod& pod) {
-  pod.resources = sum_resources(pod.containers);
-  std::vector<Resource> stated = TRY(read_resources(spec["resources"]));
-  auto overhead = TRY(spec["overhead"].resources());
-  for (Resource& resource : pod.resources) {
-    Resource over = find_resource(stated, resource.name);
-    if (over.request != kNoResource) resource.request = over.request;
-    if (over.limit != kNoResource) resource.limit = over.limit;
-    auto extra = overhead.find(resource.name);
-    if (extra == overhead.end()) continue;
-    if (resource.request != kNoResource) resource.request = add(resource.request, extra->second);
-    if (resource.limit != kNoResource) resource.limit = add(resource.limit, extra->second);
-  }
-  return {};
-}
-
 }  // namespace
 
-std::vector<Resource> sum_resources(const std::vector<Container>& containers) {
-  std::set<std::string> names;
-  for (const Container& container : containers) {
-    for (const Resource& resource : container.resources) names.insert(resource.name);
-  }
-  std::vector<Resource> sums;
-  for (const std::string& name : names) sums.push_back(sum_resource(containers, name));
-  return sums;
-}
+const std::span<const Wanted> kWantedOfPod = kPod;
 
 Result<Pod> read_pod(const Field& object, const cgroup::KubeRoot& root) {
   Pod pod;
   TRY(read_metadata(object["metadata"], pod));
-  TRY(read_priority(object["spec"]["priority"], pod));
-  TRY(read_pod_status(object["status"], pod));
-  pod.containers = TRY(read_containers(object));
-  TRY(read_pod_resources(object["spec"], pod));
-  if (pod.kube_qos == KubeQos::unknown) pod.kube_qos = kube_qos_of(pod.containers);
+  const Field spec = object["spec"], status = object["status"];
+  TRY(read_priority(spec["priority"], pod));
+  TRY(read_pod_status(status, pod));
+  pod.containers = TRY(read_containers(spec));
+  const std::vector<Resource> stated = TRY(read_resources(spec["resources"]));
+  const Amounts overhead = TRY(spec["overhead"].resources());
+  if (pod.kube_qos == KubeQos::unknown) pod.kube_qos = kube_qos_of(pod.containers, stated);
+  TRY(read_container_statuses(status, pod.containers));
+  pod.resources = pod_resources(pod.containers, stated, overhead);
   pod.koord_qos = koord_qos(pod.labels, pod.kube_qos);
   pod.priority_class = priority_class(pod.labels, pod.priority, pod.koord_qos);
   TRY(place_in_cgroups(object, root, pod));

@@ -60,3 +60,8 @@ TEST_CASE("a pod without CPU and memory is BestEffort, whatever else it asks for
   CHECK(kube_qos_of({with({{"cpu", 0, 0}})}) == KubeQos::best_effort);
   CHECK(kube_qos_of({with(kFull), with({}, ContainerKind::ephemeral)}) == KubeQos::guaranteed);
 }
+
+TEST_CASE("what a pod states for all its containers decides on its QoS alone") {
+  CHECK(kube_qos_of({with({})}, kFull) == KubeQos::guaranteed);
+  CHECK(kube_qos_of({with(kFull)}, {{"cpu", 500, 1000}}) == KubeQos::burstable);
+}

@@ -150,6 +150,37 @@ TEST_CASE("a list whose items are null is empty, one without items is an error")
   CHECK(parse_served_pods("{}", kSystemd).error().message() == "items: expected a list, found nothing");
 }
 
+TEST_CASE("a resized container has the request that is larger and the limit that its cgroup has") {
+  const std::string spec = "{containers: [{name: a, resources: {requests: {cpu: 2}, limits: {cpu: 4}}}]}";
+  const std::string status = "containerStatuses: [{name: a, allocatedResources: {cpu: 1}, resources: {requests: {cpu: 1}, limits: {cpu: 2}}}]";
+  Pod pod = minimal(spec, "{" + status + "}");
+  CHECK(pod.containers[0].resources.front() == Resource{"cpu", 2000, 2000});
+  CHECK(pod.resources.front() == Resource{"cpu", 2000, 2000});
+  CHECK(minimal(spec, "{resize: Infeasible, " + status + "}").resources.front().request == 1000);
+  CHECK(minimal(spec, "{conditions: [{type: Ready}, {type: PodResizePending, reason: Infeasible}], " + status + "}")
+            .resources.front()
+            .request == 1000);
+}
+
+TEST_CASE("containers of each runtime lie where it puts them") {
+  const char* ids[][3] = {{"containerd://ab", "cri-containerd-ab.scope", "ab"},
+                          {"cri-o://ab", "crio-ab.scope", "crio-ab"},
+                          {"docker://ab", "docker-ab.scope", "ab"},
+                          {"pouch://ab", "pouch-ab.scope", "ab"}};
+  for (const auto& [id, systemd, cgroupfs] : ids) {
+    std::string text = "{metadata: {uid: u, name: n}, spec: {containers: [{name: a}]}, status: {qosClass: BestEffort, "
+                       "containerStatuses: [{name: a, containerID: '" + std::string(id) + "'}]}}";
+    CHECK(parse_pod("# YAML\n" + text, kSystemd)->containers[0].cgroup_dir ==
+          "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu.slice/" + std::string(systemd));
+    CHECK(parse_pod("# YAML\n" + text, kCgroupfs)->containers[0].cgroup_dir == "kubepods/besteffort/podu/" + std::string(cgroupfs));
+  }
+}
+
+TEST_CASE("the copy that kubectl leaves in a pod's annotations is not kept") {
+  Pod pod = *parse_pod("metadata: {uid: u, name: n, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}', a: b}}", kSystemd);
+  CHECK(pod.annotations == StringMap{{"a", "b"}});
+}
+
 TEST_CASE("JSON and YAML are read alike") {
   std::string json = R"({"kind":"List","items":[{"metadata":{"uid":"u","name":"\u00e9"},"spec":{"containers":
     [{"name":"a","resources":{"requests":{"cpu":0.5,"memory":"1e3"}}}]}}]})";

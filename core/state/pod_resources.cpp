@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/pod_resources.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace koord::state {
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? kMost : sum;
+}
+
+// The place of this name in the list that is sorted by it, made when it is not there.
+Resource& place_of(std::vector<Resource>& resources, std::string_view name) {
+  auto place = std::lower_bound(resources.begin(), resources.end(), name,
+                                [](const Resource& r, std::string_view wanted) { return r.name < wanted; });
+  if (place == resources.end() || place->name != name)
+    place = resources.insert(place, {std::string(name), kNoResource, kNoResource});
+  return *place;
+}
+
+const Resource* find(const std::vector<Resource>& resources, std::string_view name) {
+  auto found = std::find_if(resources.begin(), resources.end(), [name](const Resource& r) { return r.name == name; });
+  return found == resources.end() ? nullptr : &*found;
+}
+
+// As the API server defaults it: a request left out is the limit.
+Resource with_default_request(const std::vector<Resource>& resources, const std::string& name) {
+  const Resource* found = find(resources, name);
+  if (!found) return {name, kNoResource, kNoResource};
+  return {name, found->request == kNoResource ? found->limit : found->request, found->limit};
+}
+
+// Sidecars run beside every init container after them and beside the pod's containers.
+Resource sum_resource(const std::vector<Container>& containers, const std::string& name) {
+  std::int64_t running = 0, starting = 0, running_limit = 0, starting_limit = 0;
+  bool any = false, unlimited = false;
+  for (const Container& container : containers) {
+    if (container.kind == ContainerKind::ephemeral) continue;
+    const Resource resource = with_default_request(container.resources, name);
+    any = any || resource.request != kNoResource;
+    unlimited = unlimited || resource.limit == kNoResource;
+    const std::int64_t request = std::max<std::int64_t>(resource.request, 0), limit = std::max<std::int64_t>(resource.limit, 0);
+    if (container.kind == ContainerKind::init) {
+      starting = std::max(starting, add(running, request));
+      starting_limit = std::max(starting_limit, add(running_limit, limit));
+    } else {
+      running = add(running, request);
+      running_limit = add(running_limit, limit);
+    }
+  }
+  return {name, any ? std::max(running, starting) : kNoResource,
+          unlimited ? kNoResource : std::max(running_limit, starting_limit)};
+}
+
+bool may_be_stated_for_a_pod(std::string_view name) {
+  return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
+}
+
+}  // namespace
+
+Result<std::vector<Resource>> read_resources(const Field& field) {
+  Amounts requests = TRY(field["requests"].resources());
+  Amounts limits = TRY(field["limits"].resources());
+  std::vector<Resource> resources;
+  for (const auto& [name, amount] : limits) resources.push_back({name, kNoResource, amount});
+  for (const auto& [name, amount] : requests) place_of(resources, name).request = amount;
+  return resources;
+}
+
+void apply_resize(const Resize& resize, std::vector<Resource>& resources) {
+  std::set<std::string> names;
+  for (const Resource& resource : resize.actual) names.insert(resource.name);
+  for (const auto& allocated : resize.allocated) names.insert(allocated.first);
+  for (const std::string& name : names) {
+    Resource& resource = place_of(resources, name);
+    const Resource* actual = find(resize.actual, name);
+    const auto allocated = resize.allocated.find(name);
+    if (resize.infeasible) resource.request = kNoResource;
+    if (actual) resource.request = std::max(resource.request, actual->request);
+    if (allocated != resize.allocated.end()) resource.request = std::max(resource.request, allocated->second);
+    if (actual && actual->limit != kNoResource) resource.limit = actual->limit;
+  }
+}
+
+std::vector<Resource> sum_resources(const std::vector<Container>& containers) {
+  std::set<std::string> names;
+  for (const Container& container : containers) {
+    for (const Resource& resource : container.resources) names.insert(resource.name);
+  }
+  std::vector<Resource> sums;
+  for (const std::string& name : names) sums.push_back(sum_resource(containers, name));
+  return sums;
+}
+
+std::vector<Resource> pod_resources(const std::vector<Container>& containers, const std::vector<Resource>& stated,
+                                    const Amounts& overhead) {
+  std::vector<Resource> sums = sum_resources(containers);
+  for (const Resource& whole : stated) {
+    if (!may_be_stated_for_a_pod(whole.name)) continue;
+    Resource& sum = place_of(sums, whole.name);
+    if (whole.request != kNoResource) sum.request = whole.request;
+    if (sum.request == kNoResource) sum.request = whole.limit;
+    if (whole.limit != kNoResource) sum.limit = whole.limit;
+  }
+  for (const auto& [name, extra] : overhead) {
+    Resource& sum = place_of(sums, name);
+    sum.request = add(std::max<std::int64_t>(sum.request, 0), extra);
+    if (sum.limit != kNoResource) sum.limit = add(sum.limit, extra);
+  }
+  return sums;
+}
+
+}  // namespace koord::state
