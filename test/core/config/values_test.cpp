@@ -101,7 +101,7 @@ TEST_CASE("a list names the item that is wrong") {
 }
 
 TEST_CASE("a choice names what may be chosen") {
-  CHECK(error_of("state.source", "kubelet") ==
+  CHECK(error_of("state.source", "docker") ==
         "state.source: expected one of auto, kubelet, apiserver, file, cgroup, found 'docker'");
 }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the objects of this folder are written with: quantities, times and durations as the API server writes them back.
+// For the .cpp files of this folder only. [any thread]
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/report/usage.hpp"
+
+namespace koord::report {
+
+// "2026-07-24T06:52:45Z".
+std::string format_timestamp(std::int64_t unix_seconds);
+// As Go: "5m0s", "1h0m0s", "30s".
+std::string format_go_duration(Duration duration);
+
+// A ResourceMap: {"resources": {"cpu": …, "memory": …}, "devices": […]}, or {}.
+boost::json::object resource_map(const Usage& usage);
+
+// JSON text whose root is an object, of at most so many bytes; an error begins with `what`.
+Result<boost::json::object> parse_root(std::string_view text, const char* what);
+// The member, or an empty object when it is missing or no object.
+const boost::json::object& member_of(const boost::json::object& object, std::string_view name);
+// The text of a member; "" when it is missing or no text.
+std::string_view text_of(const boost::json::object& object, std::string_view name);
+
+inline boost::json::string_view json_view(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace koord::report

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// NodeMetric: the status of this node's NodeMetric (slo.koordinator.sh/v1alpha1), from the metric cache, the snapshot and the
+// prediction. What is not known is left out, and said in `problems`. Values in, a value out. [any thread]
+// Fields and rules are koordlet's; where this differs, and why, stands in README.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/report/usage.hpp"
+#include "core/state/node_metric_spec.hpp"
+#include "core/state/snapshot.hpp"
+#include "core/store/store.hpp"
+
+namespace koord::report {
+
+// Of one window: avg, p50, p90, p95, p99. While the samples span less than half of it all five are empty.
+struct AggregatedUsage {
+  Duration window;
+  std::array<Usage, 5> usages;
+
+  bool operator==(const AggregatedUsage&) const = default;
+};
+
+struct NumaUsage {
+  std::int32_t id = 0;
+  Usage node, system;
+
+  bool operator==(const NumaUsage&) const = default;
+};
+
+struct PodUsage {
+  std::string name_space, name, priority, qos;
+  Usage usage;
+
+  bool operator==(const PodUsage&) const = default;
+};
+
+struct ApplicationUsage {
+  std::string name, priority, qos;
+  Usage usage;
+
+  bool operator==(const ApplicationUsage&) const = default;
+};
+
+struct NodeMetricStatus {
+  std::int64_t update_seconds = 0;  // wall clock, since the Unix epoch
+  Usage node, system;
+  std::vector<AggregatedUsage> node_windows, system_windows;  // in the order of the spec
+  std::vector<NumaUsage> numa;                                // by id
+  std::vector<PodUsage> pods;                                 // by namespace, name
+  std::vector<ApplicationUsage> applications;                 // by name
+  std::optional<Amounts> prod_reclaimable, prod_peak;
+
+  bool operator==(const NodeMetricStatus&) const = default;
+};
+
+struct Prediction {
+  std::optional<Amounts> reclaimable, peak;  // nothing: not known
+};
+
+// When pods were last confirmed decides what may be said of them.
+struct PodTolerance {
+  Duration old = std::chrono::minutes(2);       // what is computed from the whole list is left out
+  Duration too_old = std::chrono::minutes(10);  // nothing is reported
+};
+
+struct NodeMetricInputs {
+  const store::Store& cache;
+  const state::Snapshot& state;
+  const state::NodeMetricSpec& spec;
+  Prediction prediction = {};
+  std::map<std::string, bool, std::less<>> device_health = {};  // by uuid
+  std::optional<Time> pods_confirmed = std::nullopt;
+  PodTolerance tolerance = {};
+  Time now;
+  std::int64_t wall_ns = 0;
+};
+
+struct NodeMetricReport {
+  NodeMetricStatus status;
+  std::vector<std::string> problems;  // what is left out or not as asked for, a sentence each
+  std::string refusal;                // why nothing may be reported; empty: `status` may
+};
+
+NodeMetricReport make_node_metric(const NodeMetricInputs& inputs);
+
+// The status as the API server takes it: JSON text. Quantities are in canonical form.
+std::string to_json(const NodeMetricStatus& status);
+
+}  // namespace koord::report

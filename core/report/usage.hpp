@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Usage: what something used, as the cluster's objects have it: a ResourceMap. Plain values, whole numbers: milli-cores and
+// bytes, cut off, never rounded up. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace koord::report {
+
+// Of one GPU.
+struct DeviceUsage {
+  std::string uuid;
+  std::int32_t minor = 0;
+  bool healthy = false;  // also when nobody knows
+  std::int64_t core_percent = 0;
+  std::int64_t memory_bytes = 0;
+  std::optional<std::int64_t> memory_percent = std::nullopt;
+
+  bool operator==(const DeviceUsage&) const = default;
+};
+
+struct Amounts {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+
+  bool operator==(const Amounts&) const = default;
+};
+
+// CPU and memory are known together or not at all: a reader takes a resource that is left out of a map for 0.
+struct Usage {
+  std::optional<Amounts> amounts = std::nullopt;
+  std::vector<DeviceUsage> devices = {};  // by minor
+
+  bool operator==(const Usage&) const = default;
+};
+
+// A mean or a sample in cores, as thousandths.
+std::int64_t milli_of(double cores);
+// Bytes and percents.
+std::int64_t whole_of(double value);
+
+}  // namespace koord::report
