@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests are promised of TestCluster; what its servers do for their clients is in cluster/cluster_test.py.
+// What tests are promised of TestCluster; what its servers do for their clients is in cluster/api_test.py and servers_test.py.
 #include "test/support/test_cluster.hpp"
 
 #include <doctest/doctest.h>
