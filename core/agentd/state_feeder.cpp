@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/state_feeder.hpp"
 
-#include "core/cgroup/names.hpp"
+#include "core/cgroup/kube_root.hpp"
 #include "core/log/log.hpp"
 #include "core/state/topology.hpp"
 
@@ -17,9 +17,8 @@ bool from_files(const config::StateSettings& settings) {
 }
 
 state::FileSource::Options file_options(const config::StateSettings& settings, const cgroup::Layout& layout) {
-  std::vector<cgroup::KubeRoot> kube_roots = cgroup::find_kube_roots(layout);
   return {from_files(settings) ? settings.file.pods : "", settings.file.node, settings.file.node_slo,
-          kube_roots.empty() ? cgroup::default_kube_root(cgroup::Driver::systemd) : kube_roots.front(), layout};
+          cgroup::choose_kube_root(layout), layout};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/cgroup/kube_root.hpp"
 
 namespace koord::cgroup {
 namespace {
@@ -74,17 +75,6 @@ void add_kube_root(const std::string& tree, KubeRoot root, std::vector<KubeRoot>
   if (list_subdirectories(tree + '/' + root.dir)) roots.push_back(std::move(root));
 }
 
-bool holds_pods(const std::string& tree, const KubeRoot& root) {
-  for (KubeQos qos : {KubeQos::guaranteed, KubeQos::burstable, KubeQos::best_effort}) {
-    Result<std::vector<std::string>> names = list_subdirectories(tree + '/' + qos_dir(root, qos));
-    if (!names) continue;
-    for (const std::string& name : *names) {
-      if (parse_pod_dir(root, qos, name)) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 KubeRoot default_kube_root(Driver driver) {
@@ -106,10 +96,7 @@ std::vector<KubeRoot> find_kube_roots(const Layout& layout) {
         add_kube_root(tree, {Driver::cgroupfs, name + "/kubepods"}, roots);
     }
   }
-  std::stable_partition(roots.begin(), roots.end(), [&](const KubeRoot& root) {
-    return std::any_of(layout.workload_trees().begin(), layout.workload_trees().end(),
-                       [&](const std::string& tree) { return holds_pods(tree, root); });
-  });
+  std::stable_partition(roots.begin(), roots.end(), [&](const KubeRoot& root) { return holds_pods(layout, root); });
   return roots;
 }
 

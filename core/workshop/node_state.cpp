@@ -3,29 +3,20 @@
 
 #include <utility>
 
-#include "core/cgroup/names.hpp"
+#include "core/cgroup/kube_root.hpp"
 #include "core/state/cgroup_source.hpp"
 #include "core/state/hub.hpp"
 #include "core/state/objects.hpp"
 #include "core/state/topology.hpp"
 
 namespace koord::workshop {
-namespace {
-
-cgroup::KubeRoot kube_root_of(const cgroup::Layout& layout) {
-  std::vector<cgroup::KubeRoot> found = cgroup::find_kube_roots(layout);
-  return found.empty() ? cgroup::default_kube_root(cgroup::Driver::systemd) : found.front();
-}
-
-}  // namespace
-
 Result<void> publish_state(const StateTexts& texts, const NodeRoots& roots, const std::string& node_name, state::Hub& hub) {
   const cgroup::Layout layout = cgroup::Layout::detect(roots).value_or(cgroup::Layout());
   state::Update update;
   update.node.emplace();
   if (!texts.node.empty()) update.node = TRY(state::parse_node(texts.node));
   update.node->name = node_name;
-  if (!texts.pods.empty()) update.pods = TRY(state::parse_pod_list(texts.pods, kube_root_of(layout)));
+  if (!texts.pods.empty()) update.pods = TRY(state::parse_pod_list(texts.pods, cgroup::choose_kube_root(layout)));
   if (!texts.node_slo.empty()) update.node_slo = TRY(state::parse_node_slo(texts.node_slo));
   if (auto topology = state::read_topology(roots)) update.topology = *std::move(topology);
   hub.publish(std::move(update));

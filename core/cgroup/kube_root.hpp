@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which directory the kubelet of this node keeps its pods in: from what it says of itself and from what is there. These
+// list directories and open no file. [any thread]
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/cgroup/layout.hpp"
+#include "core/cgroup/names.hpp"
+
+namespace koord::cgroup {
+
+// What a kubelet with this driver makes of its setting `cgroupRoot`: "", "/" or a path such as "/kubelet". systemd's slices
+// repeat the names of those around them, and a "-" of a name becomes "_".
+Result<KubeRoot> kube_root_below(Driver driver, std::string_view cgroup_root);
+
+// The directory of a pod is there.
+bool holds_pods(const Layout& layout, const KubeRoot& root);
+
+// `told`: what the kubelet says of itself. It is believed unless only another directory has pods: a kubelet that asks the
+// runtime for the driver goes on telling the one of its configuration. Where nobody says anything, systemd's default.
+KubeRoot choose_kube_root(const Layout& layout, const std::optional<KubeRoot>& told = {});
+
+}  // namespace koord::cgroup
