@@ -2,7 +2,7 @@
 #include "core/http/response_parser.hpp"
 
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,56 +12,153 @@ namespace {
 namespace wire = boost::beast::http;
 using ErrorCode = boost::system::error_code;
 
-Error not_an_answer(const ErrorCode& error) {
-  return Error{std::make_error_code(std::errc::protocol_error), error.message()};
+constexpr unsigned kMaxInterimAnswers = 8;
+
+Error not_an_answer(const std::string& why) {
+  return Error{std::make_error_code(std::errc::protocol_error), why};
 }
+
+// Where the pieces of a body go.
+struct Sink {
+  ResponseParser::OnBody on_body;
+  std::optional<Error> refused;
+};
+
+// A body that is nowhere: each piece goes to the sink.
+struct PassedOn {
+  using value_type = Sink*;
+
+  class reader {
+   public:
+    template <bool isRequest, class Fields>
+    reader(wire::header<isRequest, Fields>&, value_type& sink) : sink_(sink) {}
+
+    void init(const boost::optional<std::uint64_t>&, ErrorCode& error) { error = {}; }
+
+    template <class Buffers>
+    std::size_t put(const Buffers& buffers, ErrorCode& error) {
+      std::size_t size = 0;
+      error = {};
+      for (auto one = boost::asio::buffer_sequence_begin(buffers); one != boost::asio::buffer_sequence_end(buffers); ++one) {
+        const boost::asio::const_buffer buffer(*one);
+        Result<void> taken = sink_->on_body({static_cast<const char*>(buffer.data()), buffer.size()});
+        size += buffer.size();
+        if (taken) continue;
+        sink_->refused = std::move(taken).error();
+        error = wire::error::body_limit;
+        break;
+      }
+      return size;
+    }
+
+    void finish(ErrorCode& error) { error = {}; }
+
+   private:
+    value_type& sink_;
+  };
+};
+
+using Parser = wire::response_parser<PassedOn>;
 
 }  // namespace
 
 struct ResponseParser::State {
-  explicit State(std::size_t most) : max_body(most) {}
-
-  const std::size_t max_body;
+  std::string body;   // when it is kept
   std::string bytes;  // that came and are not parsed yet
-  wire::response_parser<wire::string_body> parser;
+  Sink sink;
+  std::optional<Parser> parser;
+  unsigned interim_answers = 0;
+  bool bytes_behind = false;
+
+  void begin() {
+    parser.emplace();
+    parser->get().body() = &sink;
+    parser->header_limit(kMaxHeaderBytes);
+    parser->body_limit(boost::none);
+    parser->eager(true);
+  }
+  // An answer that is followed by the real one.
+  bool is_interim() const { return parser->get().result_int() < 200 && parser->get().result_int() != 101; }
 };
 
-ResponseParser::ResponseParser(std::size_t max_body) : state_(std::make_unique<State>(max_body)) {
-  state_->parser.body_limit(max_body);
-  state_->parser.eager(true);
+ResponseParser::ResponseParser(OnBody on_body) : state_(std::make_unique<State>()) {
+  state_->sink.on_body = std::move(on_body);
+  state_->begin();
+}
+
+ResponseParser::ResponseParser(std::size_t max_body) : ResponseParser(OnBody()) {
+  state_->sink.on_body = [&body = state_->body, max_body](std::string_view piece) -> Result<void> {
+    if (piece.size() > max_body - body.size())
+      return Error{std::make_error_code(std::errc::message_size), "found a body of more than " + std::to_string(max_body) + " bytes, expected at most those"};
+    body += piece;
+    return {};
+  };
 }
 
 ResponseParser::~ResponseParser() = default;
 
 Result<bool> ResponseParser::feed(std::string_view bytes) {
-  auto& [max_body, rest, parser] = *state_;
-  rest += bytes;
-  while (!parser.is_done() && !rest.empty()) {
-    ErrorCode error;
-    rest.erase(0, parser.put({rest.data(), rest.size()}, error));
-    if (error == wire::error::need_more) return false;
-    if (error == wire::error::body_limit)
-      return Error{std::make_error_code(std::errc::message_size), "found a body of more than " + std::to_string(max_body) + " bytes, expected at most those"};
-    if (error) return not_an_answer(error);
+  std::string& rest = state_->bytes;
+  // Mostly nothing is left over, and what came is parsed where it stands.
+  if (rest.empty()) {
+    const bool whole = TRY(parse(bytes));
+    rest = bytes;
+    if (whole) state_->bytes_behind = !bytes.empty();
+    return whole;
   }
-  return parser.is_done();
+  rest += bytes;
+  std::string_view all = rest;
+  const bool whole = TRY(parse(all));
+  if (whole) state_->bytes_behind = !all.empty();
+  rest.erase(0, rest.size() - all.size());
+  return whole;
+}
+
+// Takes away what it has parsed.
+Result<bool> ResponseParser::parse(std::string_view& bytes) {
+  State& state = *state_;
+  while (!bytes.empty() && !state.parser->is_done()) {
+    ErrorCode error;
+    bytes.remove_prefix(state.parser->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error));
+    if (state.sink.refused) return *state.sink.refused;
+    if (error == wire::error::need_more) {
+      if (bytes.size() > kMaxHeaderBytes) return not_an_answer("found a chunk's header of more than " + std::to_string(kMaxHeaderBytes) + " bytes");
+      return false;
+    }
+    if (error) return not_an_answer(error.message());
+    if (!state.parser->is_done() || !state.is_interim()) continue;
+    if (++state.interim_answers > kMaxInterimAnswers) return not_an_answer("found no answer but interim ones");
+    state.begin();
+  }
+  return state.parser->is_done();
 }
 
 Result<void> ResponseParser::end() {
   ErrorCode error = wire::error::end_of_stream;
-  if (state_->parser.got_some()) state_->parser.put_eof(error);
-  if (error) return not_an_answer(error);
+  if (state_->parser->got_some()) state_->parser->put_eof(error);
+  if (error) return not_an_answer(error.message());
   return {};
 }
 
+bool ResponseParser::has_header() const {
+  return state_->parser->is_header_done() && !state_->is_interim();
+}
+
+unsigned ResponseParser::status() const {
+  return state_->parser->get().result_int();
+}
+
+bool ResponseParser::may_be_reused() const {
+  return state_->parser->is_done() && state_->parser->keep_alive() && !state_->bytes_behind;
+}
+
 ClientResponse ResponseParser::take() {
-  auto message = state_->parser.release();
   ClientResponse response;
-  response.status = message.result_int();
-  for (const auto& field : message) {
+  response.status = status();
+  for (const auto& field : state_->parser->get()) {
     response.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
   }
-  response.body = std::move(message.body());
+  response.body = std::move(state_->body);
   return response;
 }
 

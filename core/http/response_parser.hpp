@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of an answer made into one; Beast does the parsing. [any thread]
+// The bytes of an answer made into one, its body kept or handed on piece by piece; Beast does the parsing. Interim answers
+// (1xx) are passed over. What is kept of an answer that is not whole is bounded: the header, a chunk's header, a trailer,
+// each by kMaxHeaderBytes, the body by the caller. [any thread, one at a time]
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -11,19 +15,34 @@
 
 namespace koord::http {
 
+inline constexpr std::size_t kMaxHeaderBytes = 16 << 10;
+
 class ResponseParser {
  public:
+  // Takes the next piece of the body, whose bytes are valid during the call; an error ends the parsing with it.
+  using OnBody = std::function<Result<void>(std::string_view)>;
+
   explicit ResponseParser(std::size_t max_body);
+  // The pieces may be endless; it is for `on_body` to have enough.
+  explicit ResponseParser(OnBody on_body);
   ~ResponseParser();
 
   // Takes what came. Returns whether the answer is whole.
   Result<bool> feed(std::string_view bytes);
   // Nothing more will come, which ends an answer without a length and breaks off any other.
   Result<void> end();
+
+  // The status line and the headers are there; on_body is not called before.
+  bool has_header() const;
+  unsigned status() const;
+  // The answer is whole, nothing came after it, and the server takes another request on this connection.
+  bool may_be_reused() const;
+  // What is there of the answer.
   ClientResponse take();
 
  private:
   struct State;
+  Result<bool> parse(std::string_view& bytes);
   std::unique_ptr<State> state_;
 };
 

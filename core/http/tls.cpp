@@ -5,25 +5,33 @@
 #include <dlfcn.h>
 #include <openssl/err.h>
 #include <openssl/opensslv.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <vector>
+
+#include "core/base/file.hpp"
 
 namespace koord::http {
 namespace {
 
+constexpr std::size_t kMaxPemBytes = 4 << 20;
+
 // Everything that is called of libssl and libcrypto.
 #define KOORD_TLS_FUNCTIONS(each)                                                                                          \
   each(OPENSSL_init_ssl) each(TLS_client_method) each(SSL_CTX_new) each(SSL_CTX_free) each(SSL_CTX_ctrl)                    \
-  each(SSL_CTX_set_verify) each(SSL_CTX_load_verify_file) each(SSL_CTX_set_default_verify_paths)                            \
-  each(SSL_CTX_set_default_passwd_cb) each(SSL_CTX_use_certificate_chain_file) each(SSL_CTX_use_PrivateKey_file)            \
-  each(SSL_CTX_check_private_key) each(SSL_new) each(SSL_free) each(SSL_ctrl) each(SSL_set1_host) each(SSL_get0_param)      \
+  each(SSL_CTX_set_verify) each(SSL_CTX_get_cert_store) each(SSL_CTX_set_default_verify_paths)                              \
+  each(SSL_CTX_use_certificate) each(SSL_CTX_use_PrivateKey) each(SSL_CTX_check_private_key) each(X509_STORE_add_cert)      \
+  each(X509_free) each(EVP_PKEY_free) each(PEM_read_bio_X509) each(PEM_read_bio_PrivateKey) each(BIO_new_mem_buf)           \
+  each(BIO_free) each(SSL_new) each(SSL_free) each(SSL_ctrl) each(SSL_set1_host) each(SSL_get0_param)      \
   each(SSL_set_bio) each(SSL_set_connect_state) each(SSL_do_handshake) each(SSL_read) each(SSL_write) each(SSL_get_error)   \
   each(SSL_get_verify_result) each(X509_VERIFY_PARAM_set1_ip_asc) each(X509_verify_cert_error_string) each(BIO_new)         \
-  each(BIO_s_mem) each(BIO_read) each(BIO_write) each(ERR_get_error) each(ERR_clear_error) each(ERR_reason_error_string)
+  each(BIO_s_mem) each(BIO_read) each(BIO_write) each(ERR_get_error) each(ERR_peek_last_error) each(ERR_clear_error)      \
+  each(ERR_reason_error_string)
 
 struct Library {
 #define KOORD_MEMBER(name) decltype(&::name) name;
@@ -72,24 +80,79 @@ bool is_address(const std::string& host) {
 }
 
 using Context = std::unique_ptr<SSL_CTX, decltype(&::SSL_CTX_free)>;
+using Certificate = std::unique_ptr<X509, decltype(&::X509_free)>;
+
+// PEM text, and what to call it in an error.
+struct PemText {
+  std::string name, text;
+};
+
+Result<PemText> pem_of(const std::string& text, const std::string& file, const char* what) {
+  if (!text.empty()) return PemText{what, text};
+  return PemText{"'" + file + "'", TRY(read_file(file, kMaxPemBytes))};
+}
+
+// The certificates in a text, as far as they can be read; OpenSSL remembers why no further.
+std::vector<Certificate> certificates_in(const Library& tls, const std::string& text) {
+  const std::unique_ptr<BIO, decltype(&::BIO_free)> bio(tls.BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), tls.BIO_free);
+  std::vector<Certificate> all;
+  while (X509* one = bio ? tls.PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr) : nullptr) all.emplace_back(one, tls.X509_free);
+  return all;
+}
+
+// That no further certificate begins is the one good end.
+bool read_to_end(const Library& tls, const std::vector<Certificate>& all) {
+  const unsigned long error = tls.ERR_peek_last_error();
+  return !all.empty() && ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+}
+
+Result<void> believe(const Library& tls, SSL_CTX* context, const PemText& authorities) {
+  const std::vector<Certificate> all = certificates_in(tls, authorities.text);
+  bool good = read_to_end(tls, all);
+  if (good) tls.ERR_clear_error();
+  for (const Certificate& one : all) good = good && tls.X509_STORE_add_cert(tls.SSL_CTX_get_cert_store(context), one.get()) == 1;
+  if (good) return {};
+  return invalid(authorities.name + ": " + reason(tls) + ", expected certificates of authorities in PEM");
+}
+
+// The first certificate is ours, those behind it lead to the authority.
+Result<void> present(const Library& tls, SSL_CTX* context, const PemText& chain) {
+  std::vector<Certificate> all = certificates_in(tls, chain.text);
+  bool good = read_to_end(tls, all);
+  if (good) tls.ERR_clear_error();
+  for (std::size_t i = 0; good && i < all.size(); ++i) {
+    good = i == 0 ? tls.SSL_CTX_use_certificate(context, all[i].get()) == 1
+                  : tls.SSL_CTX_ctrl(context, SSL_CTRL_CHAIN_CERT, 1, all[i].get()) == 1;
+  }
+  if (good) return {};
+  return invalid(chain.name + ": " + reason(tls) + ", expected our certificate in PEM");
+}
+
+Result<void> use_key(const Library& tls, SSL_CTX* context, const PemText& pem) {
+  const std::unique_ptr<BIO, decltype(&::BIO_free)> bio(tls.BIO_new_mem_buf(pem.text.data(), static_cast<int>(pem.text.size())), tls.BIO_free);
+  const std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key(
+      bio ? tls.PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr) : nullptr, tls.EVP_PKEY_free);
+  if (key && tls.SSL_CTX_use_PrivateKey(context, key.get()) == 1 && tls.SSL_CTX_check_private_key(context) == 1) return {};
+  return invalid(pem.name + ": " + reason(tls) + ", expected the key of our certificate in PEM, without a passphrase");
+}
 
 Result<Context> make_context(const Library& tls, const TlsOptions& options) {
   Context context(tls.SSL_CTX_new(tls.TLS_client_method()), tls.SSL_CTX_free);
   if (!context) return invalid("cannot begin TLS: " + reason(tls));
   tls.SSL_CTX_ctrl(context.get(), SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, nullptr);
   tls.SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  tls.SSL_CTX_set_default_passwd_cb(context.get(), no_passphrase);
-  if (options.ca_file.empty()) {
+  if (options.ca_file.empty() && options.ca_text.empty()) {
     if (tls.SSL_CTX_set_default_verify_paths(context.get()) != 1) return invalid("cannot find the system's authorities: " + reason(tls));
-  } else if (tls.SSL_CTX_load_verify_file(context.get(), options.ca_file.c_str()) != 1) {
-    return invalid("'" + options.ca_file + "': " + reason(tls) + ", expected certificates of authorities in PEM");
+  } else {
+    const PemText authorities = TRY(pem_of(options.ca_text, options.ca_file, "the authorities' text"));
+    TRY(believe(tls, context.get(), authorities));
   }
-  if (options.certificate_file.empty()) return context;
-  if (tls.SSL_CTX_use_certificate_chain_file(context.get(), options.certificate_file.c_str()) != 1)
-    return invalid("'" + options.certificate_file + "': " + reason(tls) + ", expected our certificate in PEM");
-  const std::string& key = options.key_file.empty() ? options.certificate_file : options.key_file;
-  if (tls.SSL_CTX_use_PrivateKey_file(context.get(), key.c_str(), SSL_FILETYPE_PEM) != 1 || tls.SSL_CTX_check_private_key(context.get()) != 1)
-    return invalid("'" + key + "': " + reason(tls) + ", expected the key of our certificate in PEM, without a passphrase");
+  if (options.certificate_file.empty() && options.certificate_text.empty()) return context;
+  const PemText chain = TRY(pem_of(options.certificate_text, options.certificate_file, "our certificate's text"));
+  TRY(present(tls, context.get(), chain));
+  const bool apart = !options.key_file.empty() || !options.key_text.empty();
+  const PemText key = apart ? TRY(pem_of(options.key_text, options.key_file, "our key's text")) : chain;
+  TRY(use_key(tls, context.get(), key));
   return context;
 }
 

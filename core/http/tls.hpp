@@ -12,11 +12,14 @@
 
 namespace koord::http {
 
-// Files are PEM and read for each session, so that they may be replaced.
+// PEM, in files that are read for each session, so that they may be replaced, or as text; where there is text, the file is
+// not read.
 struct TlsOptions {
   std::string ca_file;                     // whom to believe; empty: the system's authorities
   std::string certificate_file, key_file;  // who we are; empty: nobody
   std::string server_name;                 // whom the certificate must be for: a host's name or its address
+  std::string ca_text = {};
+  std::string certificate_text = {}, key_text = {};
 };
 
 class TlsSession {
