@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Client: requests to one server that speaks Kubernetes' API, the API server or a kubelet, over HTTPS with connections
 // kept and reused. It proves who we are (token, client certificate), reads credentials anew when they are rotated or
-// refused, and keeps to its rate. It does not try again what failed: who asked knows better (reflector.hpp, update.hpp).
+// refused, and keeps to its rate: calls beyond it wait for their turn, and so do those of a verb for which the server has
+// sent Retry-After with 429 or 503, for a minute at most. It does not try again what failed: who asked knows better
+// (reflector.hpp, update.hpp); but what a kept connection that was dead swallowed is sent once more if that is safe, and so
+// is what was refused with 401 when there are newer credentials.
 // [loop thread]; names are looked up on a worker.
 #pragma once
 
@@ -28,36 +31,30 @@ struct Call {
   std::string target;  // path and query, "/api/v1/nodes/a?limit=1"
   std::string body = {};  // JSON
   std::string content_type = "application/json";  // of a patch "application/merge-patch+json", …
-  Duration timeout = std::chrono::seconds(10);    // for all of the answer; of a watch: for its beginning
+  Duration timeout = std::chrono::seconds(10);    // from its turn to the end of the answer; of a watch: to its beginning
   Duration silence = std::chrono::minutes(6);     // of a watch: how long nothing may come before it is ended
   std::size_t max_body = 64u << 20;               // of a watch: of one line
 };
 
-// An answer of any status.
+// An answer of any status; what a refusal says: refusal.hpp.
 struct Reply {
   unsigned status = 0;
   std::string body;
-  std::optional<Duration> retry_after = std::nullopt;  // of the header Retry-After
+  std::optional<Duration> retry_after = std::nullopt;  // of the header Retry-After, where it is in seconds
 
   bool ok() const { return status >= 200 && status < 300; }
 };
 
-// What the API server says of a failure: an object of kind Status, or the beginning of whatever else it sent.
-struct Failure {
-  std::string reason;   // "Conflict", "Expired", "TooManyRequests", …; empty when it names none
-  std::string message;  // one line
-};
-Failure failure_of(const Reply& reply);
-
 struct ClientOptions {
-  double requests_per_second = 5;  // of all verbs but watch
+  double requests_per_second = 5;  // of all verbs but watch, and as many of that
   std::uint32_t burst = 10;
   std::size_t kept_connections = 4;
 };
 
 class Client {
  public:
-  // Destroyed: nobody wants the answer any more; nothing will be called. Ends before the client.
+  // Destroyed: nobody wants the answer any more; nothing will be called. Ends before the client. Callbacks come from the
+  // loop, never before send() or watch() has returned, and may destroy their own Pending.
   class Pending {
    public:
     virtual ~Pending() = default;
@@ -95,6 +92,7 @@ class Client {
 
  private:
   struct State;
+  PendingPtr start(Call call, OnReply on_reply, std::function<void(std::string_view)> on_line);
   std::shared_ptr<State> state_;
 };
 

@@ -46,7 +46,8 @@ Result<ConnectionConfig> in_cluster_config(
 // `path`, else $KUBECONFIG, else the service account.
 Result<ConnectionConfig> find_config(const std::string& path);
 
-// The kubelet on this node: our credentials, its own address and authorities. `ca_file` and `server_name` may be empty.
+// The kubelet on this node: our credentials, its own address. `ca_file` may be empty: the authorities of the API server, and so
+// may `server_name`: the host.
 ConnectionConfig kubelet_config(const ConnectionConfig& api_server, std::string host, std::uint16_t port,
                                 const std::string& ca_file, const std::string& server_name);
 

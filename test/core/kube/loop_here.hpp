@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop that runs on the test's own thread, until something has come true.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+
+namespace koord::test {
+
+struct LoopHere {
+  event::Loop loop;
+  event::WorkerPool workers{1};
+
+  // Whether it came true, within a long time.
+  bool until(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60)) {
+    bool held = false;
+    const auto look = loop.every(std::chrono::milliseconds(1), [&] {
+      if (condition()) {
+        held = true;
+        loop.stop();
+      }
+    });
+    const auto end = loop.after(limit, [&] { loop.stop(); });
+    loop.run();
+    return held;
+  }
+};
+
+}  // namespace koord::test
