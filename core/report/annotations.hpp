@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotations that this agent adds to what it reports.
+// Annotations and labels that are read of the Node and its pods and written to what is reported. All but the first are
+// Koordinator's.
 #pragma once
 
 #include <string_view>
@@ -8,5 +9,19 @@ namespace koord::report {
 
 // On a NodeMetric: what is left out of its status or not as asked for, and why: sentences, joined by "; ". Without it nothing is.
 inline constexpr std::string_view kDegradedAnnotation = "koordetector.sh/degraded";
+
+// On the Node, and on its NodeResourceTopology with the CPUs that follow from it.
+inline constexpr std::string_view kReservationAnnotation = "node.koordinator.sh/reservation";
+inline constexpr std::string_view kSystemQosAnnotation = "node.koordinator.sh/system-qos-resource";
+inline constexpr std::string_view kNumaReservationLabel = "node.koordinator.sh/enable-numa-reservation";
+// On a pod, by the scheduler.
+inline constexpr std::string_view kResourceStatusAnnotation = "scheduling.koordinator.sh/resource-status";
+// On the NodeResourceTopology.
+inline constexpr std::string_view kCpuBasicInfoAnnotation = "node.koordinator.sh/cpu-basic-info";
+inline constexpr std::string_view kCpuTopologyAnnotation = "node.koordinator.sh/cpu-topology";
+inline constexpr std::string_view kSharedPoolsAnnotation = "node.koordinator.sh/cpu-shared-pools";
+inline constexpr std::string_view kBestEffortPoolsAnnotation = "node.koordinator.sh/be-cpu-shared-pools";
+inline constexpr std::string_view kPodCpusAnnotation = "node.koordinator.sh/pod-cpu-allocs";
+inline constexpr std::string_view kCpuManagerAnnotation = "kubelet.koordinator.sh/cpu-manager-policy";
 
 }  // namespace koord::report

@@ -28,7 +28,7 @@ void Delivery::begin(Time now, std::optional<Duration> age) {
   early_ = draw();
   late_ = draw();
   const bool overdue = !has_last_ || next_heartbeat() <= now;
-  not_before_ = now + part(overdue ? kCatchUp : kLeastGap, draw());
+  not_before_ = now + part(kCatchUp, overdue ? draw() : 1 + draw());
 }
 
 Time Delivery::next_change() const {

@@ -61,6 +61,11 @@ json::object resource_map(const Usage& usage) {
   return map;
 }
 
+json::object owner_reference(const std::string& node, const std::string& uid) {
+  return {{"apiVersion", "v1"},   {"kind", "Node"},      {"name", node},
+          {"uid", uid},           {"controller", true},  {"blockOwnerDeletion", true}};
+}
+
 Result<json::object> parse_root(std::string_view text, const char* what) {
   if (text.size() > kMaxBytes) return invalid(std::string(what) + ": more than 8 MiB");
   json::error_code error;

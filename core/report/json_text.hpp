@@ -22,6 +22,9 @@ std::string format_go_duration(Duration duration);
 // A ResourceMap: {"resources": {"cpu": …, "memory": …}, "devices": […]}, or {}.
 boost::json::object resource_map(const Usage& usage);
 
+// Of what ends with the Node.
+boost::json::object owner_reference(const std::string& node, const std::string& uid);
+
 // JSON text whose root is an object, of at most so many bytes; an error begins with `what`.
 Result<boost::json::object> parse_root(std::string_view text, const char* what);
 // The member, or an empty object when it is missing or no object.

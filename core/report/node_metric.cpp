@@ -33,10 +33,6 @@ std::optional<double> find(const UsageQuery::ByLabel& values, const std::string&
   return found == values.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string count_of(std::size_t count, const char* one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-}
-
 class Composer {
  public:
   explicit Composer(const NodeMetricInputs& inputs)
@@ -62,15 +58,16 @@ class Composer {
    public:
     MemoryOf(const UsageQuery& query, MemoryPolicy policy, const std::string& level, std::string_view label);
     std::optional<double> operator()(const std::string& key);
-    std::size_t fallbacks() const { return fallbacks_; }
+    bool fell_back() const { return fell_back_; }
 
    private:
     UsageQuery::ByLabel wanted_, plain_;
     bool has_policy_;
-    std::size_t fallbacks_ = 0;
+    bool fell_back_ = false;
   };
 
-  void tell_fallbacks(const MemoryOf& memory, const char* what);
+  void tell_fallback(const MemoryOf& memory, const char* what);
+  // A sentence that stays the same as long as the trouble does: it is written to the API server.
   void tell(std::string problem) { report_.problems.push_back(std::move(problem)); }
   std::string wanted_memory() const { return "'" + std::string(state::name_of(inputs_.spec.memory)) + "'"; }
 
@@ -151,14 +148,13 @@ std::optional<double> Composer::MemoryOf::operator()(const std::string& key) {
   if (!has_policy_) return find(plain_, key);
   if (auto wanted = find(wanted_, key)) return wanted;
   const std::optional<double> plain = find(plain_, key);
-  if (plain) ++fallbacks_;
+  if (plain) fell_back_ = true;
   return plain;
 }
 
-void Composer::tell_fallbacks(const MemoryOf& memory, const char* what) {
-  if (memory.fallbacks() == 0) return;
-  tell("no samples of the memory of " + count_of(memory.fallbacks(), what) + " for " + wanted_memory() +
-       ", reported without page cache");
+void Composer::tell_fallback(const MemoryOf& memory, const char* what) {
+  if (!memory.fell_back()) return;
+  tell("no samples of the memory of " + std::string(what) + " for " + wanted_memory() + ", reported without page cache");
 }
 
 void Composer::pods() {
@@ -178,7 +174,7 @@ void Composer::pods() {
   }
   std::sort(pods.begin(), pods.end(),
             [](const auto& a, const auto& b) { return std::tie(a.name_space, a.name) < std::tie(b.name_space, b.name); });
-  tell_fallbacks(memory, "pod");
+  tell_fallback(memory, "some pods");
 }
 
 void Composer::applications() {
@@ -196,7 +192,7 @@ void Composer::applications() {
     report_.status.applications.push_back(
         {name, std::string(label_of(row, "priority_class")), std::string(label_of(row, "qos")), {amounts}});
   }
-  tell_fallbacks(memory, "host application");
+  tell_fallback(memory, "some host applications");
 }
 
 Composer::DevicesOf Composer::devices(const std::string& level, std::string_view owner) const {
@@ -231,8 +227,7 @@ void Composer::prediction() {
   }
   const Duration age = inputs_.now - *inputs_.pods_confirmed;
   if (age > inputs_.tolerance.old) {
-    tell("pods were last confirmed " + std::to_string(age / std::chrono::minutes(1)) +
-         " min ago: what they leave unused is not known");
+    tell("the list of pods is old: what they leave unused is not known");
     if (age > inputs_.tolerance.too_old) report_.refusal = "nobody has confirmed the pods of this node for too long";
     return;
   }

@@ -83,8 +83,8 @@ TEST_CASE("a change of just the threshold waits for the heartbeat") {
 
 TEST_CASE("a node that was quiet for the interval tells a change at once") {
   Node node;
-  node.delivery.begin(node.now, 70s);
-  node.run(10s, 0);
+  node.delivery.begin(node.now, 0s);
+  node.run(70s, 0);
   node.run(1s, kPodCame);
   CHECK(node.writes.size() == 1);
 }
@@ -110,6 +110,17 @@ TEST_CASE("a restart without a change does not write: the report of before count
   CHECK(node.writes.empty());
   node.run(15s, 0);
   CHECK(node.writes.size() == 1);
+}
+
+TEST_CASE("after a restart a change waits until what is reported from has settled") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Node node(seed);
+    node.delivery.begin(node.now, 100s);
+    node.run(30s, kPodCame);
+    CHECK(node.writes.empty());
+    node.run(31s, kPodCame);
+    CHECK(node.writes.size() == 1);
+  }
 }
 
 TEST_CASE("a report from the future is of now") {

@@ -152,8 +152,8 @@ TEST_CASE_FIXTURE(NodeFixture, "a policy that nobody measures for falls back to 
   CHECK(report.status == plain);
   CHECK(report.problems == std::vector<std::string>{
       "no samples of the node's memory for 'usageWithPageCache', reported without page cache",
-      "no samples of the memory of 1 pod for 'usageWithPageCache', reported without page cache",
-      "no samples of the memory of 1 host application for 'usageWithPageCache', reported without page cache",
+      "no samples of the memory of some pods for 'usageWithPageCache', reported without page cache",
+      "no samples of the memory of some host applications for 'usageWithPageCache', reported without page cache",
       "what prod pods leave unused is not predicted"});
 }
 
@@ -221,7 +221,7 @@ TEST_CASE_FIXTURE(NodeFixture, "when nobody confirms the pods any more, what is 
   CHECK(report().problems.empty());
   pods_age = 3min;
   const NodeMetricReport report = this->report();
-  CHECK(report.problems.at(0) == "pods were last confirmed 3 min ago: what they leave unused is not known");
+  CHECK(report.problems.at(0) == "the list of pods is old: what they leave unused is not known");
   CHECK_FALSE(report.status.prod_reclaimable);
   CHECK_FALSE(report.status.prod_peak);
   CHECK(report.status.pods.size() == 1);  // its cgroup is measured, so it lives

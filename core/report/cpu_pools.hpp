@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// CpuPools: which CPUs of the node are whose: reserved, given to pods for their own, and shared by the rest. Pure.
+// [any thread]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/cpu_set.hpp"
+#include "core/base/result.hpp"
+#include "core/report/cpu_manager_state.hpp"
+#include "core/state/snapshot.hpp"
+
+namespace koord::report {
+
+// A pod that the kubelet's static policy has given CPUs.
+struct StaticPod {
+  std::string name_space, name, uid;
+  CpuSet cpus;
+};
+
+struct CpuPools {
+  CpuSet all;             // online
+  CpuSet kubelet;         // what the kubelet reserves; part of the pools nevertheless
+  CpuSet reserved;        // by the annotation node.koordinator.sh/reservation
+  CpuSet system;          // of the annotation node.koordinator.sh/system-qos-resource
+  bool system_exclusive = true;
+  std::vector<StaticPod> static_pods;  // by uid
+  CpuSet shared;          // of LS pods
+  CpuSet best_effort;     // of BE pods
+};
+
+// `cpu_manager`: needed when the kubelet's policy is static. An error: what an annotation or the kubelet says is no
+// list of CPUs, or not known; then nothing is known of the pools.
+Result<CpuPools> make_cpu_pools(const state::Snapshot& state, const std::optional<CpuManagerState>& cpu_manager);
+
+// `count` CPUs as the kubelet would pick them for itself: whole sockets, then whole cores, by number.
+CpuSet pick_cpus(const state::Topology& topology, std::size_t count);
+
+}  // namespace koord::report

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// NodeTopology: what this node's NodeResourceTopology (topology.node.k8s.io/v1alpha1) should say, and how that comes into the
+// object without touching what others wrote there. Pure. [any thread]
+// Members and rules are koordlet's; where this differs, and why, stands in README.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/report/cpu_pools.hpp"
+#include "core/state/snapshot.hpp"
+
+namespace koord::report {
+
+struct ZoneResource {
+  std::int64_t capacity = 0;     // milli-cores or bytes
+  std::int64_t allocatable = 0;
+};
+
+struct Zone {
+  std::string name;                               // "node-0"
+  std::map<std::string, ZoneResource> resources;  // "cpu", "memory", "hugepages-2Mi", …
+};
+
+struct NodeTopology {
+  std::map<std::string, std::string> annotations;     // JSON texts
+  std::map<std::string, std::optional<std::string>> labels;  // nothing: must not be there
+  std::string policy;                                 // "None", "SingleNUMANodePodLevel", …
+  std::vector<Zone> zones;                            // by name
+};
+
+struct NodeTopologyInputs {
+  const state::Snapshot& state;
+  const CpuPools& pools;
+  // The facts node_cpu_info and node_numa_info of advisor-node-info, JSON; empty: not known, and their part is left out.
+  std::string cpu_info = {};
+  std::string numa_info = {};
+};
+
+NodeTopology make_node_topology(const NodeTopologyInputs& inputs);
+
+// The object with ours in it; nothing: it says so already. An error: `object` is none.
+Result<std::optional<std::string>> merge_node_topology(const NodeTopology& ours, std::string_view object);
+// Without what merge adds: for a node that has none.
+std::string new_node_topology(const state::Node& node);
+
+}  // namespace koord::report
