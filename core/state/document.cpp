@@ -144,17 +144,17 @@ std::string number_text(const json::value& value) {
   return std::to_string(value.as_int64());
 }
 
-bool equal_but_case(std::string_view a, std::string_view b) {
-  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 }  // namespace
 
 Result<json::value> parse_document(std::string_view text) {
   std::string_view begin = trim(text);
   if (begin.empty()) return invalid("the document is empty");
   return begin.front() == '{' ? parse_json(begin) : parse_yaml(text);
+}
+
+bool equal_but_case(std::string_view a, std::string_view b) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
 Field Field::operator[](std::string_view key) const {

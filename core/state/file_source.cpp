@@ -10,6 +10,7 @@
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/state/objects.hpp"
+#include "core/state/slo.hpp"
 
 namespace koord::state {
 namespace {
@@ -108,7 +109,9 @@ Result<void> FileSource::take_node(const std::string& text, Update& update) {
 }
 
 Result<void> FileSource::take_node_slo(const std::string& text, Update& update) {
-  update.node_slo = TRY(parse_node_slo(text));
+  Update slo = TRY(slo_update(text));
+  update.node_slo = std::move(slo.node_slo);
+  update.received_slo = std::move(slo.received_slo);
   return {};
 }
 

@@ -42,7 +42,8 @@ struct Claim {
 };
 Result<Claim> parse_claim(std::string_view text);
 
-// The spec of a NodeSLO as JSON text; a document without `spec` is taken for the spec itself.
+// The spec of a NodeSLO as JSON text, as it came (slo.hpp makes of it what holds); a document without `spec` is taken for the
+// spec itself.
 Result<std::string> parse_node_slo(std::string_view text);
 
 // "2026-01-02T03:04:05Z" and its likes (RFC 3339) in ns since the Unix epoch.

@@ -7,9 +7,24 @@
 #include "core/state/cgroup_source.hpp"
 #include "core/state/hub.hpp"
 #include "core/state/objects.hpp"
+#include "core/state/slo.hpp"
 #include "core/state/topology.hpp"
 
 namespace koord::workshop {
+namespace {
+
+// As an agent takes it, but what an agent would leave out is an error: whoever wrote it stands beside.
+Result<void> take_node_slo(const std::string& text, state::Update& update) {
+  state::Update slo = TRY(state::slo_update(text));
+  state::EffectiveSlo effective = TRY(state::effective_slo(*slo.received_slo));
+  if (!effective.problems.empty()) return invalid("NodeSLO: " + state::text_of(effective.problems.front()));
+  update.node_slo = std::move(slo.node_slo);
+  update.received_slo = std::move(slo.received_slo);
+  return {};
+}
+
+}  // namespace
+
 Result<void> publish_state(const StateTexts& texts, const NodeRoots& roots, const std::string& node_name, state::Hub& hub) {
   const cgroup::Layout layout = cgroup::Layout::detect(roots).value_or(cgroup::Layout());
   state::Update update;
@@ -17,7 +32,7 @@ Result<void> publish_state(const StateTexts& texts, const NodeRoots& roots, cons
   if (!texts.node.empty()) update.node = TRY(state::parse_node(texts.node));
   update.node->name = node_name;
   if (!texts.pods.empty()) update.pods = TRY(state::parse_pod_list(texts.pods, cgroup::choose_kube_root(layout)));
-  if (!texts.node_slo.empty()) update.node_slo = TRY(state::parse_node_slo(texts.node_slo));
+  if (!texts.node_slo.empty()) TRY(take_node_slo(texts.node_slo, update));
   if (auto topology = state::read_topology(roots)) update.topology = *std::move(topology);
   hub.publish(std::move(update));
   state::CgroupSource cgroups(layout, {.pods = texts.pods.empty(), .runtime = state::guess_runtime(roots)}, hub);

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "core/state/slo.hpp"
 #include "test/support/fake_node.hpp"
 
 using namespace koord;
@@ -41,7 +42,8 @@ TEST_CASE("pods, node and NodeSLO are published from their files") {
   REQUIRE(source.refresh());
   CHECK(hub.current()->pods[0].uid == "a");
   CHECK(hub.current()->node.name == "n1");
-  CHECK(hub.current()->node_slo == R"({"a":1})");
+  CHECK(*hub.current()->received_slo == R"({"a":1})");
+  CHECK(hub.current()->node_slo == effective_slo(R"({"a":1})")->spec);
 }
 
 TEST_CASE("a changed file is read again, an unchanged one changes nothing") {
@@ -118,7 +120,7 @@ TEST_CASE("one bad file does not keep the good ones back") {
   Hub hub;
   FileSource source({node.path("run/pods.yaml"), "", node.path("run/slo.yaml"), {}}, hub);
   CHECK_FALSE(source.refresh());
-  CHECK(hub.current()->node_slo == R"({"a":1})");
+  CHECK(*hub.current()->received_slo == R"({"a":1})");
 }
 
 TEST_CASE("what is not a regular file is refused") {

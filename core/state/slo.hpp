@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A NodeSLO as it came becomes what holds on this node: names matched as Go does, null keeps the default, what is wrong is
+// told and dropped so that the default holds, unknown fields stay, and a class's section that is off has the values that
+// undo it. One way for all sources. Pure. [any thread]
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/state/hub.hpp"
+
+namespace koord::state {
+
+// A value that was not taken.
+struct SloProblem {
+  std::string path;   // "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent", below the spec
+  std::string found;  // JSON, shortened
+  std::string expected;
+
+  bool operator==(const SloProblem&) const = default;
+};
+std::string text_of(const SloProblem& problem);  // "PATH: found 130, expected an integer from 0 to 100"
+
+struct EffectiveSlo {
+  std::string spec;  // JSON, names in their canonical form and order, what is unknown behind them
+  std::vector<SloProblem> problems;
+};
+
+// `spec`: of a NodeSLO, JSON; "" or "{}": none, which gives the defaults. An error: not a JSON mapping.
+Result<EffectiveSlo> effective_slo(std::string_view spec);
+
+// What a source publishes of a NodeSLO object (JSON or YAML; without `spec` it is the spec itself): what holds and what came.
+Result<Update> slo_update(std::string_view object);
+
+}  // namespace koord::state
