@@ -75,4 +75,9 @@ Result<Claim> parse_claim(std::string_view text) {
   return Claim{name_space + '/' + name, std::move(volume)};
 }
 
+Result<std::map<std::string, std::int64_t, std::less<>>> parse_resources(std::string_view text) {
+  boost::json::value document = TRY(parse_document(text));
+  return Field(document).resources();
+}
+
 }  // namespace koord::state

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is learnt and predicted, as plain values: CPU in milli-cores, memory in bytes. None is negative.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace koord::predict {
+
+struct Amounts {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+
+  // Stays at the largest: what pods ask for may be absurd.
+  Amounts& operator+=(const Amounts& other) {
+    cpu_milli = sum(cpu_milli, other.cpu_milli);
+    memory_bytes = sum(memory_bytes, other.memory_bytes);
+    return *this;
+  }
+  bool operator==(const Amounts&) const = default;
+
+ private:
+  static std::int64_t sum(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    return __builtin_add_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
+  }
+};
+
+inline Amounts operator-(const Amounts& a, const Amounts& b) {
+  return {a.cpu_milli - b.cpu_milli, a.memory_bytes - b.memory_bytes};
+}
+inline Amounts least(const Amounts& a, const Amounts& b) {
+  return {std::min(a.cpu_milli, b.cpu_milli), std::min(a.memory_bytes, b.memory_bytes)};
+}
+inline Amounts most(const Amounts& a, const Amounts& b) {
+  return {std::max(a.cpu_milli, b.cpu_milli), std::max(a.memory_bytes, b.memory_bytes)};
+}
+
+// As it is measured.
+struct Usage {
+  double cpu_cores = 0;
+  double memory_bytes = 0;
+
+  Usage& operator+=(const Usage& other) {
+    cpu_cores += other.cpu_cores;
+    memory_bytes += other.memory_bytes;
+    return *this;
+  }
+  bool operator==(const Usage&) const = default;
+};
+
+}  // namespace koord::predict

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoint: what a Trainer keeps over restarts, and the text that it is kept as. A line is a record: the format's version,
+// a checksum, then fields between blanks. A record that is damaged, of another version or impossible is dropped by itself;
+// the others count. Numbers are written so that they read back as they were.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/predict/model.hpp"
+#include "core/predict/score.hpp"
+#include "core/predict/subject.hpp"
+
+namespace koord::predict {
+
+inline constexpr int kCheckpointVersion = 1;
+inline constexpr std::size_t kMaxCheckpointBytes = 32u << 20;
+
+struct Checkpoint {
+  Time saved;
+  std::map<Subject, Model> models;
+  std::map<std::string, std::vector<Score::Hour>, std::less<>> scores;
+};
+
+std::string write_checkpoint(const Checkpoint& checkpoint);
+// These fields as a line with version and checksum.
+std::string sealed_record(std::string_view fields);
+
+struct ReadCheckpoint {
+  Checkpoint checkpoint;              // `saved`: the latest of any record
+  std::vector<std::string> problems;  // "line 3: its checksum is wrong", ten at most, then how many more
+};
+// `half_lives`: those that count from now on.
+ReadCheckpoint read_checkpoint(std::string_view text, const HalfLives& half_lives);
+
+}  // namespace koord::predict

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forecast: what has been learnt, cut out of the models after a training: percentiles of use, by subject. Immutable once
+// published. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "core/base/clock.hpp"
+#include "core/predict/amounts.hpp"
+#include "core/predict/score.hpp"
+#include "core/predict/subject.hpp"
+
+namespace koord::predict {
+
+struct Percentiles {
+  Amounts p60, p90, p95, p98, max;
+
+  bool operator==(const Percentiles&) const = default;
+};
+
+struct SubjectForecast {
+  Time first, last;           // of the samples that it was learnt from
+  std::uint64_t samples = 0;  // since the first
+  Time expires;               // holds until then
+  Usage actual;               // the last sample
+  Percentiles percentiles;
+};
+
+struct Forecast {
+  Time made;  // by the last training; nothing in it before the first one
+  std::map<Subject, SubjectForecast> subjects;
+  std::map<std::string, ScoreReport, std::less<>> scores;  // by what was judged, score.hpp
+
+  // Null: nothing was learnt, or not for too long.
+  const SubjectForecast* find(const Subject& subject, Time now) const {
+    auto found = subjects.find(subject);
+    return found == subjects.end() || found->second.expires < now ? nullptr : &found->second;
+  }
+};
+
+using ForecastPtr = std::shared_ptr<const Forecast>;
+
+}  // namespace koord::predict

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model: what was learnt of one subject: a histogram of its CPU, one of its memory. A plain value.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/clock.hpp"
+#include "core/predict/amounts.hpp"
+#include "core/predict/forecast.hpp"
+#include "core/predict/histogram.hpp"
+
+namespace koord::predict {
+
+struct HalfLives {
+  Duration cpu{};
+  Duration memory{};
+};
+
+struct Model {
+  explicit Model(const HalfLives& half_lives) : cpu(kCpuBuckets, half_lives.cpu), memory(kMemoryBuckets, half_lives.memory) {}
+
+  void add(const Usage& usage, Time now) {
+    if (samples++ == 0) first = now;
+    last = now;
+    actual = usage;
+    cpu.add(usage.cpu_cores, now);
+    memory.add(usage.memory_bytes, now);
+  }
+  // All of it was earlier by this.
+  void move_back(Duration by) {
+    first -= by;
+    last -= by;
+    cpu.move_back(by);
+    memory.move_back(by);
+  }
+  // Cut to whole milli-cores and bytes.
+  Percentiles percentiles() const;
+
+  Histogram cpu, memory;
+  Time first, last;  // of its samples
+  std::uint64_t samples = 0;
+  Usage actual;   // the last sample
+  Time expires;   // without another sample
+};
+
+}  // namespace koord::predict

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trainer: the models of all subjects and the scores of what they predicted. What was used and the time go in, a forecast
+// comes out. Pure but for what it remembers; one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/base/clock.hpp"
+#include "core/predict/checkpoint.hpp"
+#include "core/predict/forecast.hpp"
+#include "core/predict/model.hpp"
+#include "core/predict/observation.hpp"
+#include "core/predict/subject.hpp"
+
+namespace koord::predict {
+
+struct TrainerOptions {
+  HalfLives half_lives;
+  Duration model_expiry{};
+  std::int64_t margin_percent = 0;  // of the peaks that scores judge
+  std::size_t max_pods = 1024;      // models of pods; of more nothing is learnt
+};
+
+class Trainer {
+ public:
+  explicit Trainer(const TrainerOptions& options) : options_(options) {}
+
+  // Learns one sample of each subject whose use is known, and forgets those that had none for too long.
+  void train(const Observation& observation, Time now);
+
+  // What it knows at `now`; with scores.
+  Forecast forecast(Time now) const;
+  Checkpoint checkpoint(Time now) const;
+  // Times that lie ahead of `now` are those of another clock: what was saved then counts as saved now. What comes back has
+  // the expiry from now on to get a sample.
+  void restore(Checkpoint checkpoint, Time now);
+
+  std::size_t models() const { return models_.size(); }
+  std::size_t refused() const { return refused_; }  // pods in the last training
+
+ private:
+  void learn(const Subject& subject, const Usage& usage, Time now);
+  bool has_room_for(const Subject& subject) const;
+  void judge(const Observation& observation, Time now);
+  std::optional<Amounts> peak_of(const Subject& subject, Time now) const;
+
+  const TrainerOptions options_;
+  std::map<Subject, Model> models_;
+  std::map<std::string, Score, std::less<>> scores_;
+  std::size_t pod_models_ = 0;
+  std::size_t refused_ = 0;
+};
+
+// What the peaks of pods of production, each predicted alone, are judged as in sum.
+inline constexpr std::string_view kPodsScore = "prod-pods";
+
+}  // namespace koord::predict
