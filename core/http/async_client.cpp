@@ -24,7 +24,7 @@ AsyncClient::AsyncClient(event::Loop& loop, event::WorkerPool& workers, Origin o
     : connections_(std::make_shared<Connections>(loop, workers, std::move(origin), limits)) {}
 
 AsyncClient::~AsyncClient() {
-  connections_->renew(std::nullopt);  // what is kept closes
+  connections_->close_kept();
 }
 
 AsyncClient::PendingPtr AsyncClient::send(AsyncRequest request, OnAnswer on_answer) {

@@ -67,6 +67,10 @@ void Connections::drop(const Channel* channel) {
 void Connections::renew(std::optional<TlsOptions> tls) {
   origin_.tls = std::move(tls);
   ++generation_;
+  close_kept();
+}
+
+void Connections::close_kept() {
   for (const Kept& kept : std::exchange(kept_, {})) kept.connection.channel->close();
 }
 

@@ -41,6 +41,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   std::shared_ptr<std::function<void()>> wait(std::function<void()> on_room);
   // A connection whose request was answered.
   void keep(Connection connection);
+  void close_kept();
   void renew(std::optional<TlsOptions> tls);
 
   event::Loop& loop() { return loop_; }

@@ -126,7 +126,9 @@ void Exchange::set_deadline(Duration left) {
   });
 }
 
+// A kept connection that does not answer may have been forgotten by something on the way, and so may the others.
 void Exchange::on_deadline() {
+  if (connection_.used && !got_bytes_) connections_->close_kept();
   const std::string what = streaming_ ? "nothing came for " + seconds(request_.silence) : std::string(doing_) + " within " + seconds(request_.timeout);
   finish(system_error(ETIMEDOUT, what));
 }

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client on the loop against servers that say whatever a test wants.
+#include "core/http/async_client.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdio>
+#include <future>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/http/socket_address.hpp"
+#include "scripted_server.hpp"
+#include "test/support/loop_here.hpp"
+
+using namespace koord;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Peer = ScriptedServer::Peer;
+using Answer = Result<http::ClientResponse>;
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+struct Here : LoopHere {
+  explicit Here(const ScriptedServer& server, http::AsyncLimits limits = {}, std::string host = "127.0.0.1")
+      : client(loop, workers, {.host = std::move(host), .port = server.port()}, limits) {}
+
+  static http::AsyncRequest patient(http::AsyncRequest request) {
+    if (request.timeout == http::AsyncRequest().timeout) request.timeout = 60s;
+    return request;
+  }
+  Answer send(http::AsyncRequest request) {
+    std::optional<Answer> answer;
+    const auto pending = client.send(patient(std::move(request)), [&](Answer a) { answer = std::move(a); });
+    CHECK_FALSE(answer);
+    REQUIRE(until([&] { return answer.has_value(); }));
+    return std::move(*answer);
+  }
+  // The body, or why there is none.
+  std::string said(http::AsyncRequest request) {
+    Answer answer = send(std::move(request));
+    return answer ? answer->body : answer.error().message();
+  }
+
+  http::AsyncClient client;
+};
+
+struct Streamed {
+  std::string body;
+  std::optional<Answer> end;
+  http::AsyncClient::PendingPtr pending;
+
+  Streamed(Here& here, http::AsyncRequest request) {
+    pending = here.client.stream(Here::patient(std::move(request)),
+                                 [this](std::string_view piece) -> Result<void> {
+                                   body += piece;
+                                   return {};
+                                 },
+                                 [this](Answer answer) { end = std::move(answer); });
+  }
+  std::string why() const { return !end ? "goes on" : *end ? "status " + std::to_string((*end)->status) : end->error().message(); }
+};
+
+// Answers each request with its number on the connection.
+void serve(Peer& peer) {
+  for (int i = 1; !peer.read_request().empty(); ++i) peer.send(answer_with(std::to_string(peer.number) + "." + std::to_string(i)));
+}
+
+std::string chunk(std::string_view text) {
+  char size[20];
+  std::snprintf(size, sizeof size, "%zx\r\n", text.size());
+  return size + std::string(text) + "\r\n";
+}
+const std::string kChunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+}  // namespace
+
+TEST_CASE("requests one after the other take the same connection") {
+  ScriptedServer server(serve);
+  Here here(server);
+  CHECK(here.said({.target = "/a"}) == "1.1");
+  CHECK(here.said({.method = "POST", .target = "/b", .body = "x"}) == "1.2");
+  CHECK(here.said({.target = "/c"}) == "1.3");
+  CHECK(here.client.connections_opened() == 1);
+  CHECK(here.client.requests_sent() == 3);
+}
+
+TEST_CASE("a request names host and port, the headers it was given and the length of its body") {
+  std::promise<std::string> seen;
+  ScriptedServer server([&](Peer& peer) {
+    seen.set_value(peer.read_request());
+    peer.send(answer_with(""));
+  });
+  Here here(server);
+  REQUIRE(here.send({.method = "PUT", .target = "/a?b=c", .headers = {{"X-A", "1"}}, .body = "{}"}));
+  CHECK(seen.get_future().get() == "PUT /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(server.port()) + "\r\nX-A: 1\r\nContent-Length: 2\r\n\r\n{}");
+}
+
+TEST_CASE("requests at the same time take a connection each, and at most so many are kept") {
+  ScriptedServer server(serve);
+  Here here(server, {.kept = 2});
+  std::vector<http::AsyncClient::PendingPtr> pending;
+  int answers = 0;
+  for (int i = 0; i < 5; ++i) pending.push_back(here.client.send({.target = "/", .timeout = 60s}, [&](const Answer& answer) { answers += answer.has_value(); }));
+  REQUIRE(here.until([&] { return answers == 5; }));
+  CHECK(here.client.connections_opened() == 5);
+  pending.clear();
+  for (int i = 0; i < 3; ++i) pending.push_back(here.client.send({.target = "/", .timeout = 60s}, [&](const Answer& answer) { answers += answer.has_value(); }));
+  REQUIRE(here.until([&] { return answers == 8; }));
+  CHECK(here.client.connections_opened() == 6);
+}
+
+TEST_CASE("beyond the bound of connections requests wait, and beyond that of waiting ones they fail") {
+  ScriptedServer server(serve);
+  Here here(server, {.kept = 1, .open = 1, .waiting = 2});
+  std::vector<http::AsyncClient::PendingPtr> pending;
+  std::vector<std::string> said;
+  for (int i = 0; i < 4; ++i)
+    pending.push_back(here.client.send({.target = "/", .timeout = 60s}, [&](Answer answer) { said.push_back(answer ? answer->body : answer.error().message()); }));
+  REQUIRE(here.until([&] { return said.size() == 4; }));
+  CHECK(contains(said[0], "too many requests wait for a connection"));
+  CHECK(std::vector(said.begin() + 1, said.end()) == std::vector<std::string>{"1.1", "1.2", "1.3"});
+}
+
+TEST_CASE("a kept connection that the server closes is forgotten") {
+  std::atomic<int> closed = 0;
+  ScriptedServer server([&](Peer& peer) {
+    peer.read_request();
+    peer.send(answer_with("bye"));
+    peer.close();
+    ++closed;
+  });
+  Here here(server);
+  CHECK(here.said({.target = "/"}) == "bye");
+  REQUIRE(here.until([&] { return closed == 1; }));
+  CHECK(here.said({.method = "POST", .target = "/"}) == "bye");
+  CHECK(here.client.connections_opened() == 2);
+}
+
+TEST_CASE("a connection without requests is closed after its time") {
+  std::atomic<bool> closed = false;
+  ScriptedServer server([&](Peer& peer) {
+    peer.read_request();
+    peer.send(answer_with("x"));
+    closed = peer.read_request().empty();
+  });
+  Here here(server, {.idle = 1ms});
+  CHECK(here.said({.target = "/"}) == "x");
+  CHECK(here.until([&] { return closed.load(); }));
+}
+
+TEST_CASE("a connection is not kept when the server says so or sends more than the answer") {
+  for (const std::string& answer : {answer_with("x", "Connection: close\r\n"), answer_with("x") + "more"}) {
+    ScriptedServer server([&](Peer& peer) {
+      while (!peer.read_request().empty()) peer.send(answer);
+    });
+    Here here(server);
+    CHECK(here.said({.target = "/"}) == "x");
+    CHECK(here.said({.target = "/"}) == "x");
+    CHECK(here.client.connections_opened() == 2);
+  }
+}
+
+TEST_CASE("a request on a kept connection that dies before a byte of the answer is sent once more if that is safe") {
+  ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.send(answer_with("first"));
+    peer.read_request();
+    if (peer.number == 1) return;  // the second request is swallowed
+    peer.send(answer_with("second"));
+  });
+  SUBCASE("a GET is") {
+    Here here(server);
+    CHECK(here.said({.target = "/"}) == "first");
+    CHECK(here.said({.target = "/"}) == "first");
+    CHECK(here.client.requests_sent() == 3);
+  }
+  SUBCASE("a POST is not: it may have been done") {
+    Here here(server);
+    CHECK(here.said({.target = "/"}) == "first");
+    const std::string why = here.said({.method = "POST", .target = "/"});
+    CHECK_MESSAGE(contains(why, "no answer"), why);
+    CHECK(here.client.requests_sent() == 2);
+  }
+}
+
+TEST_CASE("a request is sent once more only once, and not at all on a connection of its own") {
+  ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    if (peer.number == 1) peer.send(answer_with("x"));
+    if (peer.number == 1) peer.read_request();
+  });
+  Here here(server);
+  CHECK(here.said({.target = "/"}) == "x");
+  CHECK(contains(here.said({.target = "/"}), "no answer"));
+  CHECK(here.client.requests_sent() == 3);
+  CHECK(contains(here.said({.target = "/"}), "no answer"));
+  CHECK(here.client.requests_sent() == 4);
+}
+
+TEST_CASE("an answer that comes before all of the request was taken counts") {
+  ScriptedServer server([](Peer& peer) {
+    peer.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+    peer.wait_for_close();
+  });
+  Here here(server);
+  const Answer answer = here.send({.method = "PUT", .target = "/", .body = std::string(32 << 20, 'x')});
+  REQUIRE_MESSAGE(answer, answer.error().message());
+  CHECK(answer->status == 413);
+}
+
+TEST_CASE("a large request is sent whole") {
+  std::atomic<std::size_t> size = 0;
+  ScriptedServer server([&](Peer& peer) {
+    size = peer.read_request().size();
+    peer.send(answer_with("x"));
+  });
+  Here here(server);
+  CHECK(here.said({.method = "PUT", .target = "/", .body = std::string(32 << 20, 'x')}) == "x");
+  CHECK(size > 32u << 20);
+}
+
+TEST_CASE("a server that accepts and says nothing, or goes on and on, is given up at the timeout") {
+  ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    if (peer.number == 2) peer.send(kChunked);
+    while (peer.number == 2 && peer.send(chunk("x"))) {
+    }
+    peer.wait_for_close();
+  });
+  Here here(server);
+  for (int i = 0; i < 2; ++i) {
+    const Answer answer = here.send({.target = "/", .timeout = 30ms});
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().is(std::errc::timed_out));
+    CHECK(contains(answer.error().message(), "no answer within 30 ms"));
+  }
+}
+
+TEST_CASE("when a kept connection does not answer in time, the others are not trusted either") {
+  ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.send(answer_with("x"));
+    if (peer.number <= 2) peer.wait_for_close();  // alive, and deaf
+    peer.read_request();
+    peer.send(answer_with("y"));
+  });
+  Here here(server);
+  std::vector<http::AsyncClient::PendingPtr> pending;
+  int answers = 0;
+  for (int i = 0; i < 2; ++i) pending.push_back(here.client.send({.target = "/", .timeout = 60s}, [&](const Answer& answer) { answers += answer.has_value(); }));
+  REQUIRE(here.until([&] { return answers == 2; }));
+  CHECK_FALSE(here.send({.target = "/", .timeout = 30ms}));
+  CHECK(here.said({.target = "/"}) == "x");
+  CHECK(here.client.connections_opened() == 3);
+}
+
+TEST_CASE("nobody listens: the error says so") {
+  ScriptedServer server(serve);
+  Here here(server);
+  const int port = server.port();
+  http::AsyncClient nobody(here.loop, here.workers, {.host = "127.0.0.1", .port = 1});
+  std::optional<Answer> answer;
+  const auto pending = nobody.send({.target = "/", .timeout = 60s}, [&](Answer a) { answer = std::move(a); });
+  REQUIRE(here.until([&] { return answer.has_value(); }));
+  CHECK(answer->error().message() == "cannot connect: Connection refused");
+  CHECK(port != 1);
+}
+
+TEST_CASE("a name is looked up on a worker, and one that there is not is told") {
+  ScriptedServer server(serve);
+  Here here(server, {}, "localhost");
+  CHECK(here.said({.target = "/"}) == "1.1");
+  Here nowhere(server, {}, "no-such-host.invalid");
+  CHECK(contains(nowhere.said({.target = "/"}), "cannot connect: cannot look up 'no-such-host.invalid': "));
+}
+
+TEST_CASE("a server at an IPv6 address is reached") {
+  if (!http::open_tcp_listener("[::1]:0")) {
+    MESSAGE("no IPv6 here");
+    return;
+  }
+  ScriptedServer server(serve, "[::1]");
+  Here here(server, {}, "::1");
+  CHECK(here.said({.target = "/"}) == "1.1");
+}
+
+TEST_CASE("headers, bodies, chunks and interim answers without an end are refused") {
+  const auto said = [](const std::string& begin, const std::string& again) {
+    ScriptedServer server([&](Peer& peer) {
+      peer.read_request();
+      peer.send(begin);
+      while (!again.empty() && peer.send(again)) {
+      }
+    });
+    Here here(server);
+    return here.said({.target = "/", .max_body = 100'000});
+  };
+  const std::string much(1000, 'x');
+  CHECK(contains(said("HTTP/1.1 200 OK\r\n", "A: " + much + "\r\n"), "header limit exceeded"));
+  CHECK(contains(said("HTTP/1.1 200 OK\r\nA: ", much), "header limit exceeded"));
+  CHECK(contains(said("HTTP/1.1 200 OK\r\n\r\n", much), "found a body of more than 100000 bytes, expected at most those"));
+  CHECK(contains(said("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n", much), "found a body of more than 100000 bytes"));
+  CHECK(contains(said(kChunked, chunk(much)), "found a body of more than 100000 bytes"));
+  CHECK(contains(said(kChunked + "5;ext=", much), "found a chunk's header of more than"));
+  CHECK(contains(said(kChunked + "0\r\n", "A: " + much + "\r\n"), "found a chunk's header of more than"));
+  CHECK(contains(said("", "HTTP/1.1 100 Continue\r\n\r\n"), "found no answer but interim ones"));
+  CHECK(contains(said("SSH-2.0-x\r\n", ""), "no answer: "));
+  CHECK(said("HTTP/1.1 102 Processing\r\n\r\n" + answer_with("x"), "") == "x");
+}
+
+TEST_CASE("the pieces of a stream come as they come, chunk by chunk") {
+  std::atomic<int> allowed = 0;
+  ScriptedServer server([&](Peer& peer) {
+    peer.read_request();
+    peer.send(kChunked + chunk("one"));
+    allowed.wait(0);
+    peer.send("3\r");
+    peer.send("\ntw");
+    peer.send("o\r\n0\r\n\r\n");
+    peer.wait_for_close();
+  });
+  Here here(server);
+  Streamed stream(here, {.target = "/"});
+  REQUIRE(here.until([&] { return stream.body == "one"; }));
+  CHECK_FALSE(stream.end);
+  allowed = 1;
+  allowed.notify_one();
+  REQUIRE(here.until([&] { return stream.end.has_value(); }));
+  CHECK(stream.body == "onetwo");
+  CHECK(stream.why() == "status 200");
+  CHECK((*stream.end)->body.empty());
+}
+
+TEST_CASE("a stream that is cut in the middle of a chunk is an error, and so is one between two") {
+  for (const std::string& begun : {std::string("5\r\nab"), chunk("ab"), std::string("5")}) {
+    ScriptedServer server([&](Peer& peer) {
+      peer.read_request();
+      peer.send(kChunked + begun);
+    });
+    Here here(server);
+    Streamed stream(here, {.target = "/"});
+    REQUIRE(here.until([&] { return stream.end.has_value(); }));
+    CHECK_MESSAGE(contains(stream.why(), "the answer broke off"), stream.why());
+  }
+}
+
+TEST_CASE("a stream in which nothing comes for its silence is ended; its timeout is over with its header") {
+  ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.send(kChunked + chunk("a"));
+    peer.wait_for_close();
+  });
+  Here here(server);
+  Streamed stream(here, {.target = "/", .timeout = 59s, .silence = 50ms});
+  REQUIRE(here.until([&] { return stream.end.has_value(); }));
+  CHECK(stream.body == "a");
+  CHECK_MESSAGE(contains(stream.why(), "nothing came for 50 ms"), stream.why());
+}
+
+TEST_CASE("a stream that is refused gives the answer and no piece") {
+  ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.send("HTTP/1.1 410 Gone\r\nContent-Length: 4\r\n\r\ngone");
+    peer.wait_for_close();
+  });
+  Here here(server);
+  Streamed stream(here, {.target = "/"});
+  REQUIRE(here.until([&] { return stream.end.has_value(); }));
+  CHECK(stream.why() == "status 410");
+  CHECK((*stream.end)->body == "gone");
+  CHECK(stream.body.empty());
+}
+
+TEST_CASE("a callback may drop its own request, in the middle of a piece too, and hears no more") {
+  ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.send(kChunked + chunk("a") + chunk("b"));
+    peer.wait_for_close();
+  });
+  Here here(server);
+  int pieces = 0, ends = 0;
+  http::AsyncClient::PendingPtr pending;
+  pending = here.client.stream({.target = "/", .timeout = 60s},
+                               [&](std::string_view) -> Result<void> {
+                                 ++pieces;
+                                 pending.reset();
+                                 return {};
+                               },
+                               [&](const Answer&) { ++ends; });
+  REQUIRE(here.until([&] { return pieces > 0; }));
+  ScriptedServer other(serve);
+  Here next(other);
+  bool answered = false;
+  pending = next.client.send({.target = "/", .timeout = 60s}, [&](const Answer&) {
+    pending.reset();
+    answered = true;
+  });
+  REQUIRE(next.until([&] { return answered; }));
+  CHECK(pieces == 1);
+  CHECK(ends == 0);
+}
+
+TEST_CASE("a request that is dropped at any step closes its connection, and nothing is called") {
+  std::atomic<bool> closed = false;
+  ScriptedServer server([&](Peer& peer) {
+    peer.read_request();
+    peer.wait_for_close();
+    closed = true;
+  });
+  Here here(server);
+  int called = 0;
+  (void)here.client.send({.target = "/"}, [&](const Answer&) { ++called; });
+  auto pending = here.client.send({.target = "/"}, [&](const Answer&) { ++called; });
+  REQUIRE(here.until([&] { return here.client.requests_sent() == 1; }));
+  pending.reset();
+  CHECK(here.until([&] { return closed.load(); }));
+  CHECK(called == 0);
+}
+
+TEST_CASE("new TLS options close what is kept, and what is in use is not kept") {
+  std::atomic<int> closed = 0;
+  ScriptedServer server([&](Peer& peer) {
+    serve(peer);
+    ++closed;
+  });
+  Here here(server);
+  CHECK(here.said({.target = "/"}) == "1.1");
+  here.client.renew(std::nullopt);
+  CHECK(here.until([&] { return closed == 1; }));
+  std::optional<Answer> answer;
+  const auto pending = here.client.send({.target = "/", .timeout = 60s}, [&](Answer a) { answer = std::move(a); });
+  here.client.renew(std::nullopt);
+  REQUIRE(here.until([&] { return answer.has_value(); }));
+  CHECK((*answer)->body == "2.1");
+}
