@@ -1,0 +1,100 @@
+{{- define "koordetector.name" -}}
+{{- if .Values.nameOverride -}}
+{{- .Values.nameOverride -}}
+{{- else if contains "koordetector" .Release.Name -}}
+{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-koordetector" .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "koordetector.selector" -}}
+app.kubernetes.io/name: koordetector
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "koordetector.labels" -}}
+{{ include "koordetector.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{- end -}}
+
+{{- define "koordetector.serviceAccount" -}}
+{{- default (include "koordetector.name" .) .Values.serviceAccount.name -}}
+{{- end -}}
+
+{{- define "koordetector.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* What the pod's mounts ask of the agent's configuration; .Values.config goes over it. */ -}}
+{{- define "koordetector.ownConfig" -}}
+listen:
+  socket: /var/lib/koordetector/koordetector.sock
+roots:
+  sys: /host/sys
+  cgroup: /host/sys/fs/cgroup
+  resctrl: /host/sys/fs/resctrl
+  {{- if .Values.kubelet.stateDirectory }}
+  kubelet: /host/kubelet
+  {{- end }}
+featureGates: {{ toYaml .Values.featureGates | nindent 2 }}
+plugins:
+  ownDirectories: [/usr/lib/koordetector/own-plugins]
+  directories: [/usr/lib/koordetector/plugins]
+  settings:
+    advisor-block-latency: {config: {marker: /var/lib/koordetector}}
+    advisor-memory-latency: {config: {marker: /var/lib/koordetector}}
+    advisor-sched-latency: {config: {marker: /var/lib/koordetector}}
+predict:
+  directory: /var/lib/koordetector/predictions
+state:
+  apiserver:
+    sloConfigMap: {{ include "koordetector.sloConfigMap" . | quote }}
+  kubelet:
+    port: {{ .Values.kubelet.port }}
+    {{- if .Values.kubelet.caFile }}
+    caFile: /etc/koordetector-kubelet/ca.crt
+    {{- end }}
+store:
+  path: /var/lib/koordetector/metrics.db
+{{- end -}}
+
+{{- define "koordetector.sloConfigMap" -}}
+{{- if .Values.sloConfigMap.name -}}
+{{- printf "%s/%s" .Values.sloConfigMap.namespace .Values.sloConfigMap.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "koordetector.config" -}}
+{{- toYaml (mergeOverwrite (fromYaml (include "koordetector.ownConfig" .)) (deepCopy .Values.config)) -}}
+{{- end -}}
+
+{{- define "koordetector.fineKubeletAccess" -}}
+{{- if eq .Values.kubelet.access "fine" -}}
+true
+{{- else if and (eq .Values.kubelet.access "auto") (semverCompare ">=1.33.0-0" .Capabilities.KubeVersion.Version) -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{- define "koordetector.recursiveReadOnly" -}}
+{{- if ne .Values.cgroup.recursiveReadOnly "auto" -}}
+{{- .Values.cgroup.recursiveReadOnly -}}
+{{- else if semverCompare ">=1.31.0-0" .Capabilities.KubeVersion.Version -}}
+IfPossible
+{{- end -}}
+{{- end -}}
+
+{{- /* Nothing of another container's: no right, no write, no root file system. */ -}}
+{{- define "koordetector.bareSecurityContext" -}}
+allowPrivilegeEscalation: false
+capabilities:
+  drop: [ALL]
+readOnlyRootFilesystem: true
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the chart makes, for each of its values.
+
+usage: chart_test.py TREE KOORDETECTOR    unittest's output
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from importlib.machinery import SourceFileLoader
+
+import jsonschema
+import yaml
+
+tree, koordetector = (pathlib.Path(argument) for argument in sys.argv[1:3])
+chart = tree / 'packaging/helm/koordetector'
+render = SourceFileLoader('render', str(tree / 'packaging/helm/render')).load_module()
+
+ACME = [{'name': 'acme', 'image': 'registry.example/acme:1'}]
+
+# Settings that between them take every way through the templates.
+VARIATIONS = {
+    'observe': {},
+    'enforce': {'profile': 'enforce'},
+    'unprivileged': {'unprivileged': True},
+    'everything': {
+        'profile': 'enforce', 'nameOverride': 'agent', 'namespace': {'create': True}, 'imagePullSecrets': [{'name': 'pull'}],
+        'image': {'digest': 'sha256:' + 'a' * 64}, 'config': {'log': {'level': 'debug'}, 'report': {'devices': True, 'createNodeMetric': True},
+                                                              'state': {'source': 'apiserver', 'apiserver': {'volumes': True}}},
+        'featureGates': {'AllBeta': True, 'AllAlpha': False}, 'resctrl': True, 'plugins': {'images': ACME},
+        'kubelet': {'port': 10250, 'caFile': '/pki/kubelet.crt', 'serverName': 'nodeName', 'stateDirectory': '/var/lib/kubelet', 'access': 'proxy'},
+        'metrics': {'port': 9000, 'ipv6': True, 'serviceMonitor': {'enabled': True, 'labels': {'team': 'a'}}},
+        'networkPolicy': {'enabled': True, 'from': [{'namespaceSelector': {}}]}, 'affinity': {'nodeAffinity': {}},
+        'serviceAccount': {'annotations': {'a': 'b'}}, 'podAnnotations': {'c': 'd'}, 'podLabels': {'e': 'f'}, 'extraArgs': ['--set=log.format=json'],
+        'extraVolumes': [{'name': 'more', 'emptyDir': {}}], 'extraVolumeMounts': [{'name': 'more', 'mountPath': '/more'}]},
+    'little': {
+        'state': {'hostPath': ''}, 'sloConfigMap': {'name': ''}, 'capabilities': [], 'kubelet': {'access': 'fine', 'serverName': 'kubelet'},
+        'cgroup': {'hierarchies': ['cpu', 'cpu,cpuacct', 'memory'], 'recursiveReadOnly': ''}, 'metrics': {'service': True}, 'tolerations': [],
+        'nodeSelector': {}, 'serviceAccount': {'create': False, 'name': 'other'}, 'rbac': {'create': False}, 'image': {'tag': 'edge'},
+        'config': {'report': {'nodeMetric': False, 'topology': False}}},
+}
+
+
+def values_with(changes):
+    return render.go_template.overwrite(render.values_of([], []), json.loads(json.dumps(changes)))
+
+
+def objects(changes=None, **more):
+    return list(yaml.safe_load_all(render.rendered(values_with(changes or {}), **more)))
+
+
+def the(kind, documents):
+    found = [document for document in documents if document['kind'] == kind]
+    assert len(found) == 1, (kind, len(found))
+    return found[0]
+
+
+def pod_of(documents):
+    return the('DaemonSet', documents)['spec']['template']
+
+
+def rights(documents, kind='ClusterRole'):
+    return {(verb, group, resource) for rule in the(kind, documents)['rules'] for verb in rule['verbs'] for group in rule['apiGroups']
+            for resource in rule['resources']}
+
+
+def leaves(values, above=''):
+    """The values one by one; a map that is empty, or whose keys are the user's or Kubernetes', is one."""
+    for key, value in values.items():
+        path = above + key
+        if isinstance(value, dict) and value and path not in ('resources', 'updateStrategy', 'nodeSelector'):
+            yield from leaves(value, path + '.')
+        else:
+            yield path
+
+
+class Chart(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_committed_manifests_are_what_the_chart_renders(self):
+        for name, text in render.manifests().items():
+            self.assertEqual((tree / 'packaging/manifests' / name).read_text(), text, 'run packaging/helm/render --manifests')
+
+    def test_there_are_no_other_manifests(self):
+        committed = {path.name for path in (tree / 'packaging/manifests').glob('*.yaml')}
+        self.assertEqual(committed, set(render.manifests()))
+
+    def test_the_defaults_and_all_variations_are_as_the_schema_of_values_says(self):
+        schema = json.loads((chart / 'values.schema.json').read_text())
+        jsonschema.Draft7Validator.check_schema(schema)
+        for changes in VARIATIONS.values():
+            jsonschema.validate(values_with(changes), schema)
+
+    def test_patterns_of_the_schema_are_such_as_go_knows(self):
+        self.assertNotIn('(?', (chart / 'values.schema.json').read_text())
+
+    def test_the_schema_of_values_refuses_what_is_misspelt_or_of_another_type(self):
+        schema = json.loads((chart / 'values.schema.json').read_text())
+        for wrong in ({'profil': 'observe'}, {'profile': 'enforcing'}, {'capabilities': ['CAP_BPF']}, {'metrics': {'port': '9316'}},
+                      {'image': {'digest': 'latest'}}, {'plugins': {'images': [{'name': 'A', 'image': 'a'}]}}, {'kubelet': {'acces': 'fine'}}):
+            with self.assertRaises(jsonschema.ValidationError, msg=wrong):
+                jsonschema.validate(values_with(wrong), schema)
+
+    def test_each_value_stands_in_the_table_of_the_readme_and_nothing_else_does(self):
+        documented = re.findall(r'^\| `([\w.]+)` \|', (chart / 'README.md').read_text().split('## Values')[1], re.M)
+        self.assertEqual(documented, list(dict.fromkeys(documented)))
+        self.assertEqual(set(documented), set(leaves(render.values_of([], []))))
+
+    def test_the_agent_takes_every_configuration_that_the_chart_makes(self):
+        for name, changes in VARIATIONS.items():
+            text = the('ConfigMap', objects(changes))['data']['koordetector.yaml']
+            with tempfile.TemporaryDirectory() as folder:
+                for plugins in ('own-plugins', 'plugins'):
+                    pathlib.Path(folder, plugins).mkdir()
+                file = pathlib.Path(folder, 'koordetector.yaml')
+                file.write_text(text.replace('/usr/lib/koordetector', folder))
+                checked = subprocess.run([koordetector, 'check-config', file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.assertEqual(checked.returncode, 0, f'{name}: {checked.stdout}')
+
+    def test_the_users_configuration_goes_over_that_of_the_chart_key_by_key(self):
+        text = the('ConfigMap', objects({'config': {'store': {'retention': '1h'}, 'log': {'level': 'debug'}}}))['data']['koordetector.yaml']
+        config = yaml.safe_load(text)
+        self.assertEqual(config['store'], {'path': '/var/lib/koordetector/metrics.db', 'retention': '1h'})
+        self.assertEqual(config['log'], {'level': 'debug'})
+
+    def test_another_configuration_makes_new_pods(self):
+        annotation = 'koordetector/config'
+        self.assertNotEqual(pod_of(objects())['metadata']['annotations'][annotation],
+                            pod_of(objects({'config': {'log': {'level': 'debug'}}}))['metadata']['annotations'][annotation])
+
+    def test_version_and_name_are_those_of_the_project(self):
+        version = re.search(r"version : '([^']+)'", (tree / 'meson.build').read_text())[1]
+        self.assertEqual(yaml.safe_load((chart / 'Chart.yaml').read_text())['appVersion'], version)
+        self.assertEqual(pod_of(objects())['spec']['containers'][0]['image'], f'koordetector:{version}')
+
+
+class Rights(unittest.TestCase):
+    OBSERVING = {(verb, group, resource) for verb in ('get', 'list', 'watch') for group, resource in (
+        ('', 'nodes'), ('slo.koordinator.sh', 'nodeslos'), ('slo.koordinator.sh', 'nodemetrics'),
+        ('topology.node.k8s.io', 'noderesourcetopologies'), ('scheduling.koordinator.sh', 'devices'))} | {
+        ('get', '', 'nodes/pods'), ('get', '', 'nodes/configz'), ('get', '', 'nodes/stats'),
+        ('patch', 'slo.koordinator.sh', 'nodemetrics/status'), ('update', 'slo.koordinator.sh', 'nodemetrics/status'),
+        *((verb, 'topology.node.k8s.io', 'noderesourcetopologies') for verb in ('create', 'patch', 'update'))}
+
+    def test_observing_needs_these_and_no_others(self):
+        self.assertEqual(rights(objects()), self.OBSERVING)
+
+    def test_enforcing_needs_evictions_and_events_besides(self):
+        self.assertEqual(rights(objects({'profile': 'enforce'})) - self.OBSERVING, {
+            ('create', '', 'pods/eviction'), *((verb, group, 'events') for verb in ('create', 'patch') for group in ('', 'events.k8s.io'))})
+
+    def test_a_kubelet_before_1_33_is_asked_by_the_right_to_its_proxy(self):
+        fine = {right for right in self.OBSERVING if right[2] in ('nodes/pods', 'nodes/configz', 'nodes/stats')}
+        self.assertEqual(rights(objects(kube_version='1.32.9')), self.OBSERVING - fine | {('get', '', 'nodes/proxy')})
+        self.assertEqual(rights(objects(kube_version='1.33.0')), self.OBSERVING)
+
+    def test_rights_follow_what_the_agent_is_told_to_do(self):
+        silent = rights(objects({'config': {'report': {'nodeMetric': False, 'topology': False}}}))
+        self.assertEqual({verb for verb, _, _ in silent}, {'get', 'list', 'watch'})
+        more = rights(objects({'config': {'report': {'devices': True, 'createNodeMetric': True}, 'state': {'apiserver': {'volumes': True}}}}))
+        self.assertEqual(more - self.OBSERVING, {
+            ('create', 'slo.koordinator.sh', 'nodemetrics'), *((verb, '', 'persistentvolumeclaims') for verb in ('get', 'list', 'watch')),
+            *((verb, 'scheduling.koordinator.sh', 'devices') for verb in ('create', 'patch', 'update'))})
+        pods = rights(objects({'config': {'state': {'source': 'apiserver'}}})) - self.OBSERVING
+        self.assertEqual(pods, {(verb, '', 'pods') for verb in ('get', 'list', 'watch')})
+
+    def test_nothing_lets_it_read_secrets_or_all_of_anything(self):
+        for changes in VARIATIONS.values():
+            for document in objects(changes):
+                if document['kind'] in ('ClusterRole', 'Role'):
+                    for rule in document['rules']:
+                        self.assertFalse({'*', 'secrets'} & {*rule['resources'], *rule['verbs'], *rule['apiGroups']})
+
+    def test_of_config_maps_one_is_read_in_one_namespace(self):
+        role = the('Role', objects())
+        self.assertEqual(role['metadata']['namespace'], 'koordinator-system')
+        self.assertEqual(role['rules'], [{'apiGroups': [''], 'resources': ['configmaps'], 'resourceNames': ['slo-controller-config'],
+                                          'verbs': ['get', 'list', 'watch']}])
+        self.assertNotIn('Role', [document['kind'] for document in objects({'sloConfigMap': {'name': ''}})])
+
+    def test_the_token_is_only_in_the_agents_own_container(self):
+        pod = pod_of(objects({'plugins': {'images': ACME}}))['spec']
+        self.assertFalse(pod['automountServiceAccountToken'])
+        for container in pod['initContainers']:
+            self.assertNotIn('token', [mount['name'] for mount in container['volumeMounts']])
+        self.assertIn('token', [mount['name'] for mount in pod['containers'][0]['volumeMounts']])
+
+
+class Pod(unittest.TestCase):
+    def test_no_container_of_it_can_get_more_rights_than_it_has(self):
+        for name, changes in VARIATIONS.items():
+            pod = pod_of(objects(changes))['spec']
+            self.assertNotIn('hostNetwork', pod)
+            self.assertNotIn('hostIPC', pod)
+            for container in pod['containers'] + pod.get('initContainers', []):
+                context = container['securityContext']
+                self.assertFalse(context.get('privileged'), name)
+                self.assertIs(context['allowPrivilegeEscalation'], False)
+                self.assertIs(context['readOnlyRootFilesystem'], True)
+                self.assertEqual(context['capabilities']['drop'], ['ALL'])
+                self.assertEqual(context['seccompProfile'], {'type': 'RuntimeDefault'})
+
+    def test_observing_it_mounts_nothing_writable_but_its_state(self):
+        for name in ('observe', 'unprivileged', 'little'):
+            mounts = pod_of(objects(VARIATIONS[name]))['spec']['containers'][0]['volumeMounts']
+            self.assertEqual([mount['name'] for mount in mounts if not mount.get('readOnly')], ['state'])
+
+    def test_enforcing_it_mounts_cgroups_writable_and_nothing_else_changes_in_the_pod(self):
+        observing, enforcing = (pod_of(objects({'profile': profile})) for profile in ('observe', 'enforce'))
+        mounts = enforcing['spec']['containers'][0]['volumeMounts']
+        cgroup = next(mount for mount in mounts if mount['name'] == 'cgroup')
+        self.assertEqual(cgroup, {'name': 'cgroup', 'mountPath': '/host/sys/fs/cgroup', 'readOnly': False})
+        cgroup |= {'readOnly': True, 'recursiveReadOnly': 'IfPossible'}
+        self.assertEqual(enforcing, observing)
+
+    def test_mounts_below_are_read_only_where_the_cluster_knows_how(self):
+        def cgroup(version):
+            mounts = pod_of(objects(kube_version=version))['spec']['containers'][0]['volumeMounts']
+            return next(mount for mount in mounts if mount['name'] == 'cgroup').get('recursiveReadOnly')
+        self.assertEqual([cgroup('1.30.14'), cgroup('1.31.0')], [None, 'IfPossible'])
+
+    def test_hierarchies_of_cgroup_v1_are_mounted_one_by_one_when_they_are_named(self):
+        pod = pod_of(objects({'cgroup': {'hierarchies': ['cpu,cpuacct', 'memory']}}))['spec']
+        mounts = {mount['mountPath']: mount['name'] for mount in pod['containers'][0]['volumeMounts'] if mount['name'].startswith('cgroup')}
+        self.assertEqual(mounts, {'/host/sys/fs/cgroup/cpu,cpuacct': 'cgroup-cpu-cpuacct', '/host/sys/fs/cgroup/memory': 'cgroup-memory'})
+
+    def test_unprivileged_it_is_not_root_and_has_no_capability(self):
+        pod = pod_of(objects({'unprivileged': True}))['spec']
+        context = pod['containers'][0]['securityContext']
+        self.assertTrue(context['runAsNonRoot'])
+        self.assertNotIn('add', context['capabilities'])
+        self.assertIn('emptyDir', next(volume for volume in pod['volumes'] if volume['name'] == 'state'))
+
+    def test_enforcing_without_rights_is_refused_with_a_word_why(self):
+        with self.assertRaisesRegex(render.go_template.TemplateError, 'unprivileged: only with profile observe'):
+            objects({'unprivileged': True, 'profile': 'enforce'})
+
+    def test_all_that_it_mounts_is_there_once_and_names_are_what_kubernetes_takes(self):
+        for name, changes in VARIATIONS.items():
+            documents = objects(changes)
+            pod = pod_of(documents)['spec']
+            volumes = [volume['name'] for volume in pod['volumes']]
+            self.assertEqual(len(volumes), len(set(volumes)), name)
+            used = {mount['name'] for container in pod['containers'] + pod.get('initContainers', []) for mount in container['volumeMounts']}
+            self.assertEqual(used, set(volumes), name)
+            for text in volumes + [document['metadata']['name'] for document in documents]:
+                self.assertRegex(text, r'^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')
+
+    def test_selectors_find_its_pods(self):
+        for changes in VARIATIONS.values():
+            documents = objects(changes)
+            labels = pod_of(documents)['metadata']['labels']
+            for document in documents:
+                spec = document.get('spec', {})
+                selector = {'DaemonSet': lambda: spec['selector']['matchLabels'], 'Service': lambda: spec['selector'],
+                            'NetworkPolicy': lambda: spec['podSelector']['matchLabels']}.get(document['kind'])
+                if selector:
+                    self.assertLessEqual(selector().items(), labels.items())
+
+    def test_probes_and_scrapes_go_to_the_port_that_the_agent_listens_on(self):
+        documents = objects({'metrics': {'port': 9000, 'serviceMonitor': {'enabled': True}}, 'networkPolicy': {'enabled': True}})
+        agent = pod_of(documents)['spec']['containers'][0]
+        self.assertIn('--set=listen.metrics=$(POD_IP):9000', agent['args'])
+        self.assertEqual(agent['ports'], [{'name': 'metrics', 'containerPort': 9000}])
+        self.assertEqual([agent[probe]['httpGet'] for probe in ('livenessProbe', 'readinessProbe')],
+                         [{'path': '/healthz', 'port': 'metrics'}, {'path': '/readyz', 'port': 'metrics'}])
+        self.assertEqual(the('Service', documents)['spec']['ports'], [{'name': 'metrics', 'port': 9000, 'targetPort': 'metrics'}])
+        self.assertEqual(the('ServiceMonitor', documents)['spec']['endpoints'][0]['port'], 'metrics')
+        self.assertEqual(the('NetworkPolicy', documents)['spec']['ingress'], [{'ports': [{'port': 9000}]}])
+
+    def test_there_is_nothing_to_scrape_by_unless_it_is_asked_for(self):
+        kinds = {document['kind'] for document in objects()}
+        self.assertFalse({'Service', 'ServiceMonitor', 'NetworkPolicy'} & kinds)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
