@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The image as packaging/image makes it, in the pods that the chart describes.
+
+usage: image_test.py TREE BUILD PLUGIN    unittest's output; exit status 77 where containers cannot be run
+"""
+import ctypes
+import errno
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import unittest
+
+import pod
+import yaml
+
+tree, build, hello = (pathlib.Path(argument) for argument in sys.argv[1:4])
+LIMIT = 120  # seconds until something that must come has come
+
+# Of linux/capability.h.
+CAPABILITIES = {'PERFMON': 38, 'BPF': 39}
+
+# What every container has of its runtime, and may write to: its own kernel file systems, no file of the node's.
+OF_THE_RUNTIME = {'/proc', '/dev', '/dev/pts', '/dev/shm', '/dev/mqueue', '/proc/keys', '/proc/timer_list', '/proc/kcore', '/proc/latency_stats',
+                  '/proc/sched_debug', '/proc/timer_stats', '/sys/fs/cgroup'}
+
+
+def rendered(*settings):
+    text = subprocess.run([sys.executable, tree / 'packaging/helm/render', *[word for setting in settings for word in ('--set', setting)]], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    return list(yaml.safe_load_all(text))
+
+
+def capabilities_of(names):
+    return sum(1 << CAPABILITIES[name] for name in names)
+
+
+def status_of(pid):
+    lines = pathlib.Path(f'/proc/{pid}/status').read_text().splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(':') for line in lines)}
+
+
+def writable_mounts(pid):
+    found = set()
+    for line in pathlib.Path(f'/proc/{pid}/mountinfo').read_text().splitlines():
+        fields = line.split()
+        if 'rw' in fields[5].split(','):
+            found.add(fields[4])
+    return found
+
+
+def in_mount_namespace(pid, path):
+    """Opens `path` for writing as the container sees it, with all rights that the test has: 0 or an errno."""
+    child = os.fork()
+    if child == 0:
+        space = os.open(f'/proc/{pid}/ns/mnt', os.O_RDONLY)
+        if ctypes.CDLL(None, use_errno=True).setns(space, 0) != 0:
+            os._exit(255)
+        try:
+            os.close(os.open(path, os.O_WRONLY | (0 if os.path.exists(path) else os.O_CREAT)))
+        except OSError as error:
+            os._exit(error.errno)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def until(wanted, seen):
+    """Calls `seen` until `wanted` holds of what it gives, for LIMIT seconds; gives the last."""
+    end = time.monotonic() + LIMIT
+    while True:
+        value = seen()
+        if wanted(value) or time.monotonic() > end:
+            return value
+        time.sleep(0.2)
+
+
+class Image(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix='koord-test-image-'))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        archive = cls.folder / 'image.tar'
+        pod.run(tree / 'packaging/image', 'archive', build, archive)
+        cls.archive = archive
+        layout = cls.folder / 'layout'
+        with tarfile.open(archive) as tar:
+            tar.extractall(layout)
+        cls.layout = layout
+        index = json.loads((layout / 'index.json').read_text())
+        cls.version = index['manifests'][0]['annotations']['org.opencontainers.image.ref.name']
+        manifest = cls.blob(index['manifests'][0])
+        cls.config = cls.blob(manifest['config'])
+        # By another's program: the archive is what it says it is.
+        pod.run('umoci', 'unpack', '--image', f'{layout}:{cls.version}', cls.folder / 'unpacked')
+        cls.root = cls.folder / 'unpacked/rootfs'
+        cls.images = {f'koordetector:{cls.version}': cls.root}
+
+    @classmethod
+    def blob(cls, descriptor):
+        return json.loads((cls.layout / 'blobs' / descriptor['digest'].replace(':', '/')).read_text())
+
+    def pod(self, *settings, images=None):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        running = pod.Pod(rendered(*settings), self.images | (images or {}), folder, f'koord-test-{os.getpid()}-{folder.name}'[:40])
+        self.enterContext(running)
+        return running
+
+    def started(self, running):
+        """Starts the agent and waits until it is ready, with pods or services of this machine on its page."""
+        pid = running.start(self.config['config'])
+        answer = until(lambda answer: answer[0] == 200, lambda: running.get(running.probe('readinessProbe')))
+        self.assertEqual(answer[0], 200, answer[1] + running.log.read_text())
+        return pid
+
+    def metrics(self, running, wanted):
+        url = running.probe('livenessProbe').replace('/healthz', '/metrics')
+        return until(lambda page: wanted in page, lambda: running.get(url)[1])
+
+    def test_there_is_neither_a_shell_nor_a_package_manager_in_it(self):
+        names = {path.name for path in self.root.rglob('*')}
+        self.assertFalse(names & {'sh', 'bash', 'dash', 'busybox', 'apt', 'apt-get', 'perl', 'python3'})
+
+    def test_each_package_in_it_has_its_record_and_copyright(self):
+        records = self.root / 'var/lib/dpkg/status.d'
+        for record in records.iterdir():
+            self.assertIn(f'Package: {record.name}\n', record.read_text())
+            self.assertTrue((self.root / 'usr/share/doc' / record.name / 'copyright').is_file(), record.name)
+        self.assertLessEqual({'libc6', 'libssl3', 'libsqlite3-0', 'ca-certificates'}, {record.name for record in records.iterdir()})
+
+    def test_nothing_in_it_is_writable_by_others_but_tmp(self):
+        writable = [path for path in self.root.rglob('*') if not path.is_symlink() and path.stat().st_mode & 0o022]
+        self.assertEqual(writable, [self.root / 'tmp'])
+
+    def test_by_itself_it_runs_as_a_user_without_rights(self):
+        self.assertEqual(self.config['config']['User'], '65532:65532')
+
+    def test_the_same_build_gives_the_same_image_to_the_byte(self):
+        again = self.folder / 'again.tar'
+        pod.run(tree / 'packaging/image', 'archive', build, again)
+        self.assertEqual(self.archive.read_bytes(), again.read_bytes())
+
+    def test_the_observing_profile_starts_is_ready_and_measures_with_two_capabilities_and_no_writable_mount(self):
+        running = self.pod()
+        pid = self.started(running)
+        self.assertEqual(running.get(running.probe('livenessProbe'))[0], 200)
+
+        page = self.metrics(running, 'koordetector_node_cpu_usage')
+        self.assertRegex(page, r'koordetector_node_cpu_usage\{node="koord-test-node"[^}]*\} [0-9.]+')
+        self.assertIn('advisor-sched-latency', running.execute('/usr/bin/koordctl', 'plugins'))
+
+        status = status_of(pid)
+        declared = capabilities_of(['BPF', 'PERFMON'])
+        self.assertEqual(int(status['CapBnd'], 16), declared)
+        self.assertEqual(int(status['CapEff'], 16) & ~declared, 0)
+        self.assertEqual(status['NoNewPrivs'], '1')
+        self.assertEqual(writable_mounts(pid) - OF_THE_RUNTIME, {'/var/lib/koordetector'})
+
+        procs = next(pathlib.Path('/sys/fs/cgroup').glob('**/cgroup.procs')).relative_to('/sys/fs/cgroup')
+        for path in ('/file', '/etc/koordetector/file', f'/host/sys/fs/cgroup/{procs}', '/host/sys/kernel/mm/hugepages/file'):
+            self.assertEqual(in_mount_namespace(pid, path), errno.EROFS, path)
+        self.assertEqual(in_mount_namespace(pid, '/var/lib/koordetector/file'), 0)
+        self.assertIn('metrics.db', os.listdir(running.volumes['state']))
+
+    def test_the_observing_profile_ends_in_time_when_it_is_told_to(self):
+        running = self.pod()
+        pid = self.started(running)
+        os.kill(pid, signal.SIGTERM)
+        state = until(lambda state: state == 'stopped', lambda: json.loads(pod.run('runc', 'state', running.name))['status'])
+        self.assertEqual(state, 'stopped', running.log.read_text())
+
+    def test_the_enforcing_profile_adds_a_writable_cgroup_mount_and_nothing_else(self):
+        configs = []
+        for settings in ([], ['profile=enforce']):
+            running = self.pod(*settings)
+            config = json.loads((running.bundle(running.spec['containers'][0], self.config['config']) / 'config.json').read_text())
+            configs.append(json.loads(json.dumps(config).replace(str(running.folder), '').replace(running.name, '')))
+        observing, enforcing = configs
+        at = next(i for i, mount in enumerate(observing['mounts']) if mount['destination'] == '/host/sys/fs/cgroup')
+        self.assertEqual(observing['mounts'].pop(at)['options'], ['rbind', 'rprivate', 'ro', 'rro'])
+        self.assertEqual(enforcing['mounts'].pop(at)['options'], ['rbind', 'rprivate', 'rw'])
+        self.assertEqual(observing, enforcing)
+
+    def test_the_enforcing_profile_can_write_cgroups(self):
+        running = self.pod('profile=enforce')
+        pid = self.started(running)
+        procs = next(pathlib.Path('/sys/fs/cgroup').glob('**/cgroup.procs')).relative_to('/sys/fs/cgroup')
+        self.assertEqual(in_mount_namespace(pid, f'/host/sys/fs/cgroup/{procs}'), 0)
+        self.assertEqual(in_mount_namespace(pid, '/file'), errno.EROFS)
+
+    def test_unprivileged_it_measures_without_root_and_without_capabilities(self):
+        running = self.pod('unprivileged=true')
+        pid = self.started(running)
+        self.assertIn('koordetector_node_cpu_usage', self.metrics(running, 'koordetector_node_cpu_usage'))
+        status = status_of(pid)
+        self.assertEqual(status['Uid'].split(), ['65532'] * 4)
+        self.assertEqual([int(status[kind], 16) for kind in ('CapEff', 'CapPrm', 'CapBnd', 'CapAmb')], [0, 0, 0, 0])
+        self.assertEqual(in_mount_namespace(pid, '/host/sys/fs/cgroup/file'), errno.EROFS)
+        self.assertIn('metrics.db', os.listdir(running.volumes['state']))
+
+    def test_a_plugin_comes_in_an_image_of_somebody_else_in_which_there_is_nothing_besides(self):
+        theirs = self.folder / 'acme'
+        (theirs / 'plugins').mkdir(parents=True)
+        shutil.copy(hello, theirs / 'plugins/hello.so')
+        running = self.pod('plugins.images=[{name: acme, image: "acme:1"}]', 'featureGates={Hello: true}', images={'acme:1': theirs})
+        running.run_init_containers()
+        plugin = pathlib.Path(running.volumes['plugins'], 'hello.so')
+        self.assertEqual(plugin.stat().st_mode & 0o7777, 0o644)
+        self.assertEqual(plugin.parent.stat().st_mode & 0o7777, 0o755)
+        self.started(running)
+        self.assertIn('koordetector_load1', self.metrics(running, 'koordetector_load1'), running.log.read_text())
+
+    def test_two_images_may_not_bring_different_files_of_one_name(self):
+        images = {}
+        for name in ('acme', 'other'):
+            folder = self.folder / f'conflict-{name}'
+            (folder / 'plugins').mkdir(parents=True)
+            (folder / 'plugins/a.so').write_text(name)
+            images[name + ':1'] = folder
+        running = self.pod('plugins.images=[{name: acme, image: "acme:1"}, {name: other, image: "other:1"}]', images=images)
+        with self.assertRaisesRegex(AssertionError, "'/koordetector/plugins/a.so' is there already"):
+            running.run_init_containers()
+
+
+def missing():
+    if os.geteuid() != 0:
+        return 'root'
+    return next((program for program in ('runc', 'umoci', 'ip', 'strip') if not shutil.which(program)), None)
+
+
+if __name__ == '__main__':
+    if what := missing():
+        print(f'SKIPPED: needs {what}')
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)

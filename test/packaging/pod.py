@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pod of a rendered DaemonSet, run by runc: what of a kubelet and a container runtime the tests of the image need.
+
+Everything that says what a container may do comes from the manifest: user, capabilities, no_new_privs, read-only root, mounts and how
+they are mounted, PID namespace, environment, limit of memory. Not from there: seccomp (the runtime's own default), the pod's
+network, which is a namespace with one address, and the node's directory for state, which is one of the test's.
+"""
+import json
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+POD_IP = '10.213.0.2'
+ENVIRONMENT = {'spec.nodeName': 'koord-test-node', 'status.hostIP': '10.213.0.1', 'status.podIP': POD_IP}
+MOST_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+KUBELETS_FILES = {'token': 'not-a-token', 'namespace': 'koordinator-system', 'ca.crt': ''}
+
+
+def run(*command, **more):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def bytes_of(quantity):
+    number, unit = re.fullmatch(r'(\d+)(Mi|Gi)', quantity).groups()
+    return int(number) << {'Mi': 20, 'Gi': 30}[unit]
+
+
+class Pod:
+    """`images`: image name to its unpacked root file system. All that it makes is named `name`, koord-test-…, or lies in `folder`."""
+
+    def __init__(self, manifest, images, folder, name):
+        self.daemon_set = next(d for d in manifest if d['kind'] == 'DaemonSet')
+        self.config_map = next(d for d in manifest if d['kind'] == 'ConfigMap')
+        self.spec = self.daemon_set['spec']['template']['spec']
+        self.images, self.folder, self.name = images, pathlib.Path(folder), name
+        self.running = []
+        self.volumes = {volume['name']: self.volume(volume) for volume in self.spec['volumes']}
+
+    def __enter__(self):
+        run('ip', 'netns', 'add', self.name)
+        run('ip', '-n', self.name, 'link', 'set', 'lo', 'up')
+        run('ip', '-n', self.name, 'address', 'add', POD_IP, 'dev', 'lo')
+        return self
+
+    def __exit__(self, *_):
+        for container in self.running:
+            subprocess.run(['runc', 'delete', '--force', container], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        run('ip', 'netns', 'delete', self.name)
+
+    def volume(self, volume):
+        """Where on this machine it is."""
+        place = self.folder / 'volumes' / volume['name']
+        if 'hostPath' in volume and volume['hostPath']['type'] == 'Directory':
+            return volume['hostPath']['path']
+        place.mkdir(parents=True)
+        if 'configMap' in volume:
+            for name, text in self.config_map['data'].items():
+                (place / name).write_text(text)
+        elif 'projected' in volume:
+            for name, text in KUBELETS_FILES.items():
+                (place / name).write_text(text)
+        elif 'emptyDir' in volume:  # as a kubelet makes them
+            place.chmod(0o777)
+            if group := self.spec.get('securityContext', {}).get('fsGroup'):
+                os.chown(place, 0, group)
+        return str(place)
+
+    def mount(self, mount):
+        options = ['rbind', 'rprivate', 'ro' if mount.get('readOnly') else 'rw']
+        if mount.get('recursiveReadOnly') in ('IfPossible', 'Enabled'):
+            options.append('rro')
+        return {'destination': mount['mountPath'], 'type': 'bind', 'source': self.volumes[mount['name']], 'options': options}
+
+    def arguments(self, container, image_config, environment):
+        words = (container.get('command') or image_config['Entrypoint']) + container.get('args', [])
+        return [re.sub(r'\$\((\w+)\)', lambda match: environment[match[1]], word) for word in words]
+
+    def bundle(self, container, image_config=None):
+        """The folder with runc's config.json of this container."""
+        root = self.images[container['image']]
+        context = container['securityContext']
+        folder = self.folder / container['name']
+        folder.mkdir()
+        run('runc', 'spec', '--bundle', folder)
+        config = json.loads((folder / 'config.json').read_text())
+        environment = {entry['name']: ENVIRONMENT[entry['valueFrom']['fieldRef']['fieldPath']] for entry in container.get('env', [])}
+        capabilities = ['CAP_' + name for name in context['capabilities'].get('add', [])]
+        assert context['capabilities']['drop'] == ['ALL'] and not context.get('privileged')
+        is_root = context['runAsUser'] == 0
+        config['root'] = {'path': str(root), 'readonly': context['readOnlyRootFilesystem']}
+        config['process'] |= {
+            'terminal': False, 'cwd': '/', 'user': {'uid': context['runAsUser'], 'gid': context['runAsGroup']},
+            'args': self.arguments(container, image_config, environment),
+            'env': ['PATH=/usr/bin'] + [f'{name}={value}' for name, value in environment.items()],
+            'noNewPrivileges': not context['allowPrivilegeEscalation'],
+            'capabilities': {'bounding': capabilities} | ({'permitted': capabilities, 'effective': capabilities} if is_root else {}),
+            'rlimits': [{'type': 'RLIMIT_NOFILE', 'hard': MOST_FILES, 'soft': MOST_FILES}]}
+        config['mounts'] += [self.mount(mount) for mount in container.get('volumeMounts', [])]
+        config['linux']['namespaces'] = [
+            space | ({'path': '/run/netns/' + self.name} if space['type'] == 'network' else {}) for space in config['linux']['namespaces']
+            if not (space['type'] == 'pid' and self.spec.get('hostPID')) and space['type'] != 'cgroup']
+        config['linux']['cgroupsPath'] = '/' + self.name
+        config['linux']['resources']['memory'] = {'limit': bytes_of(container['resources']['limits']['memory'])}
+        (folder / 'config.json').write_text(json.dumps(config))
+        return folder
+
+    def run_init_containers(self):
+        return [run('runc', 'run', '--bundle', self.bundle(container), f"{self.name}-{container['name']}")
+                for container in self.spec.get('initContainers', [])]
+
+    def start(self, image_config):
+        """Starts the one container; its process id."""
+        bundle = self.bundle(self.spec['containers'][0], image_config)
+        pid_file = self.folder / 'pid'
+        self.log = self.folder / 'log'
+        with open(self.log, 'w', encoding='utf-8') as log:
+            started = subprocess.run(['runc', 'run', '--detach', '--bundle', bundle, '--pid-file', pid_file, self.name],
+                                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=60)
+        self.running.append(self.name)
+        if started.returncode != 0:
+            raise AssertionError(f'runc: exit status {started.returncode}\n{self.log.read_text()}')
+        return int(pid_file.read_text())
+
+    def execute(self, *command):
+        return run('runc', 'exec', self.name, *command)
+
+    def probe(self, kind):
+        """The address that the kubelet asks for this probe."""
+        container = self.spec['containers'][0]
+        get = container[kind]['httpGet']
+        port = next(port['containerPort'] for port in container['ports'] if port['name'] == get['port'])
+        return f'http://{POD_IP}:{port}{get["path"]}'
+
+    def get(self, url):
+        """Status and body, asked in the pod's network; 0 without an answer."""
+        code = 'import sys; sys.path.insert(0, sys.argv[1]); import pod; pod.print_answer(sys.argv[2])'
+        here = os.path.dirname(os.path.abspath(__file__))
+        answer = run('ip', 'netns', 'exec', self.name, sys.executable, '-c', code, here, url)
+        status, _, body = answer.partition('\n')
+        return int(status), body
+
+
+def print_answer(url):
+    try:
+        with urllib.request.urlopen(url, timeout=20) as answer:
+            print(answer.status)
+            print(answer.read().decode())
+    except urllib.error.HTTPError as error:
+        print(error.code)
+        print(error.read().decode())
+    except OSError as error:
+        print(0)
+        print(error)
