@@ -127,6 +127,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                 .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout()),
                 .on_change = log_plugin}),
       state_({loop_, workers_, hub_, layout, config_.roots, config_.node_name}, config_.state),
+      prediction_({loop_, workers_, *store_, hub_, *clock_}, config_.predict),
       sources_{services_,
                host_metrics_,
                governor_,
@@ -140,7 +141,8 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                [this](const std::string& id, std::function<void(const Result<void>&)> done) {
                  reload_plugin(id, std::move(done));
                },
-               config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>()},
+               config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>(),
+               prediction_.prediction()},
       public_server_(loop_, workers_, public_routes(sources_)),
       local_server_(loop_, workers_, local_routes(sources_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
@@ -150,7 +152,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
 std::function<void(std::string&)> Agent::koordlet_names() const {
   const double start = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   return [this, start](std::string& text) {
-    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now()});
+    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now(), prediction_.prediction()});
   };
 }
 
@@ -181,6 +183,7 @@ Result<void> Agent::start() {
   export_decisions(host_metrics_, governor_);
   handle_signals();
   state_.start();
+  prediction_.start();
   expiry_ = loop_.every(1s, [this] { workers_.post([this] { governor_.expire(); }); });
   start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
   return listen();
@@ -269,6 +272,7 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 
 void Agent::stop() {
   state_.stop();
+  prediction_.stop();
   expiry_.reset();
   bool plugins_ended = plugins_.stop(kPluginGrace);
   local_server_.stop(kHttpGrace, [this] { public_server_.stop(kHttpGrace, [this] { loop_.stop(); }); });
@@ -282,7 +286,7 @@ void Agent::stop() {
 }
 
 std::vector<ModuleHealth> Agent::health() const {
-  return {config_health(), store_health(), state_.health(), plugin_health()};
+  return {config_health(), store_health(), state_.health(), prediction_.health(), plugin_health()};
 }
 
 ModuleHealth Agent::store_health() const {

@@ -11,6 +11,7 @@
 
 #include "core/agentd/api.hpp"
 #include "core/agentd/command_line.hpp"
+#include "core/agentd/prediction.hpp"
 #include "core/agentd/state_feeder.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
@@ -75,6 +76,7 @@ class Agent {
   child::SnapshotImages images_;
   host::PluginManager plugins_;
   StateFeeder state_;
+  PredictionModule prediction_;
   std::unique_ptr<event::Timer> expiry_;  // of what strategies wish
 
   mutable std::mutex mutex_;  // of what follows

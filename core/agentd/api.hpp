@@ -11,6 +11,8 @@
 //   GET /api/v1/plugins, /features, /capabilities
 //   POST /api/v1/plugins/{id}/reload   takes the plugin's file again; answers when that is done, 409 when it was not
 //   GET /api/v1/events              what was seen or done, by plugins and the host, the oldest first
+//   GET /api/v1/predictions         what was learnt of pods, priority classes, system and node, what could be lent, and how
+//                                   far predictions were right
 //   GET /api/v1/decisions           what strategies wished and what became of it, the oldest first
 //
 // Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
@@ -28,6 +30,7 @@
 #include "core/http/routes.hpp"
 #include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
+#include "core/predict/prediction.hpp"
 
 namespace koord::agentd {
 
@@ -44,6 +47,7 @@ struct ApiSources {
   std::function<void(const std::string& id, std::function<void(const Result<void>&)> done)> reload_plugin;
   // Appends the families that koordlet would have; empty: nobody wants them.
   std::function<void(std::string& text)> koordlet_names = {};
+  const predict::Prediction* prediction = nullptr;  // null: switched off
 };
 
 // For the TCP listener: metrics and probes.
@@ -61,6 +65,7 @@ void post_reload(const ApiSources& sources, const http::Request& request, const 
 http::Response get_features(const ApiSources& sources, const http::Request& request);
 http::Response get_capabilities(const ApiSources& sources, const http::Request& request);
 http::Response get_events(const ApiSources& sources, const http::Request& request);
+http::Response get_predictions(const ApiSources& sources, const http::Request& request);
 http::Response get_decisions(const ApiSources& sources, const http::Request& request);
 
 }  // namespace koord::agentd

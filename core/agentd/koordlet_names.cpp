@@ -184,6 +184,43 @@ void add_state(Page& page, const state::Snapshot& state) {
   }
 }
 
+std::string_view predictor_name(predict::Predictor predictor) {
+  switch (predictor) {
+    case predict::Predictor::pod:
+      return "podReclaimablePredictor";
+    case predict::Predictor::priority:
+      return "priorityReclaimablePredictor";
+    case predict::Predictor::minimum:
+      break;
+  }
+  return "minPredictor";
+}
+
+double cores(const predict::Amounts& amounts) { return static_cast<double>(amounts.cpu_milli) / 1000; }
+
+void add_prediction(Page& page, const predict::Prediction& prediction) {
+  constexpr Family kReclaimable{"node_predicted_resource_reclaimable", "Cores or bytes that production has asked for and is not expected to use."};
+  constexpr Family kPeak{"node_predicted_resource_peak", "Cores or bytes that production is expected to use at its peak."};
+  constexpr Family kOfClass{"node_priority_resource_reclaimable", "Cores or bytes of production that could be lent; 0 when that is not known."};
+  constexpr Family kKnown{"node_resource_priority_reclaimable_status", "0: what could be lent is known, 1: it is not."};
+  const auto reported = prediction.prod();
+  const predict::Amounts lent = reported ? reported->reclaimable : predict::Amounts();
+  page.add(kOfClass, {{"priority", "koord-prod"}, {"resource", "cpu"}, {"unit", "core"}}, cores(lent));
+  page.add(kOfClass, {{"priority", "koord-prod"}, {"resource", "memory"}, {"unit", "byte"}}, static_cast<double>(lent.memory_bytes));
+  page.add(kKnown, {{"priority", "koord-prod"}}, reported ? 0 : 1);
+  for (predict::Predictor predictor : predict::kPredictors) {
+    auto prod = prediction.prod(predictor);
+    if (!prod) continue;
+    const std::string name(predictor_name(predictor));
+    const Labels cpu{{"predictor", name}, {"resource", "cpu"}, {"unit", "core"}};
+    const Labels memory{{"predictor", name}, {"resource", "memory"}, {"unit", "byte"}};
+    for (const auto& [family, amounts] : {std::pair{kReclaimable, prod->reclaimable}, std::pair{kPeak, prod->peak}}) {
+      page.add(family, cpu, cores(amounts));
+      page.add(family, memory, static_cast<double>(amounts.memory_bytes));
+    }
+  }
+}
+
 }  // namespace
 
 void write_koordlet_names(std::string& out, const KoordletSources& sources) {
@@ -191,6 +228,7 @@ void write_koordlet_names(std::string& out, const KoordletSources& sources) {
   page.add({"start_time", "When the agent began, in Unix seconds."}, {}, sources.start_seconds);
   add_registry(page, sources);
   add_state(page, sources.state);
+  if (sources.prediction != nullptr) add_prediction(page, *sources.prediction);
   page.write(out);
 }
 

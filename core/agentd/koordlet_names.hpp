@@ -8,6 +8,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/metric/registry.hpp"
+#include "core/predict/prediction.hpp"
 #include "core/state/snapshot.hpp"
 
 namespace koord::agentd {
@@ -18,6 +19,7 @@ struct KoordletSources {
   std::string_view node;
   double start_seconds;  // of this process, Unix time
   Time now;
+  const predict::Prediction* prediction = nullptr;  // null: switched off
 };
 
 // Appends the families that have a value, by name.

@@ -22,6 +22,13 @@ bool same(const config::StateSettings& a, const config::StateSettings& b) {
          a.file.pods == b.file.pods && a.file.node == b.file.node && a.file.node_slo == b.file.node_slo;
 }
 
+bool same(const config::PredictSettings& a, const config::PredictSettings& b) {
+  return a.enabled == b.enabled && a.directory == b.directory && a.cold_start == b.cold_start &&
+         a.safety_margin_percent == b.safety_margin_percent && a.cpu_half_life == b.cpu_half_life &&
+         a.memory_half_life == b.memory_half_life && a.training_period == b.training_period &&
+         a.model_expiry == b.model_expiry && a.checkpoint_period == b.checkpoint_period;
+}
+
 }  // namespace
 
 std::vector<std::string> keys_needing_restart(const config::Config& running, const config::Config& fresh) {
@@ -32,6 +39,7 @@ std::vector<std::string> keys_needing_restart(const config::Config& running, con
   if (running.exporter.koordlet_names != fresh.exporter.koordlet_names) keys.emplace_back("exporter");
   if (!same(running.store, fresh.store)) keys.emplace_back("store");
   if (!same(running.state, fresh.state)) keys.emplace_back("state");
+  if (!same(running.predict, fresh.predict)) keys.emplace_back("predict");
   if (running.workers != fresh.workers) keys.emplace_back("workers");
   if (running.cgroup.kept_files != fresh.cgroup.kept_files) keys.emplace_back("cgroup.keptFiles");
   if (running.plugins.own_directories != fresh.plugins.own_directories) keys.emplace_back("plugins.ownDirectories");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/api.hpp"
+#include "core/agentd/prediction_metrics.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -9,6 +10,8 @@ http::Response get_metrics(const ApiSources& sources) {
   host::SharedServices& services = sources.services;
   services.metrics.write_text(response.body, services.clock.now());
   sources.host_metrics.write_text(response.body);
+  if (sources.prediction != nullptr)
+    write_prediction_metrics(response.body, *sources.prediction, services.hub.current()->node.name);
   if (sources.koordlet_names) sources.koordlet_names(response.body);
   return response;
 }
@@ -54,6 +57,7 @@ http::Routes local_routes(const ApiSources& sources) {
   add(routes, "/api/v1/features", sources, get_features);
   add(routes, "/api/v1/capabilities", sources, get_capabilities);
   add(routes, "/api/v1/events", sources, get_events);
+  add(routes, "/api/v1/predictions", sources, get_predictions);
   add(routes, "/api/v1/decisions", sources, get_decisions);
   return routes;
 }

@@ -66,7 +66,8 @@ void AgentProcess::write_config(std::string_view extra) {
 std::string AgentProcess::log() const { return read_file(folder_ / "log").value_or(""); }
 
 bool AgentProcess::start(const std::vector<std::string>& arguments) {
-  std::vector<std::string> command{built("core/agentd/koordetector"), "--config", config_path()};
+  std::vector<std::string> command{built("core/agentd/koordetector"), "--config", config_path(), "--set",
+                                   "predict.directory=" + folder_ / "predictions"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   process_ = std::make_unique<ChildProcess>(command, folder_ / "log");
   bool ready = eventually([this] { return !process_->running() || status_of("/readyz") == 200; });

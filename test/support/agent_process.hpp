@@ -45,7 +45,7 @@ class AgentProcess {
   std::string log() const;
   ChildProcess& process() { return *process_; }
 
-  // Starts it and waits until /readyz answers; false with the log printed when it does not.
+  // Starts it, with predictions in the folder, and waits until /readyz answers; false with the log printed when it does not.
   bool start(const std::vector<std::string>& arguments = {});
   // SIGTERM; the exit status, or nullopt when it does not end within 5 s.
   std::optional<int> stop();

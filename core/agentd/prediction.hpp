@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prediction in the agent: trains on a strand of the worker pool, each training period, tells of it in /readyz. What is learnt and how stands in core/predict. Functions are [loop thread] unless marked.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "core/agentd/module_health.hpp"
+#include "core/base/clock.hpp"
+#include "core/config/config.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/strand.hpp"
+#include "core/predict/prediction.hpp"
+
+namespace koord::agentd {
+
+class PredictionModule {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    event::WorkerPool& workers;
+    const store::Store& store;
+    const state::Hub& hub;
+    const Clock& clock;
+  };
+
+  // What `parts` refers to outlives it.
+  PredictionModule(const Parts& parts, const config::PredictSettings& settings);
+
+  // Takes what an earlier run learnt, in this thread; then trains from time to time. Nothing when it is switched off.
+  void start();
+  // Ends training and saves what was learnt.
+  void stop();
+
+  // Null: switched off. [any]
+  const predict::Prediction* prediction() const { return prediction_.get(); }
+  // [any]
+  ModuleHealth health() const;
+
+ private:
+  void step();
+  void log_problem();
+
+  Parts parts_;
+  std::unique_ptr<predict::Prediction> prediction_;
+  std::string logged_problem_;  // of the strand
+  std::atomic<bool> stepping_ = false;
+  std::unique_ptr<event::Timer> timer_;
+  std::unique_ptr<event::Strand> strand_;  // last: it ends first, with all that uses the rest
+};
+
+}  // namespace koord::agentd

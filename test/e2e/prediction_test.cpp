@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prediction in the whole agent: what was learnt of a real pod is shown and outlives SIGKILL.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "core/base/file.hpp"
+#include "test/support/agent_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A pod of the test's own that burns a CPU's half, and the lists that tell of it and of its node.
+struct Node {
+  RealCgroup top{"kubelet"}, kubepods{top, "kubepods"}, pod{kubepods, "podu1"}, app{pod, "app"};
+  ChildProcess burner;
+  TemporaryFolder folder;
+
+  Node()
+      : burner([this] {
+          pod.limit_cpu(0.5);
+          app.add_process(::getpid());
+          for (;;) asm volatile("");
+        }) {
+    REQUIRE(koord::write_file_atomically(folder / "pods.yaml", R"(
+items:
+- metadata: {uid: u1, name: web, namespace: shop, labels: {koordinator.sh/priority-class: koord-prod}}
+  status:
+    phase: Running
+    qosClass: Guaranteed
+    containerStatuses: [{name: app, containerID: "containerd://app", state: {running: {}}}]
+  spec:
+    containers:
+    - {name: app, resources: {requests: {cpu: "2", memory: 2Gi}, limits: {cpu: "2", memory: 2Gi}}}
+)"));
+    REQUIRE(koord::write_file_atomically(folder / "node.yaml", R"(
+metadata: {name: test-node}
+status: {allocatable: {cpu: "64", memory: 64Gi}}
+)"));
+  }
+  std::string config() const {
+    return "state: {source: file, file: {pods: " + folder / "pods.yaml" + ", node: " + folder / "node.yaml" +
+           "}}\npredict: {trainingPeriod: 10s, coldStart: 0s}\nexporter: {koordletNames: true}\n";
+  }
+};
+
+std::vector<std::string> advisors() { return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")}; }
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// What the data API says of one subject, up to its percentiles; empty when it knows none.
+std::string known_of(const AgentProcess& agent, const std::string& subject, std::string_view until) {
+  const std::string text = agent.get("/api/v1/predictions");
+  const std::size_t at = text.find("\"subject\":\"" + subject + "\"");
+  return at == std::string::npos ? "" : text.substr(at, text.find(until, at) - at);
+}
+
+}  // namespace
+
+TEST_CASE("what was learnt of a pod is shown, could be lent, and outlives SIGKILL") {
+  Node node;
+  AgentProcess agent(node.config(), advisors());
+  REQUIRE(agent.start());
+  REQUIRE(eventually([&] { return !known_of(agent, "pod/u1", "}").empty() && !known_of(agent, "system", "}").empty(); }, 120s));
+  // The pod uses half a core of two.
+  CHECK(eventually([&] {
+    const auto lent = find_metric(agent.metrics(), "koordetector_predict_prod_reclaimable", {"predictor=\"pod\"", "resource=\"cpu\""});
+    return lent && *lent > 1 && *lent < 2;
+  }, 120s));
+  CHECK(find_metric(agent.metrics(), "koordlet_node_predicted_resource_peak", {"predictor=\"minPredictor\"", "resource=\"memory\""}));
+  CHECK(find_metric(agent.metrics(), "koordlet_node_resource_priority_reclaimable_status") == 0);
+  CHECK(find_metric(agent.metrics(), "koordetector_predict_checkpoint_ok") == 1);
+  const std::string table = agent.ctl({"predict"}).output;
+  for (const char* word : {"SUBJECT", "shop/web", "class/koord-prod", "system", "PREDICTOR", "minimum", "1 pods"}) {
+    CAPTURE(word);
+    CHECK(contains(table, word));
+  }
+  CHECK(contains(agent.ctl({"predict", "-o", "json"}).output, "\"production\":"));
+
+  const std::string before = known_of(agent, "pod/u1", ",\"last\"");
+  agent.kill();
+  REQUIRE(agent.start());
+  CHECK(known_of(agent, "pod/u1", ",\"last\"") == before);  // with the time of its first sample
+  CHECK(contains(agent.ctl({"predict"}).output, "shop/web"));
+}
+
+TEST_CASE("where nothing can be kept it learns in memory, and /readyz says why") {
+  AgentProcess agent("predict: {trainingPeriod: 10s}", advisors());
+  REQUIRE(agent.start({"--set", "predict.directory=" + agent.folder() / "not" + "/there"}));
+  CHECK(eventually([&] { return contains(agent.get("/readyz"), "[+] prediction: degraded, in memory only: cannot make '"); }, 120s));
+  CHECK_FALSE(known_of(agent, "node", "}").empty());
+}
+
+TEST_CASE("switched off, nothing is learnt, and koordctl says so") {
+  AgentProcess agent("predict: {enabled: false}", advisors());
+  REQUIRE(agent.start());
+  CHECK(contains(agent.get("/readyz"), "[+] prediction: off"));
+  CHECK(contains(agent.ctl({"predict"}).output, "prediction is switched off: predict.enabled is false"));
+  CHECK_FALSE(contains(agent.metrics(), "koordetector_predict_"));
+}
