@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/api_source.hpp"
+
+#include <boost/json.hpp>
+#include <utility>
+
+#include "core/state/document.hpp"
+#include "core/state/objects.hpp"
+#include "core/state/slo.hpp"
+
+namespace koord::state {
+namespace {
+
+constexpr std::string_view kSloApi = "/apis/slo.koordinator.sh/v1alpha1/";
+
+std::shared_ptr<const std::string> shared(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
+
+// Of a collection that holds one object at most.
+std::string only_text(const kube::Objects& objects) { return objects.empty() ? "" : objects.begin()->second->text; }
+
+std::string config_map_data(const std::string& text) {
+  const Result<boost::json::value> object = parse_document(text);
+  if (!object) return "";
+  const Field data = Field(*object)["data"];
+  return data.empty() ? "{}" : data.json();
+}
+
+}  // namespace
+
+ApiSource::ApiSource(Parts parts, const Options& options, Handlers handlers)
+    : parts_(std::move(parts)),
+      options_(options),
+      handlers_(std::move(handlers)),
+      intake_(parts_.layout, parts_.hub),
+      strand_(parts_.workers, "api") {
+  const std::string this_node = "metadata.name=" + options_.node;
+  if (options_.node_object)
+    watch("Node", {.path = "/api/v1/nodes", .field_selector = this_node}, kNode, [this](const kube::Objects& o) { return take_node(o); });
+  if (options_.pods)
+    watch("Pod", {.path = "/api/v1/pods", .field_selector = "spec.nodeName=" + options_.node}, kPods,
+          [this](const kube::Objects& o) { return take_pods(o); });
+  if (options_.node_slo)
+    watch("NodeSLO", {.path = std::string(kSloApi) + "nodeslos", .field_selector = this_node}, kNodeSlo,
+          [this](const kube::Objects& o) { return take_node_slo(o); });
+  watch_object("NodeMetric", std::string(kSloApi) + "nodemetrics");
+  watch_object("NodeResourceTopology", "/apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies");
+  watch_object("Device", "/apis/scheduling.koordinator.sh/v1alpha1/devices");
+  if (!options_.slo_config_map.empty()) watch_config_map(options_.slo_config_map);
+  if (options_.volumes)
+    watch("PersistentVolumeClaim", {.path = "/api/v1/persistentvolumeclaims"}, {}, [this](const kube::Objects& o) { return take_volumes(o); },
+          [](const kube::ObjectView& object) {
+            const Result<Claim> claim = parse_claim(object.json);
+            return claim ? claim->volume : std::string();
+          });
+}
+
+ApiSource::~ApiSource() = default;
+
+void ApiSource::end() { watches_.clear(); }
+
+void ApiSource::watch(std::string kind, kube::Collection collection, std::optional<Part> part, Take take, kube::Keep keep) {
+  const std::size_t index = watches_.size();
+  {
+    std::lock_guard lock(mutex_);
+    status_.push_back({std::move(kind), {}, {}});
+  }
+  kube::ListWatchHandlers handlers;
+  handlers.on_objects = [this, index, take = std::move(take)](const kube::Objects& objects, const kube::Difference&) {
+    strand_.post([this, index, take, objects] { set_problem(index, take(objects)); });
+  };
+  handlers.on_health = [this, index](const kube::Health& health) { set_health(index, health); };
+  if (part) {
+    handlers.on_news = [this, part](Time at) {
+      strand_.post([this, part, at] { confirm(*part, at); });
+    };
+  }
+  kube::ListWatchOptions options;
+  options.keep = std::move(keep);
+  options.reflector = options_.reflector;
+  watches_.push_back(std::make_unique<kube::ListWatch>(parts_.loop, parts_.workers, parts_.clock, parts_.client,
+                                                       std::move(collection), std::move(options), std::move(handlers)));
+}
+
+// One that only the agent itself reads, and writes.
+void ApiSource::watch_object(const std::string& kind, const std::string& path) {
+  watch(kind, {.path = path, .field_selector = "metadata.name=" + options_.node}, {}, [this, kind](const kube::Objects& objects) {
+    parts_.hub.publish({.objects = {{kind, shared(only_text(objects))}}});
+    return std::string();
+  });
+}
+
+void ApiSource::watch_config_map(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return;
+  watch("ConfigMap",
+        {.path = "/api/v1/namespaces/" + std::string(name.substr(0, slash)) + "/configmaps",
+         .field_selector = "metadata.name=" + std::string(name.substr(slash + 1))},
+        {}, [this](const kube::Objects& objects) { return take_config_map(objects); });
+}
+
+void ApiSource::request() {
+  strand_.post([this] {
+    if (pods_listed_) take_pods(kube::Objects(pod_objects_));
+  });
+}
+
+std::vector<ApiSource::Status> ApiSource::status() const {
+  std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void ApiSource::set_problem(std::size_t index, std::string problem) {
+  {
+    std::lock_guard lock(mutex_);
+    if (status_[index].problem == problem) return;
+    status_[index].problem = std::move(problem);
+  }
+  if (handlers_.on_status) handlers_.on_status();
+}
+
+void ApiSource::set_health(std::size_t index, const kube::Health& health) {
+  {
+    std::lock_guard lock(mutex_);
+    status_[index].health = health;
+  }
+  if (handlers_.on_status) handlers_.on_status();
+}
+
+void ApiSource::confirm(Part part, Time at) {
+  if (part == kPods) return intake_.confirm(at);
+  parts_.hub.confirm(part, at);
+}
+
+std::string ApiSource::take_node(const kube::Objects& objects) {
+  if (objects.empty()) return "the API server has no Node '" + options_.node + "'";
+  Result<Node> node = parse_node(only_text(objects));
+  if (!node) return node.error().message();
+  parts_.hub.publish({.node = *std::move(node)});
+  return {};
+}
+
+// Without a NodeSLO the defaults hold.
+std::string ApiSource::take_node_slo(const kube::Objects& objects) {
+  const Result<std::string> spec = objects.empty() ? std::string() : parse_node_slo(only_text(objects));
+  if (!spec) return spec.error().message();
+  Result<EffectiveSlo> effective = effective_slo(*spec);
+  if (!effective) return effective.error().message();
+  Update update;
+  update.node_slo = std::move(effective->spec);
+  update.received_slo = shared(*spec);
+  parts_.hub.publish(std::move(update));
+  std::vector<std::string> problems;
+  for (const SloProblem& problem : effective->problems) problems.push_back(text_of(problem));
+  return first_problems(problems);
+}
+
+std::string ApiSource::take_config_map(const kube::Objects& objects) {
+  parts_.hub.publish({.cluster_slo = shared(objects.empty() ? "" : config_map_data(only_text(objects)))});
+  return {};
+}
+
+std::string ApiSource::take_volumes(const kube::Objects& objects) {
+  StringMap volumes;
+  for (const auto& [key, object] : objects) {
+    if (!object->text.empty()) volumes.emplace(key, object->text);
+  }
+  parts_.hub.publish({.volumes = std::move(volumes)});
+  return {};
+}
+
+// Only what differs from before is read again, unless the directories of all have changed.
+std::string ApiSource::take_pods(const kube::Objects& objects) {
+  const cgroup::KubeRoot root = find_kube_root(parts_.layout, parts_.hub.current()->kubelet);
+  if (root != root_) known_pods_.clear();
+  root_ = root;
+  std::erase_if(known_pods_, [&](const auto& entry) { return !objects.contains(entry.first); });
+  PodList list;
+  for (const auto& [key, object] : objects) {
+    auto known = known_pods_.find(key);
+    if (known == known_pods_.end() || known->second.object != object)
+      known = known_pods_.insert_or_assign(key, KnownPod{object, parse_pod(object->text, root)}).first;
+    if (known->second.pod)
+      list.pods.push_back(*known->second.pod);
+    else
+      list.problems.push_back("pod '" + key + "': " + known->second.pod.error().message());
+  }
+  pod_objects_ = objects;
+  pods_listed_ = true;
+  std::string problem = intake_.take(std::move(list), root, parts_.clock.now());
+  if (handlers_.on_root) handlers_.on_root(root);
+  return problem;
+}
+
+}  // namespace koord::state

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/kubelet_source.hpp"
+
+#include <utility>
+
+#include "core/kube/refusal.hpp"
+#include "core/state/objects.hpp"
+
+namespace koord::state {
+namespace {
+
+constexpr std::string_view kPodsPath = "/pods";
+constexpr std::string_view kConfigPath = "/configz";
+
+std::string problem_with(std::string_view path, const std::string& what) { return std::string(path) + ": " + what; }
+
+bool is_good(const Result<kube::Reply>& reply) { return reply && reply->status == 200; }
+
+}  // namespace
+
+KubeletSource::KubeletSource(Parts parts, const Options& options, Handlers handlers)
+    : parts_(std::move(parts)),
+      options_(options),
+      handlers_(std::move(handlers)),
+      intake_(parts_.layout, parts_.hub),
+      strand_(parts_.workers, "kubelet") {}
+
+KubeletSource::~KubeletSource() = default;
+
+void KubeletSource::begin(Send send) {
+  end();
+  send_ = std::move(send);
+  asking_ = std::make_shared<Alive>();
+  period_ = parts_.loop.every(options_.sync_period, [this] { tick(); });
+  tick();
+}
+
+void KubeletSource::end() {
+  asking_.reset();
+  pods_request_.reset();
+  config_request_.reset();
+  send_ = nullptr;
+  asking_pods_ = asking_config_ = hurried_ = false;
+  config_known_.reset();
+  period_.reset();
+  soon_.reset();
+  settled_.reset();
+}
+
+void KubeletSource::request() {
+  if (requested_.exchange(true)) return;
+  parts_.loop.post([this, alive = std::weak_ptr<Alive>(alive_)] {
+    if (alive.lock()) hurry();
+  });
+}
+
+KubeletSource::Status KubeletSource::status() const {
+  std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void KubeletSource::tick() {
+  ask_pods();
+  const bool config_is_old = !config_known_ || parts_.clock.now() - *config_known_ >= options_.config_period;
+  if (config_is_old && !asking_config_) ask_config();
+}
+
+void KubeletSource::hurry() {
+  requested_ = false;
+  if (!send_) return;
+  settled_ = parts_.loop.after(options_.settle_time, [this] { ask_pods(); });
+  if (asking_pods_) {
+    hurried_ = true;
+    return;
+  }
+  const Duration gone = pods_asked_ ? parts_.clock.now() - *pods_asked_ : Duration::max();
+  if (gone >= options_.hurry_gap) return ask_pods();
+  if (!soon_) soon_ = parts_.loop.after(options_.hurry_gap - gone, [this] { ask_pods(); });
+}
+
+kube::Client::PendingPtr KubeletSource::ask(std::string_view path, std::function<void(Result<kube::Reply>)> on_reply) {
+  kube::Call call;
+  call.target = path;
+  call.timeout = options_.timeout;
+  return send_(std::move(call), [this, path, begun = parts_.clock.now(), on_reply = std::move(on_reply)](Result<kube::Reply> reply) {
+    const Answer answer{path, reply ? reply->status : 0, parts_.clock.now() - begun};
+    if (handlers_.on_answer) handlers_.on_answer(answer);
+    on_reply(std::move(reply));
+  });
+}
+
+void KubeletSource::ask_pods() {
+  soon_.reset();
+  if (asking_pods_) return;
+  asking_pods_ = true;
+  pods_asked_ = parts_.clock.now();
+  pods_request_ = ask(kPodsPath, [this](Result<kube::Reply> reply) { on_pods(std::move(reply)); });
+}
+
+void KubeletSource::on_pods(Result<kube::Reply> reply) {
+  if (!is_good(reply)) return pods_taken(problem_with(kPodsPath, kube::describe(reply)), {});
+  strand_.post([this, body = std::move(reply->body), at = parts_.clock.now(), asking = std::weak_ptr<Alive>(asking_)] {
+    const cgroup::KubeRoot root = find_kube_root(parts_.layout, parts_.hub.current()->kubelet);
+    Result<PodList> list = parse_served_pods(body, root);
+    std::string problem = list ? intake_.take(*std::move(list), root, at) : list.error().message();
+    if (!problem.empty()) problem = problem_with(kPodsPath, problem);
+    parts_.loop.post([this, asking, root, problem = std::move(problem)] {
+      if (asking.lock()) pods_taken(problem, root);
+    });
+  });
+}
+
+void KubeletSource::pods_taken(const std::string& problem, const std::optional<cgroup::KubeRoot>& root) {
+  asking_pods_ = false;
+  const bool recovered = problem.empty() && !status().pods_problem.empty();
+  set_problem(&Status::pods_problem, problem);
+  // A kubelet that was away may have come back with another configuration.
+  if (recovered && !asking_config_) ask_config();
+  if (root && handlers_.on_root) handlers_.on_root(*root);
+  if (std::exchange(hurried_, false)) hurry();
+}
+
+void KubeletSource::ask_config() {
+  asking_config_ = true;
+  config_request_ = ask(kConfigPath, [this](Result<kube::Reply> reply) { on_config(std::move(reply)); });
+}
+
+void KubeletSource::on_config(Result<kube::Reply> reply) {
+  if (!is_good(reply)) return config_taken(problem_with(kConfigPath, kube::describe(reply)));
+  strand_.post([this, body = std::move(reply->body), asking = std::weak_ptr<Alive>(asking_)] {
+    Result<KubeletConfig> config = parse_kubelet_config(body);
+    const std::string problem = config ? "" : problem_with(kConfigPath, config.error().message());
+    const cgroup::KubeRoot before = find_kube_root(parts_.layout, parts_.hub.current()->kubelet);
+    if (config) parts_.hub.publish({.kubelet = *std::move(config)});
+    const bool moved = before != find_kube_root(parts_.layout, parts_.hub.current()->kubelet);
+    parts_.loop.post([this, asking, problem, moved] {
+      if (!asking.lock()) return;
+      config_taken(problem);
+      if (moved) hurry();
+    });
+  });
+}
+
+void KubeletSource::config_taken(const std::string& problem) {
+  asking_config_ = false;
+  if (problem.empty()) config_known_ = parts_.clock.now();
+  set_problem(&Status::config_problem, problem);
+}
+
+void KubeletSource::set_problem(std::string Status::*which, std::string problem) {
+  Status changed;
+  {
+    std::lock_guard lock(mutex_);
+    if (!problem.empty()) ++status_.failures;
+    if (status_.*which == problem) return;
+    status_.*which = std::move(problem);
+    changed = status_;
+  }
+  if (handlers_.on_status) handlers_.on_status(changed);
+}
+
+}  // namespace koord::state
