@@ -126,7 +126,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                 .plans = governor_,
                 .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout()),
                 .on_change = log_plugin}),
-      state_({loop_, workers_, hub_, layout, config_.roots, config_.node_name}, config_.state),
+      state_({loop_, workers_, *clock_, hub_, layout, capabilities_, host_metrics_}, config_),
       prediction_({loop_, workers_, *store_, hub_, *clock_}, config_.predict),
       sources_{services_,
                host_metrics_,
@@ -152,7 +152,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
 std::function<void(std::string&)> Agent::koordlet_names() const {
   const double start = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   return [this, start](std::string& text) {
-    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now(), prediction_.prediction()});
+    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now(), prediction_.prediction(), &state_.kubelet_durations()});
   };
 }
 
@@ -179,6 +179,7 @@ Result<void> Agent::start() {
   export_store(host_metrics_, feed_);
   export_http(host_metrics_, public_server_);
   export_capabilities(host_metrics_, capabilities_);
+  export_state_age(host_metrics_, hub_, *clock_);
   export_events(host_metrics_, services_.events);
   export_decisions(host_metrics_, governor_);
   handle_signals();

@@ -89,13 +89,16 @@ class Page {
  public:
   explicit Page(const KoordletSources& sources) : sources_(sources) {}
 
-  void add(const Family& family, const Labels& labels, double value) {
+  void add(const Family& family, const Labels& labels, double value) { add(family, "", labels, value); }
+
+  // `suffix`: of a line of a histogram.
+  void add(const Family& family, std::string_view suffix, const Labels& labels, double value) {
     Labels all;
     if (!sources_.node.empty()) all.emplace_back("node", sources_.node);
     all.insert(all.end(), labels.begin(), labels.end());
     Lines& lines = families_[family.name];
     lines.family = family;
-    lines.text.append("koordlet_").append(family.name).append(metric::render_labels(all, true));
+    lines.text.append("koordlet_").append(family.name).append(suffix).append(metric::render_labels(all, true));
     lines.text.append(all.empty() ? " " : "} ").append(metric::format_number(value)).append("\n");
   }
 
@@ -221,6 +224,23 @@ void add_prediction(Page& page, const predict::Prediction& prediction) {
   }
 }
 
+void add_kubelet(Page& page, const KubeletDurations& kubelet) {
+  constexpr Family kDuration{"kubelet_request_duration_seconds", "How long the kubelet took to answer, in seconds.", Type::histogram};
+  for (const auto& [key, histogram] : kubelet.all()) {
+    const auto& [path, code] = key;
+    const Labels labels{{"verb", "get"}, {"path", path == "/pods" ? "/pods/" : path}, {"code", code}};
+    const auto bucket = [&](const std::string& bound, std::uint64_t count) {
+      Labels with_bound = labels;
+      with_bound.emplace_back("le", bound);
+      page.add(kDuration, "_bucket", with_bound, static_cast<double>(count));
+    };
+    for (std::size_t i = 0; i < histogram.at_most.size(); ++i) bucket(metric::format_number(KubeletDurations::kBounds[i]), histogram.at_most[i]);
+    bucket("+Inf", histogram.count);
+    page.add(kDuration, "_sum", labels, histogram.sum);
+    page.add(kDuration, "_count", labels, static_cast<double>(histogram.count));
+  }
+}
+
 }  // namespace
 
 void write_koordlet_names(std::string& out, const KoordletSources& sources) {
@@ -229,6 +249,7 @@ void write_koordlet_names(std::string& out, const KoordletSources& sources) {
   add_registry(page, sources);
   add_state(page, sources.state);
   if (sources.prediction != nullptr) add_prediction(page, *sources.prediction);
+  if (sources.kubelet != nullptr) add_kubelet(page, *sources.kubelet);
   page.write(out);
 }
 

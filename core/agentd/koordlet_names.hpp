@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/agentd/kubelet_durations.hpp"
 #include "core/base/clock.hpp"
 #include "core/metric/registry.hpp"
 #include "core/predict/prediction.hpp"
@@ -20,6 +21,7 @@ struct KoordletSources {
   double start_seconds;  // of this process, Unix time
   Time now;
   const predict::Prediction* prediction = nullptr;  // null: switched off
+  const KubeletDurations* kubelet = nullptr;  // none: the kubelet is not asked
 };
 
 // Appends the families that have a value, by name.

@@ -17,9 +17,19 @@ bool same(const config::StoreSettings& a, const config::StoreSettings& b) {
          a.journal_period == b.journal_period;
 }
 
+bool same(const config::ClusterSettings& a, const config::ClusterSettings& b) {
+  return a.kubeconfig == b.kubeconfig && a.requests_per_second == b.requests_per_second && a.burst == b.burst;
+}
+
+bool same(const config::StateSettings::Kubelet& a, const config::StateSettings::Kubelet& b) {
+  return a.address == b.address && a.port == b.port && a.ca_file == b.ca_file && a.server_name == b.server_name &&
+         a.sync_period == b.sync_period && a.timeout == b.timeout;
+}
+
 bool same(const config::StateSettings& a, const config::StateSettings& b) {
   return a.source == b.source && a.resync_period == b.resync_period && a.cgroup.paths == b.cgroup.paths &&
-         a.file.pods == b.file.pods && a.file.node == b.file.node && a.file.node_slo == b.file.node_slo;
+         a.file.pods == b.file.pods && a.file.node == b.file.node && a.file.node_slo == b.file.node_slo && same(a.kubelet, b.kubelet) &&
+         a.api_server.slo_config_map == b.api_server.slo_config_map && a.api_server.volumes == b.api_server.volumes;
 }
 
 bool same(const config::PredictSettings& a, const config::PredictSettings& b) {
@@ -38,6 +48,7 @@ std::vector<std::string> keys_needing_restart(const config::Config& running, con
   if (!same(running.listen, fresh.listen)) keys.emplace_back("listen");
   if (running.exporter.koordlet_names != fresh.exporter.koordlet_names) keys.emplace_back("exporter");
   if (!same(running.store, fresh.store)) keys.emplace_back("store");
+  if (!same(running.cluster, fresh.cluster)) keys.emplace_back("cluster");
   if (!same(running.state, fresh.state)) keys.emplace_back("state");
   if (!same(running.predict, fresh.predict)) keys.emplace_back("predict");
   if (running.workers != fresh.workers) keys.emplace_back("workers");

@@ -93,15 +93,28 @@ void export_http(metric::HostMetrics& metrics, const http::Server& server) {
 }
 
 void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoard& board) {
-  for (const host::Capability& capability : board.list()) {
-    if (!capability.plugin.empty()) continue;
-    metrics
-        .gauge("host_capability", "What this node can do: 1 supported, 0 absent, -1 broken.",
-               {{"capability", capability.name}})
-        .set(capability.state == host::CapabilityState::supported ? 1
-             : capability.state == host::CapabilityState::broken  ? -1
-                                                                  : 0);
-  }
+  metrics.on_collect([&metrics, &board] {
+    for (const host::Capability& capability : board.list()) {
+      if (!capability.plugin.empty()) continue;
+      metrics
+          .gauge("host_capability", "What this node can do: 1 supported, 0 absent, -1 broken.",
+                 {{"capability", capability.name}})
+          .set(capability.state == host::CapabilityState::supported ? 1
+               : capability.state == host::CapabilityState::broken  ? -1
+                                                                    : 0);
+    }
+  });
+}
+
+void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock) {
+  metrics.on_collect([&metrics, &hub, &clock] {
+    for (const auto& [part, name] : {std::pair(state::kNode, "node"), {state::kPods, "pods"}, {state::kNodeSlo, "node_slo"}, {state::kTopology, "topology"}}) {
+      const std::optional<Time> confirmed = hub.confirmed(part);
+      if (!confirmed) continue;
+      metrics.gauge("host_state_age_seconds", "Since when nobody has said that this part of the state holds, in seconds; a part that was never known is left out.", {{"part", name}})
+          .set(std::chrono::duration<double>(clock.now() - *confirmed).count());
+    }
+  });
 }
 
 void export_events(metric::HostMetrics& metrics, const host::EventLog& events) {

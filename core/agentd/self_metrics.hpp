@@ -9,6 +9,7 @@
 #include "core/http/server.hpp"
 #include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
+#include "core/state/hub.hpp"
 
 namespace koord::agentd {
 
@@ -18,6 +19,7 @@ void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& rea
 void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed);
 void export_http(metric::HostMetrics& metrics, const http::Server& server);
 void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoard& board);
+void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock);
 void export_events(metric::HostMetrics& metrics, const host::EventLog& events);
 void export_decisions(metric::HostMetrics& metrics, const knob::Governor& governor);
 

@@ -9,53 +9,101 @@ namespace koord::agentd {
 namespace {
 
 constexpr log::Category state_log{"state"};
+constexpr Duration kLookForCluster = std::chrono::seconds(10);
 
-// Pods; the node and its NodeSLO come from their files whatever tells the pods.
-bool from_files(const config::StateSettings& settings) {
-  if (settings.source == config::StateSource::automatic) return !settings.file.pods.empty();
-  return settings.source == config::StateSource::file;
+state::FileSource::Options file_options(const config::StateSettings& settings, PodSource pods, const cgroup::Layout& layout) {
+  return {pods == PodSource::file ? settings.file.pods : "", settings.file.node, settings.file.node_slo,
+          cgroup::choose_kube_root(layout), layout};
 }
 
-state::FileSource::Options file_options(const config::StateSettings& settings, const cgroup::Layout& layout) {
-  return {from_files(settings) ? settings.file.pods : "", settings.file.node, settings.file.node_slo,
-          cgroup::choose_kube_root(layout), layout};
+bool wants_files(const config::StateSettings& settings, PodSource pods) {
+  return pods == PodSource::file || !settings.file.node.empty() || !settings.file.node_slo.empty();
+}
+
+std::string age_of(Time then, Time now) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - then).count()) + " s";
 }
 
 }  // namespace
 
-StateFeeder::StateFeeder(Parts parts, const config::StateSettings& settings)
+StateFeeder::StateFeeder(Parts parts, const config::Config& config)
     : parts_(std::move(parts)),
-      period_(settings.resync_period),
-      cgroups_(parts_.layout, {settings.cgroup.paths, !from_files(settings), state::guess_runtime(parts_.roots)},
-               parts_.hub),
+      config_(config),
+      choice_(choose_state(config_, kube::find_config(config_.cluster.kubeconfig))),
+      pods_(choice_.pods),
+      durations_(parts_.metrics),
+      cgroups_(parts_.layout,
+               {config_.state.cgroup.paths, pods_ == PodSource::cgroup, state::guess_runtime(config_.roots)}, parts_.hub),
       strand_(parts_.workers, "state") {
-  if (from_files(settings) || !settings.file.node.empty() || !settings.file.node_slo.empty())
-    files_.emplace(file_options(settings, parts_.layout), parts_.hub);
+  if (wants_files(config_.state, pods_)) files_.emplace(file_options(config_.state, pods_, parts_.layout), parts_.hub);
 }
 
+StateFeeder::~StateFeeder() = default;
+
 void StateFeeder::start() {
+  log::info(state_log, "pods are learnt from: {}", name_of(pods_));
   publish_node();
   refresh();
-  timer_ = parts_.loop.every(period_, [this] { request(); });
+  timer_ = parts_.loop.every(config_.state.resync_period, [this] { refresh_soon(); });
+  if (in_cluster()) start_cluster();
   if (!files_ || files_->watch_fd() < 0) return;
-  if (auto watch = parts_.loop.on_readable(files_->watch_fd(), [this] { request(); })) file_watch_ = std::move(*watch);
+  if (auto watch = parts_.loop.on_readable(files_->watch_fd(), [this] { refresh_soon(); })) file_watch_ = std::move(*watch);
 }
 
 void StateFeeder::stop() {
   file_watch_.reset();
   timer_.reset();
+  look_.reset();
+  if (cluster_) cluster_->stop();
+}
+
+// A cluster that is to be used and not described yet, or wrongly, is no reason to end: somebody will set it right.
+void StateFeeder::start_cluster() {
+  if (!choice_.cluster) {
+    log::warn(state_log, "{}; looking again every 10 s", choice_.no_cluster);
+    parts_.capabilities.set({{"apiserver", host::CapabilityState::absent, choice_.no_cluster, ""}});
+    look_ = parts_.loop.every(kLookForCluster, [this] { look_for_cluster(); });
+    return;
+  }
+  look_.reset();
+  cluster_ = std::make_unique<Cluster>(
+      Cluster::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, parts_.layout, config_.node_name, parts_.capabilities,
+                     parts_.metrics, durations_},
+      *choice_.cluster, pods_, config_);
+  export_cluster(parts_.metrics, *cluster_);
+  cluster_->start();
+  running_ = cluster_.get();
+}
+
+void StateFeeder::look_for_cluster() {
+  choice_ = choose_state(config_, kube::find_config(config_.cluster.kubeconfig));
+  if (choice_.cluster) start_cluster();
 }
 
 void StateFeeder::request() {
+  refresh_soon();
+  if (Cluster* cluster = running_) cluster->request();
+}
+
+void StateFeeder::refresh_soon() {
   if (requested_.exchange(true)) return;
   strand_.post([this] { refresh(); });
 }
 
 ModuleHealth StateFeeder::health() const {
-  std::lock_guard lock(mutex_);
-  if (parts_.hub.current()->versions.pods == 0)
-    return {"state", false, problem_.empty() ? "not known yet" : problem_};
-  return {"state", true, problem_.empty() ? "ok" : "degraded, keeping the last state: " + problem_};
+  std::string problem;
+  {
+    std::lock_guard lock(mutex_);
+    problem = problem_;
+  }
+  if (const Cluster* cluster = running_) {
+    const std::string more = cluster->problem();
+    if (!more.empty()) problem += (problem.empty() ? "" : "; ") + more;
+  }
+  const std::optional<Time> known = parts_.hub.confirmed(state::kPods);
+  if (!known) return {"state", false, "pods are not known yet" + (problem.empty() ? "" : ": " + problem)};
+  if (problem.empty()) return {"state", true, "ok"};
+  return {"state", true, "degraded, keeping the last state, pods " + age_of(*known, parts_.clock.now()) + " old: " + problem};
 }
 
 void StateFeeder::refresh() {
@@ -72,10 +120,18 @@ void StateFeeder::refresh() {
 }
 
 Result<void> StateFeeder::refresh_sources() {
+  const Time now = parts_.clock.now();
   Result<void> cgroups = cgroups_.refresh();
   Result<void> files = files_ ? files_->refresh() : Result<void>();
-  auto topology = state::read_topology(parts_.roots);
-  if (topology) parts_.hub.publish({.topology = std::move(topology).value()});
+  auto topology = state::read_topology(config_.roots);
+  if (topology) {
+    parts_.hub.publish({.topology = std::move(topology).value()});
+    parts_.hub.confirm(state::kTopology, now);
+  }
+  if (pods_ == PodSource::file ? files.has_value() : pods_ == PodSource::cgroup && cgroups)
+    parts_.hub.confirm(state::kPods, now);
+  if (files && !config_.state.file.node.empty()) parts_.hub.confirm(state::kNode, now);
+  if (files && !config_.state.file.node_slo.empty()) parts_.hub.confirm(state::kNodeSlo, now);
   if (!files) return files;
   if (!cgroups) return cgroups;
   if (!topology) return std::move(topology).error().context("cannot read the CPU topology");
@@ -84,7 +140,7 @@ Result<void> StateFeeder::refresh_sources() {
 
 void StateFeeder::publish_node() {
   state::Node node;
-  node.name = parts_.node_name;
+  node.name = config_.node_name;
   parts_.hub.publish({.node = std::move(node)});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StateFeeder: keeps the Hub's snapshot of node, pods and topology fresh from the configured sources. Refreshes run on
-// a strand of the worker pool, one at a time: on a timer, when a watched file changes, and when somebody found a cgroup
-// gone. Functions are [loop thread] unless marked.
+// StateFeeder: keeps the Hub's snapshot of node, pods and topology fresh from the sources that are chosen (state_choice.hpp).
+// Those of files, cgroups and topology are read on a strand of the worker pool: on a timer, when a watched file changes, and
+// when somebody found a cgroup gone; those of a cluster see to themselves. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,9 @@
 #include <optional>
 #include <string>
 
+#include "core/agentd/cluster.hpp"
 #include "core/agentd/module_health.hpp"
+#include "core/agentd/state_choice.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/cgroup/layout.hpp"
@@ -29,31 +31,46 @@ class StateFeeder {
   struct Parts {
     event::Loop& loop;
     event::WorkerPool& workers;
+    const Clock& clock;
     state::Hub& hub;
     cgroup::Layout layout;
-    NodeRoots roots;
-    std::string node_name;
+    host::CapabilityBoard& capabilities;
+    metric::HostMetrics& metrics;
   };
 
-  StateFeeder(Parts parts, const config::StateSettings& settings);
+  StateFeeder(Parts parts, const config::Config& config);
+  ~StateFeeder();
 
   // Reads all sources once, in this thread, so that plugins begin with a known state; then keeps refreshing.
   void start();
   void stop();
 
-  // Refresh soon. [any]
+  // Look for pods and containers soon. [any]
   void request();
 
   // [any]
   ModuleHealth health() const;
 
+  // nullptr: none is in use, and none will be.
+  Cluster* cluster() { return cluster_.get(); }
+  const KubeletDurations& kubelet_durations() const { return durations_; }
+
  private:
+  void refresh_soon();
   void refresh();
   Result<void> refresh_sources();
   void publish_node();
+  bool in_cluster() const { return pods_ == PodSource::kubelet || pods_ == PodSource::apiserver; }
+  void look_for_cluster();
+  void start_cluster();
 
   Parts parts_;
-  Duration period_;
+  const config::Config config_;
+  StateChoice choice_;
+  const PodSource pods_;
+  KubeletDurations durations_;
+  std::atomic<Cluster*> running_ = nullptr;
+  std::unique_ptr<Cluster> cluster_;
   std::optional<state::FileSource> files_;
   state::CgroupSource cgroups_;
 
@@ -62,7 +79,7 @@ class StateFeeder {
 
   std::atomic<bool> requested_ = false;
   std::unique_ptr<event::FdWatch> file_watch_;
-  std::unique_ptr<event::Timer> timer_;
+  std::unique_ptr<event::Timer> timer_, look_;
   event::Strand strand_;  // last: it ends first, with all that uses the rest
 };
 

@@ -21,6 +21,8 @@ const std::string kContainerIds = R"(container_id="containerd://c1",container_na
 struct Node {
   metric::Registry registry{"n1"};
   state::Snapshot state;
+  metric::HostMetrics host_metrics;
+  agentd::KubeletDurations kubelet{host_metrics};
   Time now = from_ns(1'000'000'000'000);
 
   void set(const std::string& name, double value, metric::Labels own = {}, const metric::Subject& subject = {},
@@ -32,7 +34,7 @@ struct Node {
   }
   std::string page() const {
     std::string text;
-    agentd::write_koordlet_names(text, {registry, state, "n1", 1700000000, now});
+    agentd::write_koordlet_names(text, {registry, state, "n1", 1700000000, now, nullptr, &kubelet});
     return text;
   }
   // Without HELP and TYPE, and without start_time, which is always there.
@@ -148,4 +150,19 @@ TEST_CASE_FIXTURE(Node, "a value that is older than five minutes is not shown, n
   set("node_memory_usage", std::nan(""));
   now = now + std::chrono::minutes(6);
   CHECK(lines().empty());
+}
+
+TEST_CASE("how long the kubelet took is a histogram with koordlet's bounds, an answer that did not come has the code error") {
+  Node node;
+  node.kubelet.observe("/pods", 200, std::chrono::milliseconds(5));
+  node.kubelet.observe("/pods", 200, std::chrono::milliseconds(20));
+  node.kubelet.observe("/configz", 0, std::chrono::seconds(3));
+  const std::string lines = node.lines();
+  CHECK(lines.find("koordlet_kubelet_request_duration_seconds_bucket{node=\"n1\",verb=\"get\",path=\"/pods/\",code=\"200\",le=\"0.004\"} 0\n") != std::string::npos);
+  CHECK(lines.find("path=\"/pods/\",code=\"200\",le=\"0.016\"} 1\n") != std::string::npos);
+  CHECK(lines.find("path=\"/pods/\",code=\"200\",le=\"0.064\"} 2\n") != std::string::npos);
+  CHECK(lines.find("path=\"/pods/\",code=\"200\",le=\"+Inf\"} 2\n") != std::string::npos);
+  CHECK(lines.find("koordlet_kubelet_request_duration_seconds_sum{node=\"n1\",verb=\"get\",path=\"/pods/\",code=\"200\"} 0.025\n") != std::string::npos);
+  CHECK(lines.find("koordlet_kubelet_request_duration_seconds_count{node=\"n1\",verb=\"get\",path=\"/configz\",code=\"error\"} 1\n") != std::string::npos);
+  CHECK(node.page().find("# TYPE koordlet_kubelet_request_duration_seconds histogram\n") != std::string::npos);
 }

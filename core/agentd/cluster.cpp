@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/cluster.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <utility>
+
+#include "core/log/log.hpp"
+
+namespace koord::agentd {
+namespace {
+
+constexpr log::Category state_log{"state"};
+
+using host::Capability;
+using host::CapabilityState;
+using CollectionState = kube::Health::State;
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::string place_of(const kube::ConnectionConfig& config) { return config.host + ":" + std::to_string(config.port); }
+
+kube::ClientOptions api_options(const config::ClusterSettings& settings) {
+  kube::ClientOptions options;
+  options.requests_per_second = static_cast<double>(settings.requests_per_second);
+  options.burst = static_cast<std::uint32_t>(settings.burst);
+  return options;
+}
+
+// By what one kind of object can be used for.
+CapabilityState state_of(const state::ApiSource::Status& status) {
+  switch (status.health.state) {
+    case CollectionState::current:
+      return status.problem.empty() ? CapabilityState::supported : CapabilityState::broken;
+    case CollectionState::starting:
+    case CollectionState::absent:
+      return CapabilityState::absent;
+    case CollectionState::failing:
+    case CollectionState::forbidden:
+      break;
+  }
+  return CapabilityState::broken;
+}
+
+std::string detail_of(const state::ApiSource::Status& status) {
+  std::string text(name_of(status.health.state));
+  const std::string& problem = status.health.problem.empty() ? status.problem : status.health.problem;
+  return problem.empty() ? text : text + ": " + problem;
+}
+
+// What the log tells of one kind; that the server is away it tells once for all.
+std::string log_text(const state::ApiSource::Status& status) {
+  const bool away = status.health.state == CollectionState::failing;
+  return state_of(status) == CapabilityState::broken && !away ? detail_of(status) : "";
+}
+
+// A kind that is not installed or not ours to read is no failure of the state.
+bool is_trouble(const state::ApiSource::Status& status) {
+  if (status.health.state == CollectionState::failing) return true;
+  const bool vital = status.kind == "Node" || status.kind == "Pod";
+  return state_of(status) == CapabilityState::broken && (vital || status.health.state == CollectionState::current);
+}
+
+}  // namespace
+
+Cluster::Cluster(Parts parts, const kube::ConnectionConfig& api_server, PodSource pods, const config::Config& config)
+    : parts_(std::move(parts)),
+      api_server_(api_server),
+      pods_(pods),
+      settings_(config.state),
+      api_(parts_.loop, parts_.workers, parts_.clock, api_server, api_options(config.cluster)) {}
+
+Cluster::~Cluster() { stop(); }
+
+void Cluster::start() {
+  watch_ = std::make_unique<state::PodWatch>(parts_.loop, parts_.layout, [this] { request(); });
+  watch_pods(state::find_kube_root(parts_.layout, {}));
+  if (pods_ == PodSource::kubelet) start_kubelet();
+  start_api_source();
+  tell();
+}
+
+void Cluster::stop() {
+  if (const std::uint64_t subscription = std::exchange(subscription_, 0); subscription != 0) parts_.hub.remove(subscription);
+  watch_.reset();
+  if (source_) source_->end();
+  if (kubelet_) kubelet_->end();
+}
+
+void Cluster::start_api_source() {
+  state::ApiSource::Options options;
+  options.node = parts_.node_name;
+  options.pods = pods_ == PodSource::apiserver;
+  options.node_object = settings_.file.node.empty();
+  options.node_slo = settings_.file.node_slo.empty();
+  options.volumes = settings_.api_server.volumes;
+  options.slo_config_map = settings_.api_server.slo_config_map;
+  state::ApiSource::Handlers handlers;
+  handlers.on_status = [this] { later(&Cluster::tell); };
+  handlers.on_root = [this](const cgroup::KubeRoot& root) {
+    parts_.loop.post([this, root, alive = std::weak_ptr<Alive>(alive_)] {
+      if (alive.lock()) watch_pods(root);
+    });
+  };
+  source_ = std::make_unique<state::ApiSource>(
+      state::ApiSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, api_, parts_.layout}, options, std::move(handlers));
+}
+
+void Cluster::start_kubelet() {
+  state::KubeletSource::Options options;
+  options.sync_period = settings_.kubelet.sync_period;
+  options.timeout = settings_.kubelet.timeout;
+  state::KubeletSource::Handlers handlers;
+  handlers.on_answer = [this](const state::KubeletSource::Answer& answer) {
+    parts_.durations.observe(answer.path, answer.status, answer.took);
+  };
+  handlers.on_root = [this](const cgroup::KubeRoot& root) { watch_pods(root); };
+  handlers.on_status = [this](const state::KubeletSource::Status&) { later(&Cluster::tell); };
+  kubelet_ = std::make_unique<state::KubeletSource>(
+      state::KubeletSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, parts_.layout}, options, std::move(handlers));
+  subscription_ = parts_.hub.subscribe([this](std::uint32_t changed, const state::SnapshotPtr&) {
+    if (changed & state::kNode) later(&Cluster::connect_kubelet);
+  });
+  connect_kubelet();
+}
+
+// The Node may tell another address than the one that was good so far.
+void Cluster::connect_kubelet() {
+  if (!kubelet_) return;
+  const auto place = kubelet_place(settings_.kubelet, parts_.hub.current()->node, std::getenv("HOST_IP"));
+  if (!place || place == place_) return;
+  place_ = place;
+  kubelet_->end();
+  kubelet_client_ = std::make_unique<kube::Client>(
+      parts_.loop, parts_.workers, parts_.clock,
+      kube::kubelet_config(api_server_, place->host, place->port, settings_.kubelet.ca_file, settings_.kubelet.server_name),
+      kube::ClientOptions());
+  kubelet_->begin([this](kube::Call call, kube::Client::OnReply on_reply) { return kubelet_client_->send(std::move(call), std::move(on_reply)); });
+  tell();
+}
+
+void Cluster::watch_pods(const cgroup::KubeRoot& root) {
+  if (watch_) watch_->watch(root);
+}
+
+void Cluster::request() {
+  if (kubelet_) return kubelet_->request();
+  if (source_) source_->request();
+}
+
+std::string Cluster::problem() const {
+  std::lock_guard lock(mutex_);
+  return problem_;
+}
+
+std::vector<state::ApiSource::Status> Cluster::collections() const {
+  return source_ ? source_->status() : std::vector<state::ApiSource::Status>();
+}
+
+void Cluster::later(void (Cluster::*what)()) {
+  parts_.loop.post([this, what, alive = std::weak_ptr<Alive>(alive_)] {
+    if (alive.lock()) (this->*what)();
+  });
+}
+
+void Cluster::tell() {
+  std::vector<Capability> capabilities;
+  std::string problem;
+  if (kubelet_) tell_kubelet(capabilities, problem);
+  if (source_) tell_api(capabilities, problem);
+  if (watch_)
+    capabilities.push_back({"pod_watch", watch_->degraded() ? CapabilityState::broken : CapabilityState::supported, watch_->detail(), ""});
+  log_change("pod_watch", watch_ && watch_->degraded() ? watch_->detail() : "");
+  parts_.capabilities.set(std::move(capabilities));
+  std::lock_guard lock(mutex_);
+  problem_ = std::move(problem);
+}
+
+void Cluster::tell_kubelet(std::vector<Capability>& capabilities, std::string& problem) {
+  if (!place_) {
+    problem = "the address of the kubelet is not known yet: neither state.kubelet.address nor $HOST_IP is set, and the Node is not known";
+    capabilities.push_back({"kubelet", CapabilityState::absent, problem, ""});
+    return;
+  }
+  const state::KubeletSource::Status status = kubelet_->status();
+  const std::string& trouble = status.pods_problem.empty() ? status.config_problem : status.pods_problem;
+  log_change("kubelet", trouble);
+  if (!trouble.empty()) problem = "kubelet " + trouble;
+  capabilities.push_back({"kubelet", trouble.empty() ? CapabilityState::supported : CapabilityState::broken,
+                          trouble.empty() ? place_->host + ":" + std::to_string(place_->port) : trouble, ""});
+}
+
+void Cluster::tell_api(std::vector<Capability>& capabilities, std::string& problem) {
+  bool any_current = false, any_failing = false;
+  std::string first_trouble;
+  for (const state::ApiSource::Status& status : source_->status()) {
+    any_current |= status.health.state == CollectionState::current;
+    any_failing |= status.health.state == CollectionState::failing;
+    if (is_trouble(status) && first_trouble.empty()) first_trouble = status.kind + " " + detail_of(status);
+    const std::string name = lower_case(status.kind);
+    log_change(name, log_text(status));
+    capabilities.push_back({name, state_of(status), detail_of(status), ""});
+  }
+  if (!first_trouble.empty()) problem += (problem.empty() ? "" : "; ") + ("API server: " + first_trouble);
+  Capability server{"apiserver", any_failing ? CapabilityState::broken : CapabilityState::absent, first_trouble, ""};
+  if (any_current) server = {"apiserver", CapabilityState::supported, place_of(api_server_), ""};
+  if (server.detail.empty()) server.detail = "no answer yet";
+  log_change(server.name, server.state == CapabilityState::broken ? server.detail : "");
+  capabilities.push_back(std::move(server));
+}
+
+void Cluster::log_change(const std::string& name, const std::string& problem) {
+  std::string& logged = logged_[name];
+  if (problem == logged) return;
+  if (problem.empty())
+    log::info(state_log, "{} is well again", name);
+  else
+    log::warn(state_log, "{}: {}, keeping what is known", name, problem);
+  logged = problem;
+}
+
+void export_cluster(metric::HostMetrics& metrics, const Cluster& cluster) {
+  metrics.on_collect([&metrics, &cluster] {
+    for (const state::ApiSource::Status& status : cluster.collections()) {
+      const auto count = [&](const char* name, const char* help, std::uint64_t total) {
+        metric::HostCounter counter = metrics.counter(name, help, {{"kind", status.kind}});
+        counter.add(static_cast<double>(total) - counter.value());
+      };
+      count("host_watch_failures_total", "Failures of listing and watching objects of the API server.", status.health.failures);
+      count("host_lists_total", "Lists of objects asked of the API server.", status.health.lists);
+      count("host_watches_total", "Watches of objects begun at the API server.", status.health.watches);
+    }
+  });
+}
+
+}  // namespace koord::agentd

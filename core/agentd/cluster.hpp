@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cluster: what the agent has of Kubernetes: a client of the API server, one of this node's kubelet, the sources of state
+// behind them, and what it tells of how they do: capabilities, metrics, log. Nothing that a server does ends the agent.
+// Functions are [loop thread] unless marked.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "core/agentd/kubelet_durations.hpp"
+#include "core/agentd/state_choice.hpp"
+#include "core/host/capability_board.hpp"
+#include "core/kube/client.hpp"
+#include "core/state/api_source.hpp"
+#include "core/state/kubelet_source.hpp"
+#include "core/state/pod_watch.hpp"
+
+namespace koord::agentd {
+
+class Cluster {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    event::WorkerPool& workers;
+    const Clock& clock;
+    state::Hub& hub;
+    cgroup::Layout layout;
+    std::string node_name;
+    host::CapabilityBoard& capabilities;
+    metric::HostMetrics& metrics;
+    KubeletDurations& durations;
+  };
+
+  // `pods`: kubelet or apiserver.
+  Cluster(Parts parts, const kube::ConnectionConfig& api_server, PodSource pods, const config::Config& config);
+  ~Cluster();
+
+  void start();
+  void stop();
+
+  // Look for pods soon. [any]
+  void request();
+
+  // What is wrong, on one line; empty: nothing. [any]
+  std::string problem() const;
+
+  kube::Client& api() { return api_; }
+  // As ApiSource has it. [any]
+  std::vector<state::ApiSource::Status> collections() const;
+
+ private:
+  struct Alive {};
+
+  void start_api_source();
+  void start_kubelet();
+  void connect_kubelet();
+  void watch_pods(const cgroup::KubeRoot& root);
+  void later(void (Cluster::*what)());
+  void tell();
+  void tell_kubelet(std::vector<host::Capability>& capabilities, std::string& problem);
+  void tell_api(std::vector<host::Capability>& capabilities, std::string& problem);
+  void log_change(const std::string& name, const std::string& problem);
+
+  Parts parts_;
+  const kube::ConnectionConfig api_server_;
+  const PodSource pods_;
+  const config::StateSettings settings_;
+  kube::Client api_;
+  std::unique_ptr<kube::Client> kubelet_client_;
+  std::optional<KubeletPlace> place_;
+  std::uint64_t subscription_ = 0;
+
+  mutable std::mutex mutex_;
+  std::string problem_;
+  std::map<std::string, std::string> logged_;  // problem by what has it
+
+  const std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
+  std::unique_ptr<state::PodWatch> watch_;
+  std::unique_ptr<state::KubeletSource> kubelet_;
+  std::unique_ptr<state::ApiSource> source_;
+};
+
+// How the lists and watches of the API server go, by kind. `cluster` outlives the last collection.
+void export_cluster(metric::HostMetrics& metrics, const Cluster& cluster);
+
+}  // namespace koord::agentd

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/kubelet_durations.hpp"
+
+namespace koord::agentd {
+
+void KubeletDurations::observe(std::string_view path, unsigned status, Duration took) {
+  const double seconds = std::chrono::duration<double>(took).count();
+  const Key key{path, status == 0 ? "error" : std::to_string(status)};
+  metrics_
+      .histogram("host_kubelet_request_duration_seconds", "How long the kubelet took to answer, in seconds; code error: it did not.",
+                 {kBounds.begin(), kBounds.end()}, {{"verb", "get"}, {"path", key.first}, {"code", key.second}})
+      .observe(seconds);
+  std::lock_guard lock(mutex_);
+  Histogram& histogram = histograms_[key];
+  for (std::size_t i = 0; i < kBounds.size(); ++i) histogram.at_most[i] += seconds <= kBounds[i];
+  ++histogram.count;
+  histogram.sum += seconds;
+}
+
+std::map<KubeletDurations::Key, KubeletDurations::Histogram> KubeletDurations::all() const {
+  std::lock_guard lock(mutex_);
+  return histograms_;
+}
+
+}  // namespace koord::agentd

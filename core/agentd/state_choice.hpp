@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the agent learns pods, node and NodeSLO from, of its configuration and of what is there. Pure. [any thread]
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/config/config.hpp"
+#include "core/kube/connection_config.hpp"
+#include "core/state/snapshot.hpp"
+
+namespace koord::agentd {
+
+enum class PodSource : std::uint8_t { kubelet, apiserver, file, cgroup };
+std::string_view name_of(PodSource source);  // "kubelet"
+
+struct StateChoice {
+  PodSource pods = PodSource::cgroup;
+  std::optional<kube::ConnectionConfig> cluster;  // of the API server; with kubelet and apiserver alone, and not always
+  std::string no_cluster;  // why it is not there
+};
+
+// `found`: what kube::find_config() says. auto: pods from a file when one is configured; else the cluster that we are in or
+// that a kubeconfig names; else the cgroup tree.
+StateChoice choose_state(const config::Config& config, const Result<kube::ConnectionConfig>& found);
+
+// Where the kubelet listens.
+struct KubeletPlace {
+  std::string host;
+  std::uint16_t port = 0;
+
+  bool operator==(const KubeletPlace&) const = default;
+};
+// As configured, else as the Node says, else at `host_ip`, which the pod's environment may name, and the port that kubelets
+// have; nullopt: nobody says yet.
+std::optional<KubeletPlace> kubelet_place(const config::StateSettings::Kubelet& settings, const state::Node& node, const char* host_ip);
+
+}  // namespace koord::agentd
