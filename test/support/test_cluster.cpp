@@ -100,6 +100,12 @@ std::map<std::string, std::string> TestCluster::environment() const {
 
 std::string TestCluster::put(std::string_view object) { return command("put", wrapped("object", object)); }
 
+std::string TestCluster::merge(std::string_view kind, std::string_view name, std::string_view patch) {
+  json::object all = object_of(place(kind, name, {}));
+  all["patch"] = object_of(patch);
+  return command("merge", json::serialize(all));
+}
+
 std::optional<std::string> TestCluster::get(std::string_view kind, std::string_view name, std::string_view namespace_) {
   std::string found = command("get", place(kind, name, namespace_));
   if (found == "null") return std::nullopt;

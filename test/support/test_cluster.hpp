@@ -60,6 +60,8 @@ class TestCluster {
 
   // Creates or replaces an object, its status too; gives it as it is now.
   std::string put(std::string_view object);
+  // Applies a merge patch, to its status too.
+  std::string merge(std::string_view kind, std::string_view name, std::string_view patch);
   std::optional<std::string> get(std::string_view kind, std::string_view name, std::string_view namespace_ = {});
   void remove(std::string_view kind, std::string_view name, std::string_view namespace_ = {});
   // What the kubelet says: a list of Pods; changes of its configuration.

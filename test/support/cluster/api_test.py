@@ -274,10 +274,16 @@ class Evictions(ClusterCase):
 
 
 class OldVersion(ClusterCase):
-    OPTIONS = ["--minor", "24"]
+    OPTIONS = ["--minor", "21"]
 
-    def test_an_older_cluster_says_so(self):
-        self.assertEqual(self.get("/version").json["minor"], "24")
+    def test_an_older_cluster_says_so_and_takes_evictions_of_its_version(self):
+        self.assertEqual(self.get("/version").json["minor"], "21")
+        resources = {entry["name"]: entry for entry in self.get("/api/v1").json["resources"]}
+        self.assertEqual(resources["pods/eviction"]["version"], "v1beta1")
+        self.put_pod("p")
+        body = {"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {"name": "p"}}
+        self.assertEqual(self.ask("POST", PODS + "/p/eviction", body).status, 400)
+        self.assertEqual(self.ask("POST", PODS + "/p/eviction", {**body, "apiVersion": "policy/v1beta1"}).status, 201)
 
 
 if __name__ == "__main__":

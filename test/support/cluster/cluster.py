@@ -57,6 +57,11 @@ class Cluster:
             known = store.get(kind, *storage.key_of(object)) is not None
             return store.replace(kind, object) if known else store.create(kind, object)
 
+    def merge(self, kind, name, patch, namespace=""):
+        """A merge patch of all of it, status too."""
+        with self._api.store.changed:
+            return self.put(patches.merge(self._api.store.need(*_place(kind, namespace), name), patch))
+
     def get(self, kind, name, namespace=""):
         return self._api.store.get(*_place(kind, namespace), name)
 

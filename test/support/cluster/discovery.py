@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the server says of itself: its version, groups and resources, and that it is alive."""
-from . import kinds
+from . import eviction, kinds
 
 _VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"]
 
@@ -21,7 +21,7 @@ def _resource(name, kind, verbs, **more):
             "kind": kind.name, "verbs": verbs, **more}
 
 
-def _resources(group, version, missing):
+def _resources(group, version, minor, missing):
     resources = []
     for kind in kinds.KINDS:
         if (kind.group, kind.version) != (group, version) or kind.name in missing:
@@ -31,7 +31,7 @@ def _resources(group, version, missing):
             resources.append(_resource(f"{kind.plural}/status", kind, ["get", "patch", "update"]))
         if kind.name == "Pod":
             resources.append({"name": "pods/eviction", "singularName": "", "namespaced": True, "group": "policy",
-                              "version": "v1", "kind": "Eviction", "verbs": ["create"]})
+                              "version": eviction.versions(minor)[0], "kind": "Eviction", "verbs": ["create"]})
     if not resources:
         return None
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": f"{group}/{version}" if group else version,
@@ -49,11 +49,11 @@ def answer(path, minor, missing):
     if path == "/api":
         return {"kind": "APIVersions", "versions": ["v1"]}
     if path == "/api/v1":
-        return _resources("", "v1", missing)
+        return _resources("", "v1", minor, missing)
     if path == "/apis":
         return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(group) for group in groups]}
     if len(parts) == 2 and parts[0] == "apis" and parts[1] in groups:
         return {"kind": "APIGroup", "apiVersion": "v1", **_group(parts[1])}
     if len(parts) == 3 and parts[0] == "apis":
-        return _resources(parts[1], parts[2], missing)
+        return _resources(parts[1], parts[2], minor, missing)
     return None

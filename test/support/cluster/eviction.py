@@ -5,9 +5,14 @@ from . import kinds, resources, status
 _POD, _BUDGET = kinds.BY_NAME["Pod"], kinds.BY_NAME["PodDisruptionBudget"]
 
 
+def versions(minor):
+    """Of policy, in which Kubernetes 1.minor takes evictions; the first is the one that discovery names."""
+    return (["v1"] if minor >= 22 else []) + (["v1beta1"] if minor < 25 else [])
+
+
 def evict(store, namespace, name, body, minor, graceful):
     body = body or {}
-    known = ["policy/v1"] + (["policy/v1beta1"] if minor < 25 else [])
+    known = [f"policy/{version}" for version in versions(minor)]
     if body.get("kind") != "Eviction" or body.get("apiVersion") not in known:
         raise status.bad_request(f'no kind "{body.get("kind")}" is registered for version "{body.get("apiVersion")}"')
     if (body.get("metadata") or {}).get("name", name) != name:
