@@ -65,11 +65,16 @@ void AgentProcess::write_config(std::string_view extra) {
 
 std::string AgentProcess::log() const { return read_file(folder_ / "log").value_or(""); }
 
-bool AgentProcess::start(const std::vector<std::string>& arguments) {
-  std::vector<std::string> command{built("core/agentd/koordetector"), "--config", config_path(), "--set",
-                                   "predict.directory=" + folder_ / "predictions"};
+void AgentProcess::launch(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = run_by_;
+  command.insert(command.end(), {built("core/agentd/koordetector"), "--config", config_path(), "--set",
+                                 "predict.directory=" + folder_ / "predictions"});
   command.insert(command.end(), arguments.begin(), arguments.end());
   process_ = std::make_unique<ChildProcess>(command, folder_ / "log");
+}
+
+bool AgentProcess::start(const std::vector<std::string>& arguments) {
+  launch(arguments);
   bool ready = eventually([this] { return !process_->running() || status_of("/readyz") == 200; });
   if (ready && process_->running()) return true;
   std::fprintf(stderr, "the agent did not become ready:\n%s\n", log().c_str());

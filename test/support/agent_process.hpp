@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "test/support/child_process.hpp"
@@ -45,8 +46,12 @@ class AgentProcess {
   std::string log() const;
   ChildProcess& process() { return *process_; }
 
+  // The words before the agent's own in its command line, which must end in starting it: "env", "A=b".
+  void run_by(std::vector<std::string> words) { run_by_ = std::move(words); }
   // Starts it, with predictions in the folder, and waits until /readyz answers; false with the log printed when it does not.
   bool start(const std::vector<std::string>& arguments = {});
+  // Starts it and waits for nothing.
+  void launch(const std::vector<std::string>& arguments = {});
   // SIGTERM; the exit status, or nullopt when it does not end within 5 s.
   std::optional<int> stop();
   void kill();
@@ -65,7 +70,7 @@ class AgentProcess {
 
  private:
   TemporaryFolder folder_;
-  std::vector<std::string> plugin_directories_;
+  std::vector<std::string> plugin_directories_, run_by_;
   std::unique_ptr<ChildProcess> process_;
 };
 
