@@ -128,6 +128,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                 .on_change = log_plugin}),
       state_({loop_, workers_, *clock_, hub_, layout, capabilities_, host_metrics_}, config_),
       prediction_({loop_, workers_, *store_, hub_, *clock_}, config_.predict),
+      slo_watch_(hub_),
       sources_{services_,
                host_metrics_,
                governor_,
@@ -185,6 +186,7 @@ Result<void> Agent::start() {
   handle_signals();
   state_.start();
   prediction_.start();
+  slo_watch_.start(loop_);
   expiry_ = loop_.every(1s, [this] { workers_.post([this] { governor_.expire(); }); });
   start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
   return listen();
@@ -274,6 +276,7 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 void Agent::stop() {
   state_.stop();
   prediction_.stop();
+  slo_watch_.stop();
   expiry_.reset();
   bool plugins_ended = plugins_.stop(kPluginGrace);
   local_server_.stop(kHttpGrace, [this] { public_server_.stop(kHttpGrace, [this] { loop_.stop(); }); });

@@ -12,6 +12,7 @@
 #include "core/agentd/api.hpp"
 #include "core/agentd/command_line.hpp"
 #include "core/agentd/prediction.hpp"
+#include "core/agentd/slo_watch.hpp"
 #include "core/agentd/state_feeder.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
@@ -77,6 +78,7 @@ class Agent {
   host::PluginManager plugins_;
   StateFeeder state_;
   PredictionModule prediction_;
+  SloWatch slo_watch_;
   std::unique_ptr<event::Timer> expiry_;  // of what strategies wish
 
   mutable std::mutex mutex_;  // of what follows

@@ -14,6 +14,8 @@
 //   GET /api/v1/predictions         what was learnt of pods, priority classes, system and node, what could be lent, and how
 //                                   far predictions were right
 //   GET /api/v1/decisions           what strategies wished and what became of it, the oldest first
+//   GET /api/v1/slo                 what of the NodeSLO holds, what came and what of it was not taken
+//   GET /api/v1/slo/explain?field=F where a field's value comes from; &pod=NAMESPACE/NAME: as it is for this pod
 //
 // Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
 // several at a time.
@@ -67,5 +69,7 @@ http::Response get_capabilities(const ApiSources& sources, const http::Request& 
 http::Response get_events(const ApiSources& sources, const http::Request& request);
 http::Response get_predictions(const ApiSources& sources, const http::Request& request);
 http::Response get_decisions(const ApiSources& sources, const http::Request& request);
+http::Response get_slo(const ApiSources& sources, const http::Request& request);
+http::Response get_slo_explanation(const ApiSources& sources, const http::Request& request);
 
 }  // namespace koord::agentd

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// /api/v1/slo and /api/v1/slo/explain: what of the NodeSLO holds here, and where a value comes from.
+#include "core/agentd/json_answer.hpp"
+#include "core/base/parse.hpp"
+#include "core/state/slo.hpp"
+#include "core/state/slo_explain.hpp"
+
+namespace koord::agentd {
+namespace {
+
+namespace json = boost::json;
+
+// Text that is JSON already; null for none.
+json::value as_json(std::string_view text) {
+  boost::system::error_code error;
+  json::value value = text.empty() ? json::value() : json::parse(text, error);
+  return error ? json::value() : value;
+}
+
+json::array problems_of(const std::vector<state::SloProblem>& problems) {
+  json::array array;
+  for (const state::SloProblem& problem : problems)
+    array.push_back({{"field", problem.path}, {"found", problem.found}, {"expected", problem.expected}});
+  return array;
+}
+
+json::array fields_of(const state::SloExplainer& explainer) {
+  json::array array;
+  for (const state::SloLeaf& leaf : state::slo_leaves()) {
+    const state::SloExplanation explanation = explainer.explain(leaf);
+    if (explanation.value.empty()) continue;
+    array.push_back({{"field", leaf.path}, {"value", as_json(explanation.value)}, {"from", name_of(explanation.winner)}});
+  }
+  return array;
+}
+
+json::array layers_of(const state::SloExplanation& explanation) {
+  json::array array;
+  for (const state::SloLayer& layer : explanation.layers) {
+    json::object object{{"from", name_of(layer.origin)}, {"title", layer.title}, {"counts", layer.origin == explanation.winner}};
+    if (!layer.value.empty()) object["value"] = as_json(layer.value);
+    if (!layer.note.empty()) object["note"] = layer.note;
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+const state::Pod* find_pod(const state::Snapshot& snapshot, std::string_view title) {
+  for (const state::Pod& pod : snapshot.pods)
+    if (pod.namespace_ + '/' + pod.name == title) return &pod;
+  return nullptr;
+}
+
+}  // namespace
+
+http::Response get_slo(const ApiSources& sources, const http::Request&) {
+  state::SnapshotPtr snapshot = sources.services.hub.current();
+  if (snapshot->versions.node_slo == 0) return json_error(503, "the NodeSLO of this node is not known yet");
+  const std::string received = snapshot->received_slo ? *snapshot->received_slo : std::string();
+  const Result<state::EffectiveSlo> effective = state::effective_slo(received);
+  const Result<state::SloExplainer> explainer = state::SloExplainer::make(snapshot);
+  if (!effective || !explainer) return json_error(500, effective ? explainer.error().message() : effective.error().message());
+  return json_answer({{"spec", as_json(snapshot->node_slo)},
+                      {"received", as_json(received)},
+                      {"problems", problems_of(effective->problems)},
+                      {"fields", fields_of(*explainer)}});
+}
+
+http::Response get_slo_explanation(const ApiSources& sources, const http::Request& request) {
+  state::SnapshotPtr snapshot = sources.services.hub.current();
+  const state::Pod* pod = nullptr;
+  if (auto title = request.query.get("pod")) {
+    if (snapshot->versions.pods == 0) return json_error(503, "the pods of this node are not known yet");
+    pod = find_pod(*snapshot, *title);
+    if (!pod) return json_error(404, "no pod '" + std::string(*title) + "' on this node; wanted NAMESPACE/NAME");
+  }
+  const Result<const state::SloLeaf*> leaf = state::find_slo_field(request.query.get("field").value_or(""), pod);
+  if (!leaf) return json_error(400, leaf.error().message());
+  const Result<state::SloExplainer> explainer = state::SloExplainer::make(snapshot);
+  if (!explainer) return json_error(500, explainer.error().message());
+  const state::SloExplanation explanation = explainer->explain(**leaf, pod);
+  json::object answer{{"field", (*leaf)->path},
+                      {"meaning", (*leaf)->field->meaning},
+                      {"expected", expected_of(*(*leaf)->field)},
+                      {"from", name_of(explanation.winner)},
+                      {"layers", layers_of(explanation)}};
+  if (!explanation.value.empty()) answer["value"] = as_json(explanation.value);
+  return json_answer(answer);
+}
+
+}  // namespace koord::agentd

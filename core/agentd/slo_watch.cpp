@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/slo_watch.hpp"
+
+#include "core/log/log.hpp"
+#include "core/state/slo.hpp"
+
+namespace koord::agentd {
+namespace {
+
+constexpr log::Category state_log{"state"};
+constexpr Duration kPeriod = std::chrono::seconds(1);
+
+}  // namespace
+
+void SloWatch::start(event::Loop& loop) {
+  look();
+  timer_ = loop.every(kPeriod, [this] { look(); });
+}
+
+// A change of what came need not change what holds, so that no subscriber is told of it.
+void SloWatch::look() {
+  std::shared_ptr<const std::string> received = hub_.current()->received_slo;
+  if (!received || received == seen_) return;
+  seen_ = std::move(received);
+  const Result<state::EffectiveSlo> effective = state::effective_slo(*seen_);
+  if (!effective) return;  // no source publishes such
+  std::set<std::string> wrong;
+  for (const state::SloProblem& problem : effective->problems) {
+    std::string text = text_of(problem);
+    if (!told_.contains(text)) log::warn(state_log, "NodeSLO: {}; the default holds", text);
+    wrong.insert(std::move(text));
+  }
+  if (wrong.empty() && !told_.empty()) log::info(state_log, "NodeSLO: all values are taken again");
+  told_ = std::move(wrong);
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SloWatch: says in the log, once each, which values of the NodeSLO are not taken. [loop thread]
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "core/event/loop.hpp"
+#include "core/event/timer.hpp"
+#include "core/state/hub.hpp"
+
+namespace koord::agentd {
+
+class SloWatch {
+ public:
+  explicit SloWatch(const state::Hub& hub) : hub_(hub) {}
+
+  // Looks now and again until destroyed, or stopped.
+  void start(event::Loop& loop);
+  void stop() { timer_.reset(); }
+
+ private:
+  void look();
+
+  const state::Hub& hub_;
+  std::shared_ptr<const std::string> seen_;  // as received
+  std::set<std::string> told_;               // what is wrong in it
+  std::unique_ptr<event::Timer> timer_;
+};
+
+}  // namespace koord::agentd

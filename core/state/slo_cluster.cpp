@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/slo_cluster.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/state/document.hpp"
+#include "core/state/slo_merge.hpp"
+
+namespace koord::state {
+namespace {
+namespace json = boost::json;
+
+// Where the ConfigMap has what a section is made of.
+struct Origin {
+  std::string_view section, key, strategy, entries;
+};
+constexpr std::array<Origin, 5> kOrigins{{
+    {"resourceUsedThresholdWithBE", "resource-threshold-config", "clusterStrategy", "nodeStrategies"},
+    {"resourceQOSStrategy", "resource-qos-config", "clusterStrategy", "nodeStrategies"},
+    {"cpuBurstStrategy", "cpu-burst-config", "clusterStrategy", "nodeStrategies"},
+    {"systemStrategy", "system-config", "clusterStrategy", "nodeStrategies"},
+    {"hostApplications", "host-application-config", "", "nodeConfigs"},
+}};
+
+std::string text_of(const json::value* value) {
+  return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+bool has_label(const StringMap& labels, const std::string& key, const json::value* values) {
+  const auto label = labels.find(key);
+  if (label == labels.end() || !values || !values->is_array()) return false;
+  const json::array& list = values->get_array();
+  return std::any_of(list.begin(), list.end(), [&](const json::value& v) { return text_of(&v) == label->second; });
+}
+
+bool holds(const json::value& expression, const StringMap& labels) {
+  const std::string key = text_of(find_member(expression, "key")), oper = text_of(find_member(expression, "operator"));
+  const json::value* values = find_member(expression, "values");
+  if (oper == "In") return has_label(labels, key, values);
+  if (oper == "NotIn") return !has_label(labels, key, values);
+  if (oper == "Exists") return labels.contains(key);
+  return oper == "DoesNotExist" && !labels.contains(key);
+}
+
+bool match_labels(const json::value& wanted, const StringMap& labels) {
+  const json::object* object = wanted.if_object();
+  return object && std::all_of(object->begin(), object->end(), [&](const auto& member) {
+    const auto label = labels.find(std::string_view(member.key()));
+    return label != labels.end() && label->second == text_of(&member.value());
+  });
+}
+
+}  // namespace
+
+bool selects(const json::value* selector, const StringMap& labels) {
+  if (!selector || !selector->is_object()) return false;
+  if (const json::value* wanted = find_member(*selector, "matchLabels"); wanted && !match_labels(*wanted, labels)) return false;
+  const json::value* expressions = find_member(*selector, "matchExpressions");
+  if (!expressions) return true;
+  const json::array* list = expressions->if_array();
+  return list && std::all_of(list->begin(), list->end(), [&](const json::value& e) { return holds(e, labels); });
+}
+
+ClusterSlo::ClusterSlo(std::string_view data) {
+  Result<json::value> map = parse_document(data);
+  if (!map || !map->is_object()) {
+    problem_ = "the ConfigMap's data cannot be read: " + (map ? std::string("it is not a mapping") : map.error().message());
+    return;
+  }
+  for (const auto& member : map->get_object()) {
+    Result<json::value> document = parse_document(text_of(&member.value()));
+    if (document && document->is_object())
+      documents_[member.key()] = *std::move(document);
+    else
+      documents_[member.key()] = document ? std::string("it is not a mapping") : document.error().message();
+  }
+}
+
+ClusterSection ClusterSlo::section(std::string_view section, const StringMap& node_labels) const {
+  ClusterSection found;
+  const auto origin = std::find_if(kOrigins.begin(), kOrigins.end(), [&](const Origin& o) { return o.section == section; });
+  if (origin == kOrigins.end()) return found;
+  found.key = origin->key;
+  found.problem = problem_;
+  const json::value* document = documents_.if_contains(origin->key);
+  if (!document) return found;
+  if (document->is_string()) {
+    found.problem = found.key + " cannot be read: " + text_of(document) + "; the cluster keeps what it read before";
+    return found;
+  }
+  found.strategy = origin->strategy.empty() ? document : find_member(*document, origin->strategy);
+  const json::value* entries = find_member(*document, origin->entries);
+  if (!entries || !entries->is_array()) return found;
+  const json::array& list = entries->get_array();
+  found.entries = list.size();
+  for (std::size_t i = 0; i < list.size() && !found.entry; ++i) {
+    if (!selects(find_member(list[i], "nodeSelector"), node_labels)) continue;
+    found.entry = &list[i];
+    found.entry_title = std::string(origin->entries) + '[' + std::to_string(i) + ']';
+    if (const std::string name = text_of(find_member(list[i], "name")); !name.empty()) found.entry_title += " '" + name + "'";
+  }
+  return found;
+}
+
+}  // namespace koord::state

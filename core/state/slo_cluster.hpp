@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cluster's settings that NodeSLOs are made of: the data of the ConfigMap slo-controller-config. For a section of the
+// spec it has a value for all nodes, and a list of entries for some, of which the first counts whose selector matches. For
+// the slo_* files of this folder only. Pure. [any thread]
+#pragma once
+
+#include <boost/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/state/pod.hpp"
+
+namespace koord::state {
+
+// A label selector of Kubernetes: `matchLabels` and `matchExpressions`. One that is missing matches nothing, an empty one
+// everything, and so does one that cannot be understood match nothing.
+bool selects(const boost::json::value* selector, const StringMap& labels);
+
+// What the cluster says of one section of the spec.
+struct ClusterSection {
+  std::string key;      // of the ConfigMap, "resource-threshold-config"; empty: it has none for this section
+  std::string problem;  // why nothing can be said; empty: all is well
+  const boost::json::value* strategy = nullptr;  // for all nodes; null: none
+  const boost::json::value* entry = nullptr;     // the one for this node; null: none
+  std::string entry_title;                       // "nodeStrategies[1] 'gpu'"
+  std::size_t entries = 0;                       // how many there are
+};
+
+class ClusterSlo {
+ public:
+  // `data`: as JSON text.
+  explicit ClusterSlo(std::string_view data);
+
+  // `section`: a member of the spec. Valid as long as this.
+  ClusterSection section(std::string_view section, const StringMap& node_labels) const;
+
+ private:
+  std::string problem_;
+  boost::json::object documents_;  // by key; text: why it is none
+};
+
+}  // namespace koord::state

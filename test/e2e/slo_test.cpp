@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a NodeSLO holds, through the whole agent: koordctl slo on a live one.
+#include <doctest/doctest.h>
+
+#include "core/base/file.hpp"
+#include "test/support/agent_process.hpp"
+
+using namespace koord::test;
+
+namespace {
+
+constexpr const char* kPods = R"(
+kind: PodList
+items:
+- metadata:
+    {uid: u-1, name: web, namespace: shop, labels: {koordinator.sh/qosClass: LS},
+     annotations: {koordinator.sh/memoryQOS: '{"policy": "auto", "lowLimitPercent": 30}'}}
+  status: {phase: Running, qosClass: Burstable}
+  spec: {containers: [{name: app}]}
+)";
+
+// The agent with a file of pods and one with this NodeSLO.
+struct Node {
+  explicit Node(const std::string& spec) {
+    write_slo(spec);
+    REQUIRE(koord::write_file_atomically(folder / "pods.yaml", kPods));
+    agent = std::make_unique<AgentProcess>("state: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}");
+    REQUIRE(agent->start());
+  }
+  void write_slo(const std::string& spec) {
+    REQUIRE(koord::write_file_atomically(folder / "slo.yaml", "kind: NodeSLO\nmetadata: {name: n}\nspec: " + spec + "\n"));
+  }
+  std::string ctl(std::vector<std::string> arguments) const { return agent->ctl(std::move(arguments)).output; }
+
+  TemporaryFolder folder;
+  std::unique_ptr<AgentProcess> agent;
+};
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("koordctl slo shows what holds, who said it, and what was not taken") {
+  Node node("{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: 130, memoryEvictThresholdPercent: 60}}");
+  const std::string shown = node.ctl({"slo"});
+  INFO(shown);
+  CHECK(has(shown, "resourceUsedThresholdWithBE.enable                               true                NodeSLO\n"));
+  CHECK(has(shown, "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent          65                  default\n"));
+  CHECK(has(shown, "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent  130    an integer from 0 to 100\n"));
+  CHECK(has(node.agent->log(), "cpuSuppressThresholdPercent: found 130, expected an integer from 0 to 100; the default holds"));
+}
+
+TEST_CASE("an edit of the NodeSLO holds at once, and a bad value is told until it is good") {
+  Node node("{cpuBurstStrategy: {policy: always}}");
+  CHECK(has(node.agent->get("/api/v1/slo"), R"("policy":"none")"));
+  node.write_slo("{cpuBurstStrategy: {policy: auto}}");
+  CHECK(eventually([&] { return has(node.agent->get("/api/v1/slo"), R"("policy":"auto")"); }));
+  CHECK(eventually([&] { return has(node.agent->log(), "NodeSLO: all values are taken again"); }));
+  CHECK_FALSE(has(node.ctl({"slo"}), "NOT TAKEN"));
+}
+
+TEST_CASE("koordctl slo --explain says for a pod which of default, node and annotation counts") {
+  Node node("{resourceQOSStrategy: {lsClass: {memoryQOS: {enable: true, wmarkRatio: 80}}}}");
+  const std::string shown = node.ctl({"slo", "--explain", "memoryQOS.lowLimitPercent", "--pod", "shop/web"});
+  INFO(shown);
+  CHECK(has(shown, "resourceQOSStrategy.lsClass.memoryQOS.lowLimitPercent is 30\n"));
+  CHECK(has(shown, "*  pod shop/web, koordinator.sh/memoryQOS  30\n"));
+  CHECK(has(node.ctl({"slo", "--explain", "lsClass.memoryQOS.wmarkRatio"}), "*  NodeSLO           80\n"));
+}
+
+TEST_CASE("koordctl slo --explain names the nearest field, and a pod that is not here") {
+  Node node("{}");
+  CHECK(node.agent->ctl({"slo", "--explain", "wmarkRation"}).exit_status == 1);
+  CHECK(has(node.ctl({"slo", "--explain", "wmarkRation"}), "a NodeSLO has no field 'wmarkRation'; the nearest is 'wmarkRatio'"));
+  CHECK(has(node.ctl({"slo", "--explain", "wmarkRatio", "--pod", "shop/other"}), "no pod 'shop/other' on this node; wanted NAMESPACE/NAME"));
+  CHECK(has(node.ctl({"slo", "--pod", "shop/web"}), "--pod needs --explain FIELD"));
+}
+
+TEST_CASE("without a NodeSLO koordctl slo says that it is not known, and still explains the defaults") {
+  AgentProcess agent("state: {source: cgroup}");
+  REQUIRE(agent.start());
+  CHECK(has(agent.ctl({"slo"}).output, "the NodeSLO of this node is not known yet"));
+  CHECK(has(agent.ctl({"slo", "--explain", "cpuSuppressThresholdPercent"}).output, "cpuSuppressThresholdPercent is 65\n"));
+}
