@@ -45,7 +45,7 @@ std::string whole(const json::value& item, const char* key) { return format_numb
 std::string explanation(const json::value& item) {
   const std::string problem = text_of(item, "problem");
   if (!problem.empty()) return problem;
-  std::string text = whole(item, "pods") + " pods";
+  std::string text = "pods: " + whole(item, "pods");
   if (number_of(item, "unlearnt").value_or(0) > 0) text += ", nothing learnt yet of " + whole(item, "unlearnt");
   if (number_of(item, "cold").value_or(0) > 0) text += ", too little of " + whole(item, "cold");
   return text;

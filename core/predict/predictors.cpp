@@ -14,6 +14,9 @@ using ResourceMap = std::map<std::string, std::int64_t, std::less<>>;
 
 constexpr std::string_view kRawAllocatable = "node.koordinator.sh/raw-allocatable";
 
+// No failure of anything: it is just not known.
+Error unknown(std::string text) { return {std::error_code(), std::move(text)}; }
+
 bool is_production(const state::Pod& pod) {
   return pod.priority_class == state::PriorityClass::prod || pod.priority_class == state::PriorityClass::none;
 }
@@ -34,13 +37,13 @@ Result<std::int64_t> amount_of(const ResourceMap& raw, const ResourceMap& alloca
   for (const ResourceMap* map : {&raw, &allocatable}) {
     if (auto found = map->find(resource); found != map->end()) return std::max<std::int64_t>(found->second, 0);
   }
-  return not_found("the node does not say how much " + std::string(resource) + " is allocatable");
+  return unknown("the node does not say how much " + std::string(resource) + " is allocatable");
 }
 
 // The peaks of this subject, or why there are none.
 Result<Amounts> peak_of(const Forecast& forecast, const Subject& subject, const PredictorOptions& options, Time now) {
   if (const SubjectForecast* known = forecast.find(subject, now)) return peak_of(known->percentiles, options.margin_percent);
-  return not_found("nothing was learnt of " + to_string(subject) +
+  return unknown("nothing was learnt of " + to_string(subject) +
                    (forecast.subjects.contains(subject) ? " for too long" : " yet"));
 }
 
@@ -125,7 +128,7 @@ Result<Amounts> allocatable_of(const state::Node& node) {
 
 Result<ProdPrediction> predict_prod(Predictor predictor, const Forecast& forecast, const state::Snapshot& state,
                                     const PredictorOptions& options, Time now) {
-  if (state.versions.pods == 0) return not_found("the pods of this node are not known");
+  if (state.versions.pods == 0) return unknown("the pods of this node are not known");
   const Amounts allocatable = TRY(allocatable_of(state.node));
   if (predictor == Predictor::pod) return by_pods(forecast, state, allocatable, options, now);
   ProdPrediction by_class = TRY(by_classes(forecast, state, allocatable, options, now));

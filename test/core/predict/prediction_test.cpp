@@ -64,7 +64,7 @@ std::string checkpoint_in(const std::string& directory) { return directory + "/"
 TEST_CASE("what production could lend follows from what was measured") {
   Node node;
   Prediction prediction = node.prediction();
-  CHECK(prediction.prod().error().text == "nothing was learnt of system yet");
+  CHECK(prediction.prod().error().message() == "nothing was learnt of system yet");
   node.pass_a_minute();
   prediction.step();
   auto prod = prediction.prod();

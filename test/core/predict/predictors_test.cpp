@@ -100,7 +100,7 @@ TEST_CASE("what was not learnt again until its expiry is not relied on") {
   node.forecast.subjects.at(pod_subject("a")).expires = kNow - 1ns;
   CHECK(node.predict(Predictor::pod)->unlearnt == 1);
   node.forecast.subjects.at(class_subject(prod)).expires = kNow - 1ns;
-  CHECK(node.predict(Predictor::priority).error().text == "nothing was learnt of class/koord-prod for too long");
+  CHECK(node.predict(Predictor::priority).error().message() == "nothing was learnt of class/koord-prod for too long");
 }
 
 TEST_CASE("only pods of production that go on are counted, whatever their age") {
@@ -143,7 +143,7 @@ TEST_CASE("priority: without one of the peaks there is no prediction, and the er
   for (const Subject& missing : {system_subject(), class_subject(prod), class_subject(none)}) {
     Node node;
     node.forecast.subjects.erase(missing);
-    CHECK(node.predict(Predictor::priority).error().text == "nothing was learnt of " + to_string(missing) + " yet");
+    CHECK(node.predict(Predictor::priority).error().message() == "nothing was learnt of " + to_string(missing) + " yet");
     CHECK_FALSE(node.predict(Predictor::minimum));
     CHECK(node.predict(Predictor::pod));
   }
@@ -184,10 +184,10 @@ TEST_CASE("an annotation that cannot be read is an error, for allocatable may be
 TEST_CASE("a node or pods that are not known are errors") {
   Node node;
   node.state.node.allocatable.erase("memory");
-  CHECK(node.predict(Predictor::pod).error().text == "the node does not say how much memory is allocatable");
+  CHECK(node.predict(Predictor::pod).error().message() == "the node does not say how much memory is allocatable");
   Node no_pods;
   no_pods.state.versions.pods = 0;
-  CHECK(no_pods.predict(Predictor::minimum).error().text == "the pods of this node are not known");
+  CHECK(no_pods.predict(Predictor::minimum).error().message() == "the pods of this node are not known");
 }
 
 TEST_CASE("absurd requests stay at the largest number") {
