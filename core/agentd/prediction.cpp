@@ -38,6 +38,7 @@ void PredictionModule::stop() {
   if (!prediction_) return;
   strand_.reset();
   prediction_->save();
+  log_problem();
 }
 
 void PredictionModule::step() {

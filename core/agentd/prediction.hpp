@@ -44,7 +44,7 @@ class PredictionModule {
 
   Parts parts_;
   std::unique_ptr<predict::Prediction> prediction_;
-  std::string logged_problem_;  // of the strand
+  std::string logged_problem_;  // of the strand, and of stop() after it
   std::atomic<bool> stepping_ = false;
   std::unique_ptr<event::Timer> timer_;
   std::unique_ptr<event::Strand> strand_;  // last: it ends first, with all that uses the rest

@@ -42,7 +42,8 @@ TEST_CASE("a checkpoint reads back as it was, to the last bit") {
   CHECK(read.checkpoint.scores == written.scores);
   REQUIRE(read.checkpoint.models.size() == 3);
   for (const auto& [subject, model] : written.models) {
-    CAPTURE(to_string(subject));
+    const std::string name = to_string(subject);
+    CAPTURE(name);
     const Model& same = read.checkpoint.models.at(subject);
     CHECK(same.cpu.state() == model.cpu.state());
     CHECK(same.memory.state() == model.memory.state());
