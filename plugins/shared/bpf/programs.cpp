@@ -113,6 +113,13 @@ Result<void> run_iterator(const bpf_link* link) {
   return {};
 }
 
+// Told where they are, libbpf looks only there. Not told, it looks for what the kernel does not have among its modules' types,
+// too, and that of Debian 12 refuses the programs where it may not, which takes CAP_SYS_ADMIN.
+const char* types_of_kernel() {
+  constexpr const char* kFile = "/sys/kernel/btf/vmlinux";
+  return ::access(kFile, R_OK) == 0 ? kFile : nullptr;
+}
+
 }  // namespace
 
 void Programs::Close::operator()(bpf_object* object) const { bpf_object__close(object); }
@@ -123,7 +130,7 @@ Result<Programs> Programs::load(const ObjectFile& file, LoadOptions options) {
   bpf_object_open_opts open_options{};
   open_options.sz = sizeof open_options;
   open_options.object_name = file.name;
-  open_options.btf_custom_path = options.btf.empty() ? nullptr : options.btf.c_str();
+  open_options.btf_custom_path = options.btf.empty() ? types_of_kernel() : options.btf.c_str();
   bpf_object* object = bpf_object__open_mem(file.bytes, file.size, &open_options);
   if (!object) return warnings.error(-errno, "cannot open the programs");
   Programs programs(object, options.programs);
