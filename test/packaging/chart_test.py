@@ -72,7 +72,7 @@ def leaves(values, above=''):
     """The values one by one; a map that is empty, or whose keys are the user's or Kubernetes', is one."""
     for key, value in values.items():
         path = above + key
-        if isinstance(value, dict) and value and path not in ('resources', 'updateStrategy', 'nodeSelector'):
+        if isinstance(value, dict) and value and path not in ('resources', 'seccompProfile', 'updateStrategy', 'nodeSelector'):
             yield from leaves(value, path + '.')
         else:
             yield path

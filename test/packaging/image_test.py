@@ -94,13 +94,13 @@ class Image(unittest.TestCase):
             tar.extractall(layout)
         cls.layout = layout
         index = json.loads((layout / 'index.json').read_text())
-        cls.version = index['manifests'][0]['annotations']['org.opencontainers.image.ref.name']
+        cls.name = index['manifests'][0]['annotations']['org.opencontainers.image.ref.name']
         manifest = cls.blob(index['manifests'][0])
         cls.config = cls.blob(manifest['config'])
         # By another's program: the archive is what it says it is.
-        pod.run('umoci', 'unpack', '--image', f'{layout}:{cls.version}', cls.folder / 'unpacked')
+        pod.run('umoci', 'unpack', '--image', f'{layout}:{cls.name}', cls.folder / 'unpacked')
         cls.root = cls.folder / 'unpacked/rootfs'
-        cls.images = {f'koordetector:{cls.version}': cls.root}
+        cls.images = {cls.name: cls.root}
 
     @classmethod
     def blob(cls, descriptor):
@@ -122,6 +122,12 @@ class Image(unittest.TestCase):
     def metrics(self, running, wanted):
         url = running.probe('livenessProbe').replace('/healthz', '/metrics')
         return until(lambda page: wanted in page, lambda: running.get(url)[1])
+
+    def states(self, running):
+        def settled(states):
+            return states and not {'loading', 'loaded', 'created', 'initialised'} & set(states.values())
+        return until(settled, lambda: {plugin['id']: plugin['state'] for plugin in json.loads(
+            running.execute('/usr/bin/koordctl', 'plugins', '-o', 'json'))['plugins']})
 
     def test_there_is_neither_a_shell_nor_a_package_manager_in_it(self):
         names = {path.name for path in self.root.rglob('*')}
@@ -153,7 +159,10 @@ class Image(unittest.TestCase):
 
         page = self.metrics(running, 'koordetector_node_cpu_usage')
         self.assertRegex(page, r'koordetector_node_cpu_usage\{node="koord-test-node"[^}]*\} [0-9.]+')
-        self.assertIn('advisor-sched-latency', running.execute('/usr/bin/koordctl', 'plugins'))
+        states = self.states(running)
+        if pathlib.Path('/sys/kernel/btf/vmlinux').exists():
+            for plugin in {'advisor-block-latency', 'advisor-memory-latency'} & set(states):
+                self.assertEqual(states[plugin], 'running', running.log.read_text())  # by eBPF, and by nothing else
 
         status = status_of(pid)
         declared = capabilities_of(['BPF', 'PERFMON'])
