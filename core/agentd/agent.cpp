@@ -143,7 +143,8 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                  reload_plugin(id, std::move(done));
                },
                config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>(),
-               prediction_.prediction()},
+               prediction_.prediction(),
+               state_.pod_source()},
       public_server_(loop_, workers_, public_routes(sources_)),
       local_server_(loop_, workers_, local_routes(sources_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });

@@ -4,8 +4,8 @@
 //
 //   GET /metrics                    Prometheus text
 //   GET /healthz, /readyz           "ok"; /readyz: a line per module, 503 while one of them is not ready
-//   GET /api/v1/node                the node, its topology and latest node values
-//   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest values
+//   GET /api/v1/node                the node, its kubelet, its topology and latest node values, and how old what is known is
+//   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest values, and their age
 //   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
 //                                   &raw=true: the samples themselves
 //   GET /api/v1/plugins, /features, /capabilities
@@ -50,6 +50,7 @@ struct ApiSources {
   // Appends the families that koordlet would have; empty: nobody wants them.
   std::function<void(std::string& text)> koordlet_names = {};
   const predict::Prediction* prediction = nullptr;  // null: switched off
+  std::string_view pod_source = {};  // "kubelet", "apiserver", "file", "cgroup"
 };
 
 // For the TCP listener: metrics and probes.

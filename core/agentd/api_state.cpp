@@ -45,7 +45,7 @@ json::array containers(const std::vector<state::Container>& list, const LatestVa
 }
 
 json::object pod(const state::Pod& pod, const LatestValues& values) {
-  return {{"uid", pod.uid},
+  json::object object{{"uid", pod.uid},
           {"namespace", pod.namespace_},
           {"name", pod.name},
           {"phase", name_of(pod.phase)},
@@ -58,6 +58,54 @@ json::object pod(const state::Pod& pod, const LatestValues& values) {
           {"resources", resources(pod.resources)},
           {"values", values_of(values, pod.handle)},
           {"containers", containers(pod.containers, values)}};
+  if (pod.start_time_ns != 0) object["startTime"] = static_cast<double>(pod.start_time_ns / 1'000'000) / 1e3;
+  if (pod.deleting) object["deleting"] = true;
+  return object;
+}
+
+// Since when nobody has said that a part still is as it is known; a part that was never known is left out.
+json::object ages(const ApiSources& sources) {
+  const std::pair<state::Part, const char*> kParts[] = {
+      {state::kNode, "node"}, {state::kPods, "pods"}, {state::kNodeSlo, "nodeSLO"}, {state::kTopology, "topology"}};
+  json::object ages;
+  for (const auto& [part, name] : kParts) {
+    const std::optional<Time> confirmed = sources.services.hub.confirmed(part);
+    if (confirmed) ages[name] = to_seconds(sources.services.clock.now() - *confirmed);
+  }
+  return ages;
+}
+
+json::object state_of(const ApiSources& sources) {
+  json::object state{{"source", sources.pod_source}, {"ageSeconds", ages(sources)}};
+  for (const ModuleHealth& module : sources.health()) {
+    if (module.name == "state" && module.detail != "ok") state["problem"] = module.detail;
+  }
+  return state;
+}
+
+json::array addresses(const state::Node& node) {
+  json::array array;
+  for (const state::NodeAddress& address : node.addresses) array.push_back({{"type", address.type}, {"address", address.address}});
+  return array;
+}
+
+json::object kubelet(const state::KubeletConfig& config) {
+  return {{"cgroupDriver", config.cgroup_driver},
+          {"cgroupRoot", config.cgroup_root},
+          {"cpuManagerPolicy", config.cpu_manager_policy},
+          {"cpuManagerPolicyOptions", json_map(config.cpu_manager_options)},
+          {"topologyManagerPolicy", config.topology_manager_policy},
+          {"topologyManagerScope", config.topology_manager_scope},
+          {"reservedSystemCPUs", config.reserved_cpus},
+          {"systemReserved", json_map(config.system_reserved)},
+          {"kubeReserved", json_map(config.kube_reserved)}};
+}
+
+// The API server's objects about this node that are known to be there, or known not to be.
+json::object objects(const state::NodeObjects& known) {
+  json::object there;
+  for (const auto& [kind, text] : known) there[kind] = text && !text->empty();
+  return there;
 }
 
 json::array cpus(const state::Topology& topology) {
@@ -97,7 +145,8 @@ LatestValues current_values(const ApiSources& sources) {
 http::Response get_node(const ApiSources& sources, const http::Request&) {
   state::SnapshotPtr snapshot = sources.services.hub.current();
   const state::Node& node = snapshot->node;
-  return json_answer({{"name", node.name},
+  json::object answer{{"name", node.name},
+                      {"uid", node.uid},
                       {"version", kVersion},
                       {"time", wall_seconds(sources.services.clock, sources.services.clock.now())},
                       {"cgroupHierarchy", name_of(sources.hierarchy)},
@@ -108,7 +157,14 @@ http::Response get_node(const ApiSources& sources, const http::Request&) {
                       {"cpus", cpus(snapshot->topology)},
                       {"memoryBytes", snapshot->topology.memory_bytes},
                       {"numaNodes", numa_nodes(snapshot->topology)},
-                      {"values", values_of(current_values(sources), 0)}});
+                      {"addresses", addresses(node)},
+                      {"kubeletPort", node.kubelet_port},
+                      {"objects", objects(snapshot->objects)},
+                      {"pods", snapshot->pods.size()},
+                      {"state", state_of(sources)},
+                      {"values", values_of(current_values(sources), 0)}};
+  if (snapshot->kubelet) answer["kubelet"] = kubelet(*snapshot->kubelet);
+  return json_answer(std::move(answer));
 }
 
 http::Response get_pods(const ApiSources& sources, const http::Request&) {
@@ -117,7 +173,10 @@ http::Response get_pods(const ApiSources& sources, const http::Request&) {
   LatestValues values = current_values(sources);
   json::array pods;
   for (const state::Pod& one : snapshot->pods) pods.push_back(pod(one, values));
-  return json_answer({{"pods", std::move(pods)}, {"containers", containers(snapshot->standalone, values)}});
+  return json_answer({{"pods", std::move(pods)},
+                      {"containers", containers(snapshot->standalone, values)},
+                      {"time", wall_seconds(sources.services.clock, sources.services.clock.now())},
+                      {"state", state_of(sources)}});
 }
 
 }  // namespace koord::agentd

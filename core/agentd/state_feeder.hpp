@@ -53,6 +53,7 @@ class StateFeeder {
 
   // nullptr: none is in use, and none will be.
   Cluster* cluster() { return cluster_.get(); }
+  std::string_view pod_source() const { return name_of(pods_); }
   const KubeletDurations& kubelet_durations() const { return durations_; }
 
  private:
