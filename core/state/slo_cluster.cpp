@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/parse.hpp"
 #include "core/state/document.hpp"
 #include "core/state/slo_merge.hpp"
 
@@ -63,6 +64,10 @@ bool selects(const json::value* selector, const StringMap& labels) {
 }
 
 ClusterSlo::ClusterSlo(std::string_view data) {
+  if (trim(data).empty()) {
+    problem_ = "the cluster has no such ConfigMap";
+    return;
+  }
   Result<json::value> map = parse_document(data);
   if (!map || !map->is_object()) {
     problem_ = "the ConfigMap's data cannot be read: " + (map ? std::string("it is not a mapping") : map.error().message());

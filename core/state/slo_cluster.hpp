@@ -29,7 +29,7 @@ struct ClusterSection {
 
 class ClusterSlo {
  public:
-  // `data`: as JSON text.
+  // `data`: as JSON text; empty: there is no such ConfigMap.
   explicit ClusterSlo(std::string_view data);
 
   // `section`: a member of the spec. Valid as long as this.

@@ -36,7 +36,7 @@ bool may_be(const SloField& field, const json::value& value) {
   return field.type == SloType::list ? value.is_array() : taken_value(field, value).has_value();
 }
 
-// The part of `path` up to and with its n-th name.
+// Is `path` this place, or one within it?
 bool is_or_lies_in(std::string_view path, std::string_view outer) {
   return path == outer || (path.starts_with(outer) && (path[outer.size()] == '.' || path[outer.size()] == '['));
 }
@@ -74,19 +74,22 @@ class Explaining {
     add(SloOrigin::node, section.entry_title + " of " + section.key, node_, "");
   }
 
-  // `effective`: what holds after the merge.
-  void add_object(const json::value& received, bool known, const json::value* effective, const std::vector<SloProblem>& problems) {
+  // `object`: as it came; null: not known. `effective`: what holds after the merge.
+  void add_object(const json::value& received, const std::string* object, const json::value* effective, const std::vector<SloProblem>& problems) {
     const json::value* value = find(&received, leaf_.names);
     const std::string problem = problem_of(problems, value);
     SloLayer layer{SloOrigin::object, "NodeSLO", text_of(value), ""};
-    if (!known)
-      layer.note = "none is known";
+    if (!object)
+      layer.note = "none is known here";
+    else if (object->empty())
+      layer.note = "the cluster has none for this node";
     else if (!problem.empty())
       layer.note = "not taken: " + problem;
     else if (!value)
       layer.note = "says nothing of it";
     else
       take_from_object(*value, layer);
+    if (const std::string lost = lost_of(problems); problem.empty() && !lost.empty()) layer.note = "not all taken: " + lost;
     result_.layers.push_back(std::move(layer));
     result_.value = text_of(effective);
   }
@@ -139,14 +142,20 @@ class Explaining {
 
   // Why the received value did not hold; of two in the wrong order neither does.
   std::string problem_of(const std::vector<SloProblem>& problems, const json::value* value) const {
-    std::string list_problems;
     for (const SloProblem& problem : problems) {
       if (is_or_lies_in(leaf_.path, problem.path)) return "expected " + problem.expected;
-      if (leaf_.field->type == SloType::list && is_or_lies_in(problem.path, leaf_.path))
-        list_problems += (list_problems.empty() ? "in part, " : "; ") + state::text_of(problem);
       if (value && is_lower_of_this(problem.path)) return "it is not more than " + problem.path + ", which is " + problem.found;
     }
-    return list_problems;
+    return "";
+  }
+
+  // What of a list's entries did not hold.
+  std::string lost_of(const std::vector<SloProblem>& problems) const {
+    std::string lost;
+    for (const SloProblem& problem : problems)
+      if (leaf_.field->type == SloType::list && problem.path != leaf_.path && is_or_lies_in(problem.path, leaf_.path))
+        lost += (lost.empty() ? "" : "; ") + state::text_of(problem);
+    return lost;
   }
 
   bool is_lower_of_this(const std::string& path) const {
@@ -205,7 +214,7 @@ SloExplanation SloExplainer::explain(const SloLeaf& leaf, const Pod* pod) const 
   Explaining explaining(leaf, *d.snapshot);
   explaining.add_default();
   explaining.add_cluster(d.cluster);
-  explaining.add_object(d.received, d.snapshot->received_slo != nullptr, find(&d.effective, leaf.names), d.problems);
+  explaining.add_object(d.received, d.snapshot->received_slo.get(), find(&d.effective, leaf.names), d.problems);
   explaining.add_off(d.effective);
   if (pod) explaining.add_pod(*pod);
   return std::move(explaining).result();

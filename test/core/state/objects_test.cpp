@@ -163,16 +163,16 @@ TEST_CASE("a resized container has the request that is larger and the limit that
 }
 
 TEST_CASE("containers of each runtime lie where it puts them") {
-  const char* ids[][3] = {{"containerd://ab", "cri-containerd-ab.scope", "ab"},
-                          {"cri-o://ab", "crio-ab.scope", "crio-ab"},
-                          {"docker://ab", "docker-ab.scope", "ab"},
-                          {"pouch://ab", "pouch-ab.scope", "ab"}};
-  for (const auto& [id, systemd, cgroupfs] : ids) {
-    std::string text = "{metadata: {uid: u, name: n}, spec: {containers: [{name: a}]}, status: {qosClass: BestEffort, "
-                       "containerStatuses: [{name: a, containerID: '" + std::string(id) + "'}]}}";
-    CHECK(parse_pod("# YAML\n" + text, kSystemd)->containers[0].cgroup_dir ==
-          "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu.slice/" + std::string(systemd));
-    CHECK(parse_pod("# YAML\n" + text, kCgroupfs)->containers[0].cgroup_dir == "kubepods/besteffort/podu/" + std::string(cgroupfs));
+  struct Names {
+    const char *id, *systemd, *cgroupfs;
+  };
+  for (const Names& names : {Names{"containerd://ab", "cri-containerd-ab.scope", "ab"}, Names{"cri-o://ab", "crio-ab.scope", "crio-ab"},
+                             Names{"docker://ab", "docker-ab.scope", "ab"}, Names{"pouch://ab", "pouch-ab.scope", "ab"}}) {
+    const std::string text = R"({"metadata": {"uid": "u", "name": "n"}, "spec": {"containers": [{"name": "a"}]}, "status": {"qosClass": "BestEffort",
+      "containerStatuses": [{"name": "a", "containerID": ")" + std::string(names.id) + "\"}]}}";
+    CHECK(parse_pod(text, kSystemd)->containers[0].cgroup_dir ==
+          "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu.slice/" + std::string(names.systemd));
+    CHECK(parse_pod(text, kCgroupfs)->containers[0].cgroup_dir == "kubepods/besteffort/podu/" + std::string(names.cgroupfs));
   }
 }
 

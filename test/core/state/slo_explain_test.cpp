@@ -84,7 +84,16 @@ TEST_CASE("where nothing else is said the default holds") {
   CHECK(found.value == "65");
   CHECK(found.winner == SloOrigin::fallback);
   CHECK(layer(found, SloOrigin::cluster).note == "the ConfigMap slo-controller-config is not known here");
-  CHECK(layer(found, SloOrigin::object).note == "none is known");
+  CHECK(layer(found, SloOrigin::object).note == "none is known here");
+}
+
+TEST_CASE("what is known not to be there is told apart from what is not known") {
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->received_slo = snapshot->cluster_slo = std::make_shared<const std::string>();
+  SloExplanation found = SloExplainer::make(snapshot)->explain(**find_slo_field("cpuBurstPercent"));
+  CHECK(found.value == "1000");
+  CHECK(layer(found, SloOrigin::cluster).note == "the cluster has no such ConfigMap");
+  CHECK(layer(found, SloOrigin::object).note == "the cluster has none for this node");
 }
 
 TEST_CASE("a field without a default and a value says what then holds") {
@@ -130,7 +139,7 @@ TEST_CASE("a value that was dropped says why, and the default holds") {
         "not taken: expected less than memoryEvictThresholdPercent, which is 60");
   CHECK(layer(explain("cpuBurstPercent", {R"({"cpuBurstStrategy": 7})"}), SloOrigin::object).note == "not taken: expected a mapping");
   CHECK(layer(explain("hostApplications", {R"({"hostApplications": [{"name": "a"}, {}]})"}), SloOrigin::object).note ==
-        "not taken: in part, hostApplications[1].name: found null, expected text");
+        "not all taken: hostApplications[1].name: found null, expected text");
 }
 
 TEST_CASE("a class's section that is off says so") {

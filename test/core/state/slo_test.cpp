@@ -209,6 +209,16 @@ TEST_CASE("what holds stays when it is taken for a NodeSLO again") {
   CHECK(twice.problems.empty());
 }
 
+TEST_CASE("every default is a value that its field may have, in every class that is on") {
+  std::string classes;
+  for (const char* name : {"lsrClass", "lsClass", "beClass", "systemClass"})
+    classes += std::string(classes.empty() ? "" : ",") + "\"" + name + R"(": {"cpuQOS": {"enable": true}, "memoryQOS": {"enable": true}, "resctrlQOS": {"enable": true}})";
+  EffectiveSlo once = *effective_slo("{\"resourceQOSStrategy\": {" + classes + "}}");
+  EffectiveSlo twice = *effective_slo(once.spec);
+  CHECK(twice.problems.empty());
+  CHECK(twice.spec == once.spec);
+}
+
 TEST_CASE("a source publishes what holds and what came") {
   Update update = *slo_update("kind: NodeSLO\nmetadata: {name: n}\nspec: {cpuBurstStrategy: {policy: auto}, a: 1}");
   CHECK(*update.received_slo == R"({"cpuBurstStrategy":{"policy":"auto"},"a":1})");
