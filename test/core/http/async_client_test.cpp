@@ -337,6 +337,20 @@ TEST_CASE("the pieces of a stream come as they come, chunk by chunk") {
   CHECK((*stream.end)->body.empty());
 }
 
+TEST_CASE("an answer that comes byte by byte is the same answer") {
+  for (const std::string& body : {std::string("0\r\n\r\n"), chunk("ab") + "0\r\n\r\n", chunk("ab") + "0\r\nA: b\r\n\r\n"}) {
+    ScriptedServer server([&](Peer& peer) {
+      peer.read_request();
+      for (const char byte : kChunked + body) peer.send({&byte, 1});
+      peer.read_request();
+      peer.send(answer_with("next"));
+    });
+    Here here(server);
+    CHECK(here.said({.target = "/"}) == (body.starts_with("0") ? "" : "ab"));
+    CHECK(here.said({.target = "/"}) == "next");
+  }
+}
+
 TEST_CASE("a stream that is cut in the middle of a chunk is an error, and so is one between two") {
   for (const std::string& begun : {std::string("5\r\nab"), chunk("ab"), std::string("5")}) {
     ScriptedServer server([&](Peer& peer) {
