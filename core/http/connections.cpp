@@ -16,9 +16,9 @@ Connections::Connections(event::Loop& loop, event::WorkerPool& workers, Origin o
       limits_(limits),
       resolver_(std::make_shared<Resolver>(loop, workers, origin_.host, origin_.port)) {}
 
-std::optional<Connection> Connections::take_kept() {
+std::optional<Lease> Connections::take_kept() {
   while (!kept_.empty()) {
-    Connection last = std::move(kept_.back().connection);
+    Lease last = std::move(kept_.back().lease);
     kept_.pop_back();
     last.channel->attach({});
     if (last.channel->alive()) return last;
@@ -41,7 +41,7 @@ std::shared_ptr<std::function<void()>> Connections::wait(std::function<void()> o
   return waiting;
 }
 
-void Connections::keep(Connection connection) {
+void Connections::keep(Lease connection) {
   if (connection.generation != generation_ || kept_.size() >= limits_.kept) return connection.channel->close();
   connection.used = true;
   // Whatever it says now, nobody has asked for.
@@ -57,11 +57,11 @@ void Connections::keep(Connection connection) {
 }
 
 void Connections::drop(const Channel* channel) {
-  const auto one = std::find_if(kept_.begin(), kept_.end(), [channel](const Kept& kept) { return kept.connection.channel.get() == channel; });
+  const auto one = std::find_if(kept_.begin(), kept_.end(), [channel](const Kept& kept) { return kept.lease.channel.get() == channel; });
   if (one == kept_.end()) return;
   const Kept dropped = std::move(*one);  // its slot becomes free when the list is in order again
   kept_.erase(one);
-  dropped.connection.channel->close();
+  dropped.lease.channel->close();
 }
 
 void Connections::renew(std::optional<TlsOptions> tls) {
@@ -71,7 +71,7 @@ void Connections::renew(std::optional<TlsOptions> tls) {
 }
 
 void Connections::close_kept() {
-  for (const Kept& kept : std::exchange(kept_, {})) kept.connection.channel->close();
+  for (const Kept& kept : std::exchange(kept_, {})) kept.lease.channel->close();
 }
 
 void Connections::on_slot_free() {

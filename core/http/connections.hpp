@@ -22,7 +22,8 @@ namespace koord::http {
 // The right to have one connection open.
 class Slot;
 
-struct Connection {
+// A connection as a request has it, until it gives it back.
+struct Lease {
   std::shared_ptr<Slot> slot;
   std::shared_ptr<Channel> channel;
   std::uint64_t generation = 0;  // of the TLS options it was made with
@@ -34,13 +35,13 @@ class Connections : public std::enable_shared_from_this<Connections> {
   Connections(event::Loop& loop, event::WorkerPool& workers, Origin origin, const AsyncLimits& limits);
 
   // The one kept last, if it is alive.
-  std::optional<Connection> take_kept();
+  std::optional<Lease> take_kept();
   // None: as many are open as may be.
   std::shared_ptr<Slot> take_slot();
   // Calls once, when there is a kept connection or a slot; nothing: too many wait.
   std::shared_ptr<std::function<void()>> wait(std::function<void()> on_room);
   // A connection whose request was answered.
-  void keep(Connection connection);
+  void keep(Lease connection);
   void close_kept();
   void renew(std::optional<TlsOptions> tls);
 
@@ -55,7 +56,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
  private:
   friend class Slot;
   struct Kept {
-    Connection connection;
+    Lease lease;
     std::unique_ptr<event::Timer> expiry;
   };
 

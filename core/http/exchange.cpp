@@ -58,12 +58,12 @@ void Exchange::on_dialled(Result<std::shared_ptr<Channel>> channel) {
   const auto dial = std::exchange(dial_, nullptr);  // that calls us
   if (!channel) return finish(std::move(channel).error().context("cannot connect"));
   ++connections_->opened;
-  Connection connection = std::move(connection_);
+  Lease connection = std::move(connection_);
   connection.channel = std::move(channel).value();
   use(std::move(connection));
 }
 
-void Exchange::use(Connection connection) {
+void Exchange::use(Lease connection) {
   doing_ = "no answer";
   connection_ = std::move(connection);
   got_bytes_ = false;

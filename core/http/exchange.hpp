@@ -27,7 +27,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void find_connection();
   void connect(std::shared_ptr<Slot> slot);
   void on_dialled(Result<std::shared_ptr<Channel>> channel);
-  void use(Connection connection);
+  void use(Lease connection);
   void on_bytes(std::string_view bytes);
   void on_closed(Result<void> why);
   Result<void> on_body(std::string_view piece);
@@ -46,7 +46,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::unique_ptr<event::Timer> deadline_;
   std::shared_ptr<std::function<void()>> waiting_;
   std::shared_ptr<Dial> dial_;
-  Connection connection_;
+  Lease connection_;
   std::optional<ResponseParser> parser_;
   std::string body_;
   const char* doing_ = "waiting for a connection";

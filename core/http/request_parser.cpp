@@ -11,6 +11,9 @@ namespace {
 
 namespace wire = boost::beast::http;
 
+// "0\r\n\r\n": Beast, which has seen "0\r\n" and wants more, asserts that it is given so much.
+constexpr std::size_t kLastChunkBytes = 5;
+
 std::string_view view(boost::beast::string_view text) {
   return {text.data(), text.size()};
 }
@@ -22,17 +25,20 @@ struct RequestParser::State {
 
   // A step of the parser that leaves the bytes behind the request alone; whether it must wait for more.
   bool must_wait() {
-    if (bytes.empty()) return true;
+    if (bytes.empty() || (in_chunk_header && bytes.size() < kLastChunkBytes)) return true;
     bytes.erase(0, parser->put({bytes.data(), bytes.size()}, error));
+    in_chunk_header = error == wire::error::need_more && parser->is_header_done();
     if (error != wire::error::need_more) return false;
     error = {};
-    return true;
+    if (in_chunk_header && bytes.size() > max_header) error = wire::error::header_limit;
+    return !error;
   }
 
   const std::size_t max_header;
   std::string bytes;
   std::optional<wire::request_parser<wire::string_body>> parser;
   boost::system::error_code error;
+  bool in_chunk_header = false;
 };
 
 RequestParser::RequestParser(std::size_t max_header) : state_(std::make_unique<State>(max_header)) {}
@@ -49,6 +55,7 @@ bool RequestParser::has_bytes() const {
 
 void RequestParser::begin() {
   state_->error = {};
+  state_->in_chunk_header = false;
   state_->parser.emplace();
   state_->parser->header_limit(static_cast<std::uint32_t>(state_->max_header));
   state_->parser->body_limit(boost::none);  // comes with limit_body()

@@ -14,6 +14,9 @@ using ErrorCode = boost::system::error_code;
 
 constexpr unsigned kMaxInterimAnswers = 8;
 
+// "0\r\n\r\n": Beast, which has seen "0\r\n" and wants more, asserts that it is given so much.
+constexpr std::size_t kLastChunkBytes = 5;
+
 Error not_an_answer(const std::string& why) {
   return Error{std::make_error_code(std::errc::protocol_error), why};
 }
@@ -69,6 +72,7 @@ struct ResponseParser::State {
   std::optional<Parser> parser;
   unsigned interim_answers = 0;
   bool bytes_behind = false;
+  bool in_chunk_header = false;
 
   void begin() {
     parser.emplace();
@@ -78,7 +82,7 @@ struct ResponseParser::State {
     parser->eager(true);
   }
   // An answer that is followed by the real one.
-  bool is_interim() const { return parser->get().result_int() < 200 && parser->get().result_int() != 101; }
+  bool is_interim() const { return parser->get().result_int() / 100 == 1 && parser->get().result_int() != 101; }
 };
 
 ResponseParser::ResponseParser(OnBody on_body) : state_(std::make_unique<State>()) {
@@ -117,11 +121,14 @@ Result<bool> ResponseParser::feed(std::string_view bytes) {
 // Takes away what it has parsed.
 Result<bool> ResponseParser::parse(std::string_view& bytes) {
   State& state = *state_;
+  if (state.in_chunk_header && bytes.size() < kLastChunkBytes) return false;
+  state.in_chunk_header = false;
   while (!bytes.empty() && !state.parser->is_done()) {
     ErrorCode error;
     bytes.remove_prefix(state.parser->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error));
     if (state.sink.refused) return *state.sink.refused;
     if (error == wire::error::need_more) {
+      state.in_chunk_header = state.parser->is_header_done();
       if (bytes.size() > kMaxHeaderBytes) return not_an_answer("found a chunk's header of more than " + std::to_string(kMaxHeaderBytes) + " bytes");
       return false;
     }

@@ -16,7 +16,7 @@ import urllib.error
 import urllib.request
 
 POD_IP = '10.213.0.2'
-ENVIRONMENT = {'spec.nodeName': 'koord-test-node', 'status.hostIP': '10.213.0.1', 'status.podIP': POD_IP}
+ENVIRONMENT = {'spec.nodeName': 'koord-test-node', 'status.hostIP': '127.0.0.1', 'status.podIP': POD_IP}
 MOST_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 KUBELETS_FILES = {'token': 'not-a-token', 'namespace': 'koordinator-system', 'ca.crt': ''}
 
@@ -34,20 +34,25 @@ def bytes_of(quantity):
 
 
 class Pod:
-    """`images`: image name to its unpacked root file system. All that it makes is named `name`, koord-test-…, or lies in `folder`."""
+    """`images`: image name to its unpacked root file system. All that it makes is named `name`, koord-test-…, or lies in `folder`.
+    `begin`: called with it when its network is there, to start a cluster in, of which it gives the facts (test/support/cluster)."""
 
-    def __init__(self, manifest, images, folder, name):
+    def __init__(self, manifest, images, folder, name, begin=None):
+        self.manifest = manifest
         self.daemon_set = next(d for d in manifest if d['kind'] == 'DaemonSet')
         self.config_map = next(d for d in manifest if d['kind'] == 'ConfigMap')
         self.spec = self.daemon_set['spec']['template']['spec']
         self.images, self.folder, self.name = images, pathlib.Path(folder), name
-        self.running = []
+        self.running, self.begin, self.cluster = [], begin, None
         self.volumes = {volume['name']: self.volume(volume) for volume in self.spec['volumes']}
 
     def __enter__(self):
         run('ip', 'netns', 'add', self.name)
         run('ip', '-n', self.name, 'link', 'set', 'lo', 'up')
         run('ip', '-n', self.name, 'address', 'add', POD_IP, 'dev', 'lo')
+        if self.begin:
+            self.cluster = self.begin(self)
+            self.volumes['token'] = self.cluster['service_account']
         return self
 
     def __exit__(self, *_):
@@ -58,7 +63,7 @@ class Pod:
     def volume(self, volume):
         """Where on this machine it is."""
         place = self.folder / 'volumes' / volume['name']
-        if 'hostPath' in volume and volume['hostPath']['type'] == 'Directory':
+        if 'hostPath' in volume and volume['hostPath']['type'] in ('Directory', 'File'):
             return volume['hostPath']['path']
         place.mkdir(parents=True)
         if 'configMap' in volume:
@@ -92,6 +97,8 @@ class Pod:
         run('runc', 'spec', '--bundle', folder)
         config = json.loads((folder / 'config.json').read_text())
         environment = {entry['name']: ENVIRONMENT[entry['valueFrom']['fieldRef']['fieldPath']] for entry in container.get('env', [])}
+        if self.cluster:
+            environment |= {'KUBERNETES_SERVICE_HOST': '127.0.0.1', 'KUBERNETES_SERVICE_PORT': str(self.cluster['api_port'])}
         capabilities = ['CAP_' + name for name in context['capabilities'].get('add', [])]
         assert context['capabilities']['drop'] == ['ALL'] and not context.get('privileged')
         is_root = context['runAsUser'] == 0

@@ -67,3 +67,29 @@ TEST_CASE("what comes behind a request is kept for the next") {
   CHECK(parser.target() == "/2");
   CHECK_FALSE(parser.has_bytes());
 }
+
+TEST_CASE("a body in chunks is read byte by byte, also one without a byte") {
+  for (const std::string& chunks : {std::string("0\r\n\r\n"), std::string("2\r\nab\r\n0\r\n\r\n"), std::string("2\r\nab\r\n0\r\nA: b\r\n\r\n")}) {
+    RequestParser parser(1000);
+    REQUIRE(parse_in_pieces(parser, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 1) == Progress::whole);
+    parser.limit_body(10);
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      parser.feed(chunks.substr(i, 1));
+      CHECK(parser.parse_body() == (i + 1 == chunks.size() ? Progress::whole : Progress::part));
+    }
+    CHECK(parser.take_body() == (chunks.starts_with('0') ? "" : "ab"));
+  }
+}
+
+TEST_CASE("a chunk's header and a trailer without an end are refused as too large") {
+  for (const char* begin : {"1;", "0\r\nA: "}) {
+    RequestParser parser(1000);
+    REQUIRE(parse_in_pieces(parser, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 100) == Progress::whole);
+    parser.limit_body(10);
+    parser.feed(begin + std::string(900, 'x'));
+    CHECK(parser.parse_body() == Progress::part);
+    parser.feed(std::string(100, 'x'));
+    CHECK(parser.parse_body() == Progress::bad);
+    CHECK(parser.refusal().status == 431);
+  }
+}
