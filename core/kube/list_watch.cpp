@@ -40,21 +40,6 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
         reflector(std::move(collection), options.reflector, clock.now(), random_seed()),
         set(options.limits) {}
 
-  // What comes of an earlier step counts no more.
-  std::function<bool()> still() {
-    return [weak = weak_from_this(), mine = generation] {
-      auto self = weak.lock();
-      return self && self->generation == mine;
-    };
-  }
-
-  // Lets go of the request; later, for this may be called by it.
-  void end_request() {
-    ++generation;
-    if (!pending) return;
-    loop.post([ended = std::shared_ptr<Client::Pending>(std::move(pending))] {});
-  }
-
   void go_on() {
     tell();
     const Time now = clock.now();
@@ -79,24 +64,20 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   }
 
   void list() {
-    end_request();
-    pending = client.send(reflector.call(), [this, current = still()](Result<Reply> reply) {
-      if (current()) on_list_reply(std::move(reply));
-    });
+    pending = client.send(reflector.call(), [this](Result<Reply> reply) { on_list_reply(std::move(reply)); });
   }
 
   void on_list_reply(Result<Reply> reply) {
-    end_request();
     if (!reply || !reply->ok()) {
       reflector.list_failed(clock.now(), reply);
       if (reflector.health().state == Health::State::absent) changed(set.clear());
       return go_on();
     }
-    workers.post([this, &to = loop, current = still(), body = std::move(reply->body), what = options.keep,
+    workers.post([&to = loop, state = weak_from_this(), body = std::move(reply->body), what = options.keep,
                   most = options.limits.objects] {
       auto parsed = std::make_shared<Parsed>(parse(body, what, most));
-      to.post([this, current, parsed] {
-        if (current()) on_page(std::move(*parsed));
+      to.post([state, parsed] {
+        if (auto self = state.lock()) self->on_page(std::move(*parsed));
       });
     });
   }
@@ -115,14 +96,9 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   }
 
   void watch() {
-    end_request();
     Client::WatchHandlers watch_handlers;
-    watch_handlers.on_line = [this, current = still()](std::string_view line) {
-      if (current()) on_line(line);
-    };
-    watch_handlers.on_end = [this, current = still()](Result<Reply> reply) {
-      if (!current()) return;
-      end_request();
+    watch_handlers.on_line = [this](std::string_view line) { on_line(line); };
+    watch_handlers.on_end = [this](Result<Reply> reply) {
       reflector.watch_ended(clock.now(), reply);
       go_on();
     };
@@ -143,7 +119,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
       }
     }
     if (ends) {
-      end_request();
+      pending.reset();
       go_on();
     } else {
       tell();
@@ -178,7 +154,6 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   ListWatchHandlers handlers;
   Reflector reflector;
   ObjectSet set;
-  std::uint64_t generation = 0;
   Client::PendingPtr pending;
   std::unique_ptr<event::Timer> timer;
   bool known = false;

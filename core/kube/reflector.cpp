@@ -91,7 +91,7 @@ Call Reflector::call() const {
     query.add("limit", std::to_string(collection_.page));
     if (!continuation_.empty()) {
       query.add("continue", continuation_);
-    } else if (!consistent_) {
+    } else if (!consistent_ && !collection_.newest) {
       // Out of the server's memory: any state of it at first, later none that is older than what is known.
       query.add("resourceVersion", version_.empty() ? "0" : version_);
       if (!version_.empty()) query.add("resourceVersionMatch", "NotOlderThan");
@@ -107,7 +107,12 @@ std::optional<Reflector::Page> Reflector::listed(Time now, const Result<ListPage
     reject(now, page.error().message());
     return std::nullopt;
   }
-  Page part{continuation_.empty(), page->continuation.empty()};
+  const Page part{continuation_.empty(), page->continuation.empty()};
+  pages_ = part.first ? 1 : pages_ + 1;
+  if (pages_ > options_.max_pages) {
+    reject(now, "a list of more than " + std::to_string(options_.max_pages) + " pages");
+    return std::nullopt;
+  }
   continuation_ = page->continuation;
   wait_until(now, part.last ? Phase::watch : Phase::list);
   if (!part.last) return part;

@@ -25,6 +25,9 @@ struct Collection {
   std::string field_selector;  // "metadata.name=a"; empty: all
   std::string label_selector;
   std::uint32_t page = 500;  // objects in one answer
+  // Lists ask for the newest state, which costs the server more and comes in pages. Else for what it has at hand, which
+  // many servers answer in one piece, whatever `page` says: for collections that are small.
+  bool newest = false;
 };
 
 // How it stands with a collection.
@@ -52,6 +55,7 @@ struct ReflectorOptions {
   Duration rare = std::chrono::minutes(5);  // between looks at what is forbidden or absent
   Duration watch_at_least = std::chrono::minutes(10);  // how long the server is asked to keep a watch, up to twice that
   std::size_t max_bytes = 64u << 20;                   // of one answer
+  std::uint32_t max_pages = 1000;                      // of one list
 };
 
 class Reflector {
@@ -114,6 +118,7 @@ class Reflector {
   Time not_before_;
   std::string version_;       // the newest heard of; empty: none
   std::string continuation_;  // of the list that is under way
+  std::uint32_t pages_ = 0;
   bool consistent_ = false;   // the next list asks for the newest state, not for what the server has at hand
   bool kind_exists_ = false;  // it has been listed
   std::optional<Time> missing_since_;

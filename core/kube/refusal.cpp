@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kube/refusal.hpp"
 
-#include <algorithm>
-
+#include "core/base/parse.hpp"
+#include "core/base/utf8.hpp"
 
 namespace koord::kube {
 namespace {
@@ -10,10 +10,14 @@ namespace {
 constexpr std::size_t kMaxText = 300;
 
 std::string one_line(std::string_view text) {
-  std::string line(text.substr(0, kMaxText));
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
-  while (line.ends_with(' ')) line.pop_back();
+  std::string line(trim(text.substr(0, kMaxText + 4)));  // not in the middle of the last character
+  cut_utf8(line, kMaxText);
+  const bool is_text = is_valid_utf8(line);
+  for (char& c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = ' ';
+    if (byte >= 0x80 && !is_text) c = '?';
+  }
   return line;
 }
 

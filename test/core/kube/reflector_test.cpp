@@ -77,6 +77,11 @@ TEST_CASE("a reflector lists what the server has at hand, at once") {
   CHECK(talk.state() == State::starting);
 }
 
+TEST_CASE("a list that is to be the newest names no version, so that it comes in pages") {
+  const Reflector reflector({.path = "/api/v1/persistentvolumeclaims", .newest = true}, {}, Time{}, 7);
+  CHECK(reflector.call().target == "/api/v1/persistentvolumeclaims?limit=500");
+}
+
 TEST_CASE("the pages of a list are asked for one after the other, without a version") {
   Talk talk;
   talk.step();
@@ -88,6 +93,20 @@ TEST_CASE("the pages of a list are asked for one after the other, without a vers
   CHECK((second && !second->first && second->last));
   CHECK(talk.state() == State::current);
   CHECK(talk.reflector.health().lists == 1);
+}
+
+TEST_CASE("a list whose pages have no end is given up after a thousand, and begun anew after five minutes") {
+  Talk talk;
+  int pages = 0;
+  while (talk.step() == Do::list && pages < 5000) {
+    talk.list("5", "more");
+    ++pages;
+  }
+  CHECK(pages == 1001);
+  CHECK(talk.problem() == "a list of more than 1000 pages");
+  REQUIRE(talk.step_after_wait() == Do::list);
+  CHECK(talk.waited >= 4min);
+  CHECK_FALSE(talk.asks_for("continue="));
 }
 
 TEST_CASE("a watch begins from the list's version, with bookmarks, for ten to twenty minutes") {

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kube/event_book.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+#include "core/base/utf8.hpp"
+#include "core/kube/json_text.hpp"
+
+namespace koord::kube {
+namespace {
+
+// What the API server takes.
+constexpr std::size_t kMaxMessage = 1024;
+constexpr std::size_t kMaxReason = 128;
+constexpr std::size_t kMaxName = 253;
+
+std::string text_of(std::string text, std::size_t most) {
+  cut_utf8(text, most);
+  if (!is_valid_utf8(text))
+    std::replace_if(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }, '?');
+  return text;
+}
+
+std::string key_of(const Happening& happening) {
+  std::string key;
+  const ObjectReference& about = happening.about;
+  for (const std::string& part : {about.api_version, about.kind, about.name_space, about.name, about.uid, happening.reason, happening.message})
+    key += part + '\0';
+  return key + (happening.warning ? 'W' : 'N');
+}
+
+std::string name_space_of(const ObjectReference& about) {
+  return about.name_space.empty() ? "default" : about.name_space;
+}
+
+class JsonObject {
+ public:
+  JsonObject& text(std::string_view name, std::string_view value) {
+    return value.empty() ? *this : raw(name, json_quote(value));
+  }
+  JsonObject& raw(std::string_view name, std::string_view value) {
+    text_ += (text_.empty() ? "" : ",") + json_quote(name) + ':';
+    text_ += value;
+    return *this;
+  }
+  std::string json() const { return '{' + text_ + '}'; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+std::string rfc3339(std::int64_t wall_ns) {
+  const std::time_t seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts));
+}
+
+EventBook::EventBook(Source source, const Limits& limits, std::uint64_t seed)
+    : source_(std::move(source)),
+      limits_(limits),
+      backoff_(limits.first_wait, limits.longest_wait, seed),
+      tokens_(limits.burst) {}
+
+void EventBook::add(Happening happening, Time now, std::int64_t wall_ns) {
+  happening.message = text_of(std::move(happening.message), kMaxMessage);
+  happening.reason = text_of(std::move(happening.reason), kMaxReason);
+  expire(now);
+  std::string key = key_of(happening);
+  auto known = by_key_.find(key);
+  if (known == by_key_.end()) {
+    if (entries_.size() >= limits_.different && !make_room()) {
+      ++dropped_;
+      return;
+    }
+    Entry entry;
+    entry.happening = std::move(happening);
+    entry.first_wall_ns = wall_ns;
+    entries_.push_back(std::move(entry));
+    known = by_key_.emplace(std::move(key), std::prev(entries_.end())).first;
+    known->second->key = known->first;
+  }
+  Entry& entry = *known->second;
+  ++entry.count;
+  entry.last = now;
+  entry.last_wall_ns = wall_ns;
+  entries_.splice(entries_.end(), entries_, known->second);
+}
+
+std::optional<EventBook::Write> EventBook::next(Time now) {
+  expire(now);
+  if (due(now) > now) return std::nullopt;
+  auto entry = next_entry(now);
+  tokens_ = tokens_at(now) - 1;
+  tokens_since_ = now;
+  running_ = entry;
+  running_count_ = entry->count;
+  Write write;
+  write.name_space = name_space_of(entry->happening.about);
+  write.create = !entry->exists;
+  if (write.create) {
+    if (entry->name.empty()) entry->name = new_name(*entry);
+    write.body = event_json(*entry);
+  } else {
+    write.body = JsonObject()
+                     .raw("count", std::to_string(entry->count))
+                     .text("lastTimestamp", rfc3339(entry->last_wall_ns))
+                     .json();
+  }
+  write.name = entry->name;
+  return write;
+}
+
+Time EventBook::due(Time now) const {
+  if (running_) return Time::max();
+  Time earliest = Time::max();
+  for (const Entry& entry : entries_)
+    if (entry.count > entry.written) earliest = std::min(earliest, entry.not_before);
+  if (earliest == Time::max()) return earliest;
+  const double missing = std::max(0.0, 1 - tokens_at(now));
+  const auto wait = Duration(static_cast<std::int64_t>(missing * static_cast<double>(limits_.refill.count()) + 0.5));
+  return std::max({earliest, quiet_until_, now + wait});
+}
+
+void EventBook::ended(Outcome outcome, Time now, Duration wait) {
+  auto entry = *std::exchange(running_, std::nullopt);
+  quiet_until_ = now + wait;
+  switch (outcome) {
+    case Outcome::written:
+      backoff_.succeeded();
+      entry->exists = true;
+      entry->written = running_count_;
+      entry->not_before = now + limits_.patch_period;
+      break;
+    case Outcome::exists:
+      entry->exists = true;
+      break;
+    case Outcome::gone:
+      entry->exists = false;
+      entry->name.clear();
+      break;
+    case Outcome::refused:
+      forget(entry);
+      break;
+    case Outcome::failed:
+      quiet_until_ = now + backoff_.failed(wait);
+      break;
+  }
+}
+
+// What has not happened for a while begins anew the next time; what could not be written in that time is old news.
+void EventBook::expire(Time now) {
+  for (auto entry = entries_.begin(); entry != entries_.end() && now - entry->last > limits_.window;) {
+    auto old = entry++;
+    if (running_ != old) forget(old);
+  }
+}
+
+bool EventBook::make_room() {
+  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+    if (entry->count > entry->written || running_ == entry) continue;
+    forget(entry);
+    return true;
+  }
+  return false;
+}
+
+void EventBook::forget(Entries::iterator entry) {
+  dropped_ += entry->count - entry->written;
+  by_key_.erase(entry->key);
+  entries_.erase(entry);
+}
+
+double EventBook::tokens_at(Time now) const {
+  const double refilled = static_cast<double>((now - tokens_since_).count()) / static_cast<double>(limits_.refill.count());
+  return std::min<double>(limits_.burst, tokens_ + std::max(0.0, refilled));
+}
+
+// New ones before those that only count on.
+EventBook::Entries::iterator EventBook::next_entry(Time now) {
+  auto chosen = entries_.end();
+  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+    if (entry->count == entry->written || entry->not_before > now) continue;
+    if (!entry->exists) return entry;
+    if (chosen == entries_.end()) chosen = entry;
+  }
+  return chosen;
+}
+
+std::string EventBook::new_name(const Entry& entry) {
+  char suffix[24];
+  std::snprintf(suffix, sizeof suffix, ".%016llx", static_cast<unsigned long long>(backoff_.dice().next()));
+  return entry.happening.about.name.substr(0, kMaxName - 17) + suffix;
+}
+
+std::string EventBook::event_json(const Entry& entry) const {
+  const ObjectReference& about = entry.happening.about;
+  const std::string metadata = JsonObject().text("name", entry.name).text("namespace", name_space_of(about)).json();
+  const std::string involved = JsonObject()
+                                   .text("apiVersion", about.api_version)
+                                   .text("kind", about.kind)
+                                   .text("namespace", about.name_space)
+                                   .text("name", about.name)
+                                   .text("uid", about.uid)
+                                   .json();
+  return JsonObject()
+      .text("apiVersion", "v1")
+      .text("kind", "Event")
+      .raw("metadata", metadata)
+      .raw("involvedObject", involved)
+      .text("reason", entry.happening.reason)
+      .text("message", entry.happening.message)
+      .text("type", entry.happening.warning ? "Warning" : "Normal")
+      .raw("source", JsonObject().text("component", source_.component).text("host", source_.host).json())
+      .text("reportingComponent", source_.component)
+      .text("reportingInstance", source_.host)
+      .text("firstTimestamp", rfc3339(entry.first_wall_ns))
+      .text("lastTimestamp", rfc3339(entry.last_wall_ns))
+      .raw("count", std::to_string(entry.count))
+      .json();
+}
+
+}  // namespace koord::kube

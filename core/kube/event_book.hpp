@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// EventBook: which Events are to be written, and when. The same happening (object, type, reason, message) within a window
+// is one Event whose count grows: written once at first, then patched, seldom. Happenings that are not written in time are
+// counted, not queued. Bounded in number and in rate, however much happens. Pure: the time is passed in; events.hpp sends
+// them. [one thread]
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "core/base/clock.hpp"
+#include "core/kube/backoff.hpp"
+
+namespace koord::kube {
+
+// Whom an Event is about.
+struct ObjectReference {
+  std::string api_version;  // "v1"
+  std::string kind;         // "Pod"
+  std::string name_space;   // empty: of the cluster
+  std::string name;
+  std::string uid;
+
+  bool operator==(const ObjectReference&) const = default;
+};
+
+struct Happening {
+  ObjectReference about;
+  bool warning = false;
+  std::string reason;   // "Evicted": one word in UpperCamelCase
+  std::string message;  // for humans; cut after 1 KiB
+};
+
+class EventBook {
+ public:
+  struct Limits {
+    std::size_t different = 256;                      // happenings kept
+    Duration window = std::chrono::minutes(10);       // without a repetition, after which one begins anew
+    Duration patch_period = std::chrono::seconds(30);  // between patches of one Event
+    std::uint32_t burst = 10;                         // requests at once,
+    Duration refill = std::chrono::seconds(6);        // and one more in each of these
+    Duration first_wait = std::chrono::seconds(10);   // after a failure, as in backoff.hpp
+    Duration longest_wait = std::chrono::minutes(5);
+  };
+
+  struct Source {
+    std::string component;  // "koordetector"
+    std::string host;       // the node
+  };
+
+  EventBook(Source source, const Limits& limits, std::uint64_t seed);
+
+  // `wall_ns`: what time it is for humans, since the Unix epoch.
+  void add(Happening happening, Time now, std::int64_t wall_ns);
+
+  // The next request, begun with this call; one at a time.
+  struct Write {
+    bool create = false;     // else a merge patch
+    std::string name_space;  // where the Event is
+    std::string name;
+    std::string body;
+  };
+  std::optional<Write> next(Time now);
+  // When next() may have one; Time::max(): when something is added, or the running one has ended.
+  Time due(Time now) const;
+
+  // How the running one has ended. `exists`: it was created by an earlier request whose answer did not come; `gone`: the
+  // Event that was to be patched is not there any more; `refused`: that Event will not be written. `wait`: no request
+  // before that.
+  enum class Outcome : std::uint8_t { written, exists, gone, refused, failed };
+  void ended(Outcome outcome, Time now, Duration wait = Duration::zero());
+
+  std::uint64_t dropped() const { return dropped_; }  // happenings that no Event tells of
+  std::size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    std::string key;
+    Happening happening;
+    std::string name;     // of the Event; empty: it was never tried to create it
+    bool exists = false;  // as far as we know
+    std::uint64_t count = 0, written = 0;
+    std::int64_t first_wall_ns = 0, last_wall_ns = 0;
+    Time last{};        // when it happened last
+    Time not_before{};  // of its next request
+  };
+  using Entries = std::list<Entry>;  // what happened last is the last
+
+  void expire(Time now);
+  bool make_room();
+  void forget(Entries::iterator entry);
+  double tokens_at(Time now) const;
+  Entries::iterator next_entry(Time now);
+  std::string new_name(const Entry& entry);
+  std::string event_json(const Entry& entry) const;
+
+  Source source_;
+  Limits limits_;
+  Backoff backoff_;
+  Entries entries_;
+  std::unordered_map<std::string, Entries::iterator> by_key_;
+  std::optional<Entries::iterator> running_;
+  std::uint64_t running_count_ = 0;  // what the running request says
+  double tokens_;
+  Time tokens_since_{};
+  Time quiet_until_{};
+  std::uint64_t dropped_ = 0;
+};
+
+// "2026-07-24T06:52:45Z"
+std::string rfc3339(std::int64_t wall_ns);
+
+}  // namespace koord::kube

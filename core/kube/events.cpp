@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kube/events.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/http/url.hpp"
+#include "core/kube/refusal.hpp"
+#include "core/kube/update.hpp"
+
+namespace koord::kube {
+namespace {
+
+using Outcome = EventBook::Outcome;
+
+constexpr Duration kForbiddenPause = std::chrono::minutes(5);
+constexpr Duration kLongestTimer = std::chrono::minutes(1);
+
+struct Verdict {
+  Outcome outcome = Outcome::written;
+  Duration wait{};
+};
+
+Verdict judge(bool create, const Result<Reply>& reply) {
+  if (!reply) return {Outcome::failed};
+  if (reply->ok()) return {Outcome::written};
+  const Status status = status_of(*reply);
+  if (create && status.code == 409) return {Outcome::exists};
+  if (!create && status.code == 404) return {Outcome::gone};
+  if (status.code == 403 && !status.has_cause("NamespaceTerminating")) return {Outcome::refused, kForbiddenPause};
+  const bool passing = status.code == 401 || status.code == 429 || status.code >= 500;
+  return {passing ? Outcome::failed : Outcome::refused, status.retry_after.value_or(Duration::zero())};
+}
+
+}  // namespace
+
+struct Events::State {
+  State(event::Loop& a_loop, const Clock& a_clock, Client& a_client, EventBook::Source source, const EventBook::Limits& limits)
+      : loop(a_loop), clock(a_clock), client(a_client), book(std::move(source), limits, random_seed()) {}
+
+  void go_on() {
+    timer.reset();
+    const Time now = clock.now();
+    if (std::optional<EventBook::Write> write = book.next(now)) return send(*std::move(write));
+    const Time due = book.due(now);
+    if (due == Time::max()) return;
+    timer = loop.after(std::clamp(due - now, Duration(std::chrono::milliseconds(1)), kLongestTimer), [this] { go_on(); });
+  }
+
+  void send(EventBook::Write write) {
+    const std::string events = "/api/v1/namespaces/" + http::percent_encode(write.name_space) + "/events";
+    Call call = write.create ? create_call(events, std::move(write.body))
+                             : merge_patch_call(events, write.name, std::move(write.body));
+    pending = client.send(std::move(call), [this, create = write.create](Result<Reply> reply) {
+      const Verdict verdict = judge(create, reply);
+      const bool went_well = verdict.outcome != Outcome::failed && verdict.outcome != Outcome::refused;
+      problem = went_well ? std::string() : describe(reply);
+      book.ended(verdict.outcome, clock.now(), verdict.wait);
+      go_on();
+    });
+  }
+
+  event::Loop& loop;
+  const Clock& clock;
+  Client& client;
+  EventBook book;
+  Client::PendingPtr pending;
+  std::unique_ptr<event::Timer> timer;
+  std::string problem;
+};
+
+Events::Events(event::Loop& loop, const Clock& clock, Client& client, EventBook::Source source, const EventBook::Limits& limits)
+    : state_(std::make_unique<State>(loop, clock, client, std::move(source), limits)) {}
+
+Events::~Events() = default;
+
+void Events::tell(Happening happening) {
+  state_->book.add(std::move(happening), state_->clock.now(), state_->clock.wall_ns());
+  state_->go_on();
+}
+
+std::uint64_t Events::dropped() const {
+  return state_->book.dropped();
+}
+
+const std::string& Events::problem() const {
+  return state_->problem;
+}
+
+}  // namespace koord::kube

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kube/eviction.hpp"
+
+#include <utility>
+
+#include "core/http/url.hpp"
+#include "core/kube/json_text.hpp"
+#include "core/kube/refusal.hpp"
+
+namespace koord::kube {
+namespace {
+
+using Outcome = EvictionAnswer::Outcome;
+
+constexpr std::string_view kVersions[] = {"policy/v1", "policy/v1beta1"};  // those that we speak, best first
+
+// Members of an object that are text; all others are passed over.
+Result<void> read_texts(JsonText& text, const std::function<std::string*(std::string_view)>& where) {
+  return text.object([&](std::string_view key) -> Result<void> {
+    std::string_view value = TRY(text.value());
+    std::string* target = value.starts_with('"') ? where(key) : nullptr;
+    if (target) *target = TRY(JsonText(value).string());
+    return {};
+  });
+}
+
+struct SubResource {
+  std::string name, kind, group, version;
+};
+
+// What the list of resources says of pods/eviction; without its version where it names none.
+Result<std::optional<SubResource>> find_sub_resource(std::string_view resources) {
+  std::optional<SubResource> found;
+  JsonText text(resources);
+  auto read_item = [&]() -> Result<void> {
+    SubResource item;
+    TRY(read_texts(text, [&](std::string_view key) -> std::string* {
+      if (key == "name") return &item.name;
+      if (key == "kind") return &item.kind;
+      if (key == "group") return &item.group;
+      return key == "version" ? &item.version : nullptr;
+    }));
+    if (item.name == "pods/eviction" && item.kind == "Eviction") found = std::move(item);
+    return {};
+  };
+  auto read = [&](std::string_view key) -> Result<void> {
+    if (key == "resources") return text.array(read_item);
+    TRY(text.value());
+    return {};
+  };
+  TRY(text.object(read));
+  return found;
+}
+
+Result<bool> serves(std::string_view group, std::string_view group_version) {
+  bool found = false;
+  JsonText text(group);
+  auto read_item = [&]() -> Result<void> {
+    std::string name;
+    TRY(read_texts(text, [&](std::string_view key) { return key == "groupVersion" ? &name : nullptr; }));
+    found = found || name == group_version;
+    return {};
+  };
+  auto read = [&](std::string_view key) -> Result<void> {
+    if (key == "versions") return text.array(read_item);
+    TRY(text.value());
+    return {};
+  };
+  TRY(text.object(read));
+  return found;
+}
+
+Outcome outcome_of(const Status& status) {
+  switch (status.code) {
+    case 404:
+      return Outcome::gone;
+    case 409:
+      // "Precondition failed: UID in precondition: a, UID in object meta: b"
+      return status.message.find("UID in precondition") != std::string::npos ? Outcome::gone : Outcome::conflict;
+    case 403:
+      return Outcome::forbidden;
+    case 429:
+      return status.has_cause("DisruptionBudget") ? Outcome::over_budget : Outcome::busy;
+    default:
+      return status.code > 500 ? Outcome::busy : Outcome::refused;
+  }
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> find_eviction_version(std::string_view group, std::string_view resources) {
+  std::optional<SubResource> sub_resource = TRY(find_sub_resource(resources));
+  if (!sub_resource) return std::optional<std::string>();
+  const std::string named = sub_resource->group + '/' + sub_resource->version;
+  for (std::string_view version : kVersions) {
+    if (named == version) return std::optional(named);
+  }
+  // It names none, or one that we do not speak: the best of those that the group has.
+  for (std::string_view version : kVersions) {
+    const bool has = TRY(serves(group, version));
+    if (has) return std::optional(std::string(version));
+  }
+  return std::optional<std::string>();
+}
+
+Call eviction_call(const std::string& version, const PodToEvict& pod) {
+  std::string options = "\"preconditions\":{\"uid\":" + json_quote(pod.uid) + '}';
+  if (pod.grace_seconds) options += ",\"gracePeriodSeconds\":" + std::to_string(*pod.grace_seconds);
+  if (pod.dry_run) options += ",\"dryRun\":[\"All\"]";
+  Call call;
+  call.verb = Verb::create;
+  call.target = "/api/v1/namespaces/" + http::percent_encode(pod.name_space) + "/pods/" + http::percent_encode(pod.name) +
+                "/eviction" + (pod.dry_run ? "?dryRun=All" : "");
+  call.body = "{\"apiVersion\":" + json_quote(version) + ",\"kind\":\"Eviction\",\"metadata\":{\"name\":" + json_quote(pod.name) +
+              ",\"namespace\":" + json_quote(pod.name_space) + "},\"deleteOptions\":{" + options + "}}";
+  return call;
+}
+
+std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::evicted:
+      return "evicted";
+    case Outcome::over_budget:
+      return "over budget";
+    case Outcome::busy:
+      return "busy";
+    case Outcome::gone:
+      return "gone";
+    case Outcome::conflict:
+      return "conflict";
+    case Outcome::forbidden:
+      return "forbidden";
+    case Outcome::unsupported:
+      return "unsupported";
+    case Outcome::refused:
+      return "refused";
+  }
+  return "?";
+}
+
+EvictionAnswer classify_eviction(const Reply& reply) {
+  if (reply.ok()) return {Outcome::evicted, {}};
+  const Status status = status_of(reply);
+  return {outcome_of(status), describe(status), status.retry_after};
+}
+
+}  // namespace koord::kube

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eviction by the API server: it checks the disruption budgets and deletes the pod. The version of the request is what
+// the server says of the sub-resource pods/eviction: policy/v1 since Kubernetes 1.22, policy/v1beta1 before. The UID is
+// a precondition, so that a new pod under the old name is left alone. Requests and answers; evictor.hpp sends them. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/kube/client.hpp"
+
+namespace koord::kube {
+
+// From the answers to /apis/policy (an APIGroup) and /api/v1 (an APIResourceList): "policy/v1" or "policy/v1beta1",
+// nullopt: this server evicts nothing.
+Result<std::optional<std::string>> find_eviction_version(std::string_view group, std::string_view resources);
+
+struct PodToEvict {
+  std::string name_space;
+  std::string name;
+  std::string uid;
+  std::optional<std::int64_t> grace_seconds = std::nullopt;  // else what the pod says
+  bool dry_run = false;  // the server checks all and does nothing
+};
+
+Call eviction_call(const std::string& version, const PodToEvict& pod);
+
+struct EvictionAnswer {
+  enum class Outcome : std::uint8_t {
+    evicted,      // the pod is being deleted
+    over_budget,  // a disruption budget does not allow it now
+    busy,         // the server is too busy to say (429, 5xx but 500)
+    gone,         // there is no such pod, or another one has its name
+    conflict,     // somebody changes the pod or its budget at this moment
+    forbidden,
+    unsupported,  // this server evicts nothing
+    refused,      // else; of 500 it is two budgets for one pod
+  };
+
+  Outcome outcome = Outcome::refused;
+  std::string message;                   // what the server said; empty when evicted
+  std::optional<Duration> retry_after = std::nullopt;
+};
+
+std::string_view name_of(EvictionAnswer::Outcome outcome);  // "over budget"
+EvictionAnswer classify_eviction(const Reply& reply);
+
+}  // namespace koord::kube

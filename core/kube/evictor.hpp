@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evictor: evicts pods through the API server. It asks for the version of the request before the first one, and again when
+// the server does not take that version any more. It does not try again what was refused: who evicts knows whether it is
+// still wanted. [loop thread]
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/base/result.hpp"
+#include "core/kube/client.hpp"
+#include "core/kube/eviction.hpp"
+
+namespace koord::kube {
+
+class Evictor {
+ public:
+  // The client must outlive it, and it what evict() returned.
+  explicit Evictor(Client& client);
+  ~Evictor();
+  Evictor(const Evictor&) = delete;
+  Evictor& operator=(const Evictor&) = delete;
+
+  // An error: no answer came, or the server's answer about its versions was none. Once, never before evict() returns, and
+  // not any more when what it returned is destroyed; a request that is on its way may still be done.
+  using OnAnswer = std::function<void(Result<EvictionAnswer>)>;
+  Client::PendingPtr evict(PodToEvict pod, OnAnswer on_answer);
+
+  const std::optional<std::string>& version() const { return version_; }  // nullopt: not known yet
+
+ private:
+  class Run;
+  Client& client_;
+  std::optional<std::string> version_;
+};
+
+}  // namespace koord::kube

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kube/eviction.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord;
+using namespace koord::kube;
+using Outcome = EvictionAnswer::Outcome;
+
+namespace {
+
+constexpr const char* kBoth =
+    R"({"kind":"APIGroup","name":"policy","versions":[{"groupVersion":"policy/v1","version":"v1"},{"groupVersion":"policy/v1beta1","version":"v1beta1"}],"preferredVersion":{"groupVersion":"policy/v1","version":"v1"}})";
+
+std::string resources(const std::string& eviction) {
+  return R"({"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"pods","kind":"Pod","verbs":["get"]},)" + eviction +
+         R"({"name":"pods/log","kind":"Pod","verbs":["get"]}]})";
+}
+
+std::string eviction(const std::string& group_and_version) {
+  return R"({"name":"pods/eviction","singularName":"","namespaced":true,)" + group_and_version + R"("kind":"Eviction","verbs":["create"]},)";
+}
+
+std::string version(std::string_view group, const std::string& resource_list) {
+  auto found = find_eviction_version(group, resource_list);
+  return !found ? found.error().message() : found->value_or("none");
+}
+
+EvictionAnswer answer(unsigned status, std::string body = {}, std::optional<Duration> retry_after = {}) {
+  return classify_eviction({status, std::move(body), retry_after});
+}
+
+}  // namespace
+
+TEST_CASE("the version of evictions is the one that pods/eviction names, whatever else the group has") {
+  CHECK(version(kBoth, resources(eviction(R"("group":"policy","version":"v1",)"))) == "policy/v1");
+  CHECK(version(kBoth, resources(eviction(R"("group":"policy","version":"v1beta1",)"))) == "policy/v1beta1");
+}
+
+TEST_CASE("where pods/eviction names no version, or one unheard of, it is the best one of the group") {
+  CHECK(version(kBoth, resources(eviction(""))) == "policy/v1");
+  CHECK(version(kBoth, resources(eviction(R"("group":"policy","version":"v7",)"))) == "policy/v1");
+  CHECK(version(R"({"versions":[{"groupVersion":"policy/v1beta1"}]})", resources(eviction(""))) == "policy/v1beta1");
+  CHECK(version("{}", resources(eviction(""))) == "none");
+}
+
+TEST_CASE("a server without pods/eviction evicts nothing") {
+  CHECK(version(kBoth, resources("")) == "none");
+  CHECK(version("{}", "{}") == "none");
+}
+
+TEST_CASE("what is no list of versions is an error") {
+  CHECK(version(kBoth, "<html>").starts_with("not the JSON"));
+  CHECK(version("[]", resources(eviction(""))).starts_with("not the JSON"));
+}
+
+TEST_CASE("a request to evict is for one pod by its UID") {
+  const Call call = eviction_call("policy/v1", {.name_space = "shop", .name = "web-0", .uid = "u-1"});
+  CHECK(call.verb == Verb::create);
+  CHECK(call.target == "/api/v1/namespaces/shop/pods/web-0/eviction");
+  CHECK(call.body == R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"web-0","namespace":"shop"},)"
+                     R"("deleteOptions":{"preconditions":{"uid":"u-1"}}})");
+}
+
+TEST_CASE("a request to evict may set the time that the pod gets, and may be for show") {
+  const Call call =
+      eviction_call("policy/v1beta1", {.name_space = "a", .name = "b", .uid = "c", .grace_seconds = 0, .dry_run = true});
+  CHECK(call.target.ends_with("/eviction?dryRun=All"));
+  CHECK(call.body.ends_with(R"("deleteOptions":{"preconditions":{"uid":"c"},"gracePeriodSeconds":0,"dryRun":["All"]}})"));
+}
+
+TEST_CASE("a pod is evicted with 200 and 201") {
+  CHECK(answer(200).outcome == Outcome::evicted);
+  CHECK(answer(201, R"({"kind":"Status","status":"Success"})").outcome == Outcome::evicted);
+}
+
+TEST_CASE("429 is a budget's when it names one, else the server is busy") {
+  auto budget = answer(429, R"({"kind":"Status","message":"Cannot evict pod as it would violate the pod's disruption budget.",
+    "reason":"TooManyRequests","details":{"causes":[{"reason":"DisruptionBudget","message":"needs 2"}],"retryAfterSeconds":10}})");
+  CHECK(budget.outcome == Outcome::over_budget);
+  CHECK(budget.message == "429 TooManyRequests: Cannot evict pod as it would violate the pod's disruption budget.");
+  CHECK(budget.retry_after == std::chrono::seconds(10));
+  auto busy = answer(429, "", std::chrono::seconds(3));
+  CHECK(busy.outcome == Outcome::busy);
+  CHECK(busy.retry_after == std::chrono::seconds(3));
+}
+
+TEST_CASE("a pod that is gone, or was made anew under its name, is gone") {
+  CHECK(answer(404, R"({"kind":"Status","reason":"NotFound"})").outcome == Outcome::gone);
+  CHECK(answer(409, R"({"kind":"Status","reason":"Conflict","message":"Operation cannot be fulfilled: Precondition failed: UID in precondition: a, UID in object meta: b"})").outcome == Outcome::gone);
+}
+
+TEST_CASE("every other refusal has its name") {
+  CHECK(answer(409, R"({"kind":"Status","reason":"Conflict","message":"the object has been modified"})").outcome == Outcome::conflict);
+  CHECK(answer(403).outcome == Outcome::forbidden);
+  CHECK(answer(500, R"({"kind":"Status","message":"This pod has more than one PodDisruptionBudget"})").outcome == Outcome::refused);
+  CHECK(answer(503).outcome == Outcome::busy);
+  CHECK(answer(400).outcome == Outcome::refused);
+  CHECK(name_of(Outcome::over_budget) == "over budget");
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kube/evictor.hpp"
+
+#include "cluster_client.hpp"
+#include "core/kube/object.hpp"
+
+using namespace koord;
+using namespace koord::kube;
+using namespace koord::test;
+using Outcome = EvictionAnswer::Outcome;
+
+namespace {
+
+struct Evicting : ClusterClient {
+  // Its UID.
+  std::string put_pod(const std::string& name) {
+    const std::string pod = cluster.put(R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"shop","labels":{"app":")" +
+                                        name + R"("}},"spec":{"nodeName":"test-node"}})");
+    return parse_object(pod)->uid;
+  }
+  void put_budget(const std::string& name, const std::string& pod, int allowed) {
+    cluster.put(R"({"kind":"PodDisruptionBudget","metadata":{"name":")" + name +
+                R"(","namespace":"shop"},"spec":{"selector":{"matchLabels":{"app":")" + pod +
+                R"("}}},"status":{"disruptionsAllowed":)" + std::to_string(allowed) + "}}");
+  }
+  Result<EvictionAnswer> evict(const std::string& name, const std::string& uid) {
+    std::optional<Result<EvictionAnswer>> answer;
+    const auto pending = evictor.evict({.name_space = "shop", .name = name, .uid = uid},
+                                       [&](Result<EvictionAnswer> a) { answer = std::move(a); });
+    REQUIRE(until([&] { return answer.has_value(); }));
+    return *std::move(answer);
+  }
+  bool there(const std::string& pod) { return cluster.get("Pod", pod, "shop").has_value(); }
+
+  Evictor evictor{client};
+};
+
+}  // namespace
+
+TEST_CASE("a pod is evicted with the version that the server speaks, which is asked for once") {
+  Evicting evicting;
+  const std::string one = evicting.put_pod("one"), two = evicting.put_pod("two");
+  auto answer = evicting.evict("one", one);
+  REQUIRE_MESSAGE(answer, answer.error().message());
+  CHECK_MESSAGE(answer->outcome == Outcome::evicted, answer->message);
+  CHECK_FALSE(evicting.there("one"));
+  CHECK(evicting.evictor.version() == "policy/v1");
+  const auto asked = evicting.cluster.requests(R"({"path":"/apis/policy"})").size();
+  CHECK(evicting.evict("two", two)->outcome == Outcome::evicted);
+  CHECK(evicting.cluster.requests(R"({"path":"/apis/policy"})").size() == asked);
+}
+
+TEST_CASE("a pod that was made anew under the name is left alone") {
+  Evicting evicting;
+  evicting.put_pod("remade");
+  CHECK(evicting.evict("remade", "00000000-0000-0000-0000-000000000000")->outcome == Outcome::gone);
+  CHECK(evicting.there("remade"));
+  CHECK(evicting.evict("nobody", "u")->outcome == Outcome::gone);
+}
+
+TEST_CASE("a budget without a disruption left refuses, and says when to ask again") {
+  Evicting evicting;
+  const std::string uid = evicting.put_pod("kept");
+  evicting.put_budget("kept", "kept", 0);
+  auto refused = evicting.evict("kept", uid);
+  REQUIRE(refused);
+  CHECK(refused->outcome == Outcome::over_budget);
+  CHECK(refused->retry_after == std::chrono::seconds(10));
+  CHECK(evicting.there("kept"));
+  evicting.put_budget("kept", "kept", 1);
+  // The client keeps to the server's wait for what creates; another one has not heard of it.
+  Evicting other;
+  CHECK(other.evict("kept", uid)->outcome == Outcome::evicted);
+}
+
+TEST_CASE("two budgets for one pod are refused as what they are") {
+  Evicting evicting;
+  const std::string uid = evicting.put_pod("twice");
+  evicting.put_budget("first", "twice", 1);
+  evicting.put_budget("second", "twice", 1);
+  auto refused = evicting.evict("twice", uid);
+  CHECK(refused->outcome == Outcome::refused);
+  CHECK(refused->message.find("more than one PodDisruptionBudget") != std::string::npos);
+}
+
+TEST_CASE("what is forbidden and who is busy is told as such") {
+  Evicting evicting;
+  const std::string uid = evicting.put_pod("denied");
+  evicting.cluster.fault("deny", R"({"verb":"create","kind":"Pod"})");
+  CHECK(evicting.evict("denied", uid)->outcome == Outcome::forbidden);
+  evicting.cluster.clear_faults();
+  evicting.cluster.fault("error", R"({"verb":"create","kind":"Pod","code":503})");
+  CHECK(evicting.evict("denied", uid)->outcome == Outcome::busy);
+  CHECK(evicting.there("denied"));
+}
+
+TEST_CASE("a server that cannot be asked for its version is an error, and is asked the next time") {
+  Evicting evicting;
+  const std::string uid = evicting.put_pod("unasked");
+  evicting.cluster.fault("garbage", R"({"path":"/api/v1","count":2})");
+  auto failed = evicting.evict("unasked", uid);
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().message().starts_with("what the server says of its versions: "));
+  evicting.cluster.clear_faults();
+  CHECK(evicting.evict("unasked", uid)->outcome == Outcome::evicted);
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists and watches of a real server that goes wrong on purpose.
+#include "core/kube/list_watch.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "cluster_client.hpp"
+#include "core/http/url.hpp"
+#include "core/kube/json_text.hpp"
+
+using namespace koord;
+using namespace koord::kube;
+using namespace koord::test;
+using namespace std::chrono_literals;
+using State = Health::State;
+
+namespace {
+
+const std::string kSlos = "/apis/slo.koordinator.sh/v1alpha1/nodeslos";
+const std::string kClaims = "/api/v1/namespaces/shop/persistentvolumeclaims";
+
+std::string slo(const std::string& name, int value) {
+  return R"({"kind":"NodeSLO","metadata":{"name":")" + name + R"("},"spec":{"resourceUsedThresholdWithBE":{"cpuSuppressThresholdPercent":)" +
+         std::to_string(value) + "}}}";
+}
+
+std::string claim(int number) {
+  return R"({"kind":"PersistentVolumeClaim","metadata":{"name":"claim-)" + std::to_string(number) +
+         R"(","namespace":"shop"},"spec":{"volumeName":"volume-)" + std::to_string(number) + "\"}}";
+}
+
+std::string spec_of(const ObjectView& object) {
+  auto spec = member(object.json, "spec");
+  return spec && *spec ? std::string(**spec) : "";
+}
+
+ListWatchOptions options() {
+  ListWatchOptions options;
+  options.keep = spec_of;
+  // As long as it takes to see that something waits, not as long as a cluster needs.
+  options.reflector = {.first_wait = 50ms, .longest_wait = 200ms, .rare = 200ms};
+  return options;
+}
+
+// A collection that is followed, and what was told of it.
+struct Followed : ClusterClient {
+  explicit Followed(Collection a_collection, ListWatchOptions some_options = options())
+      : collection(std::move(a_collection)), how(std::move(some_options)) {}
+
+  void begin() {
+    follower = std::make_unique<ListWatch>(loop, workers, clock, client, collection, how,
+                                           ListWatchHandlers{
+                                               .on_objects = [this](const Objects&, const Difference& what) { told.push_back(what); },
+                                               .on_health = [this](const Health& health) { states.push_back(health.state); },
+                                               .on_news = [this](Time at) { news = at; }});
+  }
+  bool becomes(const std::map<std::string, std::string>& wanted) {
+    return until([&] { return texts() == wanted; });
+  }
+  bool watching() {
+    return until([&] { return follower->health().watches > 0 && !watches_open().empty(); });
+  }
+  // Its own; the watch of an earlier test may not have ended yet.
+  std::vector<ClusterRequest> watches_open() {
+    const std::string selector = http::percent_encode(collection.field_selector);
+    return cluster.requests(R"({"verb":"watch","open":true,"status":200,"path":")" + (selector.empty() ? collection.path : selector) + "\"}");
+  }
+  std::map<std::string, std::string> texts() const {
+    std::map<std::string, std::string> texts;
+    for (const auto& [key, object] : follower->objects()) texts[key] = object->text;
+    return texts;
+  }
+  bool state_becomes(State state) {
+    return until([&] { return follower->health().state == state; });
+  }
+  const std::string& problem() const { return follower->health().problem; }
+
+  Collection collection;
+  ListWatchOptions how;
+  std::vector<Difference> told;
+  std::vector<State> states;
+  std::optional<Time> news;
+  std::unique_ptr<ListWatch> follower;
+};
+
+std::string spec(int value) {
+  return R"({"resourceUsedThresholdWithBE":{"cpuSuppressThresholdPercent":)" + std::to_string(value) + "}}";
+}
+
+struct FollowedSlo : Followed {
+  explicit FollowedSlo(const std::string& a_name) : Followed({kSlos, "metadata.name=" + a_name, "", 500, false}), name(a_name) {
+    cluster.put(slo(name, 60));
+    begin();
+    REQUIRE_MESSAGE(becomes({{name, spec(60)}}), problem());
+    REQUIRE(watching());
+    told.clear();
+  }
+  void put(int value) { cluster.put(slo(name, value)); }
+  bool becomes_value(int value) { return becomes({{name, spec(value)}}); }
+
+  std::string name;
+};
+
+}  // namespace
+
+TEST_CASE("an object that is there is told once, then each of its changes, and its end; others are not") {
+  FollowedSlo followed("changing");
+  followed.cluster.put(slo("another", 1));
+  followed.put(61);
+  CHECK(followed.becomes_value(61));
+  followed.cluster.remove("NodeSLO", "changing");
+  CHECK(followed.becomes({}));
+  REQUIRE(followed.told.size() == 2);
+  CHECK(followed.told[0].changed == std::vector<std::string>{"changing"});
+  CHECK(followed.told[1].removed == std::vector<std::string>{"changing"});
+}
+
+TEST_CASE("what there is not is told as nothing, once") {
+  Followed followed({kSlos, "metadata.name=nobody", "", 500, false});
+  followed.begin();
+  REQUIRE(followed.until([&] { return !followed.told.empty(); }));
+  CHECK(followed.told[0].empty());
+  CHECK(followed.becomes({}));
+  CHECK(followed.told.size() == 1);
+}
+
+TEST_CASE("a new version of what is kept is not told when that is the same") {
+  FollowedSlo followed("same");
+  followed.cluster.put(R"({"kind":"NodeSLO","metadata":{"name":"same","labels":{"a":"b"}},"spec":)" + spec(60) + "}");
+  const std::string version = followed.follower->objects().at("same")->resource_version;
+  REQUIRE(followed.until([&] { return followed.follower->objects().at("same")->resource_version != version; }));
+  CHECK(followed.told.empty());
+}
+
+TEST_CASE("a large collection comes in pages and is told as one") {
+  Followed followed({kClaims, "", "", 10, true});
+  for (int i = 0; i < 25; ++i) followed.cluster.put(claim(i));
+  const auto before = followed.cluster.requests(R"({"verb":"list","kind":"PersistentVolumeClaim"})").size();
+  followed.begin();
+  REQUIRE(followed.until([&] { return !followed.told.empty(); }));
+  CHECK(followed.told[0].changed.size() == 25);
+  CHECK(followed.texts().at("shop/claim-7") == R"({"volumeName":"volume-7"})");
+  CHECK(followed.cluster.requests(R"({"verb":"list","kind":"PersistentVolumeClaim"})").size() - before == 3);
+}
+
+TEST_CASE("more objects than are kept are a problem, and what is known stays") {
+  Followed followed({kClaims, "", "", 500, false}, [] {
+    ListWatchOptions few = options();
+    few.limits.objects = 30;
+    return few;
+  }());
+  for (int i = 0; i < 25; ++i) followed.cluster.put(claim(i));
+  followed.begin();
+  REQUIRE(followed.until([&] { return followed.texts().size() == 25; }));
+  REQUIRE(followed.watching());
+  for (int i = 25; i < 31; ++i) followed.cluster.put(claim(i));
+  REQUIRE(followed.state_becomes(State::failing));
+  CHECK(followed.problem().starts_with("more than 30 objects"));
+  CHECK(followed.texts().size() >= 25);
+  for (int i = 25; i < 31; ++i) followed.cluster.remove("PersistentVolumeClaim", "claim-" + std::to_string(i), "shop");
+  CHECK(followed.until([&] { return followed.texts().size() == 25 && followed.follower->health().state == State::current; }));
+}
+
+TEST_CASE("what changed while a connection was broken is not missed") {
+  FollowedSlo followed("reconnect");
+  followed.cluster.fault("disconnect");
+  followed.put(62);
+  CHECK(followed.becomes_value(62));
+  CHECK(followed.follower->health().lists == 1);
+}
+
+TEST_CASE("a watch that ends in order goes on where it was") {
+  FollowedSlo followed("ended");
+  followed.cluster.fault("end_watches");
+  followed.put(63);
+  CHECK(followed.becomes_value(63));
+  CHECK(followed.follower->health().lists == 1);
+}
+
+TEST_CASE("a history that is gone is listed again, and what is unchanged is not told") {
+  FollowedSlo followed("compacted");
+  followed.cluster.put(slo("another", 2));
+  followed.cluster.fault("compact");
+  followed.cluster.fault("disconnect");
+  REQUIRE(followed.until([&] { return followed.follower->health().lists == 2; }));
+  followed.put(64);
+  CHECK(followed.becomes_value(64));
+  CHECK(followed.told.size() == 1);
+}
+
+TEST_CASE("410 as an answer or as an event is listed again, until there is none any more") {
+  for (const char* as : {"event", "status"}) {
+    CAPTURE(as);
+    FollowedSlo followed(std::string("gone-") + as);
+    followed.cluster.fault("gone", std::string(R"({"verb":"watch","kind":"NodeSLO","count":3,"as":")") + as + "\"}");
+    followed.cluster.fault("end_watches");
+    REQUIRE(followed.until([&] { return followed.follower->health().lists >= 4; }));
+    followed.put(65);
+    CHECK(followed.becomes_value(65));
+    CHECK(followed.told.size() == 1);
+  }
+}
+
+TEST_CASE("a server that is away leaves what is known as it is, and is caught up with when it is back") {
+  FollowedSlo followed("outage");
+  followed.cluster.fault("down");
+  REQUIRE(followed.state_becomes(State::failing));
+  CHECK_FALSE(followed.problem().empty());
+  CHECK(followed.texts() == std::map<std::string, std::string>{{"outage", spec(60)}});
+  followed.put(66);
+  followed.cluster.fault("compact");
+  followed.cluster.clear_faults();
+  CHECK(followed.becomes_value(66));
+}
+
+TEST_CASE("answers cut off in the middle, or no JSON, are no change") {
+  for (auto [fault, arguments] : {std::pair("cut", R"({"kind":"NodeSLO","after_bytes":40})"), std::pair("garbage", R"({"kind":"NodeSLO"})")}) {
+    CAPTURE(std::string(fault));
+    FollowedSlo followed(std::string("broken-") + fault);
+    followed.cluster.fault(fault, arguments);
+    followed.cluster.fault("disconnect");
+    followed.put(67);
+    followed.cluster.fault("compact");
+    REQUIRE(followed.state_becomes(State::failing));
+    CHECK(followed.told.empty());
+    followed.cluster.clear_faults();
+    CHECK(followed.becomes_value(67));
+  }
+}
+
+TEST_CASE("answers that drip are waited for") {
+  FollowedSlo followed("slow");
+  followed.cluster.fault("slow", R"({"kind":"NodeSLO","bytes_per_second":4000})");
+  followed.cluster.fault("compact");
+  followed.put(68);
+  CHECK(followed.becomes_value(68));
+}
+
+TEST_CASE("a busy server is asked again when it says so") {
+  FollowedSlo followed("busy");
+  followed.cluster.fault("too_many_requests", R"({"kind":"NodeSLO","retry_after":1,"count":2})");
+  followed.cluster.fault("disconnect");
+  followed.put(69);
+  CHECK(followed.becomes_value(69));
+  const auto refused = followed.cluster.requests(R"({"kind":"NodeSLO","status":429})");
+  REQUIRE(refused.size() >= 2);
+  CHECK(refused.back().seconds - refused[refused.size() - 2].seconds >= 0.99);
+}
+
+TEST_CASE("what is forbidden is told with the server's words, and goes on when it is allowed") {
+  FollowedSlo followed("forbidden");
+  followed.cluster.fault("deny", R"({"kind":"NodeSLO"})");
+  followed.cluster.fault("disconnect");
+  REQUIRE(followed.state_becomes(State::forbidden));
+  CHECK(followed.problem().starts_with("403 Forbidden: "));
+  CHECK(followed.texts().size() == 1);
+  followed.put(70);
+  followed.cluster.clear_faults();
+  CHECK(followed.becomes_value(70));
+}
+
+TEST_CASE("a kind that is not installed is absent, told once as nothing, and found when it is installed") {
+  Followed followed({kSlos, "metadata.name=late", "", 500, false});
+  followed.cluster.fault("missing", R"({"kind":"NodeSLO"})");
+  followed.begin();
+  REQUIRE(followed.state_becomes(State::absent));
+  REQUIRE(followed.until([&] { return followed.follower->health().lists >= 3; }));
+  CHECK(followed.told.size() == 1);
+  CHECK(followed.told[0].empty());
+  CHECK(std::count(followed.states.begin(), followed.states.end(), State::absent) == 1);
+  followed.cluster.clear_faults();
+  followed.cluster.put(slo("late", 60));
+  CHECK(followed.becomes({{"late", spec(60)}}));
+}
+
+TEST_CASE("a bookmark is news") {
+  FollowedSlo followed("bookmark");
+  const auto before = followed.news;
+  REQUIRE(before);
+  followed.cluster.fault("bookmark");
+  CHECK(followed.until([&] { return followed.news > before; }));
+  CHECK(followed.told.empty());
+}
+
+TEST_CASE("nothing is told any more when it is destroyed in the middle of a list") {
+  Followed followed({kClaims, "", "", 1, true});
+  for (int i = 0; i < 5; ++i) followed.cluster.put(claim(i));
+  const auto pages = [&] { return followed.cluster.requests(R"({"verb":"list","path":"continue="})").size(); };
+  const auto before = pages();
+  followed.begin();
+  REQUIRE(followed.until([&] { return pages() > before; }));
+  followed.follower.reset();
+  CHECK(followed.told.empty());
+  followed.begin();
+  REQUIRE(followed.until([&] { return !followed.told.empty(); }));
+  CHECK(followed.told.size() == 1);
+}
