@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// ManyAgents: what five thousand agents ask of one API server together, reckoned in simulated time. The reflectors and
+// deliveries are those of the agent; only the server is a rule that says yes or no. A library of its own, for tests are
+// compiled without optimisation.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "core/base/clock.hpp"
+
+namespace koord::test {
+
+inline constexpr int kNodes = 5000;
+// Watched by each: its Node, NodeSLO, NodeMetric, topology and devices, its pods, the cluster's settings.
+inline constexpr int kCollections = 7;
+inline constexpr int kReflectors = kNodes * kCollections;
+
+// The requests of one second, and which nodes got something done in it.
+struct Second {
+  int watches = 0, lists = 0, writes = 0;
+  std::set<int> served;
+
+  int all() const { return watches + lists + writes; }
+};
+
+// An API server that is away for a while and, when it is back, knows no old versions any more.
+struct SimulatedServer {
+  Duration down_from = std::chrono::hours(1000), down_to = std::chrono::hours(1000);
+  int capacity = 1 << 30;  // requests in a second; further ones are 429 with Retry-After: 1
+
+  bool is_new(Duration at) const { return at >= down_to; }
+  bool is_up(Duration at) const { return at < down_from || is_new(at); }
+};
+
+class ManyAgents {
+ public:
+  // Agents begin within the first ten minutes, as a DaemonSet is rolled out. The usage of each node always differs from
+  // what it has told, which makes it write the most that it may.
+  ManyAgents(const SimulatedServer& server, Duration length);
+  ~ManyAgents();
+
+  using Count = int (*)(const Second&);
+  int most(Duration from, Duration to, Count count) const;  // in one second
+  int sum(Duration from, Duration to, Count count) const;
+
+  int behind() const;               // collections that are not known as they are
+  Duration shortest_gap() const;    // between two writes of one node
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace koord::test
