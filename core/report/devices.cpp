@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/devices.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <limits>
+#include <tuple>
+
+#include "core/base/quantity.hpp"
+#include "core/report/json_text.hpp"
+
+namespace koord::report {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kGpu = "gpu";
+constexpr const char* kRdma = "rdma";
+constexpr const char* kVendorLabel = "node.koordinator.sh/gpu-vendor";
+
+// A value that is an array: gcc 12 warns of nothing when a Result holds an array itself.
+Result<json::value> parse_list(std::string_view text, const char* fact) {
+  // Wrapped, so that one parser with its bounds serves for lists, too.
+  json::object root = TRY(parse_root(R"({"list":)" + std::string(text) + "}", fact));
+  json::value& list = root["list"];
+  if (root.size() != 1 || !list.is_array()) return invalid(std::string(fact) + ": expected a list");
+  return std::move(list);
+}
+
+std::optional<std::int64_t> number_of(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(json_view(name));
+  if (value == nullptr) return std::nullopt;
+  if (value->is_int64()) return value->get_int64();
+  if (value->is_uint64() && value->get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    return static_cast<std::int64_t>(value->get_uint64());
+  return std::nullopt;
+}
+
+std::optional<std::int32_t> small_number_of(const json::object& object, std::string_view name) {
+  const std::optional<std::int64_t> number = number_of(object, name);
+  if (!number || *number < -1 || *number > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  return static_cast<std::int32_t>(*number);
+}
+
+bool flag_of(const json::object& object, std::string_view name, bool missing) {
+  const json::value* value = object.if_contains(json_view(name));
+  return value != nullptr && value->is_bool() ? value->get_bool() : missing;
+}
+
+bool has(const std::vector<Device>& devices, const std::string& id) {
+  return std::any_of(devices.begin(), devices.end(), [&id](const Device& device) { return device.id == id; });
+}
+
+// What both facts have.
+Result<Device> device_of(const json::value& item, const char* type, const char* fact) {
+  if (!item.is_object()) return invalid(std::string(fact) + ": expected objects");
+  const json::object& object = item.get_object();
+  Device device{.type = type, .id = std::string(text_of(object, "id"))};
+  if (device.id.empty()) return invalid(std::string(fact) + ": id: expected a text");
+  device.minor = small_number_of(object, "minor");
+  if (device.minor == -1) device.minor.reset();
+  device.numa_node = small_number_of(object, "nodeID").value_or(-1);
+  device.pcie_root = text_of(object, "pcie");
+  device.bus_id = text_of(object, "busID");
+  return device;
+}
+
+// A condition must have a reason.
+DeviceFault fault_of(const json::object& status) {
+  const std::string_view code = text_of(status, "errCode");
+  return {std::string(code.empty() ? "Unknown" : code), std::string(text_of(status, "errMessage"))};
+}
+
+json::object condition_of(const DeviceFault& fault, std::int64_t now_seconds) {
+  return {{"type", "Healthy"},
+          {"status", "False"},
+          {"reason", fault.reason},
+          {"message", fault.message},
+          {"lastTransitionTime", format_timestamp(now_seconds)}};
+}
+
+// A transition time stays as long as the rest of its condition does.
+json::array conditions_of(const DeviceFault& fault, const json::object& old, std::int64_t now_seconds) {
+  json::object condition = condition_of(fault, now_seconds);
+  if (const json::value* list = old.if_contains("conditions"); list != nullptr && list->is_array() && !list->get_array().empty()) {
+    const json::value& first = list->get_array().front();
+    json::object before = first.is_object() ? first.get_object() : json::object();
+    const std::string since(text_of(before, "lastTransitionTime"));
+    before["lastTransitionTime"] = condition["lastTransitionTime"];
+    if (!since.empty() && json::value(before) == json::value(condition)) condition["lastTransitionTime"] = since;
+  }
+  return {json::value(std::move(condition))};
+}
+
+json::object object_of(const Device& device, const json::object& old, std::int64_t now_seconds) {
+  json::object object{{"type", device.type}, {"id", device.id}, {"health", device.healthy}};
+  if (device.minor) object["minor"] = *device.minor;
+  json::object resources;
+  for (const auto& [name, quantity] : device.resources) resources[name] = quantity;
+  object["resources"] = std::move(resources);
+  object["topology"] = json::object{
+      {"socketID", -1}, {"nodeID", device.numa_node}, {"pcieID", device.pcie_root}, {"busID", device.bus_id}};
+  if (!device.virtual_functions.empty()) {
+    json::array functions;
+    for (const std::string& address : device.virtual_functions) functions.push_back(json::object{{"minor", -1}, {"busID", address}});
+    object["vfGroups"] = json::array{json::value(json::object{{"vfs", std::move(functions)}})};
+  }
+  if (device.fault) object["conditions"] = conditions_of(*device.fault, old, now_seconds);
+  return object;
+}
+
+json::object& object_in(json::object& object, std::string_view name) {
+  json::value& value = object[json_view(name)];
+  if (!value.is_object()) value = json::object();
+  return value.get_object();
+}
+
+const json::object& find(const json::array& devices, const Device& device) {
+  static const json::object none;
+  for (const json::value& item : devices) {
+    if (item.is_object() && text_of(item.get_object(), "type") == device.type && text_of(item.get_object(), "id") == device.id)
+      return item.get_object();
+  }
+  return none;
+}
+
+// Devices of one type: ours instead of what is there.
+void replace(json::array& devices, const json::array& old, const char* type, const std::vector<Device>& ours, std::int64_t now_seconds) {
+  json::array others;
+  for (const json::value& item : devices) {
+    if (!item.is_object() || text_of(item.get_object(), "type") != type) others.push_back(item);
+  }
+  for (const Device& device : ours) others.push_back(object_of(device, find(old, device), now_seconds));
+  devices = std::move(others);
+}
+
+bool before(const json::value& a, const json::value& b) {
+  const auto key = [](const json::value& value) {
+    static const json::object none;
+    const json::object& object = value.is_object() ? value.get_object() : none;
+    return std::tuple(text_of(object, "type"), number_of(object, "minor").value_or(-1), text_of(object, "id"));
+  };
+  return key(a) < key(b);
+}
+
+}  // namespace
+
+Result<std::vector<Device>> parse_gpu_fact(std::string_view text) {
+  constexpr const char* kFact = "GPU";
+  std::vector<Device> devices;
+  const json::value list = TRY(parse_list(text, kFact));
+  for (const json::value& item : list.get_array()) {
+    Device device = TRY(device_of(item, kGpu, kFact));
+    const json::object& object = item.get_object();
+    const std::int64_t memory = number_of(object, "memory-total").value_or(0);
+    if (memory <= 0) return invalid("GPU: memory-total: expected bytes");
+    device.resources = {{"koordinator.sh/gpu-core", "100"},
+                        {"koordinator.sh/gpu-memory", format_binary(memory)},
+                        {"koordinator.sh/gpu-memory-ratio", "100"}};
+    const json::object& status = member_of(object, "status");
+    device.healthy = flag_of(status, "healthy", true);
+    if (!device.healthy) device.fault = fault_of(status);
+    if (!has(devices, device.id)) devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+Result<std::vector<Device>> parse_rdma_fact(std::string_view text) {
+  constexpr const char* kFact = "RDMA";
+  std::vector<Device> devices;
+  const json::value list = TRY(parse_list(text, kFact));
+  for (const json::value& item : list.get_array()) {
+    Device device = TRY(device_of(item, kRdma, kFact));
+    device.healthy = flag_of(item.get_object(), "health", true);
+    device.resources = {{"koordinator.sh/rdma", "100"}};
+    for (const auto& [address, _] : member_of(item.get_object(), "vfMap")) device.virtual_functions.emplace_back(address);
+    std::sort(device.virtual_functions.begin(), device.virtual_functions.end());
+    if (!has(devices, device.id)) devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+Result<std::optional<std::string>> merge_devices(const Devices& ours, std::string_view object, std::int64_t now_seconds) {
+  json::object root = TRY(parse_root(object, "Device"));
+  json::object& spec = object_in(root, "spec");
+  const json::value* there = spec.if_contains("devices");
+  const json::array old = there != nullptr && there->is_array() ? there->get_array() : json::array();
+  json::array devices = old;
+  if (ours.gpus) replace(devices, old, kGpu, *ours.gpus, now_seconds);
+  if (ours.rdma) replace(devices, old, kRdma, *ours.rdma, now_seconds);
+  std::sort(devices.begin(), devices.end(), before);
+  bool changed = devices != old;
+  spec["devices"] = std::move(devices);
+  json::object& labels = object_in(object_in(root, "metadata"), "labels");
+  if (ours.gpus && !ours.gpus->empty() && text_of(labels, kVendorLabel) != "nvidia") {
+    labels[kVendorLabel] = "nvidia";
+    changed = true;
+  }
+  return changed ? std::optional(json::serialize(root)) : std::nullopt;
+}
+
+std::string new_device_object(const state::Node& node) {
+  return json::serialize(
+      json::object{{"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
+                   {"kind", "Device"},
+                   {"metadata", json::object{{"name", node.name},
+                                             {"ownerReferences", json::array{json::value(owner_reference(node.name, node.uid))}}}},
+                   {"spec", json::object{{"devices", json::array()}}}});
+}
+
+}  // namespace koord::report

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices: what this node's Device (scheduling.koordinator.sh/v1alpha1) should say of its GPUs and RDMA adapters, from the facts
+// that advisor-gpu and advisor-rdma publish. Pure. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/state/snapshot.hpp"
+
+namespace koord::report {
+
+struct DeviceFault {
+  std::string reason, message;
+
+  bool operator==(const DeviceFault&) const = default;
+};
+
+struct Device {
+  std::string type;                     // "gpu", "rdma"
+  std::string id;                       // uuid, PCI address
+  std::optional<std::int32_t> minor;    // nothing: it has no number
+  bool healthy = true;
+  std::optional<DeviceFault> fault;     // what the driver said
+  std::map<std::string, std::string> resources;  // quantities
+  std::int32_t numa_node = -1;
+  std::string pcie_root, bus_id;
+  std::vector<std::string> virtual_functions;    // PCI addresses, sorted
+
+  bool operator==(const Device&) const = default;
+};
+
+// The facts, JSON lists with koordlet's names. An error names the member; members that nobody needs may be missing.
+Result<std::vector<Device>> parse_gpu_fact(std::string_view text);
+Result<std::vector<Device>> parse_rdma_fact(std::string_view text);
+
+// Of a kind that is not known nothing is changed in the object.
+struct Devices {
+  std::optional<std::vector<Device>> gpus, rdma;
+};
+
+// The object with ours in it; nothing: it says so already. Devices of other types stay. `now_seconds`: wall clock, when what
+// became unhealthy did.
+Result<std::optional<std::string>> merge_devices(const Devices& ours, std::string_view object, std::int64_t now_seconds);
+std::string new_device_object(const state::Node& node);
+
+}  // namespace koord::report
