@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/predict/amounts.hpp"
+
 namespace koord::report {
 
 // Of one GPU.
@@ -22,12 +24,7 @@ struct DeviceUsage {
   bool operator==(const DeviceUsage&) const = default;
 };
 
-struct Amounts {
-  std::int64_t cpu_milli = 0;
-  std::int64_t memory_bytes = 0;
-
-  bool operator==(const Amounts&) const = default;
-};
+using predict::Amounts;
 
 // CPU and memory are known together or not at all: a reader takes a resource that is left out of a map for 0.
 struct Usage {

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/node_metric_reporter.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "core/base/parse.hpp"
+#include "core/kube/json_text.hpp"
+#include "core/log/log.hpp"
+#include "core/report/annotations.hpp"
+
+namespace koord::report {
+namespace {
+
+constexpr log::Category report_log{"report"};
+
+constexpr const char* kKind = "NodeMetric";
+constexpr const char* kCollection = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics";
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr double kBeyondMeasure = std::numeric_limits<double>::infinity();
+
+std::string empty_object(const std::string& name) {
+  return R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":)" + kube::json_quote(name) + R"(},"spec":{}})";
+}
+
+std::string degraded_patch(const std::string& text) {
+  return R"({"metadata":{"annotations":{)" + kube::json_quote(kDegradedAnnotation) + ":" +
+         (text.empty() ? "null" : kube::json_quote(text)) + "}}}";
+}
+
+std::string degraded_text(const NodeMetricReport& report) {
+  std::vector<std::string> sentences = report.problems;
+  if (!report.refusal.empty()) sentences.insert(sentences.begin(), "not updated: " + report.refusal);
+  return join(sentences, "; ");
+}
+
+std::uint64_t seed_of(const std::string& node, const Clock& clock) {
+  return std::hash<std::string>()(node) ^ static_cast<std::uint64_t>(clock.wall_ns());
+}
+
+Amounts capacity_of(const state::Node& node) {
+  const auto amount = [&node](const char* resource) {
+    auto found = node.allocatable.find(resource);
+    return found == node.allocatable.end() ? 0 : found->second;
+  };
+  return {amount("cpu"), amount("memory")};
+}
+
+}  // namespace
+
+struct NodeMetricReporter::Look {
+  NodeMetricReport report;
+  std::string status;     // JSON
+  std::string degraded;   // what the annotation should say
+  state::NodeMetricSpec spec;
+  bool is_known = false;  // what the API server has; else nothing may be written
+  std::shared_ptr<const std::string> object;  // as it is there; empty or null: there is none
+  std::optional<std::int64_t> reported_seconds;
+  bool degraded_differs = false;
+  double change = 0;
+
+  bool exists() const { return object && !object->empty(); }
+};
+
+struct NodeMetricReporter::Known {
+  bool is_known = false;
+  std::shared_ptr<const std::string> told;    // by the state
+  std::shared_ptr<const std::string> newest;  // told, or what our last write gave
+  Reported reported;
+
+  void hear(const state::Snapshot& state) {
+    auto found = state.objects.find(kKind);
+    if (found == state.objects.end()) return;
+    is_known = true;
+    if (found->second == told) return;
+    told = found->second;
+    Reported heard = read(*told);
+    // A watch may still be at what was before our last write.
+    const bool is_old = heard.update_seconds && reported.update_seconds && *heard.update_seconds < *reported.update_seconds;
+    if (!is_old) take(told, std::move(heard));
+  }
+  void take(std::shared_ptr<const std::string> object, Reported read) {
+    newest = std::move(object);
+    reported = std::move(read);
+  }
+  static Reported read(const std::string& object) {
+    if (object.empty()) return {};
+    return parse_reported(object).value_or({});
+  }
+};
+
+NodeMetricReporter::NodeMetricReporter(Parts parts, NodeMetricOptions options)
+    : parts_(std::move(parts)), options_(std::move(options)), known_(std::make_unique<Known>()), strand_(parts_.workers, "report") {
+  view_.writes = parts_.client != nullptr;
+  if (parts_.client == nullptr) return;
+  const DeliveryOptions delivery{options_.heartbeat, std::chrono::minutes(1), options_.change_percent};
+  publisher_ = std::make_unique<Publisher>(kKind, parts_.loop, *parts_.client, parts_.clock,
+                                           Delivery(delivery, seed_of(options_.node_name, parts_.clock)));
+}
+
+NodeMetricReporter::~NodeMetricReporter() { stop(); }
+
+void NodeMetricReporter::start() {
+  timer_ = parts_.loop.every(options_.period, [this] { look(); });
+  look();
+}
+
+void NodeMetricReporter::stop() {
+  timer_.reset();
+  *alive_ = false;
+  if (publisher_) publisher_->stop();
+}
+
+void NodeMetricReporter::look() {
+  if (looking_) return;
+  looking_ = strand_.post([this, alive = alive_] {
+    auto look = std::make_shared<Look>(take_look());
+    parts_.loop.post([this, alive, look] {
+      if (!*alive) return;
+      looking_ = false;
+      decide(*look);
+    });
+  });
+}
+
+NodeMetricReport NodeMetricReporter::compute() const {
+  const state::SnapshotPtr state = parts_.hub.current();
+  auto object = state->objects.find(kKind);
+  state::NodeMetricSpec spec;
+  if (object != state->objects.end()) {
+    if (auto read = state::parse_node_metric_spec(*object->second)) spec = read->spec;
+  }
+  NodeMetricInputs inputs{parts_.cache, *state, spec};
+  if (parts_.predict) inputs.prediction = parts_.predict();
+  if (parts_.device_health) inputs.device_health = parts_.device_health();
+  inputs.pods_confirmed = parts_.hub.confirmed(state::kPods);
+  inputs.tolerance = options_.tolerance;
+  inputs.now = parts_.clock.now();
+  inputs.wall_ns = parts_.clock.wall_ns();
+  return make_node_metric(inputs);
+}
+
+NodeMetricReporter::Look NodeMetricReporter::take_look() {
+  const state::SnapshotPtr state = parts_.hub.current();
+  std::shared_ptr<const std::string> written;
+  {
+    std::lock_guard lock(mutex_);
+    written = std::move(written_);
+  }
+  if (written) known_->take(written, Known::read(*written));
+  known_->hear(*state);
+
+  Look look;
+  look.report = compute();
+  look.status = to_json(look.report.status);
+  look.degraded = degraded_text(look.report);
+  look.is_known = known_->is_known;
+  look.object = known_->newest;
+  look.reported_seconds = known_->reported.update_seconds;
+  look.degraded_differs = look.degraded != known_->reported.degraded;
+  look.change = look.degraded_differs ? kBeyondMeasure
+                                      : change(known_->reported.figures, figures_of(look.report.status), capacity_of(state->node));
+  std::vector<std::string> problems;
+  if (auto read = state::parse_node_metric_spec(known_->told ? *known_->told : "")) {
+    look.spec = read->spec;
+    problems = std::move(read->problems);
+  } else {
+    problems = {read.error().message()};
+  }
+  std::lock_guard lock(mutex_);
+  view_.report = look.report;
+  view_.computed = parts_.clock.now();
+  view_.exists = look.exists();
+  view_.spec_problems = std::move(problems);
+  return look;
+}
+
+void NodeMetricReporter::decide(const Look& look) {
+  tell(look);
+  if (!publisher_ || !look.is_known || publisher_->is_writing()) return;
+  Delivery& delivery = publisher_->delivery();
+  const Time now = parts_.clock.now();
+  delivery.set_options({options_.heartbeat, look.spec.report, options_.change_percent});
+  if (!delivery.begun()) {
+    std::optional<Duration> age;
+    if (look.reported_seconds) age = Duration(parts_.clock.wall_ns() - *look.reported_seconds * kSecond);
+    delivery.begin(now, age);
+  }
+  if (!look.exists() && !options_.create) return;
+  // Inputs that are missing for a moment, as after a start, are no news; those that make a heartbeat fail are.
+  const bool is_refused = !look.report.refusal.empty();
+  if (delivery.due(now, is_refused ? 0 : look.change) && (!is_refused || look.degraded_differs)) write(look);
+}
+
+void NodeMetricReporter::tell(const Look& look) {
+  if (!publisher_ || !look.is_known) return;
+  const bool absent = !look.exists() && !options_.create;
+  if (absent && !told_absent_) log::warn(report_log, "there is no NodeMetric '{}', and nothing is reported until there is", options_.node_name);
+  if (!absent && told_absent_) log::info(report_log, "there is a NodeMetric '{}' now", options_.node_name);
+  told_absent_ = absent;
+}
+
+void NodeMetricReporter::write(const Look& look) {
+  if (look.degraded != told_degraded_) {
+    if (look.degraded.empty())
+      log::info(report_log, "the NodeMetric says all again");
+    else
+      log::warn(report_log, "the NodeMetric is degraded: {}", look.degraded);
+    told_degraded_ = look.degraded;
+  }
+  if (!look.degraded_differs || !look.exists()) return write_status(look);
+  publisher_->patch(kCollection, options_.node_name, degraded_patch(look.degraded), [this, look](std::string object) {
+    Look patched = look;
+    patched.object = std::make_shared<const std::string>(std::move(object));
+    {
+      std::lock_guard lock(mutex_);
+      written_ = patched.object;
+    }
+    if (patched.report.refusal.empty()) write_status(patched);
+  });
+}
+
+void NodeMetricReporter::write_status(const Look& look) {
+  kube::Update update{.collection = kCollection, .name = options_.node_name};
+  update.change = [status = look.status](std::string_view newest) -> Result<std::optional<std::string>> {
+    return std::optional(TRY(kube::with_member(newest, "status", status)));
+  };
+  if (look.exists()) update.known = *look.object;
+  if (options_.create) update.missing = empty_object(options_.node_name);
+  publisher_->update(std::move(update), [this](std::string object) {
+    std::lock_guard lock(mutex_);
+    written_ = std::make_shared<const std::string>(std::move(object));
+  });
+}
+
+NodeMetricReporter::View NodeMetricReporter::view() const {
+  View view;
+  {
+    std::lock_guard lock(mutex_);
+    view = view_;
+  }
+  if (publisher_) view.account = publisher_->account();
+  return view;
+}
+
+}  // namespace koord::report

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// NodeMetricReporter: keeps the status of this node's NodeMetric true. Every ten seconds it computes, on a worker, what there is
+// to tell, and writes it when the Delivery says so. What is missing or old stands in the object's annotation
+// koordetector.sh/degraded. Without a client it computes only. [loop thread] but for what is marked.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/event/strand.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/report/node_metric.hpp"
+#include "core/report/publisher.hpp"
+#include "core/report/reported.hpp"
+#include "core/state/hub.hpp"
+
+namespace koord::report {
+
+struct NodeMetricOptions {
+  std::string node_name;
+  bool create = false;  // the object, where there is none
+  Duration period = std::chrono::seconds(10);
+  Duration heartbeat = std::chrono::minutes(2);
+  double change_percent = 5;
+  PodTolerance tolerance = {};
+};
+
+class NodeMetricReporter {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    event::WorkerPool& workers;
+    const store::Store& cache;
+    const state::Hub& hub;
+    const Clock& clock;
+    kube::Client* client = nullptr;  // null: nothing is written
+    std::function<Prediction()> predict = {};                                           // [worker] may be empty
+    std::function<std::map<std::string, bool, std::less<>>()> device_health = {};  // [worker] by uuid; may be empty
+  };
+
+  // For humans and metrics.
+  struct View {
+    NodeMetricReport report;
+    std::optional<Time> computed;   // when `report` was; nothing: not yet
+    std::vector<std::string> spec_problems;
+    Account account;
+    bool writes = false;  // there is a client
+    bool exists = false;  // the object, as far as we were told
+  };
+
+  NodeMetricReporter(Parts parts, NodeMetricOptions options);
+  ~NodeMetricReporter();
+
+  void start();
+  void stop();
+  // Looks now, on top of the period.
+  void look();
+  // A look, or a request, is on its way.
+  bool busy() const { return looking_ || (publisher_ && publisher_->is_writing()); }
+
+  View view() const;                 // [any]
+  NodeMetricReport compute() const;  // [any] of this moment
+
+ private:
+  struct Look;   // what one look has found
+  struct Known;  // what the API server has, as far as we were told
+
+  Look take_look();
+  void decide(const Look& look);
+  void tell(const Look& look);
+  void write(const Look& look);
+  void write_status(const Look& look);
+
+  const Parts parts_;
+  const NodeMetricOptions options_;
+  std::unique_ptr<Publisher> publisher_;
+  std::unique_ptr<event::Timer> timer_;
+  bool looking_ = false;
+  bool told_absent_ = false;
+  std::string told_degraded_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+
+  std::unique_ptr<Known> known_;  // [strand]
+
+  mutable std::mutex mutex_;  // of what follows
+  View view_;
+  std::shared_ptr<const std::string> written_;  // the object after our last write, until the strand has read it
+
+  event::Strand strand_;  // last: it ends first
+};
+
+}  // namespace koord::report

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/object_reporter.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "core/log/log.hpp"
+
+namespace koord::report {
+namespace {
+
+constexpr log::Category report_log{"report"};
+
+constexpr double kBeyondMeasure = std::numeric_limits<double>::infinity();
+// An object that is as it should be is never written.
+constexpr DeliveryOptions kDelivery{.heartbeat = std::chrono::hours(24 * 365), .interval = Delivery::kLeastGap, .change_percent = 0};
+
+}  // namespace
+
+ObjectReporter::ObjectReporter(Parts parts, Object object, const std::string& node_name, Duration period)
+    : parts_(parts), object_(std::move(object)), node_name_(node_name), period_(period), strand_(parts_.workers, "report-" + object_.kind) {
+  if (parts_.client == nullptr) return;
+  const std::uint64_t seed = std::hash<std::string>()(node_name + object_.kind) ^ static_cast<std::uint64_t>(parts_.clock.wall_ns());
+  publisher_ = std::make_unique<Publisher>(object_.kind, parts_.loop, *parts_.client, parts_.clock, Delivery(kDelivery, seed));
+}
+
+ObjectReporter::~ObjectReporter() { stop(); }
+
+void ObjectReporter::start() {
+  timer_ = parts_.loop.every(period_, [this] { look(); });
+  look();
+}
+
+void ObjectReporter::stop() {
+  timer_.reset();
+  *alive_ = false;
+  if (publisher_) publisher_->stop();
+}
+
+void ObjectReporter::look() {
+  if (looking_) return;
+  looking_ = strand_.post([this, alive = alive_] {
+    auto look = std::make_shared<Look>(take_look());
+    parts_.loop.post([this, alive, look] {
+      if (!*alive) return;
+      looking_ = false;
+      decide(*look);
+    });
+  });
+}
+
+ObjectReporter::Look ObjectReporter::take_look() {
+  const state::SnapshotPtr state = parts_.hub.current();
+  Look look;
+  auto found = state->objects.find(object_.kind);
+  look.is_known = found != state->objects.end();
+  if (look.is_known && found->second != told_) newest_ = told_ = found->second;
+  {
+    std::lock_guard lock(mutex_);
+    if (written_) newest_ = std::move(written_);
+    written_.reset();
+  }
+  look.there = newest_;
+  std::optional<std::string> wanted;
+  const Result<void> compared = compare(*state, look, wanted);
+  std::string problem = compared ? "" : compared.error().message();
+  std::lock_guard lock(mutex_);
+  if (problem != view_.problem && !problem.empty()) log::debug(report_log, "the {} is left as it is: {}", object_.kind, problem);
+  view_.problem = std::move(problem);
+  view_.wanted = std::move(wanted);
+  view_.differs = look.differs;
+  return look;
+}
+
+Result<void> ObjectReporter::compare(const state::Snapshot& state, Look& look, std::optional<std::string>& wanted) const {
+  look.merge = TRY(object_.compute(state));
+  const std::string bare = object_.create(state.node);
+  const std::optional<std::string> merged = TRY(look.merge(bare));
+  look.fresh = merged.value_or(bare);
+  std::optional<std::string> changed = look.fresh;
+  if (look.exists()) changed = TRY(look.merge(*look.there));
+  look.differs = changed.has_value();
+  wanted = changed ? *changed : *look.there;
+  return {};
+}
+
+void ObjectReporter::decide(const Look& look) {
+  if (!publisher_ || !look.is_known || publisher_->is_writing()) return;
+  Delivery& delivery = publisher_->delivery();
+  const Time now = parts_.clock.now();
+  if (!delivery.begun()) delivery.begin(now, look.exists() ? std::optional(Duration::zero()) : std::nullopt);
+  if (!look.differs || !delivery.due(now, kBeyondMeasure)) return;
+  kube::Update update{.collection = object_.collection, .name = node_name_, .status = false, .change = look.merge};
+  if (look.exists()) update.known = *look.there;
+  update.missing = look.fresh;
+  publisher_->update(std::move(update), [this](std::string object) {
+    std::lock_guard lock(mutex_);
+    written_ = std::make_shared<const std::string>(std::move(object));
+  });
+}
+
+ObjectReporter::View ObjectReporter::view() const {
+  View view;
+  {
+    std::lock_guard lock(mutex_);
+    view = view_;
+  }
+  if (publisher_) view.account = publisher_->account();
+  return view;
+}
+
+}  // namespace koord::report

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// ObjectReporter: keeps an object of this node as it should be, such as its NodeResourceTopology: every ten seconds it asks, on a
+// worker, how the object is to be changed, and writes it when something is to be. It has no heartbeat. Without a client it
+// computes only. [loop thread] but for what is marked.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/event/strand.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/report/publisher.hpp"
+#include "core/state/hub.hpp"
+
+namespace koord::report {
+
+// From the object's JSON the one to be written; nothing: it is as it should be.
+using Merge = std::function<Result<std::optional<std::string>>(std::string_view object)>;
+
+class ObjectReporter {
+ public:
+  struct Object {
+    std::string kind;        // as in state::NodeObjects
+    std::string collection;  // "/apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies"
+    // [worker] An error: what it should be is not known now; then it stays as it is.
+    std::function<Result<Merge>(const state::Snapshot&)> compute;
+    std::function<std::string(const state::Node&)> create;  // [worker] where there is none, before it is merged
+  };
+  struct Parts {
+    event::Loop& loop;
+    event::WorkerPool& workers;
+    const state::Hub& hub;
+    const Clock& clock;
+    kube::Client* client = nullptr;  // null: nothing is written
+  };
+  struct View {
+    Account account;
+    std::string problem;                // why it is not known what the object should be
+    std::optional<std::string> wanted;  // the object as it should be, when it is known
+    bool differs = false;               // from what the API server has
+  };
+
+  ObjectReporter(Parts parts, Object object, const std::string& node_name, Duration period = std::chrono::seconds(10));
+  ~ObjectReporter();
+
+  void start();
+  void stop();
+  // Looks now, on top of the period.
+  void look();
+  // A look, or a request, is on its way.
+  bool busy() const { return looking_ || (publisher_ && publisher_->is_writing()); }
+
+  View view() const;  // [any]
+
+ private:
+  struct Look {
+    bool is_known = false;  // what the API server has
+    std::shared_ptr<const std::string> there;
+    Merge merge;
+    std::string fresh;  // merged, for a node that has none
+    bool differs = false;
+
+    bool exists() const { return there && !there->empty(); }
+  };
+
+  Look take_look();
+  Result<void> compare(const state::Snapshot& state, Look& look, std::optional<std::string>& wanted) const;
+  void decide(const Look& look);
+
+  const Parts parts_;
+  const Object object_;
+  const std::string node_name_;
+  const Duration period_;
+  std::unique_ptr<Publisher> publisher_;
+  std::unique_ptr<event::Timer> timer_;
+  bool looking_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+
+  std::shared_ptr<const std::string> told_, newest_;  // [strand] by the state; that, or what our last write gave
+
+  mutable std::mutex mutex_;  // of what follows
+  View view_;
+  std::shared_ptr<const std::string> written_;  // until the strand has read it
+
+  event::Strand strand_;  // last: it ends first
+};
+
+}  // namespace koord::report
