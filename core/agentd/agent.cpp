@@ -129,6 +129,10 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       state_({loop_, workers_, *clock_, hub_, layout, capabilities_, host_metrics_}, config_),
       prediction_({loop_, workers_, *store_, hub_, *clock_}, config_.predict),
       slo_watch_(hub_),
+      reporting_({loop_, workers_, *store_, hub_, *clock_, host_metrics_, prediction_.prediction(),
+                  [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); },
+                  [this](const std::string& plugin) { return is_running(plugin); }},
+                 config_),
       sources_{services_,
                host_metrics_,
                governor_,
@@ -144,7 +148,8 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                },
                config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>(),
                prediction_.prediction(),
-               state_.pod_source()},
+               state_.pod_source(),
+               &reporting_},
       public_server_(loop_, workers_, public_routes(sources_)),
       local_server_(loop_, workers_, local_routes(sources_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
@@ -154,7 +159,10 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
 std::function<void(std::string&)> Agent::koordlet_names() const {
   const double start = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   return [this, start](std::string& text) {
-    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now(), prediction_.prediction(), &state_.kubelet_durations()});
+    const auto reported = reporting_.node_metric();
+    const auto pools = reporting_.pools();
+    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now(), prediction_.prediction(), &state_.kubelet_durations(),
+                                reported && reported->account.accepted ? &reported->report.status : nullptr, pools ? &*pools : nullptr});
   };
 }
 
@@ -188,6 +196,7 @@ Result<void> Agent::start() {
   state_.start();
   prediction_.start();
   slo_watch_.start(loop_);
+  reporting_.start();
   expiry_ = loop_.every(1s, [this] { workers_.post([this] { governor_.expire(); }); });
   start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
   return listen();
@@ -275,6 +284,7 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 }
 
 void Agent::stop() {
+  reporting_.stop();
   state_.stop();
   prediction_.stop();
   slo_watch_.stop();
@@ -291,7 +301,14 @@ void Agent::stop() {
 }
 
 std::vector<ModuleHealth> Agent::health() const {
-  return {config_health(), store_health(), state_.health(), prediction_.health(), plugin_health()};
+  return {config_health(), store_health(), state_.health(), prediction_.health(), reporting_.health(), plugin_health()};
+}
+
+bool Agent::is_running(const std::string& plugin) const {
+  const std::vector<host::PluginStatus> plugins = plugins_.status();
+  return std::any_of(plugins.begin(), plugins.end(), [&plugin](const host::PluginStatus& status) {
+    return status.id == plugin && status.state == host::PluginState::running;
+  });
 }
 
 ModuleHealth Agent::store_health() const {

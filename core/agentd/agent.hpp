@@ -12,6 +12,7 @@
 #include "core/agentd/api.hpp"
 #include "core/agentd/command_line.hpp"
 #include "core/agentd/prediction.hpp"
+#include "core/agentd/reporting.hpp"
 #include "core/agentd/slo_watch.hpp"
 #include "core/agentd/state_feeder.hpp"
 #include "core/base/clock.hpp"
@@ -53,6 +54,7 @@ class Agent {
 
   std::function<void(std::string& text)> koordlet_names() const;
   std::vector<ModuleHealth> health() const;
+  bool is_running(const std::string& plugin) const;  // [any]
   ModuleHealth store_health() const;
   ModuleHealth plugin_health() const;
   ModuleHealth config_health() const;
@@ -79,6 +81,7 @@ class Agent {
   StateFeeder state_;
   PredictionModule prediction_;
   SloWatch slo_watch_;
+  ReportingModule reporting_;
   std::unique_ptr<event::Timer> expiry_;  // of what strategies wish
 
   mutable std::mutex mutex_;  // of what follows

@@ -13,6 +13,7 @@
 //   GET /api/v1/events              what was seen or done, by plugins and the host, the oldest first
 //   GET /api/v1/predictions         what was learnt of pods, priority classes, system and node, what could be lent, and how
 //                                   far predictions were right
+//   GET /api/v1/report              what the API server is told of this node, as it is computed now, and how that goes
 //   GET /api/v1/decisions           what strategies wished and what became of it, the oldest first
 //   GET /api/v1/slo                 what of the NodeSLO holds, what came and what of it was not taken
 //   GET /api/v1/slo/explain?field=F where a field's value comes from; &pod=NAMESPACE/NAME: as it is for this pod
@@ -36,6 +37,8 @@
 
 namespace koord::agentd {
 
+class ReportingModule;
+
 // Where the answers come from; everything may be called from any thread and outlives the server.
 struct ApiSources {
   host::SharedServices& services;
@@ -51,6 +54,7 @@ struct ApiSources {
   std::function<void(std::string& text)> koordlet_names = {};
   const predict::Prediction* prediction = nullptr;  // null: switched off
   std::string_view pod_source = {};  // "kubelet", "apiserver", "file", "cgroup"
+  const ReportingModule* reporting = nullptr;
 };
 
 // For the TCP listener: metrics and probes.
@@ -69,6 +73,7 @@ http::Response get_features(const ApiSources& sources, const http::Request& requ
 http::Response get_capabilities(const ApiSources& sources, const http::Request& request);
 http::Response get_events(const ApiSources& sources, const http::Request& request);
 http::Response get_predictions(const ApiSources& sources, const http::Request& request);
+http::Response get_report(const ApiSources& sources, const http::Request& request);
 http::Response get_decisions(const ApiSources& sources, const http::Request& request);
 http::Response get_slo(const ApiSources& sources, const http::Request& request);
 http::Response get_slo_explanation(const ApiSources& sources, const http::Request& request);

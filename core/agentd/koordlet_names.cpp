@@ -241,6 +241,36 @@ void add_kubelet(Page& page, const KubeletDurations& kubelet) {
   }
 }
 
+void add_usage(Page& page, const Family& family, const Labels& labels, const report::Usage& usage) {
+  if (!usage.amounts) return;
+  const auto with = [&labels](const char* resource, const char* unit) {
+    Labels all = labels;
+    all.insert(all.end(), {{"resource", resource}, {"unit", unit}});
+    return all;
+  };
+  page.add(family, with("cpu", "core"), cores(*usage.amounts));
+  page.add(family, with("memory", "byte"), static_cast<double>(usage.amounts->memory_bytes));
+}
+
+void add_reported(Page& page, const report::NodeMetricStatus& status) {
+  constexpr Family kNode{"node_metric_node_usage", "Cores or bytes of the node, as reported."};
+  constexpr Family kSystem{"node_metric_system_usage", "Cores or bytes of what is in no pod, as reported."};
+  constexpr Family kNumaNode{"node_metric_numa_node_usage", "Cores or bytes of a NUMA node, as reported."};
+  constexpr Family kNumaSystem{"node_metric_numa_system_usage", "Cores or bytes of what is in no pod on a NUMA node, as reported."};
+  add_usage(page, kNode, {}, status.node);
+  add_usage(page, kSystem, {}, status.system);
+  for (const report::NumaUsage& numa : status.numa) {
+    const Labels labels{{"numa_node_id", std::to_string(numa.id)}};
+    add_usage(page, kNumaNode, labels, numa.node);
+    add_usage(page, kNumaSystem, labels, numa.system);
+  }
+}
+
+void add_pools(Page& page, const report::CpuPools& pools) {
+  page.add({"cpuset_share_pool_cpu_cores", "CPUs that LS pods share."}, {}, static_cast<double>(pools.shared.size()));
+  page.add({"cpuset_be_share_pool_cpu_cores", "CPUs that BE pods share."}, {}, static_cast<double>(pools.best_effort.size()));
+}
+
 }  // namespace
 
 void write_koordlet_names(std::string& out, const KoordletSources& sources) {
@@ -250,6 +280,8 @@ void write_koordlet_names(std::string& out, const KoordletSources& sources) {
   add_state(page, sources.state);
   if (sources.prediction != nullptr) add_prediction(page, *sources.prediction);
   if (sources.kubelet != nullptr) add_kubelet(page, *sources.kubelet);
+  if (sources.reported != nullptr) add_reported(page, *sources.reported);
+  if (sources.pools != nullptr) add_pools(page, *sources.pools);
   page.write(out);
 }
 

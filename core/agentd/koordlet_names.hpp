@@ -10,6 +10,8 @@
 #include "core/base/clock.hpp"
 #include "core/metric/registry.hpp"
 #include "core/predict/prediction.hpp"
+#include "core/report/cpu_pools.hpp"
+#include "core/report/node_metric.hpp"
 #include "core/state/snapshot.hpp"
 
 namespace koord::agentd {
@@ -22,6 +24,8 @@ struct KoordletSources {
   Time now;
   const predict::Prediction* prediction = nullptr;  // null: switched off
   const KubeletDurations* kubelet = nullptr;  // none: the kubelet is not asked
+  const report::NodeMetricStatus* reported = nullptr;  // null: nothing was
+  const report::CpuPools* pools = nullptr;             // null: not known
 };
 
 // Appends the families that have a value, by name.

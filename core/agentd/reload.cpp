@@ -5,7 +5,8 @@ namespace koord::agentd {
 namespace {
 
 bool same(const NodeRoots& a, const NodeRoots& b) {
-  return a.proc == b.proc && a.sys == b.sys && a.cgroup == b.cgroup && a.resctrl == b.resctrl && a.run == b.run;
+  return a.proc == b.proc && a.sys == b.sys && a.cgroup == b.cgroup && a.resctrl == b.resctrl && a.run == b.run &&
+         a.kubelet == b.kubelet;
 }
 
 bool same(const config::ListenSettings& a, const config::ListenSettings& b) {
@@ -39,6 +40,12 @@ bool same(const config::PredictSettings& a, const config::PredictSettings& b) {
          a.model_expiry == b.model_expiry && a.checkpoint_period == b.checkpoint_period;
 }
 
+bool same(const config::ReportSettings& a, const config::ReportSettings& b) {
+  return a.node_metric == b.node_metric && a.create_node_metric == b.create_node_metric &&
+         a.change_threshold_percent == b.change_threshold_percent && a.heartbeat == b.heartbeat && a.topology == b.topology &&
+         a.devices == b.devices;
+}
+
 }  // namespace
 
 std::vector<std::string> keys_needing_restart(const config::Config& running, const config::Config& fresh) {
@@ -51,6 +58,7 @@ std::vector<std::string> keys_needing_restart(const config::Config& running, con
   if (!same(running.cluster, fresh.cluster)) keys.emplace_back("cluster");
   if (!same(running.state, fresh.state)) keys.emplace_back("state");
   if (!same(running.predict, fresh.predict)) keys.emplace_back("predict");
+  if (!same(running.report, fresh.report)) keys.emplace_back("report");
   if (running.workers != fresh.workers) keys.emplace_back("workers");
   if (running.cgroup.kept_files != fresh.cgroup.kept_files) keys.emplace_back("cgroup.keptFiles");
   if (running.plugins.own_directories != fresh.plugins.own_directories) keys.emplace_back("plugins.ownDirectories");

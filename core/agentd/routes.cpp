@@ -58,6 +58,7 @@ http::Routes local_routes(const ApiSources& sources) {
   add(routes, "/api/v1/capabilities", sources, get_capabilities);
   add(routes, "/api/v1/events", sources, get_events);
   add(routes, "/api/v1/predictions", sources, get_predictions);
+  add(routes, "/api/v1/report", sources, get_report);
   add(routes, "/api/v1/decisions", sources, get_decisions);
   add(routes, "/api/v1/slo", sources, get_slo);
   add(routes, "/api/v1/slo/explain", sources, get_slo_explanation);

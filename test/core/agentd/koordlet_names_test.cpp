@@ -32,9 +32,12 @@ struct Node {
     const metric::Point point{*series, value};
     REQUIRE(registry.record("advisor", now, {&point, 1}));
   }
+  std::optional<report::NodeMetricStatus> reported = {};
+  std::optional<report::CpuPools> pools = {};
+
   std::string page() const {
     std::string text;
-    agentd::write_koordlet_names(text, {registry, state, "n1", 1700000000, now, nullptr, &kubelet});
+    agentd::write_koordlet_names(text, {registry, state, "n1", 1700000000, now, nullptr, &kubelet, reported ? &*reported : nullptr, pools ? &*pools : nullptr});
     return text;
   }
   // Without HELP and TYPE, and without start_time, which is always there.
@@ -150,6 +153,26 @@ TEST_CASE_FIXTURE(Node, "a value that is older than five minutes is not shown, n
   set("node_memory_usage", std::nan(""));
   now = now + std::chrono::minutes(6);
   CHECK(lines().empty());
+}
+
+TEST_CASE_FIXTURE(Node, "what was reported of the node, the system and NUMA nodes; what was left out is not shown") {
+  reported.emplace();
+  reported->node.amounts = report::Amounts{5230, 2048};
+  reported->numa = {{1, {report::Amounts{3000, 1024}}, {}}};
+  CHECK(lines() ==
+        "koordlet_node_metric_node_usage{node=\"n1\",resource=\"cpu\",unit=\"core\"} 5.23\n"
+        "koordlet_node_metric_node_usage{node=\"n1\",resource=\"memory\",unit=\"byte\"} 2048\n"
+        "koordlet_node_metric_numa_node_usage{node=\"n1\",numa_node_id=\"1\",resource=\"cpu\",unit=\"core\"} 3\n"
+        "koordlet_node_metric_numa_node_usage{node=\"n1\",numa_node_id=\"1\",resource=\"memory\",unit=\"byte\"} 1024\n");
+}
+
+TEST_CASE_FIXTURE(Node, "how many CPUs are in the pools that pods share") {
+  pools.emplace();
+  pools->shared = *CpuSet::parse("0-5");
+  pools->best_effort = *CpuSet::parse("0-6");
+  CHECK(lines() ==
+        "koordlet_cpuset_be_share_pool_cpu_cores{node=\"n1\"} 7\n"
+        "koordlet_cpuset_share_pool_cpu_cores{node=\"n1\"} 6\n");
 }
 
 TEST_CASE("how long the kubelet took is a histogram with koordlet's bounds, an answer that did not come has the code error") {

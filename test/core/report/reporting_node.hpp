@@ -7,7 +7,7 @@
 
 #include "core/kube/client.hpp"
 #include "core/state/hub.hpp"
-#include "test/core/kube/loop_here.hpp"
+#include "test/support/loop_here.hpp"
 #include "test/core/report/report_fixture.hpp"
 #include "test/support/test_cluster.hpp"
 

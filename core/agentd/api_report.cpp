@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// /api/v1/report: what is told the API server of this node, and how that goes.
+#include "core/agentd/json_answer.hpp"
+#include "core/agentd/reporting.hpp"
+
+namespace koord::agentd {
+namespace {
+
+namespace json = boost::json;
+
+void add_account(json::object& object, const report::Account& account, const Clock& clock) {
+  json::object outcomes;
+  for (const auto& [outcome, count] : account.outcomes) outcomes[name_of(outcome)] = count;
+  object["outcomes"] = std::move(outcomes);
+  object["problem"] = account.problem;
+  if (account.accepted) object["accepted"] = wall_seconds(clock, *account.accepted);
+}
+
+// The status is that of this moment.
+json::object node_metric(const ReportingModule& reporting, const Clock& clock) {
+  const report::NodeMetricReport now = reporting.compute();
+  const auto view = reporting.node_metric();
+  json::object object{{"status", json::parse(to_json(now.status))},
+                      {"problems", json_strings(now.problems)},
+                      {"refusal", now.refusal},
+                      {"written", view.has_value()}};
+  if (!view) return object;
+  object["exists"] = view->exists;
+  object["specProblems"] = json_strings(view->spec_problems);
+  add_account(object, view->account, clock);
+  return object;
+}
+
+json::object kept(const std::optional<report::ObjectReporter::View>& view, const Clock& clock) {
+  json::object object{{"written", view.has_value()}};
+  if (!view) return object;
+  add_account(object, view->account, clock);
+  if (!view->problem.empty()) object["unknown"] = view->problem;
+  if (view->wanted) object["wanted"] = json::parse(*view->wanted);
+  return object;
+}
+
+}  // namespace
+
+http::Response get_report(const ApiSources& sources, const http::Request&) {
+  const ReportingModule& reporting = *sources.reporting;
+  const Clock& clock = sources.services.clock;
+  return json_answer({{"NodeMetric", node_metric(reporting, clock)},
+                      {"NodeResourceTopology", kept(reporting.topology(), clock)},
+                      {"Device", kept(reporting.devices(), clock)}});
+}
+
+}  // namespace koord::agentd

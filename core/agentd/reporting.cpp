@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/reporting.hpp"
+
+#include <algorithm>
+
+#include "core/base/parse.hpp"
+
+namespace koord::agentd {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kLookForClient = 1s;
+
+// A list of pods that comes more rarely than usual may be as much older before it is old.
+report::PodTolerance tolerance_of(const config::Config& config) {
+  const Duration period = config.state.kubelet.sync_period;
+  return {std::max<Duration>(2min, 3 * period), std::max<Duration>(10min, 6 * period)};
+}
+
+report::NodeMetricOptions options_of(const config::Config& config) {
+  return {.node_name = config.node_name,
+          .create = config.report.create_node_metric,
+          .heartbeat = config.report.heartbeat,
+          .change_percent = static_cast<double>(config.report.change_threshold_percent),
+          .tolerance = tolerance_of(config)};
+}
+
+
+// What the metrics of one object are made from.
+struct ObjectMetrics {
+  std::map<report::Outcome, metric::HostCounter> writes;
+  metric::HostGauge age;
+
+  ObjectMetrics(metric::HostMetrics& metrics, const std::string& object) {
+    for (report::Outcome outcome : report::kOutcomes)
+      writes[outcome] = metrics.counter("report_writes_total", "What became of what was to be written to the API server.",
+                                        {{"object", object}, {"result", std::string(name_of(outcome))}});
+    age = metrics.gauge("report_age_seconds", "Since the API server took an object, or had it as it should be; -1: never.", {{"object", object}});
+  }
+  void follow(const report::Account& account, Time now) {
+    for (const auto& [outcome, count] : account.outcomes) writes[outcome].add(static_cast<double>(count) - writes[outcome].value());
+    age.set(account.accepted ? std::chrono::duration<double>(now - *account.accepted).count() : -1);
+  }
+};
+
+std::string trouble(const std::string& object, const report::Account& account) {
+  return account.problem.empty() ? "" : object + " cannot be written: " + account.problem;
+}
+
+}  // namespace
+
+struct ReportingModule::Running {
+  std::optional<report::NodeMetricReporter> node_metric;
+  std::optional<report::TopologySource> topology_source;
+  std::optional<report::ObjectReporter> topology, devices;
+};
+
+ReportingModule::ReportingModule(Parts parts, const config::Config& config)
+    : parts_(std::move(parts)), config_(config), options_(options_of(config)), node_metric_(node_metric_parts(nullptr), options_) {}
+
+ReportingModule::~ReportingModule() = default;
+
+report::NodeMetricReporter::Parts ReportingModule::node_metric_parts(kube::Client* client) const {
+  return {parts_.loop, parts_.workers, parts_.store, parts_.hub, parts_.clock, client, [this] { return predict(); },
+          [this] { return report::gpu_health(facts()); }};
+}
+
+void ReportingModule::start() {
+  look_ = parts_.loop.every(kLookForClient, [this] { look_for_client(); });
+  look_for_client();
+}
+
+void ReportingModule::look_for_client() {
+  kube::Client* client = parts_.client();
+  if (client == nullptr) return;
+  look_.reset();
+  running_ = std::make_unique<Running>();
+  const report::ObjectReporter::Parts parts{parts_.loop, parts_.workers, parts_.hub, parts_.clock, client};
+  if (config_.report.node_metric) running_->node_metric.emplace(node_metric_parts(client), options_).start();
+  if (config_.report.topology) {
+    running_->topology_source.emplace(parts_.hub, parts_.clock, config_.roots, facts(), options_.tolerance);
+    running_->topology.emplace(parts, running_->topology_source->object(), config_.node_name).start();
+  }
+  if (config_.report.devices) running_->devices.emplace(parts, report::device_object(parts_.clock, facts()), config_.node_name).start();
+  shown_ = running_.get();
+  export_metrics();
+}
+
+void ReportingModule::stop() {
+  look_.reset();
+  if (!running_) return;
+  if (running_->node_metric) running_->node_metric->stop();
+  if (running_->topology) running_->topology->stop();
+  if (running_->devices) running_->devices->stop();
+}
+
+report::Prediction ReportingModule::predict() const {
+  if (parts_.prediction == nullptr) return {};
+  const Result<predict::ProdPrediction> prod = parts_.prediction->prod();
+  if (!prod) return {};
+  return {prod->reclaimable, prod->peak};
+}
+
+// A fact outlives its plugin, but is not true any more.
+report::Facts ReportingModule::facts() const {
+  return [this](const std::string& plugin, const std::string& name) -> std::optional<std::string> {
+    if (!parts_.is_running(plugin)) return std::nullopt;
+    const std::optional<std::vector<std::byte>> bytes = parts_.store.get(plugin + "/" + name);
+    if (!bytes) return std::nullopt;
+    return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  };
+}
+
+std::optional<report::NodeMetricReporter::View> ReportingModule::node_metric() const {
+  const Running* running = shown_;
+  return running != nullptr && running->node_metric ? std::optional(running->node_metric->view()) : std::nullopt;
+}
+
+std::optional<report::ObjectReporter::View> ReportingModule::topology() const {
+  const Running* running = shown_;
+  return running != nullptr && running->topology ? std::optional(running->topology->view()) : std::nullopt;
+}
+
+std::optional<report::ObjectReporter::View> ReportingModule::devices() const {
+  const Running* running = shown_;
+  return running != nullptr && running->devices ? std::optional(running->devices->view()) : std::nullopt;
+}
+
+std::optional<report::CpuPools> ReportingModule::pools() const {
+  const Running* running = shown_;
+  return running != nullptr && running->topology_source ? running->topology_source->pools() : std::nullopt;
+}
+
+void ReportingModule::export_metrics() {
+  if (running_->node_metric) {
+    auto degraded = parts_.metrics.gauge("report_degraded", "1 while something is left out of the NodeMetric or not as asked for.");
+    parts_.metrics.on_collect([this, degraded, metrics = ObjectMetrics(parts_.metrics, "NodeMetric")]() mutable {
+      const auto view = node_metric();
+      if (!view) return;
+      metrics.follow(view->account, parts_.clock.now());
+      degraded.set(!view->report.refusal.empty() || !view->report.problems.empty());
+    });
+  }
+  if (running_->topology) {
+    parts_.metrics.on_collect([this, metrics = ObjectMetrics(parts_.metrics, "NodeResourceTopology")]() mutable {
+      if (const auto view = topology()) metrics.follow(view->account, parts_.clock.now());
+    });
+  }
+  if (running_->devices) {
+    parts_.metrics.on_collect([this, metrics = ObjectMetrics(parts_.metrics, "Device")]() mutable {
+      if (const auto view = devices()) metrics.follow(view->account, parts_.clock.now());
+    });
+  }
+}
+
+ModuleHealth ReportingModule::health() const {
+  if (shown_ == nullptr) return {"report", true, "off: there is no cluster"};
+  std::vector<std::string> troubles;
+  if (const auto view = node_metric()) {
+    if (!view->computed) return {"report", true, "nothing reported yet"};
+    if (!view->report.refusal.empty()) troubles.push_back("nothing is told of this node: " + view->report.refusal);
+    for (const std::string& problem : view->report.problems) troubles.push_back(problem);
+    for (const std::string& problem : view->spec_problems) troubles.push_back("the NodeMetric asks for what it cannot have: " + problem);
+    troubles.push_back(trouble("the NodeMetric", view->account));
+  }
+  if (const auto view = topology()) {
+    if (!view->problem.empty()) troubles.push_back("the NodeResourceTopology is left as it is: " + view->problem);
+    troubles.push_back(trouble("the NodeResourceTopology", view->account));
+  }
+  if (const auto view = devices()) troubles.push_back(trouble("the Device", view->account));
+  std::erase(troubles, "");
+  return {"report", true, troubles.empty() ? "ok" : "degraded: " + join(troubles, "; ")};
+}
+
+}  // namespace koord::agentd

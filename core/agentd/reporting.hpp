@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reporting in the agent: once there is a client of the API server, what core/report decides is written, and told of in
+// /readyz and /metrics. Functions are [loop thread] unless marked.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/agentd/module_health.hpp"
+#include "core/config/config.hpp"
+#include "core/metric/host_metrics.hpp"
+#include "core/predict/prediction.hpp"
+#include "core/report/node_metric_reporter.hpp"
+#include "core/report/object_reporter.hpp"
+#include "core/report/object_sources.hpp"
+
+namespace koord::agentd {
+
+class ReportingModule {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    event::WorkerPool& workers;
+    store::Store& store;
+    const state::Hub& hub;
+    const Clock& clock;
+    metric::HostMetrics& metrics;
+    const predict::Prediction* prediction = nullptr;            // null: switched off
+    std::function<kube::Client*()> client;                      // null: there is none yet
+    std::function<bool(const std::string& plugin)> is_running;  // [any]
+  };
+
+  // What `parts` refers to outlives it.
+  ReportingModule(Parts parts, const config::Config& config);
+  ~ReportingModule();
+
+  void start();
+  void stop();
+
+  // What would be reported of this moment, whether there is a cluster or not. [any]
+  report::NodeMetricReport compute() const { return node_metric_.compute(); }
+
+  // What is kept up to date in the cluster, and how that goes; empty: it is switched off, or there is no cluster. [any]
+  std::optional<report::NodeMetricReporter::View> node_metric() const;
+  std::optional<report::ObjectReporter::View> topology() const;
+  std::optional<report::ObjectReporter::View> devices() const;
+  // The CPUs that pods share; empty: not known.
+  std::optional<report::CpuPools> pools() const;
+
+  ModuleHealth health() const;  // [any]
+
+ private:
+  struct Running;
+
+  void look_for_client();
+  report::NodeMetricReporter::Parts node_metric_parts(kube::Client* client) const;
+  report::Prediction predict() const;
+  report::Facts facts() const;
+  void export_metrics();
+
+  const Parts parts_;
+  const config::Config config_;
+  const report::NodeMetricOptions options_;
+  const report::NodeMetricReporter node_metric_;  // without a client: for who asks
+  std::unique_ptr<event::Timer> look_;
+  std::unique_ptr<Running> running_;
+  std::atomic<Running*> shown_ = nullptr;  // running_, for other threads; it stays until this ends
+};
+
+}  // namespace koord::agentd

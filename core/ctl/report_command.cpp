@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl report: what the API server is told of this node, and how that goes. In JSON with the objects themselves.
+#include "core/ctl/command.hpp"
+#include "core/ctl/report_view.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void no_options(po::options_description&) {}
+
+Result<void> run_report(const Invocation& invocation) {
+  const std::string answer = TRY(ask_agent(invocation, "/api/v1/report"));
+  const std::string tables = TRY(render_report(answer));
+  invocation.out << (invocation.output == Output::json ? answer : tables);
+  return {};
+}
+
+}  // namespace
+
+const Command kReport{"report", "", "What the API server is told of this node, computed now, and how that goes.", no_options, run_report};
+
+}  // namespace koord::ctl

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/report_view.hpp"
+
+#include "core/ctl/format.hpp"
+#include "core/ctl/json_view.hpp"
+#include "core/ctl/table.hpp"
+
+namespace koord::ctl {
+namespace {
+
+constexpr const char* kObjects[] = {"NodeMetric", "NodeResourceTopology", "Device"};
+
+std::string state_of(const json::value& object) {
+  if (!flag_of(object, "written")) return "off";
+  if (const json::value* exists = member(object, "exists"); exists != nullptr && !flag_of(object, "exists")) return "there is none";
+  for (const char* trouble : {"problem", "refusal", "unknown"}) {
+    if (std::string text = text_of(object, trouble); !text.empty()) return text;
+  }
+  return "ok";
+}
+
+std::vector<std::string> object_row(const char* name, const json::value& object) {
+  const std::optional<double> accepted = number_of(object, "accepted");
+  return {name, accepted ? format_wall_time(*accepted) : "-", format_number(number_of(object_of(object, "outcomes"), "written")), state_of(object)};
+}
+
+void add_usage(Table& table, const std::string& name, const json::value& usage) {
+  const json::value& resources = object_of(usage, "resources");
+  const auto amount = [&resources](const char* resource) {
+    const std::string text = text_of(resources, resource);
+    return text.empty() ? std::string("-") : text;
+  };
+  table.add({name, amount("cpu"), amount("memory")});
+}
+
+std::string render_usages(const json::value& status) {
+  Table table({{"OF"}, {"CPU", true}, {"MEMORY", true}});
+  const json::value& node = object_of(status, "nodeMetric");
+  add_usage(table, "node", object_of(node, "nodeUsage"));
+  add_usage(table, "system", object_of(node, "systemUsage"));
+  add_usage(table, "prod, could be lent", object_of(object_of(status, "prodReclaimableMetric"), "resource"));
+  for (const json::value& application : array_of(status, "hostApplicationMetric"))
+    add_usage(table, text_of(application, "name"), object_of(application, "usage"));
+  for (const json::value& pod : array_of(status, "podsMetric"))
+    add_usage(table, text_of(pod, "namespace") + "/" + text_of(pod, "name"), object_of(pod, "podUsage"));
+  return table.render();
+}
+
+}  // namespace
+
+Result<std::string> render_report(const std::string& answer) {
+  const json::value report = TRY(parse_object(answer));
+  Table objects({{"OBJECT"}, {"ACCEPTED"}, {"WRITTEN", true}, {"STATE"}});
+  for (const char* name : kObjects) objects.add(object_row(name, object_of(report, name)));
+  const json::value& node_metric = object_of(report, "NodeMetric");
+  std::string text = objects.render() + "\n" + render_usages(object_of(node_metric, "status"));
+  for (const char* list : {"problems", "specProblems"}) {
+    for (const json::value& problem : array_of(node_metric, list)) {
+      if (problem.is_string()) text += "\n" + std::string(problem.get_string());
+    }
+  }
+  return text.ends_with('\n') ? text : text + "\n";
+}
+
+}  // namespace koord::ctl

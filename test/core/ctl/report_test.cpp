@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/report_view.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord;
+using namespace koord::ctl;
+
+namespace {
+
+std::string table(const std::string& answer) {
+  const Result<std::string> rendered = render_report(answer);
+  REQUIRE_MESSAGE(rendered, rendered.error().message());
+  return *rendered;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("koordctl report says of each object how it goes, and of node and pods what they use") {
+  const std::string text = table(
+      R"({"NodeMetric":{"written":true,"exists":true,"outcomes":{"written":7},"accepted":1790000000,"problem":"","refusal":"",)"
+      R"("problems":["no prediction"],"status":{"nodeMetric":{"nodeUsage":{"resources":{"cpu":"5230m","memory":"12Gi"}},"systemUsage":{}},)"
+      R"("podsMetric":[{"namespace":"shop","name":"web-0","podUsage":{"resources":{"cpu":"800m","memory":"2Gi"}}}]}},)"
+      R"("NodeResourceTopology":{"written":true,"outcomes":{},"problem":"403 Forbidden"},"Device":{"written":false}})");
+  INFO(text);
+  for (const char* part : {"NodeResourceTopology  -", "403 Forbidden", "off", "5230m", "12Gi", "shop/web-0", "800m", "no prediction"}) {
+    CAPTURE(part);
+    CHECK(has(text, part));
+  }
+}
+
+TEST_CASE("koordctl report says that there is no NodeMetric, or why nothing is told") {
+  CHECK(has(table(R"({"NodeMetric":{"written":true,"exists":false}})"), "there is none"));
+  CHECK(has(table(R"({"NodeMetric":{"written":true,"exists":true,"refusal":"no fresh samples"}})"), "no fresh samples"));
+  CHECK(has(table(R"({"NodeResourceTopology":{"written":true,"unknown":"no kubelet"}})"), "no kubelet"));
+}
+
+TEST_CASE("an answer with members of other types is a table without them, one that is no object an error") {
+  CHECK(has(table(R"({"NodeMetric":7,"Device":{"written":true,"outcomes":[],"accepted":"x"}})"), "NodeMetric"));
+  CHECK_FALSE(render_report("[]"));
+}
