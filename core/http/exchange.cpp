@@ -114,6 +114,7 @@ void Exchange::on_closed(Result<void> why) {
 bool Exchange::send_again() {
   if (!connection_.used || got_bytes_ || sent_again_ || !is_idempotent(request_.method)) return false;
   sent_again_ = true;
+  connection_.used = false;
   connection_.channel->close();
   connection_.channel.reset();
   connect(std::move(connection_.slot));

@@ -225,6 +225,7 @@ Client::PendingPtr Client::send(Call call, OnReply on_reply) {
 }
 
 Client::PendingPtr Client::watch(Call call, WatchHandlers handlers) {
+  call.verb = Verb::watch;
   return start(std::move(call), std::move(handlers.on_end), std::move(handlers.on_line));
 }
 
