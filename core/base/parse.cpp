@@ -153,6 +153,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(word.size() / 2, 1) + 1;
   for (const std::string& candidate : candidates) {
+    // No two words are nearer to each other than their lengths are; a word may be as long as its writer likes.
+    if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) >= best_distance) continue;
     if (std::size_t distance = edit_distance(word, candidate); distance < best_distance) {
       best = candidate;
       best_distance = distance;
