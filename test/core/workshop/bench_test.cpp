@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -38,11 +39,18 @@ TEST_CASE("a traced child's system calls are counted while it says so, those of 
     counted.counting = true;
     call_kernel(10);
     counted.counting = false;
-    std::thread([&] {
+    // While the thread counts, this one must not call the kernel: neither to end its making nor to wait for its end.
+    std::atomic<bool> made{false}, done{false};
+    std::thread thread([&] {
+      while (!made) continue;
       counted.counting = true;
       call_kernel(5);
       counted.counting = false;
-    }).join();
+      done = true;
+    });
+    made = true;
+    while (!done) continue;
+    thread.join();
     call_kernel(100);
     return {};
   }));
