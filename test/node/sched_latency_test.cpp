@@ -237,7 +237,9 @@ void check_known_answer(Source source) {
   // next one then has both.
   CHECK(observed.waiter.count >= kRounds * 9 / 10);
   CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_delay));
-  CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_stamps));
+  // Its own clock sees the same wait from outside, and the way in and out of the kernel, long on an emulated machine.
+  CHECK(observed.waiter.sum_ns <= observed.waiter_stamps * 11 / 10);
+  CHECK(observed.waiter.sum_ns >= observed.waiter_stamps / 2);
   CHECK(observed.waker.count >= kRounds * 9 / 10);
   // On a busy machine it waits itself; the waiter's delay is not charged to it.
   CHECK(observed.waker.sum_ns < observed.waker_delay + observed.waiter.sum_ns / 2);
