@@ -23,7 +23,7 @@ struct ClusterRequest {
   std::int64_t index = 0;
   double seconds = 0;  // since the servers began
   std::string server;  // "api" or "kubelet"
-  std::string verb;    // "get", "list", "watch", "create", "update", "patch", "delete"
+  std::string verb;    // "get", "list", "watch", "create", "update", "patch", "delete", "handshake"
   std::string path;    // with its query
   std::string kind, namespace_, name, subresource;
   std::string user_agent;

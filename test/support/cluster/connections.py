@@ -69,7 +69,7 @@ class Listener:
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if rule := self.faults.find("hang", {"server": self.name, "path": ""}, handshake=True):
                 self.faults.wait_until_cleared(rule, lambda: not self._up.is_set())
-            with self._credentials.context(self.name).wrap_socket(raw, server_side=True) as connection:
+            with self._secure(raw, number) as connection:
                 _Requests(connection, self, number)
                 _say_goodbye(connection)
         except (OSError, ssl.SSLError, ValueError):
@@ -80,6 +80,13 @@ class Listener:
             _shut(shadow)
             shadow.close()
             raw.close()
+
+    def _secure(self, raw, number):
+        try:
+            return self._credentials.context(self.name).wrap_socket(raw, server_side=True)
+        except OSError:
+            self.log.refused_handshake(self.name, number)
+            raise
 
 
 def _bound(port):

@@ -19,6 +19,9 @@ class RequestLog:
             self._changed.notify_all()
             return entry
 
+    def refused_handshake(self, server, connection):
+        self.begin(server=server, verb="handshake", method="", path="", user_agent="", token=0, connection=connection, open=False)
+
     def update(self, entry, **what):
         with self._changed:
             entry.update(what)
