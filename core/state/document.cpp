@@ -65,15 +65,6 @@ class YamlToJson {
   std::size_t values_ = 0;
 };
 
-Result<json::value> parse_json(std::string_view text) {
-  json::error_code error;
-  json::parse_options options;
-  options.max_depth = kMaxDocumentDepth + 1;
-  json::value value = json::parse(json::string_view(text.data(), text.size()), error, {}, options);
-  if (error) return invalid("not JSON: " + error.message());
-  return value;
-}
-
 // Counts documents and gives up at the second: of some damaged texts yaml-cpp makes documents without end.
 class DocumentCounter final : public YAML::EventHandler {
  public:
@@ -145,6 +136,15 @@ std::string number_text(const json::value& value) {
 }
 
 }  // namespace
+
+Result<json::value> parse_json(std::string_view text) {
+  json::error_code error;
+  json::parse_options options;
+  options.max_depth = kMaxDocumentDepth + 1;
+  json::value value = json::parse(json::string_view(text.data(), text.size()), error, {}, options);
+  if (error) return invalid("not JSON: " + error.message());
+  return value;
+}
 
 Result<json::value> parse_document(std::string_view text) {
   std::string_view begin = trim(text);

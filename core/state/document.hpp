@@ -23,6 +23,9 @@ inline constexpr std::size_t kMaxDocumentDepth = 64;
 // references that unfold to more than a million values) is refused.
 Result<boost::json::value> parse_document(std::string_view text);
 
+// JSON only, as annotations and a ConfigMap's documents are.
+Result<boost::json::value> parse_json(std::string_view text);
+
 // Names as Go compares them when it decodes: but for the case of ASCII letters.
 bool equal_but_case(std::string_view a, std::string_view b);
 

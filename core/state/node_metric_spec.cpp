@@ -34,7 +34,7 @@ class Reader {
     Result<std::int64_t> number = field.integer(0);
     if (!number) return tell(std::move(number).error());
     if (*number > kMostSeconds) return tell(field.wrong("'" + std::to_string(*number) + "' is out of range"));
-    value = std::max<Duration>(seconds(*number), least);
+    value = seconds(std::max<std::int64_t>(*number, least.count()));
     if (*number < least.count())
       tell(field.wrong(std::to_string(*number) + " is less than " + std::to_string(least.count()) + ", which holds"));
   }

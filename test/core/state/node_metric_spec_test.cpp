@@ -42,7 +42,7 @@ TEST_CASE("names are found whatever their case") {
 }
 
 TEST_CASE("a time below its least is raised to it and told") {
-  ReadNodeMetricSpec found = read(R"({"aggregateDurationSeconds": 59, "reportIntervalSeconds": -5})");
+  ReadNodeMetricSpec found = read(R"({"aggregateDurationSeconds": 59, "reportIntervalSeconds": -9223372036854775808})");
   CHECK(found.spec.aggregate == 60s);
   CHECK(found.spec.report == 30s);
   REQUIRE(found.problems.size() == 2);
