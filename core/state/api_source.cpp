@@ -47,7 +47,8 @@ ApiSource::ApiSource(Parts parts, const Options& options, Handlers handlers)
   watch_object("Device", "/apis/scheduling.koordinator.sh/v1alpha1/devices");
   if (!options_.slo_config_map.empty()) watch_config_map(options_.slo_config_map);
   if (options_.volumes)
-    watch("PersistentVolumeClaim", {.path = "/api/v1/persistentvolumeclaims"}, {}, [this](const kube::Objects& o) { return take_volumes(o); },
+    watch("PersistentVolumeClaim", {.path = "/api/v1/persistentvolumeclaims", .newest = true}, {},
+          [this](const kube::Objects& o) { return take_volumes(o); },
           [](const kube::ObjectView& object) {
             const Result<Claim> claim = parse_claim(object.json);
             return claim ? claim->volume : std::string();
