@@ -43,7 +43,7 @@ struct Difference {
 class ObjectSet {
  public:
   struct Limits {
-    std::size_t objects = 10'000;
+    std::size_t objects = 50'000;
     std::size_t bytes = 64u << 20;  // of texts and names
   };
 

@@ -104,3 +104,21 @@ TEST_CASE("a server that cannot be asked for its version is an error, and is ask
   evicting.cluster.clear_faults();
   CHECK(evicting.evict("unasked", uid)->outcome == Outcome::evicted);
 }
+
+TEST_CASE("a server of Kubernetes 1.21 is spoken to in policy/v1beta1") {
+  TestCluster old({.minor = 21});
+  auto config = find_config(old.kubeconfig());
+  REQUIRE(config);
+  LoopHere here;
+  SystemClock clock;
+  Client client(here.loop, here.workers, clock, *config, {});
+  Evictor evictor(client);
+  const std::string uid = parse_object(old.put(R"({"kind":"Pod","metadata":{"name":"a","namespace":"shop"},"spec":{}})"))->uid;
+  std::optional<Result<EvictionAnswer>> answer;
+  const auto pending = evictor.evict({.name_space = "shop", .name = "a", .uid = uid}, [&](Result<EvictionAnswer> a) { answer = std::move(a); });
+  REQUIRE(here.until([&] { return answer.has_value(); }));
+  REQUIRE_MESSAGE(*answer, answer->error().message());
+  CHECK((*answer)->outcome == Outcome::evicted);
+  CHECK(evictor.version() == "policy/v1beta1");
+  CHECK_FALSE(old.get("Pod", "a", "shop"));
+}
