@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent writes to the API server: the NodeMetric of its node, right to the last digit for samples that are known,
+// as its spec asks for it, and not again when nothing is new.
+#include <doctest/doctest.h>
+
+#include <boost/json.hpp>
+
+#include "daemonset_pod.hpp"
+
+using namespace koord::test;
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+namespace {
+
+constexpr auto kLimit = 240s;  // a heartbeat is two minutes
+const PodSpec kWeb{.name = "web-0",
+                   .uid = "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
+                   .digit = 'a',
+                   .labels = R"({"koordinator.sh/qosClass": "LS", "koordinator.sh/priority-class": "koord-prod"})"};
+
+// Nobody else measures what KnownSamples knows.
+constexpr const char* kGates = "KnownSamples: true, PodResourceCollector: false";
+
+// As the manager of Koordinator makes it.
+std::string node_metric(const std::string& durations) {
+  return R"({"kind": "NodeMetric", "metadata": {"name": "test-node"}, "spec": {"metricCollectPolicy": {"aggregateDurationSeconds": 300,
+    "reportIntervalSeconds": 30, "nodeAggregatePolicy": {"durations": [)" + durations + R"(]}, "nodeMemoryCollectPolicy": "usageWithoutPageCache"}}})";
+}
+
+// An agent whose samples are known, with the NodeMetric there.
+struct Known : DaemonSetPod {
+  Known() : DaemonSetPod({.gates = kGates, .extra = "report: {heartbeat: 15m}"}) {
+    run_pods({kWeb});
+    cluster.put(node_metric("\"3m0s\""));
+    REQUIRE(start());
+  }
+  // Seconds since the API server had an object as it should be; -1: never.
+  double reports(const char* object) { return seen("report_age_seconds", {"object=\"" + std::string(object) + "\""}); }
+  json::object status() {
+    const std::string object =
+        cluster.wait_for_object("NodeMetric", "test-node", R"({"pointer": "/status/updateTime", "exists": true})", kLimit);
+    return json::parse(object).at("status").as_object();
+  }
+};
+
+json::value usage(const char* cpu, const char* memory) {
+  return json::object{{"resources", json::object{{"cpu", cpu}, {"memory", memory}}}};
+}
+
+}  // namespace
+
+TEST_CASE("the status of the NodeMetric is right to the last digit for known samples") {
+  Known pod;
+  const json::object status = pod.status();
+  INFO(json::serialize(status));
+  const json::object& node = status.at("nodeMetric").as_object();
+  CHECK(node.at("nodeUsage") == usage("505m", "808Mi"));
+  CHECK(node.at("systemUsage") == usage("252m", "404Mi"));
+
+  const json::array& windows = node.at("aggregatedNodeUsages").as_array();
+  REQUIRE(windows.size() == 1);
+  CHECK(windows[0].at("duration") == json::value("3m0s"));
+  const json::object& node_window = windows[0].at("usage").as_object();
+  CHECK(node_window.at("avg") == usage("505m", "808Mi"));
+  CHECK(node_window.at("p50") == usage("500m", "800Mi"));
+  CHECK(node_window.at("p90") == usage("900m", "1440Mi"));
+  CHECK(node_window.at("p95") == usage("950m", "1520Mi"));
+  CHECK(node_window.at("p99") == usage("990m", "1584Mi"));
+  const json::object& system_window = node.at("aggregatedSystemUsages").as_array().at(0).at("usage").as_object();
+  CHECK(system_window.at("p50") == usage("250m", "400Mi"));
+  CHECK(system_window.at("p99") == usage("495m", "792Mi"));
+
+  const json::array& pods = status.at("podsMetric").as_array();
+  REQUIRE(pods.size() == 1);
+  CHECK(pods[0].at("name") == json::value("web-0"));
+  CHECK(pods[0].at("namespace") == json::value("shop"));
+  CHECK(pods[0].at("qos") == json::value("LS"));
+  CHECK(pods[0].at("priority") == json::value("koord-prod"));
+  CHECK(pods[0].at("podUsage") == usage("250m", "100Mi"));
+}
+
+TEST_CASE("a changed spec is followed, and the status subresource is all that is written") {
+  Known pod;
+  pod.status();
+  pod.cluster.put(node_metric("\"3m0s\", \"2m0s\""));
+  const std::string object = pod.cluster.wait_for_object(
+      "NodeMetric", "test-node", R"({"pointer": "/status/nodeMetric/aggregatedNodeUsages/1/duration", "equals": "2m0s"})", kLimit);
+  CHECK(json::parse(object).at("spec") == json::parse(node_metric("\"3m0s\", \"2m0s\"")).at("spec"));
+  for (const ClusterRequest& request : pod.cluster.requests(R"({"kind": "NodeMetric", "verb": "update"})")) {
+    CHECK(request.subresource == "status");
+    CHECK(request.status == 200);
+  }
+}
+
+TEST_CASE("a NodeMetric that nobody has made is not made, and reported to as soon as it is there") {
+  DaemonSetPod pod({.gates = kGates});
+  pod.run_pods({kWeb});
+  REQUIRE(pod.start());
+  pod.cluster.wait_for_requests(R"({"verb": "watch", "kind": "NodeMetric", "status": 200})");
+  CHECK_FALSE(pod.cluster.get("NodeMetric", "test-node"));
+  CHECK(pod.cluster.requests(R"({"verb": "create", "kind": "NodeMetric"})").empty());
+  pod.cluster.put(node_metric("\"5m0s\""));
+  CHECK_NOTHROW(pod.cluster.wait_for_object("NodeMetric", "test-node", R"({"pointer": "/status/updateTime", "exists": true})", kLimit));
+}
+
+TEST_CASE("a conflict is solved by reading anew, and a refusal by waiting") {
+  for (const char* fault : {"conflict", "too_many_requests", "deny"}) {
+    INFO(fault);
+    DaemonSetPod pod({.gates = kGates});
+    pod.cluster.put(node_metric("\"5m0s\""));
+    pod.cluster.fault(fault, R"({"kind": "NodeMetric", "verb": "update", "count": 1})");
+    pod.cluster.fault(fault, R"({"kind": "NodeMetric", "verb": "patch", "count": 1})");
+    pod.run_pods({kWeb});
+    REQUIRE(pod.start());
+    CHECK_NOTHROW(pod.cluster.wait_for_object("NodeMetric", "test-node", R"({"pointer": "/status/updateTime", "exists": true})", kLimit));
+    CHECK(pod.alive());
+  }
+}
+
+TEST_CASE("a restart writes nothing when nothing changed") {
+  Known pod;
+  const json::object before = pod.status();
+  REQUIRE(eventually([&] { return pod.reports("NodeResourceTopology") >= 0; }, kLimit));
+  REQUIRE(pod.agent.stop() == 0);
+  const std::size_t metrics = pod.writes("NodeMetric"), topologies = pod.writes("NodeResourceTopology");
+  REQUIRE(metrics > 0);
+  REQUIRE(pod.agent.start({"--feature-gates=KnownSamples=false"}));
+  // It has found both as they should be, or looked and had nothing to say, for as long as that takes.
+  REQUIRE(eventually([&] { return pod.agent.get("/readyz").find("[+] report: ok") != std::string::npos; }, kLimit));
+  pod.cluster.wait_for_requests("{\"server\": \"kubelet\", \"path\": \"/pods\", \"count\": 20, \"after\": " +
+                                std::to_string(pod.cluster.requests().back().index) + "}");
+  CHECK(pod.writes("NodeMetric") == metrics);
+  CHECK(pod.writes("NodeResourceTopology") == topologies);
+  CHECK(json::parse(*pod.cluster.get("NodeMetric", "test-node")).at("status").as_object() == before);
+}
+
+TEST_CASE("while nobody tells what runs here nothing is reported that could be wrong") {
+  DaemonSetPod pod({.gates = kGates});
+  pod.cluster.put(node_metric("\"5m0s\""));
+  pod.cluster.fault("down", R"({"server": "kubelet"})");
+  pod.run_pods({kWeb});
+  pod.agent.launch();
+  REQUIRE(eventually([&] { return pod.agent.get("/readyz").find("nothing is told of this node: ") != std::string::npos; }, kLimit));
+  CHECK(pod.writes("NodeMetric") == 0);
+  pod.cluster.clear_faults();
+  CHECK_NOTHROW(pod.cluster.wait_for_object("NodeMetric", "test-node", R"({"pointer": "/status/podsMetric/0/name", "equals": "web-0"})", kLimit));
+}
