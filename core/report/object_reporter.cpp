@@ -63,7 +63,8 @@ ObjectReporter::Look ObjectReporter::take_look() {
   look.there = newest_;
   std::optional<std::string> wanted;
   const Result<void> compared = compare(*state, look, wanted);
-  std::string problem = compared ? "" : compared.error().message();
+  // The text alone: what is not known is no file.
+  std::string problem = compared ? "" : compared.error().is(std::errc::no_such_file_or_directory) ? compared.error().text : compared.error().message();
   std::lock_guard lock(mutex_);
   if (problem != view_.problem && !problem.empty()) log::debug(report_log, "the {} is left as it is: {}", object_.kind, problem);
   view_.problem = std::move(problem);

@@ -215,9 +215,10 @@ TEST_CASE("a server that is away leaves what is known as it is, and is caught up
 }
 
 TEST_CASE("answers cut off in the middle, or no JSON, are no change") {
-  for (auto [fault, arguments] : {std::pair("cut", R"({"kind":"NodeSLO","after_bytes":40})"), std::pair("garbage", R"({"kind":"NodeSLO"})")}) {
-    CAPTURE(std::string(fault));
-    FollowedSlo followed(std::string("broken-") + fault);
+  for (const auto& [name, arguments] : {std::pair("cut", R"({"kind":"NodeSLO","after_bytes":40})"), std::pair("garbage", R"({"kind":"NodeSLO"})")}) {
+    const std::string fault = name;
+    CAPTURE(fault);
+    FollowedSlo followed("broken-" + fault);
     followed.cluster.fault(fault, arguments);
     followed.cluster.fault("disconnect");
     followed.put(67);

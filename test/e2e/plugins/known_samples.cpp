@@ -25,7 +25,7 @@ class KnownSamples : public Advisor {
 
   void collect(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     const auto snapshot = Snapshot::if_known(host(), state_);
-    if (!snapshot || snapshot->version(KOORD_ON_PODS) == 0 || done_) return;
+    if (!snapshot || snapshot->pods().size() == 0 || done_) return;
     Batch batch(host());
     for (int i = 1; i <= 100; ++i) {
       batch.add(node_cpu_, i / 100.0);
