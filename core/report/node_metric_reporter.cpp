@@ -185,6 +185,7 @@ void NodeMetricReporter::decide(const Look& look) {
     std::optional<Duration> age;
     if (look.reported_seconds) age = Duration(parts_.clock.wall_ns() - *look.reported_seconds * kSecond);
     delivery.begin(now, age);
+    if (age) publisher_->found(now - *age);
   }
   if (!look.exists() && !options_.create) return;
   // Inputs that are missing for a moment, as after a start, are no news; those that make a heartbeat fail are.

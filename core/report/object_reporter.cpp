@@ -90,6 +90,7 @@ void ObjectReporter::decide(const Look& look) {
   Delivery& delivery = publisher_->delivery();
   const Time now = parts_.clock.now();
   if (!delivery.begun()) delivery.begin(now, look.exists() ? std::optional(Duration::zero()) : std::nullopt);
+  if (look.exists() && !look.differs) publisher_->found(now);
   if (!look.differs || !delivery.due(now, kBeyondMeasure)) return;
   kube::Update update{.collection = object_.collection, .name = node_name_, .status = false, .change = look.merge};
   if (look.exists()) update.known = *look.there;

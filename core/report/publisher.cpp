@@ -79,6 +79,11 @@ void Publisher::end(Outcome outcome, std::string problem, std::optional<Duration
   account_.problem = std::move(problem);
 }
 
+void Publisher::found(Time when) {
+  std::lock_guard lock(mutex_);
+  if (!account_.accepted || *account_.accepted < when) account_.accepted = when;
+}
+
 Account Publisher::account() const {
   std::lock_guard lock(mutex_);
   return account_;

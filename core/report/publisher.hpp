@@ -51,6 +51,8 @@ class Publisher {
   void update(kube::Update what, OnAccepted on_accepted);
   // A merge patch of what is no status.
   void patch(const std::string& collection, const std::string& name, const std::string& patch, OnAccepted on_accepted);
+  // The API server has had it as it should be at this time, without our writing it.
+  void found(Time when);
   // Forgets the request that is on its way.
   void stop() { writing_.reset(); }
 

@@ -50,7 +50,7 @@ json::value usage(const char* cpu, const char* memory) {
 
 }  // namespace
 
-TEST_CASE("the status of the NodeMetric is right to the last digit for known samples") {
+TEST_CASE("the status of the NodeMetric is right to the last digit for known samples, and follows the spec") {
   Known pod;
   const json::object status = pod.status();
   INFO(json::serialize(status));
@@ -78,11 +78,8 @@ TEST_CASE("the status of the NodeMetric is right to the last digit for known sam
   CHECK(pods[0].at("qos") == json::value("LS"));
   CHECK(pods[0].at("priority") == json::value("koord-prod"));
   CHECK(pods[0].at("podUsage") == usage("250m", "100Mi"));
-}
 
-TEST_CASE("a changed spec is followed, and the status subresource is all that is written") {
-  Known pod;
-  pod.status();
+  // The spec changes, and only the status is written.
   pod.cluster.put(node_metric("\"3m0s\", \"2m0s\""));
   const std::string object = pod.cluster.wait_for_object(
       "NodeMetric", "test-node", R"({"pointer": "/status/nodeMetric/aggregatedNodeUsages/1/duration", "equals": "2m0s"})", kLimit);
@@ -91,30 +88,6 @@ TEST_CASE("a changed spec is followed, and the status subresource is all that is
     CHECK(request.subresource == "status");
     CHECK(request.status == 200);
   }
-}
-
-TEST_CASE("a NodeMetric that nobody has made is not made, and reported to as soon as it is there") {
-  DaemonSetPod pod({.gates = kGates});
-  pod.run_pods({kWeb});
-  REQUIRE(pod.start());
-  pod.cluster.wait_for_requests(R"({"verb": "watch", "kind": "NodeMetric", "status": 200})");
-  CHECK_FALSE(pod.cluster.get("NodeMetric", "test-node"));
-  CHECK(pod.cluster.requests(R"({"verb": "create", "kind": "NodeMetric"})").empty());
-  pod.cluster.put(node_metric("\"5m0s\""));
-  CHECK_NOTHROW(pod.cluster.wait_for_object("NodeMetric", "test-node", R"({"pointer": "/status/updateTime", "exists": true})", kLimit));
-}
-
-TEST_CASE("a conflict is solved by reading anew, and a refusal by waiting") {
-  DaemonSetPod pod({.gates = kGates});
-  pod.cluster.put(node_metric("\"5m0s\""));
-  for (const char* fault : {"conflict", "too_many_requests"})
-    for (const char* verb : {"update", "patch"})
-      pod.cluster.fault(fault, R"({"kind": "NodeMetric", "count": 1, "verb": ")" + std::string(verb) + "\"}");
-  pod.run_pods({kWeb});
-  REQUIRE(pod.start());
-  CHECK_NOTHROW(pod.cluster.wait_for_object("NodeMetric", "test-node", R"({"pointer": "/status/updateTime", "exists": true})", kLimit));
-  CHECK_FALSE(pod.cluster.requests(R"({"kind": "NodeMetric", "status": 409})").empty());
-  CHECK_FALSE(pod.cluster.requests(R"({"kind": "NodeMetric", "status": 429})").empty());
 }
 
 TEST_CASE("a restart writes nothing when nothing changed") {

@@ -119,6 +119,7 @@ TEST_CASE_FIXTURE(Reporting, "a restart without a change does not write") {
   pass(70s);
   CHECK(status_writes() == 1);
   CHECK(count(Outcome::written) == 0);
+  CHECK(reporter->view().account.accepted);
 }
 
 TEST_CASE_FIXTURE(Reporting, "when somebody else writes at the same time it is tried again with theirs") {

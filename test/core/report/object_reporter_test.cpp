@@ -90,6 +90,7 @@ TEST_CASE_FIXTURE(Objects, "a restart without a change does not write the NodeRe
   start_topology(&client);
   pass(2min);
   CHECK(writes("NodeResourceTopology").size() == created);
+  CHECK(reporter->view().account.accepted);
 }
 
 TEST_CASE_FIXTURE(Objects, "the kubelet's static CPUs come from its file, and without it nothing is said of the pools") {
