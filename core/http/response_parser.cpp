@@ -2,6 +2,7 @@
 #include "core/http/response_parser.hpp"
 
 #include <boost/beast/http/parser.hpp>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,8 +23,13 @@ Error not_an_answer(const std::string& why) {
 }
 
 // Where the pieces of a body go.
+Error too_large(std::size_t max_body) {
+  return {std::make_error_code(std::errc::message_size), "found a body of more than " + std::to_string(max_body) + " bytes, expected at most those"};
+}
+
 struct Sink {
   ResponseParser::OnBody on_body;
+  std::size_t max_body = std::numeric_limits<std::size_t>::max();  // of those that say their size
   std::optional<Error> refused;
 };
 
@@ -36,7 +42,12 @@ struct PassedOn {
     template <bool isRequest, class Fields>
     reader(wire::header<isRequest, Fields>&, value_type& sink) : sink_(sink) {}
 
-    void init(const boost::optional<std::uint64_t>&, ErrorCode& error) { error = {}; }
+    void init(const boost::optional<std::uint64_t>& size, ErrorCode& error) {
+      error = {};
+      if (size.value_or(0) <= sink_->max_body) return;
+      sink_->refused = too_large(sink_->max_body);
+      error = wire::error::body_limit;
+    }
 
     template <class Buffers>
     std::size_t put(const Buffers& buffers, ErrorCode& error) {
@@ -91,9 +102,9 @@ ResponseParser::ResponseParser(OnBody on_body) : state_(std::make_unique<State>(
 }
 
 ResponseParser::ResponseParser(std::size_t max_body) : ResponseParser(OnBody()) {
+  state_->sink.max_body = max_body;
   state_->sink.on_body = [&body = state_->body, max_body](std::string_view piece) -> Result<void> {
-    if (piece.size() > max_body - body.size())
-      return Error{std::make_error_code(std::errc::message_size), "found a body of more than " + std::to_string(max_body) + " bytes, expected at most those"};
+    if (piece.size() > max_body - body.size()) return too_large(max_body);
     body += piece;
     return {};
   };

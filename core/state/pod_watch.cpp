@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "core/state/tree_walk.hpp"
@@ -17,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kEvents = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR;
 
-std::string text_of(int error) { return std::error_code(error, std::generic_category()).message(); }
+std::string text_of(int error) { return ::strerrordesc_np(error); }
 
 }  // namespace
 

@@ -149,7 +149,7 @@ TEST_CASE("a pod's service account is enough") {
 }
 
 TEST_CASE("a server that another authority vouches for, or for another name, is refused, and nothing is sent") {
-  const std::size_t before = cluster().requests().size();
+  const auto before = cluster().requests().size();
   ConnectionConfig stranger = config();
   stranger.ca.file = cluster().kubelet_ca();
   if (read_file(cluster().kubelet_ca()).value() == read_file(config().ca.file).value()) stranger.ca = {};
@@ -161,7 +161,8 @@ TEST_CASE("a server that another authority vouches for, or for another name, is 
   Here other(misnamed);
   CHECK(contains(other.said(kNode), "the certificate of 'elsewhere.test' is not believed: hostname mismatch"));
   CHECK(here.client.use().failures == 1);
-  CHECK(cluster().requests().size() == before);
+  const auto all = cluster().requests();
+  for (std::size_t i = before; i < all.size(); ++i) CHECK(all[i].verb == "handshake");
 }
 
 TEST_CASE("a rotated token is taken on 401 at once, and the request sent once more") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures what the test knows: a node of 100 samples of 0.01, 0.02, … 1.00 cores over its last 100 s and of as many times
+// Measures what the test knows: a node of 100 samples of 0.01, 0.02, … 1.00 cores over its last 10 s and of as many times
 // 16 MiB, a system of half of it, and each pod at a quarter core and 100 MiB. Once; then it only goes on with the last.
 #include <chrono>
 #include <koordetector/plugin.hpp>
@@ -7,7 +7,7 @@
 using namespace koord::plugin;
 
 namespace {
-constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kStep = 100'000'000;  // ns
 constexpr double kMiB = 1u << 20;
 }  // namespace
 
@@ -36,7 +36,7 @@ class KnownSamples : public Advisor {
         batch.add(pod_cpu_.series(pod.handle), 0.25);
         batch.add(pod_memory_.series(pod.handle), 100 * kMiB);
       }
-      batch.send(now_ns - (100 - static_cast<std::uint64_t>(i)) * kSecond);
+      batch.send(now_ns - (100 - static_cast<std::uint64_t>(i)) * kStep);
     }
     done_ = true;
   }
