@@ -24,15 +24,16 @@ constexpr const char* kGates = "KnownSamples: true, PodResourceCollector: false"
 
 // As the manager of Koordinator makes it.
 std::string node_metric(const std::string& durations) {
-  return R"({"kind": "NodeMetric", "metadata": {"name": "test-node"}, "spec": {"metricCollectPolicy": {"aggregateDurationSeconds": 300,
+  return R"({"kind": "NodeMetric", "metadata": {"name": "test-node"}, "spec": {"metricCollectPolicy": {"aggregateDurationSeconds": 600,
     "reportIntervalSeconds": 30, "nodeAggregatePolicy": {"durations": [)" + durations + R"(]}, "nodeMemoryCollectPolicy": "usageWithoutPageCache"}}})";
 }
 
-// An agent whose samples are known, with the NodeMetric there. They stay in its window of 5 min for as long as a test takes.
+// An agent whose samples are known, with the NodeMetric there. They fill most of its window of
+// 10 min, which is what it takes for a report, and stay in it for as long as a test takes.
 struct Known : DaemonSetPod {
   Known() : DaemonSetPod({.gates = kGates, .extra = "report: {heartbeat: 15m}\npredict: {enabled: false}"}) {
     run_pods({kWeb});
-    cluster.put(node_metric("\"5m0s\""));
+    cluster.put(node_metric("\"10m0s\""));
     REQUIRE(start());
   }
   // Seconds since the API server had an object as it should be; -1: never.
@@ -60,7 +61,7 @@ TEST_CASE("the status of the NodeMetric is right to the last digit for known sam
 
   const json::array& windows = node.at("aggregatedNodeUsages").as_array();
   REQUIRE(windows.size() == 1);
-  CHECK(windows[0].at("duration") == json::value("5m0s"));
+  CHECK(windows[0].at("duration") == json::value("10m0s"));
   const json::object& node_window = windows[0].at("usage").as_object();
   CHECK(node_window.at("avg") == usage("505m", "808Mi"));
   CHECK(node_window.at("p50") == usage("500m", "800Mi"));
@@ -80,10 +81,10 @@ TEST_CASE("the status of the NodeMetric is right to the last digit for known sam
   CHECK(pods[0].at("podUsage") == usage("250m", "100Mi"));
 
   // The spec changes, and only the status is written.
-  pod.cluster.put(node_metric("\"5m0s\", \"10m0s\""));
+  pod.cluster.put(node_metric("\"10m0s\", \"5m0s\""));
   const std::string object = pod.cluster.wait_for_object(
-      "NodeMetric", "test-node", R"({"pointer": "/status/nodeMetric/aggregatedNodeUsages/1/duration", "equals": "10m0s"})", kLimit);
-  CHECK(json::parse(object).at("spec") == json::parse(node_metric("\"5m0s\", \"10m0s\"")).at("spec"));
+      "NodeMetric", "test-node", R"({"pointer": "/status/nodeMetric/aggregatedNodeUsages/1/duration", "equals": "5m0s"})", kLimit);
+  CHECK(json::parse(object).at("spec") == json::parse(node_metric("\"10m0s\", \"5m0s\"")).at("spec"));
   for (const ClusterRequest& request : pod.cluster.requests(R"({"kind": "NodeMetric", "verb": "update"})")) {
     CHECK(request.subresource == "status");
     CHECK(request.status == 200);
@@ -110,7 +111,7 @@ TEST_CASE("a restart writes nothing when nothing changed") {
 
 TEST_CASE("while nobody tells what runs here nothing is reported that could be wrong") {
   DaemonSetPod pod({.gates = kGates});
-  pod.cluster.put(node_metric("\"5m0s\""));
+  pod.cluster.put(node_metric("\"10m0s\""));
   pod.cluster.fault("down", R"({"server": "kubelet"})");
   pod.run_pods({kWeb});
   pod.agent.launch();

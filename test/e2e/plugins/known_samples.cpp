@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures what the test knows: a node of 100 samples of 0.01, 0.02, … 1.00 cores over its last 10 s and of as many times
+// Measures what the test knows: a node of 100 samples of 0.01, 0.02, … 1.00 cores over its last 400 s and of as many times
 // 16 MiB, a system of half of it, and each pod at a quarter core and 100 MiB. Once; then it only goes on with the last.
 #include <chrono>
 #include <koordetector/plugin.hpp>
@@ -7,7 +7,7 @@
 using namespace koord::plugin;
 
 namespace {
-constexpr std::uint64_t kStep = 100'000'000;  // ns
+constexpr std::uint64_t kStep = 4'000'000'000;  // ns
 constexpr double kMiB = 1u << 20;
 }  // namespace
 
