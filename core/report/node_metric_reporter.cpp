@@ -90,7 +90,12 @@ struct NodeMetricReporter::Known {
 };
 
 NodeMetricReporter::NodeMetricReporter(Parts parts, NodeMetricOptions options)
-    : parts_(std::move(parts)), options_(std::move(options)), known_(std::make_unique<Known>()), strand_(parts_.workers, "report") {
+    : parts_(std::move(parts)),
+      options_(std::move(options)),
+      known_(std::make_unique<Known>()),
+      lookout_(parts_.loop, parts_.workers, "report", options_.period, [this] {
+        return [this, look = std::make_shared<Look>(take_look())] { decide(*look); };
+      }) {
   view_.writes = parts_.client != nullptr;
   if (parts_.client == nullptr) return;
   const DeliveryOptions delivery{options_.heartbeat, std::chrono::minutes(1), options_.change_percent};
@@ -100,27 +105,9 @@ NodeMetricReporter::NodeMetricReporter(Parts parts, NodeMetricOptions options)
 
 NodeMetricReporter::~NodeMetricReporter() { stop(); }
 
-void NodeMetricReporter::start() {
-  timer_ = parts_.loop.every(options_.period, [this] { look(); });
-  look();
-}
-
 void NodeMetricReporter::stop() {
-  timer_.reset();
-  *alive_ = false;
+  lookout_.stop();
   if (publisher_) publisher_->stop();
-}
-
-void NodeMetricReporter::look() {
-  if (looking_) return;
-  looking_ = strand_.post([this, alive = alive_] {
-    auto look = std::make_shared<Look>(take_look());
-    parts_.loop.post([this, alive, look] {
-      if (!*alive) return;
-      looking_ = false;
-      decide(*look);
-    });
-  });
 }
 
 NodeMetricReport NodeMetricReporter::compute() const {

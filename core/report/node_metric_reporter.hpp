@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/event/strand.hpp"
 #include "core/event/worker_pool.hpp"
+#include "core/report/lookout.hpp"
 #include "core/report/node_metric.hpp"
 #include "core/report/publisher.hpp"
 #include "core/report/reported.hpp"
@@ -56,12 +56,12 @@ class NodeMetricReporter {
   NodeMetricReporter(Parts parts, NodeMetricOptions options);
   ~NodeMetricReporter();
 
-  void start();
+  void start() { lookout_.start(); }
   void stop();
   // Looks now, on top of the period.
-  void look();
+  void look() { lookout_.look(); }
   // A look, or a request, is on its way.
-  bool busy() const { return looking_ || (publisher_ && publisher_->is_writing()); }
+  bool busy() const { return lookout_.looking() || (publisher_ && publisher_->is_writing()); }
 
   View view() const;                 // [any]
   NodeMetricReport compute() const;  // [any] of this moment
@@ -79,19 +79,16 @@ class NodeMetricReporter {
   const Parts parts_;
   const NodeMetricOptions options_;
   std::unique_ptr<Publisher> publisher_;
-  std::unique_ptr<event::Timer> timer_;
-  bool looking_ = false;
   bool told_absent_ = false;
   std::string told_degraded_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
-  std::unique_ptr<Known> known_;  // [strand]
+  std::unique_ptr<Known> known_;  // [worker]
 
   mutable std::mutex mutex_;  // of what follows
   View view_;
   std::shared_ptr<const std::string> written_;  // the object after our last write, until the strand has read it
 
-  event::Strand strand_;  // last: it ends first
+  Lookout lookout_;  // last: it ends first
 };
 
 }  // namespace koord::report

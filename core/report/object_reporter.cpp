@@ -18,7 +18,12 @@ constexpr DeliveryOptions kDelivery{.heartbeat = std::chrono::hours(24 * 365), .
 }  // namespace
 
 ObjectReporter::ObjectReporter(Parts parts, Object object, const std::string& node_name, Duration period)
-    : parts_(parts), object_(std::move(object)), node_name_(node_name), period_(period), strand_(parts_.workers, "report-" + object_.kind) {
+    : parts_(parts),
+      object_(std::move(object)),
+      node_name_(node_name),
+      lookout_(parts_.loop, parts_.workers, "report-" + object_.kind, period, [this] {
+        return [this, look = std::make_shared<Look>(take_look())] { decide(*look); };
+      }) {
   if (parts_.client == nullptr) return;
   const std::uint64_t seed = std::hash<std::string>()(node_name + object_.kind) ^ static_cast<std::uint64_t>(parts_.clock.wall_ns());
   publisher_ = std::make_unique<Publisher>(object_.kind, parts_.loop, *parts_.client, parts_.clock, Delivery(kDelivery, seed));
@@ -26,27 +31,9 @@ ObjectReporter::ObjectReporter(Parts parts, Object object, const std::string& no
 
 ObjectReporter::~ObjectReporter() { stop(); }
 
-void ObjectReporter::start() {
-  timer_ = parts_.loop.every(period_, [this] { look(); });
-  look();
-}
-
 void ObjectReporter::stop() {
-  timer_.reset();
-  *alive_ = false;
+  lookout_.stop();
   if (publisher_) publisher_->stop();
-}
-
-void ObjectReporter::look() {
-  if (looking_) return;
-  looking_ = strand_.post([this, alive = alive_] {
-    auto look = std::make_shared<Look>(take_look());
-    parts_.loop.post([this, alive, look] {
-      if (!*alive) return;
-      looking_ = false;
-      decide(*look);
-    });
-  });
 }
 
 ObjectReporter::Look ObjectReporter::take_look() {

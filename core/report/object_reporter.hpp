@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "core/base/result.hpp"
-#include "core/event/strand.hpp"
 #include "core/event/worker_pool.hpp"
+#include "core/report/lookout.hpp"
 #include "core/report/publisher.hpp"
 #include "core/state/hub.hpp"
 
@@ -48,12 +48,12 @@ class ObjectReporter {
   ObjectReporter(Parts parts, Object object, const std::string& node_name, Duration period = std::chrono::seconds(10));
   ~ObjectReporter();
 
-  void start();
+  void start() { lookout_.start(); }
   void stop();
   // Looks now, on top of the period.
-  void look();
+  void look() { lookout_.look(); }
   // A look, or a request, is on its way.
-  bool busy() const { return looking_ || (publisher_ && publisher_->is_writing()); }
+  bool busy() const { return lookout_.looking() || (publisher_ && publisher_->is_writing()); }
 
   View view() const;  // [any]
 
@@ -75,19 +75,15 @@ class ObjectReporter {
   const Parts parts_;
   const Object object_;
   const std::string node_name_;
-  const Duration period_;
   std::unique_ptr<Publisher> publisher_;
-  std::unique_ptr<event::Timer> timer_;
-  bool looking_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
-  std::shared_ptr<const std::string> told_, newest_;  // [strand] by the state; that, or what our last write gave
+  std::shared_ptr<const std::string> told_, newest_;  // [worker] by the state; that, or what our last write gave
 
   mutable std::mutex mutex_;  // of what follows
   View view_;
   std::shared_ptr<const std::string> written_;  // until the strand has read it
 
-  event::Strand strand_;  // last: it ends first
+  Lookout lookout_;  // last: it ends first
 };
 
 }  // namespace koord::report

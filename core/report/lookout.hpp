@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lookout: once in a period, and when it is asked to, finds something out on a worker and has it acted upon on the loop. One look
+// at a time: while one is under way others are left out. [loop thread]
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/event/loop.hpp"
+#include "core/event/strand.hpp"
+#include "core/event/worker_pool.hpp"
+
+namespace koord::report {
+
+class Lookout {
+ public:
+  using Act = std::function<void()>;
+  // [worker] Gives what is then to be done on the loop; it is not done after stop().
+  using Find = std::function<Act()>;
+
+  // What is referred to outlives it.
+  Lookout(event::Loop& loop, event::WorkerPool& workers, std::string name, Duration period, Find find);
+  // Waits for a look that is under way.
+  ~Lookout() { stop(); }
+
+  void start();
+  void stop();
+  void look();
+  bool looking() const { return looking_; }
+
+ private:
+  event::Loop& loop_;
+  const Duration period_;
+  const Find find_;
+  std::unique_ptr<event::Timer> timer_;
+  bool looking_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+
+  event::Strand strand_;  // last: it ends first
+};
+
+}  // namespace koord::report
