@@ -47,7 +47,7 @@ struct Reloading {
   Reloading() {
     for (const char* id : {"puppet", "second"}) {
       config::PluginSettings often = stage.settings().defaults;
-      often.period = std::chrono::milliseconds(1);
+      often.period = std::chrono::milliseconds(50);  // which is the longest deadline, too: three missed in a row begin a new life
       often.deadline = std::chrono::hours(1);
       stage.settings().settings[id] = often;
     }
