@@ -24,8 +24,10 @@ void Report::add(const Error& error) {
   add_line({}, error.text);
 }
 
+bool Report::full() const { return problems_.size() == kMaxProblems; }
+
 void Report::add_line(const Place& place, std::string line) {
-  if (problems_.size() == kMaxProblems) {
+  if (full()) {
     ++left_out_;
     return;
   }

@@ -25,6 +25,8 @@ class Report {
   void add(const Error& error);
 
   bool empty() const { return problems_.empty(); }
+  // What is added from now on is only counted: no need to find out more about it.
+  bool full() const;
 
   // One line each, in the order of the file, then those of overrides.
   Error to_error() const;

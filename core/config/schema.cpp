@@ -62,6 +62,7 @@ class DocumentReader {
   }
 
   void report_unknown(const Entry& entry, const std::string& prefix) {
+    if (report_.full()) return report_.add(entry.place, "unknown key");
     const std::vector<std::string> names = names_below(schema_, prefix);
     const std::string near = nearest(entry.key, names);
     const std::string hint = near.empty() ? ", expected one of " + join(names, ", ")
