@@ -21,6 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr auto kStart = 90s;  // a busy machine takes its time
+
 std::string list(const std::vector<std::string>& paths) {
   return paths.empty() ? "[]" : "[\"" + join(paths, "\", \"") + "\"]";
 }
@@ -75,7 +77,7 @@ void AgentProcess::launch(const std::vector<std::string>& arguments) {
 
 bool AgentProcess::start(const std::vector<std::string>& arguments) {
   launch(arguments);
-  bool ready = eventually([this] { return !process_->running() || status_of("/readyz") == 200; });
+  bool ready = eventually([this] { return !process_->running() || status_of("/readyz") == 200; }, kStart);
   if (ready && process_->running()) return true;
   std::fprintf(stderr, "the agent did not become ready:\n%s\n", log().c_str());
   return false;
