@@ -179,15 +179,22 @@ TEST_CASE("a removed cgroup is told once with its last totals, from btf_tracepoi
 
 TEST_CASE("a removed cgroup is told once with its last totals, from raw_tracepoint") { check_reuse("raw_tracepoint"); }
 
+// The kernel charges a cgroup's first request to the parent when it has no memory at hand for what it keeps of the two
+// (blkg_lookup_create, GFP_NOWAIT): so a round may have fewer requests than were made, and never more.
 TEST_CASE("a slot comes to its next cgroup without the totals of the one before") {
   Scene scene("btf_tracepoint", 16);
   if (!scene.works()) return;
-  for (int i = 0; i < 40; ++i) {
+  constexpr int kRounds = 40;
+  int whole = 0;
+  for (int i = 0; i < kRounds; ++i) {
     RealCgroup container("churn");
     elapsed_in(container, [&] { transfer(*scene.disk, O_RDONLY, 3); });
     scene.advance();
-    CHECK(scene.on_disk(container, Operation::read).requests == 3);
+    const std::uint64_t requests = scene.on_disk(container, Operation::read).requests;
+    CHECK(requests <= 3);
+    whole += requests == 3;
   }
+  CHECK(whole > kRounds / 2);
 }
 
 TEST_CASE("requests for which no slot was free are the node's, and counted") {
