@@ -56,6 +56,11 @@ bool stays_below(std::string_view path) {
   return true;
 }
 
+// What stays keeps its order, so that the same specification is always the same text.
+void erase(json::object& object, std::string_view name) {
+  if (const auto member = object.find(name); member != object.end()) object.stable_erase(member);
+}
+
 bool are_flags(const json::value& value) {
   const json::object* object = value.if_object();
   return object && std::all_of(object->begin(), object->end(), [](const auto& member) { return member.value().is_bool() || member.value().is_null(); });
@@ -116,7 +121,7 @@ class Merger {
     if (!of_class || !enable || *enable == json::value(true)) return;
     for (const SloField& field : section.fields) {
       if (field.defaults.off.empty())
-        values.erase(field.name);
+        erase(values, field.name);
       else
         values[field.name] = json::parse(field.defaults.off);
     }
@@ -173,7 +178,7 @@ class Merger {
     if (std::optional<json::value> fallback = default_of(field, profile))
       merged[field.name] = *std::move(fallback);
     else
-      merged.erase(field.name);
+      erase(merged, field.name);
   }
 
   static void add_unknown(const json::value& received, std::span<const SloField> fields, json::object& merged) {

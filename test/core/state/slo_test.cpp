@@ -165,6 +165,14 @@ TEST_CASE("of two thresholds in the wrong order those that came do not hold") {
   CHECK(effective(R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60}})").is_object());
 }
 
+TEST_CASE("what holds is the same text when it is taken again, also where a value of it was left out") {
+  for (const char* spec : {R"({"resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 72, "evictEnabledPriorityThreshold": 5999, "later": 1}})",
+                           R"({"resourceQOSStrategy": {"lsClass": {"memoryQOS": {"enable": false, "later": 1}}}})"}) {
+    const std::string once = effective_slo(spec)->spec;
+    CHECK(effective_slo(once)->spec == once);
+  }
+}
+
 TEST_CASE("a share of the network is percent or a quantity") {
   json::value spec = effective(R"({"resourceQOSStrategy": {"lsClass": {"networkQOS": {"enable": true, "ingressRequest": 10, "egressLimit": "50M"}}}})");
   CHECK(at(spec, "/resourceQOSStrategy/lsClass/networkQOS/ingressRequest") == 10);
