@@ -14,9 +14,11 @@ std::string_view name_of(knob::Level level) {
     case knob::Level::pod:
       return "pod";
     case knob::Level::container:
+      return "container";
+    case knob::Level::node:
       break;
   }
-  return "container";
+  return "node";
 }
 
 json::object decision(const knob::Decision& decision, const Clock& clock) {

@@ -9,7 +9,23 @@ const PluginSettings& PluginsSettings::of(std::string_view id) const {
 }
 
 std::string_view to_string(StrategyMode mode) {
-  return mode == StrategyMode::off ? "off" : "shadow";
+  switch (mode) {
+    case StrategyMode::off:
+      return "off";
+    case StrategyMode::shadow:
+      return "shadow";
+    case StrategyMode::enforce:
+      break;
+  }
+  return "enforce";
+}
+
+std::string_view to_string(OnExit what) {
+  return what == OnExit::restore ? "restore" : "keep";
+}
+
+std::string_view to_string(EvictionTier tier) {
+  return tier == EvictionTier::api ? "api" : "runtime";
 }
 
 std::string_view to_string(OnTimeout policy) {

@@ -36,7 +36,13 @@ enum class Isolation : std::uint8_t { automatic, in_process, process };
 enum class Trust : std::uint8_t { any, pinned, signature };
 
 // What becomes of what a strategy proposes.
-enum class StrategyMode : std::uint8_t { off, shadow };
+enum class StrategyMode : std::uint8_t { off, shadow, enforce };
+
+// What becomes of values of ours when the agent ends: the kernel has its own again, or keeps them for the next start.
+enum class OnExit : std::uint8_t { restore, keep };
+
+// Who ends a pod: the API server, which may refuse; or in the end the container runtime, too, which does not.
+enum class EvictionTier : std::uint8_t { api, runtime };
 
 // What a request of a container runtime becomes when a hook does not answer.
 enum class OnTimeout : std::uint8_t { ignore, fail };
@@ -47,7 +53,7 @@ struct PluginSettings {
   std::optional<Duration> deadline;  // nullopt: the host's rule
   bool required = false;             // the agent is not ready without it
   Isolation isolation = Isolation::automatic;
-  StrategyMode mode = StrategyMode::shadow;
+  std::optional<StrategyMode> mode;  // nullopt: qos.mode
   OnTimeout on_timeout = OnTimeout::ignore;
   std::uint64_t max_series = 0;
   // Of a process of its own; 0: no limit.
@@ -152,6 +158,27 @@ struct ReportSettings {
   bool devices = false;                         // Device
 };
 
+// Knobs: what strategies may turn, and what is kept of it.
+struct QosSettings {
+  StrategyMode mode = StrategyMode::shadow;
+  OnExit on_exit = OnExit::restore;
+  std::string directory;  // of original values and decisions; "": none, and nothing is written
+  Duration refresh_period{};
+  std::uint64_t max_writes_per_second = 0;
+  std::uint64_t max_record_bytes = 0;
+};
+
+// Evictions of the whole node, whichever strategy asks for them.
+struct EvictSettings {
+  EvictionTier tier = EvictionTier::api;
+  std::uint64_t most_pods = 0;  // in a window
+  Duration window{};
+  std::uint64_t brake_percent = 0;     // of the node's pods in a window, asked for: more, and nobody is evicted
+  Duration brake_period{};
+  Duration pending_period{};           // how long a pod that was told to go counts as gone
+  std::uint64_t runtime_pressure_percent = 0;
+};
+
 struct Config {
   std::string node_name;
   NodeRoots roots;
@@ -166,12 +193,16 @@ struct Config {
   StateSettings state;
   PredictSettings predict;
   ReportSettings report;
+  QosSettings qos;
+  EvictSettings evict;
   std::uint64_t workers = 0;
 };
 
 std::string_view to_string(Isolation isolation);
 std::string_view to_string(StateSource source);
 std::string_view to_string(StrategyMode mode);
+std::string_view to_string(OnExit what);
+std::string_view to_string(EvictionTier tier);
 std::string_view to_string(OnTimeout policy);
 std::string_view to_string(Trust trust);
 

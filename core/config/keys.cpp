@@ -38,16 +38,8 @@ ValueType<PluginMap> plugin_map() {
   return {"mapping of plugin ids to their settings", read_plugins};
 }
 
-// Writing waits until the original values are kept on disk: they must outlive the agent.
 ValueType<StrategyMode> strategy_mode() {
-  ValueType<StrategyMode> type = choice({StrategyMode::off, StrategyMode::shadow});
-  return {type.name, [type](const Node& node, const std::string& path, Report& report) -> std::optional<StrategyMode> {
-            if (node.kind != NodeKind::scalar || node.text != "enforce") return type.read(node, path, report);
-            report_value(report, path, node,
-                         invalid("expected " + type.name + ", found 'enforce', which is not offered before the original "
-                                 "values of knobs are kept on disk"));
-            return std::nullopt;
-          }};
+  return choice({StrategyMode::off, StrategyMode::shadow, StrategyMode::enforce});
 }
 
 template <class T, class Member>
@@ -268,6 +260,53 @@ Schema<Config> make_config_schema() {
           boolean(), [](C & c) -> auto& { return c.report.devices; }),
 
       key(
+          "qos.mode", "shadow",
+          "What becomes of what strategies propose, unless one has a mode of its own: off: nothing; shadow: it is told and not written.",
+          strategy_mode(), [](C & c) -> auto& { return c.qos.mode; }),
+      key(
+          "qos.onExit", "restore",
+          "Whether knobs get back what they had when the agent ends; keep: the next start goes on with them, as in a roll-out.",
+          choice({OnExit::restore, OnExit::keep}), [](C & c) -> auto& { return c.qos.on_exit; }),
+      key(
+          "qos.directory", "/var/lib/koordetector/qos",
+          "Where is kept what knobs were before, and what was decided. \"\": nowhere, and no knob is written.",
+          absolute_path_or_empty(), [](C & c) -> auto& { return c.qos.directory; }),
+      key(
+          "qos.refreshPeriod", "60s", "How often a knob that was written is read again even when nothing is new.",
+          duration(1s, 1h), [](C & c) -> auto& { return c.qos.refresh_period; }),
+      key(
+          "qos.maxWritesPerSecond", "2000", "Writes to the kernel, on average at most; what is given back is not held up.",
+          integer(1, 1'000'000), [](C & c) -> auto& { return c.qos.max_writes_per_second; }),
+      key(
+          "qos.maxRecordBytes", "32Mi", "How large the file of decisions may grow before the oldest go.",
+          size(kMebibyte), [](C & c) -> auto& { return c.qos.max_record_bytes; }),
+
+      key(
+          "evict.tier", "api",
+          "api: pods are evicted through the API server; runtime: their containers are killed, too, where that is refused under pressure.",
+          choice({EvictionTier::api, EvictionTier::runtime}), [](C & c) -> auto& { return c.evict.tier; }),
+      key(
+          "evict.mostPods", "5", "Pods evicted in a window at most.", integer(1, 1000),
+          [](C & c) -> auto& { return c.evict.most_pods; }),
+      key(
+          "evict.window", "5m", "See evict.mostPods and evict.brakePercent.", duration(10s, kDay),
+          [](C & c) -> auto& { return c.evict.window; }),
+      key(
+          "evict.brakePercent", "30",
+          "When strategies pick more than this share of the node's pods in a window, none is evicted for evict.brakePeriod.",
+          integer(1, 100), [](C & c) -> auto& { return c.evict.brake_percent; }),
+      key(
+          "evict.brakePeriod", "30m", "How long evictions are only told, not done, after too many pods were picked.",
+          duration(1min, kDay), [](C & c) -> auto& { return c.evict.brake_period; }),
+      key(
+          "evict.pendingPeriod", "2m", "How long what an evicted pod uses counts as released while it still ends.",
+          duration(10s, 1h), [](C & c) -> auto& { return c.evict.pending_period; }),
+      key(
+          "evict.runtimePressurePercent", "20",
+          "Time in which all tasks of the node wait for memory, of 10 s, from which on the tier runtime may kill.",
+          integer(1, 100), [](C & c) -> auto& { return c.evict.runtime_pressure_percent; }),
+
+      key(
           "workers", "4", "Threads that run plugins.", integer(1, 64),
           [](C & c) -> auto& { return c.workers; }),
   };
@@ -290,8 +329,7 @@ Schema<PluginSettings> make_plugin_schema() {
           choice({Isolation::automatic, Isolation::in_process, Isolation::process}),
           [](P & p) -> auto& { return p.isolation; }),
       plugin_key(
-          "mode", "shadow", "What becomes of what a strategy proposes: off: nothing; shadow: it is told and not written.",
-          strategy_mode(), [](P & p) -> auto& { return p.mode; }),
+          "mode", "", "What becomes of what a strategy proposes. Not set: qos.mode.", optional(strategy_mode()), [](P & p) -> auto& { return p.mode; }),
       plugin_key(
           "onTimeout", "ignore",
           "When a runtime hook fails or misses its deadline: go on without it, or fail the runtime's request.",

@@ -14,6 +14,18 @@
 namespace koord::host {
 namespace {
 
+knob::Mode as_knob_mode(config::StrategyMode mode) {
+  switch (mode) {
+    case config::StrategyMode::off:
+      return knob::Mode::off;
+    case config::StrategyMode::shadow:
+      return knob::Mode::shadow;
+    case config::StrategyMode::enforce:
+      break;
+  }
+  return knob::Mode::enforce;
+}
+
 // Mapping runs constructors, which do next to nothing in an honest plugin.
 constexpr Duration kMappingPatience = std::chrono::seconds(30);
 // Of calls of a class without ticks.
@@ -200,8 +212,7 @@ Result<void> ManagedPlugin::check_config_json() const {
 }
 
 void ManagedPlugin::set_mode() {
-  bool is_off = settings_.mode == config::StrategyMode::off;
-  parts_.plans.set_mode(file_.manifest.id, is_off ? knob::Mode::off : knob::Mode::shadow);
+  parts_.plans.set_mode(file_.manifest.id, settings_.mode ? std::optional(as_knob_mode(*settings_.mode)) : std::nullopt);
 }
 
 void ManagedPlugin::set_budget() {

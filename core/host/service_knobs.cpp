@@ -17,6 +17,7 @@ namespace {
 static_assert(static_cast<unsigned>(knob::Level::qos) == KOORD_LEVEL_QOS);
 static_assert(static_cast<unsigned>(knob::Level::pod) == KOORD_LEVEL_POD);
 static_assert(static_cast<unsigned>(knob::Level::container) == KOORD_LEVEL_CONTAINER);
+static_assert(static_cast<unsigned>(knob::Level::node) == KOORD_LEVEL_NODE);
 
 Duration clamped(std::uint64_t ns) {
   constexpr auto kLongest = std::numeric_limits<Duration::rep>::max();

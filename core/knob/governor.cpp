@@ -39,7 +39,7 @@ Governor::Governor(const Clock& clock, const cgroup::Layout& layout) : clock_(cl
 
 Mode Governor::mode_of(const Proposer& proposer) const {
   auto mode = modes_.find(proposer.plugin);
-  return mode == modes_.end() ? Mode::shadow : mode->second;
+  return mode == modes_.end() ? node_mode_ : mode->second;
 }
 
 void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
@@ -68,13 +68,22 @@ void Governor::withdraw(const Proposer& proposer) {
   if (strategies_.erase(proposer) > 0) settle();
 }
 
-void Governor::set_mode(std::string_view plugin, Mode mode) {
+void Governor::set_mode(std::string_view plugin, std::optional<Mode> mode) {
   std::lock_guard lock(mutex_);
-  auto known = modes_.find(plugin);
-  if (known != modes_.end() && known->second == mode) return;
-  modes_.insert_or_assign(std::string(plugin), mode);
+  const auto known = modes_.find(plugin);
+  if (known == modes_.end() ? !mode : mode == known->second) return;
+  if (mode)
+    modes_.insert_or_assign(std::string(plugin), *mode);
+  else
+    modes_.erase(known);
   bool proposes = std::any_of(strategies_.begin(), strategies_.end(), [&](const auto& s) { return s.first.plugin == plugin; });
   if (proposes) settle();
+}
+
+void Governor::set_node_mode(Mode mode) {
+  std::lock_guard lock(mutex_);
+  if (std::exchange(node_mode_, mode) == mode) return;
+  if (!strategies_.empty()) settle();
 }
 
 void Governor::expire() {

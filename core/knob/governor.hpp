@@ -2,7 +2,7 @@
 // Governor: the one place where proposals of strategies become values of knobs. Keeps each strategy's last plan, lets the
 // arbiter decide among the plans that may write, has the executor write, and tells the strategies and the log what became
 // of each wish. A strategy in shadow takes part in an arbitration of its own, over all plans: the log says what would have
-// been, nothing is written. Until set_mode() says otherwise a strategy is in shadow.
+// been, nothing is written. Until set_mode() or set_node_mode() says otherwise a strategy is in shadow.
 //
 // expire() is to be called about once a second, stop() once at the end. Reads and writes files in the calling thread; one
 // at a time does, the others wait. [any thread]
@@ -29,7 +29,9 @@ class Governor final : public PlanSink {
 
   void take(const Proposer& proposer, Plan plan, Tell tell) override;
   void withdraw(const Proposer& proposer) override;
-  void set_mode(std::string_view plugin, Mode mode) override;
+  void set_mode(std::string_view plugin, std::optional<Mode> mode) override;
+  // Of strategies that have none of their own.
+  void set_node_mode(Mode mode);
 
   // Ends the wishes that were not proposed again in time.
   void expire();
@@ -70,6 +72,7 @@ class Governor final : public PlanSink {
   mutable std::mutex mutex_;  // of what follows
   Executor executor_;
   Strategies strategies_;
+  Mode node_mode_ = Mode::shadow;
   std::map<std::string, Mode, std::less<>> modes_;
 };
 

@@ -11,8 +11,9 @@
 
 namespace koord::knob {
 
-// From the outside in: a pod's cgroup is in that of its QoS class. The values are those of the plugin ABI.
-enum class Level { qos = 0, pod = 1, container = 2 };
+// Cgroups from the outside in: a pod's is in that of its QoS class. The node's knobs are in none. The values are those of the
+// plugin ABI.
+enum class Level { qos = 0, pod = 1, container = 2, node = 3 };
 
 struct Intent {
   Level level = Level::qos;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,8 +60,8 @@ class PlanSink {
   virtual void take(const Proposer& proposer, Plan plan, Tell tell) = 0;
   // The strategy has ended: it wishes for nothing any more.
   virtual void withdraw(const Proposer& proposer) = 0;
-  // Of all strategies of a plugin, from now on.
-  virtual void set_mode(std::string_view plugin, Mode mode) = 0;
+  // Of all strategies of a plugin, from now on; nullopt: the node's.
+  virtual void set_mode(std::string_view plugin, std::optional<Mode> mode) = 0;
 };
 
 }  // namespace koord::knob

@@ -21,7 +21,7 @@ COLUMNS = [
     ['store', 'http'],
     ['kube'],
     ['state', 'knob', 'hook'],
-    ['predict', 'analysis'],
+    ['predict', 'analysis', 'evict'],
     ['report'],
     ['host'],
     ['child'],

@@ -40,6 +40,7 @@ const (
 	QoSLevel       IntentLevel = C.KOORD_LEVEL_QOS
 	PodLevel       IntentLevel = C.KOORD_LEVEL_POD
 	ContainerLevel IntentLevel = C.KOORD_LEVEL_CONTAINER
+	NodeLevel      IntentLevel = C.KOORD_LEVEL_NODE // a knob of the whole node: its cgroup is empty
 )
 
 // Intent is a wish: this knob of this cgroup should have this value. The host arbitrates, writes, verifies and undoes.

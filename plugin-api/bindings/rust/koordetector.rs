@@ -1910,6 +1910,7 @@ pub mod abi {
     pub const KOORD_LEVEL_QOS: u32 = 0;
     pub const KOORD_LEVEL_POD: u32 = 1;
     pub const KOORD_LEVEL_CONTAINER: u32 = 2;
+    pub const KOORD_LEVEL_NODE: u32 = 3;
 
     #[repr(C)]
     #[derive(Clone, Copy)]

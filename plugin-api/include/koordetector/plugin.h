@@ -443,6 +443,7 @@ typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
 #define KOORD_LEVEL_QOS 0u
 #define KOORD_LEVEL_POD 1u
 #define KOORD_LEVEL_CONTAINER 2u
+#define KOORD_LEVEL_NODE 3u /* a knob of the whole node: cgroup_dir is empty */
 
 /* A wish: this knob of this cgroup should have this value. The host arbitrates, writes, verifies and undoes. Of all
  * wishes for one knob of one cgroup one holds: that of the highest priority; among equals the strictest, which is the

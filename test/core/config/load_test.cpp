@@ -155,14 +155,13 @@ plugins:
   CHECK(config.plugins.directories == std::vector<std::string>{"/opt/plugins"});
 }
 
-TEST_CASE("a strategy is in shadow or off, and may not write before originals are kept on disk") {
-  CHECK(good("").plugins.of("a").mode == StrategyMode::shadow);
+TEST_CASE("a strategy has the node's mode, shadow, until it has one of its own") {
+  CHECK(good("").qos.mode == StrategyMode::shadow);
+  CHECK_FALSE(good("").plugins.of("a").mode);
+  CHECK(good("qos: {mode: enforce}").qos.mode == StrategyMode::enforce);
   CHECK(good("plugins: {settings: {a: {mode: off}}}").plugins.of("a").mode == StrategyMode::off);
-  CHECK(error_of("plugins: {settings: {a: {mode: enforce}}}") ==
-        "plugins.settings.a.mode: expected one of off, shadow, found 'enforce', which is not offered before the original "
-        "values of knobs are kept on disk at f.yaml:1:32");
   CHECK(error_of("plugins: {settings: {a: {mode: on}}}") ==
-        "plugins.settings.a.mode: expected one of off, shadow, found 'on' at f.yaml:1:32");
+        "plugins.settings.a.mode: expected one of off, shadow, enforce, found 'on' at f.yaml:1:32");
 }
 
 TEST_CASE("a plugin of others is named as in its manifest, dots and all") {
