@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/shared/slo/pod_slo.hpp"
+
+#include <boost/json.hpp>
+
+#include "core/base/parse.hpp"
+#include "plugins/shared/slo/read_sections.hpp"
+
+namespace koord::slo {
+namespace {
+
+namespace json = boost::json;
+
+std::optional<std::string_view> value_of(const koord_label* labels, std::uint32_t n, std::uint32_t stride, std::string_view key) {
+  for (const koord_label& label : plugin::Strided<koord_label>(labels, n, stride))
+    if (plugin::view(label.key) == key) return plugin::view(label.value);
+  return std::nullopt;
+}
+
+// Nothing when there is no annotation, or none that counts.
+std::optional<json::value> object_of(const Annotation& annotation, std::string_view key, Problems& problems) {
+  if (!annotation) return std::nullopt;
+  Result<json::value> document = parse_object(*annotation);
+  if (document) return *std::move(document);
+  problems.push_back(std::string(key) + ": " + document.error().message() + "; it does not count");
+  return std::nullopt;
+}
+
+enum class MemoryPolicy { by_node, none, recommended };
+
+template <class Value>
+void replace(std::optional<Value>& value, const std::optional<Value>& own) {
+  if (own) value = own;
+}
+
+void replace_told(MemoryQos& values, const MemoryQos& own) {
+  replace(values.enable, own.enable);
+  replace(values.min_limit_percent, own.min_limit_percent);
+  replace(values.low_limit_percent, own.low_limit_percent);
+  replace(values.throttling_percent, own.throttling_percent);
+  replace(values.wmark_ratio, own.wmark_ratio);
+  replace(values.wmark_scale_permill, own.wmark_scale_permill);
+  replace(values.wmark_min_adj, own.wmark_min_adj);
+  replace(values.priority_enable, own.priority_enable);
+  replace(values.priority, own.priority);
+  replace(values.oom_kill_group, own.oom_kill_group);
+  replace(values.page_cache_enable, own.page_cache_enable);
+  replace(values.page_cache_limit_percent, own.page_cache_limit_percent);
+  replace(values.page_cache_limit_bytes, own.page_cache_limit_bytes);
+  replace(values.page_cache_reclaim_sync, own.page_cache_reclaim_sync);
+}
+
+}  // namespace
+
+Annotation annotation_of(const koord_pod& pod, std::string_view key) {
+  return value_of(pod.annotations, pod.n_annotations, pod.label_stride, key);
+}
+
+std::optional<std::string_view> label_of(const koord_pod& pod, std::string_view key) {
+  return value_of(pod.labels, pod.n_labels, pod.label_stride, key);
+}
+
+const ClassQos* class_for(const ResourceQos& strategy, std::uint32_t qos) {
+  const auto of = [](const std::optional<ClassQos>& section) { return section ? &*section : nullptr; };
+  switch (qos) {
+    case KOORD_QOS_LSE:
+    case KOORD_QOS_LSR:
+      return of(strategy.lsr);
+    case KOORD_QOS_LS:
+      return of(strategy.ls);
+    case KOORD_QOS_BE:
+      return of(strategy.be);
+    case KOORD_QOS_SYSTEM:
+      return of(strategy.system);
+    default:
+      return nullptr;
+  }
+}
+
+CpuBurst cpu_burst_of(const CpuBurst& node, const Annotation& cpu_burst, Problems& problems) {
+  CpuBurst burst = node;
+  if (const auto object = object_of(cpu_burst, kCpuBurstAnnotation, problems))
+    read_cpu_burst(Members(*object, std::string(kCpuBurstAnnotation), problems), burst);
+  burst.share_pool_threshold_percent = node.share_pool_threshold_percent;
+  return burst;
+}
+
+PodMemoryQos memory_qos_of(const MemoryQos& of_class, std::uint32_t qos, const Annotation& memory_qos, Problems& problems) {
+  PodMemoryQos pod{of_class, {}};
+  const auto object = object_of(memory_qos, kMemoryQosAnnotation, problems);
+  if (!object) return pod;
+  const Members members(*object, std::string(kMemoryQosAnnotation), problems);
+  std::optional<MemoryPolicy> policy;
+  members.choice("policy", policy, {{"default", MemoryPolicy::by_node}, {"none", MemoryPolicy::none}, {"auto", MemoryPolicy::recommended}});
+  if (policy == MemoryPolicy::none) {
+    pod.values = {};
+    return pod;
+  }
+  if (policy == MemoryPolicy::recommended) pod.values = recommended_memory_qos(qos);
+  read_memory_qos(members, pod.own);
+  replace_told(pod.values, pod.own);
+  return pod;
+}
+
+MemoryQos recommended_memory_qos(std::uint32_t qos) {
+  const bool system = qos == KOORD_QOS_SYSTEM || qos == KOORD_QOS_NONE;
+  MemoryQos values;
+  values.enable = false;
+  values.min_limit_percent = values.low_limit_percent = values.throttling_percent = 0;
+  values.wmark_ratio = system ? 0 : 95;
+  values.wmark_scale_permill = system ? 50 : 20;
+  values.wmark_min_adj = system ? 0 : qos == KOORD_QOS_BE ? 50 : -25;
+  values.priority_enable = values.priority = values.oom_kill_group = 0;
+  return values;
+}
+
+std::optional<std::vector<Block>> blocks_of(const Annotation& blkio_qos, Problems& problems) {
+  std::vector<Block> blocks;
+  if (blkio_qos && trim(*blkio_qos).empty()) return blocks;
+  const auto object = object_of(blkio_qos, kBlkioQosAnnotation, problems);
+  if (!object || !read_blocks(Members(*object, std::string(kBlkioQosAnnotation), problems), blocks)) return std::nullopt;
+  return blocks;
+}
+
+}  // namespace koord::slo

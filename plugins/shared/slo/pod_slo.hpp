@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pod's own annotations make of the NodeSLO's sections. The same rules as `koordctl slo --explain FIELD --pod POD`
+// tells: an annotation that is no JSON mapping does not count, nor does a single field that may not have its value, and both
+// are told in `problems`, which begin with the annotation's key. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/shared/slo/problems.hpp"
+#include "plugins/shared/slo/sections.hpp"
+
+namespace koord::slo {
+
+inline constexpr std::string_view kCpuBurstAnnotation = "koordinator.sh/cpuBurst";
+inline constexpr std::string_view kMemoryQosAnnotation = "koordinator.sh/memoryQOS";
+inline constexpr std::string_view kBlkioQosAnnotation = "koordinator.sh/blkioQOS";
+inline constexpr std::string_view kResctrlAnnotation = "node.koordinator.sh/resctrl";  // a group of the pod's own
+inline constexpr std::string_view kQosLabel = "koordinator.sh/qosClass";
+
+using Annotation = std::optional<std::string_view>;  // nullopt: the pod has none
+
+Annotation annotation_of(const koord_pod& pod, std::string_view key);
+std::optional<std::string_view> label_of(const koord_pod& pod, std::string_view key);
+
+// The section for pods of KOORD_QOS_*: LSE goes by LSR's. Null: there is none.
+const ClassQos* class_for(const ResourceQos& strategy, std::uint32_t qos);
+
+// The node's values, replaced one by one by the pod's; sharePoolThresholdPercent is the node's alone.
+CpuBurst cpu_burst_of(const CpuBurst& node, const Annotation& cpu_burst, Problems& problems);
+
+struct PodMemoryQos {
+  MemoryQos values;  // what holds
+  MemoryQos own;     // of that what the annotation says field by field
+};
+
+// Begun from the class's values (policy default, or none told), from the recommended ones for KOORD_QOS_* (policy auto,
+// whether or not the node has the class on) or from nothing (policy none); then the annotation's own fields replace them.
+PodMemoryQos memory_qos_of(const MemoryQos& of_class, std::uint32_t qos, const Annotation& memory_qos, Problems& problems);
+
+// What policy auto begins from; koordlet's recommendations.
+MemoryQos recommended_memory_qos(std::uint32_t qos);
+
+// The pod's own block devices. An empty annotation is an empty list; nullopt: it says nothing of blocks, or cannot be read.
+std::optional<std::vector<Block>> blocks_of(const Annotation& blkio_qos, Problems& problems);
+
+}  // namespace koord::slo

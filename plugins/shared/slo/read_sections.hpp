@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// One section from its JSON object: what is there replaces what `into` has. For the files of this folder only.
+#pragma once
+
+#include "plugins/shared/slo/members.hpp"
+
+namespace koord::slo {
+
+void read_threshold(const Members& from, Threshold& into);
+void read_cpu_burst(const Members& from, CpuBurst& into);
+void read_system(const Members& from, System& into);
+void read_resource_qos(const Members& from, ResourceQos& into);
+void read_memory_qos(const Members& from, MemoryQos& into);
+// `blocks` of a blkioQOS; false: there are none told.
+bool read_blocks(const Members& from, std::vector<Block>& into);
+
+}  // namespace koord::slo

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host makes of a NodeSLO, and what plugins read of it: one contract, held by both sides' own code.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "core/state/slo.hpp"
+#include "plugins/shared/slo/node_slo.hpp"
+#include "plugins/shared/slo/pod_slo.hpp"
+
+using namespace koord;
+
+namespace {
+
+slo::NodeSlo read_through_the_host(std::string_view spec) {
+  const Result<state::EffectiveSlo> effective = state::effective_slo(spec);
+  REQUIRE(effective);
+  const Result<slo::ParsedSlo> parsed = slo::parse_node_slo(effective->spec);
+  REQUIRE(parsed);
+  CHECK(parsed->problems == slo::Problems{});
+  return parsed->slo;
+}
+
+}  // namespace
+
+TEST_CASE("of the host's defaults a plugin reads every section, and nothing that it has to complain of") {
+  const slo::NodeSlo slo = read_through_the_host("{}");
+  REQUIRE(slo.threshold);
+  CHECK(slo.threshold->enable == false);
+  CHECK(slo.threshold->cpu_suppress_threshold_percent == 65);
+  CHECK(slo.threshold->cpu_suppress_policy == slo::SuppressPolicy::cpuset);
+  CHECK_FALSE(slo.threshold->cpu_suppress_min_percent);
+  CHECK(slo.cpu_burst == slo::CpuBurst{slo::BurstPolicy::none, 1000, 300, -1, 50});
+  REQUIRE(slo.resource_qos);
+  for (const auto& section : {slo.resource_qos->lsr, slo.resource_qos->ls, slo.resource_qos->be}) {
+    REQUIRE(section);
+    CHECK(section->memory->enable == false);
+    CHECK(section->memory->wmark_ratio == 0);
+    CHECK(section->resctrl->cat_range_end_percent == 100);
+  }
+}
+
+TEST_CASE("names in another case and numbers with a point arrive as the host reads them") {
+  const slo::NodeSlo slo = read_through_the_host(R"({"SystemStrategy":{"WATERMARKSCALEFACTOR":150.0}})");
+  CHECK(slo.system->watermark_scale_factor == 150);
+}
+
+TEST_CASE("what plugins recommend for a class that a pod has on 'auto' is the host's default of that class") {
+  const std::string on = R"({"memoryQOS":{"enable":true}})";
+  slo::NodeSlo slo = read_through_the_host(R"({"resourceQOSStrategy":{"lsrClass":)" + on + R"(,"lsClass":)" + on + R"(,"beClass":)" + on + "}}");
+  for (const std::uint32_t qos : {KOORD_QOS_LSR, KOORD_QOS_LS, KOORD_QOS_BE, KOORD_QOS_SYSTEM}) {
+    CAPTURE(qos);
+    slo::MemoryQos of_class = *slo::class_for(*slo.resource_qos, qos)->memory;
+    of_class.enable = false;
+    CHECK(slo::recommended_memory_qos(qos) == of_class);
+  }
+}
