@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/support/recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace koord::test {
+
+Samples between(const Samples& samples, double from, double to) {
+  Samples some;
+  for (const Sample& sample : samples)
+    if (sample.t >= from && sample.t < to) some.push_back(sample);
+  return some;
+}
+
+double mean(const Samples& samples) {
+  double sum = 0;
+  for (const Sample& sample : samples) sum += sample.value;
+  return samples.empty() ? 0 : sum / static_cast<double>(samples.size());
+}
+
+static auto extremes(const Samples& samples) {
+  return std::minmax_element(samples.begin(), samples.end(),
+                             [](const Sample& a, const Sample& b) { return a.value < b.value; });
+}
+
+double lowest(const Samples& samples) {
+  return samples.empty() ? 0 : extremes(samples).first->value;
+}
+
+double highest(const Samples& samples) {
+  return samples.empty() ? 0 : extremes(samples).second->value;
+}
+
+double settling_seconds(const Samples& samples, double target, double band) {
+  if (samples.empty()) return 0;
+  double last_outside = samples.front().t;
+  for (const Sample& sample : samples)
+    if (std::abs(sample.value - target) > band) last_outside = sample.t;
+  return last_outside - samples.front().t;
+}
+
+unsigned turns(const Samples& samples, double swing) {
+  unsigned count = 0;
+  int direction = 0;
+  double extreme = samples.empty() ? 0 : samples.front().value;
+  for (const Sample& sample : samples) {
+    const double moved = sample.value - extreme;
+    if (direction == 0 ? std::abs(moved) >= swing : moved * direction <= -swing) {
+      count += direction != 0;
+      direction = moved > 0 ? 1 : -1;
+      extreme = sample.value;
+    } else if (direction != 0 && moved * direction > 0) {
+      extreme = sample.value;
+    }
+  }
+  return count;
+}
+
+unsigned changes(const Samples& samples) {
+  unsigned count = 0;
+  for (std::size_t i = 1; i < samples.size(); ++i) count += samples[i].value != samples[i - 1].value;
+  return count;
+}
+
+namespace {
+
+constexpr int kColumns = 600, kHeight = 140, kLeft = 60, kTop = 40, kGap = 40;
+constexpr const char* kColours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b"};
+
+// 1, 2 or 5 times a power of ten, not below `value`.
+double round_up(double value) {
+  double power = 1;
+  while (power < value) power *= 10;
+  while (power > value * 10) power /= 10;
+  for (double part : {0.1, 0.2, 0.5, 1.0})
+    if (power * part >= value) return power * part;
+  return power;
+}
+
+std::string short_text(double number) {
+  std::ostringstream text;
+  text.precision(4);
+  text << number;
+  return text.str();
+}
+
+struct Frame {
+  double first, last, highest;
+  int top;
+
+  int column(double t) const {
+    return last > first ? static_cast<int>(std::lround((t - first) / (last - first) * (kColumns - 1))) : 0;
+  }
+  int row(double value) const {
+    return top + kHeight - static_cast<int>(std::lround(std::clamp(value / highest, 0.0, 1.0) * kHeight));
+  }
+};
+
+Frame frame_of(const Recording& recording, const Panel& panel, int top) {
+  Frame frame{1e300, -1e300, 0, top};
+  for (const std::string& series : panel.series)
+    for (const Sample& sample : recording.of(series)) {
+      frame.first = std::min(frame.first, sample.t);
+      frame.last = std::max(frame.last, sample.t);
+      frame.highest = std::max(frame.highest, sample.value);
+    }
+  frame.highest = frame.highest > 0 ? round_up(frame.highest) : 1;
+  return frame;
+}
+
+void draw_line(std::ostream& out, const Samples& samples, const Frame& frame, const char* colour) {
+  out << "<polyline fill=\"none\" stroke=\"" << colour << "\" points=\"";
+  int column = -1, highest = 0, lowest = 0;
+  const auto flush = [&] {
+    if (column < 0) return;
+    out << kLeft + column << ',' << highest << ' ';
+    if (lowest != highest) out << kLeft + column << ',' << lowest << ' ';
+  };
+  for (const Sample& sample : samples) {
+    const int here = frame.column(sample.t), row = frame.row(sample.value);
+    if (here != column) {
+      flush();
+      column = here;
+      highest = lowest = row;
+    }
+    highest = std::min(highest, row);
+    lowest = std::max(lowest, row);
+  }
+  flush();
+  out << "\"/>\n";
+}
+
+void draw_text(std::ostream& out, int x, int y, const std::string& text, const char* colour = "#333") {
+  out << "<text x=\"" << x << "\" y=\"" << y << "\" fill=\"" << colour << "\">" << text << "</text>\n";
+}
+
+void draw_panel(std::ostream& out, const Recording& recording, const Panel& panel, int top) {
+  const Frame frame = frame_of(recording, panel, top);
+  out << "<rect x=\"" << kLeft << "\" y=\"" << top << "\" width=\"" << kColumns << "\" height=\"" << kHeight
+      << "\" fill=\"none\" stroke=\"#bbb\"/>\n";
+  draw_text(out, 4, top + 10, short_text(frame.highest));
+  draw_text(out, 4, top + kHeight / 2, panel.unit);
+  draw_text(out, 4, top + kHeight, "0");
+  draw_text(out, kLeft, top + kHeight + 14, short_text(frame.first) + " s");
+  draw_text(out, kLeft + kColumns - 40, top + kHeight + 14, short_text(frame.last) + " s");
+  int x = kLeft + 80;
+  for (std::size_t i = 0; i < panel.series.size(); ++i) {
+    const char* colour = kColours[i % std::size(kColours)];
+    draw_line(out, recording.of(panel.series[i]), frame, colour);
+    draw_text(out, x, top + kHeight + 14, panel.series[i], colour);
+    x += 10 + 7 * static_cast<int>(panel.series[i].size());
+  }
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const std::string& path, const std::string& content) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path) << content;
+}
+
+}  // namespace
+
+std::string svg(const Recording& recording, const std::string& title, const std::vector<Panel>& panels) {
+  std::ostringstream out;
+  const int height = kTop + static_cast<int>(panels.size()) * (kHeight + kGap);
+  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << kLeft + kColumns + 20 << "\" height=\"" << height
+      << "\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
+  draw_text(out, kLeft, 20, title);
+  int top = kTop;
+  for (const Panel& panel : panels) {
+    draw_panel(out, recording, panel, top);
+    top += kHeight + kGap;
+  }
+  out << "</svg>\n";
+  return out.str();
+}
+
+std::string differs_from_golden(const std::string& plugin, const std::string& name, const std::string& plot) {
+  const std::string written = std::string(KOORD_PLOTS) + "/" + plugin + "-" + name + ".svg";
+  const std::string golden = std::string(KOORD_SOURCE_PLUGINS) + "/" + plugin + "/golden/" + name + ".svg";
+  write(written, plot);
+  if (std::getenv("KOORD_ACCEPT_GOLDEN")) write(golden, plot);
+  if (content_of(golden) == plot) return "";
+  return "'" + written + "' differs from '" + golden + "': look at both; KOORD_ACCEPT_GOLDEN=1 takes the new one over";
+}
+
+}  // namespace koord::test
