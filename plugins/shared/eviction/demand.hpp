@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a feature asks to have released and who is to go for it, in which order, and what several demands of one round make
+// of one another. Pure. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plugins/shared/eviction/candidate.hpp"
+
+namespace koord::eviction {
+
+// What going releases: what a pod uses now, or what it has been promised.
+enum class Kind : std::uint8_t { used, requested };
+
+struct What {
+  Kind kind = Kind::used;
+  Resource resource = Resource::cpu;
+  Tier tier = Tier::native;  // of what is requested
+};
+
+// "cpu": what is used; "kubernetes.io/batch-cpu": what is requested.
+std::string_view name_of(const What& what);
+// Milli-cores or bytes; 0 when it is not known.
+std::int64_t releases(const Candidate& pod, const What& what);
+
+struct Victim {
+  const Candidate* pod = nullptr;
+  std::optional<double> weight;  // among pods of one priority the heavier goes first, and after them those without
+};
+
+// The first to go first: by the pod's annotation, its priority, its label, its weight, its name.
+void put_in_order(std::vector<Victim>& victims);
+
+struct Demand {
+  std::string feature;
+  What what;
+  std::int64_t amount = 0;      // to release, milli-cores or bytes
+  std::vector<Victim> victims;  // in order; more than are needed, for some may have to stay
+  std::string reason;           // one sentence for operators
+  std::vector<std::pair<std::string, std::string>> inputs;
+};
+
+// The demands of one round, the most important first. Each counts on what the pods release that go for those before it; a
+// demand that has enough then, or has nobody who would release something, is left out.
+std::vector<Demand> settle(std::vector<Demand> demands);
+
+}  // namespace koord::eviction

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What anyone may write on a pod about its eviction: a text that cannot be read never lets a feature evict it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "plugins/shared/eviction/opt_outs.hpp"
+
+using namespace koord::eviction;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Policy policy(text);
+  check(policy.is_readable() || !policy.allows("BECPUEvict"));
+  // A feature that may evict the pod is named in the text, if only by escapes.
+  check(!policy.allows("BECPUEvict") || text.find('"') != std::string_view::npos);
+  const std::int32_t order = order_of(text);
+  check(order == 0 || text.find_first_of("123456789") != std::string_view::npos);
+  const auto sub_priority = sub_priority_of(text);
+  check(!sub_priority || text.find_first_of("0123456789") != std::string_view::npos);
+  return 0;
+}
