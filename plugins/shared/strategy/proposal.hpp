@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of one evaluate(), handed to the host.
+#pragma once
+
+#include "koordetector/plugin.hpp"
+#include "plugins/shared/strategy/wish.hpp"
+
+namespace koord::strategy {
+
+// All of them, or a Failure. `ttl`: how long they hold when nobody repeats them; some periods. [in-call: evaluate]
+void propose(const koord_host* host, const koord_svc_knobs* knobs, const Wishes& wishes, std::chrono::nanoseconds ttl);
+
+}  // namespace koord::strategy

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "plugins/shared/strategy/proposal.hpp"
+#include "plugins/shared/strategy/refusals.hpp"
+#include "plugins/shared/strategy/slo_of_node.hpp"
+#include "test/support/fake_host.hpp"
+
+using namespace koord;
+using namespace koord::strategy;
+
+namespace {
+
+koord_intent_result result_of(const char* knob, const char* dir, koord_status status, const char* winner = "") {
+  koord_intent_result result{};
+  result.struct_size = sizeof result;
+  result.status = status;
+  result.knob = plugin::str(knob);
+  result.cgroup_dir = plugin::str(dir);
+  result.winner = plugin::str(winner);
+  return result;
+}
+
+plugin::Strided<koord_intent_result> strided(const std::vector<koord_intent_result>& results) {
+  return {results.data(), static_cast<std::uint32_t>(results.size()), sizeof(koord_intent_result)};
+}
+
+}  // namespace
+
+TEST_CASE("a plan reaches the host whole, with reasons, inputs and how long it holds") {
+  test::FakeNode node({});
+  test::FakeHost host(node);
+  const Wishes wishes = {{KOORD_LEVEL_POD, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3},
+                         {KOORD_LEVEL_QOS, "memory.low", "a", "max", "so"}};
+  propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), wishes, std::chrono::seconds(10));
+  const knob::Plan plan = host.context().take_plan();
+  REQUIRE(plan.size() == 2);
+  CHECK(plan[0] == knob::Intent{knob::Level::pod, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3, 0, std::chrono::seconds(10)});
+  CHECK(plan[1].level == knob::Level::qos);
+}
+
+TEST_CASE("what the host refuses of a plan is a failure") {
+  test::FakeNode node({});
+  test::FakeHost host(node);
+  const Wishes wishes = {{KOORD_LEVEL_POD, "memory.hihg", "a", "1", "x"}};
+  CHECK_THROWS_AS(propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), wishes, std::chrono::seconds(1)), plugin::Failure);
+}
+
+TEST_CASE("a reason why a knob is not as wished is told once, for whatever cgroups") {
+  Refusals refusals;
+  const std::vector<koord_intent_result> lost = {result_of("memory.high", "a", KOORD_E_AGAIN, "x"), result_of("memory.high", "b", KOORD_E_AGAIN, "x")};
+  CHECK(refusals.news(strided(lost)) ==
+        std::vector<std::string>{"memory.high of 'a' is not as wished: the wish of 'x' holds (told once for all cgroups)"});
+  CHECK(refusals.news(strided(lost)).empty());
+  const std::vector<koord_intent_result> other = {result_of("vm.min_free_kbytes", "", KOORD_E_IO)};
+  CHECK(refusals.news(strided(other)) ==
+        std::vector<std::string>{"vm.min_free_kbytes is not as wished: the kernel, or somebody else who writes it, has another value"});
+}
+
+TEST_CASE("that a wish holds, that its cgroup ended and that the mode is shadow are no news") {
+  Refusals refusals;
+  CHECK(refusals.news(strided({result_of("k", "a", KOORD_OK), result_of("k", "b", KOORD_E_GONE), result_of("k", "c", KOORD_E_DENIED)})).empty());
+}
+
+TEST_CASE("a knob that no cgroup has is missing for ten minutes, one that some have is not") {
+  MissingKnobs knobs;
+  knobs.learn(strided({result_of("memory.priority", "a", KOORD_E_UNSUPPORTED), result_of("memory.min", "a", KOORD_E_UNSUPPORTED),
+                       result_of("memory.min", "b", KOORD_OK), result_of("memory.low", "a", KOORD_E_GONE)}),
+              1000);
+  CHECK(knobs.names(1000) == std::vector<std::string>{"memory.priority"});
+  CHECK(knobs.missing("memory.priority", 1000 + 599'000'000'000));
+  CHECK_FALSE(knobs.missing("memory.priority", 1000 + 600'000'000'000));
+  CHECK_FALSE(knobs.missing("memory.min", 1000));
+}
+
+TEST_CASE("the NodeSLO is parsed once a version, and one that cannot be read is told once and is none") {
+  test::FakeNode node({});
+  test::FakeHost host(node);
+  const auto* state = host.service<koord_svc_state>("koord.state/1");
+  SloOfNode slo;
+  host.hub().publish({.node_slo = R"({"systemStrategy":{"watermarkScaleFactor":150}})"});
+  CHECK(slo.follow(plugin::Snapshot(host.abi(), state)).empty());
+  REQUIRE(slo.get());
+  CHECK(slo.get()->system->watermark_scale_factor == 150);
+  host.hub().publish({.node_slo = "[]"});
+  CHECK(slo.follow(plugin::Snapshot(host.abi(), state)).size() == 1);
+  CHECK(slo.follow(plugin::Snapshot(host.abi(), state)).empty());
+  CHECK(slo.get() == nullptr);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a strategy's plan() wishes for one knob of one cgroup, as a value of its own: koord_intent only borrows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace koord::strategy {
+
+using Inputs = std::vector<std::pair<std::string, std::string>>;  // what was decided on, by name
+
+struct Wish {
+  std::uint32_t level = 0;  // KOORD_LEVEL_*
+  std::string knob;         // "memory.high"
+  std::string cgroup_dir;   // empty for a knob of the node
+  std::string value;        // as cgroup v2 spells it
+  std::string reason;       // a sentence for an operator
+  Inputs inputs = {};
+  std::int32_t priority = 0;
+
+  bool operator==(const Wish&) const = default;
+};
+
+using Wishes = std::vector<Wish>;
+
+}  // namespace koord::strategy
