@@ -129,6 +129,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       state_({loop_, workers_, *clock_, hub_, layout, capabilities_, host_metrics_}, config_),
       prediction_({loop_, workers_, *store_, hub_, *clock_}, config_.predict),
       slo_watch_(hub_),
+      volume_facts_(hub_, *store_),
       reporting_({loop_, workers_, *store_, hub_, *clock_, host_metrics_, prediction_.prediction(),
                   [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); },
                   [this](const std::string& plugin) { return is_running(plugin); }},
@@ -196,6 +197,7 @@ Result<void> Agent::start() {
   state_.start();
   prediction_.start();
   slo_watch_.start(loop_);
+  volume_facts_.start(loop_);
   reporting_.start();
   expiry_ = loop_.every(1s, [this] { workers_.post([this] { governor_.expire(); }); });
   start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
@@ -288,6 +290,7 @@ void Agent::stop() {
   state_.stop();
   prediction_.stop();
   slo_watch_.stop();
+  volume_facts_.stop();
   expiry_.reset();
   bool plugins_ended = plugins_.stop(kPluginGrace);
   local_server_.stop(kHttpGrace, [this] { public_server_.stop(kHttpGrace, [this] { loop_.stop(); }); });

@@ -15,6 +15,7 @@
 #include "core/agentd/reporting.hpp"
 #include "core/agentd/slo_watch.hpp"
 #include "core/agentd/state_feeder.hpp"
+#include "core/agentd/volume_facts.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
@@ -81,6 +82,7 @@ class Agent {
   StateFeeder state_;
   PredictionModule prediction_;
   SloWatch slo_watch_;
+  VolumeFacts volume_facts_;
   ReportingModule reporting_;
   std::unique_ptr<event::Timer> expiry_;  // of what strategies wish
 

@@ -58,6 +58,15 @@ struct Container {
   bool operator==(const Container&) const = default;
 };
 
+// A volume of a pod that a CSI driver provides. What the kubelet names its directory after is the claim's volume, or else the
+// pod's name for it.
+struct PodVolume {
+  std::string name;   // as the pod calls it
+  std::string claim;  // in the pod's namespace; empty: it lives and ends with the pod
+
+  bool operator==(const PodVolume&) const = default;
+};
+
 struct Pod {
   std::uint64_t handle = 0;
   std::string uid;
@@ -77,6 +86,7 @@ struct Pod {
   std::string cgroup_dir;
   std::vector<Resource> resources;
   std::vector<Container> containers;
+  std::vector<PodVolume> volumes;
 
   bool operator==(const Pod&) const = default;
 };

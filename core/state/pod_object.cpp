@@ -19,8 +19,11 @@ constexpr Wanted kOwner[] = {{"controller"}, {"kind"}, {"name"}};
 constexpr Wanted kMetadata[] = {{"annotations"}, {"deletionTimestamp"}, {"labels"}, {"name"}, {"namespace"}, {"ownerReferences", kOwner}, {"uid"}};
 constexpr Wanted kResources[] = {{"limits"}, {"requests"}};
 constexpr Wanted kContainer[] = {{"name"}, {"resources", kResources}, {"restartPolicy"}};
+constexpr Wanted kClaim[] = {{"claimName"}};
+constexpr Wanted kDriver[] = {{"driver"}};
+constexpr Wanted kVolume[] = {{"csi", kDriver}, {"ephemeral", kDriver}, {"name"}, {"persistentVolumeClaim", kClaim}};
 constexpr Wanted kSpec[] = {{"containers", kContainer}, {"ephemeralContainers", kContainer}, {"initContainers", kContainer},
-                            {"overhead"}, {"priority"}, {"resources", kResources}};
+                            {"overhead"}, {"priority"}, {"resources", kResources}, {"volumes", kVolume}};
 constexpr Wanted kContainerStatus[] = {{"allocatedResources"}, {"containerID"}, {"name"}, {"resources", kResources}, {"state"}};
 constexpr Wanted kCondition[] = {{"reason"}, {"status"}, {"type"}};
 constexpr Wanted kStatus[] = {{"conditions", kCondition}, {"containerStatuses", kContainerStatus}, {"ephemeralContainerStatuses", kContainerStatus},
@@ -79,6 +82,21 @@ Result<std::vector<Container>> read_containers(const Field& spec) {
     for (const Field& object : objects) containers.push_back(TRY(read_container(object, list.kind)));
   }
   return containers;
+}
+
+// Volumes of other kinds are on no device of their own.
+Result<std::vector<PodVolume>> read_volumes(const Field& spec, const std::string& pod_name) {
+  std::vector<PodVolume> volumes;
+  std::vector<Field> objects = TRY(spec["volumes"].list());
+  for (const Field& object : objects) {
+    PodVolume volume;
+    volume.name = TRY(object["name"].required_text());
+    const Field claim = object["persistentVolumeClaim"];
+    if (!claim.empty()) volume.claim = TRY(claim["claimName"].required_text());
+    if (!object["ephemeral"].empty()) volume.claim = pod_name + "-" + volume.name;
+    if (!volume.claim.empty() || !object["csi"].empty()) volumes.push_back(std::move(volume));
+  }
+  return volumes;
 }
 
 // Before Kubernetes 1.33 a field says so, since then a condition.
@@ -179,6 +197,7 @@ Result<Pod> read_pod(const Field& object, const cgroup::KubeRoot& root) {
   TRY(read_priority(spec["priority"], pod));
   TRY(read_pod_status(status, pod));
   pod.containers = TRY(read_containers(spec));
+  pod.volumes = TRY(read_volumes(spec, pod.name));
   const std::vector<Resource> stated = TRY(read_resources(spec["resources"]));
   const Amounts overhead = TRY(spec["overhead"].resources());
   if (pod.kube_qos == KubeQos::unknown) pod.kube_qos = kube_qos_of(pod.containers, stated);

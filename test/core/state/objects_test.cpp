@@ -66,6 +66,12 @@ Resource resource(const std::vector<Resource>& resources, std::string_view name)
 
 }  // namespace
 
+TEST_CASE("a pod's volumes are those of claims, also of one made for it, and of CSI drivers") {
+  const Pod pod = minimal(R"({volumes: [{name: data, persistentVolumeClaim: {claimName: data-n-0}}, {name: tmp, emptyDir: {}},
+      {name: cache, ephemeral: {volumeClaimTemplate: {spec: {}}}}, {name: token, csi: {driver: secrets}}]})");
+  CHECK(pod.volumes == std::vector<PodVolume>{{"data", "data-n-0"}, {"cache", "n-cache"}, {"token", ""}});
+}
+
 TEST_CASE("a pod's identity, classes and owner are read") {
   Pod pod = web();
   CHECK(pod.uid == "11-22");

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/volume_facts.hpp"
+
+#include <boost/json.hpp>
+#include <span>
+
+#include "core/log/log.hpp"
+
+namespace koord::agentd {
+namespace {
+
+namespace json = boost::json;
+
+constexpr log::Category state_log{"state"};
+constexpr Duration kPeriod = std::chrono::seconds(1);
+
+// Empty: not known.
+std::string directory_of(const state::PodVolume& volume, const state::Pod& pod, const state::StringMap& claims) {
+  if (volume.claim.empty()) return volume.name;
+  const auto claim = claims.find(pod.namespace_ + "/" + volume.claim);
+  return claim == claims.end() ? "" : claim->second;
+}
+
+}  // namespace
+
+std::string pod_volumes_json(const state::Snapshot& snapshot) {
+  json::object pods;
+  for (const state::Pod& pod : snapshot.pods) {
+    json::object volumes;
+    for (const state::PodVolume& volume : pod.volumes) {
+      const std::string directory = directory_of(volume, pod, snapshot.volumes);
+      if (!directory.empty()) volumes[volume.name] = directory;
+    }
+    if (!volumes.empty()) pods[pod.uid] = std::move(volumes);
+  }
+  return json::serialize(pods);
+}
+
+void VolumeFacts::start(event::Loop& loop) {
+  look();
+  timer_ = loop.every(kPeriod, [this] { look(); });
+}
+
+// Claims have no version of their own, and no subscriber is told of them.
+void VolumeFacts::look() {
+  const state::SnapshotPtr snapshot = hub_.current();
+  if (snapshot->versions.pods == seen_pods_ && snapshot->volumes == seen_volumes_) return;
+  seen_pods_ = snapshot->versions.pods;
+  seen_volumes_ = snapshot->volumes;
+  std::string text = pod_volumes_json(*snapshot);
+  if (text == told_) return;
+  if (auto put = store_.put("host/pod_volumes", std::as_bytes(std::span(text))); !put)
+    log::warn(state_log, "the volumes of pods are not told to plugins: {}", put.error().message());
+  told_ = std::move(text);
+}
+
+}  // namespace koord::agentd
