@@ -16,6 +16,7 @@ koord_status status_of(knob::Outcome outcome) {
       return KOORD_E_AGAIN;
     case knob::Outcome::shadow:
     case knob::Outcome::off:
+    case knob::Outcome::hands_off:
       return KOORD_E_DENIED;
     case knob::Outcome::unsupported:
       return KOORD_E_UNSUPPORTED;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/knob/decision_log.hpp"
 
+#include "core/base/parse.hpp"
+
 namespace koord::knob {
 namespace {
 
@@ -25,6 +27,8 @@ std::string_view name_of(Outcome outcome) {
       return "shadow";
     case Outcome::off:
       return "off";
+    case Outcome::hands_off:
+      return "hands_off";
     case Outcome::lost:
       return "lost";
     case Outcome::unsupported:
@@ -41,8 +45,20 @@ std::string_view name_of(Outcome outcome) {
       return "reverted";
     case Outcome::left:
       return "left";
+    case Outcome::switched:
+      return "switched";
   }
   return "";
+}
+
+Result<Outcome> parse_outcome(std::string_view text) {
+  std::vector<std::string> names;
+  for (int i = 0; i <= static_cast<int>(Outcome::switched); ++i) {
+    const auto outcome = static_cast<Outcome>(i);
+    if (name_of(outcome) == text) return outcome;
+    names.emplace_back(name_of(outcome));
+  }
+  return invalid("'" + std::string(text) + "' is no result of a decision, expected one of " + join(names, ", "));
 }
 
 void DecisionLog::add(Decision decision) {

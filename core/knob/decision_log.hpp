@@ -20,8 +20,9 @@ namespace koord::knob {
 struct Decision {
   std::uint64_t number = 0;  // from 1, without gaps
   Time time{};
-  std::string plugin, strategy;  // whose wish; empty: nobody's any more
-  std::string cgroup_dir, knob;
+  std::string plugin, strategy;  // whose wish it is, or was
+  std::string cgroup_dir, knob;  // empty: of no knob
+  std::string pod_uid, pod_namespace, pod_name, container;  // whose cgroup it was then; empty: of no pod, the pod itself
   Level level = Level::qos;
   std::int32_t priority = 0;
   std::string reason;

@@ -54,6 +54,13 @@ Executor::Report Executor::apply(const std::vector<Order>& orders) {
   return report;
 }
 
+std::vector<Executor::Holding> Executor::holdings() const {
+  std::vector<Holding> holdings;
+  holdings.reserve(held_.size());
+  for (const auto& [key, held] : held_) holdings.push_back({held.level, key.first, held.knob, held.original.value});
+  return holdings;
+}
+
 void Executor::fail(Step& step, const Error& error) {
   step.done.outcome = outcome_of(error);
   step.done.problem = error.message();

@@ -53,6 +53,15 @@ class Executor {
 
   std::size_t held() const { return held_.size(); }
 
+  // What is held, and the value before.
+  struct Holding {
+    Level level;
+    std::string cgroup_dir;
+    const Knob* knob;
+    Value original;
+  };
+  std::vector<Holding> holdings() const;
+
  private:
   // So often a knob is found with another value than was written; then it is left alone until another one is decided.
   static constexpr unsigned kMostContests = 3;

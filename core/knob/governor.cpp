@@ -15,6 +15,10 @@ Decision decision_of(const Wish& wish, const Done& done, Time time) {
           .strategy = wish.proposer.name,
           .cgroup_dir = intent.cgroup_dir,
           .knob = intent.knob,
+          .pod_uid = {},
+          .pod_namespace = {},
+          .pod_name = {},
+          .container = {},
           .level = intent.level,
           .priority = intent.priority,
           .reason = intent.reason,
@@ -37,11 +41,6 @@ bool is_news(const Decision& now, const std::optional<Decision>& last) {
 
 Governor::Governor(const Clock& clock, const cgroup::Layout& layout) : clock_(clock), files_(layout), executor_(files_) {}
 
-Mode Governor::mode_of(const Proposer& proposer) const {
-  auto mode = modes_.find(proposer.plugin);
-  return mode == modes_.end() ? node_mode_ : mode->second;
-}
-
 void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
   std::lock_guard lock(mutex_);
   Strategy& strategy = strategies_[proposer];
@@ -58,6 +57,7 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
     Standing standing{{proposer, std::move(intent), knob, *std::move(value), until}, {}};
     auto same = known.extract({standing.intent.cgroup_dir, knob->name});
     if (same) standing.last = std::move(same.mapped()->last);
+    standing.hands_off = is_hands_off(standing);
     strategy.wishes.push_back(std::move(standing));
   }
   settle();
@@ -65,37 +65,20 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
 
 void Governor::withdraw(const Proposer& proposer) {
   std::lock_guard lock(mutex_);
-  if (strategies_.erase(proposer) > 0) settle();
-}
-
-void Governor::set_mode(std::string_view plugin, std::optional<Mode> mode) {
-  std::lock_guard lock(mutex_);
-  const auto known = modes_.find(plugin);
-  if (known == modes_.end() ? !mode : mode == known->second) return;
-  if (mode)
-    modes_.insert_or_assign(std::string(plugin), *mode);
-  else
-    modes_.erase(known);
-  bool proposes = std::any_of(strategies_.begin(), strategies_.end(), [&](const auto& s) { return s.first.plugin == plugin; });
-  if (proposes) settle();
-}
-
-void Governor::set_node_mode(Mode mode) {
-  std::lock_guard lock(mutex_);
-  if (std::exchange(node_mode_, mode) == mode) return;
-  if (!strategies_.empty()) settle();
+  if (strategies_.erase(proposer) > 0) settle("'" + proposer.plugin + "' has ended");
 }
 
 void Governor::expire() {
   std::lock_guard lock(mutex_);
   const Time now = clock_.now();
+  expire_overrides(now);
   bool any = false;
   for (auto& [proposer, strategy] : strategies_) {
     std::vector<IntentResult> expired;
     std::erase_if(strategy.wishes, [&, &proposer = proposer](const Standing& standing) {
       if (standing.until > now) return false;
       Done done{Outcome::expired, standing.result.final_value, standing.result.final_value, {}};
-      if (mode_of(proposer) != Mode::off) log_.add(decision_of(standing, done, now));
+      if (mode_of(proposer) != Mode::off) record(decision_of(standing, done, now));
       expired.push_back({Outcome::expired, standing.intent.knob, standing.intent.cgroup_dir, {}, {}});
       return true;
     });
@@ -117,22 +100,28 @@ std::vector<Wish*> Governor::wishes_of(bool also_shadow) {
   for (auto& [proposer, strategy] : strategies_) {
     const Mode mode = mode_of(proposer);
     if (mode == Mode::off || (mode == Mode::shadow && !also_shadow)) continue;
-    for (Standing& standing : strategy.wishes) wishes.push_back(&standing);
+    for (Standing& standing : strategy.wishes)
+      if (!standing.hands_off) wishes.push_back(&standing);
   }
   return wishes;
 }
 
-void Governor::settle() {
-  settle_enforced();
+void Governor::settle(const std::string& why) {
+  settle_enforced(why);
   settle_shadow();
   for (auto& [proposer, strategy] : strategies_) {
-    if (mode_of(proposer) == Mode::off)
-      for (Standing& standing : strategy.wishes) conclude(standing, nullptr, {.outcome = Outcome::off});
+    const bool is_off = mode_of(proposer) == Mode::off;
+    for (Standing& standing : strategy.wishes) {
+      if (standing.hands_off || (is_off && modes_.is_hands_off()))
+        conclude(standing, nullptr, {.outcome = Outcome::hands_off});
+      else if (is_off)
+        conclude(standing, nullptr, {.outcome = Outcome::off});
+    }
     tell(strategy);
   }
 }
 
-void Governor::settle_enforced() {
+void Governor::settle_enforced(const std::string& why) {
   const std::vector<Contest> contests = arbitrate(wishes_of(false));
   std::vector<Order> orders;
   for (const Contest& contest : contests) {
@@ -148,8 +137,10 @@ void Governor::settle_enforced() {
       conclude(*wish, &winner, done);
     }
   }
+  std::vector<Release> releases;
   for (const Undone& undone : report.undone)
-    if (!undone.again) record_undone(undone);
+    if (!undone.again) record_undone(undone, why, releases);
+  if (!why.empty() && on_release_ && !releases.empty()) on_release_(std::move(releases));
 }
 
 void Governor::settle_shadow() {
@@ -176,24 +167,45 @@ void Governor::conclude(Wish& wish, const Wish* winner, const Done& done) {
   standing.result = std::move(result);
   if (done.outcome == Outcome::off || !is_news(decision, standing.last)) return;
   standing.last = decision;
-  log_.add(std::move(decision));
+  if (done.outcome == Outcome::applied && winner == &wish)
+    holders_.insert_or_assign({wish.intent.cgroup_dir, std::string(wish.knob->resource)}, wish.proposer.plugin);
+  record(std::move(decision));
 }
 
-void Governor::record_undone(const Undone& undone) {
-  log_.add({.time = clock_.now(),
-            .plugin = {},
-            .strategy = {},
-            .cgroup_dir = undone.cgroup_dir,
-            .knob = std::string(undone.knob->name),
-            .level = {},
-            .reason = "nobody wishes it any more",
-            .inputs = {},
-            .before = undone.done.before,
-            .wanted = {},
-            .after = undone.done.after,
-            .outcome = undone.done.outcome,
-            .winner = {},
-            .problem = undone.done.problem});
+void Governor::record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases) {
+  std::string plugin;
+  if (auto holder = holders_.extract({undone.cgroup_dir, std::string(undone.knob->resource)})) plugin = std::move(holder.mapped());
+  const std::string knob(undone.knob->name);
+  const Subject* subject = subjects_->of(undone.cgroup_dir);
+  if (undone.done.outcome == Outcome::reverted) releases.push_back({plugin, undone.cgroup_dir, knob, why, subject ? *subject : Subject{}});
+  record({.time = clock_.now(),
+          .plugin = plugin,
+          .strategy = {},
+          .cgroup_dir = undone.cgroup_dir,
+          .knob = knob,
+          .pod_uid = {},
+          .pod_namespace = {},
+          .pod_name = {},
+          .container = {},
+          .level = {},
+          .reason = why.empty() ? "nobody wishes it any more" : why,
+          .inputs = {},
+          .before = undone.done.before,
+          .wanted = {},
+          .after = undone.done.after,
+          .outcome = undone.done.outcome,
+          .winner = {},
+          .problem = undone.done.problem});
+}
+
+void Governor::record(Decision decision) {
+  if (const Subject* subject = subjects_->of(decision.cgroup_dir)) {
+    decision.pod_uid = subject->pod_uid;
+    decision.pod_namespace = subject->pod_namespace;
+    decision.pod_name = subject->pod_name;
+    decision.container = subject->container;
+  }
+  log_.add(std::move(decision));
 }
 
 void Governor::tell(Strategy& strategy) {
@@ -201,18 +213,6 @@ void Governor::tell(Strategy& strategy) {
   for (Standing& standing : strategy.wishes)
     if (std::exchange(standing.has_news, false)) news.push_back(standing.result);
   if (!news.empty()) strategy.tell(std::move(news));
-}
-
-std::size_t Governor::held() const {
-  std::lock_guard lock(mutex_);
-  return executor_.held();
-}
-
-std::size_t Governor::wishes() const {
-  std::lock_guard lock(mutex_);
-  std::size_t count = 0;
-  for (const auto& [proposer, strategy] : strategies_) count += strategy.wishes.size();
-  return count;
 }
 
 }  // namespace koord::knob

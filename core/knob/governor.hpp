@@ -2,7 +2,8 @@
 // Governor: the one place where proposals of strategies become values of knobs. Keeps each strategy's last plan, lets the
 // arbiter decide among the plans that may write, has the executor write, and tells the strategies and the log what became
 // of each wish. A strategy in shadow takes part in an arbitration of its own, over all plans: the log says what would have
-// been, nothing is written. Until set_mode() or set_node_mode() says otherwise a strategy is in shadow.
+// been, nothing is written. Until set_mode() or set_node_mode() says otherwise a strategy is in shadow. A wish for what is
+// not to be turned (subjects.hpp, or the node's override "off") takes part in nothing.
 //
 // expire() is to be called about once a second, stop() once at the end. Reads and writes files in the calling thread; one
 // at a time does, the others wait. [any thread]
@@ -19,7 +20,10 @@
 #include "core/knob/arbiter.hpp"
 #include "core/knob/decision_log.hpp"
 #include "core/knob/executor.hpp"
+#include "core/knob/knob_view.hpp"
+#include "core/knob/modes.hpp"
 #include "core/knob/plan_sink.hpp"
+#include "core/knob/subjects.hpp"
 
 namespace koord::knob {
 
@@ -32,6 +36,17 @@ class Governor final : public PlanSink {
   void set_mode(std::string_view plugin, std::optional<Mode> mode) override;
   // Of strategies that have none of their own.
   void set_node_mode(Mode mode);
+  // What an operator says, of a plugin or of kNodeTarget, for so long; as Modes has it.
+  Result<void> override_mode(std::string_view target, Mode mode, Duration how_long);
+  Result<void> end_override(std::string_view target);
+  Mode mode(std::string_view plugin) const;  // what holds
+  Modes::View mode_view(std::string_view target) const;
+
+  // Whose cgroups there are, and what of them is not to be turned.
+  void set_subjects(SubjectsPtr subjects);
+  // Is told of knobs that were given back because a strategy was switched off, ended, or may not turn them any more; must
+  // only post. To be set before the first plan.
+  void on_release(OnRelease on_release) { on_release_ = std::move(on_release); }
 
   // Ends the wishes that were not proposed again in time.
   void expire();
@@ -42,12 +57,17 @@ class Governor final : public PlanSink {
   std::map<Outcome, std::uint64_t> counts() const { return log_.counts(); }
   std::size_t held() const;    // knobs that have a value of ours
   std::size_t wishes() const;  // that stand
+  // How many wishes stand, by what became of them.
+  std::map<Outcome, std::size_t> standing() const;
+  // All knobs that have a value of ours, or that somebody wishes. Reads them.
+  std::vector<KnobView> knobs() const;
 
  private:
   struct Standing : Wish {
     std::optional<Decision> last;  // what was last recorded of it
     IntentResult result = {};
     bool has_news = true;
+    bool hands_off = false;  // because of its cgroup
   };
   struct Strategy {
     std::vector<Standing> wishes;
@@ -56,13 +76,21 @@ class Governor final : public PlanSink {
   using Strategies = std::map<Proposer, Strategy>;
 
   // [locked]
-  Mode mode_of(const Proposer& proposer) const;
+  Mode mode_of(const Proposer& proposer) const { return modes_.of(proposer.plugin); }
+  bool is_hands_off(const Standing& standing) const;
+  WishView view_of(const Proposer& proposer, const Standing& standing) const;
+  bool look_for_hands_off();
+  void expire_overrides(Time now);
+  Result<void> change_override(std::string_view target, std::optional<Modes::Override> what, const std::string& why);
+  void record_switch(std::string_view target, Mode before, const std::string& why);
   std::vector<Wish*> wishes_of(bool also_shadow);
-  void settle();
-  void settle_enforced();
+  // `why`: of knobs that are given back; empty: because nobody wishes them any more.
+  void settle(const std::string& why = {});
+  void settle_enforced(const std::string& why);
   void settle_shadow();
   void conclude(Wish& wish, const Wish* winner, const Done& done);
-  void record_undone(const Undone& undone);
+  void record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases);
+  void record(Decision decision);
   void tell(Strategy& strategy);
 
   const Clock& clock_;
@@ -72,8 +100,10 @@ class Governor final : public PlanSink {
   mutable std::mutex mutex_;  // of what follows
   Executor executor_;
   Strategies strategies_;
-  Mode node_mode_ = Mode::shadow;
-  std::map<std::string, Mode, std::less<>> modes_;
+  Modes modes_;
+  SubjectsPtr subjects_ = std::make_shared<const Subjects>();
+  std::map<std::pair<std::string, std::string>, std::string> holders_;  // plugins, by cgroup and resource
+  OnRelease on_release_;
 };
 
 }  // namespace koord::knob

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.hpp"
 #include "core/knob/intent.hpp"
 
 namespace koord::knob {
@@ -31,6 +32,7 @@ enum class Outcome {
   applied,      // the knob has this value
   shadow,       // it would have been written
   off,          // the strategy is switched off
+  hands_off,    // the pod says, or an operator of the node, that this is not to be turned
   lost,         // to the winner
   unsupported,  // this node has no such knob
   gone,         // the cgroup has ended
@@ -39,8 +41,11 @@ enum class Outcome {
   expired,      // not proposed again within its ttl
   reverted,     // nobody wishes it any more: it has its original value
   left,         // nobody wishes it any more, and somebody else has written it since
+  switched,     // no knob: a mode was changed
 };
 std::string_view name_of(Outcome outcome);
+// Of such a name; an error names all.
+Result<Outcome> parse_outcome(std::string_view text);
 
 // What became of one intent.
 struct IntentResult {

@@ -180,3 +180,142 @@ TEST_CASE_FIXTURE(Court, "the end gives back everything") {
   CHECK(value() == kBefore);
   CHECK(governor.held() == 0);
 }
+
+namespace {
+
+struct Ruled : Court {
+  std::vector<Release> released;
+
+  Ruled() {
+    governor.on_release([this](std::vector<Release> releases) { released.insert(released.end(), releases.begin(), releases.end()); });
+  }
+  void mark(HandsOff hands_off) {
+    auto subjects = std::make_shared<Subjects>();
+    subjects->add("be", {"u-1", "shop", "nightly", {}, std::move(hands_off)});
+    governor.set_subjects(std::move(subjects));
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Ruled, "what an operator says of a strategy holds until its time is over, and is recorded at both ends") {
+  propose("suppress", {intent("20000 100000")});
+  REQUIRE(governor.override_mode("suppress", Mode::enforce, 30s));
+  CHECK(value() == "20000 100000");
+  clock.advance(29s);
+  governor.expire();
+  CHECK(value() == "20000 100000");
+  clock.advance(1s);
+  governor.expire();
+  CHECK(value() == kBefore);
+  CHECK(last_told("suppress") == Outcome::shadow);
+  std::vector<std::string> switches;
+  for (const Decision& one : governor.decisions())
+    if (one.outcome == Outcome::switched) switches.push_back(one.plugin + " from " + one.before + " to " + one.after + ": " + one.reason);
+  CHECK(switches == std::vector<std::string>{"suppress from shadow to enforce: an operator said so, for 30s",
+                                             "suppress from enforce to shadow: the time for which an operator said otherwise is over"});
+}
+
+TEST_CASE_FIXTURE(Ruled, "switching the node off takes the hands off all knobs, and what was held is given back") {
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000")});
+  propose("burst", {intent("30000 100000")});
+  REQUIRE(governor.override_mode("node", Mode::off, 1h));
+  CHECK(value() == kBefore);
+  CHECK(last_told("suppress") == Outcome::hands_off);
+  CHECK(last_told("burst") == Outcome::hands_off);
+  REQUIRE(governor.end_override("node"));
+  CHECK(value() == "20000 100000");
+}
+
+TEST_CASE_FIXTURE(Ruled, "a pod that says hands off has its original values again, and gets no others") {
+  enforce("suppress");
+  mark({});
+  propose("suppress", {intent("20000 100000")});
+  REQUIRE(value() == "20000 100000");
+  mark({.all = true});
+  CHECK(value() == kBefore);
+  CHECK(last_told("suppress") == Outcome::hands_off);
+  propose("suppress", {intent("30000 100000")});
+  CHECK(value() == kBefore);
+  mark({});
+  CHECK(value() == "30000 100000");
+}
+
+TEST_CASE_FIXTURE(Ruled, "hands off one strategy or one knob leaves the others theirs") {
+  enforce("suppress");
+  enforce("mild");
+  mark({.names = {"suppress"}});
+  propose("suppress", {intent("20000 100000")});
+  propose("mild", {intent("40000 100000")});
+  CHECK(value() == "40000 100000");
+  CHECK(last_told("suppress") == Outcome::hands_off);
+  mark({.names = {"memory.high"}});
+  CHECK(value() == "20000 100000");
+  mark({.names = {"cpu.max"}});
+  CHECK(value() == kBefore);
+}
+
+TEST_CASE_FIXTURE(Ruled, "a strategy in shadow is told of hands off, too") {
+  mark({.all = true});
+  propose("suppress", {intent("20000 100000")});
+  CHECK(last_told("suppress") == Outcome::hands_off);
+  CHECK(last().outcome == Outcome::hands_off);
+}
+
+TEST_CASE_FIXTURE(Ruled, "a record says whose cgroup it was") {
+  mark({});
+  propose("suppress", {intent("20000 100000")});
+  CHECK(last().pod_uid == "u-1");
+  CHECK(last().pod_namespace + "/" + last().pod_name == "shop/nightly");
+}
+
+TEST_CASE_FIXTURE(Ruled, "who was switched off while it held a knob is told of, with the pod") {
+  enforce("suppress");
+  mark({});
+  propose("suppress", {intent("20000 100000")});
+  propose("suppress", {});
+  CHECK(released.empty());  // that was its own wish
+  propose("suppress", {intent("20000 100000")});
+  governor.set_mode("suppress", Mode::shadow);
+  REQUIRE(released.size() == 1);
+  CHECK(released[0].plugin == "suppress");
+  CHECK(released[0].knob == "cpu.max");
+  CHECK(released[0].subject.pod_name == "nightly");
+  CHECK(released[0].why == "'suppress' is in shadow now");
+  const Decision reverted = governor.decisions().at(governor.decisions().size() - 2);
+  CHECK(reverted.outcome == Outcome::reverted);
+  CHECK(reverted.reason == "'suppress' is in shadow now");
+  CHECK(reverted.plugin == "suppress");
+}
+
+TEST_CASE_FIXTURE(Ruled, "a knob is shown with its value, the one before, its holder and who lost") {
+  enforce("strict");
+  enforce("mild");
+  mark({});
+  propose("mild", {intent("40000 100000", 1)});
+  propose("strict", {intent("20000 100000", 5)});
+  propose("watcher", {intent("10000 100000", 9)});
+  const std::vector<KnobView> knobs = governor.knobs();
+  REQUIRE(knobs.size() == 1);
+  CHECK(knobs[0].value == "20000 100000");
+  CHECK(knobs[0].original == kBefore);
+  CHECK(knobs[0].holder == "strict");
+  CHECK(knobs[0].subject.pod_name == "nightly");
+  REQUIRE(knobs[0].wishes.size() == 3);
+  CHECK(knobs[0].wishes[0].plugin == "strict");
+  CHECK(knobs[0].wishes[0].outcome == Outcome::applied);
+  CHECK(knobs[0].wishes[1].plugin == "mild");
+  CHECK(knobs[0].wishes[1].outcome == Outcome::lost);
+  CHECK(knobs[0].wishes[1].winner == "strict");
+  CHECK(knobs[0].wishes[2].outcome == Outcome::shadow);
+  CHECK(knobs[0].wishes[2].until == clock.now() + 1min);
+  CHECK(governor.standing() == std::map<Outcome, std::size_t>{{Outcome::applied, 1}, {Outcome::shadow, 1}, {Outcome::lost, 1}});
+}
+
+TEST_CASE_FIXTURE(Court, "a knob that cannot be read says why") {
+  propose("suppress", {intent("20000 100000", 0, "nowhere")});
+  REQUIRE(governor.knobs().size() == 1);
+  CHECK(governor.knobs()[0].value.empty());
+  CHECK(governor.knobs()[0].problem.find("nowhere") != std::string::npos);
+}

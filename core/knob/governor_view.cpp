@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the governor shows of itself.
+#include <algorithm>
+
+#include "core/knob/governor.hpp"
+
+namespace koord::knob {
+namespace {
+
+// What holds first, then what would.
+bool goes_first(const WishView& a, const WishView& b) {
+  const bool a_holds = a.outcome == Outcome::applied, b_holds = b.outcome == Outcome::applied;
+  if (a_holds != b_holds) return a_holds;
+  return a.mode != b.mode ? a.mode > b.mode : a.priority > b.priority;
+}
+
+// By cgroup and resource.
+using Views = std::map<std::pair<std::string, std::string_view>, KnobView>;
+
+KnobView& view_of(Views& views, Level level, const std::string& cgroup_dir, const Knob& knob, const Subjects& subjects) {
+  auto [found, is_new] = views.try_emplace({cgroup_dir, knob.resource});
+  KnobView& view = found->second;
+  if (!is_new) return view;
+  view.level = level;
+  view.cgroup_dir = cgroup_dir;
+  view.knob = knob.name;
+  if (const Subject* subject = subjects.of(cgroup_dir)) view.subject = *subject;
+  return view;
+}
+
+void read_value(KnobView& view, const KnobFiles& files) {
+  Result<std::string> value = read_knob(files, view.knob, view.cgroup_dir);
+  if (value)
+    view.value = *std::move(value);
+  else
+    view.problem = value.error().message();
+}
+
+}  // namespace
+
+std::size_t Governor::held() const {
+  std::lock_guard lock(mutex_);
+  return executor_.held();
+}
+
+std::size_t Governor::wishes() const {
+  std::lock_guard lock(mutex_);
+  std::size_t count = 0;
+  for (const auto& [proposer, strategy] : strategies_) count += strategy.wishes.size();
+  return count;
+}
+
+std::map<Outcome, std::size_t> Governor::standing() const {
+  std::lock_guard lock(mutex_);
+  std::map<Outcome, std::size_t> counts;
+  for (const auto& [proposer, strategy] : strategies_)
+    for (const Standing& standing : strategy.wishes) ++counts[standing.result.outcome];
+  return counts;
+}
+
+WishView Governor::view_of(const Proposer& proposer, const Standing& standing) const {
+  WishView view{.plugin = proposer.plugin,
+                .strategy = proposer.name,
+                .mode = mode_of(proposer),
+                .wanted = standing.intent.value,
+                .priority = standing.intent.priority,
+                .reason = standing.intent.reason,
+                .inputs = standing.intent.inputs,
+                .outcome = standing.result.outcome,
+                .winner = standing.result.winner,
+                .problem = {},
+                .since = {},
+                .until = standing.until};
+  if (!standing.last) return view;
+  view.problem = standing.last->problem;
+  view.since = standing.last->time;
+  return view;
+}
+
+std::vector<KnobView> Governor::knobs() const {
+  Views views;
+  {
+    std::lock_guard lock(mutex_);
+    for (const Executor::Holding& holding : executor_.holdings()) {
+      KnobView& view = knob::view_of(views, holding.level, holding.cgroup_dir, *holding.knob, *subjects_);
+      view.is_held = true;
+      view.original = spell(*holding.knob, holding.original);
+      if (auto holder = holders_.find({holding.cgroup_dir, std::string(holding.knob->resource)}); holder != holders_.end())
+        view.holder = holder->second;
+    }
+    for (const auto& [proposer, strategy] : strategies_)
+      for (const Standing& standing : strategy.wishes)
+        knob::view_of(views, standing.intent.level, standing.intent.cgroup_dir, *standing.knob, *subjects_)
+            .wishes.push_back(view_of(proposer, standing));
+  }
+  std::vector<KnobView> knobs;
+  knobs.reserve(views.size());
+  for (auto& [key, view] : views) {
+    std::stable_sort(view.wishes.begin(), view.wishes.end(), goes_first);
+    read_value(view, files_);
+    knobs.push_back(std::move(view));
+  }
+  return knobs;
+}
+
+}  // namespace koord::knob

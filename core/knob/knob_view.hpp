@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be shown of a knob: its value, what it was before, and who wishes what for it. Plain values.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/knob/plan_sink.hpp"
+#include "core/knob/subjects.hpp"
+
+namespace koord::knob {
+
+struct WishView {
+  std::string plugin, strategy;
+  Mode mode = Mode::shadow;
+  std::string wanted;
+  std::int32_t priority = 0;
+  std::string reason;
+  std::vector<std::pair<std::string, std::string>> inputs;
+  Outcome outcome = Outcome::off;  // what became of it,
+  std::string winner, problem;     // and why
+  Time since{};  // when that was decided
+  Time until{};  // when it ends unless it is proposed again
+};
+
+struct KnobView {
+  Level level = Level::qos;
+  std::string cgroup_dir, knob;
+  Subject subject = {};     // whose it is; empty: of no pod
+  std::string value;        // now; empty: it cannot be read,
+  std::string problem;      // and why
+  bool is_held = false;     // it has a value of ours
+  std::string holder;       // the plugin whose
+  std::string original;     // what it was before; of one that is held
+  std::vector<WishView> wishes;  // the winner's first
+};
+
+// A knob that has its original value again because the strategy that held it may not hold it any more.
+struct Release {
+  std::string plugin, cgroup_dir, knob;
+  std::string why;
+  Subject subject;  // empty: of no pod
+};
+using OnRelease = std::function<void(std::vector<Release>)>;
+
+}  // namespace koord::knob

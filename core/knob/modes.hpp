@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modes: what becomes of each strategy's wishes. The configuration says it for a plugin or for the node; an operator may say
+// otherwise for a while, in memory only. What he says of the node is a ceiling: no strategy may do more, whatever was said of
+// it. Pure. [one thread at a time]
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/knob/plan_sink.hpp"
+
+namespace koord::knob {
+
+std::string_view name_of(Mode mode);  // "shadow"
+// An error says what was expected.
+Result<Mode> parse_mode(std::string_view text);
+
+// Instead of a plugin: the node.
+inline constexpr std::string_view kNodeTarget = "node";
+
+class Modes {
+ public:
+  struct Override {
+    Mode mode;
+    Time until;
+  };
+  static constexpr Duration kLeastOverride = std::chrono::seconds(1), kMostOverride = std::chrono::hours(7 * 24);
+
+  // As configured; nullopt: the node's.
+  void configure(std::string_view plugin, std::optional<Mode> mode);
+  void configure_node(Mode mode) { node_ = mode; }
+
+  // Of a plugin or of kNodeTarget. nullopt: as configured. An error: that makes no sense, nothing is changed.
+  Result<void> override_mode(std::string_view target, std::optional<Override> what);
+  // Forgets what has ended by now, and says whose it was.
+  std::vector<std::string> expire(Time now);
+
+  Mode of(std::string_view plugin) const;
+  // An operator has switched all strategies off.
+  bool is_hands_off() const { return ceiling_ && ceiling_->mode == Mode::off; }
+
+  // Of one plugin, or of the node.
+  struct View {
+    std::string target;
+    std::optional<Mode> configured;
+    std::optional<Override> override_mode;
+    Mode mode = Mode::shadow;  // what holds
+  };
+  View view(std::string_view target) const;
+
+ private:
+  Mode node_ = Mode::shadow;
+  std::map<std::string, Mode, std::less<>> configured_;
+  std::optional<Override> ceiling_;
+  std::map<std::string, Override, std::less<>> overrides_;
+};
+
+}  // namespace koord::knob

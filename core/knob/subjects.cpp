@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/subjects.hpp"
+
+#include <algorithm>
+
+#include "core/base/parse.hpp"
+
+namespace koord::knob {
+namespace {
+
+// A pod has few knobs and there are few plugins; what is more is no list that somebody wrote.
+constexpr std::size_t kMostNames = 32;
+
+}  // namespace
+
+bool HandsOff::covers(const Knob& knob, std::string_view plugin) const {
+  return all || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+           if (name == plugin || name == knob.name) return true;
+           const Knob* named = find_knob(name);
+           return named != nullptr && named->resource == knob.resource;
+         });
+}
+
+HandsOff parse_hands_off(std::string_view annotation) {
+  annotation = trim(annotation);
+  if (annotation == "true") return {.all = true};
+  if (annotation == "false") return {};
+  HandsOff hands_off;
+  while (auto field = next_field(annotation, ',')) {
+    const std::string_view name = trim(*field);
+    if (!name.empty() && hands_off.names.size() < kMostNames) hands_off.names.emplace_back(name);
+  }
+  return hands_off;
+}
+
+std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vector<std::string>& plugins) {
+  std::vector<std::string> unknown;
+  for (const std::string& name : hands_off.names)
+    if (find_knob(name) == nullptr && std::find(plugins.begin(), plugins.end(), name) == plugins.end()) unknown.push_back(name);
+  return unknown;
+}
+
+void Subjects::add(std::string cgroup_dir, Subject subject) { subjects_.emplace(std::move(cgroup_dir), std::move(subject)); }
+
+const Subject* Subjects::of(std::string_view cgroup_dir) const {
+  while (!cgroup_dir.empty()) {
+    if (auto found = subjects_.find(cgroup_dir); found != subjects_.end()) return &found->second;
+    const std::size_t slash = cgroup_dir.rfind('/');
+    cgroup_dir = slash == std::string_view::npos ? std::string_view() : cgroup_dir.substr(0, slash);
+  }
+  return nullptr;
+}
+
+}  // namespace koord::knob
