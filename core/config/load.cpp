@@ -25,6 +25,15 @@ std::string default_node_name() {
   return name && *name ? name : host_name();
 }
 
+// A value that cannot be given back is not to be written.
+void check_modes(const Config& config, Report& report) {
+  if (!config.qos.directory.empty()) return;
+  constexpr std::string_view kWhy = ": 'enforce' needs qos.directory, where is kept what knobs had before";
+  if (config.qos.mode == StrategyMode::enforce) report.add(invalid("qos.mode" + std::string(kWhy)));
+  for (const auto& [id, settings] : config.plugins.settings)
+    if (settings.mode == StrategyMode::enforce) report.add(invalid("plugins.settings." + id + ".mode" + std::string(kWhy)));
+}
+
 // What no single key can tell.
 void check_together(const Config& config, Report& report) {
   const StateSettings::File& file = config.state.file;
@@ -34,6 +43,7 @@ void check_together(const Config& config, Report& report) {
         invalid("state.source: 'file' needs one of state.file.pods, state.file.node, state.file.nodeSLO"));
   if (config.plugins.trust == Trust::signature && config.plugins.trusted_keys.empty())
     report.add(invalid("plugins.trust: 'signed' needs plugins.trustedKeys"));
+  check_modes(config, report);
 }
 
 Config fill(const Node& root, Report& report) {

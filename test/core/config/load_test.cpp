@@ -164,6 +164,14 @@ TEST_CASE("a strategy has the node's mode, shadow, until it has one of its own")
         "plugins.settings.a.mode: expected one of off, shadow, enforce, found 'on' at f.yaml:1:32");
 }
 
+TEST_CASE("nobody writes knobs without a place for what they were before") {
+  CHECK(error_of("qos: {mode: enforce, directory: \"\"}") ==
+        "qos.mode: 'enforce' needs qos.directory, where is kept what knobs had before");
+  CHECK(error_of("{qos: {directory: \"\"}, plugins: {settings: {a: {mode: enforce}}}}") ==
+        "plugins.settings.a.mode: 'enforce' needs qos.directory, where is kept what knobs had before");
+  CHECK(good("qos: {directory: \"\"}").qos.directory == "");
+}
+
 TEST_CASE("a plugin of others is named as in its manifest, dots and all") {
   const Config config = good("plugins: {settings: {com.example.softirqs: {period: 5s}}}");
   CHECK(config.plugins.of("com.example.softirqs").period == 5s);
