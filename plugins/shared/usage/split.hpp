@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a node's use of one resource divides between best-effort work and all other: what strategies that make room for the
+// latter reckon with. The formulas are koordlet's. Pure: values in, values out, of whatever unit. [any thread]
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace koord::usage {
+
+// What a pod or a host application uses.
+struct Use {
+  double amount = 0;
+  bool best_effort = false;
+};
+
+struct Parts {
+  double node = 0;  // all that is used
+  std::vector<Use> pods, applications;
+  double reserved = 0;  // set aside for the system, used or not
+};
+
+struct Split {
+  double pods = 0, applications = 0;  // that are not best-effort
+  double best_effort = 0;             // pods and applications
+  double system = 0;                  // all else, or what is reserved for it if that is more
+
+  double others() const { return pods + applications + system; }
+};
+
+// The parts are not measured at the same moment: together they may be more than the node's, and then the system's is 0.
+Split split(const Parts& parts);
+
+// The larger of what the kubelet holds back and what is reserved beyond it. Nothing of what is not known.
+double reserved(std::optional<double> capacity, std::optional<double> allocatable, std::optional<double> reservation);
+
+}  // namespace koord::usage
