@@ -267,7 +267,7 @@ koord_status fs_read(const koord_host* host, std::uint32_t root, koord_str relat
   });
 }
 
-// ---- koord.cgroup/1, koord.audit/1, koord.capabilities/1, koord.knobs/1
+// ---- koord.cgroup/1, koord.audit/1, koord.capabilities/1, koord.knobs/1, koord.evict/1
 
 koord_status cgroup_open(const koord_host* host, koord_str dir, koord_str file, const koord_str* keys, std::uint32_t n,
                          std::uint64_t* handle) {
@@ -338,6 +338,19 @@ koord_status current(const koord_host* host, koord_str knob, koord_str dir, char
   });
 }
 
+koord_status evict_request(const koord_host* host, const koord_eviction* eviction) {
+  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+    const auto record = TRY(take_record<koord_eviction>(eviction, "eviction"));
+    const auto pods = TRY(array_argument(record.pods, record.n_pods, sizeof(std::uint64_t), "pods"));
+    Packer question = request(Service::evict_request);
+    question.add(pods.size());
+    for (std::uint32_t i = 0; i < pods.size(); ++i) question.add(pods[i]);
+    question.add(record.resource).add(record.reason).add(record.amount);
+    add_labels(question, TRY(labels_argument(record.inputs, record.n_inputs, record.input_stride)));
+    return remote.returned(remote.ask(question));
+  });
+}
+
 const koord_svc_metrics metrics = {sizeof metrics, 0, define, series, end_series, append, append_columns,
                                    append_histograms, aggregate, samples};
 const koord_svc_state state = {sizeof state, 0, acquire, release, version, node, pods, containers, topology, node_slo, subscribe};
@@ -349,6 +362,7 @@ const koord_svc_cgroup cgroup = {sizeof cgroup, 0, cgroup_open, cgroup_read, cgr
 const koord_svc_audit audit = {sizeof audit, 0, audit_record};
 const koord_svc_capabilities capabilities = {sizeof capabilities, 0, capability_get, capability_report};
 const koord_svc_knobs knobs = {sizeof knobs, 0, propose, current};
+const koord_svc_evict evict = {sizeof evict, 0, evict_request};
 
 constexpr struct {
   std::string_view id;
@@ -359,6 +373,7 @@ constexpr struct {
     {"koord.cgroup/1", &cgroup},
     {"koord.clock/1", &clock_table},
     {"koord.config/1", &config},
+    {"koord.evict/1", &evict},
     {"koord.fs/1", &fs},
     {"koord.knobs/1", &knobs},
     {"koord.kv/1", &kv},

@@ -148,6 +148,22 @@ koord_status propose(const koord_host* host, Unpacker& in) {
   return knobs_service.propose(host, intents.data(), length(intents), sizeof(koord_intent));
 }
 
+koord_status evict_request(const koord_host* host, Unpacker& in) {
+  koord_eviction eviction{.struct_size = sizeof eviction};
+  std::vector<std::uint64_t> pods(in.count(sizeof(std::uint64_t)));
+  for (std::uint64_t& pod : pods) pod = in.number<std::uint64_t>();
+  eviction.pods = pods.data();
+  eviction.n_pods = length(pods);
+  eviction.resource = in.str();
+  eviction.reason = in.str();
+  eviction.amount = in.number<std::int64_t>();
+  const std::vector<koord_label> inputs = in.labels();
+  eviction.inputs = inputs.data();
+  eviction.n_inputs = length(inputs);
+  eviction.input_stride = sizeof(koord_label);
+  return evict_service.request(host, &eviction);
+}
+
 // What a service is granted for.
 const char* table_of(Service service) {
   switch (service) {
@@ -189,6 +205,8 @@ const char* table_of(Service service) {
     case Service::propose:
     case Service::current:
       return "koord.knobs/1";
+    case Service::evict_request:
+      return "koord.evict/1";
     default:
       return nullptr;
   }
@@ -283,6 +301,8 @@ Result<koord_status> ServiceDesk::run(Service service, Unpacker& in, Packer& out
       auto state = in.number<std::uint32_t>();
       return capabilities_service.report(host(), name, state, in.str());
     }
+    case Service::evict_request:
+      return evict_request(host(), in);
     case Service::propose:
       return propose(host(), in);
     case Service::current: {

@@ -21,6 +21,7 @@
 #include "core/base/clock.hpp"
 #include "core/event/strand.hpp"
 #include "core/event/task.hpp"
+#include "core/evict/request.hpp"
 #include "core/host/call_record.hpp"
 #include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
@@ -55,6 +56,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
     event::WorkerPool* hook_pool = nullptr;  // for handle(), which waits for nothing else; nullptr: as the rest
     const Clock& clock;
     knob::PlanSink& plans;
+    evict::RequestSink* evictions = nullptr;  // null: nobody is evicted
     bool may_read_files = false;  // what it has scraped may be a file of the host, or need one
     // Told of each change of state, without a lock, on the thread that made it: it posts and returns.
     std::function<void(PluginState)> on_change;

@@ -235,6 +235,7 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
                            .hook_pool = parts_.hook_pool,
                            .clock = parts_.services.clock,
                            .plans = parts_.plans,
+                           .evictions = parts_.evictions,
                            .may_read_files = file_.origin == Origin::host,
                            .on_change = {}};
   Supervisor::Parts supervisor{.loop = parts_.loop,

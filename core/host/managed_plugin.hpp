@@ -35,6 +35,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
     event::WorkerPool* hook_pool = nullptr;  // of runtime hooks
     SharedServices& services;
     knob::PlanSink& plans;
+    evict::RequestSink* evictions = nullptr;
     Loader load;
     Loader load_in_child;  // empty: this host has no children
     Duration restart_delay{};

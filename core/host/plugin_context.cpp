@@ -130,6 +130,19 @@ Result<void> PluginContext::propose(knob::Plan intents) {
   return {};
 }
 
+Result<void> PluginContext::request_eviction(evict::Request request) {
+  std::lock_guard lock(mutex_);
+  if (evictions_.size() >= kMaxEvictions)
+    return refuse(KOORD_E_AGAIN, "more than " + std::to_string(kMaxEvictions) + " evictions were requested at once");
+  evictions_.push_back(std::move(request));
+  return {};
+}
+
+std::vector<evict::Request> PluginContext::take_evictions() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(evictions_, {});
+}
+
 knob::Plan PluginContext::take_plan() {
   std::lock_guard lock(mutex_);
   return std::exchange(plan_, {});

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "core/evict/request.hpp"
 #include "core/host/config_document.hpp"
 #include "core/host/plugin_cgroup_files.hpp"
 #include "core/host/plugin_side.hpp"
@@ -29,7 +30,8 @@ namespace koord::host {
 
 class PluginContext final : public PluginSide {
  public:
-  static constexpr std::size_t kMaxPlan = 10'000;  // intents
+  static constexpr std::size_t kMaxPlan = 10'000;      // intents
+  static constexpr std::size_t kMaxEvictions = 100;  // requests of one evaluate()
 
   // `granted`: the ids of the services it may have. `config_json`: a JSON object, or empty for none.
   PluginContext(SharedServices& shared, std::string plugin_id, std::set<std::string> granted,
@@ -47,6 +49,7 @@ class PluginContext final : public PluginSide {
   std::uint32_t subscribed_parts() const { return subscribed_.load(std::memory_order_relaxed); }
   // What was proposed since the last take: after evaluate(), its plan.
   knob::Plan take_plan();
+  std::vector<evict::Request> take_evictions();
   // From the next read on; the old one stays when this is not a JSON object.
   Result<void> set_config_json(std::string_view json);
 
@@ -60,6 +63,7 @@ class PluginContext final : public PluginSide {
   void log(std::int32_t level, std::string_view message);
   void subscribe(std::uint32_t parts) { subscribed_.store(parts, std::memory_order_relaxed); }
   Result<void> propose(knob::Plan intents);
+  Result<void> request_eviction(evict::Request request);
   std::shared_ptr<const ConfigDocument> config() const;
   PluginSnapshots& snapshots() { return snapshots_; }
   PluginCgroupFiles& cgroup_files() { return cgroup_files_; }
@@ -79,6 +83,7 @@ class PluginContext final : public PluginSide {
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const ConfigDocument> config_;
   knob::Plan plan_;
+  std::vector<evict::Request> evictions_;
 };
 
 }  // namespace koord::host

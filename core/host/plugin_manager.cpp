@@ -153,6 +153,7 @@ std::shared_ptr<ManagedPlugin> PluginManager::State::make(PluginFile file, unsig
                           .hook_pool = hook_pool.get(),
                           .services = parts.services,
                           .plans = parts.plans,
+                          .evictions = parts.evictions,
                           .load = parts.load,
                           .load_in_child = parts.load_in_child,
                           .restart_delay = parts.restart_delay,

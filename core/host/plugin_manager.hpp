@@ -29,6 +29,10 @@ class Loop;
 class WorkerPool;
 }  // namespace koord::event
 
+namespace koord::evict {
+class RequestSink;
+}
+
 namespace koord::knob {
 class PlanSink;
 }
@@ -50,6 +54,7 @@ class PluginManager {
     SharedServices& services;
     metric::HostMetrics& metrics;
     knob::PlanSink& plans;
+    evict::RequestSink* evictions = nullptr;  // null: nobody is evicted
     Loader load = {};           // empty: load in this process
     Loader load_in_child = {};  // empty: a plugin that is to live in a child is refused
     // After the first failure; then twice as long each time.

@@ -10,6 +10,7 @@ constexpr OfferedService offered[] = {
     {"koord.cgroup/1", &cgroup_service},
     {"koord.clock/1", &clock_service},
     {"koord.config/1", &config_service},
+    {"koord.evict/1", &evict_service},
     {"koord.fs/1", &fs_service},
     {"koord.knobs/1", &knobs_service},
     {"koord.kv/1", &kv_service},

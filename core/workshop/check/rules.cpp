@@ -101,8 +101,8 @@ There may be several instances at once, each with its own host, configuration an
 another, or stops working when the other ends, has something static that belongs into the instance.
 Mend it: everything that changes goes into what create() makes.)", shares_nothing_between_instances},
     Rule{27, error, Group::life, "calls the host where it may", R"(
-No service in create(); set_error() only on the thread of the call whose status it explains; propose() only inside
-evaluate(), which makes one plan of it. The services answer such calls by chance or not at all.
+No service in create(); set_error() only on the thread of the call whose status it explains; propose() and request()
+only inside evaluate(), which makes one plan of it. The services answer such calls by chance or not at all.
 Mend it: ask for services in init(). What another thread has found is told by the next call.)", calls_where_it_may},
     Rule{28, error, Group::life, "is silent after destroy()", R"(
 When destroy() has returned, the host of the instance is gone: a call through it would touch freed memory.

@@ -186,6 +186,18 @@ const koord_svc_knobs knobs = {
     watched<"koord.knobs/1 current", host::knobs_service, &koord_svc_knobs::current>,
 };
 
+const koord_svc_evict evict_table = {
+    sizeof evict_table,
+    0,
+    watched<"koord.evict/1 request", host::evict_service, &koord_svc_evict::request>,
+};
+
+const koord_svc_audit audit = {
+    sizeof audit,
+    0,
+    watched<"koord.audit/1 record", host::audit_service, &koord_svc_audit::record>,
+};
+
 struct Bytes {
   const void* table;
   std::size_t size;
@@ -196,10 +208,12 @@ Bytes whole_table(std::string_view id, Lending lending) {
   const koord_svc_state& state = lending == Lending::plainly ? real_state : lent_state;
   if (id == "koord.state/1") return {&state, sizeof state};
   static const std::map<std::string_view, Bytes> all = {
+      {"koord.audit/1", {&audit, sizeof audit}},
       {"koord.capabilities/1", {&capabilities, sizeof capabilities}},
       {"koord.cgroup/1", {&cgroup, sizeof cgroup}},
       {"koord.clock/1", {&clock_table, sizeof clock_table}},
       {"koord.config/1", {&config, sizeof config}},
+      {"koord.evict/1", {&evict_table, sizeof evict_table}},
       {"koord.fs/1", {&fs, sizeof fs}},
       {"koord.knobs/1", {&knobs, sizeof knobs}},
       {"koord.kv/1", {&kv, sizeof kv}},

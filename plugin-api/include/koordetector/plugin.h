@@ -484,9 +484,9 @@ typedef struct koord_svc_knobs { /* "koord.knobs/1", granted to QoS strategies *
 typedef struct koord_eviction {
   uint32_t struct_size, n_pods;
   const uint64_t *pods;      /* handles, the first to go first */
-  koord_str resource, reason; /* "cpu", "memory": what is short */
-  int64_t amount;            /* how much to release, milli-cores or bytes: the host stops when it is enough */
-  const koord_label *inputs;
+  koord_str resource, reason; /* "cpu", "memory": a pod releases what it uses; "<resource>.request": what it requests */
+  int64_t amount;            /* to be released in all, milli-cores or bytes; the host itself takes off what pods release that go already */
+  const koord_label *inputs; /* ("feature", "BECPUEvict"): as pods name it in koordinator.sh/eviction-policy; else the plugin's id */
   uint32_t n_inputs, input_stride;
 } koord_eviction;
 

@@ -109,3 +109,18 @@ TEST_CASE("a strategy whose process dies loses what it has written") {
   CHECK(strategies.eventually([&] { return strategies.decision("", knob::Outcome::reverted).has_value(); }));
   CHECK(strategies.eventually([&] { return strategies.value() == "20000 100000"; }));  // it begins again
 }
+
+TEST_CASE("what a strategy asks to be evicted comes to the host from either home, unless its evaluate() fails") {
+  for (config::Isolation home : kHomes) {
+    Strategies strategies;
+    strategies.isolation = home;
+    strategies.configure(kA, R"({"value": "20000 100000", "evict": 7})");
+    strategies.configure(kB, R"({"silent": true, "evict": 7})");
+    REQUIRE(strategies.begin());
+    CHECK(strategies.eventually([&] { return !strategies.stage.evictions().newest(kA).empty(); }));
+    CHECK(strategies.stage.evictions().newest(kA) ==
+          std::vector{evict::Request{{7, 8}, "cpu", "because of a", 1500, {{"feature", "CPUEvict"}}}});
+    CHECK(strategies.eventually([&] { return strategies.stage.status(kB).counts.errors > 0; }));
+    CHECK(strategies.stage.evictions().newest(kB).empty());
+  }
+}

@@ -180,6 +180,8 @@ TEST_CASE("a strategy is granted knobs, an advisor is not") {
   };
   CHECK(has("koord.qos-strategy/1", "koord.knobs/1"));
   CHECK_FALSE(has("koord.advisor/1", "koord.knobs/1"));
+  CHECK(has("koord.qos-strategy/1", "koord.evict/1"));
+  CHECK_FALSE(has("koord.advisor/1", "koord.evict/1"));
   CHECK(has("koord.advisor/1", "koord.metrics/1"));
   CHECK(granted_services("koord.weather/1").empty());
 }

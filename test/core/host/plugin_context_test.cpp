@@ -27,8 +27,8 @@ TEST_CASE_FIXTURE(Context, "a plugin gets what is offered and granted, and NULL 
   CHECK(abi->get_service(abi, "koord.knobs/1") == nullptr);
   CHECK(abi->get_service(abi, "koord.clock/2") == nullptr);
   CHECK(abi->get_service(abi, nullptr) == nullptr);
-  auto strategy = host.make_context("com.example.y", {"koord.evict/1"});
-  CHECK(strategy->host()->get_service(strategy->host(), "koord.evict/1") == nullptr);
+  auto strategy = host.make_context("com.example.y", {"koord.magic/1"});
+  CHECK(strategy->host()->get_service(strategy->host(), "koord.magic/1") == nullptr);
 }
 
 TEST_CASE("every offered service says its size") {

@@ -88,6 +88,7 @@ HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_
                                  .services = host_.services(),
                                  .metrics = metrics_,
                                  .plans = governor_,
+                                 .evictions = &evictions_,
                                  .load_in_child = std::move(load_in_child),
                                  .restart_delay = std::chrono::milliseconds(1),
                                  .budget_period = std::chrono::milliseconds(20),

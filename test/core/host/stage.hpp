@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -73,6 +74,24 @@ class Stage {
   std::shared_ptr<host::Instance> instance_;
 };
 
+// Keeps what strategies asked for.
+class RequestBox final : public evict::RequestSink {
+ public:
+  void take(const knob::Proposer& proposer, std::vector<evict::Request> requests) override {
+    std::lock_guard lock(mutex_);
+    newest_[proposer.plugin] = std::move(requests);
+  }
+  std::vector<evict::Request> newest(const std::string& plugin) const {
+    std::lock_guard lock(mutex_);
+    auto found = newest_.find(plugin);
+    return found == newest_.end() ? std::vector<evict::Request>() : found->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::vector<evict::Request>> newest_;
+};
+
 // The plugin manager on a loop of its own thread. A host without children has the shelf as its own directory, one with
 // children takes what lies there for plugins of others.
 class HostStage {
@@ -87,6 +106,7 @@ class HostStage {
   // What strategies turn: cgroup v2 in a tree of its own, "be" and "be/pod" with the knobs of the CPU.
   FakeNode& knobs() { return knobs_; }
   knob::Governor& governor() { return governor_; }
+  RequestBox& evictions() { return evictions_; }
   host::PluginManager& manager() { return *manager_; }
   config::PluginsSettings& settings() { return settings_; }
 
@@ -110,6 +130,7 @@ class HostStage {
                   {"cgroup/be/cpu.max", "50000 100000\n"},
                   {"cgroup/be/pod/cpu.max", "50000 100000\n"}};
   knob::Governor governor_;
+  RequestBox evictions_;
   config::PluginsSettings settings_;
   Bell bell_;
   event::Loop loop_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin that wishes for a knob and answers for containers as its configuration says:
-//   {"value": "20000 100000", "priority": 1, "silent": true, "hook": "set"}
+//   {"value": "20000 100000", "priority": 1, "silent": true, "evict": 7, "hook": "set"}
 // DEPUTY is the letter that its id, its gate and its metrics end in.
 #include <chrono>
 #include <csignal>
@@ -56,6 +56,7 @@ struct Strategist : QosStrategy {
     wish.priority = static_cast<std::int32_t>(number_of(host(), "/priority"));
     wish.ttl_ns = 60'000'000'000;
     check(knobs_->propose(host(), &wish, 1, sizeof wish), "proposing");
+    if (const std::int64_t pod = number_of(host(), "/evict"); pod != 0) evict(static_cast<std::uint64_t>(pod));
   }
   void on_applied(Strided<koord_intent_result> results) override {
     for (const koord_intent_result& result : results) {
@@ -65,6 +66,21 @@ struct Strategist : QosStrategy {
       batch.add(series, result.status);
       batch.send(now_ns_->now_ns(host()));
     }
+  }
+  void evict(std::uint64_t pod) {
+    const std::uint64_t pods[] = {pod, pod + 1};
+    const koord_label input = {str("feature"), str("CPUEvict")};
+    koord_eviction wanted{};
+    wanted.struct_size = sizeof wanted;
+    wanted.pods = pods;
+    wanted.n_pods = 2;
+    wanted.resource = str("cpu");
+    wanted.reason = str("because of " DEPUTY);
+    wanted.amount = 1500;
+    wanted.inputs = &input;
+    wanted.n_inputs = 1;
+    wanted.input_stride = sizeof input;
+    check(require<koord_svc_evict>(host(), "koord.evict/1")->request(host(), &wanted), "requesting");
   }
   const koord_svc_knobs* knobs_ = nullptr;
   const koord_svc_clock* now_ns_ = nullptr;
@@ -91,6 +107,6 @@ struct Hook : RuntimeHook {
 };
 
 KOORD_PLUGIN("id=com.example.deputy-" DEPUTY "\nversion=1.0.0\nkinds=koord.qos-strategy/1,koord.runtime-hook/1\n"
-             "gate=Deputy" DEPUTY "\nrequires=koord.metrics/1,koord.config/1,koord.knobs/1,koord.clock/1\n",
+             "gate=Deputy" DEPUTY "\nrequires=koord.metrics/1,koord.config/1,koord.knobs/1,koord.evict/1,koord.clock/1\n",
              qos_strategy<Strategist>("strategist", std::chrono::milliseconds(20)),
              runtime_hook<Hook, KOORD_STAGE_PRE_CREATE_CONTAINER>("hook"))

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Request: what a strategy asks for when too much is used or lent: that pods end until so much of a resource is released;
+// the host's own copy of koord_eviction. RequestSink takes what one evaluate() asked for: evictions.hpp decides.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/knob/plan_sink.hpp"
+
+namespace koord::evict {
+
+struct Request {
+  std::vector<std::uint64_t> pods;  // handles of state::Pod, the first to go first
+  std::string resource;             // see parse_release()
+  std::string reason;
+  std::int64_t amount = 0;  // how much is to be released: milli-cores for kinds of CPU, bytes for kinds of memory
+  std::vector<std::pair<std::string, std::string>> inputs;  // what it was decided on
+
+  bool operator==(const Request&) const = default;
+};
+
+// What the end of a pod releases of a resource: what the pod uses ("cpu", "memory"), or what it requests
+// ("cpu.request"; "kubernetes.io/batch-cpu.request", and without the ending, too: there is no usage of that name).
+struct Release {
+  bool used = true;
+  std::string resource;  // without the ending
+
+  auto operator<=>(const Release&) const = default;
+};
+Result<Release> parse_release(std::string_view text);
+
+// By which name pods allow or refuse what this request asks for: the input "feature", else the plugin's id.
+std::string_view feature_of(const Request& request, std::string_view plugin);
+
+// [any thread]
+class RequestSink {
+ public:
+  virtual ~RequestSink() = default;
+  virtual void take(const knob::Proposer& proposer, std::vector<Request> requests) = 0;
+};
+
+}  // namespace koord::evict
