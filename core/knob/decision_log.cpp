@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/knob/decision_log.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/base/parse.hpp"
 
 namespace koord::knob {
@@ -66,8 +69,34 @@ void DecisionLog::add(Decision decision) {
   std::lock_guard lock(mutex_);
   ++counts_[decision.outcome];
   decision.number = ++last_number_;
+  if (archive_) archive_->add(decision);
   decisions_.push_back(std::move(decision));
   if (decisions_.size() > kMostRecords) decisions_.pop_front();
+}
+
+void DecisionLog::keep_in(DecisionArchive::Options options, const Clock& clock) {
+  auto archive = std::make_unique<DecisionArchive>(std::move(options), clock);
+  std::lock_guard lock(mutex_);
+  last_number_ = std::max(last_number_, archive->last_number());
+  archive_ = std::move(archive);
+}
+
+DecisionPage DecisionLog::find(const DecisionQuery& query) const {
+  if (archive_)
+    if (Result<DecisionPage> page = archive_->find(query)) return *std::move(page);
+  DecisionPage page;
+  std::lock_guard lock(mutex_);
+  for (auto one = decisions_.rbegin(); one != decisions_.rend() && !page.has_older; ++one) {
+    if (!matches(query, *one)) continue;
+    page.has_older = page.decisions.size() == query.limit;
+    if (!page.has_older) page.decisions.push_back(*one);
+  }
+  std::reverse(page.decisions.begin(), page.decisions.end());
+  return page;
+}
+
+std::optional<DecisionArchive::Status> DecisionLog::archive() const {
+  return archive_ ? std::optional(archive_->status()) : std::nullopt;
 }
 
 std::vector<Decision> DecisionLog::decisions() const {

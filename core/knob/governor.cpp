@@ -11,6 +11,7 @@ namespace {
 Decision decision_of(const Wish& wish, const Done& done, Time time) {
   const Intent& intent = wish.intent;
   return {.time = time,
+          .wall_ns = 0,
           .plugin = wish.proposer.plugin,
           .strategy = wish.proposer.name,
           .cgroup_dir = intent.cgroup_dir,
@@ -179,6 +180,7 @@ void Governor::record_undone(const Undone& undone, const std::string& why, std::
   const Subject* subject = subjects_->of(undone.cgroup_dir);
   if (undone.done.outcome == Outcome::reverted) releases.push_back({plugin, undone.cgroup_dir, knob, why, subject ? *subject : Subject{}});
   record({.time = clock_.now(),
+          .wall_ns = 0,
           .plugin = plugin,
           .strategy = {},
           .cgroup_dir = undone.cgroup_dir,
@@ -205,6 +207,7 @@ void Governor::record(Decision decision) {
     decision.pod_name = subject->pod_name;
     decision.container = subject->container;
   }
+  decision.wall_ns = clock_.wall_ns();
   log_.add(std::move(decision));
 }
 

@@ -53,6 +53,9 @@ class Governor final : public PlanSink {
   // Ends all wishes: each knob that was written has its original value, or is somebody else's.
   void stop();
 
+  // Decisions on disk, too; before the first plan.
+  void keep_decisions(DecisionArchive::Options options) { log_.keep_in(std::move(options), clock_); }
+  const DecisionLog& log() const { return log_; }
   std::vector<Decision> decisions() const { return log_.decisions(); }
   std::map<Outcome, std::uint64_t> counts() const { return log_.counts(); }
   std::size_t held() const;    // knobs that have a value of ours

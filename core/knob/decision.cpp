@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/decision.hpp"
+
+namespace koord::knob {
+namespace {
+
+bool is_at_or_below(std::string_view cgroup, std::string_view top) {
+  return cgroup.starts_with(top) && (cgroup.size() == top.size() || cgroup[top.size()] == '/');
+}
+
+bool is_pod(const Decision& decision, std::string_view pod) {
+  return decision.pod_uid == pod || decision.pod_name == pod || decision.pod_namespace + "/" + decision.pod_name == pod;
+}
+
+}  // namespace
+
+bool matches(const DecisionQuery& query, const Decision& decision) {
+  return decision.number < query.before && decision.wall_ns >= query.since_ns && decision.wall_ns <= query.until_ns &&
+         (query.pod.empty() || is_pod(decision, query.pod)) &&
+         (query.cgroup.empty() || is_at_or_below(decision.cgroup_dir, query.cgroup)) &&
+         (query.knob.empty() || decision.knob == query.knob) && (query.plugin.empty() || decision.plugin == query.plugin) &&
+         (!query.outcome || decision.outcome == *query.outcome);
+}
+
+}  // namespace koord::knob

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decision: a record of what one strategy wished for one knob of one cgroup and why, on what it was decided, what was there and
+// what became of it; and a query for such records. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/knob/plan_sink.hpp"
+
+namespace koord::knob {
+
+struct Decision {
+  std::uint64_t number = 0;  // from 1, in the order in which they were made
+  Time time{};
+  std::int64_t wall_ns = 0;      // the same by the wall clock then
+  std::string plugin, strategy;  // whose wish it is, or was
+  std::string cgroup_dir, knob;  // empty: of no knob
+  std::string pod_uid, pod_namespace, pod_name, container;  // whose cgroup it was then; empty: of no pod, the pod itself
+  Level level = Level::qos;
+  std::int32_t priority = 0;
+  std::string reason;
+  std::vector<std::pair<std::string, std::string>> inputs;
+  std::string before, wanted, after;  // of the knob; empty: not known
+  Outcome outcome = Outcome::off;
+  std::string winner;   // the plugin whose wish holds
+  std::string problem;  // what the kernel said
+
+  bool operator==(const Decision&) const = default;
+};
+
+// What is left empty is not asked for.
+struct DecisionQuery {
+  static constexpr std::size_t kMostRecords = 1000;
+
+  std::uint64_t before = std::numeric_limits<std::int64_t>::max();  // only records of smaller numbers
+  std::int64_t since_ns = 0, until_ns = std::numeric_limits<std::int64_t>::max();  // by the wall clock, both included
+  std::string pod = {};     // uid, name or namespace/name
+  std::string cgroup = {};  // and all below it
+  std::string knob = {}, plugin = {};
+  std::optional<Outcome> outcome = {};
+  std::size_t limit = kMostRecords;
+};
+bool matches(const DecisionQuery& query, const Decision& decision);
+
+// The newest that match, the oldest of them first.
+struct DecisionPage {
+  std::vector<Decision> decisions;
+  bool has_older = false;  // ask for those before the first of these
+};
+
+}  // namespace koord::knob

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/decision_archive.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/manual_clock.hpp"
+#include "core/knob/decision_file.hpp"
+#include "core/knob/decision_log.hpp"
+#include "core/store/sqlite.hpp"
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace koord::knob;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+Decision decision(std::uint64_t number) {
+  Decision made;
+  made.number = number;
+  made.time = Time(Duration(number));
+  made.wall_ns = static_cast<std::int64_t>(number) * 1'000'000'000;
+  made.plugin = number % 2 == 0 ? "burst" : "suppress";
+  made.strategy = "main";
+  made.cgroup_dir = "kube/pod" + std::to_string(number % 4) + "/app";
+  made.knob = number % 3 == 0 ? "cpu.max" : "memory.high";
+  made.pod_uid = "uid-" + std::to_string(number % 4);
+  made.pod_namespace = "shop";
+  made.pod_name = "web-" + std::to_string(number % 4);
+  made.container = "app";
+  made.level = Level::container;
+  made.priority = -7;
+  made.reason = "the node is busy";
+  made.inputs = {{"usage", "7.3"}, {"empty", ""}};
+  made.before = "max 100000";
+  made.wanted = made.after = "20000 100000";
+  made.outcome = number % 5 == 0 ? Outcome::lost : Outcome::applied;
+  made.winner = "suppress";
+  made.problem = number % 5 == 0 ? "it's another's" : "";
+  return made;
+}
+
+struct Desk {
+  test::FakeNode node;
+  ManualClock clock;
+  std::string path = node.path("qos/decisions.db");
+  std::uint64_t max_bytes = 1u << 20;
+
+  // Writes without being asked only after an hour: a test asks.
+  std::unique_ptr<DecisionArchive> archive() {
+    return std::make_unique<DecisionArchive>(DecisionArchive::Options{path, max_bytes, 1h, 1h}, clock);
+  }
+  void fill(std::uint64_t from, std::uint64_t to) {
+    auto file = archive();
+    for (std::uint64_t i = from; i <= to; ++i) file->add(decision(i));
+  }
+  std::uint64_t bytes_on_disk() const {
+    std::uint64_t bytes = 0;
+    for (const auto& file : fs::directory_iterator(fs::path(path).parent_path())) bytes += file.file_size();
+    return bytes;
+  }
+};
+
+std::vector<std::uint64_t> numbers(const DecisionPage& page) {
+  std::vector<std::uint64_t> list;
+  for (const Decision& one : page.decisions) list.push_back(one.number);
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Desk, "what was decided is on disk at the next start, every field of it") {
+  fill(1, 20);
+  const auto again = archive();
+  CHECK(again->last_number() == 20);
+  const DecisionPage page = *again->find({});
+  REQUIRE(page.decisions.size() == 20);
+  for (std::uint64_t i = 1; i <= 20; ++i) CHECK(page.decisions[i - 1] == decision(i));
+}
+
+TEST_CASE_FIXTURE(Desk, "an archive that nobody adds to makes no file") {
+  CHECK(archive()->find({})->decisions.empty());
+  CHECK_FALSE(fs::exists(path));
+}
+
+TEST_CASE_FIXTURE(Desk, "what waits to be written is found, too") {
+  const auto file = archive();
+  file->add(decision(1));
+  CHECK(numbers(*file->find({})) == std::vector<std::uint64_t>{1});
+}
+
+TEST_CASE_FIXTURE(Desk, "batches are written without being asked") {
+  DecisionArchive file({path, max_bytes, 10ms, 10ms}, clock);
+  file.add(decision(1));
+  const auto give_up = std::chrono::steady_clock::now() + 60s;
+  while (file.status().bytes == 0 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+  CHECK(file.status().bytes > 0);
+}
+
+TEST_CASE_FIXTURE(Desk, "a page has the newest, and says whether there are older ones") {
+  fill(1, 25);
+  const auto file = archive();
+  DecisionQuery query;
+  query.limit = 10;
+  DecisionPage page = *file->find(query);
+  CHECK(page.decisions.front().number == 16);
+  CHECK(page.decisions.back().number == 25);
+  CHECK(page.has_older);
+  query.before = 6;
+  page = *file->find(query);
+  CHECK(numbers(page) == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
+  CHECK_FALSE(page.has_older);
+}
+
+TEST_CASE_FIXTURE(Desk, "each question has the same answer from the disk and from memory") {
+  fill(1, 60);
+  const auto file = archive();
+  DecisionLog log;
+  for (std::uint64_t i = 1; i <= 60; ++i) log.add(decision(i));
+  std::vector<DecisionQuery> queries(11);
+  queries[1].pod = "uid-1";
+  queries[2].pod = "web-2";
+  queries[3].pod = "shop/web-3";
+  queries[4].cgroup = "kube/pod1";
+  queries[5].cgroup = "kube/pod";
+  queries[6].knob = "cpu.max";
+  queries[7].plugin = "burst";
+  queries[8].outcome = Outcome::lost;
+  queries[9].since_ns = 20'000'000'000;
+  queries[9].until_ns = 30'000'000'000;
+  queries[10].before = 31;
+  queries[10].limit = 7;
+  const std::vector<std::size_t> wanted{60, 15, 15, 15, 15, 0, 20, 30, 12, 11, 7};
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    CAPTURE(i);
+    const DecisionPage page = *file->find(queries[i]);
+    CHECK(page.decisions.size() == wanted[i]);
+    CHECK(page.decisions == log.find(queries[i]).decisions);
+    CHECK(page.has_older == log.find(queries[i]).has_older);
+  }
+}
+
+TEST_CASE_FIXTURE(Desk, "the file and its log stay below what they may have, and the oldest go") {
+  std::uint64_t largest = 0;
+  auto file = archive();
+  for (std::uint64_t i = 1; i <= 30'000; ++i) {
+    file->add(decision(i));
+    if (i % 1000 != 0) continue;
+    REQUIRE(file->find({}));
+    largest = std::max(largest, bytes_on_disk());
+  }
+  const std::vector<std::uint64_t> left = numbers(*file->find({}));
+  CHECK(largest <= max_bytes);
+  CHECK(largest > max_bytes / 2);
+  CHECK(left.back() == 30'000);
+  CHECK(left.front() > 1);
+  CHECK(left.size() > 500);
+}
+
+TEST_CASE_FIXTURE(Desk, "a file that may have less from now on is made smaller") {
+  max_bytes = 4u << 20;
+  fill(1, 4000);
+  fill(4001, 8000);
+  max_bytes = 1u << 20;
+  REQUIRE(bytes_on_disk() > max_bytes);
+  fill(8001, 8001);
+  CHECK(bytes_on_disk() <= max_bytes);
+}
+
+TEST_CASE_FIXTURE(Desk, "a damaged file is set aside, and a new one begun") {
+  node.write("qos/decisions.db", std::string(8192, 'x'));
+  const auto file = archive();
+  file->add(decision(1));
+  CHECK(numbers(*file->find({})) == std::vector<std::uint64_t>{1});
+  CHECK(file->status().told.find("set aside as '" + path + ".corrupt-") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Desk, "a file of another program or of a newer version is set aside") {
+  for (const auto& [statement, word] : {std::pair("PRAGMA application_id=7", "foreign"), {"PRAGMA user_version=99", "newer-version"}}) {
+    CAPTURE(word);
+    fill(1, 1);
+    REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)->execute(statement));
+    CHECK(archive()->status().told.find(std::string(".") + word + "-") != std::string::npos);
+  }
+}
+
+TEST_CASE_FIXTURE(Desk, "while the disk takes nothing the newest wait, why is told, and all is written once it does") {
+  node.write("qos", "a file where the folder should be");
+  auto file = archive();
+  file->add(decision(1));
+  CHECK_FALSE(file->find({}));
+  CHECK(file->status().problem.find("decisions.db") != std::string::npos);
+  for (std::uint64_t i = 2; i <= DecisionArchive::kMostWaiting + 3; ++i) file->add(decision(i));
+  CHECK(file->status().dropped == 3);
+  node.remove("qos");
+  REQUIRE(file->find({}));
+  CHECK(file->status().problem.empty());
+  file.reset();
+  CHECK(archive()->last_number() == DecisionArchive::kMostWaiting + 3);
+}
+
+TEST_CASE_FIXTURE(Desk, "a log that is kept on disk goes on with its numbers, and answers from memory when the disk does not") {
+  fill(1, 7);
+  DecisionLog log;
+  log.keep_in({path, max_bytes, 1h, 1h}, clock);
+  log.add(decision(99));
+  CHECK(log.decisions()[0].number == 8);
+  CHECK(log.find({}).decisions.size() == 8);
+
+  node.write("nowhere", "a file");
+  DecisionLog without;
+  without.keep_in({node.path("nowhere/decisions.db"), max_bytes, 1h, 1h}, clock);
+  without.add(decision(1));
+  CHECK(without.find({}).decisions.size() == 1);
+  CHECK_FALSE(without.archive()->problem.empty());
+}
