@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/qos-blkio/blkio.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <span>
+
+#include "plugins/qos-blkio/sysfs_devices.hpp"
+#include "test/support/fake_host.hpp"
+
+using namespace koord::blkio;
+using koord::slo::Block;
+using koord::slo::BlockType;
+using koord::slo::IoConfig;
+using koord::strategy::Wish;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+
+namespace {
+
+// A disk with a partition, one with a volume group, and one that the kubelet has mounted for a pod.
+constexpr const char* kStorage = R"({
+  "DiskNumberMap": {"/dev/vda": "254:0", "/dev/vdb": "254:16", "/dev/nvme0n1": "259:0"},
+  "NumberDiskMap": {"254:0": "/dev/vda"}, "PartitionDiskMap": {"/dev/vda1": "/dev/vda", "/dev/nvme0n1p17": "/dev/nvme0n1"},
+  "VGDiskMap": {"data": "/dev/vdb"}, "LVMapperVGMap": {"/dev/mapper/data-web": "data"},
+  "MPDiskMap": {"/": "/dev/vda1", "/var/lib/kubelet/pods/u1/volumes/kubernetes.io~csi/pv-7/mount": "/dev/mapper/data-web",
+                "/mnt/kubelet/pods/u1/volumes/kubernetes.io~local-volume/pv-8": "/dev/nvme0n1p17"}})";
+constexpr const char* kVolumes = R"({"u1": {"cache": "pv-7", "local": "pv-8", "lost": "pv-9"}})";
+
+Known known() {
+  Known known;
+  known.storage = *parse_storage(kStorage);
+  known.pod_volumes = *parse_pod_volumes(kVolumes);
+  known.number_of_name = {{"loop0", "7:0"}, {"cciss!c0d0", "104:0"}};
+  return known;
+}
+
+std::string number(BlockType type, const std::string& name, const char* uid = "") {
+  const auto found = number_of({name, type, {}}, uid, known());
+  return found ? *found : found.error().text;
+}
+
+IoConfig io(std::optional<std::int64_t> read_bps, std::optional<std::int64_t> weight = {}) {
+  IoConfig config;
+  config.read_bps = read_bps;
+  config.weight_percent = weight;
+  return config;
+}
+
+// The NodeSLO with blkioQOS of one class.
+struct Scene {
+  Known devices = known();
+  koord::slo::ResourceQos strategy;
+  Inputs inputs{.strategy = &strategy, .known = &devices, .best_effort_dirs = {"be"}, .burstable_dirs = {"ls"}, .pods = {}, .missing_knobs = {}};
+
+  Plan with(std::optional<koord::slo::ClassQos>& section, std::vector<Block> blocks, bool enable = true) {
+    section = koord::slo::ClassQos{};
+    section->blkio = koord::slo::BlkioQos{enable, std::move(blocks)};
+    return plan(inputs);
+  }
+  Plan best_effort(std::vector<Block> blocks) { return with(strategy.be, std::move(blocks)); }
+};
+
+std::vector<std::string> texts(const Plan& plan) {
+  std::vector<std::string> texts;
+  for (const Wish& wish : plan.wishes) texts.push_back(wish.cgroup_dir + " " + wish.knob + " " + wish.value);
+  return texts;
+}
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a device is named with or without /dev, and a partition means its disk") {
+  CHECK(number(BlockType::device, "/dev/vdb") == "254:16");
+  CHECK(number(BlockType::device, "vdb") == "254:16");
+  CHECK(number(BlockType::device, "/dev/vda1") == "254:0");
+  CHECK(number(BlockType::device, "nvme0n1p17") == "259:0");
+  CHECK(number(BlockType::device, "/dev/mapper/data-web") == "254:16");
+}
+
+TEST_CASE("what is no disk to the storage's advisor is found in sysfs") {
+  CHECK(number(BlockType::device, "loop0") == "7:0");
+  CHECK(number(BlockType::device, "/dev/cciss/c0d0") == "104:0");
+  CHECK(number(BlockType::device, "sdz") == "no block device '/dev/sdz'");
+}
+
+TEST_CASE("a volume group means the disk that it is on") {
+  CHECK(number(BlockType::volume_group, "data") == "254:16");
+  CHECK(number(BlockType::volume_group, "spread") == "no volume group 'spread' that is on one disk");
+}
+
+TEST_CASE("a pod's volume is followed from its claim over the mount to the disk, wherever the kubelet's directory is") {
+  CHECK(number(BlockType::pod_volume, "cache", "u1") == "254:16");
+  CHECK(number(BlockType::pod_volume, "local", "u1") == "259:0");
+  CHECK(number(BlockType::pod_volume, "lost", "u1") == "the kubelet has not mounted 'pv-9' from a block device");
+  CHECK(number(BlockType::pod_volume, "cache", "u2").starts_with("the pod has no such volume"));
+  CHECK(number(BlockType::pod_volume, "cache") == "only an annotation of a pod can name a volume");
+}
+
+TEST_CASE("a mount is a volume's only in the kubelet's form") {
+  CHECK(volume_of_mount("/var/lib/kubelet/pods/u1/volumes/kubernetes.io~csi/pv-7/mount") == "u1/pv-7");
+  CHECK(volume_of_mount("/k/pods/u1/volumes/kubernetes.io~local-volume/pv-8") == "u1/pv-8");
+  for (const char* other : {"/", "/pods/u1", "/pods/u1/volumes/kubernetes.io~csi", "/pods/u1/volumes/kubernetes.io~csi/pv/globalmount",
+                            "/pods/a/b/volumes/kubernetes.io~csi/pv/mount", "/volumes/kubernetes.io~csi/pv/mount"})
+    CHECK(volume_of_mount(other) == "");
+}
+
+TEST_CASE("while the storage is not known only devices of sysfs are found") {
+  Known little;
+  little.number_of_name = {{"vdb", "254:16"}};
+  CHECK(*number_of({"vdb", BlockType::device, {}}, "", little) == "254:16");
+  CHECK(number_of({"data", BlockType::volume_group, {}}, "", little).error().text ==
+        "the node's storage is not known; plugin advisor-node-storage tells it");
+}
+
+TEST_CASE("best-effort pods get limits and a weight together, and what has no limit is max") {
+  Scene scene;
+  IoConfig config = io(1048576, 40);
+  config.write_iops = 100;
+  const Plan plan = scene.best_effort({{"vdb", BlockType::device, config}});
+  CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=1048576 wbps=max riops=max wiops=100", "be io.weight 254:16 40"});
+  CHECK(plan.wishes[0].level == KOORD_LEVEL_QOS);
+  CHECK(plan.wishes[0].reason == "beClass of the NodeSLO sets this for best-effort pods together on device 'vdb'");
+  CHECK(plan.wishes[0].inputs == koord::strategy::Inputs{{"device", "254:16"}, {"readBPS", "1048576"}, {"writeIOPS", "100"}});
+}
+
+TEST_CASE("a limit of 0 and a weight that is not given are no wish") {
+  Scene scene;
+  CHECK(scene.best_effort({{"vdb", BlockType::device, io(0)}}).wishes.empty());
+  CHECK(scene.best_effort({{"vdb", BlockType::device, IoConfig{}}}).wishes.empty());
+  CHECK(scene.with(scene.strategy.be, {{"vdb", BlockType::device, io(5)}}, false).wishes.empty());
+}
+
+TEST_CASE("a block that is on no device is told, and the others hold") {
+  Scene scene;
+  const Plan plan = scene.best_effort({{"sdz", BlockType::device, io(5)}, {"vdb", BlockType::device, io(6)}});
+  CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=6 wbps=max riops=max wiops=max"});
+  CHECK(plan.problems == Texts{"beClass of the NodeSLO: device 'sdz': no block device '/dev/sdz'"});
+}
+
+TEST_CASE("of blocks on one disk the strictest of each limit holds, and it is told") {
+  Scene scene;
+  const Plan plan = scene.best_effort({{"vdb", BlockType::device, io(9, 50)}, {"data", BlockType::volume_group, io(7)}});
+  CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=7 wbps=max riops=max wiops=max", "be io.weight 254:16 50"});
+  CHECK(plan.problems == Texts{"beClass of the NodeSLO: device 'vdb', volume group 'data' are all on 254:16, the strictest of each limit holds"});
+}
+
+TEST_CASE("lsClass limits burstable pods together, and classes without a cgroup of their own are told") {
+  Scene scene;
+  CHECK(texts(scene.with(scene.strategy.ls, {{"vdb", BlockType::device, io(5)}})) == Texts{"ls io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
+  scene.strategy.ls.reset();
+  const Plan plan = scene.with(scene.strategy.lsr, {{"vdb", BlockType::device, io(5)}});
+  CHECK(plan.wishes.empty());
+  CHECK(plan.problems == Texts{"lsrClass of the NodeSLO: its pods have no cgroup together, so its blkioQOS does nothing"});
+}
+
+TEST_CASE("the root controls the cost of its devices, with koordlet's defaults") {
+  Scene scene;
+  const Plan plan = scene.with(scene.strategy.root, {{"vda", BlockType::device, IoConfig{}}});
+  CHECK(texts(plan) == Texts{" io.cost.qos 254:0 enable=1 ctrl=user rpct=95 rlat=3000 wpct=95 wlat=3000"});
+  CHECK(plan.wishes[0].level == KOORD_LEVEL_NODE);
+}
+
+TEST_CASE("a model of a device's cost is whole, or is not told to the kernel") {
+  Scene scene;
+  IoConfig config;
+  config.enable_user_model = true;
+  config.model_read_bps = 1, config.model_read_sequential_iops = 2, config.model_read_random_iops = 3;
+  config.model_write_bps = 4, config.model_write_sequential_iops = 5;
+  Plan plan = scene.with(scene.strategy.root, {{"vda", BlockType::device, config}});
+  CHECK(plan.wishes.size() == 1);
+  CHECK(plan.problems == Texts{"cgroupRoot of the NodeSLO: device 'vda': enableUserModel needs modelWriteRandIOPS; the kernel's model stays"});
+  config.model_write_random_iops = 6;
+  plan = scene.with(scene.strategy.root, {{"vda", BlockType::device, config}});
+  CHECK(texts(plan)[1] == " io.cost.model 254:0 ctrl=user rbps=1 rseqiops=2 rrandiops=3 wbps=4 wseqiops=5 wrandiops=6");
+}
+
+TEST_CASE("a pod's annotation limits that pod, on its own volumes too") {
+  Scene scene;
+  scene.inputs.pods.push_back({"u1", "shop/cart", "pod1", {{"cache", BlockType::pod_volume, io(3)}}});
+  const Plan plan = ::plan(scene.inputs);
+  CHECK(texts(plan) == Texts{"pod1 io.max 254:16 rbps=3 wbps=max riops=max wiops=max"});
+  CHECK(plan.wishes[0].level == KOORD_LEVEL_POD);
+  CHECK(plan.wishes[0].reason == "the annotation of pod shop/cart sets this for that pod on volume 'cache'");
+}
+
+TEST_CASE("a knob that this node lacks is not wished for, and the others are") {
+  Scene scene;
+  scene.inputs.missing_knobs = {"io.weight"};
+  CHECK(texts(scene.best_effort({{"vdb", BlockType::device, io(5, 50)}})) == Texts{"be io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
+}
+
+TEST_CASE("facts of another form are errors that name the part") {
+  CHECK(parse_storage("[]").error().text == "node_local_storage_info is no JSON object");
+  CHECK(parse_storage(R"({"VGDiskMap": {"data": 7}})").error().text == "'VGDiskMap' holds something that is no text");
+  CHECK(parse_storage("{}")->number_of_disk.empty());
+  CHECK(parse_pod_volumes(R"({"u1": []})").error().text == "'u1' is no JSON object");
+  CHECK(parse_pod_volumes("{").error().text.starts_with("pod_volumes is no JSON: "));
+}
+
+TEST_CASE("devices of sysfs are there by name, a partition with its disk's number") {
+  FakeNode node({{"sys/block/loop0/dev", "7:0\n"}, {"sys/block/md0/dev", "9:0\n"}, {"sys/block/md0/md0p1/partition", "1\n"}, {"sys/block/md0/md0p1/dev", "259:4\n"}});
+  CHECK(sysfs_devices(node.roots().sys) == Map{{"loop0", "7:0"}, {"md0", "9:0"}, {"md0p1", "9:0"}});
+}

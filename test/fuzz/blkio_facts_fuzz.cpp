@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The facts that name disks and volumes, of any content, and a mount point, whoever has chosen it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "plugins/qos-blkio/devices.hpp"
+
+using namespace koord::blkio;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  check(volume_of_mount(text).size() <= size);
+  Known known;
+  if (auto volumes = parse_pod_volumes(text)) known.pod_volumes = *std::move(volumes);
+  if (auto storage = parse_storage(text)) known.storage = *std::move(storage);
+  for (const auto& [uid, volumes] : known.pod_volumes)
+    for (const auto& [volume, directory] : volumes) {
+      const auto number = number_of({volume, koord::slo::BlockType::pod_volume, {}}, uid, known);
+      check(number || !number.error().text.empty());
+    }
+  if (known.storage)
+    for (const auto& [group, disk] : known.storage->disk_of_group) {
+      const auto number = number_of({group, koord::slo::BlockType::volume_group, {}}, "", known);
+      check(number.has_value() == known.storage->number_of_disk.contains(disk));
+    }
+  return 0;
+}
