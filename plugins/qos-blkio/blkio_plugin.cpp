@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qos-blkio: limits and weights of block I/O, of QoS classes, of pods and of the whole node.
 #include <chrono>
-#include <set>
 #include <utility>
 
 #include "koordetector/plugin.hpp"
@@ -13,6 +12,7 @@
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"
+#include "plugins/shared/strategy/told.hpp"
 
 namespace {
 
@@ -51,7 +51,7 @@ class Blkio final : public koord::plugin::QosStrategy {
     }
     koord::blkio::Plan plan = koord::blkio::plan(inputs(*snapshot, problems));
     problems.insert(problems.end(), plan.problems.begin(), plan.problems.end());
-    tell(std::move(problems));
+    tell(problems);
     koord::strategy::propose(host(), knobs_, plan.wishes, kHoldsFor);
   }
 
@@ -61,6 +61,10 @@ class Blkio final : public koord::plugin::QosStrategy {
   }
 
  private:
+  void tell(const koord::slo::Problems& problems) {
+    for (const std::string& problem : told_.news(problems)) log(KOORD_LOG_WARN, problem);
+  }
+
   koord::blkio::Inputs inputs(const Snapshot& snapshot, koord::slo::Problems& problems) {
     koord::blkio::Inputs inputs;
     if (slo_.get()->resource_qos) inputs.strategy = &*slo_.get()->resource_qos;
@@ -117,14 +121,6 @@ class Blkio final : public koord::plugin::QosStrategy {
     return {};
   }
 
-  // Each once, and again when it was gone in between.
-  void tell(koord::slo::Problems problems) {
-    std::set<std::string> now(problems.begin(), problems.end());
-    for (const std::string& problem : now)
-      if (!told_.contains(problem)) log(KOORD_LOG_WARN, problem);
-    told_ = std::move(now);
-  }
-
   const koord_svc_knobs* knobs_ = nullptr;
   const koord_svc_state* state_ = nullptr;
   const koord_svc_kv* kv_ = nullptr;
@@ -134,7 +130,7 @@ class Blkio final : public koord::plugin::QosStrategy {
   koord::strategy::MissingKnobs missing_;
   koord::blkio::Known known_;
   std::string storage_text_, volumes_text_;
-  std::set<std::string> told_;
+  koord::strategy::Told told_;
   std::uint64_t now_ns_ = 0, look_again_ns_ = 0;
 };
 

@@ -76,6 +76,19 @@ void Members::number(std::string_view name, Number& value, std::int64_t least, s
     unexpected(name, *member, expected_number(least, most));
 }
 
+void Members::range(std::string_view name, std::optional<std::pair<std::int64_t, std::int64_t>>& value, std::int64_t least,
+                    std::int64_t most) const {
+  const json::value* member = find(name);
+  if (!member) return;
+  const json::array* both = member->if_array();
+  const Number from = both && both->size() == 2 ? integer_of((*both)[0]) : std::nullopt;
+  const Number to = from ? integer_of((*both)[1]) : std::nullopt;
+  if (to && *from >= least && *from < *to && *to <= most)
+    value.emplace(*from, *to);
+  else
+    unexpected(name, *member, "two integers from " + std::to_string(least) + " to " + std::to_string(most) + ", the first the smaller");
+}
+
 void Members::flag(std::string_view name, Flag& value) const {
   const json::value* member = find(name);
   if (!member) return;

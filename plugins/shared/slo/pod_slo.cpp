@@ -26,6 +26,39 @@ std::optional<json::value> object_of(const Annotation& annotation, std::string_v
   return std::nullopt;
 }
 
+struct Kept {};  // of a section that is read into something else
+
+// Calls `take(number of the cache, Members)` for each entry that names one.
+template <class Take>
+void each_cache(const Members& members, Take take) {
+  members.each("schemataPerCache", [&](const Members& entry) {
+    Number cache;
+    entry.number("cacheID", cache, 0, INT32_MAX);
+    if (cache) take(static_cast<std::uint32_t>(*cache), entry);
+  });
+}
+
+void read_l3(const Members& llc, PodResctrl& pod) {
+  std::optional<Kept> kept;
+  llc.section("schemata", kept, [&](const Members& schemata, Kept&) { schemata.range("range", pod.l3_range, 0, 100); });
+  each_cache(llc, [&](std::uint32_t cache, const Members& entry) {
+    std::optional<PodResctrl::Range> range;
+    entry.range("range", range, 0, 100);
+    if (range) pod.l3_of_cache[cache] = *range;
+  });
+}
+
+void read_bandwidth(const Members& mb, PodResctrl& pod) {
+  std::optional<Kept> kept;
+  mb.section("schemata", kept, [&](const Members& schemata, Kept&) { schemata.percent("percent", pod.mb_percent); });
+  if (pod.mb_percent == 0) pod.mb_percent.reset();
+  each_cache(mb, [&](std::uint32_t cache, const Members& entry) {
+    Number percent;
+    entry.percent("percent", percent);
+    if (percent.value_or(0) > 0) pod.mb_of_cache[cache] = *percent;
+  });
+}
+
 enum class MemoryPolicy { by_node, none, recommended };
 
 template <class Value>
@@ -112,6 +145,17 @@ MemoryQos recommended_memory_qos(std::uint32_t qos) {
   values.wmark_min_adj = system ? 0 : qos == KOORD_QOS_BE ? 50 : -25;
   values.priority_enable = values.priority = values.oom_kill_group = 0;
   return values;
+}
+
+std::optional<PodResctrl> resctrl_of(const Annotation& resctrl, Problems& problems) {
+  const auto object = object_of(resctrl, kResctrlAnnotation, problems);
+  if (!object) return std::nullopt;
+  PodResctrl pod;
+  const Members members(*object, std::string(kResctrlAnnotation), problems);
+  std::optional<Kept> kept;
+  members.section("llc", kept, [&](const Members& llc, Kept&) { read_l3(llc, pod); });
+  members.section("mb", kept, [&](const Members& mb, Kept&) { read_bandwidth(mb, pod); });
+  return pod == PodResctrl{} ? std::nullopt : std::optional(std::move(pod));
 }
 
 std::optional<std::vector<Block>> blocks_of(const Annotation& blkio_qos, Problems& problems) {

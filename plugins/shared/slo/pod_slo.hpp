@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "koordetector/plugin.hpp"
@@ -43,6 +45,19 @@ PodMemoryQos memory_qos_of(const MemoryQos& of_class, std::uint32_t qos, const A
 
 // What policy auto begins from; koordlet's recommendations.
 MemoryQos recommended_memory_qos(std::uint32_t qos);
+
+// The pod's own part of caches and memory bandwidth.
+struct PodResctrl {
+  using Range = std::pair<std::int64_t, std::int64_t>;  // percent of a cache, from below to
+  std::optional<Range> l3_range;                        // of each cache that l3_of_cache does not name
+  std::map<std::uint32_t, Range> l3_of_cache;
+  Number mb_percent;  // 1 to 100
+  std::map<std::uint32_t, std::int64_t> mb_of_cache;
+
+  bool operator==(const PodResctrl&) const = default;
+};
+// nullopt: the annotation is not there, cannot be read, or asks nothing: 0 percent of bandwidth is "not told".
+std::optional<PodResctrl> resctrl_of(const Annotation& resctrl, Problems& problems);
 
 // The pod's own block devices. An empty annotation is an empty list; nullopt: it says nothing of blocks, or cannot be read.
 std::optional<std::vector<Block>> blocks_of(const Annotation& blkio_qos, Problems& problems);

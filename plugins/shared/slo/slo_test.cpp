@@ -180,6 +180,31 @@ TEST_CASE("blkioQOS: a block without name or type is left out and told, the othe
   CHECK(problems.back() == "koordinator.sh/blkioQOS.blocks[3]: found 3, expected a mapping");
 }
 
+TEST_CASE("a pod's own part of caches and bandwidth is by cache where it says so, and nothing asked is no part") {
+  Problems problems;
+  const auto pod = resctrl_of(R"({"llc": {"schemata": {"range": [0, 50]}, "schemataPerCache": [{"cacheid": 1, "range": [50, 100]}]},
+                                  "mb": {"schemata": {"percent": 40}, "schemataPerCache": [{"cacheID": 0, "percent": 0}]}})", problems);
+  REQUIRE(pod);
+  CHECK(pod->l3_range == std::pair<std::int64_t, std::int64_t>(0, 50));
+  CHECK(pod->l3_of_cache.at(1) == std::pair<std::int64_t, std::int64_t>(50, 100));
+  CHECK(pod->mb_percent == 40);
+  CHECK(pod->mb_of_cache.empty());
+  CHECK(problems.empty());
+  CHECK_FALSE(resctrl_of(R"({"mb": {"schemata": {"percent": 0}}})", problems));
+  CHECK_FALSE(resctrl_of(std::nullopt, problems));
+  CHECK(problems.empty());
+}
+
+TEST_CASE("a range of a cache that is none is told, and does not count") {
+  Problems problems;
+  for (const char* range : {"[30, 10]", "[0]", "[0, 101]", "7"}) {
+    const std::string text = std::string(R"({"llc": {"schemata": {"range": )") + range + "}}}";
+    CHECK_FALSE(resctrl_of(text, problems));
+  }
+  REQUIRE(problems.size() == 4);
+  CHECK(problems[0] == "node.koordinator.sh/resctrl.llc.schemata.range: found [30,10], expected two integers from 0 to 100, the first the smaller");
+}
+
 TEST_CASE("annotations and labels of a pod are found by their key") {
   const koord_label labels[] = {{koord::plugin::str("a"), koord::plugin::str("1")}, {koord::plugin::str("b"), koord::plugin::str("")}};
   koord_pod pod{};

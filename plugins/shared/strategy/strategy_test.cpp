@@ -4,6 +4,7 @@
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"
+#include "plugins/shared/strategy/told.hpp"
 #include "test/support/fake_host.hpp"
 
 using namespace koord;
@@ -86,4 +87,12 @@ TEST_CASE("the NodeSLO is parsed once a version, and one that cannot be read is 
   CHECK(slo.follow(plugin::Snapshot(host.abi(), state)).size() == 1);
   CHECK(slo.follow(plugin::Snapshot(host.abi(), state)).empty());
   CHECK(slo.get() == nullptr);
+}
+
+TEST_CASE("what cannot be wished for is told once, and again when it was gone in between") {
+  Told told;
+  using Lines = std::vector<std::string>;
+  CHECK(told.news({"a", "b", "a"}) == Lines{"a", "b"});
+  CHECK(told.news({"b", "c"}) == Lines{"c"});
+  CHECK(told.news({"a"}) == Lines{"a"});
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which groups of resctrl there should be, what each gets, and which pods' threads are in it. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/qos-resctrl/hardware.hpp"
+#include "plugins/shared/slo/pod_slo.hpp"
+#include "plugins/shared/strategy/wish.hpp"
+
+namespace koord::rdt {
+
+// The host makes groups of this prefix only, and gives back only those.
+inline constexpr std::string_view kPrefix = "koord-";
+
+struct Pod {
+  std::string uid, name, cgroup_dir;  // name: "namespace/name"
+  std::uint32_t qos = 0;              // KOORD_QOS_*
+  std::optional<slo::PodResctrl> own;  // of its annotation
+};
+
+struct Settings {
+  std::int64_t amd_domain_gbps = 20;       // what 100 % of an AMD domain's bandwidth is, GB/s
+  std::int64_t domain_megabytes = 0;       // of a domain where resctrl is mounted with mba_MBps, MiB/s; 0: not told
+};
+
+// What is pointed to is borrowed for the call.
+struct Inputs {
+  const Hardware* hardware = nullptr;
+  const slo::ResourceQos* strategy = nullptr;  // null: there is none
+  std::vector<Pod> pods;                       // those that live
+  std::vector<std::string> groups;             // that there are now
+  Settings settings;
+};
+
+struct Plan {
+  strategy::Wishes wishes;
+  slo::Problems problems;  // what could not be wished for, and why
+};
+
+Plan plan(const Inputs& inputs);
+
+std::string group_of_class(std::uint32_t qos);  // "koord-LSR", also of LSE; "" of SYSTEM and of none
+std::string group_of_pod(std::string_view uid);  // "koord-pod-UID"
+
+}  // namespace koord::rdt

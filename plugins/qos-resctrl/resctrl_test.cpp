@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/qos-resctrl/resctrl.hpp"
+
+#include <doctest/doctest.h>
+
+#include "plugins/qos-resctrl/resctrl_tree.hpp"
+#include "test/support/fake_host.hpp"
+
+using namespace koord::rdt;
+using koord::strategy::Wish;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+
+namespace {
+
+// As mounted on a machine of two sockets whose caches have 11 parts; each file with the kernel's newline and spaces.
+void make_resctrl(FakeNode& node) {
+  node.write("proc/filesystems", "nodev\tsysfs\nnodev\tresctrl\n");
+  node.write("proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu cat_l3 mba\n");
+  node.write("proc/1/mounts", "resctrl /sys/fs/resctrl resctrl rw,relatime 0 0\n");
+  node.write("resctrl/schemata", "    MB:0=100;1=100\n    L3:0=7ff;1=7ff\n");
+  node.write("resctrl/info/L3/cbm_mask", "7ff\n");
+  node.write("resctrl/info/L3/min_cbm_bits", "1\n");
+  node.write("resctrl/info/L3/num_closids", "16\n");
+  node.write("resctrl/info/MB/bandwidth_gran", "10\n");
+  node.write("resctrl/info/MB/min_bandwidth", "10\n");
+  node.write("resctrl/info/MB/num_closids", "8\n");
+}
+
+Cache cache_of(std::uint64_t mask, unsigned least = 1, bool gaps = false) {
+  return {.mask = mask, .least_bits = least, .takes_gaps = gaps, .ids = {0}};
+}
+
+std::string mask(std::uint64_t all, std::int64_t begin, std::int64_t end) {
+  return hexadecimal(mask_of(cache_of(all), begin, end));
+}
+
+koord::slo::ClassQos part(std::int64_t begin, std::int64_t end, std::int64_t bandwidth, bool enable = true) {
+  koord::slo::ClassQos section;
+  section.resctrl = koord::slo::ResctrlQos{enable, begin, end, bandwidth};
+  return section;
+}
+
+koord::slo::PodResctrl own_range(std::int64_t begin, std::int64_t end) {
+  koord::slo::PodResctrl own;
+  own.l3_range = std::pair(begin, end);
+  return own;
+}
+
+struct Scene {
+  Scene() { inputs.hardware = &hardware, inputs.strategy = &strategy; }
+
+  Hardware hardware{.l3 = Cache{.mask = 0x7ff, .least_bits = 1, .takes_gaps = false, .ids = {0, 1}},
+                    .bandwidth = Bandwidth{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0, 1}}, .closids = 8};
+  koord::slo::ResourceQos strategy;
+  Inputs inputs;
+
+  void add_pod(const char* uid, std::uint32_t qos, std::optional<koord::slo::PodResctrl> own = {}) {
+    inputs.pods.push_back({uid, std::string("shop/") + uid, std::string("pod-") + uid, qos, std::move(own)});
+  }
+};
+
+using Texts = std::vector<std::string>;
+
+Texts texts(const Plan& plan) {
+  Texts texts;
+  for (const Wish& wish : plan.wishes) texts.push_back(wish.knob + " " + wish.cgroup_dir + " " + wish.value);
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("a range of percent is a run of the cache's parts, both ends rounded up") {
+  CHECK(mask(0x3ff, 10, 80) == "fe");
+  CHECK(mask(0x7ff, 10, 50) == "3c");
+  CHECK(mask(0x7ff, 0, 30) == "f");
+  CHECK(mask(0xfff, 0, 30) == "f");
+  CHECK(mask(0x7ff, 0, 100) == "7ff");
+}
+
+TEST_CASE("no range is so narrow that the group has no part, nor fewer than the CPU wants") {
+  CHECK(mask(0x7ff, 1, 9) == "2");
+  CHECK(mask(0x7ff, 99, 100) == "400");
+  CHECK(hexadecimal(mask_of(cache_of(0x7ff, 2), 0, 5)) == "3");
+  CHECK(hexadecimal(mask_of(cache_of(0x7ff, 2), 95, 100)) == "600");
+}
+
+TEST_CASE("of a cache whose parts are not all in a row a group gets a run, and all of its parts where the CPU takes gaps") {
+  CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, false), 0, 100)) == "f");
+  CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, true), 0, 100)) == "f0f");
+  CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, true), 25, 75)) == "30c");
+  CHECK(hexadecimal(mask_of(cache_of(0xf5, 3, false), 0, 40)) == "f0");
+}
+
+TEST_CASE("bandwidth in percent goes up to the CPU's step, and not below its least") {
+  const Bandwidth intel{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0}};
+  CHECK(bandwidth_of(intel, 85, 100) == 90);
+  CHECK(bandwidth_of(intel, 90, 100) == 90);
+  CHECK(bandwidth_of(intel, 1, 100) == 10);
+  CHECK(bandwidth_of(intel, 100, 100) == 100);
+}
+
+TEST_CASE("on AMD it is eighths of GB/s of a domain, and 100 percent is no limit") {
+  const Bandwidth amd{.unit = BandwidthUnit::eighths, .least = 1, .step = 1, .unlimited = 2048, .ids = {0}};
+  CHECK(bandwidth_of(amd, 80, 160) == 128);
+  CHECK(bandwidth_of(amd, 100, 160) == 2048);
+  CHECK(bandwidth_of(amd, 1, 10) == 1);
+}
+
+TEST_CASE("domains of a line are those that it names, whatever their order, spaces and gaps") {
+  const char* schemata = "    MB:4=100;0=2048\n    L3:0=7ff;8=fff\nL3CODE:1=3\n";
+  CHECK(domains_in(schemata, "L3") == std::vector<std::uint32_t>{0, 8});
+  CHECK(domains_in(schemata, "MB") == std::vector<std::uint32_t>{0, 4});
+  CHECK(domains_in(schemata, "L2").empty());
+  CHECK(largest_in(schemata, "MB", 10) == 2048);
+  CHECK(largest_in(schemata, "L3", 16) == 0xfff);
+}
+
+TEST_CASE("hardware is what the mounted tree tells, the groups the fewest of any resource") {
+  FakeNode node;
+  make_resctrl(node);
+  const auto hardware = read_hardware(node.roots());
+  REQUIRE(hardware);
+  CHECK(hardware->closids == 8);
+  CHECK(hardware->l3 == Cache{.mask = 0x7ff, .least_bits = 1, .takes_gaps = false, .ids = {0, 1}});
+  CHECK(hardware->bandwidth == Bandwidth{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0, 1}});
+}
+
+TEST_CASE("the unit of bandwidth is told by the CPU's vendor and by how resctrl is mounted") {
+  FakeNode node;
+  make_resctrl(node);
+  node.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
+  node.write("resctrl/schemata", "    MB:0=4096\n    L3:0=ffff\n");
+  CHECK(read_hardware(node.roots())->bandwidth->unit == BandwidthUnit::eighths);
+  CHECK(read_hardware(node.roots())->bandwidth->unlimited == 4096);
+  node.write("proc/1/mounts", "resctrl /sys/fs/resctrl resctrl rw,relatime,mba_MBps 0 0\n");
+  CHECK(read_hardware(node.roots())->bandwidth->unit == BandwidthUnit::megabytes);
+}
+
+TEST_CASE("a CPU that shares out only one of both is used for that") {
+  FakeNode node;
+  make_resctrl(node);
+  node.write("resctrl/schemata", "    MB:0=100\n");
+  CHECK_FALSE(read_hardware(node.roots())->l3);
+  node.write("resctrl/schemata", "    L3:0=7ff\n");
+  CHECK_FALSE(read_hardware(node.roots())->bandwidth);
+  CHECK(read_hardware(node.roots())->closids == 16);
+  node.write("resctrl/schemata", "    L2:0=ff\n");
+  CHECK(read_hardware(node.roots()).error().text.starts_with("the CPU can share out neither its L3 cache nor memory bandwidth"));
+}
+
+TEST_CASE("a node without resctrl, with it not mounted, or mounted with cdp says which") {
+  FakeNode node;
+  node.write("proc/filesystems", "nodev\tsysfs\n");
+  CHECK(read_hardware(node.roots()).error().text.starts_with("no resource control"));
+  node.write("proc/filesystems", "nodev\tresctrl\n");
+  CHECK(read_hardware(node.roots()).error().text.starts_with("resctrl is not mounted at "));
+  make_resctrl(node);
+  node.write("resctrl/info/L3CODE/cbm_mask", "7ff\n");
+  CHECK(read_hardware(node.roots()).error().text.starts_with("resctrl is mounted with cdp"));
+}
+
+TEST_CASE("an enabled class has a group with its part of each cache and of the bandwidth, and its pods are in it") {
+  Scene scene;
+  scene.strategy.be = part(0, 30, 85);
+  scene.add_pod("u1", KOORD_QOS_BE);
+  scene.add_pod("u2", KOORD_QOS_LS);
+  const Plan plan = ::plan(scene.inputs);
+  CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=90;1=90", "resctrl.group pod-u1 koord-BE"});
+  CHECK(plan.wishes[0].level == KOORD_LEVEL_NODE);
+  CHECK(plan.wishes[2].level == KOORD_LEVEL_POD);
+  CHECK(plan.wishes[1].reason == "beClass of the NodeSLO gives its threads a share of the memory bandwidth");
+  CHECK(plan.wishes[1].inputs == koord::strategy::Inputs{{"percent", "85"}});
+  CHECK(plan.problems.empty());
+}
+
+TEST_CASE("a class that is off has no group, and LSE goes with LSR") {
+  Scene scene;
+  scene.strategy.be = part(0, 30, 50, false);
+  scene.strategy.lsr = part(0, 100, 100);
+  scene.add_pod("u1", KOORD_QOS_BE);
+  scene.add_pod("u2", KOORD_QOS_LSE);
+  scene.add_pod("u3", KOORD_QOS_SYSTEM);
+  CHECK(texts(::plan(scene.inputs)) == Texts{"resctrl.l3 koord-LSR 0=7ff;1=7ff", "resctrl.mb koord-LSR 0=100;1=100", "resctrl.group pod-u2 koord-LSR"});
+}
+
+TEST_CASE("a pod's annotation gives it a group of its own, by cache where it says so") {
+  Scene scene;
+  scene.strategy.be = part(0, 30, 100);
+  koord::slo::PodResctrl own = own_range(0, 50);
+  own.l3_of_cache[1] = {50, 100};
+  own.mb_of_cache[0] = 40;
+  scene.add_pod("u1", KOORD_QOS_BE, own);
+  scene.add_pod("u2", KOORD_QOS_BE);
+  CHECK(texts(::plan(scene.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.l3 koord-pod-u1 0=3f;1=7c0",
+                                            "resctrl.mb koord-pod-u1 0=40", "resctrl.group pod-u1 koord-pod-u1", "resctrl.group pod-u2 koord-BE"});
+}
+
+TEST_CASE("the CPU's groups go to classes that restrict, to pods that have one, to others; who gets none is told") {
+  Scene scene;
+  scene.hardware.closids = 4;
+  scene.inputs.groups = {"crio-high", "koord-pod-u2", "koord-pod-gone"};
+  scene.strategy.ls = part(0, 100, 100);
+  scene.strategy.be = part(0, 30, 100);
+  scene.add_pod("u1", KOORD_QOS_BE, own_range(0, 20));
+  scene.add_pod("u2", KOORD_QOS_BE, own_range(0, 20));
+  const Plan plan = ::plan(scene.inputs);
+  CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.l3 koord-LS 0=7ff;1=7ff",
+                             "resctrl.mb koord-LS 0=100;1=100", "resctrl.group pod-u1 koord-BE", "resctrl.group pod-u2 koord-BE"});
+  CHECK(plan.problems.size() == 2);
+  CHECK(plan.problems[0] ==
+        "the annotation of pod shop/u2: no group is left for it: the CPU has 4 CLOSIDs, 2 are the kernel's and others', the rest is given to other classes and pods");
+  scene.hardware.closids = 5;
+  CHECK(texts(::plan(scene.inputs)).back() == "resctrl.group pod-u2 koord-pod-u2");
+}
+
+TEST_CASE("what this CPU cannot share out is told of those who ask for it, and the rest holds") {
+  Scene scene;
+  scene.strategy.be = part(0, 30, 50);
+  scene.strategy.lsr = part(0, 100, 100);
+  scene.hardware.bandwidth.reset();
+  Plan plan = ::plan(scene.inputs);
+  CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.l3 koord-LSR 0=7ff;1=7ff"});
+  CHECK(plan.problems == Texts{"beClass of the NodeSLO: this CPU cannot share out memory bandwidth"});
+  scene.hardware.l3.reset();
+  plan = ::plan(scene.inputs);
+  CHECK(plan.wishes.empty());
+  CHECK(plan.problems.size() == 2);
+}
+
+TEST_CASE("MiB/s are wished for once it is known what all of them are, and no limit is not a number") {
+  Scene scene;
+  scene.hardware.bandwidth->unit = BandwidthUnit::megabytes;
+  scene.hardware.bandwidth->step = scene.hardware.bandwidth->least = 1;
+  scene.hardware.bandwidth->unlimited = 4294967295;
+  scene.strategy.be = part(0, 30, 50);
+  scene.strategy.ls = part(0, 100, 100);
+  Plan plan = ::plan(scene.inputs);
+  CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.l3 koord-LS 0=7ff;1=7ff"});
+  CHECK(plan.problems == Texts{"beClass of the NodeSLO: resctrl is mounted with mba_MBps, and the setting domainMegabytes does not say what 100 % is"});
+  scene.inputs.settings.domain_megabytes = 30000;
+  CHECK(texts(::plan(scene.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=15000;1=15000", "resctrl.l3 koord-LS 0=7ff;1=7ff"});
+}
+
+TEST_CASE("a range that is none and a cache that is not there are told, and the rest holds") {
+  Scene scene;
+  scene.strategy.be = part(30, 30, 50);
+  koord::slo::PodResctrl own = own_range(0, 50);
+  own.mb_of_cache[7] = 50;
+  scene.add_pod("u1", KOORD_QOS_LS, own);
+  const Plan plan = ::plan(scene.inputs);
+  CHECK(texts(plan) == Texts{"resctrl.mb koord-BE 0=50;1=50", "resctrl.l3 koord-pod-u1 0=3f;1=3f", "resctrl.group pod-u1 koord-pod-u1"});
+  CHECK(plan.problems == Texts{"beClass of the NodeSLO: catRangeStartPercent 30 is not below catRangeEndPercent 30, so it gets no part of the caches",
+                               "the annotation of pod shop/u1: there is no cache 7"});
+}
