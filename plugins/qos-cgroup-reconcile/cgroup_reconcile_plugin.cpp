@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// qos-cgroup-reconcile: memory protection, throttling and ranks of pods by their class (Koordinator's memory QoS).
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "plugins/qos-cgroup-reconcile/high_wishes.hpp"
+#include "plugins/qos-cgroup-reconcile/pod_inputs.hpp"
+#include "plugins/shared/strategy/proposal.hpp"
+#include "plugins/shared/strategy/refusals.hpp"
+#include "plugins/shared/strategy/slo_of_node.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace koord::cgroup_reconcile;
+using koord::plugin::Config;
+using koord::plugin::require;
+using koord::plugin::Snapshot;
+using koord::plugin::Strided;
+
+constexpr auto kPeriod = 1s;
+constexpr auto kHolds = 10 * kPeriod;
+
+constexpr char kConfigSchema[] = R"({
+  "type": "object", "additionalProperties": false, "properties": {
+    "pressurePercent": {"type": "number", "minimum": 1, "maximum": 100,
+      "description": "memory.high of a container is raised while its tasks stall longer than this for want of memory; default: 10"},
+    "calmSeconds": {"type": "integer", "minimum": 10, "maximum": 3600,
+      "description": "how long a container must be calm before memory.high goes down again; default: 60"}
+  }})";
+
+constexpr std::string_view kCapability = "memory_high_watchdog";
+constexpr std::string_view kBlind =
+    "no container's memory pressure can be read: memory.high only comes down, and nobody notices when it is too low";
+
+class CgroupReconcile final : public koord::plugin::QosStrategy {
+ public:
+  void init() override {
+    state_ = require<koord_svc_state>(host(), "koord.state/1");
+    knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1");
+    capabilities_ = require<koord_svc_capabilities>(host(), "koord.capabilities/1");
+    highs_ = HighWishes(host(), require<koord_svc_cgroup>(host(), "koord.cgroup/1"));
+    read_config();
+  }
+
+  void on_event(std::uint32_t what, std::uint64_t) override {
+    if (what == KOORD_ON_CONFIG) read_config();
+  }
+
+  void evaluate(std::uint64_t now_ns, std::uint64_t) override {
+    now_ns_ = now_ns;
+    const Snapshot snapshot(host(), state_);
+    follow(snapshot);
+    koord::strategy::Wishes wishes = wishes_there_are_knobs_for(now_ns);
+    if (!missing_.missing("memory.high", now_ns)) highs_.add_to(wishes, now_ns, guard_, page_size_);
+    report_watchdog();
+    koord::strategy::propose(host(), knobs_, wishes, kHolds);
+  }
+
+  void on_applied(Strided<koord_intent_result> results) override {
+    missing_.learn(results, now_ns_);
+    for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
+  }
+
+ private:
+  void read_config() {
+    const Config config(host());
+    guard_ = {};
+    guard_.pressure_percent = config.f64("/pressurePercent").value_or(guard_.pressure_percent);
+    if (const auto calm = config.i64("/calmSeconds")) guard_.calm = std::chrono::seconds(*calm);
+  }
+
+  // What depends on nothing but the state is planned once a version of it.
+  void follow(const Snapshot& snapshot) {
+    const Versions versions = {snapshot.version(KOORD_ON_NODE), snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO)};
+    if (versions == versions_) return;
+    versions_ = versions;
+    for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
+    Plan planned;
+    const koord::slo::NodeSlo* slo = slo_.get();
+    if (slo && slo->resource_qos) planned = plan(*slo->resource_qos, inputs_of(snapshot, page_size_));
+    tell(planned.problems);
+    wishes_ = std::move(planned.wishes);
+    highs_.follow(std::move(planned.highs));
+  }
+
+  void tell(const koord::slo::Problems& problems) {
+    for (const std::string& problem : problems)
+      if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end()) log(KOORD_LOG_WARN, problem + ", ignoring");
+    problems_ = problems;
+  }
+
+  koord::strategy::Wishes wishes_there_are_knobs_for(std::uint64_t now_ns) const {
+    koord::strategy::Wishes wishes;
+    const std::vector<std::string> missing = missing_.names(now_ns);
+    for (const koord::strategy::Wish& wish : wishes_)
+      if (std::find(missing.begin(), missing.end(), wish.knob) == missing.end()) wishes.push_back(wish);
+    return wishes;
+  }
+
+  void report_watchdog() {
+    if (!highs_.any() || reported_blind_ == highs_.blind()) return;
+    reported_blind_ = highs_.blind();
+    const std::string_view detail = highs_.blind() ? kBlind : std::string_view();
+    const std::uint32_t state = highs_.blind() ? KOORD_CAPABILITY_ABSENT : KOORD_CAPABILITY_SUPPORTED;
+    capabilities_->report(host(), koord::plugin::str(kCapability), state, koord::plugin::str(detail));
+    if (highs_.blind()) log(KOORD_LOG_WARN, detail);
+  }
+
+  struct Versions {
+    std::uint64_t node = 0, pods = 0, slo = 0;
+    bool operator==(const Versions&) const = default;
+  };
+
+  const koord_svc_state* state_ = nullptr;
+  const koord_svc_knobs* knobs_ = nullptr;
+  const koord_svc_capabilities* capabilities_ = nullptr;
+  const std::int64_t page_size_ = ::sysconf(_SC_PAGESIZE);
+  GuardSettings guard_;
+  Versions versions_;
+  koord::strategy::SloOfNode slo_;
+  koord::strategy::Wishes wishes_;
+  HighWishes highs_;
+  koord::slo::Problems problems_;
+  koord::strategy::MissingKnobs missing_;
+  koord::strategy::Refusals refusals_;
+  std::optional<bool> reported_blind_;
+  std::uint64_t now_ns_ = 0;
+};
+
+}  // namespace
+
+KOORD_PLUGIN("id=qos-cgroup-reconcile\n"
+             "version=1.0.0\n"
+             "kinds=koord.qos-strategy/1\n"
+             "gate=CgroupReconcile\n"
+             "requires=koord.capabilities/1,koord.cgroup/1,koord.config/1,koord.knobs/1,koord.state/1\n"
+             "license=Apache-2.0\n"
+             "description=memory protection, throttling and ranks of pods by their QoS class\n",
+             koord::plugin::qos_strategy<CgroupReconcile>("cgroup-reconcile", kPeriod, kConfigSchema))

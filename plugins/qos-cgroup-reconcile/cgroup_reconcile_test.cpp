@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin on the host's real services and a fake node.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "test/support/fake_host.hpp"
+
+using namespace koord;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* kPodDir = "kubepods/burstable/podu1";
+constexpr const char* kContainerDir = "kubepods/burstable/podu1/c1";
+
+// A node of cgroup v2 with one burstable pod that asks for 100 MiB and may have 200 MiB.
+struct Scene {
+  explicit Scene(const std::string& memory_qos) {
+    set(kContainerDir, "memory.current", "104857600\n");
+    stalled(0);
+    state::Pod pod;
+    pod.uid = pod.name = "u1";
+    pod.namespace_ = "shop";
+    pod.kube_qos = state::KubeQos::burstable;
+    pod.koord_qos = state::KoordQos::ls;
+    pod.phase = state::Phase::running;
+    pod.cgroup_dir = kPodDir;
+    pod.resources = {{"memory", 100 << 20, 200 << 20}};
+    pod.containers.push_back({.id = "containerd://c1", .name = "main", .cgroup_dir = kContainerDir, .resources = {{"memory", 100 << 20, 200 << 20}}});
+    host.hub().publish({.pods = std::vector{pod}, .node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":)" + memory_qos + "}}}"});
+    REQUIRE(strategy.init() == KOORD_OK);
+  }
+  void set(const std::string& dir, const std::string& file, const std::string& text) { node.write("cgroup/" + dir + "/" + file, text); }
+  void stalled(std::int64_t total_us) {
+    set(kContainerDir, "memory.pressure",
+        "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(total_us) + "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
+  }
+  // What is wished of this knob of this cgroup; "": nothing.
+  std::string wish(const std::string& knob, const std::string& dir) {
+    host.clock().advance(10s);
+    REQUIRE(strategy.evaluate() == KOORD_OK);
+    const knob::Plan plan = host.context().take_plan();
+    const auto found = std::find_if(plan.begin(), plan.end(), [&](const knob::Intent& i) { return i.knob == knob && i.cgroup_dir == dir; });
+    if (found == plan.end()) return "";
+    reason = found->reason;
+    return found->value;
+  }
+
+  FakeNode node = FakeNode({{"cgroup/cgroup.controllers", "cpu memory io\n"}});
+  FakeHost host{node};
+  FakeInstance strategy{host, koord_entry_v1()};
+  std::string reason;
+};
+
+}  // namespace
+
+TEST_CASE("a protected class: the pod's memory.min and the sum above it are wished") {
+  Scene scene(R"({"enable":true,"minLimitPercent":50})");
+  CHECK(scene.wish("memory.min", kPodDir) == "52428800");
+  CHECK(scene.wish("memory.min", "kubepods/burstable") == "52428800");
+  CHECK(scene.wish("memory.min", "kubepods") == "52428800");
+}
+
+TEST_CASE("memory.high follows what the container uses and how long it stalls") {
+  Scene scene(R"({"enable":true,"throttlingPercent":50})");
+  CHECK(scene.wish("memory.high", kContainerDir) == "157286400");
+  CHECK(scene.reason == "50 % of the way from its memory request to its limit, by lsClass.memoryQOS.throttlingPercent");
+  scene.set(kContainerDir, "memory.current", "157286400\n");
+  scene.stalled(2'500'000);
+  CHECK(scene.wish("memory.high", kContainerDir) == "173015040");
+  CHECK(scene.reason == "above 157286400, which was too little: its tasks stalled for want of memory more than 10.0 % of the time");
+}
+
+TEST_CASE("a container without memory.current has no memory.high") {
+  Scene scene(R"({"enable":true,"throttlingPercent":50})");
+  scene.node.remove("cgroup/" + std::string(kContainerDir) + "/memory.current");
+  CHECK(scene.wish("memory.high", kContainerDir) == "");
+}
+
+TEST_CASE("a class that is switched off withdraws everything") {
+  Scene scene(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
+  CHECK(scene.wish("memory.min", kPodDir) != "");
+  scene.host.hub().publish({.node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":{"enable":false}}}})"});
+  CHECK(scene.wish("memory.min", kPodDir) == "");
+  CHECK(scene.wish("memory.high", kContainerDir) == "");
+}
+
+TEST_CASE("that no pressure can be read is a capability that is absent") {
+  Scene scene(R"({"enable":true,"throttlingPercent":50})");
+  scene.node.remove("cgroup/" + std::string(kContainerDir) + "/memory.pressure");
+  CHECK(scene.wish("memory.high", kContainerDir) == "157286400");
+  const auto found = scene.host.capabilities().find("memory_high_watchdog");
+  REQUIRE(found);
+  CHECK(found->state == host::CapabilityState::absent);
+}

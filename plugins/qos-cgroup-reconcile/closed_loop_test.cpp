@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// HighGuard on a model of a container's memory, over hours of simulated time.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "plugins/qos-cgroup-reconcile/high_guard.hpp"
+#include "test/support/plant.hpp"
+#include "test/support/recording.hpp"
+
+using namespace koord::cgroup_reconcile;
+using namespace koord::test;
+
+namespace {
+
+constexpr double kMi = 1024.0 * 1024;
+constexpr std::int64_t kTarget = 800LL << 20;
+constexpr double kHour = 3600;
+
+// One container whose memory.high is to be 800 MiB, asked once a second as the plugin does.
+struct Loop {
+  explicit Loop(Workload workload) {
+    plant.add("container");
+    plant.run("container", std::move(workload));
+    plant.advance(60);
+  }
+
+  void run(double seconds) {
+    for (const double end = plant.now() + seconds; plant.now() < end;) {
+      const Measured& now = plant.of("container");
+      const HighReading reading{static_cast<std::int64_t>(now.memory_bytes), static_cast<std::int64_t>(now.memory_some.total_us)};
+      const auto high = guard.next({.target = kTarget}, reading, std::chrono::nanoseconds(std::llround(plant.now() * 1e9)), {});
+      REQUIRE(high);
+      const bool limited = *high != INT64_MAX;
+      plant.set("container", "memory.high", limited ? std::to_string(*high) : "max");
+      recording.note("memory.high", plant.now(), limited ? static_cast<double>(*high) / kMi : 2000);
+      plant.advance();
+      recording.note("in use", plant.now(), plant.of("container").memory_bytes / kMi);
+      recording.note("stalled", plant.now(), plant.of("container").memory_some.avg10);
+    }
+  }
+
+  void check_plot(const std::string& name, const std::string& title) {
+    const std::string plot = svg(recording, title, {{"MiB", {"memory.high", "in use"}}, {"% of the time", {"stalled"}}});
+    CHECK(differs_from_golden("qos-cgroup-reconcile", name, plot) == "");
+  }
+
+  // Of the time, in percent, in which tasks stalled longer than they may.
+  double choked_percent() const {
+    double choked = 0;
+    for (const Sample& sample : recording.of("stalled")) choked += sample.value > GuardSettings().pressure_percent ? 1 : 0;
+    return 100 * choked / static_cast<double>(recording.of("stalled").size());
+  }
+
+  Plant plant{{.memory_bytes = 8192 * kMi}};
+  HighGuard guard;
+  Recording recording;
+};
+
+}  // namespace
+
+TEST_CASE("closed loop: page cache that nobody uses goes down to memory.high's target, without stalls and without a turn") {
+  Loop loop({.anonymous = constant(300 * kMi), .hot_file = constant(200 * kMi), .streamed = 40 * kMi});
+  loop.run(kHour);
+  const Samples& high = loop.recording.of("memory.high");
+  CHECK(settling_seconds(high, 800, 0) < 600);
+  CHECK(turns(high, 1) == 0);
+  CHECK(highest(loop.recording.of("stalled")) < 10);
+  loop.check_plot("unused-page-cache", "page cache that nobody uses: memory.high descends to its target");
+}
+
+TEST_CASE("closed loop: a working set that is larger than the target is not choked for long, and memory.high does not go to and fro") {
+  Loop loop({.anonymous = constant(300 * kMi), .hot_file = constant(900 * kMi)});
+  loop.run(8 * kHour);
+  CHECK(loop.choked_percent() < 2);
+  CHECK(turns(between(loop.recording.of("memory.high"), 0, 2 * kHour), 20) <= 14);
+  CHECK(turns(between(loop.recording.of("memory.high"), 4 * kHour, 8 * kHour), 20) <= 2 * 4);  // one try an hour
+  loop.check_plot("large-working-set", "a working set above the target: memory.high is raised, and tried again ever more rarely");
+}
+
+TEST_CASE("closed loop: a container that holds more than the target and cannot give it back gets memory.high back") {
+  Loop loop({.anonymous = constant(1000 * kMi)});
+  loop.run(2 * kHour);
+  CHECK(loop.choked_percent() < 5);
+  CHECK(turns(loop.recording.of("memory.high"), 20) <= 14);
+}
+
+TEST_CASE("closed loop: a burst is throttled for less than a minute and forgotten when it is over") {
+  Loop loop({.anonymous = step(300 * kMi, 900 * kMi, 1200, 1800), .hot_file = constant(200 * kMi)});
+  loop.run(3 * kHour);
+  CHECK(loop.choked_percent() < 2);
+  CHECK(loop.recording.of("memory.high").back().value == 800);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/qos-cgroup-reconcile/high_wishes.hpp"
+
+#include <cstdio>
+#include <limits>
+
+namespace koord::cgroup_reconcile {
+namespace {
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+std::string percent_of(double percent) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", percent);
+  return text;
+}
+
+std::string reason_of(const HighTarget& target, HighGuard::State state, const GuardSettings& settings) {
+  const std::string more = "its tasks stalled for want of memory more than " + percent_of(settings.pressure_percent) + " % of the time";
+  switch (state) {
+    case HighGuard::State::at_target:
+      return target.reason;
+    case HighGuard::State::descending:
+      return "on the way to " + std::to_string(target.target) + ", " + target.reason;
+    case HighGuard::State::raised:
+      return "above " + std::to_string(target.target) + ", which was too little: " + more;
+    case HighGuard::State::given_back:
+      return "no memory.high for now, raising it did not help: " + more;
+  }
+  return target.reason;
+}
+
+}  // namespace
+
+std::optional<strategy::Wish> high_wish(const HighTarget& target, const HighGuard& guard, std::optional<std::int64_t> high,
+                                        const HighReading& reading, const GuardSettings& settings) {
+  if (!high) return std::nullopt;
+  strategy::Wish wish{KOORD_LEVEL_CONTAINER, "memory.high", target.cgroup_dir, *high == kNoLimit ? "max" : std::to_string(*high),
+                      reason_of(target, guard.state(), settings), target.inputs};
+  if (reading.usage) wish.inputs.emplace_back("memory.usage", std::to_string(*reading.usage));
+  if (guard.stalled_percent()) wish.inputs.emplace_back("stalled_percent", percent_of(*guard.stalled_percent()));
+  return wish;
+}
+
+void HighWishes::follow(std::vector<HighTarget> targets) {
+  std::map<std::string, Watched> next;
+  for (HighTarget& target : targets) {
+    auto known = watched_.extract(target.cgroup_dir);
+    const std::string dir = target.cgroup_dir;
+    if (known) {
+      known.mapped().target = std::move(target);
+      next.insert(std::move(known));
+    } else {
+      next.try_emplace(dir, Watched{std::move(target)});
+    }
+  }
+  watched_ = std::move(next);
+}
+
+void HighWishes::add_to(strategy::Wishes& wishes, std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size) {
+  pressure_seen_ = false;
+  for (auto& [dir, watched] : watched_) {
+    const HighReading reading = read(watched);
+    pressure_seen_ |= reading.stalled_us.has_value();
+    const HighAim aim{watched.target.target, watched.target.limit, page_size};
+    const auto high = watched.guard.next(aim, reading, std::chrono::nanoseconds(now_ns), settings);
+    if (auto wish = high_wish(watched.target, watched.guard, high, reading, settings)) wishes.push_back(*std::move(wish));
+  }
+}
+
+HighReading HighWishes::read(Watched& watched) {
+  HighReading reading;
+  const std::string& dir = watched.target.cgroup_dir;
+  reading.usage = read_one(watched.usage, dir, "memory.usage", "usage_bytes");
+  reading.stalled_us = read_one(watched.pressure, dir, "memory.pressure", "some_total_us");
+  return reading;
+}
+
+// What cannot be read, for whatever reason, is not known. A file that comes later is found: it is tried each time.
+std::optional<std::int64_t> HighWishes::read_one(plugin::CgroupFile& file, const std::string& dir, std::string_view name, std::string_view key) {
+  if (!file && file.open(host_, cgroup_, dir, name, {key}) != KOORD_OK) return std::nullopt;
+  std::int64_t values[1] = {KOORD_ABSENT};
+  const koord_status status = file.read(values);
+  if (status == KOORD_E_GONE) file = {};
+  if (status != KOORD_OK || values[0] == KOORD_ABSENT) return std::nullopt;
+  return values[0];
+}
+
+}  // namespace koord::cgroup_reconcile

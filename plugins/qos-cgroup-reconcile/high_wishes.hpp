@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// HighWishes: memory.high of all containers that are to have one, with a HighGuard and the open files of each.
+// On the instance's strand.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/qos-cgroup-reconcile/high_guard.hpp"
+#include "plugins/qos-cgroup-reconcile/memory_qos.hpp"
+
+namespace koord::cgroup_reconcile {
+
+class HighWishes {
+ public:
+  HighWishes() = default;
+  HighWishes(const koord_host* host, const koord_svc_cgroup* cgroup) : host_(host), cgroup_(cgroup) {}
+
+  // What is to be watched from now on. A cgroup that stays keeps its guard.
+  void follow(std::vector<HighTarget> targets);
+  void add_to(strategy::Wishes& wishes, std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size);
+
+  bool any() const { return !watched_.empty(); }
+  // No cgroup told its pressure, so that nobody notices when one is choked.
+  bool blind() const { return any() && !pressure_seen_; }
+
+ private:
+  struct Watched {
+    HighTarget target;
+    HighGuard guard = {};
+    plugin::CgroupFile usage = {}, pressure = {};
+  };
+
+  HighReading read(Watched& watched);
+  std::optional<std::int64_t> read_one(plugin::CgroupFile& file, const std::string& dir, std::string_view name, std::string_view key);
+
+  const koord_host* host_ = nullptr;
+  const koord_svc_cgroup* cgroup_ = nullptr;
+  std::map<std::string, Watched> watched_;  // by cgroup
+  bool pressure_seen_ = false;
+};
+
+// The wish for a container at this moment; nothing while it is not known what it uses.
+std::optional<strategy::Wish> high_wish(const HighTarget& target, const HighGuard& guard, std::optional<std::int64_t> high,
+                                        const HighReading& reading, const GuardSettings& settings);
+
+}  // namespace koord::cgroup_reconcile

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/qos-cgroup-reconcile/memory_qos.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace koord::cgroup_reconcile {
+namespace {
+
+using slo::MemoryQos;
+using strategy::Wish;
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t sum(std::int64_t a, std::int64_t b) { return a > kMost - b ? kMost : a + b; }
+
+// A knob that is the same on every level that has it.
+struct PlainKnob {
+  std::string_view knob, field;
+  slo::Number MemoryQos::*value;
+  std::int64_t neutral;  // what the kernel does by itself
+  bool of_class;         // also on the directory of the class's pods
+};
+// memory.oom.group is not among those of a class: on a shortage of the whole node the kernel ends all of the outermost cgroup
+// that has it, which would be every pod of the class.
+constexpr PlainKnob kPlainKnobs[] = {
+    {"memory.wmark_ratio", "wmarkRatio", &MemoryQos::wmark_ratio, 0, false},
+    {"memory.wmark_scale_factor", "wmarkScalePermill", &MemoryQos::wmark_scale_permill, 50, false},
+    {"memory.wmark_min_adj", "wmarkMinAdj", &MemoryQos::wmark_min_adj, 0, false},
+    {"memory.priority", "priority", &MemoryQos::priority, 0, true},
+    {"memory.use_priority_oom", "priorityEnable", &MemoryQos::priority_enable, 0, true},
+    {"memory.oom.group", "oomKillGroup", &MemoryQos::oom_kill_group, 0, false},
+};
+
+struct Protection {
+  std::int64_t min = 0, low = 0;
+};
+
+// The kernel takes any pair; a low below min would only mislead who reads it.
+Protection protection_of(const MemoryQos& values, std::int64_t request) {
+  Protection protection{share_of(request, values.min_limit_percent.value_or(0)), share_of(request, values.low_limit_percent.value_or(0))};
+  if (protection.low > 0) protection.low = std::max(protection.low, protection.min);
+  return protection;
+}
+
+std::string_view section_of(std::uint32_t qos) {
+  switch (qos) {
+    case KOORD_QOS_LSE:
+    case KOORD_QOS_LSR:
+      return "lsrClass";
+    case KOORD_QOS_LS:
+      return "lsClass";
+    case KOORD_QOS_BE:
+      return "beClass";
+    case KOORD_QOS_SYSTEM:
+      return "systemClass";
+    default:
+      return "no class";
+  }
+}
+
+std::uint32_t class_of_directory(std::uint32_t kube_qos) {
+  switch (kube_qos) {
+    case KOORD_KUBE_QOS_GUARANTEED:
+      return KOORD_QOS_LSR;
+    case KOORD_KUBE_QOS_BURSTABLE:
+      return KOORD_QOS_LS;
+    case KOORD_KUBE_QOS_BEST_EFFORT:
+      return KOORD_QOS_BE;
+    default:
+      return KOORD_QOS_NONE;
+  }
+}
+
+// Of a class that is off, whatever else it says, nothing holds; the host has emptied lsr, ls and be, and not system.
+MemoryQos switched_on(const slo::ClassQos* section) {
+  if (!section || !section->memory || section->memory->enable != true) return {};
+  return *section->memory;
+}
+
+std::string_view parent_of(std::string_view dir) {
+  const std::size_t slash = dir.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : dir.substr(0, slash);
+}
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+class Planner {
+ public:
+  Planner(const slo::ResourceQos& strategy, const Inputs& inputs) : strategy_(strategy), inputs_(inputs) {}
+
+  Plan make() && {
+    for (const PodInput& pod : inputs_.pods) take(pod);
+    for (const auto& [dir, above] : above_) wish_sums(dir, above);
+    for (const auto& [dir, qos] : directories_) wish_for_class(dir, qos);
+    return std::move(plan_);
+  }
+
+ private:
+  struct Above {
+    Protection sums;
+    std::int64_t pods = 0;  // that are protected
+  };
+  // Who says it, for reasons and inputs.
+  struct Origin {
+    std::string_view section;
+    bool own = false;  // the pod's annotation
+    std::string text(std::string_view field) const {
+      return own ? std::string(slo::kMemoryQosAnnotation) + " of the pod" : std::string(section) + ".memoryQOS." + std::string(field);
+    }
+  };
+
+  void take(const PodInput& pod) {
+    if (pod.cgroup_dir.empty()) return;
+    slo::Problems problems;
+    const MemoryQos of_class = switched_on(slo::class_for(strategy_, pod.qos));
+    const slo::Annotation annotation = pod.annotation ? slo::Annotation(*pod.annotation) : std::nullopt;
+    const slo::PodMemoryQos holds = slo::memory_qos_of(of_class, pod.qos, annotation, problems);
+    for (const std::string& problem : problems) plan_.problems.push_back("pod " + pod.name + ": " + problem);
+    add_above(pod, protection_of(holds.values, pod.request));
+    wish_protection(KOORD_LEVEL_POD, pod.cgroup_dir, pod.request, holds, pod.qos);
+    wish_plain(KOORD_LEVEL_POD, pod.cgroup_dir, holds, pod.qos);
+    wish_page_cache(pod, holds.values);
+    for (const ContainerInput& container : pod.containers) {
+      wish_protection(KOORD_LEVEL_CONTAINER, container.cgroup_dir, container.request, holds, pod.qos);
+      wish_plain(KOORD_LEVEL_CONTAINER, container.cgroup_dir, holds, pod.qos);
+      add_high(container, holds, pod.qos);
+    }
+    const std::uint32_t of_directory = class_of_directory(pod.kube_qos);
+    if (of_directory != KOORD_QOS_NONE) directories_.emplace(std::string(parent_of(pod.cgroup_dir)), of_directory);
+  }
+
+  // What a cgroup is protected by counts only as far as all those around it are.
+  void add_above(const PodInput& pod, const Protection& protection) {
+    if (protection.min == 0 && protection.low == 0) return;
+    for (std::string_view dir = parent_of(pod.cgroup_dir); !dir.empty(); dir = parent_of(dir)) {
+      Above& above = above_[std::string(dir)];
+      above.sums.min = sum(above.sums.min, protection.min);
+      above.sums.low = sum(above.sums.low, protection.low);
+      ++above.pods;
+    }
+  }
+
+  void wish(std::uint32_t level, std::string_view knob, const std::string& dir, std::string value, std::string reason, strategy::Inputs inputs) {
+    plan_.wishes.push_back({level, std::string(knob), dir, std::move(value), std::move(reason), std::move(inputs)});
+  }
+
+  void wish_sums(const std::string& dir, const Above& above) {
+    const auto wish_sum = [&](std::string_view knob, std::int64_t bytes) {
+      if (bytes > 0)
+        wish(KOORD_LEVEL_QOS, knob, dir, number(bytes),
+             "the sum of " + std::string(knob) + " of the pods in it, which holds only as far as this does", {{"pods", number(above.pods)}});
+    };
+    wish_sum("memory.min", above.sums.min);
+    wish_sum("memory.low", above.sums.low);
+  }
+
+  void wish_protection(std::uint32_t level, const std::string& dir, std::int64_t request, const slo::PodMemoryQos& holds, std::uint32_t qos) {
+    const Protection protection = protection_of(holds.values, request);
+    const auto wish_one = [&](std::string_view knob, std::int64_t bytes, std::int64_t percent, const Origin& origin, std::string_view field) {
+      if (bytes <= 0) return;
+      wish(level, knob, dir, number(bytes), number(percent) + " % of the memory request, by " + origin.text(field),
+           {{"request", number(request)}, {std::string(field), number(percent)}});
+    };
+    wish_one("memory.min", protection.min, holds.values.min_limit_percent.value_or(0), {section_of(qos), holds.own.min_limit_percent.has_value()},
+             "minLimitPercent");
+    const bool raised = protection.low > 0 && protection.low > share_of(request, holds.values.low_limit_percent.value_or(0));
+    wish_one("memory.low", protection.low, (raised ? holds.values.min_limit_percent : holds.values.low_limit_percent).value_or(0),
+             {section_of(qos), holds.own.low_limit_percent.has_value()}, "lowLimitPercent");
+  }
+
+  void wish_plain(std::uint32_t level, const std::string& dir, const slo::PodMemoryQos& holds, std::uint32_t qos) {
+    for (const PlainKnob& plain : kPlainKnobs) {
+      const slo::Number value = holds.values.*plain.value;
+      const bool own = (holds.own.*plain.value).has_value();
+      if (!value || (*value == plain.neutral && !own)) continue;
+      const Origin origin{section_of(qos), own};
+      wish(level, plain.knob, dir, number(*value), std::string(plain.field) + " is " + number(*value) + ", by " + origin.text(plain.field), {});
+    }
+  }
+
+  void wish_for_class(const std::string& dir, std::uint32_t qos) {
+    const MemoryQos values = switched_on(slo::class_for(strategy_, qos));
+    if (dir.empty()) return;
+    for (const PlainKnob& plain : kPlainKnobs) {
+      const slo::Number value = values.*plain.value;
+      if (!plain.of_class || !value || *value == plain.neutral) continue;
+      wish(KOORD_LEVEL_QOS, plain.knob, dir, number(*value),
+           std::string(plain.field) + " is " + number(*value) + " for all of the class, by " + Origin{section_of(qos)}.text(plain.field), {});
+    }
+  }
+
+  void wish_page_cache(const PodInput& pod, const MemoryQos& values) {
+    const PageCache cache = page_cache_of(values, pod.limit);
+    const std::string reason = "what page cache the pod may have, by pageCache… of " + std::string(section_of(pod.qos)) + " or the pod";
+    if (cache.size) wish(KOORD_LEVEL_POD, "memory.pagecache_limit.size", pod.cgroup_dir, number(*cache.size), reason, {});
+    if (cache.sync) wish(KOORD_LEVEL_POD, "memory.pagecache_limit.sync", pod.cgroup_dir, *cache.sync ? "1" : "0", reason, {});
+    if (cache.enable) wish(KOORD_LEVEL_POD, "memory.pagecache_limit.enable", pod.cgroup_dir, *cache.enable ? "1" : "0", reason, {});
+  }
+
+  void add_high(const ContainerInput& container, const slo::PodMemoryQos& holds, std::uint32_t qos) {
+    const std::int64_t percent = holds.values.throttling_percent.value_or(0);
+    const std::optional<std::int64_t> limit = container.limit.value_or(0) > 0 ? container.limit : inputs_.allocatable;
+    if (!limit) return;
+    std::optional<std::int64_t> high = memory_high(container.request, *limit, percent, inputs_.page_size);
+    if (!high) return;
+    high = std::max(*high, protection_of(holds.values, container.request).min);
+    const Origin origin{section_of(qos), holds.own.throttling_percent.has_value()};
+    plan_.highs.push_back({container.cgroup_dir, *high, container.limit,
+                           number(percent) + " % of the way from its memory request to " +
+                               (container.limit ? "its limit" : "what the node has for pods") + ", by " + origin.text("throttlingPercent"),
+                           {{"request", number(container.request)}, {"limit", number(*limit)}, {"throttlingPercent", number(percent)}}});
+  }
+
+  const slo::ResourceQos& strategy_;
+  const Inputs& inputs_;
+  std::map<std::string, Above> above_;
+  std::map<std::string, std::uint32_t> directories_;  // that hold pods of one Kubernetes class, with the class that rules them
+  Plan plan_;
+};
+
+}  // namespace
+
+std::int64_t share_of(std::int64_t amount, std::int64_t percent) { return amount / 100 * percent + amount % 100 * percent / 100; }
+
+std::optional<std::int64_t> memory_high(std::int64_t request, std::int64_t limit, std::int64_t percent, std::int64_t page_size) {
+  if (percent <= 0) return std::nullopt;
+  const std::int64_t above = std::max<std::int64_t>(limit - request, 0);
+  return (request + share_of(above, percent)) / page_size * page_size;
+}
+
+PageCache page_cache_of(const slo::MemoryQos& values, std::optional<std::int64_t> limit) {
+  PageCache cache;
+  const std::int64_t most = std::max<std::int64_t>(limit.value_or(0), 0);  // 0: any
+  if (values.page_cache_limit_bytes)
+    cache.size = most > 0 ? std::min(*values.page_cache_limit_bytes, most) : *values.page_cache_limit_bytes;
+  else if (values.page_cache_limit_percent && most > 0)
+    cache.size = share_of(most, *values.page_cache_limit_percent);
+  if (cache.size) cache.enable = *cache.size > 0;
+  if (cache.size && *cache.size > 0) cache.sync = values.page_cache_reclaim_sync.value_or(false);
+  if (values.page_cache_enable) cache.enable = values.page_cache_enable;
+  return cache;
+}
+
+Plan plan(const slo::ResourceQos& strategy, const Inputs& inputs) { return Planner(strategy, inputs).make(); }
+
+}  // namespace koord::cgroup_reconcile

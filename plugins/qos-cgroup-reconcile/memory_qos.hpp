@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which memory protection, throttling and rank each pod's class and annotation ask for, on every level of the cgroup tree.
+// Pure: values in, wishes out; no host, no clock, no files. Formulas: Koordinator's memory QoS (resourceQOSStrategy.memoryQOS).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugins/shared/slo/pod_slo.hpp"
+#include "plugins/shared/strategy/wish.hpp"
+
+namespace koord::cgroup_reconcile {
+
+struct ContainerInput {
+  std::string cgroup_dir;
+  std::int64_t request = 0;           // bytes; of batch-memory for best-effort pods
+  std::optional<std::int64_t> limit;  // likewise; nullopt: none
+};
+
+struct PodInput {
+  std::string name;  // "namespace/name"
+  std::string cgroup_dir;
+  std::uint32_t qos = 0, kube_qos = 0;  // KOORD_QOS_*, KOORD_KUBE_QOS_*
+  std::int64_t request = 0;
+  std::optional<std::int64_t> limit;  // of the pod's cgroup: nullopt when a container has none
+  std::optional<std::string> annotation;  // koordinator.sh/memoryQOS
+  std::vector<ContainerInput> containers;  // those that have a cgroup and run for the pod's life
+};
+
+struct Inputs {
+  std::vector<PodInput> pods;  // those that have not ended
+  std::optional<std::int64_t> allocatable;  // the node's memory for pods, bytes
+  std::int64_t page_size = 4096;
+};
+
+// memory.high that a container is to have in the end; how it gets there is HighGuard's.
+struct HighTarget {
+  std::string cgroup_dir;
+  std::int64_t target = 0;           // bytes
+  std::optional<std::int64_t> limit;  // of the container
+  std::string reason;
+  strategy::Inputs inputs;
+};
+
+struct Plan {
+  strategy::Wishes wishes;
+  std::vector<HighTarget> highs;
+  slo::Problems problems;  // of annotations, with the pod's name
+};
+
+// Wishes only what asks for something: a value that is the kernel's own (protection 0, priority 0, …) is none, unless the pod's
+// annotation says just that. What nobody wishes any more the host gives back.
+Plan plan(const slo::ResourceQos& strategy, const Inputs& inputs);
+
+// ⌊amount · percent / 100⌋
+std::int64_t share_of(std::int64_t amount, std::int64_t percent);
+
+// ⌊(request + ⌊(limit − request) · percent / 100⌋) / page⌋ · page; nullopt for 0 %: no throttling. Source: Koordinator, after
+// Kubernetes' KEP-2570. A limit below the request counts as the request.
+std::optional<std::int64_t> memory_high(std::int64_t request, std::int64_t limit, std::int64_t percent, std::int64_t page_size);
+
+// What a pod's page cache may be. nullopt: nothing is said of it.
+struct PageCache {
+  std::optional<bool> enable, sync;
+  std::optional<std::int64_t> size;  // bytes
+
+  bool operator==(const PageCache&) const = default;
+};
+PageCache page_cache_of(const slo::MemoryQos& values, std::optional<std::int64_t> limit);
+
+}  // namespace koord::cgroup_reconcile

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/qos-cgroup-reconcile/memory_qos.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "plugins/shared/slo/node_slo.hpp"
+
+using namespace koord::cgroup_reconcile;
+using koord::strategy::Wish;
+namespace slo = koord::slo;
+
+namespace {
+
+constexpr std::int64_t kMi = 1 << 20, kGi = 1 << 30;
+
+slo::ResourceQos strategy_of(const std::string& classes) {
+  const auto parsed = slo::parse_node_slo(R"({"resourceQOSStrategy":{)" + classes + "}}");
+  REQUIRE(parsed);
+  REQUIRE(parsed->slo.resource_qos);
+  return *parsed->slo.resource_qos;
+}
+
+slo::ResourceQos ls_with(const std::string& fields) { return strategy_of(R"("lsClass":{"memoryQOS":{"enable":true,)" + fields + "}}"); }
+
+PodInput burstable(const std::string& name, std::int64_t request, std::vector<ContainerInput> containers = {}) {
+  return {"shop/" + name, "kubepods/burstable/pod" + name, KOORD_QOS_LS, KOORD_KUBE_QOS_BURSTABLE, request, {}, {}, std::move(containers)};
+}
+
+// "level knob dir = value", in the order of the text.
+std::vector<std::string> shown(const Plan& plan) {
+  std::vector<std::string> lines;
+  for (const Wish& wish : plan.wishes)
+    lines.push_back(std::string(wish.level == KOORD_LEVEL_QOS ? "qos" : wish.level == KOORD_LEVEL_POD ? "pod" : "container") + " " + wish.knob + " " +
+                    wish.cgroup_dir + " = " + wish.value);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("memory.high lies between request and limit, on a page: 512 Mi, 1 Gi, 80 % give 966365184") {
+  CHECK(memory_high(512 * kMi, kGi, 80, 4096) == 966365184);
+}
+
+TEST_CASE("memory.high of 0 % is no throttling at all") { CHECK(memory_high(512 * kMi, kGi, 0, 4096) == std::nullopt); }
+
+TEST_CASE("memory.high: a limit below the request counts as the request, and large amounts do not overflow") {
+  CHECK(memory_high(kGi, kMi, 80, 4096) == kGi);
+  CHECK(memory_high(0, INT64_MAX, 100, 4096) == INT64_MAX / 4096 * 4096);
+}
+
+TEST_CASE("page cache: a size holds, but no more than the limit, and switches the limit on") {
+  slo::MemoryQos values;
+  values.page_cache_limit_bytes = 512 * kMi;
+  CHECK(page_cache_of(values, kGi) == PageCache{true, false, 536870912});
+  values.page_cache_limit_bytes = 2 * kGi;
+  CHECK(page_cache_of(values, kGi) == PageCache{true, false, 1073741824});
+  CHECK(page_cache_of(values, std::nullopt) == PageCache{true, false, 2 * kGi});
+}
+
+TEST_CASE("page cache: size 0 switches it off, nothing set says nothing, and the switch goes before the size") {
+  slo::MemoryQos values;
+  CHECK(page_cache_of(values, kGi) == PageCache{});
+  values.page_cache_limit_bytes = 0;
+  CHECK(page_cache_of(values, kGi) == PageCache{false, std::nullopt, 0});
+  values.page_cache_enable = true;
+  CHECK(page_cache_of(values, kGi) == PageCache{true, std::nullopt, 0});
+  CHECK(page_cache_of({.page_cache_enable = false}, kGi) == PageCache{false, std::nullopt, std::nullopt});
+}
+
+TEST_CASE("page cache: a percentage is one of the limit, and without a limit says nothing") {
+  slo::MemoryQos values;
+  values.page_cache_limit_percent = 10;
+  values.page_cache_reclaim_sync = true;
+  CHECK(page_cache_of(values, 1000) == PageCache{true, true, 100});
+  CHECK(page_cache_of(values, std::nullopt) == PageCache{});
+}
+
+TEST_CASE("a class with protection: container, pod and each directory above get min and low, the directories the sums") {
+  const Inputs inputs = {{burstable("a", 1000, {{"kubepods/burstable/poda/c", 700, {}}}), burstable("b", 500)}, {}};
+  const Plan planned = plan(ls_with(R"("minLimitPercent":50,"lowLimitPercent":100)"), inputs);
+  CHECK(shown(planned) == Lines{"container memory.low kubepods/burstable/poda/c = 700", "container memory.min kubepods/burstable/poda/c = 350",
+                                "pod memory.low kubepods/burstable/poda = 1000", "pod memory.low kubepods/burstable/podb = 500",
+                                "pod memory.min kubepods/burstable/poda = 500", "pod memory.min kubepods/burstable/podb = 250",
+                                "qos memory.low kubepods = 1500", "qos memory.low kubepods/burstable = 1500", "qos memory.min kubepods = 750",
+                                "qos memory.min kubepods/burstable = 750"});
+  CHECK(planned.wishes.front().reason == "50 % of the memory request, by lsClass.memoryQOS.minLimitPercent");
+}
+
+TEST_CASE("protection below kubelets that keep their pods further down reaches up to the top") {
+  PodInput pod = burstable("a", 1000);
+  pod.cgroup_dir = "kubelet/kubepods/burstable/poda";
+  const Lines lines = shown(plan(ls_with(R"("minLimitPercent":100)"), {{pod}, {}}));
+  CHECK(std::count(lines.begin(), lines.end(), "qos memory.min kubelet = 1000") == 1);
+}
+
+TEST_CASE("low is never less than min, where there is one") {
+  const Lines lines = shown(plan(ls_with(R"("minLimitPercent":80,"lowLimitPercent":10)"), {{burstable("a", 1000)}, {}}));
+  CHECK(std::count(lines.begin(), lines.end(), "pod memory.low kubepods/burstable/poda = 800") == 1);
+}
+
+TEST_CASE("with the last pod of a class its directories' protection is wished no more") {
+  CHECK(plan(ls_with(R"("minLimitPercent":50,"priority":5)"), {}).wishes.empty());
+}
+
+TEST_CASE("values that are the kernel's own are not wished: the class's defaults with nothing set ask for nothing") {
+  const std::string neutral = R"("minLimitPercent":0,"lowLimitPercent":0,"throttlingPercent":0,"wmarkRatio":0,"wmarkScalePermill":50,)"
+                              R"("wmarkMinAdj":0,"priorityEnable":0,"priority":0,"oomKillGroup":0)";
+  const Plan planned = plan(ls_with(neutral), {{burstable("a", kGi, {{"kubepods/burstable/poda/c", kGi, kGi}})}, kGi});
+  CHECK(planned.wishes.empty());
+  CHECK(planned.highs.empty());
+}
+
+TEST_CASE("what the pod's annotation says in so many words is wished even when it is the kernel's own") {
+  PodInput pod = burstable("a", kGi);
+  pod.annotation = R"({"oomKillGroup":0})";
+  const Plan planned = plan(ls_with(R"("oomKillGroup":1)"), {{pod}, {}});
+  CHECK(shown(planned) == Lines{"pod memory.oom.group kubepods/burstable/poda = 0"});
+  CHECK(planned.wishes.front().reason == "oomKillGroup is 0, by koordinator.sh/memoryQOS of the pod");
+}
+
+TEST_CASE("ranks are those of the class on its directory and of the pod below; oom.group is never one of the directory") {
+  PodInput pod = burstable("a", 0);
+  pod.annotation = R"({"priority":7})";
+  CHECK(shown(plan(ls_with(R"("priority":3,"priorityEnable":1,"oomKillGroup":1)"), {{pod}, {}})) ==
+        Lines{"pod memory.oom.group kubepods/burstable/poda = 1", "pod memory.priority kubepods/burstable/poda = 7",
+              "pod memory.use_priority_oom kubepods/burstable/poda = 1", "qos memory.priority kubepods/burstable = 3",
+              "qos memory.use_priority_oom kubepods/burstable = 1"});
+}
+
+TEST_CASE("a class that is off asks for nothing, system as well, but a pod's annotation does all the same") {
+  PodInput plain = burstable("a", 1000), own = burstable("b", 1000);
+  plain.qos = own.qos = KOORD_QOS_SYSTEM;
+  own.annotation = R"({"policy":"auto","minLimitPercent":10})";
+  const Plan planned = plan(strategy_of(R"("systemClass":{"memoryQOS":{"enable":false,"minLimitPercent":50,"priority":3}})"), {{plain, own}, {}});
+  CHECK(shown(planned) ==
+        Lines{"pod memory.min kubepods/burstable/podb = 100", "qos memory.min kubepods = 100", "qos memory.min kubepods/burstable = 100"});
+}
+
+TEST_CASE("policy none takes a pod out of all of it") {
+  PodInput pod = burstable("a", 1000, {{"kubepods/burstable/poda/c", 1000, 2000}});
+  pod.annotation = R"({"policy":"none"})";
+  const Plan planned = plan(ls_with(R"("minLimitPercent":50,"throttlingPercent":80,"wmarkRatio":95)"), {{pod}, {}});
+  CHECK(planned.wishes.empty());
+  CHECK(planned.highs.empty());
+}
+
+TEST_CASE("an annotation that cannot be read is told with the pod's name, and the class's values hold") {
+  PodInput pod = burstable("a", 1000);
+  pod.annotation = "{";
+  const Plan planned = plan(ls_with(R"("minLimitPercent":50)"), {{pod}, {}});
+  CHECK(planned.wishes.size() == 3);
+  REQUIRE(planned.problems.size() == 1);
+  CHECK(planned.problems[0].starts_with("pod shop/a: koordinator.sh/memoryQOS: it is no JSON"));
+}
+
+TEST_CASE("memory.high counts to the container's limit, or to what the node has for pods, and is not below min") {
+  const PodInput pod = burstable("a", kGi, {{"c1", 512 * kMi, kGi}, {"c2", 512 * kMi, {}}, {"c3", kGi, kGi}});
+  const Plan planned = plan(ls_with(R"("throttlingPercent":80,"minLimitPercent":100)"), {{pod}, 2 * kGi});
+  REQUIRE(planned.highs.size() == 3);
+  CHECK(planned.highs[0].target == 966365184);
+  CHECK(planned.highs[0].reason == "80 % of the way from its memory request to its limit, by lsClass.memoryQOS.throttlingPercent");
+  CHECK(planned.highs[1].target == 512 * kMi + 1536 * kMi / 100 * 80 / 4096 * 4096);
+  CHECK(planned.highs[1].limit == std::nullopt);
+  CHECK(planned.highs[2].target == kGi);
+}
+
+TEST_CASE("without a limit and without knowing what the node has there is no memory.high") {
+  const PodInput pod = burstable("a", kGi, {{"c", 512 * kMi, {}}});
+  CHECK(plan(ls_with(R"("throttlingPercent":80)"), {{pod}, {}}).highs.empty());
+}
+
+TEST_CASE("page cache limits are the pod's") {
+  PodInput pod = burstable("a", 0);
+  pod.limit = kGi;
+  CHECK(shown(plan(ls_with(R"("pageCacheLimitPercent":50)"), {{pod}, {}})) ==
+        Lines{"pod memory.pagecache_limit.enable kubepods/burstable/poda = 1", "pod memory.pagecache_limit.size kubepods/burstable/poda = 536870912",
+              "pod memory.pagecache_limit.sync kubepods/burstable/poda = 0"});
+}
+
+TEST_CASE("a pod whose cgroup is not known yet is left out") {
+  PodInput pod = burstable("a", 1000);
+  pod.cgroup_dir.clear();
+  CHECK(plan(ls_with(R"("minLimitPercent":50)"), {{pod}, {}}).wishes.empty());
+}
