@@ -113,25 +113,33 @@ Frame frame_of(const Recording& recording, const Panel& panel, int top) {
   return frame;
 }
 
-void draw_line(std::ostream& out, const Samples& samples, const Frame& frame, const char* colour) {
-  out << "<polyline fill=\"none\" stroke=\"" << colour << "\" points=\"";
-  int column = -1, highest = 0, lowest = 0;
-  const auto flush = [&] {
-    if (column < 0) return;
-    out << kLeft + column << ',' << highest << ' ';
-    if (lowest != highest) out << kLeft + column << ',' << lowest << ' ';
-  };
+// One column of pixels of a line: from its highest to its lowest row.
+struct Column {
+  int x, highest, lowest;
+};
+
+std::vector<Column> columns_of(const Samples& samples, const Frame& frame) {
+  std::vector<Column> columns;
   for (const Sample& sample : samples) {
-    const int here = frame.column(sample.t), row = frame.row(sample.value);
-    if (here != column) {
-      flush();
-      column = here;
-      highest = lowest = row;
-    }
-    highest = std::min(highest, row);
-    lowest = std::max(lowest, row);
+    const int x = kLeft + frame.column(sample.t), row = frame.row(sample.value);
+    if (columns.empty() || columns.back().x != x) columns.push_back({x, row, row});
+    columns.back().highest = std::min(columns.back().highest, row);
+    columns.back().lowest = std::max(columns.back().lowest, row);
   }
-  flush();
+  return columns;
+}
+
+void draw_line(std::ostream& out, const Samples& samples, const Frame& frame, const char* colour) {
+  const std::vector<Column> columns = columns_of(samples, frame);
+  const auto is_flat = [&](std::size_t i, int row) { return columns[i].highest == row && columns[i].lowest == row; };
+  out << "<polyline fill=\"none\" stroke=\"" << colour << "\" points=\"";
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const Column& column = columns[i];
+    const bool inside = i > 0 && i + 1 < columns.size();
+    if (inside && is_flat(i - 1, column.highest) && is_flat(i, column.highest) && is_flat(i + 1, column.highest)) continue;
+    out << column.x << ',' << column.highest << ' ';
+    if (column.lowest != column.highest) out << column.x << ',' << column.lowest << ' ';
+  }
   out << "\"/>\n";
 }
 
