@@ -33,6 +33,7 @@ struct LabelRule {
 constexpr LabelRule kStatus[] = {{"status", "status"}};
 constexpr LabelRule kCpuOfApplication[] = {{"host_application_name", "host_app_name"}, {"resource", {}, "cpu"}, {"priority_class", "priority_class"}, {"qos", "qos"}};
 constexpr LabelRule kMemoryOfApplication[] = {{"host_application_name", "host_app_name"}, {"resource", {}, "memory"}, {"priority_class", "priority_class"}, {"qos", "qos"}};
+constexpr LabelRule kType[] = {{"type", "type"}};
 constexpr LabelRule kCpi[] = {{"cpi_field", "cpi_resource", {}, kCpiFields}};
 constexpr LabelRule kPsi[] = {{"psi_resource_type", "psi_resource"}, {"psi_precision", "psi_precision", {}, kPrecisions}, {"psi_degree", "psi_degree"}};
 constexpr LabelRule kCache[] = {{"cache_id", "cache_id"}, {"qos", "qos"}};
@@ -56,6 +57,8 @@ struct Rule {
 
 constexpr Family kApplication{"host_application_resource_usage", "Cores or bytes that an application outside Kubernetes uses."};
 constexpr Rule kRules[] = {
+    {"be_suppress_cpu_cores", {"be_suppress_cpu_cores", "Cores that best-effort pods may use."}, kType},
+    {"be_suppress_ls_used_cpu_cores", {"be_suppress_ls_used_cpu_cores", "Cores that pods use that are not best-effort."}},
     {"collect_node_cpu_info_total", {"collect_node_cpu_info_status", "Rounds of collecting what the CPUs are.", Type::counter}, kStatus},
     {"collect_node_local_storage_info_total", {"collect_node_local_storage_info_status", "Rounds of collecting what the disks are.", Type::counter}, kStatus},
     {"collect_node_numa_info_total", {"collect_node_numa_info_status", "Rounds of collecting what the NUMA nodes are.", Type::counter}, kStatus},
