@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The strategy in a loop with a node as a model: each second it is asked, and what it wishes is set. Plots of each go to
+// test/plots/ of the build folder.
+#include <doctest/doctest.h>
+
+#include "plugins/qos-cpu-suppress/cpu_suppress.hpp"
+#include "test/support/plant.hpp"
+#include "test/support/recording.hpp"
+
+using namespace koord;
+using namespace koord::cpu_suppress;
+using namespace koord::test;
+
+namespace {
+
+constexpr const char* kClass = "kubepods/besteffort";
+constexpr const char* kServices = "kubepods/services";
+constexpr const char* kBatch = "kubepods/besteffort/batch";
+
+std::vector<Cpu> topology_of(unsigned cpus) {
+  std::vector<Cpu> topology;
+  for (unsigned cpu = 0; cpu < cpus; ++cpu) topology.push_back({cpu, cpu / 2, cpu / 8, cpu / 8});
+  return topology;
+}
+
+// A node of 16 CPUs with the operating system, services and batch work that takes what it gets.
+class Loop {
+ public:
+  Loop(Policy policy, Course services, Settings settings = {}) : policy_(policy), settings_(settings) {
+    for (const char* dir : {"system", kServices, kBatch}) plant_.add(dir);
+    plant_.run("system", {.cpu = noisy(constant(0.5), 0.2, 3)});
+    plant_.run(kServices, {.cpu = std::move(services), .queues = true});
+    plant_.run(kBatch, {.cpu = constant(32)});
+  }
+
+  void run(double seconds) {
+    for (const double end = plant_.now() + seconds; plant_.now() < end;) second();
+  }
+
+  void second() {
+    plant_.advance(1);
+    decide();
+    record();
+  }
+
+  // No decision any more: what the host does then.
+  void end_wishes() {
+    for (const auto& [knob, original] : originals_) plant_.set(kClass, knob, original);
+    originals_.clear();
+  }
+
+  std::string plot_differs(const std::string& name, const std::string& title) const {
+    return differs_from_golden("qos-cpu-suppress", name,
+                               svg(recording_, title, {{"cores", {"services", "best-effort", "budget", "granted"}},
+                                                       {"% waiting", {"services wait"}}}));
+  }
+
+  Plant& plant() { return plant_; }
+  const Samples& of(const std::string& series) const { return recording_.of(series); }
+  Samples of(const std::string& series, double from, double to) const { return between(recording_.of(series), from, to); }
+
+ private:
+  void decide() {
+    Inputs inputs;
+    inputs.now_ns = static_cast<std::uint64_t>(plant_.now()) * 1'000'000'000;
+    inputs.policy = policy_;
+    inputs.capacity_milli = 16'000;
+    inputs.use = usage::split({.node = plant_.of("").cpu_cores,
+                               .pods = {{plant_.of(kServices).cpu_cores, false}, {plant_.of(kBatch).cpu_cores, true}}});
+    inputs.pools.online = topology_of(16);
+    inputs.targets = {{kClass}, {}, {kBatch}, true};
+    last_ = plan(inputs, settings_, memory_);
+    apply(last_.wishes);
+  }
+
+  void apply(const strategy::Wishes& wishes) {
+    std::map<std::string, std::string> originals;
+    for (const strategy::Wish& wish : wishes) {
+      const auto known = originals_.find(wish.knob);
+      originals.emplace(wish.knob, known == originals_.end() ? plant_.get(wish.cgroup_dir, wish.knob) : known->second);
+      plant_.set(wish.cgroup_dir, wish.knob, wish.value);
+    }
+    for (const auto& [knob, original] : originals_)
+      if (!originals.contains(knob)) plant_.set(kClass, knob, original);
+    originals_ = std::move(originals);
+  }
+
+  void record() {
+    const double t = plant_.now();
+    recording_.note("services", t, plant_.of(kServices).cpu_cores);
+    recording_.note("services wait", t, plant_.of(kServices).cpu_some.now);
+    recording_.note("best-effort", t, plant_.of(kBatch).cpu_cores);
+    recording_.note("budget", t, std::max<double>(static_cast<double>(last_.held_milli), 0) / 1000);
+    recording_.note("granted", t, static_cast<double>(last_.granted_milli.value_or(16'000)) / 1000);
+  }
+
+  const Policy policy_;
+  const Settings settings_;
+  Plant plant_{{.cpus = 16}};
+  Memory memory_;
+  Round last_;
+  std::map<std::string, std::string> originals_;
+  Recording recording_;
+};
+
+// 65 % of 16 less 0.5 of the system.
+constexpr double kRoom = 16 * 0.65 - 0.5;
+
+}  // namespace
+
+TEST_CASE("after a step of the services best-effort pods are down within two seconds, with no overshoot") {
+  for (Policy policy : {Policy::cpuset, Policy::cfs_quota}) {
+    Loop loop(policy, step(2, 8, 300));
+    loop.run(600);
+    const double target = policy == Policy::cpuset ? 2 : kRoom - 8;
+    CHECK(settling_seconds(loop.of("granted", 300, 600), target, 0.5) <= 2);
+    CHECK(lowest(loop.of("granted", 300, 600)) >= target - 0.5);
+    CHECK(mean(loop.of("services", 310, 600)) == doctest::Approx(8).epsilon(0.01));
+    CHECK(highest(loop.of("services wait", 310, 600)) < 1);
+  }
+}
+
+TEST_CASE("after a step back they have all of the budget again within the hold and ten steps, never more, and turn not once") {
+  for (Policy policy : {Policy::cpuset, Policy::cfs_quota}) {
+    Loop loop(policy, step(1, 9.5, 0, 300));
+    loop.run(600);
+    const Samples back = loop.of("granted", 301, 600);
+    CHECK(settling_seconds(back, kRoom - 1, 1) <= 30 + 10 + 1);
+    CHECK(highest(back) <= kRoom - 1 + 1);
+    CHECK(turns(between(back, 301, 345), 0.5) == 0);
+    CHECK(loop.plot_differs(policy == Policy::cpuset ? "step-back-cpuset" : "step-back-quota", "the services go at 300 s") == "");
+  }
+}
+
+TEST_CASE("noise on the services hardly ever changes the CPUs of best-effort pods in an hour") {
+  Loop loop(Policy::cpuset, noisy(constant(5.3), 1.5, 11));
+  loop.run(3600);
+  CHECK(changes(loop.of("granted", 120, 3600)) <= 1);
+  Loop unheld(Policy::cpuset, noisy(constant(5.3), 1.5, 11), {.hold_ns = 0});
+  unheld.run(3600);
+  CHECK(changes(unheld.of("granted", 120, 3600)) > 50);  // that is what the hold is for
+}
+
+TEST_CASE("noise on the services moves the quota by less than a tenth of the node, and less than once in ten seconds") {
+  Loop loop(Policy::cfs_quota, noisy(constant(5.3), 1.5, 11));
+  loop.run(3600);
+  CHECK(changes(loop.of("granted", 120, 3600)) < 3600 / 10);
+  CHECK(highest(loop.of("granted", 120, 3600)) - lowest(loop.of("granted", 120, 3600)) < 1.6);
+}
+
+TEST_CASE("over three days of load the services get what they want, and best-effort pods most of the rest") {
+  for (Policy policy : {Policy::cpuset, Policy::cfs_quota}) {
+    Loop loop(policy, noisy(wave(1, 9, 7200), 0.5, 5));
+    loop.run(3 * 7200);
+    CHECK(mean(loop.of("services")) == doctest::Approx(5).epsilon(0.02));
+    CHECK(mean(loop.of("services wait", 100, 3 * 7200)) < 0.1);
+    CHECK(mean(loop.of("best-effort")) > 0.85 * (kRoom - 5));
+    CHECK(turns(loop.of("granted", 100, 3 * 7200), 2.5) <= 2 * 3);
+    CHECK(loop.plot_differs(policy == Policy::cpuset ? "days-cpuset" : "days-quota", "three days of 7200 s") == "");
+  }
+}
+
+TEST_CASE("without it the same services wait") {
+  Loop loop(Policy::cpuset, constant(9), {});
+  loop.run(60);
+  CHECK(mean(loop.of("services wait", 30, 60)) < 0.1);
+  loop.end_wishes();
+  loop.plant().advance(60);
+  CHECK(loop.plant().of(kServices).cpu_some.avg60 > 5);
+}
+
+TEST_CASE("cpuIdle gives the services what they want and batch work all else, and writes once") {
+  Loop loop(Policy::cpu_idle, noisy(wave(1, 15, 3600), 0.5, 5));
+  loop.run(3600);
+  CHECK(mean(loop.of("services")) == doctest::Approx(8).epsilon(0.02));
+  CHECK(mean(loop.of("best-effort")) > 7.2);
+  CHECK(loop.plot_differs("idle", "cpuIdle, one wave of 3600 s") == "");
+}
+
+TEST_CASE("when the wishes end the class has its own values again") {
+  for (Policy policy : {Policy::cpuset, Policy::cfs_quota, Policy::cpu_idle}) {
+    Loop loop(policy, constant(8));
+    loop.run(60);
+    loop.end_wishes();
+    CHECK(loop.plant().get(kClass, "cpuset.cpus") == "");
+    CHECK(loop.plant().get(kClass, "cpu.max") == "max 100000");
+    CHECK(loop.plant().get(kClass, "cpu.idle") == "0");
+  }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin on the host's real services and a fake node.
+#include <doctest/doctest.h>
+
+#include "koordetector/plugin.hpp"
+#include "test/support/fake_host.hpp"
+
+using namespace koord;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* kClass = "kubepods/besteffort";
+
+state::Pod pod_of(const std::string& uid, state::KoordQos qos, state::KubeQos kube_qos, const std::string& dir) {
+  state::Pod pod;
+  pod.uid = pod.name = uid;
+  pod.namespace_ = "default";
+  pod.koord_qos = qos;
+  pod.kube_qos = kube_qos;
+  pod.phase = state::Phase::running;
+  pod.cgroup_dir = dir;
+  for (const char* name : {"main", "side"}) {
+    state::Container container;
+    container.id = "containerd://" + uid + name;
+    container.name = name;
+    container.cgroup_dir = dir + "/" + name;
+    container.state = state::ContainerState::running;
+    pod.containers.push_back(container);
+  }
+  pod.containers[1].kind = state::ContainerKind::sandbox;
+  return pod;
+}
+
+std::string slo_of(const std::string& policy, bool enable = true) {
+  return R"({"resourceUsedThresholdWithBE":{"enable":)" + std::string(enable ? "true" : "false") +
+         R"(,"cpuSuppressThresholdPercent":65,"cpuSuppressPolicy":")" + policy + R"("}})";
+}
+
+// Eight CPUs; a service that uses 4.2 of them, batch work 2, and the system 0.3.
+struct World {
+  explicit World(std::string config = "{}") : host(node, std::move(config)), strategy(host, koord_entry_v1()) {
+    for (int cpu = 0; cpu < 8; ++cpu) topology.cpus.push_back({.cpu = cpu, .core = cpu / 2, .socket = cpu / 4, .numa_node = cpu / 4, .online = true});
+    publish();
+    node_slo(slo_of("cpuset"));
+    REQUIRE(strategy.init() == KOORD_OK);
+  }
+
+  void publish() { host.hub().publish({.pods = pods, .topology = topology}); }
+  void node_slo(const std::string& spec) { host.hub().publish({.node_slo = spec}); }
+  void about_node(state::Node about) { host.hub().publish({.node = std::move(about)}); }
+
+  std::uint64_t handle(const std::string& uid) {
+    for (const state::Pod& pod : host.hub().current()->pods)
+      if (pod.uid == uid) return pod.handle;
+    return 0;
+  }
+  void send(const char* name, double value, std::uint64_t subject = KOORD_NO_SUBJECT, std::initializer_list<plugin::Label> labels = {}) {
+    plugin::Batch batch(host.abi());
+    batch.add(plugin::Metric(host.abi(), {name, "", "", 0.01}).series(subject, labels), value);
+    batch.send(to_ns(host.clock().now()));
+  }
+  void measure() {
+    send("node_cpu_usage", 6.5);
+    send("pod_cpu_usage", 4.2, handle("service"));
+    send("pod_cpu_usage", 2.0, handle("batch"));
+  }
+
+  // A second later, with what is measured then.
+  koord_status round() {
+    host.clock().advance(1s);
+    measure();
+    return strategy.evaluate();
+  }
+  knob::Plan plan() {
+    REQUIRE(round() == KOORD_OK);
+    return host.context().take_plan();
+  }
+  std::string value() {
+    const knob::Plan wishes = plan();
+    return wishes.empty() ? "none" : wishes[0].value;
+  }
+
+  FakeNode node{{{"cgroup/cgroup.controllers", "cpuset cpu memory\n"}}};
+  FakeHost host;
+  FakeInstance strategy;
+  state::Topology topology;
+  std::vector<state::Pod> pods{pod_of("service", state::KoordQos::ls, state::KubeQos::burstable, "kubepods/burstable/podservice"),
+                               pod_of("batch", state::KoordQos::be, state::KubeQos::best_effort, "kubepods/besteffort/podbatch")};
+};
+
+}  // namespace
+
+TEST_CASE("best-effort pods get what the threshold leaves, as a wish for their class") {
+  World world;
+  const knob::Plan plan = world.plan();
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].level == knob::Level::qos);
+  CHECK(plan[0].cgroup_dir == kClass);
+  CHECK(plan[0].knob == "cpuset.cpus");
+  CHECK(plan[0].value == "0-1");  // 5.2 − 4.2 − 0.3 is less than one CPU; two they keep
+  CHECK(plan[0].ttl == 15s);
+  CHECK(plan[0].reason.find("4.50 cores") != std::string::npos);
+  CHECK(world.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}) == 2.0);
+  CHECK(world.host.value("be_suppress_ls_used_cpu_cores") == doctest::Approx(4.2));
+}
+
+TEST_CASE("on cgroup v1 each container is confined, and no sandbox") {
+  World world;
+  world.node.remove("cgroup/cgroup.controllers");
+  world.node.make_directory("cgroup/cpuset");
+  const knob::Plan plan = world.plan();
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].level == knob::Level::container);
+  CHECK(plan[0].cgroup_dir == "kubepods/besteffort/podbatch/main");
+}
+
+TEST_CASE("the NodeSLO says which policy, and the configuration may say another") {
+  World world;
+  world.node_slo(slo_of("cfsQuota"));
+  CHECK(world.value() == "70000 100000");
+  World configured(R"({"policy":"cpuIdle"})");
+  const knob::Plan plan = configured.plan();
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].knob == "cpu.idle");
+}
+
+TEST_CASE("switched off in the NodeSLO there is no wish") {
+  World world;
+  world.plan();
+  world.node_slo(slo_of("cpuset", false));
+  CHECK(world.plan().empty());
+  CHECK_FALSE(world.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}));
+}
+
+TEST_CASE("a node without a NodeSLO is an ordinary node without wishes") {
+  World world;
+  world.node_slo("");
+  CHECK(world.plan().empty());
+}
+
+TEST_CASE("without best-effort pods there is no wish") {
+  World world;
+  world.pods.pop_back();
+  world.publish();
+  host::PluginContext& context = world.host.context();
+  world.host.clock().advance(1s);
+  world.send("node_cpu_usage", 6.5);
+  world.send("pod_cpu_usage", 4.2, world.handle("service"));
+  CHECK(world.strategy.evaluate() == KOORD_OK);
+  CHECK(context.take_plan().empty());
+}
+
+TEST_CASE("what is not known is no decision, with a word what it is") {
+  World world;
+  world.host.clock().advance(1s);
+  CHECK(world.strategy.evaluate() == KOORD_E_AGAIN);
+  CHECK(world.strategy.why().find("node_cpu_usage") != std::string::npos);
+  world.send("node_cpu_usage", 6.5);
+  CHECK(world.strategy.evaluate() == KOORD_E_AGAIN);
+  CHECK(world.strategy.why().find("pod_cpu_usage") != std::string::npos);
+  CHECK(world.round() == KOORD_OK);
+  world.host.clock().advance(6s);
+  CHECK(world.strategy.evaluate() == KOORD_E_AGAIN);
+  CHECK(world.plan().size() == 1);
+  world.node_slo("");
+  CHECK(world.round() == KOORD_E_AGAIN);
+  CHECK(world.strategy.why().find("NodeSLO") != std::string::npos);
+}
+
+TEST_CASE("reserved CPUs, those of SYSTEM pods and those of LSE pods are left alone") {
+  World world;
+  state::Node about;
+  about.annotations["node.koordinator.sh/reservation"] = R"({"reservedCPUs":"0"})";
+  about.annotations["node.koordinator.sh/system-qos-resource"] = R"({"cpuset":"1-2"})";
+  world.about_node(about);
+  world.pods[0].koord_qos = state::KoordQos::lse;
+  world.pods[0].annotations["scheduling.koordinator.sh/resource-status"] = R"({"cpuset":"4-5"})";
+  world.publish();
+  CHECK(world.value() == "6-7");
+  about.annotations["node.koordinator.sh/system-qos-resource"] = R"({"cpuset":"1-2","cpusetExclusive":false})";
+  world.about_node(about);
+  CHECK(world.value() == "2-3");
+}
+
+TEST_CASE("the kubelet's reserve counts as used by the system") {
+  World world;
+  world.node_slo(slo_of("cfsQuota"));
+  state::Node about;
+  about.capacity["cpu"] = 8000;
+  about.allocatable["cpu"] = 7500;
+  world.about_node(about);
+  CHECK(world.value() == "50000 100000");  // 5.2 − 4.2 − 0.5
+}
+
+TEST_CASE("whole CPUs that the kubelet's static policy gave a guaranteed container are not shared") {
+  World world;
+  state::Pod pod = pod_of("whole", state::KoordQos::none, state::KubeQos::guaranteed, "kubepods/podwhole");
+  pod.containers[0].resources = {{"cpu", 2000, 2000}};
+  world.pods.push_back(pod);
+  world.publish();
+  world.node.write("cgroup/kubepods/podwhole/main/cpuset.cpus", "0-1\n");
+  CHECK(world.value() == "4-5");
+  // A policy of shared CPUs leaves all of them to every container.
+  world.node.write("cgroup/kubepods/podwhole/main/cpuset.cpus", "0-7\n");
+  world.host.clock().advance(11s);
+  CHECK(world.value() == "0-1");
+}
+
+TEST_CASE("a best-effort host application of the NodeSLO counts with the pods") {
+  World world;
+  world.node_slo(R"({"resourceUsedThresholdWithBE":{"enable":true,"cpuSuppressPolicy":"cfsQuota"},"hostApplications":[
+    {"name":"scan","qos":"BE","cgroupPath":{"base":"KubepodsBesteffort","relativePath":"scan"}}]})");
+  world.send("host_application_cpu_usage", 0.3, KOORD_NO_SUBJECT, {{"host_app_name", "scan"}});
+  CHECK(world.value() == "100000 100000");  // 5.2 − 4.2, and of the system nothing is left
+}
+
+TEST_CASE("an annotation that cannot be read is told once, and counts for nothing") {
+  World world;
+  state::Node about;
+  about.annotations["node.koordinator.sh/reservation"] = "all";
+  world.about_node(about);
+  CHECK(world.value() == "0-1");
+  CHECK(world.value() == "0-1");
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// NodeView: what the strategy needs of the node, asked of the host: whose CPUs are whose, where best-effort pods are, who uses
+// how much. On the instance's strand.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/qos-cpu-suppress/cpu_suppress.hpp"
+#include "plugins/shared/usage/newest.hpp"
+
+namespace koord::cpu_suppress {
+
+class NodeView {
+ public:
+  NodeView() = default;
+  explicit NodeView(const koord_host* host);
+
+  // Fills all of `inputs` but what the NodeSLO says. No sample older than `max_age_ns` counts. Throws plugin::Failure when
+  // something is not known that a decision needs.
+  void read(const plugin::Snapshot& snapshot, std::uint64_t now_ns, std::uint64_t max_age_ns, Inputs& inputs);
+
+  // What could not be read of annotations since the last time; each is told once.
+  std::vector<std::string> take_problems();
+
+ private:
+  void follow_topology(const plugin::Snapshot& snapshot);
+  void follow_node(const plugin::Snapshot& snapshot);
+  void follow_pods(const plugin::Snapshot& snapshot);
+  void follow_pod(const koord_pod& pod, const std::vector<std::string>& class_dirs);
+  void follow_slo(const plugin::Snapshot& snapshot);
+  void read_exclusive_cpus(std::uint64_t now_ns);
+  CpuSet cpus_of(const std::string& cgroup_dir) const;
+  bool is_unified() const;
+  usage::Split use(std::uint64_t now_ns, std::uint64_t max_age_ns);
+  void tell(std::string problem);
+
+  // A container for which the kubelet's static policy may have set whole CPUs apart.
+  struct WholeCpus {
+    std::string cgroup_dir;
+    std::size_t count;
+  };
+
+  const koord_host* host_ = nullptr;
+  const koord_svc_knobs* knobs_ = nullptr;
+  usage::NewestSamples newest_;
+  std::uint64_t topology_version_ = 0, node_version_ = 0, pods_version_ = 0, slo_version_ = 0;
+  std::vector<Cpu> online_;
+  CpuSet reserved_cpus_;  // and those of SYSTEM pods alone
+  std::int64_t capacity_milli_ = 0;
+  double reserved_cores_ = 0;
+  std::unordered_map<std::uint64_t, bool> best_effort_;  // by a pod's handle
+  bool pods_run_ = false;
+  CpuSet lsr_cpus_, lse_cpus_;
+  Targets targets_;
+  std::vector<WholeCpus> whole_cpus_;
+  CpuSet exclusive_cpus_;  // of those
+  std::uint64_t exclusive_until_ns_ = 0;
+  std::set<std::string> best_effort_applications_;
+  std::vector<std::string> problems_;
+  std::set<std::string> told_;
+};
+
+}  // namespace koord::cpu_suppress

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which CPUs best-effort pods get, when it is known how many: spread evenly over sockets, whole cores before halves of them.
+// The rules are koordlet's. Pure. [any thread]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/cpu_set.hpp"
+
+namespace koord::cpu_suppress {
+
+struct Cpu {
+  std::uint32_t cpu = 0, core = 0, socket = 0, numa_node = 0;
+};
+
+// `count` of them; all when there are no more. Goes round the sockets (of a NUMA node each), the one with the most CPUs first,
+// takes both threads of a core while two are wanted, and single CPUs for the rest.
+CpuSet pick_cpus(std::size_t count, const std::vector<Cpu>& cpus);
+
+// Whose CPUs are whose.
+struct Pools {
+  std::vector<Cpu> online;
+  CpuSet lsr;       // of LSR pods, who share them with best-effort ones
+  CpuSet excluded;  // of others who do not share, or kept free
+
+  CpuSet usable() const;
+};
+
+// From the CPUs of LSR pods and from the shared ones, each by its part in both. No more than are usable.
+CpuSet pick_from_pools(std::size_t count, const Pools& pools);
+
+}  // namespace koord::cpu_suppress
