@@ -117,7 +117,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       host_metrics_(config_.node_name),
       cgroups_(layout, *clock_, reader_options(config_.cgroup)),
       services_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
-      governor_(*clock_, layout),
+      governor_(*clock_, layout, config_.roots, originals_),
       workers_(config_.workers),
       plugins_({.loop = loop_,
                 .pool = workers_,

@@ -73,6 +73,7 @@ class Agent {
   host::CapabilityBoard capabilities_;
   host::SharedServices services_;
 
+  knob::MemoryOriginals originals_;
   knob::Governor governor_;
 
   event::Loop loop_;

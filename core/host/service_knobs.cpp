@@ -26,7 +26,7 @@ Duration clamped(std::uint64_t ns) {
 
 Result<knob::Intent> take_intent(const Array<koord_intent>& intents, std::uint32_t i) {
   const auto record = TRY(take_record<koord_intent>(intents.at(i), "intent", intents.stride()));
-  if (record.level > KOORD_LEVEL_CONTAINER)
+  if (record.level > KOORD_LEVEL_NODE)
     return invalid("level is " + std::to_string(record.level) + ", expected a KOORD_LEVEL_*");
   if (record.flags != 0)
     return refuse(KOORD_E_TOO_NEW,
@@ -39,7 +39,9 @@ Result<knob::Intent> take_intent(const Array<koord_intent>& intents, std::uint32
   intent.cgroup_dir = TRY(cgroup_argument(record.cgroup_dir));
   if (!cgroup::is_cgroup(intent.cgroup_dir))  // one cgroup has one name
     return invalid("cgroup_dir is '" + intent.cgroup_dir + "', expected no empty part and no '.'");
-  intent.value = TRY(name_argument(record.value, "value"));
+  TRY(knob::check_place(*knob, intent.level, intent.cgroup_dir));
+  // Only the name of a group may be empty.
+  intent.value = knob->form == knob::Form::group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));
   TRY(knob::parse_value(*knob, intent.value));
   intent.reason = TRY(name_argument(record.reason, "reason"));
   intent.inputs = TRY(labels_argument(record.inputs, record.n_inputs, record.input_stride));
@@ -73,7 +75,8 @@ koord_status current(const koord_host* host, koord_str knob, koord_str cgroup_di
     TRY(buffer_argument(buf, cap, need));
     const std::string_view name = TRY(name_argument(knob, "knob"));
     const std::string_view dir = TRY(cgroup_argument(cgroup_dir));
-    const std::string value = TRY(knob::read_knob(knob::KnobFiles(context.shared().cgroups.layout()), name, dir));
+    const knob::KnobFiles files(context.shared().cgroups.layout(), context.shared().roots);
+    const std::string value = TRY(knob::read_knob(files, name, dir));
     return answer(value, buf, cap, need);
   });
 }

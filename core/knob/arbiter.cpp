@@ -7,7 +7,7 @@
 namespace koord::knob {
 namespace {
 
-auto contest_of(const Wish& wish) { return std::tie(wish.intent.cgroup_dir, wish.knob->resource); }
+auto contest_of(const Wish& wish) { return std::tie(wish.intent.cgroup_dir, wish.knob->resource, wish.value.item); }
 
 bool goes_first(const Wish* a, const Wish* b) {
   if (contest_of(*a) != contest_of(*b)) return contest_of(*a) < contest_of(*b);

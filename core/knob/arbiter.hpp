@@ -19,7 +19,7 @@ struct Wish {
   Time until = {};  // when it ends unless it is proposed again
 };
 
-// The wishes for one resource of one cgroup: the winner is the first.
+// The wishes for one resource of one cgroup, of a file with items for one of them: the winner is the first.
 using Contest = std::vector<Wish*>;
 
 std::vector<Contest> arbitrate(std::vector<Wish*> wishes);

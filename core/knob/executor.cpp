@@ -19,21 +19,41 @@ Outcome outcome_of(const Error& error) {
   return error.is(std::errc::not_supported) ? Outcome::unsupported : Outcome::failed;
 }
 
+Executor::Executor(const KnobFiles& files, Originals& originals, const Clock& clock)
+    : files_(files), originals_(originals), clock_(clock) {
+  for (const Original& kept : originals_.all()) {
+    const Knob* knob = find_knob(kept.knob);
+    Result<Value> value = knob ? files_.decoded(*knob, kept.texts, kept.key.item) : Result<Value>(invalid("no such knob"));
+    if (!value) continue;  // of another version of the agent, or another layout of the node: it stays kept
+    KnobFiles::Reading original{kept.texts, *std::move(value), kept.cgroup};
+    held_.emplace(kept.key, Held{kept.level, knob, std::move(original), kept.written});
+  }
+}
+
 Executor::Report Executor::apply(const std::vector<Order>& orders) {
+  files_.forget_threads();
   std::vector<Step> steps;
   steps.reserve(orders.size() + held_.size());
-  std::set<Key> ordered;
+  std::set<KnobKey> ordered;
   for (const Order& order : orders) {
-    ordered.emplace(order.cgroup_dir, order.knob->resource);
+    if (order.knob->is_act) {
+      Step step{order.level, {}, order.knob, {}, {}, nullptr, {}, false, {}};
+      step.done = act(order);
+      steps.push_back(std::move(step));
+      continue;
+    }
     steps.push_back(order_step(order));
+    ordered.insert(steps.back().key);
   }
   for (auto& [key, held] : held_)
     if (!ordered.contains(key)) steps.push_back(revert_step(key, held));
 
+  keep_originals(steps);
   std::vector<Step*> to_write;
   for (Step& step : steps)
     if (step.writes) to_write.push_back(&step);
   widen_then_narrow(std::move(to_write));
+  files_.forget_threads();
 
   Report report;
   for (Step& step : steps) {
@@ -47,9 +67,9 @@ Executor::Report Executor::apply(const std::vector<Order>& orders) {
       std::string& problem = held_.at(step.key).problem;
       again = std::exchange(problem, step.done.problem) == step.done.problem;
     } else {
-      held_.erase(step.key);
+      forget(step.key);
     }
-    report.undone.push_back({step.key.first, step.knob, std::move(step.done), again});
+    report.undone.push_back({step.key, step.knob, std::move(step.done), again});
   }
   return report;
 }
@@ -57,8 +77,37 @@ Executor::Report Executor::apply(const std::vector<Order>& orders) {
 std::vector<Executor::Holding> Executor::holdings() const {
   std::vector<Holding> holdings;
   holdings.reserve(held_.size());
-  for (const auto& [key, held] : held_) holdings.push_back({held.level, key.first, held.knob, held.original.value});
+  for (const auto& [key, held] : held_) holdings.push_back({held.level, key, held.knob, held.original.value});
   return holdings;
+}
+
+Done Executor::act(const Order& order) const {
+  const Result<std::int64_t> done = files_.act({*order.knob, order.cgroup_dir}, order.value.amount, clock_, kLongestAct);
+  if (!done) return {outcome_of(done.error()), {}, {}, done.error().message()};
+  return {Outcome::applied, {}, std::to_string(*done), {}};
+}
+
+// All at once: to make them durable takes long.
+void Executor::keep_originals(std::vector<Step>& steps) {
+  std::vector<Original> fresh;
+  for (Step& step : steps) {
+    if (!step.writes || held_.contains(step.key)) continue;
+    Result<Texts> asked = files_.texts_of(*step.knob, step.asked);
+    if (!asked) {
+      fail(step, asked.error());
+      continue;
+    }
+    fresh.push_back({step.key, step.level, std::string(step.knob->name), step.now.cgroup, step.now.texts, *std::move(asked)});
+  }
+  if (fresh.empty()) return;
+  const Result<void> kept = originals_.keep(fresh);
+  if (kept) return;
+  for (Step& step : steps)
+    if (step.writes && !held_.contains(step.key)) fail(step, kept.error());
+}
+
+void Executor::forget(const KnobKey& key) {
+  if (held_.erase(key) > 0) originals_.forgotten(key);
 }
 
 void Executor::fail(Step& step, const Error& error) {
@@ -70,10 +119,10 @@ void Executor::fail(Step& step, const Error& error) {
 // Reads what is there; false: nothing is to be done, the outcome tells why.
 bool Executor::examine(Step& step) {
   auto held = held_.find(step.key);
-  Result<KnobFiles::Reading> now = files_.read(*step.knob, step.key.first);
+  Result<KnobFiles::Reading> now = files_.read({*step.knob, step.key.cgroup_dir, step.key.item});
   if (!now) {
     fail(step, now.error());
-    if (step.done.outcome == Outcome::gone && held != held_.end() && !step.original) held_.erase(held);
+    if (step.done.outcome == Outcome::gone && held != held_.end() && !step.original) forget(step.key);
     return false;
   }
   step.now = *std::move(now);
@@ -81,12 +130,12 @@ bool Executor::examine(Step& step) {
   // A new cgroup of an old one's name: what was held went with that.
   if (held == held_.end() || held->second.original.cgroup == step.now.cgroup) return true;
   if (step.original) step.done.outcome = Outcome::gone;
-  if (!step.original) held_.erase(held);
+  if (!step.original) forget(step.key);
   return step.original == nullptr;
 }
 
 Executor::Step Executor::order_step(const Order& order) {
-  Step step{order.level, {order.cgroup_dir, order.knob->resource}, order.knob, {}, order.value, nullptr, {}, false, {}};
+  Step step{order.level, {order.cgroup_dir, std::string(order.knob->resource), order.value.item}, order.knob, {}, order.value, nullptr, {}, false, {}};
   Result<Value> target = files_.settled(*order.knob, order.value);
   if (!target) return fail(step, target.error()), step;
   step.target = *std::move(target);
@@ -109,7 +158,7 @@ void Executor::decide_write(Step& step) {
   if (!step.writes) step.done.outcome = Outcome::contested;
 }
 
-Executor::Step Executor::revert_step(const Key& key, Held& held) {
+Executor::Step Executor::revert_step(const KnobKey& key, Held& held) {
   Step step{held.level, key, held.knob, held.original.value, {}, &held.original, {}, false, {}};
   if (!examine(step)) return step;
   // Who has written since we have knows better.
@@ -120,7 +169,7 @@ Executor::Step Executor::revert_step(const Key& key, Held& held) {
 
 void Executor::widen_then_narrow(std::vector<Step*> steps) {
   auto outer_first = [](const Step* a, const Step* b) {
-    return std::tuple(a->level, depth_of(a->key.first), a->key) < std::tuple(b->level, depth_of(b->key.first), b->key);
+    return std::tuple(a->level, depth_of(a->key.cgroup_dir), a->key) < std::tuple(b->level, depth_of(b->key.cgroup_dir), b->key);
   };
   std::stable_sort(steps.begin(), steps.end(), outer_first);
   for (Step* step : steps) write(*step, widest(*step->knob, step->now.value, step->target));
@@ -134,29 +183,33 @@ void Executor::write(Step& step, const Value& value) {
                                                    : files_.texts_of(*step.knob, is_target ? step.asked : value);
   if (!texts) return fail(step, texts.error());
   auto [held, first] = held_.emplace(step.key, Held{step.level, step.knob, step.now});
-  Result<void> written = files_.write(*step.knob, step.key.first, *texts, step.now.texts);
+  Result<void> written = files_.write({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now.texts);
   held->second.knob = step.knob;
   held->second.target = step.target;
   held->second.written = *texts;
+  originals_.wrote(step.key, *texts);
   if (written) {
     step.now.texts = *std::move(texts);
     step.now.value = value;
     return;
   }
   fail(step, written.error());
-  Result<KnobFiles::Reading> now = files_.read(*step.knob, step.key.first);
+  Result<KnobFiles::Reading> now = files_.read({*step.knob, step.key.cgroup_dir, step.key.item});
   if (now) held->second.written = now->texts;
   if (now) step.done.after = spell(*step.knob, now->value);
   // Of two files one may have been written; else there is nothing to give back.
-  if (first && (!now || now->texts == held->second.original.texts)) held_.erase(held);
+  if (first && (!now || now->texts == held->second.original.texts)) forget(step.key);
 }
 
 void Executor::verify(Step& step) {
-  Result<KnobFiles::Reading> now = files_.read(*step.knob, step.key.first);
+  Result<KnobFiles::Reading> now = files_.read({*step.knob, step.key.cgroup_dir, step.key.item});
   if (!now) return fail(step, now.error());
   step.done.after = spell(*step.knob, now->value);
   auto held = held_.find(step.key);
-  if (held != held_.end()) held->second.written = now->texts;
+  if (held != held_.end() && held->second.written != now->texts) {
+    held->second.written = now->texts;
+    originals_.wrote(step.key, now->texts);
+  }
   if (same(*step.knob, now->value, step.target)) {
     if (!step.original) step.done.outcome = Outcome::applied;
     return;

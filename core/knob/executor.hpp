@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executor: makes the kernel's knobs have the values that were decided, and gives them back the ones they had when
 // nobody decides any more. What had to be written is written from the outside in as far as it widens, then from the inside
-// out as far as it narrows, so that a parent never allows less than its children; then it is read back. The original texts
-// are in memory only: they do not outlive the process. [one thread at a time]
+// out as far as it narrows, so that a parent never allows less than its children; then it is read back. What a knob was is
+// told to Originals before its first write; what they have from an earlier life is given back, or decided anew, by the
+// first apply(). [one thread at a time]
 #pragma once
 
 #include <map>
@@ -10,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/clock.hpp"
 #include "core/knob/knob_files.hpp"
+#include "core/knob/originals.hpp"
 #include "core/knob/plan_sink.hpp"
 
 namespace koord::knob {
@@ -34,7 +37,7 @@ struct Done {
 
 // What became of a knob that nobody decides any more.
 struct Undone {
-  std::string cgroup_dir;
+  KnobKey key;
   const Knob* knob;
   Done done;
   bool again = false;  // it failed before, the same way
@@ -42,13 +45,14 @@ struct Undone {
 
 class Executor {
  public:
-  explicit Executor(const KnobFiles& files) : files_(files) {}  // which outlives it
+  // All outlive it.
+  Executor(const KnobFiles& files, Originals& originals, const Clock& clock);
 
   struct Report {
     std::vector<Done> done;  // in the order of the orders
     std::vector<Undone> undone;
   };
-  // From now on exactly these hold; one for each resource of a cgroup.
+  // From now on exactly these hold; one for each resource of a cgroup. Orders of acts are done, once.
   Report apply(const std::vector<Order>& orders);
 
   std::size_t held() const { return held_.size(); }
@@ -56,7 +60,7 @@ class Executor {
   // What is held, and the value before.
   struct Holding {
     Level level;
-    std::string cgroup_dir;
+    KnobKey key;
     const Knob* knob;
     Value original;
   };
@@ -66,7 +70,8 @@ class Executor {
   // So often a knob is found with another value than was written; then it is left alone until another one is decided.
   static constexpr unsigned kMostContests = 3;
 
-  using Key = std::pair<std::string, std::string_view>;  // cgroup, resource
+  // An act blocks whoever else decides on knobs.
+  static constexpr Duration kLongestAct = std::chrono::milliseconds(200);
 
   // What we have written, and what was there before.
   struct Held {
@@ -82,7 +87,7 @@ class Executor {
   // One knob on its way to a value.
   struct Step {
     Level level;
-    Key key;
+    KnobKey key;
     const Knob* knob;
     Value target;  // as the kernel will say it
     Value asked;   // as it is said to the kernel
@@ -92,17 +97,22 @@ class Executor {
     Done done;
   };
 
+  Done act(const Order& order) const;
   Step order_step(const Order& order);
-  Step revert_step(const Key& key, Held& held);
+  Step revert_step(const KnobKey& key, Held& held);
   bool examine(Step& step);
   void decide_write(Step& step);
+  void keep_originals(std::vector<Step>& steps);
+  void forget(const KnobKey& key);
   void fail(Step& step, const Error& error);
   void write(Step& step, const Value& value);
   void verify(Step& step);
   void widen_then_narrow(std::vector<Step*> steps);
 
   const KnobFiles& files_;
-  std::map<Key, Held> held_;
+  Originals& originals_;
+  const Clock& clock_;
+  std::map<KnobKey, Held> held_;
 };
 
 }  // namespace koord::knob

@@ -40,14 +40,16 @@ bool is_news(const Decision& now, const std::optional<Decision>& last) {
 
 }  // namespace
 
-Governor::Governor(const Clock& clock, const cgroup::Layout& layout) : clock_(clock), files_(layout), executor_(files_) {}
+Governor::Governor(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, Originals& originals)
+    : clock_(clock), files_(layout, roots), executor_(files_, originals, clock) {}
 
 void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
   std::lock_guard lock(mutex_);
   Strategy& strategy = strategies_[proposer];
   std::vector<Standing> before = std::exchange(strategy.wishes, {});
-  std::map<std::pair<std::string_view, std::string_view>, Standing*> known;
-  for (Standing& old : before) known.emplace(std::pair(std::string_view(old.intent.cgroup_dir), old.knob->name), &old);
+  using Turned = std::tuple<std::string_view, std::string_view, std::string_view>;
+  std::map<Turned, Standing*> known;
+  for (Standing& old : before) known.emplace(Turned(old.intent.cgroup_dir, old.knob->name, old.value.item), &old);
   strategy.tell = std::move(tell);
   const Time now = clock_.now();
   for (Intent& intent : plan) {
@@ -56,7 +58,7 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
     if (!value) continue;  // what cannot be was refused when it was proposed
     const Time until = intent.ttl < Time::max() - now ? now + intent.ttl : Time::max();
     Standing standing{{proposer, std::move(intent), knob, *std::move(value), until}, {}};
-    auto same = known.extract({standing.intent.cgroup_dir, knob->name});
+    auto same = known.extract(Turned(standing.intent.cgroup_dir, knob->name, standing.value.item));
     if (same) standing.last = std::move(same.mapped()->last);
     standing.hands_off = is_hands_off(standing);
     strategy.wishes.push_back(std::move(standing));
@@ -123,7 +125,8 @@ void Governor::settle(const std::string& why) {
 }
 
 void Governor::settle_enforced(const std::string& why) {
-  const std::vector<Contest> contests = arbitrate(wishes_of(false));
+  std::vector<Contest> contests = arbitrate(wishes_of(false));
+  std::erase_if(contests, [](const Contest& contest) { return static_cast<const Standing&>(*contest.front()).acted; });
   std::vector<Order> orders;
   for (const Contest& contest : contests) {
     const Wish& winner = *contest.front();
@@ -135,6 +138,7 @@ void Governor::settle_enforced(const std::string& why) {
     for (Wish* wish : contests[i]) {
       Done done = report.done[i];
       if (!agrees(winner, *wish)) done.outcome = Outcome::lost;
+      static_cast<Standing&>(*wish).acted = winner.knob->is_act;
       conclude(*wish, &winner, done);
     }
   }
@@ -149,7 +153,11 @@ void Governor::settle_shadow() {
     const Wish& winner = *contest.front();
     for (Wish* wish : contest) {
       if (mode_of(wish->proposer) != Mode::shadow) continue;
-      Result<KnobFiles::Reading> now = files_.read(*wish->knob, wish->intent.cgroup_dir);
+      if (wish->knob->is_act) {
+        conclude(*wish, &winner, {.outcome = agrees(winner, *wish) ? Outcome::shadow : Outcome::lost});
+        continue;
+      }
+      Result<KnobFiles::Reading> now = files_.read({*wish->knob, wish->intent.cgroup_dir, wish->value.item});
       Done done{.outcome = agrees(winner, *wish) ? Outcome::shadow : Outcome::lost};
       if (now) done.before = done.after = spell(*wish->knob, now->value);
       if (!now) done = {outcome_of(now.error()), {}, {}, now.error().message()};
@@ -169,21 +177,21 @@ void Governor::conclude(Wish& wish, const Wish* winner, const Done& done) {
   if (done.outcome == Outcome::off || !is_news(decision, standing.last)) return;
   standing.last = decision;
   if (done.outcome == Outcome::applied && winner == &wish)
-    holders_.insert_or_assign({wish.intent.cgroup_dir, std::string(wish.knob->resource)}, wish.proposer.plugin);
+    holders_.insert_or_assign({wish.intent.cgroup_dir, std::string(wish.knob->resource), wish.value.item}, wish.proposer.plugin);
   record(std::move(decision));
 }
 
 void Governor::record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases) {
   std::string plugin;
-  if (auto holder = holders_.extract({undone.cgroup_dir, std::string(undone.knob->resource)})) plugin = std::move(holder.mapped());
+  if (auto holder = holders_.extract(undone.key)) plugin = std::move(holder.mapped());
   const std::string knob(undone.knob->name);
-  const Subject* subject = subjects_->of(undone.cgroup_dir);
-  if (undone.done.outcome == Outcome::reverted) releases.push_back({plugin, undone.cgroup_dir, knob, why, subject ? *subject : Subject{}});
+  const Subject* subject = subjects_->of(undone.key.cgroup_dir);
+  if (undone.done.outcome == Outcome::reverted) releases.push_back({plugin, undone.key.cgroup_dir, knob, why, subject ? *subject : Subject{}});
   record({.time = clock_.now(),
           .wall_ns = 0,
           .plugin = plugin,
           .strategy = {},
-          .cgroup_dir = undone.cgroup_dir,
+          .cgroup_dir = undone.key.cgroup_dir,
           .knob = knob,
           .pod_uid = {},
           .pod_namespace = {},

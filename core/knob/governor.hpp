@@ -29,7 +29,8 @@ namespace koord::knob {
 
 class Governor final : public PlanSink {
  public:
-  Governor(const Clock& clock, const cgroup::Layout& layout);  // the clock outlives it
+  // The clock and the originals outlive it.
+  Governor(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, Originals& originals);
 
   void take(const Proposer& proposer, Plan plan, Tell tell) override;
   void withdraw(const Proposer& proposer) override;
@@ -71,6 +72,7 @@ class Governor final : public PlanSink {
     IntentResult result = {};
     bool has_news = true;
     bool hands_off = false;  // because of its cgroup
+    bool acted = false;  // of an act, which is done once for each plan
   };
   struct Strategy {
     std::vector<Standing> wishes;
@@ -105,7 +107,7 @@ class Governor final : public PlanSink {
   Strategies strategies_;
   Modes modes_;
   SubjectsPtr subjects_ = std::make_shared<const Subjects>();
-  std::map<std::pair<std::string, std::string>, std::string> holders_;  // plugins, by cgroup and resource
+  std::map<KnobKey, std::string> holders_;  // plugins
   OnRelease on_release_;
 };
 

@@ -14,19 +14,20 @@ bool goes_first(const WishView& a, const WishView& b) {
   return a.mode != b.mode ? a.mode > b.mode : a.priority > b.priority;
 }
 
-// By cgroup and resource.
-using Views = std::map<std::pair<std::string, std::string_view>, KnobView>;
+using Views = std::map<KnobKey, KnobView>;
 
-KnobView& view_of(Views& views, Level level, const std::string& cgroup_dir, const Knob& knob, const Subjects& subjects) {
-  auto [found, is_new] = views.try_emplace({cgroup_dir, knob.resource});
+KnobView& view_of(Views& views, Level level, const KnobKey& key, const Knob& knob, const Subjects& subjects) {
+  auto [found, is_new] = views.try_emplace(key);
   KnobView& view = found->second;
   if (!is_new) return view;
   view.level = level;
-  view.cgroup_dir = cgroup_dir;
-  view.knob = knob.name;
-  if (const Subject* subject = subjects.of(cgroup_dir)) view.subject = *subject;
+  view.cgroup_dir = key.cgroup_dir;
+  view.knob = std::string(knob.name) + (key.item.empty() ? "" : " " + key.item);
+  if (const Subject* subject = subjects.of(key.cgroup_dir)) view.subject = *subject;
   return view;
 }
+
+KnobKey key_of(const Wish& wish) { return {wish.intent.cgroup_dir, std::string(wish.knob->resource), wish.value.item}; }
 
 void read_value(KnobView& view, const KnobFiles& files) {
   Result<std::string> value = read_knob(files, view.knob, view.cgroup_dir);
@@ -82,15 +83,15 @@ std::vector<KnobView> Governor::knobs() const {
   {
     std::lock_guard lock(mutex_);
     for (const Executor::Holding& holding : executor_.holdings()) {
-      KnobView& view = knob::view_of(views, holding.level, holding.cgroup_dir, *holding.knob, *subjects_);
+      KnobView& view = knob::view_of(views, holding.level, holding.key, *holding.knob, *subjects_);
       view.is_held = true;
       view.original = spell(*holding.knob, holding.original);
-      if (auto holder = holders_.find({holding.cgroup_dir, std::string(holding.knob->resource)}); holder != holders_.end())
+      if (auto holder = holders_.find(holding.key); holder != holders_.end())
         view.holder = holder->second;
     }
     for (const auto& [proposer, strategy] : strategies_)
       for (const Standing& standing : strategy.wishes)
-        knob::view_of(views, standing.intent.level, standing.intent.cgroup_dir, *standing.knob, *subjects_)
+        knob::view_of(views, standing.intent.level, key_of(standing), *standing.knob, *subjects_)
             .wishes.push_back(view_of(proposer, standing));
   }
   std::vector<KnobView> knobs;

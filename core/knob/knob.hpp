@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Knob: the table of knobs, by their logical names (those of cgroup v2): where each version of cgroups keeps one, which
-// values it takes, and which of two values asks more. Knobs that hold a line for each device (io.max and its likes) are
-// not among them. Pure functions. [any thread]
+// values it takes, and which of two values asks more. A file that holds a line for each device, or a word for each
+// feature, is as many knobs: an item each. Pure functions. [any thread]
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "core/base/cpu_set.hpp"
 #include "core/base/result.hpp"
 #include "core/cgroup/layout.hpp"
+#include "core/knob/intent.hpp"
 
 namespace koord::knob {
 
@@ -22,40 +25,68 @@ enum class Form {
   number,     // a number, no more
   shares,     // cpu.shares; v2 keeps it as a weight
   set,        // "0-3,8", not empty
+  fields,     // "8:16 rbps=1048576 wbps=max": of the item 8:16
+  weight,     // "default 100", "8:16 100", "8:16 default": of the item before the space
+  feature,    // "NAME", "NO_NAME": of the item NAME
+  masks,      // "0=ff;1=f0": of each cache, in hexadecimal
+  amounts,    // "0=50;1=100": of each cache
+  group,      // the name of a resctrl group; "" or "/": the root's
 };
+
+enum class Place {
+  cgroup,         // a file of a cgroup
+  root_cgroup,    // a file that only the root cgroup has
+  proc,           // below the node's proc, path in v2_file
+  sys,            // below its sys
+  schemata,       // a line of a resctrl group's schemata, v2_file is its word
+  resctrl_tasks,  // in which resctrl groups the threads of a cgroup are
+  resctrl_group,  // whether a resctrl group is there: 0, 1; not to be proposed
+};
+
+using FileNames = std::array<std::string_view, 4>;
 
 struct Knob {
   std::string_view name;
   std::string_view resource;  // knobs of one resource turn the same thing
-  cgroup::Controller controller;
+  Place place;
+  cgroup::Controller controller;  // of a place in cgroups
   Form form;
-  // Empty: this version does not have it. v1 keeps a bandwidth in two files, quota and period.
-  std::string_view v2_file, v1_file, v1_period_file;
+  // Empty: this version does not have it. v1 keeps a bandwidth in two files, quota and period, and io.max in four.
+  std::string_view v2_file;
+  FileNames v1_files;
   std::int64_t least = 0;
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   bool large_is_strict = false;  // what others give up grows with it: a protection, a switch
+  bool is_act = false;           // done once, each time that it is proposed; nothing to read, nothing to give back
 };
 
 // nullptr for an unknown name.
 const Knob* find_knob(std::string_view name);
 // An error that names the nearest known knob.
 Result<const Knob*> knob_named(std::string_view name);
+// May this knob be proposed at this level, for this cgroup or group?
+Result<void> check_place(const Knob& knob, Level level, std::string_view cgroup_dir);
 
 inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+
+using Fields = std::map<std::string, std::string, std::less<>>;
 
 // What is not of the knob's form stays as it is here.
 struct Value {
   std::int64_t amount = 0;
   std::int64_t period_us = 0;
   CpuSet set = {};
+  std::string item = {};  // which of the file's knobs this is of: a device, a feature
+  Fields fields = {};     // of a line, or of each cache; the names of resctrl groups
 };
 
 // As a strategy proposes it; an error says what was expected.
 Result<Value> parse_value(const Knob& knob, std::string_view text);
 std::string spell(const Knob& knob, const Value& value);
 
-// The same to the kernel: no limit is no limit whatever the period.
-bool same(const Knob& knob, const Value& a, const Value& b);
+// Has `now` all that `wanted` says? No limit is no limit whatever the period; of a line, fields that are not named do not
+// matter.
+bool same(const Knob& knob, const Value& now, const Value& wanted);
 
 // A value with the knob that it is meant for; both knobs are of one resource.
 struct Setting {
@@ -65,14 +96,21 @@ struct Setting {
 // Does `a` leave the cgroup less, or others more, than `b`?
 bool is_stricter(const Setting& a, const Setting& b);
 
-// What allows all that both allow: a parent must have it while children go from the one to the other.
+// What allows all that both allow: a parent must have it while children go from the one to the other. Of knobs that have
+// no parents it is `b`.
 Value widest(const Knob& knob, const Value& a, const Value& b);
 
-// The texts of the knob's kernel files on this version, in the order of files_of(), both ways. What is read may be
-// outside the range that may be proposed.
+// The texts of the knob's kernel files on this version, in the order of files_of(), both ways; of a knob with items, the
+// item's line, "" when there is none. What is read may be outside the range that may be proposed. Of knobs in cgroups only
+// does the version matter.
 using Texts = std::vector<std::string>;
 std::vector<std::string_view> files_of(const Knob& knob, cgroup::Version version);
 Texts encode(const Knob& knob, const Value& value, cgroup::Version version);
-Result<Value> decode(const Knob& knob, const Texts& texts, cgroup::Version version);
+Result<Value> decode(const Knob& knob, const Texts& texts, cgroup::Version version, std::string_view item = {});
+
+// What one file says of one item; "": nothing.
+std::string item_of(const Knob& knob, std::string_view content, std::string_view item);
+// What is written so that the kernel has nothing of its own to say of the item any more.
+std::string unset_text(const Knob& knob, cgroup::Version version, std::string_view item);
 
 }  // namespace koord::knob

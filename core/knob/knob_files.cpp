@@ -3,24 +3,37 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/knob/resctrl.hpp"
 
 namespace koord::knob {
 namespace {
 
 using cgroup::Version;
 
-std::uint64_t inode_of(const std::string& directory) {
+std::uint64_t inode_of(const std::string& path) {
   struct stat about;
-  return ::stat(directory.c_str(), &about) == 0 ? about.st_ino : 0;
+  return ::stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
 }
 
-Result<std::string> read_text(const std::string& directory, std::string_view file) {
-  Result<std::string> content = read_file(directory + "/" + std::string(file));
+bool has_items(const Knob& knob) {
+  return knob.form == Form::fields || knob.form == Form::weight || knob.form == Form::feature;
+}
+
+bool is_in_cgroup(const Knob& knob) { return knob.place == Place::cgroup || knob.place == Place::root_cgroup; }
+
+// A file that is not there: the directory tells whether its cgroup is gone, or the kernel has no such knob.
+Error missing(const std::string& directory, Error error) {
+  return system_error(inode_of(directory) != 0 ? ENOTSUP : ENODEV, std::move(error).text);
+}
+
+Result<std::string> read_text(const std::string& directory, const std::string& path) {
+  Result<std::string> content = read_file(path);
   if (content) return std::string(trim(*content));
-  if (!content.error().is(std::errc::no_such_file_or_directory)) return content;
-  return system_error(inode_of(directory) != 0 ? ENOTSUP : ENODEV, std::move(content).error().text);
+  return content.error().is(std::errc::no_such_file_or_directory) ? missing(directory, std::move(content).error()) : content;
 }
 
 Result<void> write_text(const std::string& path, const std::string& text) {
@@ -32,7 +45,13 @@ Result<void> write_text(const std::string& path, const std::string& text) {
 
 }  // namespace
 
+KnobFiles::KnobFiles(cgroup::Layout layout, NodeRoots roots)
+    : layout_(std::move(layout)), roots_(std::move(roots)), resctrl_(std::make_unique<Resctrl>(roots_.resctrl, layout_)) {}
+
+KnobFiles::~KnobFiles() = default;
+
 Result<Version> KnobFiles::version_of(const Knob& knob) const {
+  if (!is_in_cgroup(knob)) return Version::v2;  // of which there is one
   const std::optional<Version> version = layout_.version(knob.controller);
   if (!version) return system_error(ENOTSUP, "this node has no " + std::string(name_of(knob.controller)) + " controller");
   if (!files_of(knob, *version).empty()) return *version;
@@ -40,27 +59,64 @@ Result<Version> KnobFiles::version_of(const Knob& knob) const {
                                    std::string(knob.name) + "'");
 }
 
-Result<KnobFiles::Reading> KnobFiles::read(const Knob& knob, std::string_view cgroup_dir) const {
-  const Version version = TRY(version_of(knob));
-  const std::string directory = layout_.directory(knob.controller, cgroup_dir);
+Result<std::string> KnobFiles::directory_of(const Spot& spot) const {
+  if (spot.knob.place == Place::proc) return roots_.proc;
+  if (spot.knob.place == Place::sys) return roots_.sys;
+  return layout_.directory(spot.knob.controller, spot.cgroup_dir);
+}
+
+Result<std::string> KnobFiles::path_of(const Spot& spot, std::string_view file) const {
+  const std::string directory = TRY(directory_of(spot));
+  const std::string path = directory + "/" + std::string(file);
+  if (spot.knob.form != Form::feature || inode_of(path) != 0) return path;
+  return directory + "/kernel/debug/sched_features";  // before Linux 5.13
+}
+
+Result<KnobFiles::Reading> KnobFiles::read(const Spot& spot) const {
+  const Knob& knob = spot.knob;
+  if (knob.is_act) return system_error(ENOTSUP, "'" + std::string(knob.name) + "' is done, and has no value");
+  if (is_in_cgroup(knob) || knob.place == Place::proc || knob.place == Place::sys) return read_cgroup(spot);
   Reading reading;
-  for (std::string_view file : files_of(knob, version)) {
-    std::string text = TRY(read_text(directory, file));
-    reading.texts.push_back(std::move(text));
+  reading.texts = {TRY(resctrl_->read(knob, spot.cgroup_dir))};
+  reading.value = TRY(decode(knob, reading.texts, Version::v2));
+  reading.cgroup = resctrl_->inode(knob, spot.cgroup_dir);
+  return reading;
+}
+
+Result<KnobFiles::Reading> KnobFiles::read_cgroup(const Spot& spot) const {
+  const Version version = TRY(version_of(spot.knob));
+  const std::string directory = TRY(directory_of(spot));
+  Reading reading;
+  for (std::string_view file : files_of(spot.knob, version)) {
+    const std::string path = TRY(path_of(spot, file));
+    std::string text = TRY(read_text(directory, path));
+    reading.texts.push_back(has_items(spot.knob) ? item_of(spot.knob, text, spot.item) : std::move(text));
   }
-  reading.value = TRY(decode(knob, reading.texts, version));
+  if (spot.knob.form == Form::feature && reading.texts[0].empty())
+    return system_error(ENOTSUP, "this kernel has no scheduler feature '" + std::string(spot.item) + "'");
+  reading.value = TRY(decode(spot.knob, reading.texts, version, spot.item));
   reading.cgroup = inode_of(directory);
   return reading;
 }
 
-Result<void> KnobFiles::write(const Knob& knob, std::string_view cgroup_dir, const Texts& texts, const Texts& now) const {
-  const Version version = TRY(version_of(knob));
-  const std::string directory = layout_.directory(knob.controller, cgroup_dir) + "/";
-  const std::vector<std::string_view> files = files_of(knob, version);
+Result<void> KnobFiles::write(const Spot& spot, const Texts& texts, const Texts& now) const {
+  if (is_in_cgroup(spot.knob) || spot.knob.place == Place::proc || spot.knob.place == Place::sys)
+    return write_cgroup(spot, texts, now);
+  return resctrl_->write(spot.knob, spot.cgroup_dir, texts[0]);
+}
+
+Result<void> KnobFiles::write_cgroup(const Spot& spot, const Texts& texts, const Texts& now) const {
+  const Version version = TRY(version_of(spot.knob));
+  const std::vector<std::string_view> files = files_of(spot.knob, version);
   auto write_one = [&](std::size_t i) -> Result<void> {
-    return texts[i] == now[i] ? Result<void>() : write_text(directory + std::string(files[i]), texts[i]);
+    if (i < now.size() && texts[i] == now[i]) return {};
+    const bool is_unset = has_items(spot.knob) && texts[i].empty();
+    return write_text(TRY(path_of(spot, files[i])), is_unset ? unset_text(spot.knob, version, spot.item) : texts[i]);
   };
-  if (files.size() == 1) return write_one(0);
+  if (spot.knob.form != Form::bandwidth || files.size() != 2) {
+    for (std::size_t i = 0; i < files.size(); ++i) TRY(write_one(i));
+    return {};
+  }
   // Two files go one after the other, and the kernel may refuse what is between: then the other one goes first.
   Result<void> first = write_one(0);
   if (first) return write_one(1);
@@ -69,18 +125,59 @@ Result<void> KnobFiles::write(const Knob& knob, std::string_view cgroup_dir, con
   return write_one(0);
 }
 
+Result<std::int64_t> KnobFiles::act(const Spot& spot, std::int64_t amount, const Clock& clock, Duration longest) const {
+  constexpr std::int64_t kPart = 8 << 20;
+  const Version version = TRY(version_of(spot.knob));
+  const std::string directory = TRY(directory_of(spot));
+  const std::string path = directory + "/" + std::string(files_of(spot.knob, version)[0]);
+  const Time end = clock.now() + longest;
+  std::int64_t done = 0;
+  while (done < amount && (done == 0 || clock.now() < end)) {
+    const std::int64_t part = std::min(kPart, amount - done);
+    Result<void> written = write_value(path, std::to_string(part));
+    if (!written && written.error().is(std::errc::resource_unavailable_try_again)) break;  // less was there
+    if (!written && written.error().is(std::errc::no_such_file_or_directory)) return missing(directory, std::move(written).error());
+    if (!written) return std::move(written).error();
+    done += part;
+  }
+  return done;
+}
+
 Result<Texts> KnobFiles::texts_of(const Knob& knob, const Value& value) const {
   return encode(knob, value, TRY(version_of(knob)));
 }
 
+Result<Value> KnobFiles::decoded(const Knob& knob, const Texts& texts, std::string_view item) const {
+  return decode(knob, texts, TRY(version_of(knob)), item);
+}
+
 Result<Value> KnobFiles::settled(const Knob& knob, const Value& value) const {
   const Version version = TRY(version_of(knob));
-  return decode(knob, encode(knob, value, version), version);
+  Value settled = TRY(decode(knob, encode(knob, value, version), version, value.item));
+  return knob.place == Place::schemata ? resctrl_->settled(knob, std::move(settled)) : settled;
+}
+
+void KnobFiles::forget_threads() const { resctrl_->forget_threads(); }
+
+Result<std::string> KnobFiles::content(const Knob& knob, std::string_view cgroup_dir) const {
+  const Spot spot{knob, cgroup_dir};
+  const Version version = TRY(version_of(knob));
+  const std::string directory = TRY(directory_of(spot));
+  std::string all;
+  for (std::string_view file : files_of(knob, version)) {
+    const std::string path = TRY(path_of(spot, file));
+    const std::string text = TRY(read_text(directory, path));
+    if (!text.empty()) all += (all.empty() ? "" : "\n") + text;
+  }
+  return all;
 }
 
 Result<std::string> read_knob(const KnobFiles& files, std::string_view name, std::string_view cgroup_dir) {
-  const Knob* knob = TRY(knob_named(name));
-  return spell(*knob, TRY(files.read(*knob, cgroup_dir)).value);
+  const std::size_t space = name.find(' ');
+  const std::string_view item = space == std::string_view::npos ? std::string_view() : name.substr(space + 1);
+  const Knob* knob = TRY(knob_named(name.substr(0, space)));
+  if (item.empty() && has_items(*knob)) return files.content(*knob, cgroup_dir);
+  return spell(*knob, TRY(files.read({*knob, cgroup_dir, item})).value);
 }
 
 }  // namespace koord::knob

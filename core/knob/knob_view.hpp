@@ -28,7 +28,8 @@ struct WishView {
 
 struct KnobView {
   Level level = Level::qos;
-  std::string cgroup_dir, knob;
+  std::string cgroup_dir;
+  std::string knob;         // with the item of one that has items: "io.max 8:16"
   Subject subject = {};     // whose it is; empty: of no pod
   std::string value;        // now; empty: it cannot be read,
   std::string problem;      // and why

@@ -101,7 +101,8 @@ class Lives {
 
   SystemClock clock_;
   workshop::Stage stage_{NodeRoots(), clock_, "node"};
-  knob::Governor governor_{clock_, stage_.cgroups().layout()};
+  knob::MemoryOriginals originals_;
+  knob::Governor governor_{clock_, stage_.cgroups().layout(), NodeRoots(), originals_};
   child::SnapshotImages images_;
   workshop::Workpiece piece_;
   std::mutex mutex_;

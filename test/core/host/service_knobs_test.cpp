@@ -76,7 +76,7 @@ TEST_CASE_FIXTURE(Knobs, "one bad intent refuses its whole call, by its number")
 
 TEST_CASE_FIXTURE(Knobs, "an intent says where, what, why and for how long") {
   for (auto spoil :
-       {+[](koord_intent& i) { i.level = 3; }, +[](koord_intent& i) { i.knob = {}; },
+       {+[](koord_intent& i) { i.level = 4; }, +[](koord_intent& i) { i.knob = {}; },
         +[](koord_intent& i) { i.value = {}; }, +[](koord_intent& i) { i.reason = {}; },
         +[](koord_intent& i) { i.ttl_ns = 0; }, +[](koord_intent& i) { i.cgroup_dir = str("../x"); },
         +[](koord_intent& i) { i.cgroup_dir = str("be.slice/"); }, +[](koord_intent& i) { i.value = str("20%"); },
@@ -85,6 +85,26 @@ TEST_CASE_FIXTURE(Knobs, "an intent says where, what, why and for how long") {
     spoil(bad);
     CHECK(propose(bad) == KOORD_E_INVALID);
   }
+}
+
+TEST_CASE_FIXTURE(Knobs, "a knob of the node is of no cgroup, and a knob of a cgroup not of the node") {
+  koord_intent of_node = intent("vm.min_free_kbytes", "90000");
+  of_node.level = KOORD_LEVEL_NODE;
+  of_node.cgroup_dir = {};
+  CHECK(propose(of_node) == KOORD_OK);
+  of_node.cgroup_dir = str("be.slice");
+  CHECK(propose(of_node) == KOORD_E_INVALID);
+  CHECK(host.last_error() == "intent 0: 'vm.min_free_kbytes' is a knob of the node: the level is to be the node, and cgroup_dir empty");
+  koord_intent of_cgroup = intent();
+  of_cgroup.level = KOORD_LEVEL_NODE;
+  CHECK(propose(of_cgroup) == KOORD_E_INVALID);
+}
+
+TEST_CASE_FIXTURE(Knobs, "only the resctrl group of all others has no name") {
+  CHECK(propose(intent("resctrl.group", "")) == KOORD_OK);
+  CHECK(propose(intent("resctrl.group", "koord-be")) == KOORD_OK);
+  CHECK(propose(intent("io.max", "8:16 rbps=1048576")) == KOORD_OK);
+  CHECK(propose(intent("memory.reclaim", "1048576")) == KOORD_OK);
 }
 
 TEST_CASE_FIXTURE(Knobs, "an intent of a newer plugin that uses what we do not know is too new") {
@@ -125,7 +145,7 @@ TEST_CASE("on cgroup v1 a value is told in the form of v2") {
   OnHost<koord_svc_knobs> on("koord.knobs/1", {{"cgroup/cpu/be/cpu.cfs_quota_us", "-1\n"},
                                                {"cgroup/cpu/be/cpu.cfs_period_us", "100000\n"},
                                                {"cgroup/memory/be/memory.limit_in_bytes", "4096\n"}});
-  const knob::KnobFiles files(on.host.services().cgroups.layout());
+  const knob::KnobFiles files(on.host.services().cgroups.layout(), on.host.services().roots);
   CHECK(*knob::read_knob(files, "cpu.max", "be") == "max 100000");
   CHECK(*knob::read_knob(files, "memory.max", "be") == "4096");
   CHECK(knob::read_knob(files, "memory.high", "be").error().is(std::errc::not_supported));

@@ -29,7 +29,7 @@ cgroup::Layout layout_of(const FakeNode& node) {
 Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
     : shelf_{plugin}, host_(std::make_unique<FakeHost>(node_)),
       puppet_(shelf_.file(plugin)),
-      governor_(std::make_unique<knob::Governor>(host_->clock(), host_->services().cgroups.layout())) {
+      governor_(std::make_unique<knob::Governor>(host_->clock(), host_->services().cgroups.layout(), host_->services().roots, originals_)) {
   std::shared_ptr<const host::LoadedPlugin> loaded = load(shelf_.file(plugin));
   std::vector<std::string> granted = host::granted_services(loaded->classes()[0].kind);
   auto make_context = [this, granted, plugin](const std::string& config_json) {
@@ -78,7 +78,7 @@ bool Stage::tick() {
 
 HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers,
                      host::Loader load_in_child)
-    : shelf_(plugins), host_(node_), governor_(host_.clock(), layout_of(knobs_)), pool_(workers) {
+    : shelf_(plugins), host_(node_), governor_(host_.clock(), layout_of(knobs_), knobs_.roots(), originals_), pool_(workers) {
   (load_in_child ? settings_.directories : settings_.own_directories) = {shelf_.path()};
   settings_.defaults.config_json = "{}";
   settings_.defaults.max_series = 1000;

@@ -67,6 +67,7 @@ class Stage {
   FakeNode node_;
   std::unique_ptr<FakeHost> host_;
   Puppet puppet_;
+  knob::MemoryOriginals originals_;
   std::unique_ptr<knob::Governor> governor_;
   // Kept by a wedged instance's watchdog call, hence shared.
   std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
@@ -129,6 +130,7 @@ class HostStage {
   FakeNode knobs_{{"cgroup/cgroup.controllers", "cpu\n"},
                   {"cgroup/be/cpu.max", "50000 100000\n"},
                   {"cgroup/be/pod/cpu.max", "50000 100000\n"}};
+  knob::MemoryOriginals originals_;
   knob::Governor governor_;
   RequestBox evictions_;
   config::PluginsSettings settings_;

@@ -57,3 +57,11 @@ TEST_CASE("other knobs and other cgroups are other contests") {
   Wish a = wish("a", "cpu.max", "max"), b = wish("b", "memory.high", "max"), c = wish("c", "cpu.max", "max", 0, "ls");
   CHECK(arbitrate({&a, &b, &c}).size() == 3);
 }
+
+TEST_CASE("other devices of one file are other contests") {
+  Wish a = wish("a", "io.max", "8:16 rbps=1000"), b = wish("b", "io.max", "8:32 rbps=1000"), c = wish("c", "io.max", "8:16 rbps=500");
+  std::vector<Contest> contests = arbitrate({&a, &b, &c});
+  REQUIRE(contests.size() == 2);
+  CHECK(contests[0].front() == &c);
+  CHECK(contests[1].front() == &b);
+}

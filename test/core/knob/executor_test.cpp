@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/base/file.hpp"
+#include "core/base/manual_clock.hpp"
 #include "core/base/parse.hpp"
 #include "test/support/fake_node.hpp"
 
@@ -21,8 +22,10 @@ struct Tree {
                       {"cgroup/pod/cpuset.cpus", "\n"},
                       {"cgroup/pod/memory.high", "max\n"},
                       {"cgroup/pod/cpu.weight", "100\n"}};
-  KnobFiles files{*cgroup::Layout::detect(node.roots())};
-  Executor executor{files};
+  KnobFiles files{*cgroup::Layout::detect(node.roots()), node.roots()};
+  MemoryOriginals originals;
+  ManualClock clock;
+  Executor executor{files, originals, clock};
 
   std::string read(const std::string& path) const { return std::string(trim(*read_file(node.path("cgroup/" + path)))); }
   void write(const std::string& path, const std::string& text) { node.write("cgroup/" + path, text + "\n"); }
@@ -123,4 +126,69 @@ TEST_CASE_FIXTURE(Tree, "what cannot be given back is tried again, and told once
   node.remove("cgroup/pod/cpu.max");
   write("pod/cpu.max", "30000 100000");
   CHECK(undo().outcome == Outcome::reverted);
+}
+
+TEST_CASE_FIXTURE(Tree, "what was there is told to those who keep it before it is changed, and taken from them when it is given back") {
+  struct Keeper : MemoryOriginals {
+    explicit Keeper(const Tree& of) : tree(of) {}
+    Result<void> keep(std::span<const Original> originals) override {
+      for (const Original& original : originals) seen.push_back(original.texts[0] + " of " + tree.read("pod/cpu.max"));
+      if (refuses) return system_error(ENOSPC, "cannot write 'originals'");
+      return MemoryOriginals::keep(originals);
+    }
+    const Tree& tree;
+    bool refuses = true;
+    std::vector<std::string> seen;
+  } keeper{*this};
+  Executor careful{files, keeper, clock};
+  const Done refused = careful.apply({order("pod", "cpu.max", "30000 100000")}).done.at(0);
+  CHECK(refused.outcome == Outcome::failed);
+  CHECK(refused.problem == "cannot write 'originals': No space left on device");
+  CHECK(read("pod/cpu.max") == "50000 100000");
+  keeper.refuses = false;
+  CHECK(careful.apply({order("pod", "cpu.max", "30000 100000")}).done.at(0).outcome == Outcome::applied);
+  CHECK(keeper.seen == std::vector<std::string>(2, "50000 100000 of 50000 100000"));
+  REQUIRE(keeper.all().size() == 1);
+  CHECK(keeper.all()[0].key == KnobKey{"pod", "cpu.max", ""});
+  CHECK(keeper.all()[0].written == Texts{"30000 100000"});
+  careful.apply({});
+  CHECK(keeper.all().empty());
+}
+
+TEST_CASE_FIXTURE(Tree, "what is kept from an earlier life is given back, or goes on") {
+  const auto inode = files.read({*find_knob("cpu.max"), "pod"})->cgroup;
+  auto earlier = [&](const char* dir, const char* knob, const char* text, const char* written, std::uint64_t cgroup) {
+    const Original one{{dir, knob, ""}, Level::pod, knob, cgroup, {text}, {written}};
+    REQUIRE(originals.keep(std::span(&one, 1)));
+  };
+  earlier("pod", "cpu.max", "70000 100000", "50000 100000", inode);
+  earlier("pod", "cpu.weight", "20", "100", inode);
+  Executor next{files, originals, clock};
+  CHECK(next.held() == 2);
+  CHECK(next.apply({order("pod", "cpu.weight", "100")}).undone.at(0).done.outcome == Outcome::reverted);
+  CHECK(read("pod/cpu.max") == "70000 100000");
+  CHECK(next.apply({}).undone.at(0).done.outcome == Outcome::reverted);
+  CHECK(read("pod/cpu.weight") == "20");
+}
+
+TEST_CASE_FIXTURE(Tree, "a limit of a device where there was none goes again") {
+  node.write("cgroup/cgroup.controllers", "cpu io\n");
+  node.write("cgroup/pod/io.max", "8:0 rbps=1 wbps=max riops=max wiops=max\n");
+  KnobFiles with_io{*cgroup::Layout::detect(node.roots()), node.roots()};
+  Executor limiting{with_io, originals, clock};
+  CHECK(limiting.apply({order("pod", "io.max", "8:16 rbps=1000")}).done.at(0).outcome == Outcome::applied);
+  CHECK(read("pod/io.max") == "8:16 rbps=1000 wbps=max riops=max wiops=max");
+  CHECK(limiting.apply({}).undone.at(0).done.outcome == Outcome::reverted);
+  CHECK(read("pod/io.max") == "8:16 rbps=max wbps=max riops=max wiops=max");
+}
+
+TEST_CASE_FIXTURE(Tree, "an act is done each time it is ordered, and there is nothing to give back") {
+  node.write("cgroup/pod/memory.reclaim", "");
+  const Done done = apply(order("pod", "memory.reclaim", "4096"));
+  CHECK(done.outcome == Outcome::applied);
+  CHECK(done.after == "4096");
+  CHECK(*read_file(node.path("cgroup/pod/memory.reclaim")) == "4096");
+  CHECK(executor.held() == 0);
+  CHECK(apply(order("pod/app", "memory.reclaim", "4096")).outcome == Outcome::unsupported);
+  CHECK(apply(order("ended", "memory.reclaim", "4096")).outcome == Outcome::gone);
 }

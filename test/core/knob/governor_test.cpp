@@ -19,7 +19,8 @@ constexpr const char* kBefore = "50000 100000";
 struct Court {
   test::FakeNode node{{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/be/cpu.max", "50000 100000\n"}};
   ManualClock clock;
-  Governor governor{clock, *cgroup::Layout::detect(node.roots())};
+  MemoryOriginals originals;
+  Governor governor{clock, *cgroup::Layout::detect(node.roots()), node.roots(), originals};
   std::map<std::string, std::vector<IntentResult>> told;  // by plugin, all of it
 
   std::string value() const { return std::string(trim(*read_file(node.path("cgroup/be/cpu.max")))); }
@@ -318,4 +319,26 @@ TEST_CASE_FIXTURE(Court, "a knob that cannot be read says why") {
   REQUIRE(governor.knobs().size() == 1);
   CHECK(governor.knobs()[0].value.empty());
   CHECK(governor.knobs()[0].problem.find("nowhere") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Court, "an act is done once for each plan that has it, and in shadow not at all") {
+  node.write("cgroup/cgroup.controllers", "cpu memory\n");
+  node.write("cgroup/be/memory.reclaim", "");
+  Governor with_memory{clock, *cgroup::Layout::detect(node.roots()), node.roots(), originals};
+  auto reclaimed = [&] {
+    const std::string text = *read_file(node.path("cgroup/be/memory.reclaim"));
+    node.write("cgroup/be/memory.reclaim", "");
+    return text;
+  };
+  Intent act = intent("4096");
+  act.knob = "memory.reclaim";
+  const Tell nobody = [](std::vector<IntentResult>) {};
+  with_memory.take({"reclaim", "main"}, {act}, nobody);
+  CHECK(reclaimed() == "");
+  with_memory.set_mode("reclaim", Mode::enforce);
+  CHECK(reclaimed() == "4096");
+  with_memory.take({"other", "main"}, {intent("20000 100000")}, nobody);
+  CHECK(reclaimed() == "");
+  with_memory.take({"reclaim", "main"}, {act}, nobody);
+  CHECK(reclaimed() == "4096");
 }

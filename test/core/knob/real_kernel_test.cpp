@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "core/base/manual_clock.hpp"
 #include "core/knob/executor.hpp"
 #include "test/support/real_cgroup.hpp"
 
@@ -14,8 +15,10 @@ using koord::test::RealCgroup;
 namespace {
 
 struct Kernel {
-  KnobFiles files{*cgroup::Layout::detect(NodeRoots())};
-  Executor executor{files};
+  KnobFiles files{*cgroup::Layout::detect(NodeRoots()), NodeRoots()};
+  MemoryOriginals originals;
+  ManualClock clock;
+  Executor executor{files, originals, clock};
   RealCgroup pod{"knobs"};
   RealCgroup app{pod, "app"};
 
@@ -71,7 +74,7 @@ TEST_CASE_FIXTURE(Kernel, "a CPU set goes to the parent first when it moves") {
 TEST_CASE_FIXTURE(Kernel, "what the kernel refuses is told in its words, and nothing is held") {
   apply("cpu.max", "50000 100000", "20000 100000");
   Executor::Report report = executor.apply({order(pod, "cpu.max", "50000 100000"), order(app, "cpu.max", "90000 100000")});
-  const bool is_v1 = files.read(*find_knob("cpu.max"), pod.dir())->texts.size() == 2;
+  const bool is_v1 = files.read({*find_knob("cpu.max"), pod.dir()})->texts.size() == 2;
   if (is_v1) {
     CHECK(report.done[1].outcome == Outcome::failed);
     INFO(report.done[1].problem);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Originals: what knobs were before the first write of ours, kept until they are given back. The executor announces each
+// before it writes; who keeps them on disk makes that survive the process. [one thread at a time: that of the executor]
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/knob/intent.hpp"
+#include "core/knob/knob.hpp"
+
+namespace koord::knob {
+
+// Which knob of which cgroup, or resctrl group; of a file with items, which of them.
+struct KnobKey {
+  std::string cgroup_dir;
+  std::string resource;
+  std::string item;
+
+  auto operator<=>(const KnobKey&) const = default;
+};
+
+struct Original {
+  KnobKey key;
+  Level level = Level::qos;
+  std::string knob;          // by whose name it was read; one of the resource
+  std::uint64_t cgroup = 0;  // inode: another one is another cgroup of the same name
+  Texts texts;               // as the kernel said it before the first write
+  Texts written;             // as it was asked or found after the last write
+
+  bool operator==(const Original&) const = default;
+};
+
+class Originals {
+ public:
+  virtual ~Originals() = default;
+  // Durable when it returns; after an error nothing of them may be written. `written` is what will be asked for.
+  virtual Result<void> keep(std::span<const Original> originals) = 0;
+  // What a kept knob has since; told after the write, and need not be durable at once.
+  virtual void wrote(const KnobKey& key, const Texts& written) = 0;
+  // It was given back, or is somebody else's, or has ended.
+  virtual void forgotten(const KnobKey& key) = 0;
+  // What is kept, at the start from an earlier life.
+  virtual std::vector<Original> all() const = 0;
+};
+
+// In memory: they end with the process.
+class MemoryOriginals : public Originals {
+ public:
+  Result<void> keep(std::span<const Original> originals) override {
+    for (const Original& original : originals) kept_.insert_or_assign(original.key, original);
+    return {};
+  }
+  void wrote(const KnobKey& key, const Texts& written) override {
+    if (auto found = kept_.find(key); found != kept_.end()) found->second.written = written;
+  }
+  void forgotten(const KnobKey& key) override { kept_.erase(key); }
+  std::vector<Original> all() const override {
+    std::vector<Original> all;
+    for (const auto& [key, original] : kept_) all.push_back(original);
+    return all;
+  }
+
+ private:
+  std::map<KnobKey, Original> kept_;
+};
+
+}  // namespace koord::knob
