@@ -50,13 +50,29 @@ std::string_view name_of(Outcome outcome) {
       return "left";
     case Outcome::switched:
       return "switched";
+    case Outcome::evicted:
+      return "evicted";
+    case Outcome::killed:
+      return "killed";
+    case Outcome::pending:
+      return "pending";
+    case Outcome::refused:
+      return "refused";
+    case Outcome::budget:
+      return "budget";
+    case Outcome::brake:
+      return "brake";
+    case Outcome::opted_out:
+      return "opted_out";
+    case Outcome::unknown:
+      return "unknown";
   }
   return "";
 }
 
 Result<Outcome> parse_outcome(std::string_view text) {
   std::vector<std::string> names;
-  for (int i = 0; i <= static_cast<int>(Outcome::switched); ++i) {
+  for (int i = 0; i <= static_cast<int>(Outcome::unknown); ++i) {
     const auto outcome = static_cast<Outcome>(i);
     if (name_of(outcome) == text) return outcome;
     names.emplace_back(name_of(outcome));

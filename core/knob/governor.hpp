@@ -57,6 +57,9 @@ class Governor final : public PlanSink {
   // Decisions on disk, too; before the first plan.
   void keep_decisions(DecisionArchive::Options options) { log_.keep_in(std::move(options), clock_); }
   const DecisionLog& log() const { return log_; }
+  // What was decided of other things than knobs, for the same records.
+  void note(Decision decision) { log_.add(std::move(decision)); }
+
   std::vector<Decision> decisions() const { return log_.decisions(); }
   std::map<Outcome, std::uint64_t> counts() const { return log_.counts(); }
   std::size_t held() const;    // knobs that have a value of ours

@@ -42,6 +42,15 @@ enum class Outcome {
   reverted,     // nobody wishes it any more: it has its original value
   left,         // nobody wishes it any more, and somebody else has written it since
   switched,     // no knob: a mode was changed
+  // Of evictions (core/evict); shadow, gone and hands_off as above.
+  evicted,    // the API server took it
+  killed,     // its containers were ended: the API server did not take it, and memory was very short
+  pending,    // it is going already
+  refused,    // by the API server, or it is not asked before a while
+  budget,     // so many have gone that no more may for now
+  brake,      // so many were picked that nobody goes for now
+  opted_out,  // the pod does not allow it, or is not one to be evicted
+  unknown,    // whether the pod is still what it was: the kubelet is away
 };
 std::string_view name_of(Outcome outcome);
 // Of such a name; an error names all.
