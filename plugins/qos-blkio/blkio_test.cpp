@@ -20,6 +20,8 @@ using koord::test::FakeNode;
 
 namespace {
 
+using Texts = std::vector<std::string>;
+
 // A disk with a partition, one with a volume group, and one that the kubelet has mounted for a pod.
 constexpr const char* kStorage = R"({
   "DiskNumberMap": {"/dev/vda": "254:0", "/dev/vdb": "254:16", "/dev/nvme0n1": "259:0"},
@@ -68,7 +70,33 @@ std::vector<std::string> texts(const Plan& plan) {
   for (const Wish& wish : plan.wishes) texts.push_back(wish.cgroup_dir + " " + wish.knob + " " + wish.value);
   return texts;
 }
-using Texts = std::vector<std::string>;
+// The plugin on the host's services, on a node of cgroup v1 with one disk.
+struct Node {
+  FakeNode node{{"sys/block/vdb/dev", "254:16\n"}, {"sys/block/vdb/size", "2097152\n"}, {"sys/block/vdb/removable", "0\n"}};
+  FakeHost host{node};
+  FakeInstance strategy{host, koord_entry_v1()};
+
+  void init() { REQUIRE(strategy.init() == KOORD_OK); }
+  void publish_slo(const std::string& blocks) {
+    host.hub().publish({.node_slo = R"({"resourceQOSStrategy": {"beClass": {"blkioQOS": {"enable": true, "blocks": )" + blocks + "}}}}"});
+  }
+  void publish_pod(const std::string& annotation) {
+    koord::state::Pod pod;
+    pod.uid = "u1", pod.namespace_ = "shop", pod.name = "cart";
+    pod.phase = koord::state::Phase::running;
+    pod.kube_qos = koord::state::KubeQos::best_effort;
+    pod.cgroup_dir = "kubepods/besteffort/podu1";
+    pod.annotations["koordinator.sh/blkioQOS"] = annotation;
+    host.hub().publish({.pods = std::vector{pod}});
+  }
+  void keep(const char* key, const std::string& text) { REQUIRE(host.store().put(key, std::as_bytes(std::span(text)))); }
+  Texts proposed() {
+    REQUIRE(strategy.evaluate() == KOORD_OK);
+    Texts texts;
+    for (const koord::knob::Intent& intent : host.context().take_plan()) texts.push_back(intent.cgroup_dir + " " + intent.knob + " " + intent.value);
+    return texts;
+  }
+};
 
 }  // namespace
 
@@ -203,4 +231,43 @@ TEST_CASE("facts of another form are errors that name the part") {
 TEST_CASE("devices of sysfs are there by name, a partition with its disk's number") {
   FakeNode node({{"sys/block/loop0/dev", "7:0\n"}, {"sys/block/md0/dev", "9:0\n"}, {"sys/block/md0/md0p1/partition", "1\n"}, {"sys/block/md0/md0p1/dev", "259:4\n"}});
   CHECK(sysfs_devices(node.roots().sys) == Map{{"loop0", "7:0"}, {"md0", "9:0"}, {"md0p1", "9:0"}});
+}
+
+TEST_CASE("the plugin wishes what the NodeSLO and a pod's annotation say, and nothing when they say so no more") {
+  Node node;
+  node.init();
+  node.publish_pod(R"({"blocks": [{"name": "vdb", "type": "device", "iocfg": {"writeIOPS": 9}}]})");
+  node.publish_slo(R"([{"name": "/dev/vdb", "type": "device", "ioCfg": {"readBPS": 1048576}}])");
+  CHECK(node.proposed() == Texts{"kubepods/besteffort io.max 254:16 rbps=1048576 wbps=max riops=max wiops=max",
+                                 "kubepods/besteffort/podu1 io.max 254:16 rbps=max wbps=max riops=max wiops=9"});
+  node.publish_slo("[]");
+  node.publish_pod("");
+  CHECK(node.proposed().empty());
+}
+
+TEST_CASE("the plugin takes volumes and groups from the facts that are kept, as they change") {
+  Node node;
+  node.init();
+  node.publish_pod(R"({"blocks": [{"name": "cache", "type": "podvolume", "ioCfg": {"readBPS": 5}}]})");
+  node.publish_slo(R"([{"name": "data", "type": "volumegroup", "ioCfg": {"readBPS": 7}}])");
+  CHECK(node.proposed().empty());
+  node.keep("advisor-node-storage/node_local_storage_info", kStorage);
+  node.keep("host/pod_volumes", kVolumes);
+  CHECK(node.proposed() == Texts{"kubepods/besteffort io.max 254:16 rbps=7 wbps=max riops=max wiops=max",
+                                 "kubepods/besteffort/podu1 io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
+}
+
+TEST_CASE("while no NodeSLO is known the plugin wishes nothing") {
+  Node node;
+  node.init();
+  CHECK(node.proposed().empty());
+  node.publish_pod(R"({"blocks": [{"name": "vdb", "type": "device", "ioCfg": {"writeIOPS": 9}}]})");
+  CHECK(node.proposed().empty());
+}
+
+TEST_CASE("a node without a controller of block I/O has no such plugin") {
+  Node node;
+  node.host.capabilities().set({{"blkio_cgroup", koord::host::CapabilityState::absent, "no blkio controller", ""}});
+  CHECK(node.strategy.init() == KOORD_E_UNSUPPORTED);
+  CHECK(node.strategy.why() == "this node has no controller of block I/O (io, or blkio on cgroup v1)");
 }

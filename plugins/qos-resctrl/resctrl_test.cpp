@@ -69,6 +69,34 @@ Texts texts(const Plan& plan) {
   return texts;
 }
 
+// The plugin on the host's services.
+struct Node {
+  explicit Node(std::string config = "{}") : config_(std::move(config)) { make_resctrl(node); }
+
+  FakeNode node;
+  std::string config_;
+  FakeHost host{node, config_};
+  FakeInstance strategy{host, koord_entry_v1()};
+
+  void publish(const std::string& slo, const std::string& annotation = "") {
+    koord::state::Pod pod;
+    pod.uid = "u1", pod.namespace_ = "shop", pod.name = "cart";
+    pod.phase = koord::state::Phase::running;
+    pod.koord_qos = koord::state::KoordQos::be;
+    pod.cgroup_dir = "kubepods/besteffort/podu1";
+    if (!annotation.empty()) pod.annotations["node.koordinator.sh/resctrl"] = annotation;
+    host.hub().publish({.pods = std::vector{pod}, .node_slo = slo});
+  }
+  Texts proposed() {
+    REQUIRE(strategy.evaluate() == KOORD_OK);
+    Texts texts;
+    for (const koord::knob::Intent& intent : host.context().take_plan()) texts.push_back(intent.knob + " " + intent.cgroup_dir + " " + intent.value);
+    return texts;
+  }
+};
+
+constexpr const char* kSlo = R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 30, "mbaPercent": 50}}}})";
+
 }  // namespace
 
 TEST_CASE("a range of percent is a run of the cache's parts, both ends rounded up") {
@@ -253,4 +281,40 @@ TEST_CASE("a range that is none and a cache that is not there are told, and the 
   CHECK(texts(plan) == Texts{"resctrl.mb koord-BE 0=50;1=50", "resctrl.l3 koord-pod-u1 0=3f;1=3f", "resctrl.group pod-u1 koord-pod-u1"});
   CHECK(plan.problems == Texts{"beClass of the NodeSLO: catRangeStartPercent 30 is not below catRangeEndPercent 30, so it gets no part of the caches",
                                "the annotation of pod shop/u1: there is no cache 7"});
+}
+
+TEST_CASE("the plugin wishes groups for the NodeSLO's classes and for pods that ask for one") {
+  Node node;
+  REQUIRE(node.strategy.init() == KOORD_OK);
+  CHECK(node.proposed().empty());
+  node.publish(kSlo);
+  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.group kubepods/besteffort/podu1 koord-BE"});
+  node.publish(kSlo, R"({"llc": {"schemata": {"range": [0, 50]}}})");
+  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.l3 koord-pod-u1 0=3f;1=3f",
+                                 "resctrl.group kubepods/besteffort/podu1 koord-pod-u1"});
+}
+
+TEST_CASE("the plugin tells what the CPU shares out as capabilities") {
+  Node node;
+  node.node.write("resctrl/schemata", "    L3:0=7ff;1=7ff\n");
+  REQUIRE(node.strategy.init() == KOORD_OK);
+  CHECK(node.host.capabilities().find("resctrl_l3")->detail == "2 caches, mask 7ff, 16 CLOSIDs");
+  CHECK(node.host.capabilities().find("resctrl_mb")->state == koord::host::CapabilityState::absent);
+}
+
+TEST_CASE("a node without resctrl has no such plugin, and the reason says why") {
+  Node node;
+  node.node.remove("resctrl");
+  CHECK(node.strategy.init() == KOORD_E_UNSUPPORTED);
+  CHECK(node.strategy.why().starts_with("resctrl is not mounted at "));
+}
+
+TEST_CASE("on AMD a setting says what all of the bandwidth is") {
+  Node node(R"({"amdDomainGBps": 40})");
+  node.node.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
+  node.node.write("resctrl/info/MB/bandwidth_gran", "1\n");
+  node.node.write("resctrl/info/MB/min_bandwidth", "1\n");
+  REQUIRE(node.strategy.init() == KOORD_OK);
+  node.publish(kSlo);
+  CHECK(node.proposed()[1] == "resctrl.mb koord-BE 0=160;1=160");
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// qos-blkio, its wishes enforced on this machine's kernel: a pod's annotation becomes limits of a loop device that the kernel
+// says and keeps to, and what was there is there again afterwards. The .so is the program's first argument.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/base/file.hpp"
+#include "core/knob/governor.hpp"
+#include "test/support/child_process.hpp"
+#include "test/support/fake_host.hpp"
+#include "test/support/loop_disk.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+std::string shared_object;
+
+constexpr std::uint64_t kDiskBytes = 16 << 20;
+constexpr std::size_t kBlock = 64 << 10;
+
+// The wishes of the plugin, as an agent enforces them.
+class Enforced {
+ public:
+  explicit Enforced(const RealCgroup& cgroup) : cgroup_(cgroup) {
+    governor_.set_node_mode(knob::Mode::enforce);
+    REQUIRE(strategy_.init() == KOORD_OK);
+  }
+  ~Enforced() { governor_.stop(); }
+
+  void annotate(const std::string& blocks) {
+    state::Pod pod;
+    pod.uid = "u1", pod.namespace_ = "shop", pod.name = "cart";
+    pod.phase = state::Phase::running;
+    pod.cgroup_dir = cgroup_.dir();
+    pod.annotations["koordinator.sh/blkioQOS"] = blocks;
+    host_.hub().publish({.pods = std::vector{pod}, .node_slo = "{\"resourceQOSStrategy\": {}}"});
+    REQUIRE(strategy_.evaluate() == KOORD_OK);
+    governor_.take({"qos-blkio", "blkio"}, host_.context().take_plan(), [this](std::vector<knob::IntentResult> told) { told_ = std::move(told); });
+  }
+  void stop() { governor_.stop(); }
+  const std::vector<knob::IntentResult>& told() const { return told_; }
+
+ private:
+  const RealCgroup& cgroup_;
+  SystemClock clock_;
+  knob::MemoryOriginals originals_;
+  knob::Governor governor_{clock_, *cgroup::Layout::detect(NodeRoots()), NodeRoots(), originals_};
+  FakeHost host_{NodeRoots()};
+  FakeInstance strategy_{host_, shared_object};
+  std::vector<knob::IntentResult> told_;
+};
+
+bool is_v1() {
+  return cgroup::Layout::detect(NodeRoots())->version(cgroup::Controller::blkio) == cgroup::Version::v1;
+}
+
+// What the kernel says of read limits, on v1, or of all limits.
+std::string limits(const RealCgroup& cgroup) {
+  return *read_file(cgroup.path(cgroup::Controller::blkio) + (is_v1() ? "/blkio.throttle.read_bps_device" : "/io.max"));
+}
+
+std::string number_of(const LoopDisk& disk) {
+  return std::to_string(::major(disk.number())) + ":" + std::to_string(::minor(disk.number()));
+}
+
+std::string read_limit(const LoopDisk& disk, const std::string& name, std::uint64_t bytes_per_second) {
+  return R"({"blocks": [{"name": ")" + disk.path() + R"(", "type": "device", "ioCfg": {")" + name + R"(": )" + std::to_string(bytes_per_second) + "}}]}";
+}
+
+// Reads the disk directly in the cgroup; how long that takes.
+double seconds_of_reading(const RealCgroup& cgroup, const LoopDisk& disk, std::uint64_t bytes) {
+  const auto start = std::chrono::steady_clock::now();
+  ChildProcess reader([&] {
+    cgroup.add_process(::getpid());
+    const int device = ::open(disk.path().c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
+    void* block = nullptr;
+    if (device < 0 || ::posix_memalign(&block, 4096, kBlock) != 0) ::_exit(1);
+    for (std::uint64_t at = 0; at < bytes; at += kBlock)
+      if (::pread(device, block, kBlock, static_cast<off_t>(at)) != static_cast<ssize_t>(kBlock)) ::_exit(2);
+  });
+  REQUIRE(reader.wait(std::chrono::seconds(120)) == 0);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+TEST_CASE("a limit is what the kernel says, follows the annotation, and is gone without a trace when it is withdrawn") {
+  const auto disk = LoopDisk::attach(kDiskBytes);
+  if (!disk) return;
+  RealCgroup cgroup("blkio");
+  const std::string before = limits(cgroup), number = number_of(*disk);
+  Enforced enforced(cgroup);
+  enforced.annotate(read_limit(*disk, "readBPS", 4 << 20));
+  REQUIRE(enforced.told().size() == 1);
+  CHECK(enforced.told()[0].outcome == knob::Outcome::applied);
+  CHECK(enforced.told()[0].final_value == number + " rbps=4194304 wbps=max riops=max wiops=max");
+  CHECK(limits(cgroup) == (is_v1() ? number + " 4194304\n" : number + " rbps=4194304 wbps=max riops=max wiops=max\n"));
+  enforced.annotate(read_limit(*disk, "readBPS", 2 << 20));
+  CHECK(limits(cgroup).starts_with(number + (is_v1() ? " 2097152" : " rbps=2097152")));
+  enforced.annotate("");
+  CHECK(limits(cgroup) == before);
+  enforced.annotate(read_limit(*disk, "readBPS", 4 << 20));
+  enforced.stop();
+  CHECK(limits(cgroup) == before);
+}
+
+TEST_CASE("a limit of an administrator is there again when ours ends") {
+  const auto disk = LoopDisk::attach(kDiskBytes);
+  if (!disk) return;
+  RealCgroup cgroup("blkio");
+  const std::string number = number_of(*disk);
+  const std::string file = cgroup.path(cgroup::Controller::blkio) + (is_v1() ? "/blkio.throttle.read_bps_device" : "/io.max");
+  REQUIRE(write_value(file, number + (is_v1() ? " 7340032" : " rbps=7340032")));
+  const std::string before = limits(cgroup);
+  Enforced enforced(cgroup);
+  enforced.annotate(read_limit(*disk, "readBPS", 4 << 20));
+  CHECK(limits(cgroup) != before);
+  enforced.stop();
+  CHECK(limits(cgroup) == before);
+}
+
+// A floor, which no load of the machine can break: what is limited to 1 MiB/s does not read 4 MiB at once. How much faster it is
+// without is the benchmark's to tell.
+TEST_CASE("reads of a limited device take as long as the limit says, at least") {
+  const auto disk = LoopDisk::attach(kDiskBytes);
+  if (!disk) return;
+  RealCgroup cgroup("blkio");
+  Enforced enforced(cgroup);
+  enforced.annotate(read_limit(*disk, "readBPS", 1 << 20));
+  CHECK(seconds_of_reading(cgroup, *disk, 4 << 20) >= 2.0);
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
+    return kSkip;
+  }
+  if (!cgroup::Layout::detect(NodeRoots())->version(cgroup::Controller::blkio)) {
+    std::printf("skipped: there is neither an io nor a blkio controller\n");
+    return kSkip;
+  }
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: %s qos-blkio.so\n", argv[0]);
+    return 2;
+  }
+  shared_object = argv[1];
+  return doctest::Context(argc - 1, argv + 1).run();
+}
