@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "plugins/qos-system/system_knobs.hpp"
+#include "test/support/fake_host.hpp"
+
+using namespace koord;
+using koord::strategy::Wish;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::int64_t kGi = 1 << 30;
+
+std::vector<std::string> shown(const system_knobs::Plan& plan) {
+  std::vector<std::string> lines;
+  for (const Wish& wish : plan.wishes) {
+    CHECK(wish.level == KOORD_LEVEL_NODE);
+    CHECK(wish.cgroup_dir.empty());
+    lines.push_back(wish.knob + " = " + wish.value);
+  }
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("an empty section wishes nothing") {
+  const system_knobs::Plan plan = system_knobs::plan({}, 16 * kGi);
+  CHECK(plan.wishes.empty());
+  CHECK(plan.problems.empty());
+}
+
+TEST_CASE("free memory: 100 ten-thousandths of 16 GiB are 167772 KiB") {
+  const system_knobs::Plan plan = system_knobs::plan({.min_free_kbytes_factor = 100}, 16 * kGi);
+  CHECK(shown(plan) == Lines{"vm.min_free_kbytes = 167772"});
+  CHECK(plan.wishes[0].reason == "100 ten-thousandths of the node's memory, by systemStrategy.minFreeKbytesFactor");
+}
+
+TEST_CASE("free memory that is too little, too much or more than a twentieth of the node is not wished, and told") {
+  CHECK(system_knobs::plan({.min_free_kbytes_factor = 1}, 16 * kGi).problems ==
+        Lines{"systemStrategy.minFreeKbytesFactor: found 1, which makes 1677 KiB on this node, "
+              "expected what makes an amount from 10240 to 838860 KiB"});
+  CHECK(system_knobs::plan({.min_free_kbytes_factor = 501}, 16 * kGi).wishes.empty());
+  CHECK(system_knobs::plan({.min_free_kbytes_factor = 200}, 1024 * kGi).problems.size() == 1);
+  CHECK(system_knobs::plan({.min_free_kbytes_factor = INT64_MAX}, INT64_MAX).wishes.empty());
+}
+
+TEST_CASE("free memory of a node whose memory is not known is not reckoned") {
+  const system_knobs::Plan plan = system_knobs::plan({.min_free_kbytes_factor = 100, .watermark_scale_factor = 150}, std::nullopt);
+  CHECK(shown(plan) == Lines{"vm.watermark_scale_factor = 150"});
+  CHECK(plan.problems.empty());
+}
+
+TEST_CASE("what is told as it is goes to its knob as it is") {
+  const slo::System strategy{.watermark_scale_factor = 9, .memcg_reap_background = 1, .sched_group_identity_enabled = 0,
+                             .sched_idle_saver_wmark = 5000, .page_cache_limit_enabled = 1};
+  CHECK(shown(system_knobs::plan(strategy, {})) ==
+        Lines{"vm.watermark_scale_factor = 9", "memcg_reaper.reap_background = 1", "kernel.sched_group_identity_enabled = 0",
+              "kernel.sched_idle_saver_wmark = 5000", "pagecache_limit.enabled = 1"});
+}
+
+TEST_CASE("what no kernel takes is not wished, and told") {
+  const system_knobs::Plan plan = system_knobs::plan({.sched_group_identity_enabled = 2, .sched_idle_saver_wmark = -1}, {});
+  CHECK(plan.wishes.empty());
+  CHECK(plan.problems.size() == 2);
+  CHECK(plan.problems[0] == "systemStrategy.schedGroupIdentityEnabled: found 2, expected a number from 0 to 1");
+}
+
+TEST_CASE("each feature of the scheduler is a wish of its own, one that is no feature's name is told") {
+  const slo::System strategy{.sched_features = {{"ID_EXPELLER_SHARE_CORE", false}, {"SIS_UTIL", true}, {"NO_X", true}, {"a\nb", true}}};
+  const system_knobs::Plan plan = system_knobs::plan(strategy, {});
+  CHECK(shown(plan) == Lines{"sched_features = NO_ID_EXPELLER_SHARE_CORE", "sched_features = SIS_UTIL"});
+  CHECK(plan.problems.size() == 2);
+}
+
+TEST_CASE("the plugin wishes what the NodeSLO says of the node's own memory, and nothing more when it says nothing") {
+  test::FakeNode node;
+  test::FakeHost host(node);
+  test::FakeInstance strategy(host, koord_entry_v1());
+  REQUIRE(strategy.init() == KOORD_OK);
+  state::Node of_node;
+  of_node.capacity["memory"] = 16 * kGi;
+  host.hub().publish({.node = of_node, .node_slo = R"({"systemStrategy":{"minFreeKbytesFactor":100}})"});
+  REQUIRE(strategy.evaluate() == KOORD_OK);
+  const knob::Plan plan = host.context().take_plan();
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].knob == "vm.min_free_kbytes");
+  CHECK(plan[0].level == knob::Level::node);
+  CHECK(plan[0].value == "167772");
+  host.hub().publish({.node_slo = "{}"});
+  REQUIRE(strategy.evaluate() == KOORD_OK);
+  CHECK(host.context().take_plan().empty());
+}
