@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reclaimer on a model of a pod's memory, over hours of simulated time.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "plugins/qos-memory-reclaim/reclaimer.hpp"
+#include "test/support/plant.hpp"
+#include "test/support/recording.hpp"
+
+using namespace koord::memory_reclaim;
+using namespace koord::test;
+
+namespace {
+
+constexpr double kMi = 1024.0 * 1024;
+constexpr double kHour = 3600;
+
+// One pod on a node with memory to spare, asked each ten seconds as the plugin does.
+struct Loop {
+  explicit Loop(Workload workload, double filled_seconds) {
+    plant.add("pod");
+    plant.run("pod", std::move(workload));
+    plant.advance(filled_seconds);
+  }
+
+  void run(double seconds) {
+    for (const double end = plant.now() + seconds; plant.now() < end;) {
+      const Measured& now = plant.of("pod");
+      const Reading reading{static_cast<std::int64_t>(now.hot_bytes + now.cold_bytes), static_cast<std::int64_t>(now.memory_some.total_us),
+                            static_cast<std::int64_t>(refaulted), std::nullopt};
+      const std::int64_t want = reclaimer.want(reading, std::chrono::nanoseconds(std::llround(plant.now() * 1e9)), {});
+      reclaimer.asked(want);
+      if (want > 0) take(want);
+      recording.note("page cache", plant.now(), static_cast<double>(*reading.page_cache) / kMi);
+      recording.note("taken at once", plant.now(), static_cast<double>(want) / kMi);
+      recording.note("stalled", plant.now(), reclaimer.stalled_percent());
+      plant.advance(10);
+      refaulted += plant.of("pod").reread * 10;
+    }
+  }
+
+  void take(std::int64_t bytes) {
+    const double before = plant.of("pod").reclaimed;
+    plant.set("pod", "memory.reclaim", std::to_string(bytes));
+    reclaimer.given(static_cast<std::int64_t>(plant.of("pod").reclaimed - before));
+  }
+
+  // Of the windows, in percent, in which tasks stalled longer than they may.
+  double choked_percent() const {
+    double choked = 0;
+    for (const Sample& sample : recording.of("stalled")) choked += sample.value > Settings().pressure_percent ? 1 : 0;
+    return 100 * choked / static_cast<double>(recording.of("stalled").size());
+  }
+
+  Plant plant{{.memory_bytes = 65536 * kMi}};
+  Reclaimer reclaimer;
+  Recording recording;
+  double refaulted = 0;
+};
+
+}  // namespace
+
+TEST_CASE("closed loop: page cache that nobody reads again goes, and what is in use stays") {
+  Loop loop({.anonymous = constant(500 * kMi), .hot_file = constant(2000 * kMi), .streamed = 1 * kMi}, 6000);
+  REQUIRE(loop.plant.of("pod").cold_bytes > 5000 * kMi);
+  loop.run(6 * kHour);
+  CHECK(loop.plant.of("pod").cold_bytes < 3000 * kMi);
+  CHECK(loop.plant.of("pod").hot_bytes > 1900 * kMi);
+  CHECK(loop.choked_percent() < 1);
+  const std::string plot = svg(loop.recording, "page cache that is not read again is taken, until it costs",
+                               {{"MiB", {"page cache"}}, {"MiB", {"taken at once"}}, {"% of the time", {"stalled"}}});
+  CHECK(differs_from_golden("qos-memory-reclaim", "cold-page-cache", plot) == "");
+}
+
+TEST_CASE("closed loop: a pod all of whose page cache is in use is tried ever more rarely, and stalls hardly ever") {
+  Loop loop({.hot_file = constant(6000 * kMi)}, 60);
+  loop.run(8 * kHour);
+  CHECK(loop.choked_percent() < 2);
+  CHECK(mean(loop.recording.of("page cache")) > 5900);
+  unsigned tries = 0;
+  for (const Sample& sample : between(loop.recording.of("taken at once"), 4 * kHour, 9 * kHour)) tries += sample.value > 0 ? 1 : 0;
+  CHECK(tries <= 2 * 5);
+}
+
+TEST_CASE("closed loop: it stops while the pod is short of memory from other causes, and goes on afterwards") {
+  Loop loop({.hot_file = constant(3000 * kMi), .streamed = 2 * kMi}, 3000);
+  loop.run(600);
+  loop.plant.set("pod", "memory.max", std::to_string(static_cast<std::int64_t>(2500 * kMi)));
+  loop.run(60);
+  const double from = loop.plant.now();
+  loop.run(1200);
+  CHECK(highest(between(loop.recording.of("taken at once"), from, from + 1200)) == 0);
+  loop.plant.set("pod", "memory.max", "max");
+  loop.run(2 * kHour);
+  CHECK(highest(between(loop.recording.of("taken at once"), from + 1200, from + 1200 + 2 * kHour)) > 0);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin on the host's real services and a fake node.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "koordetector/plugin.hpp"
+#include "test/support/fake_host.hpp"
+
+using namespace koord;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* kPodDir = "kubepods/besteffort/podu1";
+constexpr std::int64_t kMi = 1 << 20;
+
+// A best-effort pod with 10 GiB of page cache on a node of cgroup v2.
+struct Scene {
+  Scene() {
+    stat(0);
+    stalled(0);
+    pod.uid = pod.name = "u1";
+    pod.koord_qos = state::KoordQos::be;
+    pod.phase = state::Phase::running;
+    pod.cgroup_dir = kPodDir;
+    publish();
+    REQUIRE(strategy.init() == KOORD_OK);
+  }
+  void publish() { host.hub().publish({.pods = std::vector{pod}}); }
+  void write(const std::string& file, const std::string& text) { node.write("cgroup/" + std::string(kPodDir) + "/" + file, text); }
+  void stat(std::int64_t refaulted_pages) {
+    write("memory.stat", "anon 0\ninactive_file 10737418240\nactive_file 0\nworkingset_refault_file " + std::to_string(refaulted_pages) + "\n");
+  }
+  void stalled(std::int64_t total_us) {
+    write("memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(total_us) +
+                                 "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
+  }
+  knob::Plan plan() {
+    host.clock().advance(10s);
+    REQUIRE(strategy.evaluate() == KOORD_OK);
+    return host.context().take_plan();
+  }
+
+  FakeNode node = FakeNode({{"cgroup/cgroup.controllers", "cpu memory io\n"}});
+  FakeHost host{node};
+  FakeInstance strategy{host, koord_entry_v1()};
+  state::Pod pod;
+};
+
+}  // namespace
+
+TEST_CASE("a calm best-effort pod gives a little of its page cache") {
+  Scene scene;
+  CHECK(scene.plan().empty());
+  const knob::Plan plan = scene.plan();
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].knob == "memory.reclaim");
+  CHECK(plan[0].level == knob::Level::pod);
+  CHECK(plan[0].cgroup_dir == kPodDir);
+  CHECK(plan[0].value == "10737418");
+  CHECK(plan[0].reason == "a little of its page cache: its tasks stalled 0.00 % of the time for want of memory, less than 1.00 %");
+}
+
+TEST_CASE("a pod that stalls gives nothing") {
+  Scene scene;
+  scene.plan();
+  scene.stalled(200'000);
+  CHECK(scene.plan().empty());
+}
+
+TEST_CASE("page cache that is needed again is counted in pages") {
+  Scene scene;
+  scene.plan();
+  CHECK(scene.plan().size() == 1);
+  scene.stat(20 * kMi / 4096);
+  CHECK(scene.plan().empty());
+}
+
+TEST_CASE("pods of other classes and those that do not run are left alone") {
+  Scene scene;
+  scene.pod.koord_qos = state::KoordQos::ls;
+  scene.publish();
+  scene.plan();
+  CHECK(scene.plan().empty());
+  scene.pod.koord_qos = state::KoordQos::be;
+  scene.pod.phase = state::Phase::pending;
+  scene.publish();
+  scene.plan();
+  CHECK(scene.plan().empty());
+}
+
+TEST_CASE("without pressure that can be read nothing is reclaimed, and the capability is absent") {
+  Scene scene;
+  scene.node.remove("cgroup/" + std::string(kPodDir) + "/memory.pressure");
+  scene.plan();
+  CHECK(scene.plan().empty());
+  const auto found = scene.host.capabilities().find("memory_reclaim");
+  REQUIRE(found);
+  CHECK(found->state == host::CapabilityState::absent);
+}
+
+TEST_CASE("what advisor-cold-memory measures of a pod is all that is taken of it") {
+  Scene scene;
+  auto advisor = scene.host.make_context("advisor-cold-memory", workshop::all_services());
+  const koord_host* host = advisor->host();
+  const plugin::Metric cold(host, {"pod_memory_cold_page_size", "bytes", "what nobody has touched", 1});
+  const std::uint64_t handle = plugin::Snapshot(host, static_cast<const koord_svc_state*>(host->get_service(host, "koord.state/1")))
+                                   .pods().begin().operator*().handle;
+  plugin::Batch batch(host);
+  batch.add(cold.series(handle), 16.0 * kMi);
+  scene.plan();
+  batch.send(static_cast<const koord_svc_clock*>(host->get_service(host, "koord.clock/1"))->now_ns(host));
+  const knob::Plan plan = scene.plan();
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].value == std::to_string(10737418));
+  CHECK(plan[0].inputs.back() == std::pair<std::string, std::string>("cold", std::to_string(16 * kMi)));
+}
