@@ -21,7 +21,7 @@ constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "groups": {"type": "array", "minItems": 1, "uniqueItems": true,
                "items": {"type": "string", "pattern": "^[^/.][^/]*(/mon_groups/[^/.][^/]*)?$"},
-               "description": "control groups, or monitoring groups as GROUP/mon_groups/NAME; default: [LSR, LS, BE]"}
+               "description": "control groups, or monitoring groups as GROUP/mon_groups/NAME; default: those of the classes LSR, LS, BE, as qos-resctrl or koordlet make them"}
   }})";
 
 constexpr std::string_view kCapability = "resctrl_monitoring";
@@ -45,13 +45,13 @@ class Resctrl final : public koord::plugin::Advisor {
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     std::optional<Failure> failure;
-    for (const std::string& group : groups_) {
-      auto readings = koord::resctrl::read_group(roots_.resctrl, group, features_);
+    for (const Group& group : groups_) {
+      auto readings = read(group);
       if (!readings) {
         failure = Failure(KOORD_E_IO, readings.error().message());
         continue;
       }
-      for (const Reading& reading : *readings) add(group, reading);
+      for (const Reading& reading : *readings) add(group.name, reading);
     }
     if (!failure) series_.end_others();
     batch_.send(now_ns);
@@ -59,10 +59,25 @@ class Resctrl final : public koord::plugin::Advisor {
   }
 
  private:
+  struct Group {
+    std::string name;                      // the label's value
+    std::vector<std::string> directories;  // the first that is there
+  };
+
   void choose_groups() {
     const Config config(host());
-    for (std::size_t i = 0; auto group = config.string("/groups/" + std::to_string(i)); ++i) groups_.push_back(*group);
-    if (groups_.empty()) groups_ = {"LSR", "LS", "BE"};
+    for (std::size_t i = 0; auto group = config.string("/groups/" + std::to_string(i)); ++i) groups_.push_back({*group, {*group}});
+    if (!groups_.empty()) return;
+    for (const std::string name : {"LSR", "LS", "BE"}) groups_.push_back({name, {"koord-" + name, name}});
+  }
+
+  koord::Result<std::vector<Reading>> read(const Group& group) const {
+    koord::Result<std::vector<Reading>> readings = std::vector<Reading>();
+    for (const std::string& directory : group.directories) {
+      readings = koord::resctrl::read_group(roots_.resctrl, directory, features_);
+      if (!readings || !readings->empty()) break;
+    }
+    return readings;
   }
 
   void report_missing() {
@@ -98,7 +113,7 @@ class Resctrl final : public koord::plugin::Advisor {
 
   koord::NodeRoots roots_;
   Features features_;
-  std::vector<std::string> groups_;
+  std::vector<Group> groups_;
   Metric occupancy_, bandwidth_;
   koord::node::LiveSeries series_;
   Batch batch_;

@@ -96,6 +96,17 @@ TEST_CASE("occupancy and bandwidth are told for each QoS class and cache") {
   CHECK_FALSE(scene.llc("LSR", "0"));
 }
 
+TEST_CASE("a class's group is that of qos-resctrl, else that of koordlet, and is called the same") {
+  Scene scene;
+  add_group(scene.node, "koord-BE", "00", "4096\n", "1\n", "1\n");
+  add_group(scene.node, "BE", "00", "1\n", "1\n", "1\n");
+  add_group(scene.node, "LS", "00", "8192\n", "1\n", "1\n");
+  scene.init();
+  CHECK(scene.advisor.collect() == KOORD_OK);
+  CHECK(scene.llc("BE", "0") == 4096.0);
+  CHECK(scene.llc("LS", "0") == 8192.0);
+}
+
 TEST_CASE("an unavailable value is not sent, the others are") {
   Scene scene;
   add_group(scene.node, "LS", "00", "4096\n", "Unavailable\n", "5\n");
