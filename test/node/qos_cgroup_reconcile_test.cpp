@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// qos-cgroup-reconcile, its wishes enforced on this machine's kernel: on cgroup v2 protection and throttling are what the kernel says, and
+// what was there is there again afterwards; a mainline v1 has none of it and is left alone. The .so is the program's first argument.
+#include "core/base/file.hpp"
+#include "test/node/enforced_strategy.hpp"
+#include "test/support/child_process.hpp"
+
+using namespace koord;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string shared_object;
+
+constexpr std::int64_t kMi = 1 << 20;
+
+// A pod of one container that asks for 64 MiB and may have 128 MiB, in a directory for its class.
+struct Scene {
+  Scene() : strategy(shared_object, "qos-cgroup-reconcile") {
+    publish(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50,"oomKillGroup":1})");
+  }
+  void publish(const std::string& memory_qos) {
+    state::Pod pod;
+    pod.uid = pod.name = "u1";
+    pod.kube_qos = state::KubeQos::burstable;
+    pod.koord_qos = state::KoordQos::ls;
+    pod.phase = state::Phase::running;
+    pod.cgroup_dir = of_pod.dir();
+    pod.resources = {{"memory", 64 * kMi, 128 * kMi}};
+    pod.containers.push_back({.id = "containerd://c1", .name = "main", .cgroup_dir = container.dir(), .resources = {{"memory", 64 * kMi, 128 * kMi}}});
+    strategy.host().hub().publish({.pods = std::vector{pod}, .node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":)" + memory_qos + "}}}"});
+  }
+  static std::string text(const RealCgroup& cgroup, const std::string& file) {
+    return read_file(cgroup.path(cgroup::Controller::memory) + "/" + file).value_or("(none)");
+  }
+  // Of all knobs that are wished, on all levels.
+  std::string knobs() const {
+    std::string all;
+    for (const RealCgroup* cgroup : {&of_class, &of_pod, &container})
+      for (const char* file : {"memory.min", "memory.low", "memory.high", "memory.oom.group"}) all += text(*cgroup, file);
+    return all;
+  }
+
+  RealCgroup of_class{"class"}, of_pod{of_class, "pod"}, container{of_pod, "container"};
+  EnforcedStrategy strategy;
+};
+
+bool is_v2() { return cgroup::Layout::detect(NodeRoots())->version(cgroup::Controller::memory) == cgroup::Version::v2; }
+
+}  // namespace
+
+TEST_CASE("v2: class, pod and container have what the NodeSLO asks for, and without it what they had before") {
+  if (!is_v2()) return;
+  Scene scene;
+  const std::string before = scene.knobs();
+  scene.strategy.round(1s);
+  CHECK(Scene::text(scene.of_class, "memory.min") == "33554432\n");
+  CHECK(Scene::text(scene.of_pod, "memory.min") == "33554432\n");
+  CHECK(Scene::text(scene.container, "memory.min") == "33554432\n");
+  CHECK(Scene::text(scene.container, "memory.high") == "100663296\n");
+  CHECK(Scene::text(scene.of_pod, "memory.oom.group") == "1\n");
+  CHECK(Scene::text(scene.of_class, "memory.oom.group") == "0\n");
+  scene.publish(R"({"enable":false})");
+  scene.strategy.round(1s);
+  CHECK(scene.knobs() == before);
+}
+
+TEST_CASE("v2: memory.high of a container that uses more begins just below what it uses") {
+  if (!is_v2()) return;
+  Scene scene;
+  ChildProcess tenant([&] {
+    scene.container.add_process(::getpid());
+    std::string memory(120 * kMi, 'x');
+    ::pause();
+  });
+  const auto used = [&] { return std::atoll(Scene::text(scene.container, "memory.current").c_str()); };
+  REQUIRE(eventually([&] { return used() > 120 * kMi; }, 120s));
+  scene.strategy.round(1s);
+  const std::int64_t high = std::atoll(Scene::text(scene.container, "memory.high").c_str());
+  CHECK(high > 112 * kMi);
+  CHECK(high < used());
+  scene.strategy.stop();
+  CHECK(Scene::text(scene.container, "memory.high") == "max\n");
+}
+
+TEST_CASE("v1: what the kernel does not have is answered so, and nothing is changed") {
+  if (is_v2()) return;
+  Scene scene;
+  if (Scene::text(scene.of_pod, "memory.min") != "(none)") return;  // a kernel that has it on v1, too
+  const std::string before = scene.knobs();
+  scene.strategy.round(1s);
+  REQUIRE(scene.strategy.told("memory.min", scene.of_pod));
+  CHECK(scene.strategy.told("memory.min", scene.of_pod)->outcome == knob::Outcome::unsupported);
+  CHECK(scene.strategy.told("memory.high", scene.container)->outcome == knob::Outcome::unsupported);
+  CHECK(scene.knobs() == before);
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
+    return kSkip;
+  }
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: %s qos-cgroup-reconcile.so\n", argv[0]);
+    return 2;
+  }
+  shared_object = argv[1];
+  return doctest::Context(argc - 1, argv + 1).run();
+}
