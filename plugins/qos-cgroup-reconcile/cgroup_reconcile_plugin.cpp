@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "plugins/qos-cgroup-reconcile/high_wishes.hpp"
 #include "plugins/qos-cgroup-reconcile/pod_inputs.hpp"
@@ -53,12 +54,12 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
 
   void evaluate(std::uint64_t now_ns, std::uint64_t) override {
     now_ns_ = now_ns;
-    const Snapshot snapshot(host(), state_);
-    follow(snapshot);
-    koord::strategy::Wishes wishes = wishes_there_are_knobs_for(now_ns);
-    if (!missing_.missing("memory.high", now_ns)) highs_.add_to(wishes, now_ns, guard_, page_size_);
+    follow(Snapshot(host(), state_));
+    koord::strategy::Wishes highs;
+    highs_.add_to(highs, now_ns, guard_, page_size_);
     report_watchdog();
-    koord::strategy::propose(host(), knobs_, wishes, kHolds);
+    koord::strategy::propose(host(), knobs_, wishes_, kHolds);
+    koord::strategy::propose(host(), knobs_, highs, kHolds);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {
@@ -74,16 +75,21 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
     if (const auto calm = config.i64("/calmSeconds")) guard_.calm = std::chrono::seconds(*calm);
   }
 
-  // What depends on nothing but the state is planned once a version of it.
+  // What depends on nothing but the state, and on the knobs that there are, is planned once.
   void follow(const Snapshot& snapshot) {
-    const Versions versions = {snapshot.version(KOORD_ON_NODE), snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO)};
-    if (versions == versions_) return;
-    versions_ = versions;
+    Basis basis = {snapshot.version(KOORD_ON_NODE), snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO), missing_.names(now_ns_)};
+    if (basis == basis_) return;
+    basis_ = std::move(basis);
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
     Plan planned;
     const koord::slo::NodeSlo* slo = slo_.get();
     if (slo && slo->resource_qos) planned = plan(*slo->resource_qos, inputs_of(snapshot, page_size_));
     tell(planned.problems);
+    const auto is_missing = [this](std::string_view knob) {
+      return std::find(basis_.missing.begin(), basis_.missing.end(), knob) != basis_.missing.end();
+    };
+    if (is_missing("memory.high")) planned.highs.clear();
+    std::erase_if(planned.wishes, [&](const koord::strategy::Wish& wish) { return is_missing(wish.knob); });
     wishes_ = std::move(planned.wishes);
     highs_.follow(std::move(planned.highs));
   }
@@ -92,14 +98,6 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
     for (const std::string& problem : problems)
       if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end()) log(KOORD_LOG_WARN, problem + ", ignoring");
     problems_ = problems;
-  }
-
-  koord::strategy::Wishes wishes_there_are_knobs_for(std::uint64_t now_ns) const {
-    koord::strategy::Wishes wishes;
-    const std::vector<std::string> missing = missing_.names(now_ns);
-    for (const koord::strategy::Wish& wish : wishes_)
-      if (std::find(missing.begin(), missing.end(), wish.knob) == missing.end()) wishes.push_back(wish);
-    return wishes;
   }
 
   void report_watchdog() {
@@ -111,9 +109,11 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
     if (highs_.blind()) log(KOORD_LOG_WARN, detail);
   }
 
-  struct Versions {
+  // What the plan was made of.
+  struct Basis {
     std::uint64_t node = 0, pods = 0, slo = 0;
-    bool operator==(const Versions&) const = default;
+    std::vector<std::string> missing;
+    bool operator==(const Basis&) const = default;
   };
 
   const koord_svc_state* state_ = nullptr;
@@ -121,7 +121,7 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
   const koord_svc_capabilities* capabilities_ = nullptr;
   const std::int64_t page_size_ = ::sysconf(_SC_PAGESIZE);
   GuardSettings guard_;
-  Versions versions_;
+  Basis basis_;
   koord::strategy::SloOfNode slo_;
   koord::strategy::Wishes wishes_;
   HighWishes highs_;
