@@ -153,7 +153,7 @@ void Executor::decide_write(Step& step) {
     step.done.outcome = Outcome::applied;
     return;
   }
-  if (held && step.now.texts != held->written) ++held->contests;
+  if (held && !says(*step.knob, step.now.texts, held->written)) ++held->contests;
   step.writes = !held || held->contests < kMostContests;
   if (!step.writes) step.done.outcome = Outcome::contested;
 }
@@ -162,7 +162,7 @@ Executor::Step Executor::revert_step(const KnobKey& key, Held& held) {
   Step step{held.level, key, held.knob, held.original.value, {}, &held.original, {}, false, {}};
   if (!examine(step)) return step;
   // Who has written since we have knows better.
-  step.writes = step.now.texts == held.written;
+  step.writes = says(*step.knob, step.now.texts, held.written);
   step.done.outcome = step.writes ? Outcome::reverted : Outcome::left;
   return step;
 }

@@ -31,6 +31,7 @@ enum class Form {
   masks,      // "0=ff;1=f0": of each cache, in hexadecimal
   amounts,    // "0=50;1=100": of each cache
   group,      // the name of a resctrl group; "" or "/": the root's
+  idle,       // cpu.idle: 0, 1; the kernel changes the cgroup's weight with it
 };
 
 enum class Place {
@@ -107,6 +108,9 @@ using Texts = std::vector<std::string>;
 std::vector<std::string_view> files_of(const Knob& knob, cgroup::Version version);
 Texts encode(const Knob& knob, const Value& value, cgroup::Version version);
 Result<Value> decode(const Knob& knob, const Texts& texts, cgroup::Version version, std::string_view item = {});
+
+// Does the kernel say what was written? What follows from it, as the weight of a cgroup from cpu.idle, need not be the same.
+bool says(const Knob& knob, const Texts& now, const Texts& written);
 
 // What one file says of one item; "": nothing.
 std::string item_of(const Knob& knob, std::string_view content, std::string_view item);

@@ -113,6 +113,11 @@ Result<void> KnobFiles::write_cgroup(const Spot& spot, const Texts& texts, const
     const bool is_unset = has_items(spot.knob) && texts[i].empty();
     return write_text(TRY(path_of(spot, files[i])), is_unset ? unset_text(spot.knob, version, spot.item) : texts[i]);
   };
+  if (spot.knob.form == Form::idle) {
+    TRY(write_one(0));
+    // An idle cgroup has the kernel's weight and takes no other; one that is not any more has not its own.
+    return texts[0] == "0" && !texts[1].empty() ? write_text(TRY(path_of(spot, files[1])), texts[1]) : Result<void>();
+  }
   if (spot.knob.form != Form::bandwidth || files.size() != 2) {
     for (std::size_t i = 0; i < files.size(); ++i) TRY(write_one(i));
     return {};

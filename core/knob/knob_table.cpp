@@ -22,7 +22,7 @@ constexpr Knob kKnobs[] = {
     {"cpu.max.burst", "cpu.max.burst", Place::cgroup, Controller::cpu, Form::number, "cpu.max.burst", {"cpu.cfs_burst_us"}},
     {"cpu.shares", "cpu.weight", Place::cgroup, Controller::cpu, Form::shares, "cpu.weight", {"cpu.shares"}, kLeastShares, kMostShares},
     {"cpu.weight", "cpu.weight", Place::cgroup, Controller::cpu, Form::number, "cpu.weight", {}, 1, kMostWeight},
-    {"cpu.idle", "cpu.idle", Place::cgroup, Controller::cpu, Form::number, "cpu.idle", {"cpu.idle"}, 0, 1, true},
+    {"cpu.idle", "cpu.idle", Place::cgroup, Controller::cpu, Form::idle, "cpu.idle", {"cpu.idle", "cpu.shares"}, 0, 1, true},
     {"cpu.bvt_warp_ns", "cpu.bvt_warp_ns", Place::cgroup, Controller::cpu, Form::number, "cpu.bvt_warp_ns", {"cpu.bvt_warp_ns"}, -1, 2},
     {"cpuset.cpus", "cpuset.cpus", Place::cgroup, Controller::cpuset, Form::set, "cpuset.cpus", {"cpuset.cpus"}},
     {"cpuset.mems", "cpuset.mems", Place::cgroup, Controller::cpuset, Form::set, "cpuset.mems", {"cpuset.mems"}},

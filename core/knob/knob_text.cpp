@@ -115,6 +115,7 @@ std::vector<std::string_view> files_of(const Knob& knob, Version version) {
   const bool in_cgroup = knob.place == Place::cgroup || knob.place == Place::root_cgroup;
   if (!in_cgroup || version == Version::v2) {
     if (!knob.v2_file.empty()) files.push_back(knob.v2_file);
+    if (knob.form == Form::idle) files.push_back("cpu.weight");
     return files;
   }
   for (std::string_view file : knob.v1_files)
@@ -124,6 +125,7 @@ std::vector<std::string_view> files_of(const Knob& knob, Version version) {
 
 Texts encode(const Knob& knob, const Value& value, Version version) {
   if (has_throttle_files(knob, version)) return encode_throttles(value);
+  if (knob.form == Form::idle) return {std::to_string(value.amount), ""};  // the weight is the kernel's
   if (version == Version::v2) {
     if (knob.form == Form::shares) return {std::to_string(weight_of_shares(value.amount))};
   } else {
@@ -163,6 +165,10 @@ Result<Value> decode(const Knob& knob, const Texts& texts, Version version, std:
   }();
   if (value) value->item = item;
   return value;
+}
+
+bool says(const Knob& knob, const Texts& now, const Texts& written) {
+  return knob.form == Form::idle && !now.empty() && !written.empty() ? now[0] == written[0] : now == written;
 }
 
 std::string item_of(const Knob& knob, std::string_view content, std::string_view item) {

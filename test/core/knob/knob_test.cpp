@@ -167,7 +167,7 @@ TEST_CASE("each version of cgroups gets its own form, and reads back as the valu
                       {"memory.max", "max", {"-1"}, {"max"}},
                       {"memory.max", "8192", {"8192"}, {"8192"}},
                       {"cpuset.cpus", "0-1,3", {"0-1,3"}, {"0-1,3"}},
-                      {"cpu.idle", "1", {"1"}, {"1"}}};
+                      {"cpu.idle", "1", {"1", ""}, {"1", ""}}};
   for (const Row& row : rows) {
     CAPTURE(row.knob);
     CHECK(kernel(row.knob, row.text, Version::v1) == row.v1);

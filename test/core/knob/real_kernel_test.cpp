@@ -92,6 +92,34 @@ TEST_CASE_FIXTURE(Kernel, "shares are given back to the number") {
   CHECK(read(pod, "cpu.shares") == before);
 }
 
+TEST_CASE_FIXTURE(Kernel, "a cgroup that was idle has its own weight again, which the kernel forgets") {
+  if (!files.read({*find_knob("cpu.idle"), pod.dir()})) return;  // before Linux 5.15
+  executor.apply({order(pod, "cpu.shares", "77")});
+  MemoryOriginals others;
+  Executor other{files, others, clock};
+  const auto before = files.read({*find_knob("cpu.shares"), pod.dir()})->texts;
+  CHECK(other.apply({order(pod, "cpu.idle", "1")}).done[0].outcome == Outcome::applied);
+  CHECK(read(pod, "cpu.idle") == "1");
+  CHECK(files.read({*find_knob("cpu.shares"), pod.dir()})->texts != before);
+  CHECK(other.apply({order(pod, "cpu.idle", "1")}).done[0].outcome == Outcome::applied);
+  const Executor::Report undone = other.apply({});
+  REQUIRE(undone.undone.size() == 1);
+  CHECK(undone.undone[0].done.outcome == Outcome::reverted);
+  CHECK(read(pod, "cpu.idle") == "0");
+  CHECK(files.read({*find_knob("cpu.shares"), pod.dir()})->texts == before);
+}
+
+TEST_CASE_FIXTURE(Kernel, "that a cgroup is idle is given back though it was not said what its weight became") {
+  if (!files.read({*find_knob("cpu.idle"), pod.dir()})) return;
+  const Original announced{{pod.dir(), "cpu.idle", ""}, Level::pod, "cpu.idle", files.read({*find_knob("cpu.idle"), pod.dir()})->cgroup,
+                           files.read({*find_knob("cpu.idle"), pod.dir()})->texts, {"1", ""}};
+  REQUIRE(originals.keep({&announced, 1}));
+  REQUIRE(files.write({*find_knob("cpu.idle"), pod.dir()}, {"1", ""}, announced.texts));  // and then the agent was killed
+  Executor next{files, originals, clock};
+  next.apply({});
+  CHECK(files.read({*find_knob("cpu.idle"), pod.dir()})->texts == announced.texts);
+}
+
 int main(int argc, char** argv) {
   if (auto why = RealCgroup::unavailable()) {
     std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
