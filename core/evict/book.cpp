@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/evict/book.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace koord::evict {
+namespace {
+
+using namespace std::chrono_literals;
+using Outcome = kube::EvictionAnswer::Outcome;
+
+constexpr Duration kFirstWait = 10s, kLongestWait = 5min;
+constexpr Duration kForbiddenWait = 5min;
+constexpr Duration kLongestSettling = 20s;
+
+Duration settling_of(const Release& release) {
+  if (!release.used) return {};
+  return release.resource == "cpu" ? kLongestSettling : 4s;
+}
+
+bool has_ended(const state::Pod& pod) { return pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed; }
+
+std::string seconds_left(Time until, Time now) {
+  return std::to_string(std::chrono::ceil<std::chrono::seconds>(until - now).count()) + " s";
+}
+
+std::string described(const kube::EvictionAnswer& answer) {
+  return std::string(name_of(answer.outcome)) + (answer.message.empty() ? "" : ": " + answer.message);
+}
+
+}  // namespace
+
+const state::Pod* find_pod(const state::Snapshot& snapshot, std::string_view uid) {
+  auto found = std::lower_bound(snapshot.pods.begin(), snapshot.pods.end(), uid, [](const state::Pod& pod, std::string_view u) { return pod.uid < u; });
+  return found != snapshot.pods.end() && found->uid == uid ? &*found : nullptr;
+}
+
+Book::Book(const config::EvictSettings& limits, std::uint64_t seed) : limits_(limits), backoff_(kFirstWait, kLongestWait, seed) {}
+
+bool Book::is_over(const Going& going, Time now) const {
+  if (going.gone) return now - *going.gone >= kLongestSettling;
+  return !going.terminating && now - going.since >= limits_.pending_period;
+}
+
+void Book::look(const state::Snapshot& snapshot, Time now) {
+  for (auto& [uid, going] : going_) {
+    const state::Pod* pod = find_pod(snapshot, uid);
+    const bool is_there = pod != nullptr && !has_ended(*pod);
+    going.terminating = is_there && pod->deleting;
+    if (!is_there && !going.gone) going.gone = now;
+  }
+  std::erase_if(going_, [&](const auto& entry) { return is_over(entry.second, now); });
+  std::erase_if(refusals_, [&](const auto& entry) { return entry.second.until + limits_.window <= now || find_pod(snapshot, entry.first) == nullptr; });
+  for (Times* times : {&asked_, &picked_}) std::erase_if(*times, [&](const auto& entry) { return now - entry.second >= limits_.window; });
+  if (brake_until_ && *brake_until_ <= now) brake_until_.reset();
+}
+
+std::int64_t Book::releases(const Release& release, Time now) const {
+  std::int64_t sum = 0;
+  for (const auto& [uid, going] : going_) {
+    const bool counts = !going.gone || now - *going.gone < settling_of(release);
+    if (counts && __builtin_add_overflow(sum, going.holding.of(release), &sum)) return INT64_MAX;
+  }
+  return sum;
+}
+
+bool Book::pick(const std::vector<std::string>& uids, const state::Snapshot& snapshot, Time now) {
+  if (brake_until(now)) return false;
+  for (const std::string& uid : uids) picked_.insert_or_assign(uid, now);
+  std::size_t pods = 0;  // those of the node, and those that have been picked and are no more
+  for (const auto& [uid, time] : picked_) pods += find_pod(snapshot, uid) == nullptr ? 1 : 0;
+  for (const state::Pod& pod : snapshot.pods) pods += has_ended(pod) ? 0 : 1;
+  const std::size_t most = std::max<std::size_t>(1, pods * limits_.brake_percent / 100);
+  if (picked_.size() <= most) return false;
+  brake_until_ = now + limits_.brake_period;
+  picked_.clear();
+  return true;
+}
+
+std::optional<Time> Book::brake_until(Time now) const { return brake_until_ && now < *brake_until_ ? brake_until_ : std::nullopt; }
+
+std::uint64_t Book::room(Time now) const {
+  const auto gone = static_cast<std::uint64_t>(std::count_if(asked_.begin(), asked_.end(), [&](const auto& entry) { return now - entry.second < limits_.window; }));
+  return gone >= limits_.most_pods ? 0 : limits_.most_pods - gone;
+}
+
+std::string Book::wait_of(std::string_view uid, Time now) const {
+  auto refusal = refusals_.find(uid);
+  if (refusal == refusals_.end() || refusal->second.until <= now) return {};
+  return refusal->second.why + ", not asked again for " + seconds_left(refusal->second.until, now);
+}
+
+std::string Book::quiet(Time now) const {
+  return now < quiet_until_ ? quiet_why_ + ", not asked again for " + seconds_left(quiet_until_, now) : std::string();
+}
+
+void Book::ask(const std::string& uid, const Holding& holding, Time now) {
+  going_.insert_or_assign(uid, Going{holding, now, false, std::nullopt});
+  asked_.insert_or_assign(uid, now);
+}
+
+void Book::killed(const std::string& uid, const Holding& holding, Time now) { ask(uid, holding, now); }
+
+void Book::be_quiet(Duration at_least, std::string why, Time now) {
+  quiet_until_ = now + backoff_.failed(at_least);
+  quiet_why_ = std::move(why);
+}
+
+void Book::refuse(const std::string& uid, const kube::EvictionAnswer& answer, Time now) {
+  Refusal& refusal = refusals_[uid];
+  Duration wait = kFirstWait;
+  for (std::uint32_t i = 0; i < refusal.count && wait < kLongestWait; ++i) wait *= 2;
+  wait = std::min(wait, kLongestWait);
+  const Duration asked = std::min(answer.retry_after.value_or(Duration::zero()), kube::Backoff::kMaxAsked);
+  refusal = {refusal.count + 1, now + std::max(wait, asked), described(answer)};
+}
+
+void Book::answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer, Time now) {
+  if (answer && answer->outcome == Outcome::evicted) {
+    backoff_.succeeded();
+    refusals_.erase(uid);
+    return;
+  }
+  // Whether it was done nobody knows when no answer came; the list of pods will tell before anybody is asked again.
+  going_.erase(uid);
+  asked_.erase(uid);
+  if (!answer) return be_quiet(kFirstWait, "the API server gave no answer: " + answer.error().message(), now);
+  switch (answer->outcome) {
+    case Outcome::busy:
+      return be_quiet(answer->retry_after.value_or(kFirstWait), described(*answer), now);
+    case Outcome::forbidden:
+    case Outcome::unsupported:
+      return be_quiet(kForbiddenWait, described(*answer), now);
+    default:
+      backoff_.succeeded();
+      refuse(uid, *answer, now);
+  }
+}
+
+}  // namespace koord::evict

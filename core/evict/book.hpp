@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Book: what was asked of the API server and what came of it: who is going and what that will release, how many have gone of
+// late, whom not to ask for a while, and whether so many were picked that something must be wrong. Pure: times are passed in.
+// [one thread at a time]
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/config/config.hpp"
+#include "core/evict/holding.hpp"
+#include "core/kube/backoff.hpp"
+#include "core/kube/eviction.hpp"
+#include "core/state/snapshot.hpp"
+
+namespace koord::evict {
+
+class Book {
+ public:
+  // `seed`: so that nodes do not come back to a busy server all at once.
+  Book(const config::EvictSettings& limits, std::uint64_t seed);
+
+  // What has become of those who go, and what is over by now. Before each round.
+  void look(const state::Snapshot& snapshot, Time now);
+
+  // ---- who goes. A pod that was told to go counts as released while it is Terminating, however long that takes, and for
+  // evict.pendingPeriod when it is not seen to be; and when it has gone, until what was measured shows it: 20 s of CPU and 4 s
+  // of memory, which are averages of that long at koordlet's defaults, and at once of requests.
+  bool is_going(std::string_view uid) const { return going_.contains(uid); }
+  std::int64_t releases(const Release& release, Time now) const;
+  std::size_t going() const { return going_.size(); }
+
+  // ---- whether more may go.
+  // These were picked to satisfy requests, whatever becomes of it. True: those of this window are too many, and nobody goes
+  // for evict.brakePeriod. One pod is never too many.
+  bool pick(const std::vector<std::string>& uids, const state::Snapshot& snapshot, Time now);
+  std::optional<Time> brake_until(Time now) const;
+  std::uint64_t room(Time now) const;  // pods that may still go in this window
+  // Why this pod is not to be asked for now; empty: it may be.
+  std::string wait_of(std::string_view uid, Time now) const;
+  // The same of all pods.
+  std::string quiet(Time now) const;
+
+  // ---- what is done.
+  void ask(const std::string& uid, const Holding& holding, Time now);
+  // An error: no answer came.
+  void answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer, Time now);
+  // It was ended without the API server.
+  void killed(const std::string& uid, const Holding& holding, Time now);
+
+ private:
+  struct Going {
+    Holding holding;
+    Time since{};
+    bool terminating = false;
+    std::optional<Time> gone;
+  };
+  struct Refusal {
+    std::uint32_t count = 0;  // in a row
+    Time until{};
+    std::string why;
+  };
+  using Times = std::map<std::string, Time, std::less<>>;  // by uid
+
+  bool is_over(const Going& going, Time now) const;
+  void refuse(const std::string& uid, const kube::EvictionAnswer& answer, Time now);
+  void be_quiet(Duration at_least, std::string why, Time now);
+
+  const config::EvictSettings limits_;
+  std::map<std::string, Going, std::less<>> going_;     // by uid
+  std::map<std::string, Refusal, std::less<>> refusals_;
+  Times asked_, picked_;  // when, within the window
+  std::optional<Time> brake_until_;
+  kube::Backoff backoff_;
+  Time quiet_until_{};
+  std::string quiet_why_;
+};
+
+// The pod of this uid; nullptr: there is none.
+const state::Pod* find_pod(const state::Snapshot& snapshot, std::string_view uid);
+
+}  // namespace koord::evict

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/evict/evictions.hpp"
+
+#include <algorithm>
+
+namespace koord::evict {
+namespace {
+
+using knob::Mode;
+
+constexpr std::string_view kKnob = "eviction";
+
+Order order_of(const Verdict& verdict, const knob::Proposer& proposer) {
+  Order order;
+  if (verdict.pod != nullptr) order.pod = *verdict.pod;
+  order.plugin = proposer.plugin;
+  order.strategy = proposer.name;
+  order.feature = feature_of(*verdict.request, proposer.plugin);
+  order.request = *verdict.request;
+  order.request.pods.clear();
+  order.releases = verdict.releases;
+  order.missing = verdict.missing;
+  return order;
+}
+
+knob::Decision decision_of(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
+  knob::Decision decision;
+  decision.time = now;
+  decision.plugin = order.plugin;
+  decision.strategy = order.strategy;
+  decision.cgroup_dir = order.pod.cgroup_dir;
+  decision.knob = kKnob;
+  decision.pod_uid = order.pod.uid;
+  decision.pod_namespace = order.pod.namespace_;
+  decision.pod_name = order.pod.name;
+  decision.level = knob::Level::pod;
+  decision.reason = order.request.reason;
+  decision.inputs = order.request.inputs;
+  decision.inputs.emplace_back("missing_" + order.request.resource, std::to_string(order.missing));
+  decision.inputs.emplace_back("releases_" + order.request.resource, std::to_string(order.releases));
+  decision.wanted = "gone";
+  decision.outcome = outcome;
+  decision.problem = why;
+  return decision;
+}
+
+bool is_memory(const Request& request) { return request.resource == "memory"; }
+
+}  // namespace
+
+Evictions::Evictions(Parts parts, Options options)
+    : parts_(std::move(parts)), options_(std::move(options)), book_(options_.limits, options_.seed), shadow_(options_.limits, options_.seed) {}
+
+std::string Evictions::pods_problem(Time now) const {
+  const std::optional<Time> confirmed = parts_.hub.confirmed(state::kPods);
+  if (!confirmed) return "nobody has said yet what pods there are";
+  const Duration age = now - *confirmed;
+  if (age <= options_.pods_old) return {};
+  return "what pods there are was last heard " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(age).count()) + " s ago";
+}
+
+void Evictions::take(const knob::Proposer& proposer, std::vector<Request> requests) {
+  const Mode mode = parts_.mode(proposer.plugin);
+  if (mode == Mode::off) return;
+  const state::SnapshotPtr snapshot = parts_.hub.current();
+  const UsageByPod usage = parts_.usage();
+  std::vector<Order> orders;
+  std::optional<Order> to_kill;
+  std::optional<Time> braked;
+  {
+    std::lock_guard lock(mutex_);
+    const Time now = parts_.clock.now();
+    book_.look(*snapshot, now);
+    shadow_.look(*snapshot, now);
+    const bool is_shadow = mode == Mode::shadow;
+    Book& book = is_shadow ? shadow_ : book_;
+    const std::optional<Time> brake_before = book.brake_until(now);
+    const World world{*snapshot, usage, options_.own_uid, pods_problem(now), now, is_shadow ? &book_ : nullptr};
+    for (const Verdict& verdict : decide(requests, proposer.plugin, book, world)) {
+      Order order = order_of(verdict, proposer);
+      const bool goes = verdict.outcome == knob::Outcome::evicted;
+      if (goes) book.ask(order.pod.uid, verdict.holding, now);
+      if (!goes || is_shadow) note(order, goes ? knob::Outcome::shadow : verdict.outcome, verdict.why, now);
+      if (goes && !is_shadow) {
+        asked_.insert_or_assign(order.pod.uid, order);
+        orders.push_back(std::move(order));
+      } else if (!is_shadow && !to_kill && may_kill(verdict, now)) {
+        book.killed(order.pod.uid, verdict.holding, now);
+        to_kill = std::move(order);
+      }
+    }
+    if (!is_shadow && !brake_before) braked = book.brake_until(now);
+  }
+  if (braked) parts_.on_brake(*braked);
+  for (Order& order : orders) parts_.ask(std::move(order));
+  if (to_kill) kill(*to_kill);
+}
+
+bool Evictions::may_kill(const Verdict& verdict, Time now) const {
+  if (options_.limits.tier != config::EvictionTier::runtime || !parts_.kill || !parts_.memory_pressure) return false;
+  if (!verdict.was_refused || !is_memory(*verdict.request) || book_.room(now) == 0 || book_.is_going(verdict.pod->uid)) return false;
+  const std::optional<double> pressure = parts_.memory_pressure();
+  return pressure && *pressure >= static_cast<double>(options_.limits.runtime_pressure_percent);
+}
+
+bool Evictions::kill(const Order& order) {
+  const Result<void> done = parts_.kill(order.pod);
+  const Outcome outcome{order, done ? knob::Outcome::killed : knob::Outcome::failed, done ? std::string() : done.error().message()};
+  {
+    std::lock_guard lock(mutex_);
+    note(order, outcome.outcome, outcome.why, parts_.clock.now());
+  }
+  parts_.on_outcome(outcome);
+  return done.has_value();
+}
+
+void Evictions::answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer) {
+  Outcome outcome;
+  {
+    std::lock_guard lock(mutex_);
+    auto asked = asked_.find(uid);
+    if (asked == asked_.end()) return;
+    const Time now = parts_.clock.now();
+    book_.answered(uid, answer, now);
+    outcome.order = std::move(asked->second);
+    asked_.erase(asked);
+    const auto refusal = answer ? answer->outcome : kube::EvictionAnswer::Outcome::refused;
+    if (refusal == kube::EvictionAnswer::Outcome::evicted) outcome.outcome = knob::Outcome::evicted;
+    if (refusal == kube::EvictionAnswer::Outcome::gone) outcome.outcome = knob::Outcome::gone;
+    if (!answer) outcome.why = "no answer: " + answer.error().message();
+    else if (outcome.outcome != knob::Outcome::evicted) outcome.why = std::string(name_of(refusal)) + (answer->message.empty() ? "" : ": " + answer->message);
+    note(outcome.order, outcome.outcome, outcome.why, now);
+  }
+  parts_.on_outcome(outcome);
+}
+
+bool Evictions::is_news(const Order& order, knob::Outcome outcome, Time now) {
+  std::erase_if(said_, [&](const auto& entry) { return now - entry.second.at >= options_.limits.window; });
+  Said& said = said_[{order.plugin, order.strategy, order.pod.uid}];
+  if (said.outcome == outcome) return false;
+  said = {outcome, now};
+  return true;
+}
+
+void Evictions::note(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
+  if (!is_news(order, outcome, now)) return;
+  ++counts_[{order.feature, outcome}];
+  parts_.record(decision_of(order, outcome, why, now));
+}
+
+Evictions::View Evictions::view() const {
+  std::lock_guard lock(mutex_);
+  const Time now = parts_.clock.now();
+  return {book_.brake_until(now), book_.quiet(now), book_.going(), counts_};
+}
+
+}  // namespace koord::evict

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evictions: takes what strategies ask for, decides in rounds (round.hpp) on one book for those that may act and on another
+// for those in shadow, has the API server asked, and says what became of it. Nothing is queued: what cannot be done now is
+// forgotten, and asked for again by a strategy that still needs it. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/config/config.hpp"
+#include "core/evict/book.hpp"
+#include "core/evict/round.hpp"
+#include "core/knob/decision_log.hpp"
+#include "core/kube/eviction.hpp"
+#include "core/state/hub.hpp"
+
+namespace koord::evict {
+
+// A pod that is to go, and for what.
+struct Order {
+  state::Pod pod;
+  std::string plugin, strategy, feature;
+  Request request;  // without its pods
+  std::int64_t releases = 0, missing = 0;  // of what the request is about
+};
+
+// What became of an order that was tried.
+struct Outcome {
+  Order order;
+  knob::Outcome outcome = knob::Outcome::refused;
+  std::string why;  // of a refusal
+};
+
+class Evictions final : public RequestSink {
+ public:
+  struct Parts {
+    const Clock& clock;
+    const state::Hub& hub;
+    std::function<knob::Mode(const std::string& plugin)> mode;
+    std::function<UsageByPod()> usage;
+    std::function<void(Order)> ask;                           // must only post; answered() is to be called then
+    std::function<void(knob::Decision)> record;
+    std::function<void(const Outcome&)> on_outcome;           // of what was tried; must only post
+    std::function<void(Time until)> on_brake;                 // must only post
+    // Of the tier runtime: percent of the time of the last 10 s in which all tasks waited for memory; nothing: not known.
+    std::function<std::optional<double>()> memory_pressure = {};
+    std::function<Result<void>(const state::Pod&)> kill = {};  // all its containers
+  };
+  struct Options {
+    config::EvictSettings limits;
+    std::string own_uid;           // see World
+    Duration pods_old{};           // what pods there are is not known when nobody has confirmed it for so long
+    std::uint64_t seed = 0;
+  };
+
+  Evictions(Parts parts, Options options);
+
+  void take(const knob::Proposer& proposer, std::vector<Request> requests) override;
+  void answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer);
+
+  struct View {
+    std::optional<Time> brake_until;
+    std::string quiet;      // why the API server is not asked now; empty: it may be
+    std::size_t going = 0;  // pods that were told to go and are still here, or have just gone
+    std::map<std::pair<std::string, knob::Outcome>, std::uint64_t> counts;  // of what was new, by feature
+  };
+  View view() const;
+
+ private:
+  struct Said {
+    knob::Outcome outcome = knob::Outcome::off;
+    Time at{};
+  };
+
+  // [locked]
+  std::string pods_problem(Time now) const;
+  void note(const Order& order, knob::Outcome outcome, const std::string& why, Time now);
+  bool is_news(const Order& order, knob::Outcome outcome, Time now);
+  bool may_kill(const Verdict& verdict, Time now) const;
+
+  bool kill(const Order& order);
+
+  const Parts parts_;
+  const Options options_;
+
+  mutable std::mutex mutex_;  // of what follows
+  Book book_, shadow_;
+  std::map<std::string, Order> asked_;  // by uid; no answer yet
+  std::map<std::tuple<std::string, std::string, std::string>, Said> said_;  // by plugin, strategy, uid
+  std::map<std::pair<std::string, knob::Outcome>, std::uint64_t> counts_;
+};
+
+}  // namespace koord::evict

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/evict/round.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "core/evict/consent.hpp"
+
+namespace koord::evict {
+namespace {
+
+using knob::Outcome;
+
+class Round {
+ public:
+  Round(std::string_view plugin, const Book& book, const World& world) : plugin_(plugin), book_(book), world_(world) {
+    for (const state::Pod& pod : world.snapshot.pods) pods_.emplace(pod.handle, &pod);
+  }
+
+  void satisfy(const Request& request) {
+    if (!world_.pods_problem.empty())
+      return verdicts_.push_back({.request = &request, .outcome = Outcome::unknown, .why = world_.pods_problem});
+    const Result<Release> release = parse_release(request.resource);
+    if (!release) return;  // it was refused when it was asked for
+    for (std::uint64_t handle : request.pods) {
+      const std::int64_t missing = missing_of(request, *release);
+      if (missing <= 0) return;
+      auto pod = pods_.find(handle);
+      if (pod != pods_.end() && !handled_.contains(handle)) consider(*pod->second, request, *release, missing);
+    }
+  }
+
+  std::vector<Verdict> take() { return std::move(verdicts_); }
+
+ private:
+  std::int64_t missing_of(const Request& request, const Release& release) const {
+    std::int64_t missing = request.amount - book_.releases(release, world_.now);
+    if (world_.others != nullptr) missing -= world_.others->releases(release, world_.now);
+    for (const Holding& holding : releasing_) missing -= holding.of(release);
+    return missing;
+  }
+
+  bool is_going(const state::Pod& pod) const {
+    return book_.is_going(pod.uid) || (world_.others != nullptr && world_.others->is_going(pod.uid));
+  }
+
+  void consider(const state::Pod& pod, const Request& request, const Release& release, std::int64_t missing) {
+    Verdict verdict{.pod = &pod, .request = &request, .missing = missing, .holding = holding_of(pod)};
+    verdict.releases = verdict.holding.of(release);
+    const bool asked = is_going(pod);
+    if (asked || pod.deleting) {
+      handled_.insert(pod.handle);
+      if (!asked) releasing_.push_back(verdict.holding);
+      return add(std::move(verdict), Outcome::pending, "it is going already");
+    }
+    std::string against = protection_of(pod, world_.own_uid);
+    if (against.empty()) against = opt_out_of(pod, feature_of(request, plugin_));
+    if (!against.empty()) return add(std::move(verdict), Outcome::opted_out, std::move(against));
+    if (verdict.releases <= 0) return;  // nothing is gained by its end
+    if (std::string wait = book_.wait_of(pod.uid, world_.now); !wait.empty()) {
+      verdict.was_refused = true;
+      return add(std::move(verdict), Outcome::refused, std::move(wait));
+    }
+    handled_.insert(pod.handle);
+    releasing_.push_back(verdict.holding);
+    add(std::move(verdict), Outcome::evicted, {});
+  }
+
+  Holding holding_of(const state::Pod& pod) const {
+    auto usage = world_.usage.find(pod.uid);
+    return {usage == world_.usage.end() ? Usage{} : usage->second, pod.resources};
+  }
+
+  void add(Verdict verdict, Outcome outcome, std::string why) {
+    verdict.outcome = outcome;
+    verdict.why = std::move(why);
+    verdicts_.push_back(std::move(verdict));
+  }
+
+  const std::string_view plugin_;
+  const Book& book_;
+  const World& world_;
+  std::unordered_map<std::uint64_t, const state::Pod*> pods_;  // by handle
+  std::set<std::uint64_t> handled_;
+  std::vector<Holding> releasing_;  // of those that go, beside the book's
+  std::vector<Verdict> verdicts_;
+};
+
+void stop(Verdict& verdict, Outcome outcome, std::string why) {
+  verdict.outcome = outcome;
+  verdict.why = std::move(why);
+}
+
+// Of those that were picked, who may really go.
+void restrain(const std::vector<Verdict*>& picked, Book& book, const World& world) {
+  std::vector<std::string> uids;
+  for (const Verdict* verdict : picked) uids.push_back(verdict->pod->uid);
+  book.pick(uids, world.snapshot, world.now);
+  const bool is_braked = book.brake_until(world.now).has_value();
+  const std::string quiet = book.quiet(world.now);
+  std::uint64_t room = book.room(world.now);
+  for (Verdict* verdict : picked) {
+    if (is_braked) {
+      stop(*verdict, Outcome::brake, "more of the node's pods were picked than evict.brakePercent lets go");
+    } else if (!quiet.empty()) {
+      verdict->was_refused = true;
+      stop(*verdict, Outcome::refused, quiet);
+    } else if (room == 0) {
+      stop(*verdict, Outcome::budget, "as many as evict.mostPods have gone in evict.window");
+    } else {
+      --room;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_view plugin, Book& book, const World& world) {
+  Round round(plugin, book, world);
+  for (const Request& request : requests) round.satisfy(request);
+  std::vector<Verdict> verdicts = round.take();
+  std::vector<Verdict*> picked;
+  for (Verdict& verdict : verdicts)
+    if (verdict.outcome == Outcome::evicted) picked.push_back(&verdict);
+  if (!picked.empty()) restrain(picked, book, world);
+  return verdicts;
+}
+
+}  // namespace koord::evict

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A round: who goes for the requests of one evaluate(), and why the others stay. Requests are looked at in their order, pods in
+// theirs; a pod that goes for one request counts for all that it releases something for, and so does whoever is going already,
+// for whatever reason. Pure. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/evict/book.hpp"
+#include "core/evict/holding.hpp"
+#include "core/evict/request.hpp"
+#include "core/knob/plan_sink.hpp"
+
+namespace koord::evict {
+
+// What is known at this moment.
+struct World {
+  const state::Snapshot& snapshot;
+  const UsageByPod& usage;
+  std::string_view own_uid;   // of the agent's pod; empty: not known, or it is in none
+  std::string pods_problem;   // why it is not known what pods there are; empty: it is
+  Time now{};
+  const Book* others = nullptr;  // whose pods are going, too
+};
+
+struct Verdict {
+  const state::Pod* pod = nullptr;  // null: of none
+  const Request* request = nullptr;
+  knob::Outcome outcome = knob::Outcome::evicted;  // evicted: it is to go
+  std::string why = {};         // it does not
+  std::int64_t releases = 0;    // of what the request is about
+  std::int64_t missing = 0;     // before it
+  Holding holding = {};
+  bool was_refused = false;     // by the API server, or it would not be asked
+};
+
+// Asks `plugin`'s requests of the book; changes nothing but what it keeps of picks.
+std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_view plugin, Book& book, const World& world);
+
+}  // namespace koord::evict

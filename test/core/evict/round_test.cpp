@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/evict/round.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "pods.hpp"
+
+using namespace koord;
+using namespace koord::evict;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+config::EvictSettings limits() {
+  config::EvictSettings limits;
+  limits.most_pods = 5;
+  limits.window = 5min;
+  limits.brake_percent = 30;
+  limits.brake_period = 30min;
+  limits.pending_period = 2min;
+  return limits;
+}
+
+struct Node {
+  state::Snapshot snapshot = node_with(20);
+  UsageByPod usage = use_of(snapshot);
+  Time now = Time(1000h);
+  Book book{limits(), 7};
+  std::vector<Request> requests;
+  std::vector<Verdict> verdicts;
+
+  // One round; those that go are asked for.
+  std::vector<std::string> round(std::vector<Request> wanted, const Book* others = nullptr, std::string problem = {}) {
+    book.look(snapshot, now);
+    requests = std::move(wanted);
+    verdicts = decide(requests, "qos-memory-evict", book, {snapshot, usage, {}, std::move(problem), now, others});
+    std::vector<std::string> going;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.outcome != knob::Outcome::evicted) continue;
+      book.ask(verdict.pod->uid, verdict.holding, now);
+      going.push_back(verdict.pod->name);
+    }
+    return going;
+  }
+  std::size_t count(knob::Outcome outcome) const {
+    return static_cast<std::size_t>(std::count_if(verdicts.begin(), verdicts.end(), [&](const Verdict& v) { return v.outcome == outcome; }));
+  }
+  state::Pod& pod(int number) {
+    return *std::find_if(snapshot.pods.begin(), snapshot.pods.end(), [&](const auto& pod) { return pod.uid == uid_of(number); });
+  }
+  void end_pod(int number) {
+    std::erase_if(snapshot.pods, [&](const auto& pod) { return pod.uid == uid_of(number); });
+  }
+  void answer(int number, kube::EvictionAnswer answer) { book.answered(uid_of(number), answer, now); }
+};
+
+using Names = std::vector<std::string>;
+using Answer = kube::EvictionAnswer::Outcome;
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Node, "pods go in the order of the request until enough is released") {
+  CHECK(round({release_memory(2 * kGiB, {9, 4, 7})}) == Names{"pod-9", "pod-4"});
+}
+
+TEST_CASE_FIXTURE(Node, "a pod releases what it uses, or what it requests") {
+  CHECK(round({{handles(1, 5), "cpu", "busy", 1500, {}}}).size() == 2);
+  CHECK(round({{handles(6, 9), "kubernetes.io/batch-cpu.request", "overcommitted", 1000, {}}}) == Names{});  // those two release that, too
+  CHECK(round({{handles(6, 9), "kubernetes.io/batch-cpu.request", "overcommitted", 3000, {}}}).size() == 1);
+}
+
+TEST_CASE_FIXTURE(Node, "whom nobody has measured and who requests nothing releases nothing, and stays") {
+  usage.erase(uid_of(1));
+  usage[uid_of(2)].memory_bytes = 0;
+  CHECK(round({release_memory(1, {1, 2, 3})}) == Names{"pod-3"});
+  CHECK(round({{handles(5, 6), "cpu.request", "overcommitted", 1, {}}}).empty());
+}
+
+TEST_CASE_FIXTURE(Node, "two requests for the same resource are not added up") {
+  CHECK(round({release_memory(2 * kGiB, handles(1, 5)), release_memory(2 * kGiB, handles(3, 8))}) == Names{"pod-1", "pod-2"});
+}
+
+TEST_CASE_FIXTURE(Node, "what another strategy has asked for is released once") {
+  CHECK(round({release_memory(3 * kGiB, handles(1, 5))}).size() == 3);
+  CHECK(round({release_memory(2 * kGiB, handles(6, 9))}).empty());
+  CHECK(round({release_memory(4 * kGiB, handles(6, 9))}) == Names{"pod-6"});
+}
+
+TEST_CASE_FIXTURE(Node, "a victim that is stuck Terminating yields no second one, however long it takes") {
+  CHECK(round({release_memory(kGiB, handles(1, 5))}) == Names{"pod-1"});
+  answer(1, {Answer::evicted, {}});
+  pod(1).deleting = true;
+  for (int minutes = 0; minutes < 60; ++minutes) {
+    now += 1min;
+    CHECK(round({release_memory(kGiB, handles(1, 5))}).empty());
+  }
+  CHECK(round({release_memory(2 * kGiB, handles(1, 5))}) == Names{"pod-2"});  // another pressure
+}
+
+TEST_CASE_FIXTURE(Node, "a victim that is not seen to go counts for the pending period, and may then be asked again") {
+  CHECK(round({release_memory(kGiB, {1})}) == Names{"pod-1"});
+  answer(1, {Answer::evicted, {}});
+  now += 119s;
+  CHECK(round({release_memory(kGiB, {1})}).empty());
+  now += 1s;
+  CHECK(round({release_memory(kGiB, {1})}) == Names{"pod-1"});
+}
+
+TEST_CASE_FIXTURE(Node, "who has gone counts until it can have been measured") {
+  CHECK(round({release_memory(kGiB, {1}), {{2}, "cpu", "busy", 2000, {}}}) == Names{"pod-1", "pod-2"});
+  end_pod(1);
+  end_pod(2);
+  now += 1s;
+  CHECK(round({release_memory(2 * kGiB, {3})}).empty());
+  now += 4s;
+  CHECK(round({{{3}, "cpu", "busy", 2000, {}}}).empty());
+  CHECK(round({release_memory(kGiB, {3})}) == Names{"pod-3"});
+  now += 16s;
+  CHECK(round({{{4}, "cpu", "busy", 2000, {}}}) == Names{"pod-4"});  // with pod-3, which is still going
+}
+
+TEST_CASE_FIXTURE(Node, "a pod that somebody else deletes counts as going") {
+  pod(1).deleting = true;
+  CHECK(round({release_memory(kGiB, {1, 2})}).empty());
+  CHECK(count(knob::Outcome::pending) == 1);
+}
+
+TEST_CASE_FIXTURE(Node, "who has opted out stays, and the next one goes") {
+  pod(1).annotations["koordinator.sh/eviction-policy"] = "[]";
+  pod(2).owner_kind = "DaemonSet";
+  CHECK(round({release_memory(kGiB, {1, 2, 3})}) == Names{"pod-3"});
+  CHECK(count(knob::Outcome::opted_out) == 2);
+}
+
+TEST_CASE_FIXTURE(Node, "a refused pod is left alone for a while, longer each time, and as long as the server says") {
+  CHECK(round({release_memory(kGiB, {1})}).size() == 1);
+  answer(1, {Answer::over_budget, "the budget web has no disruption left", 60s});
+  now += 59s;
+  CHECK(round({release_memory(kGiB, {1})}).empty());
+  CHECK(verdicts.front().why == "over budget: the budget web has no disruption left, not asked again for 1 s");
+  now += 1s;
+  CHECK(round({release_memory(kGiB, {1})}).size() == 1);
+  answer(1, {Answer::over_budget, "", std::nullopt});
+  now += 19s;
+  CHECK(round({release_memory(kGiB, {1})}).empty());
+  now += 1s;
+  CHECK(round({release_memory(kGiB, {1})}).size() == 1);
+}
+
+TEST_CASE_FIXTURE(Node, "a pod that may not go is no reason to spare another") {
+  CHECK(round({release_memory(kGiB, {1, 2})}) == Names{"pod-1"});
+  answer(1, {Answer::over_budget, "", 10s});
+  CHECK(round({release_memory(kGiB, {1, 2})}) == Names{"pod-2"});
+}
+
+TEST_CASE_FIXTURE(Node, "a busy server is not asked for any pod before the time that it says") {
+  CHECK(round({release_memory(kGiB, {1, 2})}).size() == 1);
+  answer(1, {Answer::busy, "429 Too Many Requests", 60s});
+  now += 59s;
+  CHECK(round({release_memory(kGiB, {1, 2})}).empty());
+  CHECK(count(knob::Outcome::refused) == 1);
+  now += 7s;  // a tenth of it at most is added
+  CHECK(round({release_memory(kGiB, {1, 2})}).size() == 1);
+}
+
+TEST_CASE_FIXTURE(Node, "a server that is away gets no backlog when it is back") {
+  CHECK(round({release_memory(kGiB, {1, 2})}).size() == 1);
+  book.answered(uid_of(1), invalid("connection refused"), now);
+  std::size_t asked = 0;
+  for (int seconds = 0; seconds < 2 * 3600; ++seconds) {
+    now += 1s;
+    const Names going = round({release_memory(kGiB, {1, 2})});
+    asked += going.size();
+    if (!going.empty()) book.answered(uid_of(1), invalid("connection refused"), now);
+  }
+  CHECK(asked < 60);  // at most one in some minutes
+  now += 10min;
+  CHECK(round({release_memory(kGiB, {1, 2})}) == Names{"pod-1"});
+}
+
+TEST_CASE_FIXTURE(Node, "no more than the budget go in a window, and refused ones take nothing of it") {
+  snapshot = node_with(40);  // or the brake would be on
+  usage = use_of(snapshot);
+  for (int number = 1; number <= 4; ++number) {
+    CHECK(round({release_memory(number * kGiB, handles(1, 20))}).size() == 1);
+    now += 10s;
+  }
+  answer(4, {Answer::over_budget, "", 10s});
+  CHECK(round({release_memory(6 * kGiB, handles(1, 20))}).size() == 2);
+  now += 10s;
+  CHECK(round({release_memory(6 * kGiB, handles(1, 20))}).empty());
+  CHECK(count(knob::Outcome::budget) == 1);
+  now += 5min;
+  for (int number : {1, 2, 3, 5, 6}) end_pod(number);
+  book.look(snapshot, now);
+  now += 20s;
+  CHECK(round({release_memory(kGiB, handles(7, 20))}).size() == 1);
+}
+
+TEST_CASE_FIXTURE(Node, "a wrong metric that picks every pod evicts none, for as long as the brake holds") {
+  CHECK(round({release_memory(100 * kGiB, handles(1, 20))}).empty());
+  CHECK(count(knob::Outcome::brake) == 20);
+  CHECK(book.brake_until(now) == now + 30min);
+  now += 29min;
+  CHECK(round({release_memory(kGiB, {1})}).empty());  // of no request
+  now += 1min;
+  CHECK(round({release_memory(kGiB, {1})}).size() == 1);
+}
+
+TEST_CASE_FIXTURE(Node, "the brake counts over a window, whichever strategy picks") {
+  CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).size() == 4);
+  now += 10s;
+  CHECK(round({release_memory(6 * kGiB, handles(1, 20))}).size() == 1);  // the sixth of twenty, and no room for it
+  now += 10s;
+  CHECK(round({release_memory(7 * kGiB, handles(1, 20))}).empty());
+  CHECK(book.brake_until(now).has_value());
+}
+
+TEST_CASE("on a node of two pods one may go") {
+  Node node;
+  node.snapshot = node_with(2);
+  CHECK(node.round({release_memory(kGiB, {1, 2})}).size() == 1);
+  CHECK(node.round({release_memory(2 * kGiB, {1, 2})}).empty());
+  CHECK(node.book.brake_until(node.now).has_value());
+}
+
+TEST_CASE_FIXTURE(Node, "what pods there are is not known: nobody goes") {
+  CHECK(round({release_memory(kGiB, handles(1, 20))}, nullptr, "the kubelet is away").empty());
+  CHECK(count(knob::Outcome::unknown) == 1);
+  CHECK(verdicts.front().why == "the kubelet is away");
+}
+
+TEST_CASE_FIXTURE(Node, "a shadow counts on those that really go") {
+  Book shadow(limits(), 7);
+  CHECK(round({release_memory(kGiB, {1})}).size() == 1);
+  Node other;
+  other.now = now;
+  CHECK(other.round({release_memory(kGiB, {1, 2})}, &book).empty());
+  CHECK(other.round({release_memory(2 * kGiB, {1, 2})}, &book) == Names{"pod-2"});
+}
+
+TEST_CASE_FIXTURE(Node, "pods that have ended meanwhile are passed over") {
+  CHECK(round({release_memory(kGiB, {77, 3})}) == Names{"pod-3"});
+}
