@@ -131,6 +131,10 @@ Result<void> KnobFiles::write_cgroup(const Spot& spot, const Texts& texts, const
 }
 
 Result<std::int64_t> KnobFiles::act(const Spot& spot, std::int64_t amount, const Clock& clock, Duration longest) const {
+  if (spot.knob.place == Place::resctrl_group) {
+    TRY(resctrl_->write(spot.knob, spot.cgroup_dir, "0"));
+    return amount;
+  }
   constexpr std::int64_t kPart = 8 << 20;
   const Version version = TRY(version_of(spot.knob));
   const std::string directory = TRY(directory_of(spot));

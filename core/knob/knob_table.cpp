@@ -4,6 +4,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/knob/knob.hpp"
+#include "core/knob/resctrl.hpp"
 
 namespace koord::knob {
 namespace {
@@ -73,6 +74,7 @@ constexpr Knob kKnobs[] = {
     {"resctrl.mb", "resctrl.mb", Place::schemata, {}, Form::amounts, "MB", {}, 1, kMostInt},
     {"resctrl.group", "resctrl.group", Place::resctrl_tasks, Controller::cpu, Form::group, "tasks", {"tasks"}},
     {"resctrl.made", "resctrl.made", Place::resctrl_group, {}, Form::number, "made", {}, 0, 1},
+    {"resctrl.remove", "resctrl.remove", Place::resctrl_group, {}, Form::number, "remove", {}, 1, 1, true, true},
 };
 
 Error out_of_place(const Knob& knob, std::string_view expected) {
@@ -121,6 +123,10 @@ Result<void> check_place(const Knob& knob, Level level, std::string_view cgroup_
         return out_of_place(knob, "a knob of a pod or container: the level is to be one of these");
       break;
     case Place::resctrl_group:
+      if (knob.is_act && level == Level::node && is_group_name(cgroup_dir) && cgroup_dir.starts_with(Resctrl::kOwnPrefix)) break;
+      if (knob.is_act)
+        return out_of_place(knob, "an act on a resctrl group: the level is to be the node, and cgroup_dir a name that begins with '" +
+                                      std::string(Resctrl::kOwnPrefix) + "'");
       return out_of_place(knob, "made by the host for a group that another knob names");
   }
   return {};

@@ -174,6 +174,21 @@ void place(const Pod& pod, const Sharing& sharing, Plan& plan) {
 
 }  // namespace
 
+std::set<std::string> StaleGroups::look(const std::vector<std::string>& groups, const strategy::Wishes& wishes, std::uint64_t now_ns) {
+  std::set<std::string> wished, stale;
+  for (const Wish& wish : wishes)
+    if (wish.level == KOORD_LEVEL_NODE && wish.knob != "resctrl.remove") wished.insert(wish.cgroup_dir);
+  std::map<std::string, std::uint64_t> since;
+  for (const std::string& group : groups) {
+    if (!is_ours(group) || wished.contains(group)) continue;
+    const auto known = unwished_since_.find(group);
+    const std::uint64_t first = since.emplace(group, known == unwished_since_.end() ? now_ns : known->second).first->second;
+    if (now_ns - first >= kStaleAfterNs) stale.insert(group);
+  }
+  unwished_since_ = std::move(since);
+  return stale;
+}
+
 std::string group_of_class(std::uint32_t qos) {
   switch (qos) {
     case KOORD_QOS_LSE:
@@ -214,6 +229,9 @@ Plan plan(const Inputs& inputs) {
     if (sharing.is_made(group.name)) --left;
   }
   for (const Pod& pod : inputs.pods) place(pod, sharing, plan);
+  for (const std::string& group : inputs.stale)
+    if (!sharing.is_made(group))
+      plan.wishes.push_back({KOORD_LEVEL_NODE, "resctrl.remove", group, "1", "a group of ours that nobody has wished for a minute takes a CLOSID"});
   return plan;
 }
 

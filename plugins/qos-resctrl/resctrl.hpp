@@ -2,6 +2,8 @@
 // Which groups of resctrl there should be, what each gets, and which pods' threads are in it. Pure.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,7 @@ struct Inputs {
   const slo::ResourceQos* strategy = nullptr;  // null: there is none
   std::vector<Pod> pods;                       // those that live
   std::vector<std::string> groups;             // that there are now
+  std::set<std::string> stale;                 // of ours, that nobody has wished for long
   Settings settings;
 };
 
@@ -41,6 +44,19 @@ struct Plan {
 };
 
 Plan plan(const Inputs& inputs);
+
+// Follows, round after round, which groups of ours are there though nobody wishes them: left over of a life whose records are
+// lost. What is not wished any more the host gives back by itself, sooner than kStaleAfterNs.
+class StaleGroups {
+ public:
+  static constexpr std::uint64_t kStaleAfterNs = 60'000'000'000;
+
+  // Those that have been so for long. `wishes`: of the last round.
+  std::set<std::string> look(const std::vector<std::string>& groups, const strategy::Wishes& wishes, std::uint64_t now_ns);
+
+ private:
+  std::map<std::string, std::uint64_t> unwished_since_;
+};
 
 std::string group_of_class(std::uint32_t qos);  // "koord-LSR", also of LSE; "" of SYSTEM and of none
 std::string group_of_pod(std::string_view uid);  // "koord-pod-UID"

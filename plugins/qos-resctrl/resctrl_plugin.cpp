@@ -47,17 +47,20 @@ class Resctrl final : public koord::plugin::QosStrategy {
     if (what == KOORD_ON_CONFIG) read_config();
   }
 
-  void evaluate(std::uint64_t, std::uint64_t) override {
+  void evaluate(std::uint64_t now_ns, std::uint64_t) override {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     koord::slo::Problems problems = snapshot ? slo_.follow(*snapshot) : koord::slo::Problems{};
     if (!snapshot || !slo_.get()) {
       tell({"no NodeSLO is known: caches and memory bandwidth are not shared out"});
       return koord::strategy::propose(host(), knobs_, {}, kHoldsFor);
     }
-    koord::rdt::Plan plan = koord::rdt::plan(inputs(*snapshot, problems));
+    koord::rdt::Inputs now = inputs(*snapshot, problems);
+    if (snapshot->version(KOORD_ON_PODS) != 0) now.stale = stale_.look(now.groups, last_, now_ns);
+    koord::rdt::Plan plan = koord::rdt::plan(now);
     problems.insert(problems.end(), plan.problems.begin(), plan.problems.end());
     tell(problems);
     koord::strategy::propose(host(), knobs_, plan.wishes, kHoldsFor);
+    last_ = std::move(plan.wishes);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {
@@ -125,6 +128,8 @@ class Resctrl final : public koord::plugin::QosStrategy {
   koord::NodeRoots roots_;
   koord::rdt::Hardware hardware_;
   koord::rdt::Settings settings_;
+  koord::rdt::StaleGroups stale_;
+  koord::strategy::Wishes last_;
   koord::strategy::SloOfNode slo_;
   koord::strategy::Refusals refusals_;
   koord::strategy::Told told_;

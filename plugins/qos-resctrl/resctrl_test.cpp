@@ -318,3 +318,33 @@ TEST_CASE("on AMD a setting says what all of the bandwidth is") {
   node.publish(kSlo);
   CHECK(node.proposed()[1] == "resctrl.mb koord-BE 0=160;1=160");
 }
+
+TEST_CASE("a group of ours that nobody has wished for a minute is removed, those of others and those that are wished stay") {
+  StaleGroups stale;
+  const std::vector<std::string> groups{"BE", "koord-BE", "koord-pod-gone"};
+  Wish wish;
+  wish.level = KOORD_LEVEL_NODE, wish.knob = "resctrl.l3", wish.cgroup_dir = "koord-BE";
+  constexpr std::uint64_t kStart = 5;
+  CHECK(stale.look(groups, {wish}, kStart).empty());
+  CHECK(stale.look(groups, {wish}, kStart + StaleGroups::kStaleAfterNs - 1).empty());
+  CHECK(stale.look(groups, {wish}, kStart + StaleGroups::kStaleAfterNs) == std::set<std::string>{"koord-pod-gone"});
+  CHECK(stale.look({"BE"}, {}, kStart + StaleGroups::kStaleAfterNs + 1).empty());
+  CHECK(stale.look(groups, {wish}, kStart + StaleGroups::kStaleAfterNs + 2).empty());
+}
+
+TEST_CASE("a stale group is asked to be removed unless it is wished again just now") {
+  Scene scene;
+  scene.inputs.stale = {"koord-BE", "koord-pod-gone"};
+  scene.strategy.be = part(0, 30, 100);
+  CHECK(texts(::plan(scene.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.remove koord-pod-gone 1"});
+}
+
+TEST_CASE("the plugin asks to remove what an earlier life has left") {
+  Node node;
+  REQUIRE(node.strategy.init() == KOORD_OK);
+  node.node.write("resctrl/koord-pod-gone/schemata", "L3:0=f;1=f\n");
+  node.publish(R"({"resourceQOSStrategy": {}})");
+  CHECK(node.proposed().empty());
+  node.host.clock().advance(std::chrono::seconds(61));
+  CHECK(node.proposed() == Texts{"resctrl.remove koord-pod-gone 1"});
+}

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "core/base/file.hpp"
+#include "core/base/manual_clock.hpp"
 #include "core/base/parse.hpp"
 #include "test/support/fake_node.hpp"
 
@@ -119,6 +120,20 @@ TEST_CASE("the resctrl groups of a cgroup are those of its threads, and of the c
   on.files.forget_threads();
   on.set("resctrl.group", "pod", "/");
   CHECK(on.content("resctrl/tasks") == "7");
+}
+
+TEST_CASE("an act removes a group that is left over, of our own only, and one that is not there is no matter") {
+  Files on({{"cgroup/cgroup.controllers", "cpu\n"}, {"resctrl/schemata", "L3:0=fff\n"}});
+  const Knob& made = *find_knob("resctrl.made");
+  const Knob& remove = *find_knob("resctrl.remove");
+  ManualClock clock;
+  REQUIRE(on.files.write({made, "koord-old"}, {"1"}, {"0"}));
+  CHECK(*on.files.act({remove, "koord-old"}, 1, clock, Duration(0)) == 1);
+  CHECK(on.files.read({made, "koord-old"})->value.amount == 0);
+  CHECK(on.files.act({remove, "koord-old"}, 1, clock, Duration(0)));
+  CHECK(check_place(remove, Level::node, "koord-old"));
+  CHECK(check_place(remove, Level::node, "BE").error().message() ==
+        "'resctrl.remove' is an act on a resctrl group: the level is to be the node, and cgroup_dir a name that begins with 'koord-'");
 }
 
 TEST_CASE("only groups of our own are made, and removed") {
