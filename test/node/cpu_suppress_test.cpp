@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// qos-cpu-suppress' wishes enforced on this kernel, beside a real load: what it decides the kernel has, and off leaves every file
+// as it was. Nothing depends on time: a threshold of nothing leaves best-effort pods the least that there is, however busy the
+// machine. Needs root.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+
+#include "core/base/cpu_set.hpp"
+#include "test/support/child_process.hpp"
+#include "test/support/suppress_rig.hpp"
+
+using namespace koord;
+using namespace koord::test;
+using cpu_suppress::Policy;
+
+namespace {
+
+struct Scene {
+  Scene() { pods.set_shares(pods.besteffort, 2); }  // as a kubelet does
+
+  bool is_as_before() const { return pods.knobs() == before; }
+  std::string differences() const {
+    std::string all;
+    for (const auto& [file, text] : pods.knobs())
+      if (before.at(file) != text) all += file + ": '" + before.at(file) + "' is now '" + text + "'\n";
+    return all;
+  }
+
+  // Decided, read back from the kernel, switched off, on again, and ended.
+  void comes_and_goes(Policy policy, const RealCgroup& where, std::string_view knob, const std::string& wanted) {
+    before = pods.knobs();
+    {
+      SuppressRig rig(pods, policy, 0);
+      for (bool again : {false, true}) {
+        rig.round();
+        REQUIRE(!rig.decisions().empty());
+        INFO(rig.decisions().back().problem);
+        CHECK(rig.decisions().back().outcome == knob::Outcome::applied);
+        CHECK(pods.read(where, knob) == wanted);
+        if (again) break;
+        rig.off();
+        CHECK_MESSAGE(is_as_before(), differences());
+      }
+    }
+    CHECK_MESSAGE(is_as_before(), differences());
+  }
+
+  PodsByHand pods{"suppress"};
+  ChildProcess load{[this] { pods.become_load(pods.batch); }};
+  std::map<std::string, std::string> before;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Scene, "cfsQuota bounds the time of best-effort pods, and off leaves every file as it was") {
+  comes_and_goes(Policy::cfs_quota, pods.besteffort, "cpu.max", "2000 100000");
+}
+
+TEST_CASE_FIXTURE(Scene, "cpuset confines best-effort pods, and off leaves every file as it was") {
+  if (pods.cpus() < 2) return;  // nothing to confine to
+  comes_and_goes(Policy::cpuset, pods.is_v2() ? pods.besteffort : pods.batch, "cpuset.cpus", pods.cpus() < 4 ? "0" : "0-1");
+}
+
+TEST_CASE_FIXTURE(Scene, "cpuIdle: best-effort pods run when nobody else does, and off leaves every file as it was, the weight too") {
+  if (!pods.knows("cpu.idle")) return;  // before Linux 5.15
+  comes_and_goes(Policy::cpu_idle, pods.besteffort, "cpu.idle", "1");
+}
+
+TEST_CASE_FIXTURE(Scene, "in shadow it is told what would be, and no file changes") {
+  before = pods.knobs();
+  SuppressRig rig(pods, Policy::cfs_quota, 0);
+  rig.set_mode(knob::Mode::shadow);
+  rig.round();
+  REQUIRE(!rig.decisions().empty());
+  CHECK(rig.decisions().back().outcome == knob::Outcome::shadow);
+  CHECK(rig.decisions().back().wanted == "2000 100000");
+  CHECK_MESSAGE(is_as_before(), differences());
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
+    return kSkip;
+  }
+  return doctest::Context(argc, argv).run();
+}
