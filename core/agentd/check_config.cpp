@@ -23,7 +23,8 @@ void collect_gates(std::string_view key, const std::vector<std::string>& directo
     for (const std::string& name : *names) {
       if (!name.ends_with(".so")) continue;
       if (auto manifest = host::read_manifest(directory + "/" + name))
-        if (auto added = gates.add(manifest->gate_spec(origin)); !added) problems.push_back(added.error().message());
+        for (config::GateSpec& gate : manifest->gate_specs(origin))
+          if (auto added = gates.add(std::move(gate)); !added) problems.push_back(added.error().message());
     }
   }
 }

@@ -48,12 +48,12 @@ json::array strings(const std::vector<std::string>& list) {
 }
 
 json::object as_json(const host::Manifest& manifest, host::Origin origin, const std::string& refused) {
-  const config::GateSpec gate = manifest.gate_spec(origin);
+  const config::GateSpec gate = manifest.gate_specs(origin).front();
   return {{"id", manifest.id},
           {"version", manifest.version},
           {"abi", std::to_string(manifest.abi_major) + "." + std::to_string(manifest.abi_minor)},
           {"kinds", strings(manifest.kinds)},
-          {"gate", gate.name},
+          {"gate", join(manifest.gates, ",")},
           {"stage", to_string(gate.stage)},
           {"default", gate.default_on},
           {"requires", strings(manifest.required_services)},

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/parse.hpp"
 #include "core/host/managed_plugin.hpp"
 #include "core/host/process_use.hpp"
 #include "core/host/shared_services.hpp"
@@ -205,7 +206,7 @@ PluginStatus ManagedPlugin::status() const {
   status.path = file_.path;
   status.description = manifest.description;
   status.kinds = manifest.kinds;
-  status.gate = manifest.gate;
+  status.gate = join(manifest.gates, ",");
   status.stage = manifest.stage;
   status.series = parts_.services.metrics.live_series(manifest.id);
   status.dropped_series = parts_.services.metrics.dropped_series(manifest.id);

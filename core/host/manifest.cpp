@@ -63,16 +63,21 @@ Result<void> take_text(bool (*valid)(std::string_view), std::string_view wanted,
   return {};
 }
 
-Result<void> take_names(std::string_view key, std::string_view value, std::vector<std::string>& into) {
+Result<void> take_names(bool (*valid)(std::string_view), std::string_view wanted, std::string_view key,
+                        std::string_view value, std::vector<std::string>& into) {
   for (const std::string& part : split(value, ',')) {
     std::string_view name = trim(part);
     if (name.empty()) continue;
-    if (!is_service(name)) return unexpected(key, name, "names such as koord.metrics/1, with commas between");
+    if (!valid(name)) return unexpected(key, name, wanted);
     if (std::find(into.begin(), into.end(), name) != into.end())
       return unexpected(key, name, "each name once");
     into.emplace_back(name);
   }
   return {};
+}
+
+Result<void> take_services(std::string_view key, std::string_view value, std::vector<std::string>& into) {
+  return take_names(is_service, "names such as koord.metrics/1, with commas between", key, value, into);
 }
 
 Result<void> take_abi(std::string_view value, Manifest& manifest) {
@@ -127,17 +132,15 @@ constexpr std::array kKeys = {
           return take_text(is_version, "a version such as 1.2.0", "version", v, m.version);
         }},
     Key{"abi", true, take_abi},
-    Key{"kinds", true, [](Value v, Manifest& m) { return take_names("kinds", v, m.kinds); }},
+    Key{"kinds", true, [](Value v, Manifest& m) { return take_services("kinds", v, m.kinds); }},
     Key{"gate", true,
-        [](Value v, Manifest& m) {
-          return take_text(is_gate, "a gate name such as AcmeRunQueue", "gate", v, m.gate);
-        }},
+        [](Value v, Manifest& m) { return take_names(is_gate, "a gate name such as AcmeRunQueue", "gate", v, m.gates); }},
     Key{"stage", false, take_stage},
     Key{"default", false, take_default},
     Key{"requires", false,
-        [](Value v, Manifest& m) { return take_names("requires", v, m.required_services); }},
+        [](Value v, Manifest& m) { return take_services("requires", v, m.required_services); }},
     Key{"optional", false,
-        [](Value v, Manifest& m) { return take_names("optional", v, m.optional_services); }},
+        [](Value v, Manifest& m) { return take_services("optional", v, m.optional_services); }},
     Key{"runtime", false, take_runtime},
     Key{"license", false,
         [](Value v, Manifest& m) { return take_text(is_any, "", "license", v, m.license); }},
@@ -201,6 +204,7 @@ Result<void> check_complete(const std::set<std::string, std::less<>>& seen, cons
       return invalid("wanted '" + std::string(key.name) + "', found none");
   }
   if (manifest.kinds.empty()) return invalid("wanted at least one of 'kinds', found none");
+  if (manifest.gates.empty()) return invalid("wanted a gate name such as AcmeRunQueue, found none");
   return {};
 }
 
@@ -220,8 +224,11 @@ std::string_view to_string(Runtime runtime) {
   return "?";
 }
 
-config::GateSpec Manifest::gate_spec(Origin origin) const {
-  return {.name = gate, .stage = stage, .default_on = default_on && origin == Origin::host};
+std::vector<config::GateSpec> Manifest::gate_specs(Origin origin) const {
+  std::vector<config::GateSpec> specs;
+  for (const std::string& gate : gates)
+    specs.push_back({.name = gate, .stage = stage, .default_on = default_on && origin == Origin::host});
+  return specs;
 }
 
 Result<Manifest> parse_manifest(std::string_view section) {

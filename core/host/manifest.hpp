@@ -30,9 +30,9 @@ struct Manifest {
   std::uint32_t abi_major = 0;
   std::uint32_t abi_minor = 0;
   std::vector<std::string> kinds;
-  std::string gate;
+  std::vector<std::string> gates;  // at least one
   config::Stage stage = config::Stage::alpha;
-  bool default_on = false;  // as written; gate_spec() decides
+  bool default_on = false;  // as written; gate_specs() decides
   std::vector<std::string> required_services;
   std::vector<std::string> optional_services;
   Runtime runtime = Runtime::native;
@@ -40,8 +40,8 @@ struct Manifest {
   std::string description;
   std::string text;  // the whole manifest, without the NUL
 
-  // The gate that starts the plugin. Nobody but the host's own plugins is on by default.
-  config::GateSpec gate_spec(Origin origin) const;
+  // The gates each of which starts the plugin. Nobody but the host's own plugins is on by default.
+  std::vector<config::GateSpec> gate_specs(Origin origin) const;
 };
 
 // The content of the section; NUL bytes at its end are allowed.

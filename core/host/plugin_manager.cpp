@@ -18,6 +18,7 @@
 #include "core/host/agent_budget.hpp"
 #include "core/host/managed_plugin.hpp"
 #include "core/host/module.hpp"
+#include "core/host/plugin_gates.hpp"
 #include "core/host/plugin_metrics.hpp"
 #include "core/host/process_use.hpp"
 #include "core/host/replacement.hpp"
@@ -167,7 +168,8 @@ std::shared_ptr<ManagedPlugin> PluginManager::State::make(PluginFile file, unsig
 
 void PluginManager::State::add_gate(PluginFile& file, config::FeatureGates& gates) const {
   if (!file.refusal.empty()) return;
-  if (Result<void> added = gates.add(file.manifest.gate_spec(file.origin)); !added) file.refusal = added.error().message();
+  for (config::GateSpec& gate : file.manifest.gate_specs(file.origin))
+    if (Result<void> added = gates.add(std::move(gate)); !added) file.refusal = added.error().message();
 }
 
 // A file that is known stays as it is: only replace() puts another in its place. One that was refused is looked
@@ -297,7 +299,7 @@ void PluginManager::replace(const std::string& id, const config::PluginsSettings
     if (found.manifest.id == id && (file == nullptr || !file->refusal.empty())) file = &found;
   if (file == nullptr) return refuse_it("no plugin directory has a plugin of this id");
   if (!file->refusal.empty()) return refuse_it(file->refusal);
-  if (!gates.enabled(file->manifest.gate)) return refuse_it("its feature gate " + file->manifest.gate + " is off");
+  if (!any_gate_is_on(file->manifest, gates)) return refuse_it(why_off(file->manifest));
 
   std::shared_ptr<ManagedPlugin> before = old == known.end() ? nullptr : *old;
   auto fresh = state_->make(*file, before ? before->nth() : state_->next_nth++, true);
@@ -312,7 +314,7 @@ void PluginManager::replace(const std::string& id, const config::PluginsSettings
     if (before) state_->retire(before);
   }
   state_->replacements.push_back(std::move(replacement));
-  const config::PluginSettings& of = settings.of(id);
+  const config::PluginSettings of = settings_with_gates(file->manifest, gates, settings.of(id));
   fresh->apply(true, of, {settings.trust, of.sha256, keys});
   state_->changed();
 }
@@ -331,8 +333,8 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
   }
   for (const auto& plugin : state_->all_with_coming()) {
     const Manifest& manifest = plugin->file().manifest;
-    const config::PluginSettings& of = settings.of(manifest.id);
-    plugin->apply(gates.enabled(manifest.gate), of, {settings.trust, of.sha256, keys});
+    const config::PluginSettings of = settings_with_gates(manifest, gates, settings.of(manifest.id));
+    plugin->apply(any_gate_is_on(manifest, gates), of, {settings.trust, of.sha256, keys});
   }
 }
 

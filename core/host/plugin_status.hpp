@@ -15,7 +15,7 @@ namespace koord::host {
 
 enum class PluginState : std::uint8_t {
   refused,      // the host does not load it; the reason says what was wanted and found
-  disabled,     // its feature gate is off
+  disabled,     // its feature gates are off
   loading,      // the file is being mapped
   loaded,       // mapped; nothing was called yet
   created,      // create() is done, init() is not
@@ -94,9 +94,9 @@ struct PluginStatus {
   std::string path;
   std::string description;
   std::vector<std::string> kinds;
-  std::string gate;
+  std::string gate;  // of several each, with commas between
   config::Stage stage = config::Stage::alpha;
-  bool enabled = false;                       // its gate is on
+  bool enabled = false;                       // a gate of its is on
   bool required = false;                      // the agent is not ready without it
   PluginState state = PluginState::disabled;  // the worst of its instances
   std::string reason;

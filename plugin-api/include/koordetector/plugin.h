@@ -665,7 +665,7 @@ typedef struct koord_module {
  *   version=1.2.0             required
  *   abi=1.0                   required; the KOORD_ABI_MAJOR.MINOR it was built with
  *   kinds=koord.advisor/1     required; comma-separated, those of its classes
- *   gate=AcmeRunQueue         required; the feature gate that starts it
+ *   gate=AcmeRunQueue         required; the feature gate that starts it, or several: then `gates` of its config are those on
  *   stage=alpha|beta|ga       default alpha
  *   default=true|false        is the gate on by default; only for the host's own plugins, else false
  *   requires=koord.metrics/1  services without which it cannot run: a refusal names the missing one

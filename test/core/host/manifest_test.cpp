@@ -45,7 +45,7 @@ TEST_CASE("a manifest names the plugin, its ABI, kinds and gate") {
   CHECK(manifest->version == "1.2.0");
   CHECK(manifest->abi_major == 1);
   CHECK(manifest->kinds == std::vector<std::string>{"koord.advisor/1"});
-  CHECK(manifest->gate == "AcmeRunQueue");
+  CHECK(manifest->gates == std::vector<std::string>{"AcmeRunQueue"});
   CHECK(manifest->stage == config::Stage::alpha);
   CHECK(manifest->runtime == Runtime::native);
 }
@@ -87,6 +87,9 @@ TEST_CASE("a manifest is refused with what was wanted and found") {
       {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=\ngate=G\n", "at least one of 'kinds'"},
       {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=lower\n",
        "gate='lower': wanted a gate name"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=A,b\n", "gate='b': wanted a gate name"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=A,A\n", "gate='A': wanted each name once"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=\n", "wanted a gate name such as AcmeRunQueue, found none"},
       {kMinimal + "license=\x1b[2J\n", "control character"},
       {kMinimal + "license=\xff\n", "wanted UTF-8"},
       {kMinimal + std::string(5000, 'x'), "at most 4096 bytes, found"},
@@ -100,8 +103,8 @@ TEST_CASE("a manifest is refused with what was wanted and found") {
 TEST_CASE("only a plugin of the host itself may be on by default") {
   Result<Manifest> manifest = parse_manifest(kMinimal + "default=true\nstage=ga\n");
   REQUIRE(manifest);
-  CHECK(manifest->gate_spec(Origin::host).default_on);
-  CHECK_FALSE(manifest->gate_spec(Origin::third_party).default_on);
+  CHECK(manifest->gate_specs(Origin::host).front().default_on);
+  CHECK_FALSE(manifest->gate_specs(Origin::third_party).front().default_on);
 }
 
 TEST_CASE("the manifest of a shared object is read without mapping it") {

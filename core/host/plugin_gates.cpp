@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/plugin_gates.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "core/base/parse.hpp"
+
+namespace koord::host {
+
+namespace json = boost::json;
+
+bool any_gate_is_on(const Manifest& manifest, const config::FeatureGates& gates) {
+  return std::any_of(manifest.gates.begin(), manifest.gates.end(), [&](const std::string& gate) { return gates.enabled(gate); });
+}
+
+std::string why_off(const Manifest& manifest) {
+  if (manifest.gates.size() == 1) return "its feature gate " + manifest.gates.front() + " is off";
+  return "none of its feature gates " + join(manifest.gates, ", ") + " is on";
+}
+
+config::PluginSettings settings_with_gates(const Manifest& manifest, const config::FeatureGates& gates,
+                                           const config::PluginSettings& settings) {
+  config::PluginSettings told = settings;
+  if (manifest.gates.size() < 2) return told;
+  boost::system::error_code error;
+  json::value config = settings.config_json.empty() ? json::object() : json::parse(settings.config_json, error);
+  if (error || !config.is_object()) return told;  // which the schema refuses
+  json::array on;
+  for (const std::string& gate : manifest.gates)
+    if (gates.enabled(gate)) on.emplace_back(gate);
+  config.as_object()["gates"] = std::move(on);
+  told.config_json = json::serialize(config);
+  return told;
+}
+
+}  // namespace koord::host
