@@ -21,8 +21,9 @@ bool is_among(const std::vector<const Candidate*>& pods, const Candidate* pod) {
 
 }  // namespace
 
-std::string_view name_of(const What& what) {
-  return name_of(what.resource, what.kind == Kind::used ? Tier::native : what.tier);
+std::string name_of(const What& what) {
+  if (what.kind == Kind::used) return std::string(name_of(what.resource, Tier::native));
+  return std::string(name_of(what.resource, what.tier)) + ".request";
 }
 
 std::int64_t releases(const Candidate& pod, const What& what) {

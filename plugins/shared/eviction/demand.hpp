@@ -23,8 +23,8 @@ struct What {
   Tier tier = Tier::native;  // of what is requested
 };
 
-// "cpu": what is used; "kubernetes.io/batch-cpu": what is requested.
-std::string_view name_of(const What& what);
+// As koord.evict/1 has it: "cpu" for what is used; "kubernetes.io/batch-cpu.request" for what is requested.
+std::string name_of(const What& what);
 // Milli-cores or bytes; 0 when it is not known.
 std::int64_t releases(const Candidate& pod, const What& what);
 

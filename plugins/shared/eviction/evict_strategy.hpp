@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// EvictStrategy: what the plugins that evict share of the way to the host: which features are on, the NodeSLO, the pods with
+// what they use, the pause between two requests, the request. A plugin says what its features want in decide(). On the
+// instance's strand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "koordetector/plugin.hpp"
+#include "plugins/shared/eviction/situation.hpp"
+#include "plugins/shared/query/metric_query.hpp"
+#include "plugins/shared/strategy/slo_of_node.hpp"
+#include "plugins/shared/told/told.hpp"
+
+namespace koord::eviction {
+
+class EvictStrategy : public plugin::QosStrategy {
+ public:
+  struct Kind {
+    Resource resource;
+    std::string_view pod_metric;                 // what a pod uses
+    double pod_metric_scale;                     // from that to milli-cores or bytes
+    std::vector<std::string_view> features;      // all that there are
+    std::int64_t cool_down_seconds;              // between two requests, unless configured
+    bool cools_down_at_first;                    // nothing is evicted before the first pause is over
+  };
+  explicit EvictStrategy(Kind kind) : kind_(std::move(kind)) {}
+
+  void init() override;
+  void on_event(std::uint32_t what, std::uint64_t version) override;
+  void evaluate(std::uint64_t now_ns, std::uint64_t deadline_ns) override;
+
+ protected:
+  // Measured no longer ago than this.
+  static constexpr std::uint64_t kFreshNs = 10'000'000'000;
+
+  virtual Decision decide(const Situation& situation, std::uint64_t now_ns) = 0;
+  MetricQuery& metrics() { return metrics_; }
+  std::int64_t configured(std::string_view pointer, std::int64_t otherwise) const;
+
+ private:
+  void read_config();
+  void read_pods(const plugin::Snapshot& snapshot);
+  void measure_pods(std::uint64_t now_ns);
+  void read_node(const plugin::Snapshot& snapshot);
+  bool is_wanted(const plugin::Snapshot& snapshot);
+  bool request(const Demand& demand);
+  void tell(const Decision& decision);
+  void tell_once(std::string_view about, std::string_view what);
+
+  const Kind kind_;
+  const koord_svc_state* state_ = nullptr;
+  const koord_svc_evict* evict_ = nullptr;
+  MetricQuery metrics_;
+  Situation situation_;
+  strategy::SloOfNode slo_;
+  std::uint64_t pods_version_ = 0;
+  std::uint64_t cool_down_ns_ = 0;
+  std::optional<std::uint64_t> cool_since_ns_;
+  Told told_;
+};
+
+}  // namespace koord::eviction

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/shared/eviction/rules.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord::eviction;
+
+namespace {
+
+constexpr ThresholdNames kNames = {"upperPercent", "lowerPercent"};
+
+Candidate batch_pod(std::string name, std::int64_t milli) {
+  Candidate pod;
+  pod.name = std::move(name);
+  pod.is_active = pod.is_enabled = true;
+  pod.priority = 5500;
+  pod.priority_class = KOORD_PRIORITY_BATCH;
+  pod.cpu.batch = milli;
+  return pod;
+}
+
+Candidate mid_pod(std::string name, std::int64_t milli) {
+  Candidate pod = batch_pod(std::move(name), 0);
+  pod.priority = 7500;
+  pod.priority_class = KOORD_PRIORITY_MID;
+  pod.cpu = {.native = 0, .mid = milli, .batch = 0};
+  return pod;
+}
+
+std::vector<Demand> demands(const std::vector<Candidate>& pods, const Allocatable& allocatable, std::int64_t most_priority = 7999) {
+  std::vector<std::string> unknown;
+  return promise_demands("CPUAllocatableEvict", Resource::cpu, pods, allocatable, {80, 70}, most_priority, unknown);
+}
+
+std::optional<double> no_weight(const Candidate&) { return std::nullopt; }
+
+}  // namespace
+
+TEST_CASE("the lower of two usage thresholds is 2 less unless it is given, and has to be less") {
+  CHECK(usage_thresholds(80, std::nullopt, kNames)->lower == 78);
+  CHECK(usage_thresholds(80, 60, kNames)->lower == 60);
+  CHECK(usage_thresholds(std::nullopt, 60, kNames).error().message() == "the NodeSLO does not give upperPercent");
+  CHECK(usage_thresholds(80, 80, kNames).error().message() == "lowerPercent is 80, expected less than upperPercent, 80");
+}
+
+TEST_CASE("both thresholds of promises have to be given") {
+  CHECK(promise_thresholds(110, 100, kNames)->threshold == 110);
+  CHECK(promise_thresholds(110, std::nullopt, kNames).error().message() == "the NodeSLO does not give lowerPercent");
+  CHECK_FALSE(promise_thresholds(std::nullopt, 100, kNames));
+  CHECK_FALSE(promise_thresholds(100, 100, kNames));
+}
+
+TEST_CASE("a node that uses more than the threshold releases down to the lower one") {
+  CHECK(over_usage(81'000, 100'000, {80, 78}) == 3000);
+  CHECK(over_usage(81'000, 100'000, {80, 80}) == 1000);
+  CHECK(over_usage(80'000, 100'000, {80, 78}) == 2000);
+  CHECK(over_usage(79'999, 100'000, {80, 78}) == 0);
+  CHECK(over_usage(80'900, 100'000, {80, 78}) == 2900);  // not cut to whole percents
+  CHECK(over_usage(81'000, 0, {80, 78}) == 0);
+  CHECK(over_usage(900LL << 40, 1000LL << 40, {70, 68}) == (900LL << 40) - (680LL << 40));
+}
+
+TEST_CASE("promises beyond the threshold go down to the lower one, and all of them where there is nothing") {
+  CHECK(over_promise(85'000, 100'000, {80, 70}) == 15'000);
+  CHECK(over_promise(80'000, 100'000, {80, 70}) == 0);
+  CHECK(over_promise(85'000, 100'000, {0, 0}) == 85'000);
+  CHECK(over_promise(85'000, 0, {80, 70}) == 85'000);
+}
+
+TEST_CASE("what batch and mid pods were promised is compared with what the node has of each") {
+  const std::vector<Candidate> batch = {batch_pod("a", 45'000), batch_pod("b", 40'000)};
+  auto all = demands(batch, {std::nullopt, 100'000});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].amount == 15'000);
+  CHECK(name_of(all[0].what) == "kubernetes.io/batch-cpu.request");
+  CHECK(all[0].victims.size() == 2);
+  CHECK(all[0].victims[0].pod->name == "a");  // the larger request
+  CHECK(all[0].reason == "pods up to priority 7999 request 85.00 cores of kubernetes.io/batch-cpu, "
+                         "more than 80 % of the 100.00 cores that there are");
+
+  std::vector<Candidate> both = batch;
+  both.push_back(mid_pod("m", 85'000));
+  all = demands(both, {100'000, 100'000});
+  REQUIRE(all.size() == 2);
+  CHECK(all[1].amount == 15'000);
+  CHECK(all[1].victims.size() == 1);
+  CHECK(demands(both, {100'000, 100'000}, 5999).size() == 1);
+  CHECK(demands(batch, {std::nullopt, 0}).at(0).amount == 85'000);
+}
+
+TEST_CASE("pods that have ended were promised nothing, and do not go") {
+  std::vector<Candidate> pods = {batch_pod("a", 45'000), batch_pod("b", 40'000)};
+  pods[1].is_active = false;
+  CHECK(demands(pods, {std::nullopt, 100'000}).empty());
+}
+
+TEST_CASE("only pods go whose class was promised what there is too little of, and which agree") {
+  std::vector<Candidate> pods = {batch_pod("a", 45'000), batch_pod("disabled", 30'000), batch_pod("other-policy", 10'000), mid_pod("m", 100)};
+  pods[1].is_enabled = false;
+  pods[2].policy = Policy(R"(["BECPUEvict"])");
+  const auto all = demands(pods, {100'000, 100'000});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].amount == 15'000);
+  REQUIRE(all[0].victims.size() == 1);
+  CHECK(all[0].victims[0].pod->name == "a");
+}
+
+TEST_CASE("a node that does not tell what it has gives no demand, and that is said") {
+  std::vector<std::string> unknown;
+  CHECK(promise_demands("F", Resource::memory, {}, {}, {80, 70}, 7999, unknown).empty());
+  CHECK(unknown.empty());  // nothing was promised
+  CHECK(promise_demands("F", Resource::cpu, {batch_pod("a", 1)}, {}, {80, 70}, 7999, unknown).empty());
+  CHECK(unknown == std::vector<std::string>{"the node does not tell how much kubernetes.io/batch-cpu is allocatable"});
+}
+
+TEST_CASE("best-effort victims are those with the label; by priority those up to it that have opted in") {
+  std::vector<Candidate> pods = {batch_pod("batch", 1), mid_pod("mid", 1), batch_pod("ended", 1), batch_pod("refuses", 1)};
+  pods[0].is_best_effort = pods[2].is_best_effort = pods[3].is_best_effort = true;
+  pods[2].is_active = false;
+  pods[3].policy = Policy("[]");
+  const auto best_effort = best_effort_victims(pods, "BECPUEvict", no_weight);
+  REQUIRE(best_effort.size() == 1);
+  CHECK(best_effort[0].pod->name == "batch");
+  CHECK(priority_victims(pods, "CPUEvict", 5999, no_weight).size() == 1);
+  CHECK(priority_victims(pods, "CPUEvict", 7999, no_weight).size() == 2);
+  pods[0].is_enabled = false;
+  CHECK(priority_victims(pods, "CPUEvict", 5999, no_weight).empty());
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the features of one round decide on, and what they decide. Plain values. [any thread]
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/shared/eviction/rules.hpp"
+
+namespace koord::eviction {
+
+struct Situation {
+  slo::Threshold slo;
+  std::vector<std::string> features;     // whose gates are on
+  std::optional<std::int64_t> capacity;  // of the node, milli-cores or bytes
+  Allocatable allocatable;
+  std::vector<Candidate> pods;           // with what they use
+
+  bool is_on(std::string_view feature) const { return std::find(features.begin(), features.end(), feature) != features.end(); }
+};
+
+struct Decision {
+  std::vector<Demand> demands;       // in the order of the features
+  std::vector<std::string> unknown;  // "FEATURE: why it cannot decide", which is not "no need"
+
+  void cannot(std::string_view feature, std::string_view why) { unknown.push_back(std::string(feature) + ": " + std::string(why)); }
+};
+
+}  // namespace koord::eviction
