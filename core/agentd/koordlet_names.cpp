@@ -64,6 +64,8 @@ constexpr Rule kRules[] = {
     {"collect_node_numa_info_total", {"collect_node_numa_info_status", "Rounds of collecting what the NUMA nodes are.", Type::counter}, kStatus},
     {"container_cpi", {"container_cpi", "Cycles and instructions of a container in the last window."}, kCpi, 1, {}, {}, true},
     {"container_psi", {"container_psi", "Percent of time that tasks of a container were stalled."}, kPsi, 1, {}, {}, true, "container_psi_cpu_full_supported"},
+    {"container_scaled_cfs_burst_us", {"container_scaled_cfs_burst_us", "Microseconds of CPU quota that a container may use later."}, {}, 1, {}, {}, true},
+    {"container_scaled_cfs_quota_us", {"container_scaled_cfs_quota_us", "Microseconds of CPU quota that a container has been given."}, {}, 1, {}, {}, true},
     {"host_application_cpu_usage", kApplication, kCpuOfApplication},
     {"host_application_memory_usage", kApplication, kMemoryOfApplication},
     {"node_be", {"be_suppress_be_used_cpu_cores", "Cores that best-effort pods use."}, {}, 0.001, "be_allocation", "usage"},

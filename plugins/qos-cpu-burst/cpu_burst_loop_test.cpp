@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The strategy in a loop with a node as a model: each second it is asked, and what it wishes is set. Plots of each go to
+// test/plots/ of the build folder.
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <map>
+
+#include "plugins/qos-cpu-burst/cpu_burst.hpp"
+#include "test/support/plant.hpp"
+#include "test/support/recording.hpp"
+
+using namespace koord::test;
+using koord::slo::BurstPolicy;
+using koord::strategy::Wish;
+namespace burst = koord::cpu_burst;
+
+namespace {
+
+constexpr unsigned kCpus = 16;
+constexpr std::uint64_t kWindowSeconds = 5;
+
+// Services of two cores each that may burst, and something else on the node.
+class Loop {
+ public:
+  Loop(std::vector<Course> services, Course others, koord::slo::CpuBurst settings = {BurstPolicy::cfs_quota_burst_only, 1000, 300, -1, 50})
+      : settings_(settings) {
+    for (std::size_t i = 0; i < services.size(); ++i) {
+      const std::string pod = "pods/" + std::to_string(i);
+      plant_.add(pod + "/web");
+      plant_.set(pod, "cpu.max", "200000 100000");
+      plant_.set(pod + "/web", "cpu.max", "200000 100000");
+      plant_.run(pod + "/web", {.cpu = std::move(services[i]), .queues = true});
+      pods_.push_back(pod);
+    }
+    plant_.add("others");
+    plant_.run("others", {.cpu = std::move(others)});
+  }
+
+  void run(double seconds) {
+    for (const double end = plant_.now() + seconds; plant_.now() < end;) second();
+  }
+
+  Plant& plant() { return plant_; }
+  Samples of(const std::string& series, double from, double to) const { return between(recording_.of(series), from, to); }
+  std::string plot_differs(const std::string& name, const std::string& title) const {
+    return differs_from_golden("qos-cpu-burst", name,
+                               svg(recording_, title, {{"cores", {"node", "quota", "service"}}, {"% of periods", {"throttled"}}}));
+  }
+
+ private:
+  void second() {
+    plant_.advance(1);
+    node_.push_back(plant_.of("").cpu_cores);
+    if (node_.size() > kWindowSeconds) node_.pop_front();
+    apply(burst_.plan(situation()));
+    recording_.note("node", plant_.now(), plant_.of("").cpu_cores);
+    recording_.note("service", plant_.now(), plant_.of("pods/0").cpu_cores);
+    recording_.note("throttled", plant_.now(), plant_.of("pods/0/web").throttled_ratio * 100);
+    recording_.note("quota", plant_.now(), quota_of("pods/0/web")->cores());
+  }
+
+  std::optional<burst::Bandwidth> quota_of(const std::string& dir) const { return burst::parse_bandwidth(plant_.get(dir, "cpu.max")); }
+
+  burst::Situation situation() const {
+    burst::Situation situation;
+    situation.now_ns = static_cast<std::uint64_t>(plant_.now() * 1e9 + 0.5);
+    double used = 0;
+    for (const double cores : node_) used += cores / static_cast<double>(node_.size());
+    situation.pool = burst::Pool{kCpus, used, static_cast<double>(*settings_.share_pool_threshold_percent)};
+    for (const std::string& dir : pods_) situation.pods.push_back(pod(dir, situation.now_ns));
+    return situation;
+  }
+
+  burst::Pod pod(const std::string& dir, std::uint64_t now_ns) const {
+    const Measured& measured = plant_.of(dir + "/web");
+    burst::Container web;
+    web.id = web.name = dir;
+    web.cgroup_dir = dir + "/web";
+    web.is_running = true;
+    web.limit_milli = 2000;
+    web.throttled = burst::Throttled{measured.throttled_ratio, now_ns};
+    web.usage_cores = measured.cpu_cores;
+    web.quota = quota_of(web.cgroup_dir);
+    return {dir, dir, settings_, quota_of(dir), {web}};
+  }
+
+  // What is wished holds, what is not wished any more gets its own back.
+  void apply(const koord::strategy::Wishes& wishes) {
+    std::map<std::string, std::string> values;
+    for (const Wish& wish : wishes)
+      if (wish.knob == "cpu.max") values[wish.cgroup_dir] = wish.value;
+    for (const std::string& pod : pods_)
+      for (const std::string& dir : {pod, pod + "/web"}) {
+        const auto wished = values.find(dir);
+        plant_.set(dir, "cpu.max", wished == values.end() ? "200000 100000" : wished->second);
+      }
+  }
+
+  const koord::slo::CpuBurst settings_;
+  Plant plant_{{.cpus = kCpus}};
+  std::vector<std::string> pods_;
+  burst::CpuBurst burst_{kWindowSeconds * 1'000'000'000};
+  std::deque<double> node_;
+  Recording recording_;
+};
+
+}  // namespace
+
+TEST_CASE("a service that needs more than its limit has it within ten seconds, and its quota never moves again") {
+  Loop loop({step(1, 3.5, 60)}, constant(2));
+  loop.run(660);
+  CHECK(highest(loop.of("quota", 0, 60)) == 2);
+  CHECK(mean(loop.of("service", 90, 660)) == doctest::Approx(3.5).epsilon(0.02));
+  CHECK(highest(loop.of("throttled", 90, 660)) == 0);
+  CHECK(changes(loop.of("quota", 90, 660)) == 0);
+  CHECK(loop.plot_differs("step", "a service needs 3.5 cores from 60 s on") == "");
+}
+
+TEST_CASE("services that want more than the shared CPUs may give stay below the threshold, and no quota swings in an hour") {
+  Loop loop({constant(6), constant(6), constant(6)}, noisy(constant(1), 0.5, 5));
+  loop.run(3600);
+  CHECK(highest(loop.of("node", 60, 3600)) < 8);        // half of 16
+  CHECK(mean(loop.of("node", 60, 3600)) > 16 * 0.5 * 0.8);  // and it is used
+  CHECK(turns(loop.of("quota", 60, 3600), 0.2) <= 1);
+  CHECK(loop.plot_differs("crowd", "three services that want six cores each, limit two") == "");
+}
+
+TEST_CASE("when others need the CPUs the quotas fall back, and rise again when they go, with one turn for each") {
+  Loop loop({constant(3.5), constant(3.5)}, step(0.2, 9, 300, 600));
+  loop.run(1200);
+  CHECK(mean(loop.of("quota", 100, 300)) > 3);
+  CHECK(mean(loop.of("quota", 340, 600)) == doctest::Approx(2));
+  CHECK(mean(loop.of("quota", 660, 1200)) > 3);
+  CHECK(turns(loop.of("quota", 0, 1200), 0.2) <= 3);
+  CHECK(loop.plot_differs("others", "others need nine cores from 300 s to 600 s") == "");
+}
+
+TEST_CASE("a limiter lets a service burst for its budget and then takes it back") {
+  koord::slo::CpuBurst limited{BurstPolicy::cfs_quota_burst_only, 1000, 200, 60, 50};
+  Loop loop({step(0.5, 4, 300, 420)}, constant(1), limited);
+  loop.run(3600);
+  CHECK(highest(loop.of("quota", 300, 330)) > 3);           // 6000 percent-seconds at 200 % are a minute
+  CHECK(highest(loop.of("quota", 400, 420)) < 3);
+  CHECK(lowest(loop.of("quota", 0, 300)) == 2);
+  CHECK(loop.plot_differs("limiter", "a budget of a minute at twice the limit") == "");
+}

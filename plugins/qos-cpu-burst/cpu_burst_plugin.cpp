@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// qos-cpu-burst: lets containers of the shared CPUs have more than their CPU limit for a while.
+#include <cstdlib>
+#include <string>
+#include <unordered_map>
+
+#include "plugins/qos-cpu-burst/burst_pods.hpp"
+#include "plugins/qos-cpu-burst/cpu_burst.hpp"
+#include "plugins/shared/node/live_series.hpp"
+#include "plugins/shared/query/metric_query.hpp"
+#include "plugins/shared/strategy/proposal.hpp"
+#include "plugins/shared/strategy/refusals.hpp"
+#include "plugins/shared/strategy/slo_of_node.hpp"
+#include "plugins/shared/told/told.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using koord::MetricQuery;
+using koord::Told;
+using koord::cpu_burst::Bandwidth;
+using koord::cpu_burst::Container;
+using koord::cpu_burst::CpuBurst;
+using koord::cpu_burst::has_quota_part;
+using koord::cpu_burst::Pod;
+using koord::cpu_burst::Pool;
+using koord::cpu_burst::Situation;
+using koord::node::LiveSeries;
+using koord::plugin::Batch;
+using koord::plugin::Config;
+using koord::plugin::Snapshot;
+using koord::plugin::str;
+using koord::plugin::Strided;
+using koord::strategy::Wish;
+using koord::strategy::Wishes;
+
+constexpr char kSchema[] = R"json({
+  "type": "object",
+  "properties": {
+    "windowSeconds": {"type": "integer", "minimum": 1, "maximum": 60},
+    "burstAboveQuota": {"type": "boolean"}
+  },
+  "additionalProperties": false
+})json";
+
+constexpr std::chrono::nanoseconds kPeriod = 1s;
+constexpr std::chrono::nanoseconds kHoldsFor = 10 * kPeriod;
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+constexpr std::uint64_t kFreshNs = 10 * kSecondNs;
+constexpr std::int64_t kDefaultWindowSeconds = 5;
+constexpr double kDefaultThresholdPercent = 50;
+
+class CpuBurstStrategy final : public koord::plugin::QosStrategy {
+ public:
+  void init() override {
+    state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
+    knobs_ = koord::plugin::require<koord_svc_knobs>(host(), "koord.knobs/1");
+    metrics_ = MetricQuery(host());
+    batch_ = Batch(host());
+    live_ = LiveSeries(host());
+    quota_ = define({"container_scaled_cfs_quota_us", "microseconds", "CPU quota of a container that is raised, for its period.", 1});
+    burst_us_ = define({"container_scaled_cfs_burst_us", "microseconds", "Quota that a container may use later, for its period.", 1});
+    read_config();
+  }
+
+  void on_event(std::uint32_t what, std::uint64_t) override {
+    if (what == KOORD_ON_CONFIG) read_config();
+  }
+
+  void evaluate(std::uint64_t now_ns, std::uint64_t) override {
+    const Snapshot snapshot(host(), state_);
+    follow(snapshot);
+    Situation situation;
+    situation.now_ns = now_ns;
+    if (slo_) {
+      situation.pods = of_snapshot_.pods;
+      if (any_quota_part_) measure(snapshot, situation);
+    }
+    const koord::strategy::Wishes wishes = burst_->plan(situation);
+    koord::strategy::propose(host(), knobs_, wishes, kHoldsFor);
+    count(situation, wishes);
+  }
+
+  void on_applied(Strided<koord_intent_result> results) override {
+    for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
+  }
+
+ private:
+  void read_config() {
+    const Config config(host());
+    window_ns_ = static_cast<std::uint64_t>(config.i64("/windowSeconds").value_or(kDefaultWindowSeconds)) * kSecondNs;
+    burst_.emplace(window_ns_);
+    burst_->set_burst_above_quota(config.boolean("/burstAboveQuota").value_or(false));
+  }
+
+  // What changes with the pods or the NodeSLO only.
+  void follow(const Snapshot& snapshot) {
+    for (const std::string& problem : node_slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem);
+    const std::uint64_t slo_version = snapshot.version(KOORD_ON_NODE_SLO), pods_version = snapshot.version(KOORD_ON_PODS);
+    if (slo_version == slo_version_ && pods_version == pods_version_) return;
+    slo_version_ = slo_version;
+    pods_version_ = pods_version;
+    const koord::slo::NodeSlo* slo = node_slo_.get();
+    slo_ = slo && slo->cpu_burst ? &*slo->cpu_burst : nullptr;
+    if (!slo_) return tell_once("NodeSLO", "there is none with cpuBurstStrategy, so nothing bursts");
+    told_.is_over("NodeSLO");
+    of_snapshot_ = koord::cpu_burst::snapshot_of(snapshot.pods(), *slo_);
+    for (const std::string& problem : of_snapshot_.problems) tell_once(problem, "ignored");
+    any_quota_part_ = false;
+    for (const Pod& pod : of_snapshot_.pods) any_quota_part_ = any_quota_part_ || has_quota_part(pod.settings);
+  }
+
+  void measure(const Snapshot& snapshot, Situation& situation) {
+    situation.pool = pool(snapshot, situation.now_ns);
+    const auto throttled = metrics_.by_subject("container_cpu_throttled", KOORD_AGG_LAST, situation.now_ns, kFreshNs);
+    const auto usage = metrics_.by_subject("container_cpu_usage", KOORD_AGG_LAST, situation.now_ns, kFreshNs);
+    for (Pod& pod : situation.pods) {
+      bool reads_pod = false;
+      for (Container& container : pod.containers) {
+        if (const auto found = throttled.find(container.handle); found != throttled.end())
+          container.throttled = {found->second.value, found->second.at_ns};
+        if (const auto found = usage.find(container.handle); found != usage.end()) container.usage_cores = found->second.value;
+        if (!burst_->reads_quota(pod.settings, container)) continue;
+        container.quota = quota_of(container.cgroup_dir);
+        reads_pod = true;
+      }
+      if (reads_pod) pod.quota = quota_of(pod.cgroup_dir);
+    }
+  }
+
+  // Over the window. Pods without a sample are not taken out of it: then it looks busier, and less bursts.
+  std::optional<Pool> pool(const Snapshot& snapshot, std::uint64_t now_ns) {
+    const double cores = koord::cpu_burst::cores_of(snapshot.topology());
+    const auto node = metrics_.of_node("node_cpu_usage", KOORD_AGG_AVG, now_ns, window_ns_);
+    if (cores <= 0 || !node) {
+      tell_once("pool", cores <= 0 ? "the node's CPUs are not known, so no quota is raised"
+                                   : "node_cpu_usage is not measured (advisor-node-resource), so no quota is raised");
+      return std::nullopt;
+    }
+    told_.is_over("pool");
+    const auto pods = metrics_.by_subject("pod_cpu_usage", KOORD_AGG_AVG, now_ns, window_ns_);
+    Pool pool{cores - of_snapshot_.exclusive_cores, node->value, kDefaultThresholdPercent};
+    if (slo_->share_pool_threshold_percent) pool.threshold_percent = static_cast<double>(*slo_->share_pool_threshold_percent);
+    for (std::uint64_t handle : of_snapshot_.outside)
+      if (const auto found = pods.find(handle); found != pods.end()) pool.used -= found->second.value;
+    pool.used = std::max(pool.used, 0.0);
+    return pool;
+  }
+
+  // Nothing: no limit, or no such cgroup any more.
+  std::optional<Bandwidth> quota_of(const std::string& cgroup_dir) const {
+    if (cgroup_dir.empty()) return std::nullopt;
+    char text[64];
+    std::uint64_t need = 0;
+    const koord_status status = knobs_->current(host(), str("cpu.max"), str(cgroup_dir), text, sizeof text, &need);
+    if (status != KOORD_OK) return std::nullopt;
+    return koord::cpu_burst::parse_bandwidth({text, static_cast<std::size_t>(need)});
+  }
+
+  // What is wished for containers, as long as it is.
+  void count(const Situation& situation, const Wishes& wishes) {
+    std::unordered_map<std::string_view, std::uint64_t> handles;
+    if (!wishes.empty())
+      for (const Pod& pod : situation.pods)
+        for (const Container& container : pod.containers) handles.emplace(container.cgroup_dir, container.handle);
+    for (const Wish& wish : wishes) {
+      if (wish.level != KOORD_LEVEL_CONTAINER) continue;
+      const koord::plugin::Metric& metric = wish.knob == "cpu.max" ? quota_ : burst_us_;
+      const std::uint64_t handle = handles.at(wish.cgroup_dir);
+      batch_.add(live_.of(wish.knob + wish.cgroup_dir, [&] { return metric.series(handle); }), std::strtod(wish.value.c_str(), nullptr));
+    }
+    live_.end_others();
+    batch_.send(situation.now_ns);
+  }
+
+  void tell_once(std::string_view about, std::string_view what) {
+    if (told_.is_news(about, what)) log(KOORD_LOG_INFO, std::string(about) + ": " + std::string(what));
+  }
+
+  const koord_svc_state* state_ = nullptr;
+  const koord_svc_knobs* knobs_ = nullptr;
+  MetricQuery metrics_;
+  Batch batch_;
+  LiveSeries live_;
+  koord::plugin::Metric quota_, burst_us_;
+  std::uint64_t window_ns_ = 0, slo_version_ = 0, pods_version_ = 0;
+  koord::strategy::SloOfNode node_slo_;
+  const koord::slo::CpuBurst* slo_ = nullptr;  // of node_slo_
+  koord::cpu_burst::Snapshot of_snapshot_;
+  bool any_quota_part_ = false;
+  std::optional<CpuBurst> burst_;
+  koord::strategy::Refusals refusals_;
+  Told told_;
+};
+
+}  // namespace
+
+KOORD_PLUGIN(
+    "id=qos-cpu-burst\nversion=1.0.0\nkinds=koord.qos-strategy/1\n"
+    "gate=CPUBurst\nstage=beta\ndefault=true\n"
+    "requires=koord.config/1,koord.knobs/1,koord.metrics/1,koord.state/1\nlicense=Apache-2.0\n"
+    "description=Lets containers have more than their CPU limit for a while\n",
+    koord::plugin::qos_strategy<CpuBurstStrategy>("cpu-burst", kPeriod, kSchema))

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// How busy the CPUs are that pods share: all of the node but those that pods of LSE and LSR have for themselves, and all use of
+// them but that of best-effort pods, who give way. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace koord::cpu_burst {
+
+enum class PoolState : std::uint8_t { unknown, idle, cooling, overload };
+
+const char* name_of(PoolState state);
+
+// In cores.
+struct Pool {
+  double total = 0, used = 0;
+  double threshold_percent = 0;  // from here on it is overloaded; cooling from 90 % of it
+
+  double ratio() const;  // 1 when there is no such CPU
+  // How much more may be used before it cools; never less than 0.
+  double room() const;
+};
+
+PoolState state_of(const Pool& pool);
+
+// What the average over a window does not show yet of changes that were made within it.
+class Unseen {
+ public:
+  explicit Unseen(std::uint64_t window_ns) : window_ns_(window_ns) {}
+
+  // So many cores more were used from then on, or less.
+  void changed(double cores, std::uint64_t at_ns) { changes_.push_back({at_ns, cores}); }
+  double cores(std::uint64_t now_ns);
+
+ private:
+  struct Change {
+    std::uint64_t at_ns;
+    double cores;
+  };
+  std::uint64_t window_ns_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace koord::cpu_burst
