@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who has to go for want of CPU, by koordlet's three features. Pure: figures in, demands out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "plugins/shared/eviction/situation.hpp"
+
+namespace koord::cpu_evict {
+
+using eviction::Decision;
+using eviction::Situation;
+
+inline constexpr std::string_view kBestEffort = "BECPUEvict";
+inline constexpr std::string_view kAllocatable = "CPUAllocatableEvict";
+inline constexpr std::string_view kUsage = "CPUEvict";
+
+// Of the pods of class BE together, milli-cores.
+struct BestEffort {
+  double usage = 0, request = 0, limit = 0;
+};
+
+// A figure over the window and the newest one. Nothing: not measured, or not for long enough.
+template <class Figure>
+struct Course {
+  std::optional<Figure> average, newest;
+};
+
+struct Figures {
+  Course<double> node_milli;
+  Course<BestEffort> best_effort;
+};
+
+struct Satisfaction {
+  std::int64_t lower_percent = 0, upper_percent = 0, usage_percent = 0;
+};
+
+// What of their request best-effort pods have to give up, that those which stay get their upper percent: milli-cores, 0 while
+// they get the lower percent, or do not use what they get. `limit`: what they get; 0 or less: not told.
+std::int64_t release(const BestEffort& pods, const Satisfaction& satisfaction);
+
+// What it decides points into the pods of the situation.
+Decision decide(const Situation& situation, const Figures& figures);
+
+}  // namespace koord::cpu_evict

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin in a loop with a node as a model: who is evicted, when, and when no more. Plots of each go to test/plots/ of the
+// build folder.
+#include <doctest/doctest.h>
+
+#include "test/support/evicting_node.hpp"
+
+using namespace koord::test;
+
+namespace {
+
+constexpr const char* kByUsage = R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuEvictThresholdPercent": 80,
+  "cpuEvictLowerPercent": 70, "evictEnabledPriorityThreshold": 5999}})";
+constexpr const char* kBySatisfaction = R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuEvictBESatisfactionLowerPercent": 50,
+  "cpuEvictBESatisfactionUpperPercent": 60}})";
+
+// A node of 16 CPUs with ten batch pods that want a core each, and something else.
+struct Batch : EvictingNode {
+  Batch(const char* node_slo, Course others) : EvictingNode(koord_entry_v1(), node_slo) {
+    for (int i = 0; i < 10; ++i) add("batch-" + std::to_string(i), {.cpu = constant(1)}, "kubernetes.io/batch-cpu", 1000);
+    run_others({.cpu = std::move(others)});
+  }
+  std::string plot_differs(const std::string& name, const std::string& title) const {
+    return differs_from_golden("qos-cpu-evict", name, svg(recording(), title, {{"cores", {"cores"}}, {"pods", {"pods"}}}));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a node whose CPUs are short evicts what brings it below its lower threshold, and then nobody any more") {
+  Batch node(kByUsage, step(2, 7, 120));  // 17 of 16 wanted from then on
+  node.run(3600);
+  CHECK(node.evicted().size() == 6);  // six of 0.9 cores bring 16 to 11.2 and less
+  CHECK(node.evicted().front().first > 120);
+  CHECK(node.evicted().back().first < 180);
+  CHECK(node.plant().of("").cpu_cores < 16 * 0.7 + 0.1);
+  CHECK(node.plot_differs("usage", "others need five cores more from 120 s on") == "");
+}
+
+TEST_CASE("a peak of a few seconds evicts nobody") {
+  Batch node(kByUsage, step(1, 7, 120, 123));
+  node.run(600);
+  CHECK(node.evicted().empty());
+}
+
+TEST_CASE("nobody is evicted in the first 20 seconds") {
+  Batch node(kByUsage, constant(7));
+  node.run(19);
+  CHECK(node.requests() == 0);
+  node.run(5);
+  CHECK(node.requests() == 1);
+}
+
+TEST_CASE("while victims still end nobody is evicted for the same need, though it is asked for again after the pause") {
+  Batch node(kByUsage, constant(7));
+  node.run(25);
+  const std::size_t at_once = node.evicted().size();
+  CHECK(at_once > 0);
+  node.run(20);
+  CHECK(node.requests() == 2);
+  CHECK(node.evicted().size() == at_once);
+}
+
+TEST_CASE("best-effort pods that get too little of their request go until the rest gets enough") {
+  Batch node(kBySatisfaction, constant(2));
+  // What suppression leaves them from 60 s on: three of the ten cores they ask for.
+  node.measure = [&node](FakeSamples& samples, koord::test::Plant& plant) {
+    const auto pods = static_cast<double>(node.pods());
+    const double limit = plant.now() < 60 ? 10'000 : 3000;
+    samples.add("node_be", limit, KOORD_NO_SUBJECT, {{"be_resource", "cpu"}, {"be_allocation", "real-limit"}});
+    samples.add("node_be", pods * 1000, KOORD_NO_SUBJECT, {{"be_resource", "cpu"}, {"be_allocation", "request"}});
+    samples.add("node_be", std::min(limit, pods * 1000), KOORD_NO_SUBJECT, {{"be_resource", "cpu"}, {"be_allocation", "usage"}});
+  };
+  node.run(3600);
+  CHECK(node.evicted().size() == 5);  // the others get three of five cores, the upper 60 %
+  CHECK(node.evicted().front().first > 60);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin in a loop with a node as a model: who is evicted, when, and when no more. Plots of each go to test/plots/ of the
+// build folder.
+#include <doctest/doctest.h>
+
+#include "test/support/evicting_node.hpp"
+
+using namespace koord::test;
+
+namespace {
+
+constexpr double kGiB = 1 << 30;
+
+// A node of 16 GiB with ten batch pods of a GiB each, and something else. 70 % are 11.2 GiB, 68 % are 10.88.
+struct Batch : EvictingNode {
+  explicit Batch(Course others) : EvictingNode(koord_entry_v1(), R"({"resourceUsedThresholdWithBE": {"enable": true,
+      "memoryEvictThresholdPercent": 70}})") {
+    for (int i = 0; i < 10; ++i)
+      add("batch-" + std::to_string(i), {.anonymous = constant(kGiB)}, "kubernetes.io/batch-memory", 1 << 30);
+    run_others({.anonymous = std::move(others)});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a node that is short of memory evicts what brings it below its lower threshold, and then nobody any more") {
+  Batch node(step(kGiB, 4 * kGiB, 60));
+  node.run(3600);
+  CHECK(node.evicted().size() == 4);  // 14 GiB to 10
+  CHECK(node.evicted().back().first < 70);
+  CHECK(differs_from_golden("qos-memory-evict", "usage",
+                            svg(node.recording(), "others need three GiB more from 60 s on", {{"GiB", {"GiB"}}, {"pods", {"pods"}}})) == "");
+}
+
+TEST_CASE("what still ends counts as gone while the need is asked for again and again") {
+  Batch node(step(kGiB, 4 * kGiB, 60));
+  node.run(85);
+  CHECK(node.requests() > 3);
+  CHECK(node.evicted().size() == 4);
+}
+
+TEST_CASE("memory that grows further takes further pods, one by one") {
+  Batch node([](double t) { return kGiB + t / 600 * kGiB; });
+  node.run(3000);
+  CHECK(node.evicted().size() >= 5);
+  CHECK(node.evicted().size() <= 6);
+  CHECK(highest(between(node.recording().of("GiB"), 0, 3000)) < 11.3);
+}
