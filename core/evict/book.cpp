@@ -32,7 +32,8 @@ std::string described(const kube::EvictionAnswer& answer) {
 }  // namespace
 
 const state::Pod* find_pod(const state::Snapshot& snapshot, std::string_view uid) {
-  auto found = std::lower_bound(snapshot.pods.begin(), snapshot.pods.end(), uid, [](const state::Pod& pod, std::string_view u) { return pod.uid < u; });
+  const auto is_before = [](const state::Pod& pod, std::string_view wanted) { return pod.uid < wanted; };
+  auto found = std::lower_bound(snapshot.pods.begin(), snapshot.pods.end(), uid, is_before);
   return found != snapshot.pods.end() && found->uid == uid ? &*found : nullptr;
 }
 
@@ -51,7 +52,9 @@ void Book::look(const state::Snapshot& snapshot, Time now) {
     if (!is_there && !going.gone) going.gone = now;
   }
   std::erase_if(going_, [&](const auto& entry) { return is_over(entry.second, now); });
-  std::erase_if(refusals_, [&](const auto& entry) { return entry.second.until + limits_.window <= now || find_pod(snapshot, entry.first) == nullptr; });
+  std::erase_if(refusals_, [&](const auto& entry) {
+    return entry.second.until + limits_.window <= now || find_pod(snapshot, entry.first) == nullptr;
+  });
   for (Times* times : {&asked_, &picked_}) std::erase_if(*times, [&](const auto& entry) { return now - entry.second >= limits_.window; });
   if (brake_until_ && *brake_until_ <= now) brake_until_.reset();
 }
@@ -81,7 +84,8 @@ bool Book::pick(const std::vector<std::string>& uids, const state::Snapshot& sna
 std::optional<Time> Book::brake_until(Time now) const { return brake_until_ && now < *brake_until_ ? brake_until_ : std::nullopt; }
 
 std::uint64_t Book::room(Time now) const {
-  const auto gone = static_cast<std::uint64_t>(std::count_if(asked_.begin(), asked_.end(), [&](const auto& entry) { return now - entry.second < limits_.window; }));
+  const auto is_of_window = [&](const auto& entry) { return now - entry.second < limits_.window; };
+  const auto gone = static_cast<std::uint64_t>(std::count_if(asked_.begin(), asked_.end(), is_of_window));
   return gone >= limits_.most_pods ? 0 : limits_.most_pods - gone;
 }
 

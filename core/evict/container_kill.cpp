@@ -93,10 +93,11 @@ Result<void> kill_containers(const cgroup::Layout& layout, const state::Pod& pod
   std::vector<std::string> problems;
   bool any = false;
   for (const state::Container& container : pod.containers) {
-    const bool ours = container.kind != state::ContainerKind::sandbox && container.state == state::ContainerState::running && !container.cgroup_dir.empty();
-    if (!ours) continue;
+    const bool runs = container.state == state::ContainerState::running && !container.cgroup_dir.empty();
+    if (!runs || container.kind == state::ContainerKind::sandbox) continue;
     any = true;
-    if (Result<void> ended = kill_cgroup(layout, container.cgroup_dir); !ended) problems.push_back(container.name + ": " + ended.error().message());
+    Result<void> ended = kill_cgroup(layout, container.cgroup_dir);
+    if (!ended) problems.push_back(container.name + ": " + ended.error().message());
   }
   if (!any) return not_found("it has no running container whose cgroup is known");
   if (!problems.empty()) return invalid(join(problems, "; "));

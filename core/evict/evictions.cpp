@@ -44,6 +44,24 @@ knob::Decision decision_of(const Order& order, knob::Outcome outcome, const std:
   return decision;
 }
 
+knob::Outcome outcome_of(const Result<kube::EvictionAnswer>& answer) {
+  if (!answer) return knob::Outcome::refused;
+  switch (answer->outcome) {
+    case kube::EvictionAnswer::Outcome::evicted:
+      return knob::Outcome::evicted;
+    case kube::EvictionAnswer::Outcome::gone:
+      return knob::Outcome::gone;
+    default:
+      return knob::Outcome::refused;
+  }
+}
+
+std::string why_of(const Result<kube::EvictionAnswer>& answer) {
+  if (!answer) return "no answer: " + answer.error().message();
+  if (answer->outcome == kube::EvictionAnswer::Outcome::evicted) return {};
+  return std::string(name_of(answer->outcome)) + (answer->message.empty() ? "" : ": " + answer->message);
+}
+
 bool is_memory(const Request& request) { return request.resource == "memory"; }
 
 }  // namespace
@@ -124,11 +142,8 @@ void Evictions::answered(const std::string& uid, const Result<kube::EvictionAnsw
     book_.answered(uid, answer, now);
     outcome.order = std::move(asked->second);
     asked_.erase(asked);
-    const auto refusal = answer ? answer->outcome : kube::EvictionAnswer::Outcome::refused;
-    if (refusal == kube::EvictionAnswer::Outcome::evicted) outcome.outcome = knob::Outcome::evicted;
-    if (refusal == kube::EvictionAnswer::Outcome::gone) outcome.outcome = knob::Outcome::gone;
-    if (!answer) outcome.why = "no answer: " + answer.error().message();
-    else if (outcome.outcome != knob::Outcome::evicted) outcome.why = std::string(name_of(refusal)) + (answer->message.empty() ? "" : ": " + answer->message);
+    outcome.outcome = outcome_of(answer);
+    outcome.why = why_of(answer);
     note(outcome.order, outcome.outcome, outcome.why, now);
   }
   parts_.on_outcome(outcome);

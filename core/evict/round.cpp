@@ -24,11 +24,10 @@ class Round {
       return verdicts_.push_back({.request = &request, .outcome = Outcome::unknown, .why = world_.pods_problem});
     const Result<Release> release = parse_release(request.resource);
     if (!release) return;  // it was refused when it was asked for
-    for (std::uint64_t handle : request.pods) {
-      const std::int64_t missing = missing_of(request, *release);
-      if (missing <= 0) return;
-      auto pod = pods_.find(handle);
-      if (pod != pods_.end() && !handled_.contains(handle)) consider(*pod->second, request, *release, missing);
+    for (const state::Pod* pod : unhandled(request)) count_if_going(*pod, request, *release);
+    for (const state::Pod* pod : unhandled(request)) {
+      if (missing_of(request, *release) <= 0) return;
+      consider(*pod, request, *release);
     }
   }
 
@@ -42,19 +41,38 @@ class Round {
     return missing;
   }
 
+  std::vector<const state::Pod*> unhandled(const Request& request) const {
+    std::vector<const state::Pod*> unhandled;
+    std::set<std::uint64_t> seen = handled_;  // a pod may be named twice
+    for (std::uint64_t handle : request.pods) {
+      auto pod = pods_.find(handle);
+      if (pod != pods_.end() && seen.insert(handle).second) unhandled.push_back(pod->second);
+    }
+    return unhandled;
+  }
+
   bool is_going(const state::Pod& pod) const {
     return book_.is_going(pod.uid) || (world_.others != nullptr && world_.others->is_going(pod.uid));
   }
 
-  void consider(const state::Pod& pod, const Request& request, const Release& release, std::int64_t missing) {
-    Verdict verdict{.pod = &pod, .request = &request, .missing = missing, .holding = holding_of(pod)};
+  Verdict verdict_of(const state::Pod& pod, const Request& request, const Release& release) const {
+    Verdict verdict{.pod = &pod, .request = &request, .missing = missing_of(request, release), .holding = holding_of(pod)};
     verdict.releases = verdict.holding.of(release);
-    const bool asked = is_going(pod);
-    if (asked || pod.deleting) {
-      handled_.insert(pod.handle);
-      if (!asked) releasing_.push_back(verdict.holding);
-      return add(std::move(verdict), Outcome::pending, "it is going already");
-    }
+    return verdict;
+  }
+
+  // Also when somebody else has it deleted.
+  void count_if_going(const state::Pod& pod, const Request& request, const Release& release) {
+    const bool is_counted = is_going(pod);
+    if (!is_counted && !pod.deleting) return;
+    Verdict verdict = verdict_of(pod, request, release);
+    handled_.insert(pod.handle);
+    if (!is_counted) releasing_.push_back(verdict.holding);
+    add(std::move(verdict), Outcome::pending, "it is going already");
+  }
+
+  void consider(const state::Pod& pod, const Request& request, const Release& release) {
+    Verdict verdict = verdict_of(pod, request, release);
     std::string against = protection_of(pod, world_.own_uid);
     if (against.empty()) against = opt_out_of(pod, feature_of(request, plugin_));
     if (!against.empty()) return add(std::move(verdict), Outcome::opted_out, std::move(against));

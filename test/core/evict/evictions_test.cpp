@@ -69,8 +69,9 @@ struct Node : ClusterClient {
   }
   void put_budget(const std::string& pod, int allowed) {
     budgets.push_back(pod);
-    cluster.put(R"({"kind":"PodDisruptionBudget","metadata":{"name":")" + pod + R"(","namespace":"shop"},"spec":{"selector":{"matchLabels":{"app":")" +
-                pod + R"("}}},"status":{"disruptionsAllowed":)" + std::to_string(allowed) + "}}");
+    cluster.put(R"({"kind":"PodDisruptionBudget","metadata":{"name":")" + pod +
+                R"(","namespace":"shop"},"spec":{"selector":{"matchLabels":{"app":")" + pod +
+                R"("}}},"status":{"disruptionsAllowed":)" + std::to_string(allowed) + "}}");
   }
   // As a list of the kubelet would have it now.
   void publish() {

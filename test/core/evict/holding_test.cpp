@@ -60,7 +60,9 @@ TEST_CASE_FIXTURE(Cache, "a series whose other labels have changed goes on with 
 }
 
 TEST_CASE("a pod holds what it uses, and what it requests by name") {
-  const Holding holding{{1500, std::nullopt}, {{"cpu", 250, 500}, {"kubernetes.io/batch-cpu", 2000, state::kNoResource}, {"memory", state::kNoResource, 4096}}};
+  const std::vector<state::Resource> resources{
+      {"cpu", 250, 500}, {"kubernetes.io/batch-cpu", 2000, state::kNoResource}, {"memory", state::kNoResource, 4096}};
+  const Holding holding{{1500, std::nullopt}, resources};
   const auto of = [&](std::string_view resource) { return holding.of(*parse_release(resource)); };
   CHECK(of("cpu") == 1500);
   CHECK(of("memory") == 0);

@@ -123,9 +123,10 @@ TEST_CASE_FIXTURE(Node, "who has gone counts until it can have been measured") {
 }
 
 TEST_CASE_FIXTURE(Node, "a pod that somebody else deletes counts as going") {
-  pod(1).deleting = true;
+  pod(2).deleting = true;
   CHECK(round({release_memory(kGiB, {1, 2})}).empty());
   CHECK(count(knob::Outcome::pending) == 1);
+  CHECK(round({release_memory(2 * kGiB, {1, 2})}) == Names{"pod-1"});
 }
 
 TEST_CASE_FIXTURE(Node, "who has opted out stays, and the next one goes") {
@@ -242,6 +243,6 @@ TEST_CASE_FIXTURE(Node, "a shadow counts on those that really go") {
   CHECK(other.round({release_memory(2 * kGiB, {1, 2})}, &book) == Names{"pod-2"});
 }
 
-TEST_CASE_FIXTURE(Node, "pods that have ended meanwhile are passed over") {
-  CHECK(round({release_memory(kGiB, {77, 3})}) == Names{"pod-3"});
+TEST_CASE_FIXTURE(Node, "pods that have ended meanwhile are passed over, and one that is named twice goes once") {
+  CHECK(round({release_memory(2 * kGiB, {77, 3, 3, 4})}) == Names{"pod-3", "pod-4"});
 }
