@@ -21,13 +21,7 @@ Outcome outcome_of(const Error& error) {
 
 Executor::Executor(const KnobFiles& files, Originals& originals, const Clock& clock)
     : files_(files), originals_(originals), clock_(clock) {
-  for (const Original& kept : originals_.all()) {
-    const Knob* knob = find_knob(kept.knob);
-    Result<Value> value = knob ? files_.decoded(*knob, kept.texts, kept.key.item) : Result<Value>(invalid("no such knob"));
-    if (!value) continue;  // of another version of the agent, or another layout of the node: it stays kept
-    KnobFiles::Reading original{kept.texts, *std::move(value), kept.cgroup};
-    held_.emplace(kept.key, Held{kept.level, knob, std::move(original), kept.written});
-  }
+  adopt(originals_.all(), Duration(0), false);
 }
 
 Executor::Report Executor::apply(const std::vector<Order>& orders) {
@@ -45,8 +39,9 @@ Executor::Report Executor::apply(const std::vector<Order>& orders) {
     steps.push_back(order_step(order));
     ordered.insert(steps.back().key);
   }
+  const Time now = clock_.now();
   for (auto& [key, held] : held_)
-    if (!ordered.contains(key)) steps.push_back(revert_step(key, held));
+    if (!ordered.contains(key) && held.adopted_until.value_or(now) <= now) steps.push_back(revert_step(key, held));
 
   keep_originals(steps);
   std::vector<Step*> to_write;
@@ -71,6 +66,7 @@ Executor::Report Executor::apply(const std::vector<Order>& orders) {
     }
     report.undone.push_back({step.key, step.knob, std::move(step.done), again});
   }
+  originals_.flush();
   return report;
 }
 
@@ -89,21 +85,38 @@ Done Executor::act(const Order& order) const {
 
 // All at once: to make them durable takes long.
 void Executor::keep_originals(std::vector<Step>& steps) {
-  std::vector<Original> fresh;
+  std::vector<Original> originals;
   for (Step& step : steps) {
-    if (!step.writes || held_.contains(step.key)) continue;
-    Result<Texts> asked = files_.texts_of(*step.knob, step.asked);
-    if (!asked) {
-      fail(step, asked.error());
-      continue;
-    }
-    fresh.push_back({step.key, step.level, std::string(step.knob->name), step.now.cgroup, step.now.texts, *std::move(asked)});
+    if (!step.writes) continue;
+    Result<Original> original = original_of(step);
+    if (original)
+      originals.push_back(*std::move(original));
+    else
+      fail(step, original.error());
   }
-  if (fresh.empty()) return;
-  const Result<void> kept = originals_.keep(fresh);
+  if (originals.empty()) return;
+  const Result<void> kept = originals_.keep(originals);
   if (kept) return;
-  for (Step& step : steps)
-    if (step.writes && !held_.contains(step.key)) fail(step, kept.error());
+  for (Step& step : steps)  // what is given back has been kept before
+    if (step.writes && step.order) fail(step, kept.error());
+}
+
+// With all that the knob may have from now on until it is read back.
+Result<Original> Executor::original_of(const Step& step) const {
+  const auto found = held_.find(step.key);
+  const Held* held = found == held_.end() ? nullptr : &found->second;
+  const KnobFiles::Reading& before = held ? held->original : step.now;
+  Original original{.key = step.key,
+                    .level = step.level,
+                    .knob = std::string(step.knob->name),
+                    .cgroup = before.cgroup,
+                    .texts = before.texts,
+                    .written = step.now.texts};
+  if (step.order) original.plugin = step.order->plugin;
+  if (step.order) original.ttl = step.order->ttl;
+  original.asked.push_back(TRY(files_.texts_of(*step.knob, widest(*step.knob, step.now.value, step.target))));
+  original.asked.push_back(step.original ? step.original->texts : TRY(files_.texts_of(*step.knob, step.asked)));
+  return original;
 }
 
 void Executor::forget(const KnobKey& key) {
@@ -135,10 +148,11 @@ bool Executor::examine(Step& step) {
 }
 
 Executor::Step Executor::order_step(const Order& order) {
-  Step step{order.level, {order.cgroup_dir, std::string(order.knob->resource), order.value.item}, order.knob, {}, order.value, nullptr, {}, false, {}};
+  Step step{order.level, {order.cgroup_dir, std::string(order.knob->resource), order.value.item}, order.knob, {}, order.value, nullptr, {}, false, {}, &order};
   Result<Value> target = files_.settled(*order.knob, order.value);
   if (!target) return fail(step, target.error()), step;
   step.target = *std::move(target);
+  if (auto held = held_.find(step.key); held != held_.end()) held->second.adopted_until.reset();
   if (!examine(step)) return step;
   decide_write(step);
   return step;
@@ -195,8 +209,11 @@ void Executor::write(Step& step, const Value& value) {
   }
   fail(step, written.error());
   Result<KnobFiles::Reading> now = files_.read({*step.knob, step.key.cgroup_dir, step.key.item});
-  if (now) held->second.written = now->texts;
-  if (now) step.done.after = spell(*step.knob, now->value);
+  if (now) {
+    held->second.written = now->texts;
+    originals_.wrote(step.key, now->texts);
+    step.done.after = spell(*step.knob, now->value);
+  }
   // Of two files one may have been written; else there is nothing to give back.
   if (first && (!now || now->texts == held->second.original.texts)) forget(step.key);
 }

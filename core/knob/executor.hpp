@@ -2,11 +2,12 @@
 // Executor: makes the kernel's knobs have the values that were decided, and gives them back the ones they had when
 // nobody decides any more. What had to be written is written from the outside in as far as it widens, then from the inside
 // out as far as it narrows, so that a parent never allows less than its children; then it is read back. What a knob was is
-// told to Originals before its first write; what they have from an earlier life is given back, or decided anew, by the
-// first apply(). [one thread at a time]
+// told to Originals before its first write, and what it will be before each; what they have from an earlier life is adopted, and
+// given back or decided anew by apply(). [one thread at a time]
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ struct Order {
   std::string cgroup_dir;
   const Knob* knob;
   Value value;
+  std::string plugin = {};  // whose wish it is, and how long that holds
+  Duration ttl{0};
 };
 
 // What it means when a knob cannot be read or written.
@@ -55,6 +58,15 @@ class Executor {
   // From now on exactly these hold; one for each resource of a cgroup. Orders of acts are done, once.
   Report apply(const std::vector<Order>& orders);
 
+  // Goes on with what a process before this one has left. Each knob stays for `patience`, and its wish's ttl besides where
+  // `and_ttl` says so; then, unless it was ordered meanwhile, apply() gives it back. Returns those that this version does not
+  // know, or that have no place on this node any more: they stay kept.
+  std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
+  // Those that nobody has ordered yet.
+  std::size_t adopted() const;
+  // The next apply() gives them back.
+  void end_patience();
+
   std::size_t held() const { return held_.size(); }
 
   // What is held, and the value before.
@@ -82,6 +94,7 @@ class Executor {
     Value target = {};       // of that write
     unsigned contests = 0;   // in a row for this target
     std::string problem = {};  // of giving it back
+    std::optional<Time> adopted_until = {};  // nullopt: it was ordered
   };
 
   // One knob on its way to a value.
@@ -95,6 +108,7 @@ class Executor {
     KnobFiles::Reading now;
     bool writes = false;
     Done done;
+    const Order* order = nullptr;  // nullptr: it is given back
   };
 
   Done act(const Order& order) const;
@@ -103,6 +117,8 @@ class Executor {
   bool examine(Step& step);
   void decide_write(Step& step);
   void keep_originals(std::vector<Step>& steps);
+  Result<Original> original_of(const Step& step) const;
+  bool is_ours(const Held& held, const Original& kept, const KnobFiles::Reading& now) const;
   void forget(const KnobKey& key);
   void fail(Step& step, const Error& error);
   void write(Step& step, const Value& value);

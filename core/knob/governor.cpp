@@ -45,6 +45,7 @@ Governor::Governor(const Clock& clock, const cgroup::Layout& layout, const NodeR
 
 void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
   std::lock_guard lock(mutex_);
+  if (has_ended_) return;
   Strategy& strategy = strategies_[proposer];
   std::vector<Standing> before = std::exchange(strategy.wishes, {});
   using Turned = std::tuple<std::string_view, std::string_view, std::string_view>;
@@ -92,12 +93,6 @@ void Governor::expire() {
   if (any || executor_.held() > 0) settle();  // what others have written meanwhile is seen, too
 }
 
-void Governor::stop() {
-  std::lock_guard lock(mutex_);
-  strategies_.clear();
-  settle();
-}
-
 std::vector<Wish*> Governor::wishes_of(bool also_shadow) {
   std::vector<Wish*> wishes;
   for (auto& [proposer, strategy] : strategies_) {
@@ -110,6 +105,7 @@ std::vector<Wish*> Governor::wishes_of(bool also_shadow) {
 }
 
 void Governor::settle(const std::string& why) {
+  if (has_ended_) return;
   settle_enforced(why);
   settle_shadow();
   for (auto& [proposer, strategy] : strategies_) {
@@ -124,15 +120,15 @@ void Governor::settle(const std::string& why) {
   }
 }
 
-void Governor::settle_enforced(const std::string& why) {
+std::vector<Undone> Governor::settle_enforced(const std::string& why) {
   std::vector<Contest> contests = arbitrate(wishes_of(false));
   std::erase_if(contests, [](const Contest& contest) { return static_cast<const Standing&>(*contest.front()).acted; });
   std::vector<Order> orders;
   for (const Contest& contest : contests) {
     const Wish& winner = *contest.front();
-    orders.push_back({winner.intent.level, winner.intent.cgroup_dir, winner.knob, winner.value});
+    orders.push_back({winner.intent.level, winner.intent.cgroup_dir, winner.knob, winner.value, winner.proposer.plugin, winner.intent.ttl});
   }
-  const Executor::Report report = executor_.apply(orders);
+  Executor::Report report = executor_.apply(orders);
   for (std::size_t i = 0; i < contests.size(); ++i) {
     const Wish& winner = *contests[i].front();
     for (Wish* wish : contests[i]) {
@@ -146,6 +142,7 @@ void Governor::settle_enforced(const std::string& why) {
   for (const Undone& undone : report.undone)
     if (!undone.again) record_undone(undone, why, releases);
   if (!why.empty() && on_release_ && !releases.empty()) on_release_(std::move(releases));
+  return std::move(report.undone);
 }
 
 void Governor::settle_shadow() {

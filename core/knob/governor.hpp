@@ -51,8 +51,16 @@ class Governor final : public PlanSink {
 
   // Ends the wishes that were not proposed again in time.
   void expire();
-  // Ends all wishes: each knob that was written has its original value, or is somebody else's.
-  void stop();
+
+  // Goes on with what a process before this one has left; as Executor has it.
+  std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
+  std::size_t adopted() const;
+  // Gives back all that is held, now. No strategy does more than shadow from then on, until an operator says otherwise.
+  std::vector<Undone> restore();
+  // Ends all wishes, and none is heard from then on: each knob that was written has its original value, or is somebody else's.
+  std::vector<Undone> stop();
+  // No wish is heard from then on, and all knobs stay as they are.
+  void leave();
 
   // Decisions on disk, too; before the first plan.
   void keep_decisions(DecisionArchive::Options options) { log_.keep_in(std::move(options), clock_); }
@@ -94,7 +102,7 @@ class Governor final : public PlanSink {
   std::vector<Wish*> wishes_of(bool also_shadow);
   // `why`: of knobs that are given back; empty: because nobody wishes them any more.
   void settle(const std::string& why = {});
-  void settle_enforced(const std::string& why);
+  std::vector<Undone> settle_enforced(const std::string& why);
   void settle_shadow();
   void conclude(Wish& wish, const Wish* winner, const Done& done);
   void record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases);
@@ -112,6 +120,7 @@ class Governor final : public PlanSink {
   SubjectsPtr subjects_ = std::make_shared<const Subjects>();
   std::map<KnobKey, std::string> holders_;  // plugins
   OnRelease on_release_;
+  bool has_ended_ = false;
 };
 
 }  // namespace koord::knob

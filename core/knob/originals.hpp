@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/knob/intent.hpp"
 #include "core/knob/knob.hpp"
@@ -28,10 +29,13 @@ struct KnobKey {
 struct Original {
   KnobKey key;
   Level level = Level::qos;
-  std::string knob;          // by whose name it was read; one of the resource
-  std::uint64_t cgroup = 0;  // inode: another one is another cgroup of the same name
-  Texts texts;               // as the kernel said it before the first write
-  Texts written;             // as it was asked or found after the last write
+  std::string knob;                // by whose name it was read; one of the resource
+  std::uint64_t cgroup = 0;        // inode: another one is another cgroup of the same name
+  Texts texts;                     // as the kernel said it before the first write
+  Texts written;                   // as it was found after the last write; before the first as `texts`
+  std::vector<Texts> asked = {};   // what is on its way: when the process ends meanwhile, any of it may be there
+  std::string plugin = {};         // whose wish it is
+  Duration ttl{0};                 // of that wish
 
   bool operator==(const Original&) const = default;
 };
@@ -39,12 +43,15 @@ struct Original {
 class Originals {
  public:
   virtual ~Originals() = default;
-  // Durable when it returns; after an error nothing of them may be written. `written` is what will be asked for.
+  // Before they are written, all of a plan at once: `asked` survives the process, and what is new here the machine's power;
+  // after an error nothing of them may be written.
   virtual Result<void> keep(std::span<const Original> originals) = 0;
-  // What a kept knob has since; told after the write, and need not be durable at once.
+  // What a kept knob has since; nothing is on its way any more. Told after the write.
   virtual void wrote(const KnobKey& key, const Texts& written) = 0;
   // It was given back, or is somebody else's, or has ended.
   virtual void forgotten(const KnobKey& key) = 0;
+  // What wrote() and forgotten() were told is kept, too; at the end of a round of writes.
+  virtual void flush() {}
   // What is kept, at the start from an earlier life.
   virtual std::vector<Original> all() const = 0;
 };

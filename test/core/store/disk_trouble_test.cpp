@@ -13,33 +13,12 @@
 #include "core/base/unique_fd.hpp"
 #include "test/core/store/store_fixture.hpp"
 #include "test/support/child_process.hpp"
+#include "test/support/small_disk.hpp"
 
 using namespace koord;
 using namespace koord::test;
 
 namespace {
-
-constexpr const char* kSource = "koord-test-store";
-
-struct SmallDisk {
-  TemporaryDirectory directory;
-  bool mounted = false;
-
-  SmallDisk() { mounted = ::mount(kSource, directory.path().c_str(), "tmpfs", 0, "size=4m") == 0; }
-  ~SmallDisk() {
-    if (mounted) ::umount2(directory.path().c_str(), MNT_DETACH);
-  }
-  void remount(unsigned long flags) const {
-    REQUIRE(::mount(kSource, directory.path().c_str(), "tmpfs", MS_REMOUNT | flags, "size=4m") == 0);
-  }
-  void fill() const {
-    std::ofstream file(directory / "filler", std::ios::binary);
-    std::string block(4096, 'f');
-    while (file.write(block.data(), 4096).flush()) {
-    }
-  }
-  void empty() const { ::unlink((directory / "filler").c_str()); }
-};
 
 // An ext4 in a file, which the kernel itself can be made to fail while it is written to.
 class FailingDisk {
@@ -50,8 +29,8 @@ class FailingDisk {
   }
   ~FailingDisk() { unmount(); }
 
-  TemporaryDirectory directory;  // where it is mounted
-  bool mounted = false;
+  bool mounted() const { return mounted_; }
+  std::string operator/(const char* name) const { return directory_ / name; }
 
   // As after an error of the medium under errors=remount-ro: all that is open for writing stays open, and what the
   // kernel had not yet written is lost; hence the sync.
@@ -63,27 +42,29 @@ class FailingDisk {
   void fail() const {
     constexpr unsigned long kExt4Shutdown = _IOR('X', 125, __u32);
     __u32 flush_first = 0;
-    UniqueFd fd(::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    UniqueFd fd(::open(directory_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     REQUIRE(::ioctl(fd.get(), kExt4Shutdown, &flush_first) == 0);
   }
   void repair() {
     REQUIRE(unmount());
     mount();
-    REQUIRE(mounted);
+    REQUIRE(mounted_);
   }
 
  private:
   static bool run(const std::vector<std::string>& command) { return run_to_end(command).exit_status == 0; }
-  void mount() { mounted = run({"mount", "-o", "loop,errors=remount-ro", image_, directory.path()}); }
+  void mount() { mounted_ = run({"mount", "-o", "loop,errors=remount-ro", image_, directory_.path()}); }
   bool unmount() {
-    if (mounted) mounted = !run({"umount", directory.path()});
-    return !mounted;
+    if (mounted_) mounted_ = !run({"umount", directory_.path()});
+    return !mounted_;
   }
   std::string device() const {
     std::string path = run_to_end({"losetup", "-n", "-O", "NAME", "-j", image_}).output;
     return path.substr(path.rfind('/') + 1, path.find_last_not_of("\n ") - path.rfind('/'));
   }
 
+  TemporaryDirectory directory_;  // where it is mounted
+  bool mounted_ = false;
   TemporaryDirectory place_;
   std::string image_ = place_ / "image";
 };
@@ -94,8 +75,8 @@ struct StoreOn : StoreFixture {
   Disk disk;
 
   StoreOn() {
-    REQUIRE(disk.mounted);
-    options.path = disk.directory / "metrics.db";
+    REQUIRE(disk.mounted());
+    options.path = disk / "metrics.db";
     reopen();
     begin(1, "cpu");
   }
@@ -181,7 +162,7 @@ TEST_CASE_FIXTURE(StoreOnFailingDisk, "a disk that answers EIO is done without u
 }
 
 int main(int argc, char** argv) {
-  if (::geteuid() != 0 || !SmallDisk().mounted) {
+  if (::geteuid() != 0 || !SmallDisk().mounted()) {
     std::fprintf(stderr, "SKIPPED: mounting a small file system needs root\n");
     return 77;
   }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process before this one has left.
+#include <algorithm>
+
+#include "core/knob/executor.hpp"
+
+namespace koord::knob {
+
+std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration patience, bool and_ttl) {
+  const Time now = clock_.now();
+  std::vector<KnobKey> unknown;
+  for (const Original& kept : left) {
+    const Knob* knob = find_knob(kept.knob);
+    Result<Value> value = knob ? files_.decoded(*knob, kept.texts, kept.key.item) : Result<Value>(invalid("no such knob"));
+    if (!value) {
+      unknown.push_back(kept.key);
+      continue;
+    }
+    Held held{kept.level, knob, {kept.texts, *std::move(value), kept.cgroup}, kept.written};
+    const Duration stays = and_ttl ? std::min(kept.ttl, Duration::max() - patience) + patience : patience;
+    held.adopted_until = stays < Time::max() - now ? now + stays : Time::max();
+    const Result<KnobFiles::Reading> found = files_.read({*knob, kept.key.cgroup_dir, kept.key.item});
+    if (found && is_ours(held, kept, *found)) held.written = found->texts;
+    held_.insert_or_assign(kept.key, std::move(held));
+  }
+  return unknown;
+}
+
+// Between two writes, or two files of one knob, the process may have ended: any of what was on its way may be there.
+bool Executor::is_ours(const Held& held, const Original& kept, const KnobFiles::Reading& now) const {
+  if (now.cgroup != kept.cgroup) return false;
+  std::vector<const Texts*> ours{&kept.texts, &kept.written};
+  for (const Texts& asked : kept.asked) ours.push_back(&asked);
+  const auto is_one_of_ours = [&](std::size_t file) {
+    return std::any_of(ours.begin(), ours.end(), [&](const Texts* one) { return file < one->size() && (*one)[file] == now.texts[file]; });
+  };
+  std::size_t same_files = 0;
+  while (same_files < now.texts.size() && is_one_of_ours(same_files)) ++same_files;
+  if (same_files == now.texts.size()) return true;
+  // The kernel spells what it was told in its own way.
+  return std::any_of(ours.begin(), ours.end(), [&](const Texts* one) {
+    const Result<Value> value = files_.decoded(*held.knob, *one, kept.key.item);
+    return value && same(*held.knob, now.value, *value);
+  });
+}
+
+std::size_t Executor::adopted() const {
+  return static_cast<std::size_t>(
+      std::count_if(held_.begin(), held_.end(), [](const auto& entry) { return entry.second.adopted_until.has_value(); }));
+}
+
+void Executor::end_patience() {
+  for (auto& [key, held] : held_)
+    if (held.adopted_until) held.adopted_until = Time::min();
+}
+
+}  // namespace koord::knob

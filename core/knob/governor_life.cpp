@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// How it begins and ends: what an agent before has left, giving all back, leaving all to the next one.
+#include "core/knob/governor.hpp"
+
+namespace koord::knob {
+namespace {
+
+// Until he says otherwise; a time that can still be printed.
+constexpr Duration kForGood = std::chrono::hours(24 * 365 * 100);
+
+}  // namespace
+
+std::vector<KnobKey> Governor::adopt(const std::vector<Original>& left, Duration patience, bool and_ttl) {
+  std::lock_guard lock(mutex_);
+  for (const Original& kept : left) holders_.insert_or_assign(kept.key, kept.plugin);
+  return executor_.adopt(left, patience, and_ttl);
+}
+
+std::size_t Governor::adopted() const {
+  std::lock_guard lock(mutex_);
+  return executor_.adopted();
+}
+
+std::vector<Undone> Governor::restore() {
+  std::lock_guard lock(mutex_);
+  const std::string why = "an operator had all knobs given back";
+  const Mode before = modes_.view(kNodeTarget).mode;
+  const Mode most = modes_.is_hands_off() ? Mode::off : Mode::shadow;
+  // Neither is refused: the node may always be told to do less.
+  if (modes_.override_mode(kNodeTarget, Modes::Override{most, clock_.now() + kForGood})) record_switch(kNodeTarget, before, why);
+  executor_.end_patience();
+  std::vector<Undone> undone = settle_enforced(why);
+  settle(why);
+  return undone;
+}
+
+std::vector<Undone> Governor::stop() {
+  std::lock_guard lock(mutex_);
+  if (has_ended_) return {};
+  strategies_.clear();
+  executor_.end_patience();
+  std::vector<Undone> undone = settle_enforced("the agent ends");
+  has_ended_ = true;
+  return undone;
+}
+
+void Governor::leave() {
+  std::lock_guard lock(mutex_);
+  has_ended_ = true;
+}
+
+}  // namespace koord::knob

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/journal.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "core/knob/journal_file.hpp"
+#include "core/knob/journal_table.hpp"
+#include "core/store/set_aside.hpp"
+
+namespace koord::knob {
+namespace {
+
+using store::Connection;
+
+constexpr std::int64_t kLongLogBytes = 1 << 20;
+
+void sync_directory(const std::string& path) {
+  if (Result<UniqueFd> directory = open_directory(path)) ::fsync(directory->get());
+}
+
+}  // namespace
+
+std::string boot_id(const NodeRoots& roots) {
+  return std::string(trim(read_file(roots.proc + "/sys/kernel/random/boot_id").value_or("")));
+}
+
+Journal::Journal(Options options, const Clock& clock) : options_(std::move(options)), clock_(clock) {}
+
+Journal::~Journal() = default;
+
+// What is to be known before a file can be opened or made.
+Result<void> Journal::blocked() const {
+  if (options_.directory.empty()) return invalid("qos.directory is not set, so the originals of knobs can be kept nowhere");
+  if (const auto aside = journal_set_aside(options_.directory))
+    return invalid("'" + *aside + "' was set aside, and with it perhaps what knobs had before; when that is seen to, remove the file");
+  return {};
+}
+
+Result<Journal::Found> Journal::open() {
+  std::lock_guard lock(mutex_);
+  Result<Found> found = read();
+  problem_ = found ? std::string() : found.error().message();
+  is_read_ = found.has_value();
+  if (const Result<void> may = blocked(); !may && found) problem_ = may.error().message();
+  return found;
+}
+
+Result<Journal::Found> Journal::set_aside(const Error& why) {
+  kept_.clear();
+  const std::string path = journal_path(options_.directory);
+  const std::string aside = TRY(store::set_aside(path, "corrupt", clock_.wall_ns()));
+  return Found{.left = {}, .told = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'"}};
+}
+
+Journal::Found Journal::adopt(JournalContent content) {
+  Found found;
+  for (const Original& knob : content.knobs) kept_.insert_or_assign(knob.key, knob);
+  found.left = std::move(content.knobs);
+  if (content.of_other_boots > 0)
+    found.told.push_back(std::to_string(content.of_other_boots) +
+                         " knobs had values of ours before the node was started again, and have the kernel's own now");
+  return found;
+}
+
+// The file stays as it is until it can be written.
+Result<Journal::Found> Journal::read_copy(const Error& why) {
+  Result<Connection> copy = open_copy_of_journal(options_.directory);
+  if (!copy) return why;
+  Found found = adopt(TRY(read_journal(*copy, options_.boot)));
+  found.told.push_back("what knobs were can be read and not written: " + why.message());
+  return found;
+}
+
+Result<Journal::Found> Journal::read() {
+  kept_.clear();
+  if (options_.directory.empty() || ::access(journal_path(options_.directory).c_str(), F_OK) != 0) return Found{};
+  if (!lock_) lock_ = TRY(lock_journal(options_.directory));
+  Result<OpenedJournal> opened = open_journal(options_.directory, clock_.wall_ns());
+  if (!opened) return read_copy(opened.error());
+  if (!opened->connection) return Found{.left = {}, .told = {opened->story}};
+  Result<JournalContent> content = read_journal(*opened->connection, options_.boot);
+  if (!content && content.error().is(std::errc::bad_message)) {
+    opened->connection.reset();
+    return set_aside(content.error());
+  }
+  if (!content) return std::move(content).error();
+  const bool has_old = content->of_other_boots > 0;
+  file_ = std::make_unique<JournalTable>(TRY(JournalTable::make(*std::move(opened->connection))));
+  Found found = adopt(*std::move(content));
+  // It is no matter when these two are lost: the next start is more careful, or more patient.
+  found.on_purpose = file_->meta("on_purpose") != 0;
+  if (!found.left.empty() && !found.on_purpose) found.unsettled_starts = file_->meta("unsettled_starts") + 1;
+  set_meta("unsettled_starts", found.unsettled_starts);
+  set_meta("on_purpose", 0);
+  if (has_old) TRY(rewrite());
+  return found;
+}
+
+void Journal::set_meta(const std::string& key, std::int64_t value) {
+  if (file_) static_cast<void>(file_->set_meta(key, value));
+}
+
+void Journal::settled() {
+  std::lock_guard lock(mutex_);
+  set_meta("unsettled_starts", 0);
+}
+
+void Journal::leave() {
+  std::lock_guard lock(mutex_);
+  set_meta("on_purpose", 1);
+}
+
+Result<void> Journal::note(Result<void> done) {
+  problem_ = done ? std::string() : done.error().message();
+  if (!done) file_.reset();  // what it lacks is written anew when it can be opened again
+  return done;
+}
+
+Result<void> Journal::ready() {
+  if (file_) return {};
+  TRY(blocked());
+  if (!is_read_) return invalid("what an agent before this one has left could not be read yet");
+  return attach();
+}
+
+Result<void> Journal::attach() {
+  std::error_code failed;
+  const bool is_new = std::filesystem::create_directories(options_.directory, failed);
+  if (failed) return system_error(failed.value(), "cannot make '" + options_.directory + "'");
+  if (is_new) {
+    ::chmod(options_.directory.c_str(), 0700);
+    sync_directory(std::filesystem::path(options_.directory).parent_path());
+  }
+  if (!lock_) lock_ = TRY(lock_journal(options_.directory));
+  OpenedJournal opened = TRY(open_journal(options_.directory, clock_.wall_ns()));
+  if (!opened.connection) return invalid(opened.story);
+  file_ = std::make_unique<JournalTable>(TRY(JournalTable::make(*std::move(opened.connection))));
+  Result<void> written = rewrite();
+  if (!written) file_.reset();
+  sync_directory(options_.directory);
+  return written;
+}
+
+// The file has what it should, whatever it had.
+Result<void> Journal::rewrite() {
+  const std::int64_t wall_ms = clock_.wall_ns() / 1'000'000;
+  return file_->transact(true, [&]() -> Result<void> {
+    TRY(file_->clear());
+    for (const auto& [key, knob] : kept_) TRY(file_->put(knob, options_.boot, wall_ms));
+    unsaved_.clear();
+    return {};
+  });
+}
+
+// What was told since the last time, and these.
+Result<void> Journal::save(std::span<const Original> also, bool durable) {
+  const std::int64_t wall_ms = clock_.wall_ns() / 1'000'000;
+  Result<void> saved = file_->transact(durable, [&]() -> Result<void> {
+    for (const KnobKey& key : unsaved_) {
+      const auto kept = kept_.find(key);
+      TRY(kept == kept_.end() ? file_->erase(key) : file_->put(kept->second, options_.boot, wall_ms));
+    }
+    for (const Original& knob : also) TRY(file_->put(knob, options_.boot, wall_ms));
+    return {};
+  });
+  if (saved) unsaved_.clear();
+  return saved;
+}
+
+Result<void> Journal::keep(std::span<const Original> originals) {
+  if (originals.empty()) return {};
+  std::lock_guard lock(mutex_);
+  if (Result<void> is_ready = ready(); !is_ready) return note(std::move(is_ready));
+  const bool any_new = std::any_of(originals.begin(), originals.end(), [this](const Original& one) {
+    const auto kept = kept_.find(one.key);
+    return kept == kept_.end() || kept->second.cgroup != one.cgroup;
+  });
+  TRY(note(save(originals, any_new)));
+  for (const Original& one : originals) kept_.insert_or_assign(one.key, one);
+  return {};
+}
+
+void Journal::wrote(const KnobKey& key, const Texts& written) {
+  std::lock_guard lock(mutex_);
+  const auto kept = kept_.find(key);
+  if (kept == kept_.end()) return;
+  kept->second.written = written;
+  kept->second.asked.clear();
+  unsaved_.insert(key);
+}
+
+void Journal::forgotten(const KnobKey& key) {
+  std::lock_guard lock(mutex_);
+  if (kept_.erase(key) > 0) unsaved_.insert(key);
+}
+
+void Journal::flush() {
+  std::lock_guard lock(mutex_);
+  // Where it cannot be saved, what the file has is still true: it says more than is so, not less.
+  if (file_ && !unsaved_.empty()) static_cast<void>(note(save({}, false)));
+}
+
+std::vector<Original> Journal::all() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Original> all;
+  for (const auto& [key, original] : kept_) all.push_back(original);
+  return all;
+}
+
+Result<void> Journal::prepare() {
+  std::lock_guard lock(mutex_);
+  return note(ready());
+}
+
+std::string Journal::problem() const {
+  std::lock_guard lock(mutex_);
+  return problem_;
+}
+
+std::size_t Journal::size() const {
+  std::lock_guard lock(mutex_);
+  return kept_.size();
+}
+
+void Journal::tidy() {
+  const std::string path = journal_path(options_.directory);
+  struct stat log;
+  if (::stat((path + "-wal").c_str(), &log) != 0 || log.st_size < kLongLogBytes) return;
+  // A connection of its own does not hold up who writes.
+  Result<Connection> connection = Connection::open(path, Connection::Access::read_write);
+  if (connection) static_cast<void>(connection->execute("PRAGMA synchronous=FULL; PRAGMA wal_checkpoint(PASSIVE)"));
+}
+
+}  // namespace koord::knob

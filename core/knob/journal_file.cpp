@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/journal_file.hpp"
+
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/base/file.hpp"
+#include "core/knob/journal_table.hpp"
+#include "core/store/set_aside.hpp"
+
+namespace koord::knob {
+namespace {
+
+using store::Connection;
+using store::Statement;
+
+constexpr std::int64_t kApplicationId = 0x6b6f6f6f;  // "kooo"
+constexpr std::string_view kName = "originals.db";
+
+// Why a file cannot be used: a word for its new name, and the whole story.
+struct Fault {
+  std::string word, story;
+};
+
+// No fsync on its own but with a knob's first write: the log is taken into the file by another connection.
+Result<void> set_modes(Connection& connection) {
+  return connection.execute(
+      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-512; PRAGMA wal_autocheckpoint=0;"
+      "PRAGMA journal_size_limit=4194304; PRAGMA temp_store=MEMORY;");
+}
+
+Result<std::optional<Fault>> fault_of(Connection& connection) {
+  const std::int64_t application = TRY(connection.integer("PRAGMA application_id"));
+  if (application != kApplicationId) return std::optional(Fault{"foreign", "it belongs to another program"});
+  const std::int64_t version = TRY(connection.integer("PRAGMA user_version"));
+  if (version != kJournalVersion)
+    return std::optional(Fault{version > kJournalVersion ? "newer-version" : "older-version",
+                               "its version is " + std::to_string(version) + ", expected " + std::to_string(kJournalVersion)});
+  Statement check = TRY(connection.prepare("PRAGMA integrity_check(1)"));
+  TRY(check.step());
+  if (check.text(0) != "ok") return std::optional(Fault{"corrupt", std::string(check.text(0))});
+  return std::optional<Fault>();
+}
+
+Result<std::optional<Fault>> look_at(Connection& connection) {
+  TRY(set_modes(connection));
+  const std::int64_t pages = TRY(connection.integer("PRAGMA page_count"));
+  const std::int64_t tables = TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
+  if (pages > 1 || tables > 0) return fault_of(connection);
+  TRY(connection.execute("BEGIN IMMEDIATE;" + std::string(kJournalTables) + "PRAGMA application_id=" + std::to_string(kApplicationId) +
+                         ";PRAGMA user_version=" + std::to_string(kJournalVersion) + ";COMMIT;"));
+  return std::optional<Fault>();
+}
+
+}  // namespace
+
+std::string journal_path(const std::string& directory) { return directory + "/" + std::string(kName); }
+
+Result<UniqueFd> lock_journal(const std::string& directory) {
+  const std::string path = journal_path(directory) + ".lock";
+  Result<UniqueFd> opened = open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (!opened && opened.error().is(std::errc::read_only_file_system)) opened = open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+  UniqueFd lock = TRY(std::move(opened));
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  return system_error(errno, "the originals in '" + directory + "' belong to another agent that runs");
+}
+
+std::optional<std::string> journal_set_aside(const std::string& directory) {
+  // "originals.db.corrupt-20260102T030405Z", with a log beside it or not.
+  const std::string start = std::string(kName) + ".";
+  const Result<std::vector<std::string>> names = list_directory(directory);
+  if (!names) return std::nullopt;
+  for (const std::string& name : *names)
+    if (name.starts_with(start) && name.find('-') != std::string::npos && !name.ends_with("-wal")) return directory + "/" + name;
+  return std::nullopt;
+}
+
+Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wall_ns) {
+  const std::string path = journal_path(directory);
+  std::optional<Fault> fault;
+  {
+    Connection connection = TRY(Connection::open(path, Connection::Access::read_write));
+    Result<std::optional<Fault>> found = look_at(connection);
+    if (found && !*found) return OpenedJournal{std::move(connection), {}};
+    if (!found && !found.error().is(std::errc::bad_message)) return std::move(found).error().context("'" + path + "'");
+    fault = found ? *found : Fault{"corrupt", found.error().text};
+  }
+  const std::string aside = TRY(store::set_aside(path, fault->word, wall_ns));
+  return OpenedJournal{std::nullopt, "'" + path + "' cannot be used: " + fault->story + "; set aside as '" + aside + "'"};
+}
+
+// SQLite reads a log only beside a file that it may write.
+Result<Connection> open_copy_of_journal(const std::string& directory) {
+  std::string folder = "/dev/shm/koordetector-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) return system_error(errno, "cannot make a folder in /dev/shm");
+  const auto copy = [&]() -> Result<Connection> {
+    for (const char* end : {"", "-wal"}) {
+      const Result<std::string> content = read_file(journal_path(directory) + end);
+      if (content) TRY(write_file_atomically(journal_path(folder) + end, *content, 0600));
+    }
+    Connection connection = TRY(Connection::open(journal_path(folder), Connection::Access::read_write));
+    const std::optional<Fault> fault = TRY(fault_of(connection));
+    if (fault) return Error{std::make_error_code(std::errc::bad_message), fault->story};
+    return connection;
+  };
+  Result<Connection> copied = copy();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);  // what is open stays
+  return copied;
+}
+
+}  // namespace koord::knob

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fault 1 on this machine's kernel: SIGKILL at random moments of enforcing. After each next start every knob has what it had
+// before, or what a strategy wishes again. Needs root. `--moments=1000` for more than 100 of them, `--seed=7` for the same again.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <random>
+#include <string_view>
+
+#include "core/base/file.hpp"
+#include "core/base/manual_clock.hpp"
+#include "core/base/parse.hpp"
+#include "core/knob/governor.hpp"
+#include "core/knob/journal.hpp"
+#include "core/knob/journal_file.hpp"
+#include "test/core/store/temporary_directory.hpp"
+#include "test/support/child_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord;
+using namespace koord::knob;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+unsigned moments = 100, seed = 1;
+
+constexpr Duration kPatience = 30s;
+const Proposer kStrategy{"suppress", "main"};
+
+// An agent's part that writes knobs.
+struct Enforcer {
+  cgroup::Layout layout = *cgroup::Layout::detect(NodeRoots());
+  ManualClock clock;
+  Journal journal;
+  Governor governor{clock, layout, NodeRoots(), journal};
+
+  explicit Enforcer(const std::string& directory) : journal({directory, boot_id(NodeRoots())}, clock) { governor.set_node_mode(Mode::enforce); }
+
+  // False: the journal cannot be read.
+  bool start() {
+    const Result<Journal::Found> found = journal.open();
+    if (!found || !found->told.empty()) return false;
+    return governor.adopt(found->left, kPatience, false).empty();
+  }
+  void wish(Plan plan) { governor.take(kStrategy, std::move(plan), [](std::vector<IntentResult>) {}); }
+};
+
+struct Node {
+  TemporaryDirectory place;
+  const std::string directory = place / "qos";
+  RealCgroup pod{"crash"}, app{pod, "app"}, other{pod, "other"};
+  const std::vector<std::pair<const RealCgroup*, std::string_view>> knobs{
+      {&pod, "cpu.max"},     {&pod, "cpu.shares"},  {&pod, "memory.max"},  {&pod, "cpuset.cpus"}, {&app, "cpu.max"},
+      {&app, "memory.max"},  {&app, "cpuset.cpus"}, {&app, "cpu.shares"},  {&other, "cpu.max"},   {&other, "cpu.shares"},
+      {&other, "cpuset.cpus"}};
+  const std::vector<Texts> before = texts();
+
+  std::vector<Texts> texts() const {
+    const KnobFiles files(*cgroup::Layout::detect(NodeRoots()), NodeRoots());
+    std::vector<Texts> all;
+    for (const auto& [cgroup, knob] : knobs) {
+      const Result<KnobFiles::Reading> now = files.read({*find_knob(knob), cgroup->dir()});
+      all.push_back(now ? now->texts : Texts{now.error().message()});
+    }
+    return all;
+  }
+  // What differs from what was there at first, in words.
+  std::string changed() const {
+    const std::vector<Texts> now = texts();
+    std::string text;
+    for (std::size_t i = 0; i < knobs.size(); ++i)
+      if (now[i] != before[i]) text += knobs[i].first->dir() + " " + std::string(knobs[i].second) + ": '" + join(now[i], ", ") + "' ";
+    return text;
+  }
+  static std::string value(std::string_view knob, unsigned round) {
+    const unsigned step = round % 7;
+    if (knob == "cpu.max") return std::to_string(20'000 + step * 10'000) + (round % 2 ? " 100000" : " 50000");
+    if (knob == "memory.max") return std::to_string((16 + step) << 20);
+    if (knob == "cpuset.cpus") return round % 2 ? "0" : "1";
+    return std::to_string(100 + step * 100);
+  }
+  // Another one each round: wider and narrower, more cgroups and fewer.
+  Plan plan(unsigned round) const {
+    Plan plan;
+    for (const auto& [cgroup, knob] : knobs) {
+      if (cgroup == &other && knob != "cpuset.cpus" && round % 3 == 0) continue;  // the pod's set must have that of each in it
+      Intent intent;
+      intent.level = cgroup == &pod ? Level::pod : Level::container;
+      intent.knob = std::string(knob);
+      intent.cgroup_dir = cgroup->dir();
+      intent.value = value(knob, round);
+      intent.reason = "the node is busy";
+      intent.ttl = 1h;
+      plan.push_back(std::move(intent));
+    }
+    return plan;
+  }
+  // Adopts what is left and enforces until it is killed.
+  [[noreturn]] void enforce(unsigned round) const {
+    Enforcer enforcer(directory);
+    if (!enforcer.start()) ::_exit(1);
+    for (;; ++round) {
+      enforcer.wish(plan(round));
+      if (round % 5 == 0) enforcer.clock.advance(kPatience);
+      enforcer.governor.expire();
+      if (round % 11 == 0) enforcer.wish({});
+    }
+  }
+};
+
+bool was_killed(ChildProcess& child) {
+  child.signal(SIGKILL);
+  const std::optional<int> status = child.wait(30s);
+  return status && WIFSIGNALED(*status);
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Node, "after SIGKILL at any moment the next start gives every knob back, or a strategy wishes it again") {
+  std::mt19937 random(seed);
+  unsigned left = 0;
+  for (unsigned moment = 0; moment < moments; ++moment) {
+    CAPTURE(moment);
+    CAPTURE(seed);
+    ChildProcess child([&] { enforce(moment); });
+    ::usleep(random() % 40'000);  // the fault's moment, not a wait for anything
+    REQUIRE(was_killed(child));
+    if (moment % 3 == 2) continue;  // the next one has to cope, and may be killed while it does
+    Enforcer next(directory);
+    REQUIRE(next.start());
+    left += next.governor.adopted() > 0;
+    const bool is_wished = moment % 2 == 0;
+    if (is_wished) next.wish(plan(1));
+    next.clock.advance(kPatience);
+    next.governor.expire();
+    if (is_wished)
+      for (const auto& [cgroup, knob] : knobs)
+        CHECK_MESSAGE(read_knob(KnobFiles(next.layout, NodeRoots()), knob, cgroup->dir()).value_or("unreadable") == value(knob, 1), cgroup->dir());
+    else
+      REQUIRE(changed() == "");
+    next.governor.stop();
+    REQUIRE(changed() == "");
+    REQUIRE(next.journal.size() == 0);
+  }
+  CHECK(left > 0);  // else it was killed too early each time, and nothing was shown
+}
+
+TEST_CASE_FIXTURE(Node, "what somebody else has written after the crash is his") {
+  ChildProcess child([&] {
+    Enforcer enforcer(directory);
+    enforcer.start();
+    enforcer.wish(plan(1));
+    for (;;) ::pause();
+  });
+  REQUIRE(eventually([&] { return texts()[1] != before[1]; }));
+  REQUIRE(was_killed(child));
+  const std::string shares = pod.path(cgroup::Controller::cpu) + "/cpu.shares";
+  const bool is_v1 = read_file(shares).has_value();
+  REQUIRE(write_value(is_v1 ? shares : pod.path(cgroup::Controller::cpu) + "/cpu.weight", "777"));
+  Enforcer next(directory);
+  REQUIRE(next.start());
+  const std::vector<Undone> undone = next.governor.stop();
+  std::size_t others = 0;
+  for (const Undone& one : undone) others += one.done.outcome == Outcome::left;
+  CHECK(others == 1);
+  CHECK(texts()[1] == Texts{"777"});
+  REQUIRE(write_value(is_v1 ? shares : pod.path(cgroup::Controller::cpu) + "/cpu.weight", before[1][0]));
+  CHECK(changed() == "");
+}
+
+TEST_CASE_FIXTURE(Node, "a cgroup that was made anew after the crash is not given an old one's values") {
+  auto again = std::make_unique<RealCgroup>(pod, "again");
+  const std::string dir = again->dir();
+  const auto wish = [&] {
+    Plan plan = this->plan(1);
+    plan.resize(1);
+    plan[0].level = Level::container;
+    plan[0].cgroup_dir = dir;
+    plan[0].value = "20000 100000";
+    return plan;
+  };
+  ChildProcess child([&] {
+    Enforcer enforcer(directory);
+    enforcer.start();
+    enforcer.wish(wish());
+    for (;;) ::pause();
+  });
+  const KnobFiles files(*cgroup::Layout::detect(NodeRoots()), NodeRoots());
+  REQUIRE(eventually([&] { return read_knob(files, "cpu.max", dir).value_or("") == "20000 100000"; }));
+  REQUIRE(was_killed(child));
+  again.reset();
+  again = std::make_unique<RealCgroup>(pod, "again");
+  again->limit_cpu(0.2);  // by chance the very same value
+  Enforcer next(directory);
+  REQUIRE(next.start());
+  const std::vector<Undone> undone = next.governor.stop();
+  REQUIRE(undone.size() == 1);
+  CHECK(undone[0].done.outcome == Outcome::gone);
+  CHECK(read_knob(files, "cpu.max", dir).value_or("") == "20000 100000");
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
+    return kSkip;
+  }
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.starts_with("--moments=")) moments = static_cast<unsigned>(parse_uint(argument.substr(10)).value_or(moments));
+    if (argument.starts_with("--seed=")) seed = static_cast<unsigned>(parse_uint(argument.substr(7)).value_or(seed));
+  }
+  return doctest::Context(argc, argv).run();
+}
