@@ -117,13 +117,13 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       host_metrics_(config_.node_name),
       cgroups_(layout, *clock_, reader_options(config_.cgroup)),
       services_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
-      governor_(*clock_, layout, config_.roots, originals_),
+      qos_(*clock_, capabilities_, layout, config_),
       workers_(config_.workers),
       plugins_({.loop = loop_,
                 .pool = workers_,
                 .services = services_,
                 .metrics = host_metrics_,
-                .plans = governor_,
+                .plans = qos_.governor(),
                 .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout()),
                 .on_change = log_plugin}),
       state_({loop_, workers_, *clock_, hub_, layout, capabilities_, host_metrics_}, config_),
@@ -136,7 +136,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                  config_),
       sources_{services_,
                host_metrics_,
-               governor_,
+               qos_.governor(),
                layout.hierarchy(),
                [this] { return plugins_.status(); },
                [this] {
@@ -150,7 +150,8 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>(),
                prediction_.prediction(),
                state_.pod_source(),
-               &reporting_},
+               &reporting_,
+               [this] { return qos_.restore(); }},
       public_server_(loop_, workers_, public_routes(sources_)),
       local_server_(loop_, workers_, local_routes(sources_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
@@ -192,14 +193,14 @@ Result<void> Agent::start() {
   export_capabilities(host_metrics_, capabilities_);
   export_state_age(host_metrics_, hub_, *clock_);
   export_events(host_metrics_, services_.events);
-  export_decisions(host_metrics_, governor_);
+  export_decisions(host_metrics_, qos_.governor());
   handle_signals();
   state_.start();
   prediction_.start();
   slo_watch_.start(loop_);
   volume_facts_.start(loop_);
   reporting_.start();
-  expiry_ = loop_.every(1s, [this] { workers_.post([this] { governor_.expire(); }); });
+  qos_.start(loop_, workers_);
   start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
   return listen();
 }
@@ -255,6 +256,7 @@ void Agent::reload() {
   if (!late.empty()) log::warn(agent_log, "{}: a change takes effect after a restart only", join(late, ", "));
   fresh->plugins.own_directories = config_.plugins.own_directories;
   log::set_up(fresh->log.level, fresh->log.format);
+  qos_.apply(*fresh);
   start_plugins(*fresh, *keys);
   cgroups_.set_costly_period(fresh->cgroup.memory_stat_period);
   config_.log = fresh->log;
@@ -286,16 +288,15 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 }
 
 void Agent::stop() {
+  qos_.stop();  // knobs go back first: nothing else may keep them from it
   reporting_.stop();
   state_.stop();
   prediction_.stop();
   slo_watch_.stop();
   volume_facts_.stop();
-  expiry_.reset();
   bool plugins_ended = plugins_.stop(kPluginGrace);
   local_server_.stop(kHttpGrace, [this] { public_server_.stop(kHttpGrace, [this] { loop_.stop(); }); });
   loop_.run();
-  governor_.stop();
   if (plugins_ended) return;
   // A thread of a plugin is still at work in what we would destroy: save the history and leave.
   log::warn(agent_log, "a plugin did not end in time; its thread ends with the process");
@@ -304,7 +305,7 @@ void Agent::stop() {
 }
 
 std::vector<ModuleHealth> Agent::health() const {
-  return {config_health(), store_health(), state_.health(), prediction_.health(), reporting_.health(), plugin_health()};
+  return {config_health(), store_health(), state_.health(), prediction_.health(), qos_.health(), reporting_.health(), plugin_health()};
 }
 
 bool Agent::is_running(const std::string& plugin) const {

@@ -12,6 +12,7 @@
 #include "core/agentd/api.hpp"
 #include "core/agentd/command_line.hpp"
 #include "core/agentd/prediction.hpp"
+#include "core/agentd/qos.hpp"
 #include "core/agentd/reporting.hpp"
 #include "core/agentd/slo_watch.hpp"
 #include "core/agentd/state_feeder.hpp"
@@ -26,7 +27,6 @@
 #include "core/host/plugin_manager.hpp"
 #include "core/host/shared_services.hpp"
 #include "core/http/server.hpp"
-#include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
 #include "core/store/store.hpp"
 
@@ -37,7 +37,7 @@ class Agent {
   // Opens what the agent needs; an error means that it cannot run at all.
   static Result<std::unique_ptr<Agent>> make(config::Config config, CommandLine line);
 
-  // Runs until SIGTERM or SIGINT, then ends within 5 s. SIGHUP reads the configuration again.
+  // Runs until SIGTERM or SIGINT, then gives knobs back and ends within 5 s. SIGHUP reads the configuration again.
   int run();
 
  private:
@@ -73,8 +73,7 @@ class Agent {
   host::CapabilityBoard capabilities_;
   host::SharedServices services_;
 
-  knob::MemoryOriginals originals_;
-  knob::Governor governor_;
+  QosModule qos_;
 
   event::Loop loop_;
   event::WorkerPool workers_;
@@ -85,7 +84,6 @@ class Agent {
   SloWatch slo_watch_;
   VolumeFacts volume_facts_;
   ReportingModule reporting_;
-  std::unique_ptr<event::Timer> expiry_;  // of what strategies wish
 
   mutable std::mutex mutex_;  // of what follows
   config::FeatureGates gates_;

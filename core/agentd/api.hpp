@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent serves over HTTP. Everything but the POST is read-only. The data API is on the unix socket alone, which only its
+// What the agent serves over HTTP. Everything but what is a POST is read-only. The data API is on the unix socket alone, which only its
 // owner may open; Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well.
 //
 //   GET /metrics                    Prometheus text
@@ -10,6 +10,7 @@
 //                                   &raw=true: the samples themselves
 //   GET /api/v1/plugins, /features, /capabilities
 //   POST /api/v1/plugins/{id}/reload   takes the plugin's file again; answers when that is done, 409 when it was not
+//   POST /api/v1/restore            gives all knobs back what they had, and has no strategy write until an operator says so
 //   GET /api/v1/events              what was seen or done, by plugins and the host, the oldest first
 //   GET /api/v1/predictions         what was learnt of pods, priority classes, system and node, what could be lent, and how
 //                                   far predictions were right
@@ -55,6 +56,8 @@ struct ApiSources {
   const predict::Prediction* prediction = nullptr;  // null: switched off
   std::string_view pod_source = {};  // "kubelet", "apiserver", "file", "cgroup"
   const ReportingModule* reporting = nullptr;
+  // Gives all knobs back, in this thread.
+  std::function<std::vector<knob::Undone>()> restore = {};
 };
 
 // For the TCP listener: metrics and probes.
@@ -69,6 +72,7 @@ http::Response get_query(const ApiSources& sources, const http::Request& request
 http::Response get_plugins(const ApiSources& sources, const http::Request& request);
 inline constexpr std::string_view kReloadPath = "/api/v1/plugins/{id}/reload";
 void post_reload(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
+void post_restore(const ApiSources& sources, const http::Reply& reply);
 http::Response get_features(const ApiSources& sources, const http::Request& request);
 http::Response get_capabilities(const ApiSources& sources, const http::Request& request);
 http::Response get_events(const ApiSources& sources, const http::Request& request);

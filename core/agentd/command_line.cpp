@@ -45,8 +45,13 @@ Result<CommandLine> interpret(const po::variables_map& options) {
 
   auto command = value_of<std::vector<std::string>>(options, "command");
   if (command.empty()) return line;
+  if (command[0] == "restore") {
+    if (command.size() != 1) return invalid("restore takes no argument, only options: --config, --set");
+    line.action = CommandLine::Action::restore;
+    return line;
+  }
   if (command[0] != "check-config")
-    return invalid("unknown command '" + command[0] + "', the only one is check-config");
+    return invalid("unknown command '" + command[0] + "', expected check-config or restore");
   if (command.size() != 2) return invalid("check-config takes one argument, the file to check");
   line.action = CommandLine::Action::check_config;
   line.config_path = command[1];
@@ -76,9 +81,11 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
 std::string usage() {
   std::ostringstream text;
   text << "Usage: koordetector [options]\n"
-          "       koordetector check-config FILE\n\n"
+          "       koordetector check-config FILE\n"
+          "       koordetector restore [options]\n\n"
           "The node agent: loads plugins, measures the node and its pods, serves metrics. SIGHUP reads the\n"
-          "configuration again, SIGTERM ends it.\n\n"
+          "configuration again, SIGTERM ends it. restore gives knobs back what they had before an agent wrote\n"
+          "them, where none runs any more.\n\n"
        << visible_options();
   return text.str();
 }

@@ -7,6 +7,7 @@
 #include "core/agentd/check_config.hpp"
 #include "core/agentd/command_line.hpp"
 #include "core/agentd/process.hpp"
+#include "core/agentd/restore.hpp"
 #include "core/agentd/version.hpp"
 #include "core/config/load.hpp"
 #include "core/config/reference.hpp"
@@ -50,6 +51,8 @@ int main(int argc, char** argv) {
       return 0;
     case CommandLine::Action::check_config:
       return koord::agentd::check_config(*line, std::cout);
+    case CommandLine::Action::restore:
+      return koord::agentd::restore(*line, std::cout);
     case CommandLine::Action::run:
       return run_agent(*line);
   }

@@ -54,6 +54,7 @@ http::Routes local_routes(const ApiSources& sources) {
   routes.post_slow(std::string(kReloadPath), [&sources](const http::Request& request, const http::Reply& reply) {
     post_reload(sources, request, reply);
   });
+  routes.post_slow("/api/v1/restore", [&sources](const http::Request&, const http::Reply& reply) { post_restore(sources, reply); });
   add(routes, "/api/v1/features", sources, get_features);
   add(routes, "/api/v1/capabilities", sources, get_capabilities);
   add(routes, "/api/v1/events", sources, get_events);

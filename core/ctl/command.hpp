@@ -38,7 +38,7 @@ struct Command {
   Result<void> (*run)(const Invocation&);
 };
 
-extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kPredict, kReport, kSlo, kSql, kPluginBench, kPluginCheck,
+extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kPredict, kReport, kRestore, kSlo, kSql, kPluginBench, kPluginCheck,
     kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload, kPluginRun;
 
 // What the agent answers to GET `target`, when that is 200; its own error text otherwise.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock";
 
 std::vector<const Command*> commands() {
-  return {&kTop, &kPods, &kNode, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kEvents, &kDecisions, &kPredict, &kReport, &kSlo, &kSql, &kPluginInfo, &kPluginNew, &kPluginCheck,
+  return {&kTop, &kPods, &kNode, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kEvents, &kDecisions, &kPredict, &kReport, &kRestore, &kSlo, &kSql, &kPluginInfo, &kPluginNew, &kPluginCheck,
           &kPluginExplain, &kPluginRun, &kPluginBench, &kPluginFuzz, &kPluginRecord, &kPluginReload};
 }
 

@@ -70,7 +70,7 @@ std::string AgentProcess::log() const { return read_file(folder_ / "log").value_
 void AgentProcess::launch(const std::vector<std::string>& arguments) {
   std::vector<std::string> command = run_by_;
   command.insert(command.end(), {built("core/agentd/koordetector"), "--config", config_path(), "--set",
-                                 "predict.directory=" + folder_ / "predictions"});
+                                 "predict.directory=" + folder_ / "predictions", "--set", "qos.directory=" + folder_ / "qos"});
   command.insert(command.end(), arguments.begin(), arguments.end());
   process_ = std::make_unique<ChildProcess>(command, folder_ / "log");
 }

@@ -28,7 +28,7 @@ TEST_CASE("check-config takes the file as its argument") {
 
 TEST_CASE("a command line that is wrong says in which word") {
   CHECK(parse_command_line({"--confg", "x"}).error().message().find("--confg") != std::string::npos);
-  CHECK(parse_command_line({"begin"}).error().message() == "unknown command 'begin', the only one is check-config");
+  CHECK(parse_command_line({"begin"}).error().message() == "unknown command 'begin', expected check-config or restore");
 }
 
 TEST_CASE("gates of the command line win over those of the file") {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// POST /api/v1/restore: gives all knobs back, and has no strategy write until an operator says so.
+#include "core/agentd/json_answer.hpp"
+
+namespace koord::agentd {
+
+namespace json = boost::json;
+
+void post_restore(const ApiSources& sources, const http::Reply& reply) {
+  json::array knobs;
+  for (const knob::Undone& one : sources.restore())
+    knobs.push_back({{"cgroup", one.key.cgroup_dir},
+                     {"knob", one.knob->name},
+                     {"item", one.key.item},
+                     {"before", one.done.before},
+                     {"after", one.done.after},
+                     {"result", knob::name_of(one.done.outcome)},
+                     {"problem", one.done.problem}});
+  reply(json_answer({{"knobs", std::move(knobs)}}));
+}
+
+}  // namespace koord::agentd

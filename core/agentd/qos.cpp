@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/qos.hpp"
+
+#include <algorithm>
+
+#include "core/log/log.hpp"
+
+namespace koord::agentd {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr log::Category qos_log{"qos"};
+
+// In which each strategy has had its first turns on fresh data.
+constexpr Duration kCycle = 30s;
+
+bool writes(const config::Config& config) {
+  const auto& settings = config.plugins.settings;
+  return config.qos.mode == config::StrategyMode::enforce || std::any_of(settings.begin(), settings.end(), [](const auto& one) {
+           return one.second.mode == config::StrategyMode::enforce;
+         });
+}
+
+knob::Mode mode_of(config::StrategyMode mode) {
+  switch (mode) {
+    case config::StrategyMode::off:
+      return knob::Mode::off;
+    case config::StrategyMode::shadow:
+      return knob::Mode::shadow;
+    case config::StrategyMode::enforce:
+      break;
+  }
+  return knob::Mode::enforce;
+}
+
+void log_undone(const std::vector<knob::Undone>& undone) {
+  std::size_t given_back = 0;
+  for (const knob::Undone& one : undone) {
+    given_back += one.done.outcome == knob::Outcome::reverted;
+    if (one.done.outcome == knob::Outcome::left)
+      log::warn(qos_log, "{} of '{}' is '{}', which is not of this agent, leaving it", one.knob->name, one.key.cgroup_dir, one.done.after);
+    if (one.done.outcome == knob::Outcome::failed)
+      log::error(qos_log, "{} of '{}' could not be given back: {}; the next start tries again", one.knob->name, one.key.cgroup_dir, one.done.problem);
+  }
+  if (!undone.empty()) log::info(qos_log, "{} of {} knobs have what they had before", given_back, undone.size());
+}
+
+}  // namespace
+
+QosModule::QosModule(const Clock& clock, host::CapabilityBoard& capabilities, const cgroup::Layout& layout, const config::Config& config)
+    : clock_(clock),
+      capabilities_(capabilities),
+      directory_(config.qos.directory),
+      on_exit_(config.qos.on_exit),
+      may_write_(writes(config)),
+      journal_({config.qos.directory, knob::boot_id(config.roots)}, clock),
+      governor_(clock, layout, config.roots, journal_) {
+  governor_.set_node_mode(mode_of(config.qos.mode));
+}
+
+QosModule::~QosModule() = default;
+
+void QosModule::start(event::Loop& loop, event::WorkerPool& workers) {
+  open();
+  prepare();
+  tell();
+  strand_ = std::make_unique<event::Strand>(workers, "qos");
+  timer_ = loop.every(1s, [this] {
+    if (!stepping_.exchange(true) && !strand_->post([this] { step(); })) stepping_ = false;
+  });
+}
+
+void QosModule::step() {
+  if (!is_open_) open();
+  governor_.expire();
+  settle_start();
+  journal_.tidy();
+  tell();
+  stepping_ = false;
+}
+
+void QosModule::open() {
+  const Result<knob::Journal::Found> found = journal_.open();
+  if (!found) return;
+  is_open_ = true;
+  for (const std::string& told : found->told) log::warn(qos_log, "{}", told);
+  if (found->left.empty()) return;
+  // Who does not live through its patience must not keep others' knobs by starting again and again.
+  const bool is_patient = found->on_purpose || found->unsettled_starts < 2;
+  const std::vector<knob::KnobKey> unknown = governor_.adopt(found->left, is_patient ? kCycle : Duration(0), found->on_purpose);
+  log::info(qos_log, "an agent before this one {} {} knobs; those that no strategy wishes {} go back",
+            found->on_purpose ? "left" : "did not end well and left", found->left.size() - unknown.size(),
+            is_patient ? "within its first half minute" + std::string(found->on_purpose ? " and the time they were wished for" : "") : "now");
+  for (const knob::KnobKey& key : unknown)
+    log::warn(qos_log, "{} of '{}' was written by an agent of another version, and this one cannot give it back", key.resource, key.cgroup_dir);
+}
+
+void QosModule::settle_start() {
+  if (is_settled_ || !is_open_ || governor_.adopted() > 0) return;
+  is_settled_ = true;
+  journal_.settled();
+}
+
+// Better to know at once that nothing can be written.
+void QosModule::prepare() {
+  if (!may_write_) return;
+  const Result<void> prepared = journal_.prepare();  // journal_ keeps the problem
+  static_cast<void>(prepared);
+}
+
+void QosModule::tell() {
+  const std::string problem = journal_.problem();
+  if (problem == told_) return;
+  const bool was_told = !told_.empty() && told_ != "not yet";
+  told_ = problem;
+  const auto state = problem.empty() ? host::CapabilityState::supported
+                     : directory_.empty() ? host::CapabilityState::absent
+                                          : host::CapabilityState::broken;
+  capabilities_.set({{"knob-originals", state, problem.empty() ? "what knobs were is kept in '" + directory_ + "'" : "no knob is written: " + problem, {}}});
+  if (!problem.empty() && (may_write_ || !directory_.empty())) log::error(qos_log, "no knob is written: {}", problem);
+  if (problem.empty() && was_told) log::info(qos_log, "knobs may be written again");
+}
+
+void QosModule::apply(const config::Config& config) {
+  may_write_ = writes(config);
+  governor_.set_node_mode(mode_of(config.qos.mode));
+  if (strand_) strand_->post([this] { prepare(); });
+}
+
+void QosModule::stop() {
+  timer_.reset();
+  strand_.reset();
+  if (on_exit_ == config::OnExit::keep) {
+    const std::size_t held = governor_.held();
+    governor_.leave();
+    journal_.flush();
+    journal_.leave();
+    if (held > 0) log::info(qos_log, "leaving {} knobs as they are to the next agent", held);
+    return;
+  }
+  log_undone(governor_.stop());
+}
+
+ModuleHealth QosModule::health() const {
+  const std::string problem = journal_.problem();
+  const std::string held = std::to_string(governor_.held()) + " knobs held";
+  if (problem.empty() || (directory_.empty() && !may_write_)) return {"qos", true, "ok, " + held};
+  return {"qos", true, "degraded, no knob is written: " + problem + "; " + held};
+}
+
+}  // namespace koord::agentd

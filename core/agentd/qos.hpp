@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// QoS in the agent: the governor of all knobs, and the journal of what they were before. Adopts what an agent before has left,
+// gives all back at the end, or leaves it to the next one, and tells why nothing is written where that is so: in the log, in
+// /readyz and as the capability knob-originals. Functions are [loop thread] unless marked.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/agentd/module_health.hpp"
+#include "core/config/config.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/strand.hpp"
+#include "core/host/capability_board.hpp"
+#include "core/knob/governor.hpp"
+#include "core/knob/journal.hpp"
+
+namespace koord::agentd {
+
+class QosModule {
+ public:
+  // What these refer to outlives it.
+  QosModule(const Clock& clock, host::CapabilityBoard& capabilities, const cgroup::Layout& layout, const config::Config& config);
+  ~QosModule();
+
+  // [any]
+  knob::Governor& governor() { return governor_; }
+  const knob::Governor& governor() const { return governor_; }
+
+  // Looks for what an agent before has left, in this thread, and from then on each second for what has ended.
+  void start(event::Loop& loop, event::WorkerPool& workers);
+  // Of a configuration that was read again: the mode of the node and of each plugin.
+  void apply(const config::Config& config);
+  // Nothing is written from then on; all knobs have what they had before, or are the next agent's.
+  void stop();
+
+  // Gives all back now, and has no strategy write until an operator says so. [any]
+  std::vector<knob::Undone> restore() { return governor_.restore(); }
+  // [any]
+  ModuleHealth health() const;
+
+ private:
+  void step();
+  void open();
+  void settle_start();
+  void prepare();
+  void tell();
+
+  const Clock& clock_;
+  host::CapabilityBoard& capabilities_;
+  const std::string directory_;
+  const config::OnExit on_exit_;
+  std::atomic<bool> may_write_;  // some mode says so
+  knob::Journal journal_;
+  knob::Governor governor_;
+
+  // Of start() and of the strand after it.
+  bool is_open_ = false, is_settled_ = false;
+  std::string told_ = "not yet";  // the last problem
+
+  std::atomic<bool> stepping_ = false;
+  std::unique_ptr<event::Timer> timer_;
+  std::unique_ptr<event::Strand> strand_;  // last: it ends first, with all that uses the rest
+};
+
+}  // namespace koord::agentd

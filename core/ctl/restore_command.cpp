@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl restore: gives all knobs of this node back what they had, and has no strategy write until told otherwise.
+#include "core/ctl/command.hpp"
+#include "core/ctl/json_view.hpp"
+#include "core/ctl/table.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void no_options(po::options_description&) {}
+
+Result<void> run(const Invocation& invocation) {
+  Result<std::string> told = tell_agent(invocation, "/api/v1/restore");
+  if (!told) return std::move(told).error().context("`koordetector restore` gives knobs back where no agent runs");
+  const json::value answer = TRY(parse_object(*told));
+  std::size_t failed = 0, knobs = 0;
+  Table table({{"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"NOW"}, {"RESULT"}, {"PROBLEM"}});
+  for (const json::value& knob : array_of(answer, "knobs")) {
+    const std::string item = text_of(knob, "item"), result = text_of(knob, "result");
+    ++knobs;
+    failed += result == "failed";
+    table.add({text_of(knob, "cgroup"), text_of(knob, "knob") + (item.empty() ? "" : " " + item), text_of(knob, "before"),
+               text_of(knob, "after"), result, text_of(knob, "problem")});
+  }
+  if (invocation.output == Output::json)
+    invocation.out << *told;
+  else
+    invocation.out << table.render() << "No strategy writes from now on; `koordctl mode node configured` lets them again.\n";
+  if (failed == 0) return {};
+  return invalid(std::to_string(failed) + " of " + std::to_string(knobs) + " knobs could not be given back; it is tried again each second");
+}
+
+}  // namespace
+
+const Command kRestore{"restore", "", "Gives all knobs back what they had before; no strategy writes from then on.", no_options, run};
+
+}  // namespace koord::ctl

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the whole agent writes is given back: at its end, after SIGKILL, on demand, by another start, without an agent.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "core/base/file.hpp"
+#include "test/support/agent_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord::test;
+using namespace std::chrono_literals;
+using koord::cgroup::Controller;
+
+namespace {
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// A cgroup that a strategy of a plugin's file in the agent's own folder writes.
+struct Written {
+  RealCgroup cgroup{"restore"};
+  AgentProcess agent{config()};
+  const std::string before = texts();
+
+  Written() { std::filesystem::copy_file(built("test/e2e/plugins/writer.so"), agent.plugin_folder() + "/writer.so"); }
+
+  std::string config(std::string_view more = "") const {
+    return "  settings: {writer: {config: {cgroup: " + cgroup.dir() +
+           ", quota: \"20000 100000\", shares: \"512\"}}}\nqos: {mode: enforce" + std::string(more) + "}\n";
+  }
+  bool start(bool wishes = true, std::string_view more = "") {
+    agent.write_config(config(more));
+    return agent.start({std::string("--feature-gates=Writer=") + (wishes ? "true" : "false")});
+  }
+  // All files of the cgroup's CPU controller that can be written.
+  std::string texts() const {
+    std::string all;
+    for (const char* file : {"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.shares", "cpu.max", "cpu.weight"})
+      if (auto text = koord::read_file(cgroup.path(Controller::cpu) + "/" + file)) all += file + (" " + *text);
+    return all;
+  }
+  bool is_written() const { return contains(texts(), "20000") && texts() != before; }
+  bool becomes_written() const {
+    const bool done = eventually([this] { return is_written(); }, 120s);
+    INFO(texts());
+    INFO(agent.log());
+    CHECK(done);
+    return done;
+  }
+  bool becomes_original() const {
+    const bool done = eventually([this] { return texts() == before; }, 120s);
+    INFO(texts());
+    INFO(agent.log());
+    CHECK(done);
+    return done;
+  }
+  Finished restore_without_agent() {
+    return run_to_end({built("core/agentd/koordetector"), "restore", "--set", "qos.directory=" + agent.folder() / "qos"});
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Written, "SIGTERM gives back what was written, byte by byte, and leaves nothing for the next start") {
+  REQUIRE(start());
+  REQUIRE(becomes_written());
+  CHECK(contains(agent.get("/readyz"), "[+] qos: ok, 2 knobs held"));
+  CHECK(contains(agent.ctl({"capabilities"}).output, "what knobs were is kept in '"));
+  CHECK(agent.stop() == 0);
+  CHECK(texts() == before);
+  CHECK(contains(agent.log(), "2 of 2 knobs have what they had before"));
+  const Finished restored = restore_without_agent();
+  CHECK(restored.exit_status == 0);
+  CHECK(contains(restored.output, "0 knobs were kept in"));
+}
+
+TEST_CASE_FIXTURE(Written, "after SIGKILL the next start goes on with what is wished again, and gives back what is not") {
+  REQUIRE(start());
+  REQUIRE(becomes_written());
+  agent.kill();
+  CHECK(is_written());
+  REQUIRE(start());
+  CHECK(contains(agent.log(), "an agent before this one did not end well and left 2 knobs"));
+  REQUIRE(becomes_written());
+  agent.kill();
+  REQUIRE(start(false));  // nobody wishes it
+  CHECK(becomes_original());
+  CHECK(agent.stop() == 0);
+}
+
+TEST_CASE_FIXTURE(Written, "where no agent comes again, `koordetector restore` gives back and lists each knob") {
+  REQUIRE(start());
+  REQUIRE(becomes_written());
+  CHECK(contains(restore_without_agent().output, "belong to another agent that runs"));
+  CHECK(is_written());
+  agent.kill();
+  const Finished restored = restore_without_agent();
+  CHECK(restored.exit_status == 0);
+  CHECK(texts() == before);
+  CHECK(contains(restored.output, cgroup.dir() + " cpu.max: reverted, was '20000 100000', is 'max 100000'"));
+  CHECK(contains(restored.output, cgroup.dir() + " cpu.shares: reverted, was '512'"));
+  CHECK(contains(restored.output, "2 knobs were kept in"));
+}
+
+TEST_CASE_FIXTURE(Written, "koordctl restore gives all back, and strategies only tell from then on") {
+  REQUIRE(start());
+  REQUIRE(becomes_written());
+  const Finished restored = agent.ctl({"restore"});
+  INFO(restored.output);
+  CHECK(restored.exit_status == 0);
+  CHECK(contains(restored.output, "reverted"));
+  CHECK(texts() == before);
+  CHECK(eventually([&] { return contains(agent.ctl({"decisions"}).output, "shadow"); }));
+  CHECK(texts() == before);
+  CHECK(contains(agent.get("/readyz"), "[+] qos: ok, 0 knobs held"));
+  CHECK(agent.stop() == 0);
+}
+
+TEST_CASE_FIXTURE(Written, "onExit: keep leaves knobs to the next start, which goes on with them") {
+  REQUIRE(start(true, ", onExit: keep"));
+  REQUIRE(becomes_written());
+  CHECK(agent.stop() == 0);
+  CHECK(is_written());
+  REQUIRE(start());
+  CHECK(contains(agent.log(), "an agent before this one left 2 knobs"));
+  CHECK(is_written());
+  REQUIRE(eventually([&] { return contains(agent.ctl({"decisions"}).output, "applied"); }));
+  CHECK(agent.stop() == 0);
+  CHECK(texts() == before);
+}
+
+TEST_CASE_FIXTURE(Written, "a journal that is damaged stops enforcing, and the agent says so") {
+  std::filesystem::create_directories(agent.folder() / "qos");
+  REQUIRE(koord::write_file_atomically(agent.folder() / "qos" + "/originals.db", std::string(4096, 'x')));
+  REQUIRE(start());
+  CHECK(contains(agent.log(), "cannot be used: "));
+  CHECK(eventually([&] { return contains(agent.ctl({"decisions"}).output, "was set aside"); }));
+  CHECK(contains(agent.get("/readyz"), "[+] qos: degraded, no knob is written: "));
+  CHECK(contains(agent.ctl({"capabilities"}).output, "no knob is written: "));
+  CHECK(texts() == before);
+  CHECK(agent.stop() == 0);
+}
