@@ -93,7 +93,9 @@ FUNCTIONS = {
     'fail': fail,
     'fromYaml': yaml.safe_load,
     'get': lambda values, key: values.get(key, ''),
+    'int': lambda value: int(value or 0),
     'list': lambda *values: list(values),
+    'lt': lambda a, b: a < b,
     'mergeOverwrite': overwrite,
     'ne': lambda a, b: a != b,
     'nindent': lambda width, text: '\n' + indent(width, text),
@@ -107,6 +109,7 @@ FUNCTIONS = {
     'toYaml': to_yaml,
     'trimSuffix': lambda end, text: text.removesuffix(end),
     'trunc': lambda length, text: text[:length],
+    'values': lambda of: [of[key] for key in sorted(of)],
 }
 
 

@@ -239,6 +239,45 @@ class Pod(unittest.TestCase):
         with self.assertRaisesRegex(render.go_template.TemplateError, 'unprivileged: only with profile observe'):
             objects({'unprivileged': True, 'profile': 'enforce'})
 
+    def test_knobs_are_written_only_where_what_they_were_outlives_the_pod(self):
+        config = yaml.safe_load(the('ConfigMap', objects({'profile': 'enforce'}))['data']['koordetector.yaml'])
+        pod = pod_of(objects({'profile': 'enforce'}))['spec']
+        directory = config['qos']['directory']
+        mount = next(m for m in pod['containers'][0]['volumeMounts'] if directory.startswith(m['mountPath'] + '/'))
+        self.assertFalse(mount.get('readOnly', False))
+        self.assertIn('hostPath', next(volume for volume in pod['volumes'] if volume['name'] == mount['name']))
+        with self.assertRaisesRegex(render.go_template.TemplateError, 'profile enforce: needs state.hostPath'):
+            objects({'profile': 'enforce', 'state': {'hostPath': ''}})
+
+    def test_a_pod_that_ends_has_the_time_to_give_knobs_back(self):
+        self.assertGreaterEqual(pod_of(objects({'profile': 'enforce'}))['spec']['terminationGracePeriodSeconds'], 12)
+        with self.assertRaisesRegex(render.go_template.TemplateError, 'terminationGracePeriodSeconds must be 12 or more'):
+            objects({'profile': 'enforce', 'terminationGracePeriodSeconds': 11})
+
+    def test_a_mode_enforce_is_refused_where_cgroups_are_read_only(self):
+        for config in ({'qos': {'mode': 'enforce'}}, {'plugins': {'settings': {'qos-cpu-burst': {'mode': 'enforce'}}}}):
+            with self.assertRaisesRegex(render.go_template.TemplateError, 'a mode enforce needs profile enforce'):
+                objects({'config': config})
+            objects({'config': config, 'profile': 'enforce'})
+
+    def test_the_restore_job_finds_what_the_agent_kept_and_has_no_more_rights(self):
+        job = yaml.safe_load((tree / 'packaging/restore-job.yaml').read_text().replace('NODE', 'worker-7').replace('IMAGE', 'koordetector:1'))
+        spec, enforcing = job['spec']['template']['spec'], objects({'profile': 'enforce'})
+        agent = pod_of(enforcing)['spec']
+        config = yaml.safe_load(the('ConfigMap', enforcing)['data']['koordetector.yaml'])
+        command, *settings = spec['containers'][0]['args']
+        self.assertEqual(command, 'restore')
+        self.assertEqual(settings, [f"--set=qos.directory={config['qos']['directory']}"] + [
+            f'--set=roots.{root}={config["roots"][root]}' for root in ('sys', 'cgroup', 'resctrl')])
+        paths = {mount['name']: mount['mountPath'] for mount in agent['containers'][0]['volumeMounts']}
+        self.assertEqual({m['name']: m['mountPath'] for m in spec['containers'][0]['volumeMounts']},
+                         {name: paths[name] for name in ('state', 'cgroup')})
+        sources = {volume['name']: volume['hostPath']['path'] for volume in agent['volumes'] if 'hostPath' in volume}
+        self.assertEqual({v['name']: v['hostPath']['path'] for v in spec['volumes']}, {name: sources[name] for name in ('state', 'cgroup')})
+        context = dict(agent['containers'][0]['securityContext'], capabilities={'drop': ['ALL']})
+        self.assertEqual(spec['containers'][0]['securityContext'], context)
+        self.assertEqual(spec['nodeName'], 'worker-7')
+
     def test_all_that_it_mounts_is_there_once_and_names_are_what_kubernetes_takes(self):
         for name, changes in VARIATIONS.items():
             documents = objects(changes)

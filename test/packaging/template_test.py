@@ -66,7 +66,8 @@ class Templates(unittest.TestCase):
         for source, expected in [
                 ('{{ default "b" .none }}{{ default "b" .name }}', 'ba'), ('{{ printf "%s-%s" .name "b" }}', 'a-b'),
                 ('{{ "a-" | trimSuffix "-" }}', 'a'), ('{{ "abc" | trunc 2 }}', 'ab'), ('{{ contains "b" "abc" }}', 'true'),
-                ('{{ replace "-" "/" "a-b" }}', 'a/b'), ('{{ semverCompare ">=1.31.0-0" "v1.31.2-gke.1" }}', 'true'),
+                ('{{ replace "-" "/" "a-b" }}', 'a/b'),
+                ('{{ lt (int .number) 4 }}{{ lt 4 (int .zero) }}', 'truefalse'), ('{{ range values .map }}{{ . }}{{ end }}', 'v'), ('{{ semverCompare ">=1.31.0-0" "v1.31.2-gke.1" }}', 'true'),
                 ('{{ semverCompare ">=1.31.0-0" "v1.30.9" }}', 'false'), ('{{ get .map "n" }}', ''), ('{{ toString .no }}', 'false'),
                 ('{{ toYaml (mergeOverwrite (deepCopy .) (dict "map" (dict "k" "w"))) | contains "k: w" }}', 'true'),
                 ('{{ sha256sum "" }}', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')]:

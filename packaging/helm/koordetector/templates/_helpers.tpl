@@ -51,6 +51,8 @@ plugins:
     advisor-sched-latency: {config: {marker: /var/lib/koordetector}}
 predict:
   directory: /var/lib/koordetector/predictions
+qos:
+  directory: /var/lib/koordetector/qos
 state:
   apiserver:
     sloConfigMap: {{ include "koordetector.sloConfigMap" . | quote }}
@@ -97,4 +99,17 @@ capabilities:
 readOnlyRootFilesystem: true
 seccompProfile:
   type: RuntimeDefault
+{{- end -}}
+
+{{- /* How knobs are written is in the configuration, that they may be is the profile. */ -}}
+{{- define "koordetector.writesKnobs" -}}
+{{- $config := fromYaml (include "koordetector.config" .) -}}
+{{- if eq (default "shadow" $config.qos.mode) "enforce" -}}
+true
+{{- end -}}
+{{- range values $config.plugins.settings -}}
+{{- if eq (default "" .mode) "enforce" -}}
+true
+{{- end -}}
+{{- end -}}
 {{- end -}}
