@@ -34,6 +34,10 @@ knob::Mode mode_of(config::StrategyMode mode) {
   return knob::Mode::enforce;
 }
 
+knob::Executor::Limits limits_of(const config::QosSettings& settings) {
+  return {settings.refresh_period, settings.max_writes_per_second};
+}
+
 void log_undone(const std::vector<knob::Undone>& undone) {
   std::size_t given_back = 0;
   for (const knob::Undone& one : undone) {
@@ -57,6 +61,7 @@ QosModule::QosModule(const Clock& clock, host::CapabilityBoard& capabilities, co
       journal_({config.qos.directory, knob::boot_id(config.roots)}, clock),
       governor_(clock, layout, config.roots, journal_) {
   governor_.set_node_mode(mode_of(config.qos.mode));
+  governor_.set_limits(limits_of(config.qos));
 }
 
 QosModule::~QosModule() = default;
@@ -125,6 +130,7 @@ void QosModule::tell() {
 void QosModule::apply(const config::Config& config) {
   may_write_ = writes(config);
   governor_.set_node_mode(mode_of(config.qos.mode));
+  governor_.set_limits(limits_of(config.qos));
   if (strand_) strand_->post([this] { prepare(); });
 }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is to be done.
 #include "core/knob/executor.hpp"
 
 #include <algorithm>
-#include <set>
-#include <tuple>
+
+#include "core/base/parse.hpp"
 
 namespace koord::knob {
 namespace {
 
-std::size_t depth_of(const std::string& cgroup_dir) {
-  return static_cast<std::size_t>(std::count(cgroup_dir.begin(), cgroup_dir.end(), '/'));
-}
+constexpr std::string_view kGroup = "resctrl.made";
 
 }  // namespace
 
@@ -25,38 +24,71 @@ Executor::Executor(const KnobFiles& files, Originals& originals, const Clock& cl
 }
 
 Executor::Report Executor::apply(const std::vector<Order>& orders) {
+  ++round_;
   files_.forget_threads();
-  std::vector<Step> steps;
-  steps.reserve(orders.size() + held_.size());
   std::set<KnobKey> ordered;
+  std::map<std::string, Done> failed_groups;
+  make_groups(orders, ordered, failed_groups);
+  Steps steps;
+  steps.reserve(orders.size() + held_.size());
   for (const Order& order : orders) {
-    if (order.knob->is_act) {
-      Step step{order.level, {}, order.knob, {}, {}, nullptr, {}, false, {}};
-      step.done = act(order);
-      steps.push_back(std::move(step));
-      continue;
-    }
     steps.push_back(order_step(order));
     ordered.insert(steps.back().key);
   }
-  const Time now = clock_.now();
-  for (auto& [key, held] : held_)
-    if (!ordered.contains(key) && held.adopted_until.value_or(now) <= now) steps.push_back(revert_step(key, held));
-
-  keep_originals(steps);
-  std::vector<Step*> to_write;
-  for (Step& step : steps)
-    if (step.writes) to_write.push_back(&step);
-  widen_then_narrow(std::move(to_write));
-  files_.forget_threads();
+  join_bursts(steps);
+  hold_up(steps);
+  Steps given_back = reverts(ordered, false);
+  std::move(given_back.begin(), given_back.end(), std::back_inserter(steps));
+  run(steps);
 
   Report report;
   for (Step& step : steps) {
-    if (step.writes && step.done.problem.empty()) verify(step);
-    if (!step.original) {
-      report.done.push_back(std::move(step.done));
-      continue;
-    }
+    if (!step.order) continue;
+    const auto no_group = step.knob->place == Place::schemata ? failed_groups.find(step.key.cgroup_dir) : failed_groups.end();
+    if (no_group != failed_groups.end()) step.done = no_group->second;
+    remember(step);
+    report.done.push_back(std::move(step.done));
+  }
+  report_reverts(steps, report);
+  Steps groups = reverts(ordered, true);
+  run(groups);
+  report_reverts(groups, report);
+  std::erase_if(seen_, [&](const auto& entry) { return entry.second.round != round_; });
+  originals_.flush();
+  return report;
+}
+
+// Groups that are ordered are made first.
+void Executor::make_groups(const std::vector<Order>& orders, std::set<KnobKey>& ordered, std::map<std::string, Done>& failed) {
+  const Knob* group = find_knob(kGroup);
+  std::vector<Order> implied;
+  for (const Order& order : orders) {
+    if (order.knob->place != Place::schemata || order.cgroup_dir.empty()) continue;
+    if (!ordered.insert({order.cgroup_dir, std::string(kGroup), {}}).second) continue;
+    implied.push_back({Level::node, order.cgroup_dir, group, Value{1}, order.plugin, order.ttl});
+  }
+  Steps steps;
+  for (const Order& order : implied) steps.push_back(order_step(order));
+  run(steps);
+  for (Step& step : steps) {
+    remember(step);
+    if (step.done.outcome == Outcome::failed) failed.emplace(step.key.cgroup_dir, std::move(step.done));
+  }
+}
+
+Executor::Steps Executor::reverts(const std::set<KnobKey>& ordered, bool of_groups) {
+  const Time now = clock_.now();
+  Steps steps;
+  for (auto& [key, held] : held_) {
+    const bool is_group = held.knob->place == Place::resctrl_group;
+    if (is_group == of_groups && !ordered.contains(key) && held.adopted_until.value_or(now) <= now) steps.push_back(revert_step(key, held));
+  }
+  return steps;
+}
+
+void Executor::report_reverts(Steps& steps, Report& report) {
+  for (Step& step : steps) {
+    if (step.order) continue;
     bool again = false;
     if (step.done.outcome == Outcome::failed) {
       std::string& problem = held_.at(step.key).problem;
@@ -66,8 +98,6 @@ Executor::Report Executor::apply(const std::vector<Order>& orders) {
     }
     report.undone.push_back({step.key, step.knob, std::move(step.done), again});
   }
-  originals_.flush();
-  return report;
 }
 
 std::vector<Executor::Holding> Executor::holdings() const {
@@ -83,42 +113,6 @@ Done Executor::act(const Order& order) const {
   return {Outcome::applied, {}, std::to_string(*done), {}};
 }
 
-// All at once: to make them durable takes long.
-void Executor::keep_originals(std::vector<Step>& steps) {
-  std::vector<Original> originals;
-  for (Step& step : steps) {
-    if (!step.writes) continue;
-    Result<Original> original = original_of(step);
-    if (original)
-      originals.push_back(*std::move(original));
-    else
-      fail(step, original.error());
-  }
-  if (originals.empty()) return;
-  const Result<void> kept = originals_.keep(originals);
-  if (kept) return;
-  for (Step& step : steps)  // what is given back has been kept before
-    if (step.writes && step.order) fail(step, kept.error());
-}
-
-// With all that the knob may have from now on until it is read back.
-Result<Original> Executor::original_of(const Step& step) const {
-  const auto found = held_.find(step.key);
-  const Held* held = found == held_.end() ? nullptr : &found->second;
-  const KnobFiles::Reading& before = held ? held->original : step.now;
-  Original original{.key = step.key,
-                    .level = step.level,
-                    .knob = std::string(step.knob->name),
-                    .cgroup = before.cgroup,
-                    .texts = before.texts,
-                    .written = step.now.texts};
-  if (step.order) original.plugin = step.order->plugin;
-  if (step.order) original.ttl = step.order->ttl;
-  original.asked.push_back(TRY(files_.texts_of(*step.knob, widest(*step.knob, step.now.value, step.target))));
-  original.asked.push_back(step.original ? step.original->texts : TRY(files_.texts_of(*step.knob, step.asked)));
-  return original;
-}
-
 void Executor::forget(const KnobKey& key) {
   if (held_.erase(key) > 0) originals_.forgotten(key);
 }
@@ -127,113 +121,154 @@ void Executor::fail(Step& step, const Error& error) {
   step.done.outcome = outcome_of(error);
   step.done.problem = error.message();
   step.writes = false;
+  if (step.done.outcome == Outcome::gone && step.order) forget(step.key);
+}
+
+Result<KnobFiles::Reading> Executor::read(const Step& step) const {
+  return files_.read({*step.knob, step.key.cgroup_dir, step.key.item});
+}
+
+// It was looked at a short while ago, for the same value.
+bool Executor::recall(Step& step) {
+  const auto found = seen_.find(step.key);
+  if (found == seen_.end()) return false;
+  Seen& seen = found->second;
+  const bool is_same = seen.knob == step.knob && same(*step.knob, seen.asked, step.asked) && same(*step.knob, step.asked, seen.asked);
+  if (!is_same || clock_.now() >= seen.until) return false;
+  seen.round = round_;
+  step.done = seen.done;
+  step.is_seen = true;
+  return true;
+}
+
+void Executor::remember(const Step& step) {
+  if (step.is_seen || step.knob->is_act) return;
+  const Time now = clock_.now();
+  Time until = now + limits_.refresh;
+  const auto held = held_.find(step.key);
+  switch (step.done.outcome) {
+    case Outcome::applied:
+      if (!step.remark.empty()) return void(seen_.erase(step.key));  // more of it may be had soon
+      if (held != held_.end() && held->second.contests > 0) until = std::min(until, now + kQuiet[held->second.contests - 1]);
+      break;
+    case Outcome::contested:
+      if (held != held_.end()) until = std::min(until, held->second.contested_at + kQuiet[held->second.contests - 1]);
+      break;
+    case Outcome::unsupported:
+      break;
+    case Outcome::failed:
+      if (!step.refused) return void(seen_.erase(step.key));
+      until = now + kQuiet[0];
+      break;
+    default:  // it may go better in a moment
+      return void(seen_.erase(step.key));
+  }
+  Seen seen{step.knob, step.order->value, until, step.done, round_};
+  seen.done.before = seen.done.after;
+  seen_.insert_or_assign(step.key, std::move(seen));
 }
 
 // Reads what is there; false: nothing is to be done, the outcome tells why.
 bool Executor::examine(Step& step) {
-  auto held = held_.find(step.key);
-  Result<KnobFiles::Reading> now = files_.read({*step.knob, step.key.cgroup_dir, step.key.item});
-  if (!now) {
-    fail(step, now.error());
-    if (step.done.outcome == Outcome::gone && held != held_.end() && !step.original) forget(step.key);
-    return false;
-  }
+  Result<KnobFiles::Reading> now = read(step);
+  if (!now) return fail(step, now.error()), false;
   step.now = *std::move(now);
+  step.before = step.now.value;
   step.done.before = step.done.after = spell(*step.knob, step.now.value);
   // A new cgroup of an old one's name: what was held went with that.
+  const auto held = held_.find(step.key);
   if (held == held_.end() || held->second.original.cgroup == step.now.cgroup) return true;
-  if (step.original) step.done.outcome = Outcome::gone;
-  if (!step.original) forget(step.key);
-  return step.original == nullptr;
+  if (step.original) return step.done.outcome = Outcome::gone, false;
+  forget(step.key);
+  return true;
 }
 
 Executor::Step Executor::order_step(const Order& order) {
-  Step step{order.level, {order.cgroup_dir, std::string(order.knob->resource), order.value.item}, order.knob, {}, order.value, nullptr, {}, false, {}, &order};
+  Step step{order.level, {order.cgroup_dir, std::string(order.knob->resource), order.value.item}, order.knob, {}, order.value, nullptr, {}};
+  step.order = &order;
+  if (order.knob->is_act) return step.done = act(order), step;
+  if (auto held = held_.find(step.key); held != held_.end()) held->second.adopted_until.reset();
+  if (recall(step)) return step;
   Result<Value> target = files_.settled(*order.knob, order.value);
   if (!target) return fail(step, target.error()), step;
   step.target = *std::move(target);
-  if (auto held = held_.find(step.key); held != held_.end()) held->second.adopted_until.reset();
-  if (!examine(step)) return step;
-  decide_write(step);
+  if (examine(step)) decide_write(step);
   return step;
 }
 
 void Executor::decide_write(Step& step) {
-  auto found = held_.find(step.key);
-  Held* held = found == held_.end() ? nullptr : &found->second;
-  bool is_settled = same(*step.knob, step.now.value, step.target);
-  if (held && (is_settled || held->knob != step.knob || !same(*step.knob, held->target, step.target))) held->contests = 0;
-  if (is_settled) {
-    step.done.outcome = Outcome::applied;
+  const auto held = held_.find(step.key);
+  const bool is_settled = same(*step.knob, step.now.value, step.target);
+  step.done.outcome = Outcome::applied;
+  if (held != held_.end() && is_contested(step, held->second) && !is_settled) {
+    step.done.outcome = Outcome::contested;
     return;
   }
-  if (held && !says(*step.knob, step.now.texts, held->written)) ++held->contests;
-  step.writes = !held || held->contests < kMostContests;
-  if (!step.writes) step.done.outcome = Outcome::contested;
+  step.writes = !is_settled;
+}
+
+// Has somebody else written it of late, and is it too early to write it again? Threads that come to a cgroup are in the group
+// of who started them: nobody has moved them.
+bool Executor::is_contested(Step& step, Held& held) {
+  const Time now = clock_.now();
+  const bool is_others = !says(*step.knob, step.now.texts, held.written) && step.knob->form != Form::group;
+  const Time quiet_until = held.contests == 0 ? now : held.contested_at + kQuiet[held.contests - 1];
+  if (!is_others) {
+    if (now >= held.contested_at + limits_.refresh && now >= quiet_until) held.contests = 0;
+    return false;
+  }
+  if (now >= quiet_until) {
+    // After the long quiet once more.
+    held.contests = held.contests == kMostContests ? kMostContests - 1 : held.contests + 1;
+    held.contested_at = now;
+    if (held.contests < kMostContests) return false;
+  }
+  step.done.problem = "somebody else keeps writing it, now '" + step.done.before + "'; it is written again in " +
+                      format_duration(held.contested_at + kQuiet[held.contests - 1] - now) + " at the earliest";
+  return true;
 }
 
 Executor::Step Executor::revert_step(const KnobKey& key, Held& held) {
-  Step step{held.level, key, held.knob, held.original.value, {}, &held.original, {}, false, {}};
+  Step step{held.level, key, held.knob, held.original.value, {}, &held.original, {}};
   if (!examine(step)) return step;
-  // Who has written since we have knows better.
-  step.writes = says(*step.knob, step.now.texts, held.written);
+  // Who has written since we have knows better. Threads have come and gone.
+  step.writes = says(*held.knob, step.now.texts, held.written) || held.knob->form == Form::group;
   step.done.outcome = step.writes ? Outcome::reverted : Outcome::left;
   return step;
 }
 
-void Executor::widen_then_narrow(std::vector<Step*> steps) {
-  auto outer_first = [](const Step* a, const Step* b) {
-    return std::tuple(a->level, depth_of(a->key.cgroup_dir), a->key) < std::tuple(b->level, depth_of(b->key.cgroup_dir), b->key);
-  };
-  std::stable_sort(steps.begin(), steps.end(), outer_first);
-  for (Step* step : steps) write(*step, widest(*step->knob, step->now.value, step->target));
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) write(**step, (*step)->target);
+// A burst that stays may have to follow its quota.
+void Executor::join_bursts(Steps& steps) {
+  std::set<std::string_view> quotas;
+  for (const Step& step : steps)
+    if (step.writes && step.key.resource == "cpu.max") quotas.insert(step.key.cgroup_dir);
+  if (quotas.empty()) return;
+  for (Step& step : steps) {
+    const bool stays = step.done.outcome == Outcome::applied && !step.writes;
+    if (!stays || step.key.resource != "cpu.max.burst" || !quotas.contains(step.key.cgroup_dir)) continue;
+    step.is_seen = false;
+    step.target = step.asked;
+    if (examine(step)) step.writes = true;
+  }
 }
 
-void Executor::write(Step& step, const Value& value) {
-  if (!step.writes || same(*step.knob, value, step.now.value)) return;
-  bool is_target = same(*step.knob, value, step.target);
-  Result<Texts> texts = is_target && step.original ? step.original->texts
-                                                   : files_.texts_of(*step.knob, is_target ? step.asked : value);
-  if (!texts) return fail(step, texts.error());
-  auto [held, first] = held_.emplace(step.key, Held{step.level, step.knob, step.now});
-  Result<void> written = files_.write({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now.texts);
-  held->second.knob = step.knob;
-  held->second.target = step.target;
-  held->second.written = *texts;
-  originals_.wrote(step.key, *texts);
-  if (written) {
-    step.now.texts = *std::move(texts);
-    step.now.value = value;
-    return;
+// What is too much for a second waits for the next round.
+void Executor::hold_up(Steps& steps) {
+  const Time now = clock_.now();
+  const auto rate = static_cast<double>(limits_.writes_per_second);
+  const double seconds = writes_counted_at_ ? std::chrono::duration<double>(now - *writes_counted_at_).count() : 1.0;
+  writes_left_ = std::min(rate, writes_left_ + seconds * rate);
+  writes_counted_at_ = now;
+  for (Step& step : steps) {
+    if (!step.writes) continue;
+    if (writes_left_ >= 1) {
+      writes_left_ -= 1;
+      continue;
+    }
+    step.writes = false;
+    step.done.outcome = Outcome::failed;
+    step.done.problem = "waits for its turn: more than " + std::to_string(limits_.writes_per_second) + " knobs were to be written in a second";
   }
-  fail(step, written.error());
-  Result<KnobFiles::Reading> now = files_.read({*step.knob, step.key.cgroup_dir, step.key.item});
-  if (now) {
-    held->second.written = now->texts;
-    originals_.wrote(step.key, now->texts);
-    step.done.after = spell(*step.knob, now->value);
-  }
-  // Of two files one may have been written; else there is nothing to give back.
-  if (first && (!now || now->texts == held->second.original.texts)) forget(step.key);
-}
-
-void Executor::verify(Step& step) {
-  Result<KnobFiles::Reading> now = files_.read({*step.knob, step.key.cgroup_dir, step.key.item});
-  if (!now) return fail(step, now.error());
-  step.done.after = spell(*step.knob, now->value);
-  auto held = held_.find(step.key);
-  if (held != held_.end() && held->second.written != now->texts) {
-    held->second.written = now->texts;
-    originals_.wrote(step.key, now->texts);
-  }
-  if (same(*step.knob, now->value, step.target)) {
-    if (!step.original) step.done.outcome = Outcome::applied;
-    return;
-  }
-  if (held != held_.end()) ++held->second.contests;
-  step.done.outcome = Outcome::failed;
-  step.done.problem = "it was written, and reads as '" + step.done.after + "'";
 }
 
 }  // namespace koord::knob

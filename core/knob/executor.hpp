@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executor: makes the kernel's knobs have the values that were decided, and gives them back the ones they had when
-// nobody decides any more. What had to be written is written from the outside in as far as it widens, then from the inside
-// out as far as it narrows, so that a parent never allows less than its children; then it is read back. What a knob was is
-// told to Originals before its first write, and what it will be before each; what they have from an earlier life is adopted, and
-// given back or decided anew by apply(). [one thread at a time]
+// nobody decides any more. What has to be written is written in the planner's order, so that a parent never allows less than
+// its children; what the kernel refuses all the same is planned anew, once; then all is read back. What a knob was is told to
+// Originals before its first write, and what it will be before each; what they have from an earlier life is adopted, and
+// given back or decided anew by apply().
+//
+// A knob that is as it was decided is read again after a while only (Limits::refresh). Found with another value than was
+// written, it is written again, each time later, and after three times it is left to whoever writes it for a long while.
+// [one thread at a time]
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +22,7 @@
 #include "core/knob/knob_files.hpp"
 #include "core/knob/originals.hpp"
 #include "core/knob/plan_sink.hpp"
+#include "core/knob/planner.hpp"
 
 namespace koord::knob {
 
@@ -35,7 +42,7 @@ Outcome outcome_of(const Error& error);
 struct Done {
   Outcome outcome = Outcome::failed;
   std::string before, after;  // empty: could not be read
-  std::string problem;        // empty: none
+  std::string problem;        // empty: none; of one that is applied, how the value was altered
 };
 
 // What became of a knob that nobody decides any more.
@@ -48,8 +55,20 @@ struct Undone {
 
 class Executor {
  public:
+  struct Limits {
+    Duration refresh = std::chrono::seconds(60);   // so long is believed that a knob has the value that it was read with
+    std::uint64_t writes_per_second = 1'000'000;  // of knobs, on average; what is given back is not held up
+  };
+  // So often a knob is written again that somebody else writes, ever later; then it is left alone for kLongQuiet.
+  static constexpr unsigned kMostContests = 3;
+  static constexpr std::array<Duration, kMostContests> kQuiet{std::chrono::seconds(5), std::chrono::seconds(15), std::chrono::minutes(5)};
+
   // All outlive it.
   Executor(const KnobFiles& files, Originals& originals, const Clock& clock);
+
+  void set_limits(const Limits& limits) { limits_ = limits; }
+  // Cgroups of containers that have CPUs for themselves alone.
+  void set_pinned(std::set<std::string> cgroup_dirs) { pinned_ = std::move(cgroup_dirs); }
 
   struct Report {
     std::vector<Done> done;  // in the order of the orders
@@ -79,9 +98,6 @@ class Executor {
   std::vector<Holding> holdings() const;
 
  private:
-  // So often a knob is found with another value than was written; then it is left alone until another one is decided.
-  static constexpr unsigned kMostContests = 3;
-
   // An act blocks whoever else decides on knobs.
   static constexpr Duration kLongestAct = std::chrono::milliseconds(200);
 
@@ -90,11 +106,21 @@ class Executor {
     Level level;
     const Knob* knob;
     KnobFiles::Reading original;
-    Texts written = {};      // as the kernel said it after the last write
-    Value target = {};       // of that write
-    unsigned contests = 0;   // in a row for this target
+    Texts written = {};        // as the kernel said it after the last write
+    Value target = {};         // of that write
+    unsigned contests = 0;     // of late
+    Time contested_at = {};    // the last of them
     std::string problem = {};  // of giving it back
     std::optional<Time> adopted_until = {};  // nullopt: it was ordered
+  };
+
+  // What became of an order when it was last looked at.
+  struct Seen {
+    const Knob* knob = nullptr;
+    Value asked = {};
+    Time until = {};  // so long it need not be looked at again
+    Done done = {};
+    std::uint64_t round = 0;
   };
 
   // One knob on its way to a value.
@@ -109,26 +135,54 @@ class Executor {
     bool writes = false;
     Done done;
     const Order* order = nullptr;  // nullptr: it is given back
+    Value before = {};             // at the start of the batch
+    bool refused = false;          // by the kernel
+    std::string remark = {};
+    bool is_seen = false;  // it needed no look
   };
+  using Steps = std::vector<Step>;
 
+  // executor.cpp: what is to be done
   Done act(const Order& order) const;
   Step order_step(const Order& order);
   Step revert_step(const KnobKey& key, Held& held);
+  bool recall(Step& step);
+  void remember(const Step& step);
   bool examine(Step& step);
   void decide_write(Step& step);
-  void keep_originals(std::vector<Step>& steps);
-  Result<Original> original_of(const Step& step) const;
-  bool is_ours(const Held& held, const Original& kept, const KnobFiles::Reading& now) const;
+  bool is_contested(Step& step, Held& held);
+  void join_bursts(Steps& steps);
+  void hold_up(Steps& steps);
+  void make_groups(const std::vector<Order>& orders, std::set<KnobKey>& ordered, std::map<std::string, Done>& failed);
+  Steps reverts(const std::set<KnobKey>& ordered, bool of_groups);
+  void report_reverts(Steps& steps, Report& report);
   void forget(const KnobKey& key);
   void fail(Step& step, const Error& error);
+
+  // executor_write.cpp: doing it
+  void run(Steps& steps);
+  std::vector<Change> changes_of(const std::vector<Step*>& steps) const;
+  std::vector<PlannedWrite> plan(const std::vector<Step*>& steps);
+  void write_planned(const std::vector<Step*>& steps, const std::vector<PlannedWrite>& writes);
+  void keep_originals(const std::vector<Step*>& steps);
+  void try_again(const std::vector<Step*>& steps);
+  void take_back(const std::vector<Step*>& steps);
+  Result<Original> original_of(const Step& step) const;
+  bool is_ours(const Held& held, const Original& kept, const KnobFiles::Reading& now) const;
   void write(Step& step, const Value& value);
   void verify(Step& step);
-  void widen_then_narrow(std::vector<Step*> steps);
+  Result<KnobFiles::Reading> read(const Step& step) const;
 
   const KnobFiles& files_;
   Originals& originals_;
   const Clock& clock_;
+  Limits limits_;
+  std::set<std::string> pinned_;
   std::map<KnobKey, Held> held_;
+  std::map<KnobKey, Seen> seen_;
+  std::uint64_t round_ = 0;
+  double writes_left_ = 0;
+  std::optional<Time> writes_counted_at_;
 };
 
 }  // namespace koord::knob

@@ -43,6 +43,11 @@ bool is_news(const Decision& now, const std::optional<Decision>& last) {
 Governor::Governor(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, Originals& originals)
     : clock_(clock), files_(layout, roots), executor_(files_, originals, clock) {}
 
+void Governor::set_limits(const Executor::Limits& limits) {
+  std::lock_guard lock(mutex_);
+  executor_.set_limits(limits);
+}
+
 void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
   std::lock_guard lock(mutex_);
   if (has_ended_) return;

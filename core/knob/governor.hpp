@@ -32,6 +32,8 @@ class Governor final : public PlanSink {
   // The clock and the originals outlive it.
   Governor(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, Originals& originals);
 
+  void set_limits(const Executor::Limits& limits);
+
   void take(const Proposer& proposer, Plan plan, Tell tell) override;
   void withdraw(const Proposer& proposer) override;
   void set_mode(std::string_view plugin, std::optional<Mode> mode) override;

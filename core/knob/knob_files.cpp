@@ -168,6 +168,24 @@ Result<Value> KnobFiles::settled(const Knob& knob, const Value& value) const {
 
 void KnobFiles::forget_threads() const { resctrl_->forget_threads(); }
 
+bool KnobFiles::is_nested(const Knob& knob) const {
+  const bool may_be = knob.form == Form::bandwidth || knob.form == Form::set;
+  return may_be && is_in_cgroup(knob) && layout_.version(knob.controller) == Version::v1;
+}
+
+std::vector<std::string> KnobFiles::inner_cgroups(const Knob& knob, std::string_view cgroup_dir) const {
+  std::vector<std::string> dirs;
+  Result<std::vector<std::string>> names = list_subdirectories(layout_.directory(knob.controller, cgroup_dir));
+  if (!names) return dirs;  // it has ended, and has none
+  for (const std::string& name : *names) dirs.push_back(cgroup_dir.empty() ? name : std::string(cgroup_dir) + "/" + name);
+  return dirs;
+}
+
+CpuSet KnobFiles::online_cpus() const {
+  Result<std::string> list = read_file(roots_.sys + "/devices/system/cpu/online");
+  return list ? CpuSet::parse(trim(*list)).value_or(CpuSet()) : CpuSet();
+}
+
 Result<std::string> KnobFiles::content(const Knob& knob, std::string_view cgroup_dir) const {
   const Spot spot{knob, cgroup_dir};
   const Version version = TRY(version_of(knob));

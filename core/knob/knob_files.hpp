@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
@@ -56,6 +57,13 @@ class KnobFiles {
 
   // In which resctrl groups threads are is read once for many cgroups, and again after this.
   void forget_threads() const;
+
+  // Does the kernel hold cgroups to what those around them have? As v1 does with quotas and sets.
+  bool is_nested(const Knob& knob) const;
+  // The cgroups right inside of one.
+  std::vector<std::string> inner_cgroups(const Knob& knob, std::string_view cgroup_dir) const;
+  // The CPUs that are online; empty: not known.
+  CpuSet online_cpus() const;
 
   // The whole content of the knob's file, of one that has items.
   Result<std::string> content(const Knob& knob, std::string_view cgroup_dir) const;

@@ -12,6 +12,7 @@
 
 using namespace koord;
 using namespace koord::knob;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -85,19 +86,148 @@ TEST_CASE_FIXTURE(Tree, "a knob that somebody else has written since is left to 
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(Tree, "a knob that somebody else keeps writing is contested, until another value is decided") {
-  for (int round = 0; round < 3; ++round) {
-    CHECK(apply(order("pod", "cpu.max", "30000 100000")).outcome == Outcome::applied);
+TEST_CASE_FIXTURE(Tree, "a human who writes a managed file once is written over when it is looked at again") {
+  apply(order("pod", "cpu.max", "30000 100000"));
+  write("pod/cpu.max", "70000 100000");
+  CHECK(apply(order("pod", "cpu.max", "30000 100000")).outcome == Outcome::applied);
+  CHECK(read("pod/cpu.max") == "70000 100000");  // not looked at yet
+  clock.advance(60s);
+  CHECK(apply(order("pod", "cpu.max", "30000 100000")).outcome == Outcome::applied);
+  CHECK(read("pod/cpu.max") == "30000 100000");
+}
+
+TEST_CASE_FIXTURE(Tree, "who resets a quota each second is written over ever later, and then left alone for a long while") {
+  std::vector<std::int64_t> written;  // the seconds
+  Done last;
+  for (std::int64_t second = 0; second < 360; ++second) {
     write("pod/cpu.max", "70000 100000");
+    last = apply(order("pod", "cpu.max", "30000 100000"));
+    if (read("pod/cpu.max") == "30000 100000") written.push_back(second);
+    clock.advance(1s);
   }
-  CHECK(apply(order("pod", "cpu.max", "30000 100000")).outcome == Outcome::contested);
-  CHECK(read("pod/cpu.max") == "70000 100000");
-  CHECK(apply(order("pod", "cpu.max", "25000 100000")).outcome == Outcome::applied);
+  CHECK(written == std::vector<std::int64_t>{0, 60, 65});
+  CHECK(last.outcome == Outcome::contested);
+  CHECK(last.problem.starts_with("somebody else keeps writing it, now '70000 100000'"));
+  for (std::int64_t second = 0; second < 60; ++second) {
+    last = apply(order("pod", "cpu.max", "30000 100000"));
+    clock.advance(1s);
+  }
+  CHECK(read("pod/cpu.max") == "30000 100000");  // he has stopped: after the long while it is tried again
+  CHECK(last.outcome == Outcome::applied);
+}
+
+TEST_CASE_FIXTURE(Tree, "a value that changes each second is no way around who else writes it") {
+  unsigned writes = 0;
+  for (int second = 0; second < 60; ++second) {
+    write("pod/cpu.max", "70000 100000");
+    const std::string value = std::to_string(30000 + second) + " 100000";
+    apply(order("pod", "cpu.max", value));
+    writes += read("pod/cpu.max") == value;
+    clock.advance(1s);
+  }
+  CHECK(writes == 3);
+}
+
+TEST_CASE_FIXTURE(Tree, "what was read is believed for the refresh period, and not read again") {
+  executor.set_limits({.refresh = 10s});
+  apply(order("pod", "cpu.max", "50000 100000"));
+  write("pod/cpu.max", "70000 100000");
+  clock.advance(9s);
+  CHECK(apply(order("pod", "cpu.max", "50000 100000")).after == "50000 100000");
+  clock.advance(1s);
+  CHECK(apply(order("pod", "cpu.max", "50000 100000")).before == "70000 100000");
+  CHECK(read("pod/cpu.max") == "50000 100000");
+}
+
+TEST_CASE_FIXTURE(Tree, "more writes than are allowed in a second wait, what is given back does not") {
+  executor.set_limits({.writes_per_second = 1});
+  const std::vector<Order> both{order("pod", "cpu.max", "60000 100000"), order("pod", "cpu.weight", "50")};
+  Executor::Report report = executor.apply(both);
+  CHECK(report.done[0].outcome == Outcome::applied);
+  CHECK(report.done[1].outcome == Outcome::failed);
+  CHECK(report.done[1].problem == "waits for its turn: more than 1 knobs were to be written in a second");
+  clock.advance(1s);
+  CHECK(executor.apply(both).done[1].outcome == Outcome::applied);
+  CHECK(executor.apply({}).undone.size() == 2);
+  CHECK(read("pod/cpu.weight") == "100");
+}
+
+TEST_CASE_FIXTURE(Tree, "a burst is no more than the quota, also when both are decided at once") {
+  write("pod/cpu.max.burst", "0");
+  const Done alone = apply(order("pod", "cpu.max.burst", "500000"));
+  CHECK(alone.outcome == Outcome::applied);
+  CHECK(alone.after == "50000");
+  CHECK(alone.problem == "as much as the quota, since the kernel takes no more");
+  executor.apply({order("pod", "cpu.max", "20000 100000"), order("pod", "cpu.max.burst", "500000")});
+  CHECK(read("pod/cpu.max") == "20000 100000");
+  CHECK(read("pod/cpu.max.burst") == "20000");
+}
+
+TEST_CASE_FIXTURE(Tree, "CPUs that are taken offline are left out, and never all of them") {
+  node.write("sys/devices/system/cpu/online", "0-2\n");
+  Done done = apply(order("pod", "cpuset.cpus", "2-3"));
+  CHECK(done.outcome == Outcome::applied);
+  CHECK(done.after == "2");
+  CHECK(done.problem == "without the CPUs 3, which are offline");
+  done = apply(order("pod", "cpuset.cpus", "3-4"));
+  CHECK(done.outcome == Outcome::failed);
+  CHECK(done.problem == "none of the CPUs 3-4 is online");
+  CHECK(read("pod/cpuset.cpus") == "2");
+}
+
+TEST_CASE_FIXTURE(Tree, "a container whose CPUs are its own is not throttled on them") {
+  write("pod/app/cpuset.cpus", "2-3");
+  executor.set_pinned({"pod/app"});
+  const Done done = apply(order("pod/app", "cpu.max", "150000 100000"));
+  CHECK(done.outcome == Outcome::failed);
+  CHECK(done.problem == "its CPUs are its own, and it would be throttled on them");
+  CHECK(apply(order("pod/app", "cpu.max", "200000 100000")).outcome == Outcome::applied);
+}
+
+TEST_CASE_FIXTURE(Tree, "who was idle gets his shares back with it") {
+  write("pod/cpu.idle", "0");
+  CHECK(apply(order("pod", "cpu.idle", "1")).outcome == Outcome::applied);
+  write("pod/cpu.weight", "3");  // as the kernel does
+  clock.advance(60s);
+  apply(order("pod", "cpu.idle", "1"));
+  CHECK(executor.apply({order("pod", "cpu.weight", "50"), order("pod", "cpu.idle", "1")}).done[0].problem ==
+        "the cgroup is idle, and has no shares");
+  executor.apply({});
+  CHECK(read("pod/cpu.idle") == "0");
+  CHECK(read("pod/cpu.weight") == "100");
+}
+
+TEST_CASE_FIXTURE(Tree, "a resctrl group is made before its share is written, and removed after the last of its knobs") {
+  node.write("resctrl/schemata", "L3:0=fff\n");
+  Executor::Report report = executor.apply({order("koord-be", "resctrl.l3", "0=f", Level::node)});
+  CHECK(report.done[0].outcome == Outcome::gone);  // the kernel would fill it with files
+  CHECK(std::filesystem::exists(node.path("resctrl/koord-be")));
+  node.write("resctrl/koord-be/schemata", "L3:0=fff\n");
+  report = executor.apply({order("koord-be", "resctrl.l3", "0=f", Level::node)});
+  CHECK(report.done[0].outcome == Outcome::applied);
+  CHECK(executor.held() == 2);
+  node.write("resctrl/koord-be/schemata", "L3:0=f\n");
+  report = executor.apply({});
+  REQUIRE(report.undone.size() == 2);
+  CHECK(report.undone[0].knob->name == "resctrl.l3");
+  CHECK(report.undone[1].knob->name == "resctrl.made");
+  CHECK(report.undone[1].done.outcome == Outcome::failed);  // on a disk it is not empty
+  node.remove("resctrl/koord-be/schemata");
+  CHECK(executor.apply({}).undone.at(0).done.outcome == Outcome::reverted);
+  CHECK_FALSE(std::filesystem::exists(node.path("resctrl/koord-be")));
+}
+
+TEST_CASE_FIXTURE(Tree, "a group that is not ours is not made, and the line says why") {
+  node.write("resctrl/schemata", "L3:0=fff\n");
+  const Done done = apply(order("LSR", "resctrl.l3", "0=f", Level::node));
+  CHECK(done.outcome == Outcome::failed);
+  CHECK(done.problem.find("begins with 'koord-'") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Tree, "an ended cgroup is said to be gone, and what was held of it is forgotten") {
   apply(order("pod/app", "cpu.max", "10000 100000", Level::container));
   node.remove("cgroup/pod/app");
+  clock.advance(60s);
   CHECK(apply(order("pod/app", "cpu.max", "10000 100000", Level::container)).outcome == Outcome::gone);
   CHECK(executor.held() == 0);
 }

@@ -3,8 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <functional>
+#include <memory>
+#include <utility>
 
+#include "core/base/file.hpp"
 #include "core/base/manual_clock.hpp"
+#include "core/base/parse.hpp"
 #include "core/knob/executor.hpp"
 #include "test/support/real_cgroup.hpp"
 
@@ -14,14 +19,33 @@ using koord::test::RealCgroup;
 
 namespace {
 
+// Does something between the last look and the first write.
+struct Meanwhile : MemoryOriginals {
+  Result<void> keep(std::span<const Original> originals) override {
+    if (auto now = std::exchange(run, nullptr)) now();
+    return MemoryOriginals::keep(originals);
+  }
+  std::function<void()> run;
+};
+
+// "8:0"; empty: there is none.
+std::string first_disk() {
+  Result<std::vector<std::string>> names = list_directory("/sys/block");
+  for (const std::string& name : names ? *names : std::vector<std::string>())
+    if (!name.starts_with("loop") && !name.starts_with("ram"))
+      if (auto device = read_file("/sys/block/" + name + "/dev")) return std::string(trim(*device));
+  return {};
+}
+
 struct Kernel {
   KnobFiles files{*cgroup::Layout::detect(NodeRoots()), NodeRoots()};
-  MemoryOriginals originals;
+  Meanwhile originals;
   ManualClock clock;
   Executor executor{files, originals, clock};
   RealCgroup pod{"knobs"};
   RealCgroup app{pod, "app"};
 
+  bool is_v1() const { return files.is_nested(*find_knob("cpu.max")); }
   static Order order(const RealCgroup& cgroup, std::string_view knob, std::string_view value) {
     return {Level::pod, cgroup.dir(), find_knob(knob), *parse_value(*find_knob(knob), value)};
   }
@@ -71,18 +95,80 @@ TEST_CASE_FIXTURE(Kernel, "a CPU set goes to the parent first when it moves") {
   CHECK(read(app, "cpuset.cpus") == all);
 }
 
-TEST_CASE_FIXTURE(Kernel, "what the kernel refuses is told in its words, and nothing is held") {
+TEST_CASE_FIXTURE(Kernel, "what the kernel would refuse is told, not written, and nothing is held") {
+  if (!is_v1()) return;
   apply("cpu.max", "50000 100000", "20000 100000");
   Executor::Report report = executor.apply({order(pod, "cpu.max", "50000 100000"), order(app, "cpu.max", "90000 100000")});
-  const bool is_v1 = files.read({*find_knob("cpu.max"), pod.dir()})->texts.size() == 2;
-  if (is_v1) {
-    CHECK(report.done[1].outcome == Outcome::failed);
-    INFO(report.done[1].problem);
-    CHECK(report.done[1].problem.find("Invalid argument") != std::string::npos);
-    CHECK(read(app, "cpu.max") == "20000 100000");
-  }
+  CHECK(report.done[1].outcome == Outcome::failed);
+  CHECK(report.done[1].problem == "more than allowed around it: '" + pod.dir() + "' has cpu.max 50000 100000");
+  CHECK(read(app, "cpu.max") == "20000 100000");
   executor.apply({});
   CHECK(executor.held() == 0);
+}
+
+TEST_CASE_FIXTURE(Kernel, "who changes the cgroups around meanwhile makes one write fail, and the others of the batch hold") {
+  if (!is_v1()) return;
+  apply("cpu.max", "50000 100000", "50000 100000");
+  RealCgroup other{pod, "other"};
+  originals.run = [&] { other.limit_cpu(0.45); };
+  Executor::Report report = executor.apply({order(pod, "cpu.max", "30000 100000"), order(app, "cpu.max", "30000 100000")});
+  CHECK(report.done[0].outcome == Outcome::failed);
+  CHECK(report.done[0].problem == "less than is used inside of it: '" + other.dir() + "' has cpu.max 45000 100000");
+  CHECK(report.done[1].outcome == Outcome::applied);
+  CHECK(read(pod, "cpu.max") == "50000 100000");
+  CHECK(read(app, "cpu.max") == "30000 100000");
+}
+
+TEST_CASE_FIXTURE(Kernel, "what was in the wrong order for what happened meanwhile is written in the right one") {
+  if (!is_v1()) return;
+  apply("cpu.max", "80000 100000", "20000 100000");
+  originals.run = [&] { pod.limit_cpu(0.3); };  // the container's new quota has no room any more
+  Executor::Report report = executor.apply({order(pod, "cpu.max", "90000 100000"), order(app, "cpu.max", "85000 100000")});
+  CHECK(report.done[0].outcome == Outcome::applied);
+  CHECK(report.done[1].outcome == Outcome::applied);
+  CHECK(read(app, "cpu.max") == "85000 100000");
+}
+
+TEST_CASE_FIXTURE(Kernel, "a container that vanishes between read and write is forgotten without a word of failure") {
+  auto ended = std::make_unique<RealCgroup>(pod, "ended");
+  originals.run = [&] { ended->remove(); };
+  Executor::Report report = executor.apply({order(*ended, "cpu.max", "50000 100000"), order(app, "cpu.max", "50000 100000")});
+  CHECK(report.done[0].outcome == Outcome::gone);
+  CHECK(report.done[1].outcome == Outcome::applied);
+  CHECK(executor.held() == 1);
+  executor.apply({});
+  CHECK(executor.held() == 0);
+}
+
+TEST_CASE_FIXTURE(Kernel, "a burst and its quota go up and down together, and back") {
+  const std::string of_app = read(app, "cpu.max");
+  auto set = [&](std::string_view quota, std::string_view burst) {
+    for (const Done& done : executor.apply({order(app, "cpu.max.burst", burst), order(app, "cpu.max", quota)}).done) {
+      INFO(done.problem);
+      CHECK(done.outcome == Outcome::applied);
+    }
+    CHECK(read(app, "cpu.max") == quota);
+    CHECK(read(app, "cpu.max.burst") == burst);
+  };
+  set("50000 100000", "50000");
+  set("80000 100000", "70000");
+  set("20000 100000", "10000");
+  executor.apply({});
+  CHECK(read(app, "cpu.max") == of_app);
+  CHECK(read(app, "cpu.max.burst") == "0");
+}
+
+TEST_CASE_FIXTURE(Kernel, "a device's limit is written on each of its files, and is gone with the wish") {
+  const std::string device = first_disk();
+  if (device.empty()) return;  // nothing to limit here
+  const std::string before = read(pod, "io.max " + device);
+  const Done done = executor.apply({order(pod, "io.max", device + " rbps=1048576 wiops=120")}).done.at(0);
+  INFO(done.problem);
+  CHECK(done.outcome == Outcome::applied);
+  CHECK(read(pod, "io.max " + device) == device + " rbps=1048576 wbps=max riops=max wiops=120");
+  executor.apply({});
+  CHECK(read(pod, "io.max " + device) == before);
+  CHECK(read(pod, "io.max").find(device) == std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Kernel, "shares are given back to the number") {

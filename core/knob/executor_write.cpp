@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Doing what is to be done.
+#include <algorithm>
+#include <array>
+
+#include "core/knob/executor.hpp"
+#include "core/knob/surroundings.hpp"
+
+namespace koord::knob {
+namespace {
+
+// What the kernel says to what would be right in another order, or in another state of the cgroups around.
+bool is_of_order(const Error& error) {
+  constexpr std::array kCodes{std::errc::invalid_argument, std::errc::device_or_resource_busy, std::errc::permission_denied,
+                              std::errc::no_space_on_device};
+  return std::any_of(kCodes.begin(), kCodes.end(), [&](std::errc code) { return error.is(code); });
+}
+
+}  // namespace
+
+void Executor::run(Steps& all) {
+  std::vector<Step*> steps;
+  for (Step& step : all)
+    if (step.writes) steps.push_back(&step);
+  if (steps.empty()) return;
+  const std::vector<PlannedWrite> writes = plan(steps);
+  keep_originals(steps);
+  write_planned(steps, writes);
+  if (std::any_of(steps.begin(), steps.end(), [](const Step* step) { return step->refused; })) {
+    try_again(steps);
+    take_back(steps);
+  }
+  files_.forget_threads();
+  for (Step* step : steps)
+    if (step->writes) verify(*step);
+}
+
+std::vector<Change> Executor::changes_of(const std::vector<Step*>& steps) const {
+  std::vector<Change> changes;
+  for (const Step* step : steps) changes.push_back({step->key, step->knob, step->now.value, step->target});
+  return changes;
+}
+
+std::vector<PlannedWrite> Executor::plan(const std::vector<Step*>& steps) {
+  std::vector<Change> changes = changes_of(steps);
+  std::vector<PlannedWrite> writes = plan_writes(changes, read_surroundings(files_, changes, pinned_));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    Step& step = *steps[i];
+    if (!changes[i].refused.empty()) fail(step, invalid(changes[i].refused));
+    if (changes[i].remark.empty() || !changes[i].refused.empty()) continue;
+    step.target = step.asked = changes[i].target;
+    step.remark = changes[i].remark;
+  }
+  return writes;
+}
+
+void Executor::write_planned(const std::vector<Step*>& steps, const std::vector<PlannedWrite>& writes) {
+  for (const PlannedWrite& planned : writes) write(*steps[planned.change], planned.value);
+}
+
+// Once, in the order that is valid with what is there now.
+void Executor::try_again(const std::vector<Step*>& steps) {
+  std::vector<Step*> again;
+  for (Step* step : steps) {
+    if (!step->refused) {
+      if (step->writes && !same(*step->knob, step->now.value, step->target)) again.push_back(step);
+      continue;
+    }
+    Result<KnobFiles::Reading> now = read(*step);
+    if (!now) continue;
+    step->now = *std::move(now);
+    step->refused = false;
+    step->writes = true;
+    again.push_back(step);
+  }
+  const std::vector<PlannedWrite> writes = plan(again);
+  for (Step* step : again)  // what one refusal has ended is no reason to keep an original twice
+    if (step->writes && !held_.contains(step->key)) keep_originals({step});
+  write_planned(again, writes);
+}
+
+// What could not be brought to its end is not left on the way.
+void Executor::take_back(const std::vector<Step*>& steps) {
+  std::vector<Step> half;
+  for (Step* step : steps) {
+    const bool is_at_an_end = same(*step->knob, step->now.value, step->before) || same(*step->knob, step->now.value, step->target);
+    if (is_at_an_end || !held_.contains(step->key)) continue;
+    half.push_back(*step);
+    half.back().original = nullptr;
+    half.back().target = half.back().asked = step->before;
+    half.back().writes = true;
+  }
+  std::vector<Step*> back;
+  for (Step& step : half) back.push_back(&step);
+  write_planned(back, plan(back));
+  for (const Step& step : half) {
+    Step* whole = *std::find_if(steps.begin(), steps.end(), [&](const Step* each) { return each->key == step.key; });
+    whole->now = step.now;
+    whole->done.after = spell(*step.knob, step.now.value);
+  }
+}
+
+// All at once: to make them durable takes long.
+void Executor::keep_originals(const std::vector<Step*>& steps) {
+  std::vector<Original> originals;
+  for (Step* step : steps) {
+    if (!step->writes) continue;
+    Result<Original> original = original_of(*step);
+    if (original)
+      originals.push_back(*std::move(original));
+    else
+      fail(*step, original.error());
+  }
+  if (originals.empty()) return;
+  const Result<void> kept = originals_.keep(originals);
+  if (kept) return;
+  for (Step* step : steps)  // what is given back has been kept before
+    if (step->writes && step->order) fail(*step, kept.error());
+}
+
+// With all that the knob may have from now on until it is read back.
+Result<Original> Executor::original_of(const Step& step) const {
+  const auto found = held_.find(step.key);
+  const Held* held = found == held_.end() ? nullptr : &found->second;
+  const KnobFiles::Reading& before = held ? held->original : step.now;
+  Original original{.key = step.key,
+                    .level = step.level,
+                    .knob = std::string(step.knob->name),
+                    .cgroup = before.cgroup,
+                    .texts = before.texts,
+                    .written = step.now.texts};
+  if (step.order) original.plugin = step.order->plugin;
+  if (step.order) original.ttl = step.order->ttl;
+  original.asked.push_back(TRY(files_.texts_of(*step.knob, widest(*step.knob, step.now.value, step.target))));
+  original.asked.push_back(step.original ? step.original->texts : TRY(files_.texts_of(*step.knob, step.asked)));
+  return original;
+}
+
+void Executor::write(Step& step, const Value& value) {
+  if (!step.writes) return;
+  const bool is_target = same(*step.knob, value, step.target);
+  Result<Texts> texts = is_target && step.original ? step.original->texts : files_.texts_of(*step.knob, is_target ? step.asked : value);
+  if (!texts) return fail(step, texts.error());
+  auto [held, first] = held_.emplace(step.key, Held{step.level, step.knob, step.now});
+  Result<void> written = files_.write({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now.texts);
+  held->second.knob = step.knob;
+  held->second.target = step.target;
+  held->second.written = *texts;
+  originals_.wrote(step.key, *texts);
+  if (written) {
+    step.now.texts = *std::move(texts);
+    step.now.value = value;
+    return;
+  }
+  step.refused = is_of_order(written.error());
+  fail(step, written.error());
+  Result<KnobFiles::Reading> now = read(step);
+  held = held_.find(step.key);
+  if (held == held_.end()) return;
+  if (now) {
+    held->second.written = now->texts;
+    originals_.wrote(step.key, now->texts);
+    step.done.after = spell(*step.knob, now->value);
+    step.now = *now;
+  }
+  // Of two files one may have been written; else there is nothing to give back.
+  if (first && (!now || now->texts == held->second.original.texts)) forget(step.key);
+}
+
+void Executor::verify(Step& step) {
+  Result<KnobFiles::Reading> now = read(step);
+  if (!now) return fail(step, now.error());
+  step.done.after = spell(*step.knob, now->value);
+  auto held = held_.find(step.key);
+  if (held != held_.end() && held->second.written != now->texts) {
+    held->second.written = now->texts;
+    originals_.wrote(step.key, now->texts);
+  }
+  if (same(*step.knob, now->value, step.target)) {
+    if (!step.original) step.done.outcome = Outcome::applied;
+    step.done.problem = step.remark;
+    return;
+  }
+  step.done.outcome = Outcome::failed;
+  step.done.problem = "it was written, and reads as '" + step.done.after + "'";
+}
+
+}  // namespace koord::knob

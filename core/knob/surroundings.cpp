@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/surroundings.hpp"
+
+#include <utility>
+
+namespace koord::knob {
+namespace {
+
+class Look {
+ public:
+  Look(const KnobFiles& files, const std::vector<Change>& changes) : files_(files) {
+    for (const Change& change : changes) changed_.emplace(change.key.cgroup_dir, change.key.resource);
+  }
+
+  // nullptr: it is changed itself, or cannot be read.
+  const Value* at(const std::string& cgroup_dir, const Knob& knob) {
+    const std::pair<std::string, std::string> key(cgroup_dir, knob.resource);
+    if (changed_.contains(key)) return nullptr;
+    if (auto known = around.values.find(key); known != around.values.end()) return &known->second.second;
+    if (!missing_.insert(key).second) return nullptr;
+    Result<KnobFiles::Reading> reading = files_.read({knob, cgroup_dir});
+    if (!reading) return nullptr;
+    missing_.erase(key);
+    return &around.values.emplace(key, std::pair(&knob, std::move(reading->value))).first->second.second;
+  }
+
+  void above(std::string cgroup_dir, const Knob& knob) {
+    while (!cgroup_dir.empty()) {
+      const std::size_t slash = cgroup_dir.rfind('/');
+      cgroup_dir.resize(slash == std::string::npos ? 0 : slash);
+      at(cgroup_dir, knob);
+    }
+  }
+
+  // Down to those that have a limit and keep it: what is inside of them has no more.
+  void below(const std::string& cgroup_dir, const Knob& knob) {
+    for (const std::string& inner : files_.inner_cgroups(knob, cgroup_dir)) {
+      const Value* value = at(inner, knob);
+      const bool goes_on = knob.form == Form::bandwidth && (!value || value->amount == kUnlimited);
+      if (goes_on) below(inner, knob);
+    }
+  }
+
+  Surroundings around;
+
+ private:
+  const KnobFiles& files_;
+  std::set<std::pair<std::string, std::string>> changed_, missing_;
+};
+
+bool narrows(const Change& change) {
+  if (change.knob->form == Form::set) return !change.target.set.includes(change.now.set);
+  return share_of(change.target) < share_of(change.now);
+}
+
+}  // namespace
+
+Surroundings read_surroundings(const KnobFiles& files, const std::vector<Change>& changes, const std::set<std::string>& pinned) {
+  Look look(files, changes);
+  look.around.pinned = pinned;
+  look.around.nested_quotas = files.is_nested(*find_knob("cpu.max"));
+  look.around.nested_sets = files.is_nested(*find_knob("cpuset.cpus"));
+  bool any_cpus = false;
+  for (const Change& change : changes) {
+    if (files.is_nested(*change.knob)) {
+      look.above(change.key.cgroup_dir, *change.knob);
+      // Also of those that widen: whether anybody is inside.
+      if (narrows(change) || change.knob->form == Form::set) look.below(change.key.cgroup_dir, *change.knob);
+    }
+    any_cpus |= change.key.resource == "cpuset.cpus";
+    if (change.key.resource == "cpu.max") look.at(change.key.cgroup_dir, *find_knob("cpu.max.burst"));
+    if (change.key.resource == "cpu.max" && pinned.contains(change.key.cgroup_dir)) look.at(change.key.cgroup_dir, *find_knob("cpuset.cpus"));
+    if (change.key.resource == "cpu.max.burst") look.at(change.key.cgroup_dir, *find_knob("cpu.max"));
+    if (change.key.resource == "cpu.weight") look.at(change.key.cgroup_dir, *find_knob("cpu.idle"));
+  }
+  if (any_cpus) look.around.online = files.online_cpus();
+  return look.around;
+}
+
+}  // namespace koord::knob

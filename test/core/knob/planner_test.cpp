@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/planner.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord;
+using namespace koord::knob;
+
+namespace {
+
+struct Batch {
+  std::vector<Change> changes;
+  Surroundings around{.nested_quotas = true, .nested_sets = true};
+
+  static Value value(std::string_view knob, std::string_view text) { return *parse_value(*find_knob(knob), text); }
+  void change(std::string dir, std::string_view knob, std::string_view now, std::string_view target) {
+    const Knob* found = find_knob(knob);
+    changes.push_back({{std::move(dir), std::string(found->resource), {}}, found, value(knob, now), value(knob, target)});
+  }
+  void known(std::string dir, std::string_view knob, std::string_view text) {
+    const Knob* found = find_knob(knob);
+    around.values.emplace(std::pair(std::move(dir), std::string(found->resource)), std::pair(found, value(knob, text)));
+  }
+  // "pod=0-1 app=1"
+  std::string plan() {
+    std::string text;
+    for (const PlannedWrite& write : plan_writes(changes, around)) {
+      const Change& change = changes[write.change];
+      text += (text.empty() ? "" : ", ") + change.key.cgroup_dir + " " + change.key.resource + " " + spell(*change.knob, write.value);
+    }
+    return text;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Batch, "what widens is written from the outside in, what narrows from the inside out") {
+  change("pod", "cpu.max", "20000 100000", "50000 100000");
+  change("pod/app", "cpu.max", "20000 100000", "50000 100000");
+  CHECK(plan() == "pod cpu.max 50000 100000, pod/app cpu.max 50000 100000");
+  changes.clear();
+  change("pod", "cpu.max", "50000 100000", "20000 100000");
+  change("pod/app", "cpu.max", "50000 100000", "20000 100000");
+  CHECK(plan() == "pod/app cpu.max 20000 100000, pod cpu.max 20000 100000");
+}
+
+TEST_CASE_FIXTURE(Batch, "a set that moves is the union on the way where somebody is inside, and nowhere else") {
+  change("pod", "cpuset.cpus", "0-1", "2-3");
+  change("pod/app", "cpuset.cpus", "1", "2");
+  CHECK(plan() == "pod cpuset.cpus 0-3, pod/app cpuset.cpus 2, pod cpuset.cpus 2-3");
+}
+
+TEST_CASE_FIXTURE(Batch, "a quota is raised before the burst and lowered after it") {
+  change("pod", "cpu.max.burst", "10000", "60000");
+  change("pod", "cpu.max", "10000 100000", "60000 100000");
+  CHECK(plan() == "pod cpu.max 60000 100000, pod cpu.max.burst 60000");
+  changes.clear();
+  change("pod", "cpu.max", "60000 100000", "10000 100000");
+  change("pod", "cpu.max.burst", "60000", "10000");
+  CHECK(plan() == "pod cpu.max.burst 10000, pod cpu.max 10000 100000");
+}
+
+TEST_CASE_FIXTURE(Batch, "a cgroup is idle after its shares are written, and has shares after it is not idle") {
+  change("pod", "cpu.idle", "0", "1");
+  CHECK(plan() == "pod cpu.idle 1");
+  changes.clear();
+  change("pod", "cpu.shares", "3", "512");
+  change("pod", "cpu.idle", "1", "0");
+  CHECK(plan() == "pod cpu.idle 0, pod cpu.weight 512");
+  changes.clear();
+  known("be", "cpu.idle", "1");
+  change("be", "cpu.shares", "3", "512");
+  CHECK(plan() == "");
+  CHECK(changes[0].refused == "the cgroup is idle, and has no shares");
+}
+
+TEST_CASE_FIXTURE(Batch, "on v1 no quota is above that of a cgroup around it, wherever the change is") {
+  known("pod", "cpu.max", "50000 100000");
+  known("pod/app", "cpu.max", "max");
+  change("pod/app/inner", "cpu.max", "max", "60000 100000");
+  CHECK(plan() == "");
+  CHECK(changes[0].refused == "more than allowed around it: 'pod' has cpu.max 50000 100000");
+  changes.clear();
+  around.values.clear();
+  known("pod/app", "cpu.max", "60000 100000");
+  change("pod", "cpu.max", "max", "50000 100000");
+  CHECK(plan() == "");
+  CHECK(changes[0].refused == "less than is used inside of it: 'pod/app' has cpu.max 60000 100000");
+}
+
+TEST_CASE_FIXTURE(Batch, "a quota is compared as a share of its period") {
+  known("pod", "cpu.max", "50000 100000");
+  change("pod/app", "cpu.max", "10000 100000", "20000 40000");
+  CHECK(plan() == "pod/app cpu.max 20000 40000");
+  changes.clear();
+  change("pod/app", "cpu.max", "10000 100000", "20001 40000");
+  CHECK(plan() == "");
+}
+
+TEST_CASE_FIXTURE(Batch, "to refuse one may take the room from another, which is then refused, too") {
+  known("pod/other", "cpu.max", "40000 100000");
+  change("pod", "cpu.max", "50000 100000", "30000 100000");
+  change("pod/app", "cpu.max", "50000 100000", "30000 100000");
+  CHECK(plan() == "pod/app cpu.max 30000 100000");
+  CHECK(changes[0].refused == "less than is used inside of it: 'pod/other' has cpu.max 40000 100000");
+}
+
+TEST_CASE_FIXTURE(Batch, "v2 lets a child say more than its parent") {
+  around.nested_quotas = false;
+  known("pod", "cpu.max", "50000 100000");
+  change("pod/app", "cpu.max", "max", "60000 100000");
+  CHECK(plan() == "pod/app cpu.max 60000 100000");
+}
+
+TEST_CASE_FIXTURE(Batch, "on v1 a CPU set is within its parent's and holds those inside") {
+  known("pod", "cpuset.cpus", "0-1");
+  change("pod/app", "cpuset.cpus", "0", "2");
+  CHECK(plan() == "");
+  changes.clear();
+  known("pod2/app", "cpuset.cpus", "0");
+  change("pod2", "cpuset.cpus", "0-1", "1");
+  CHECK(plan() == "");
+  CHECK(changes[0].refused == "less than is used inside of it: 'pod2/app' has cpuset.cpus 0");
+}
+
+TEST_CASE_FIXTURE(Batch, "a quota below a burst that stays is refused, and a burst above the quota is cut") {
+  known("pod", "cpu.max.burst", "30000");
+  change("pod", "cpu.max", "max", "20000 100000");
+  CHECK(plan() == "");
+  CHECK(changes[0].refused == "less than cpu.max.burst, which is 30000");
+  changes.clear();
+  around.values.clear();
+  known("pod", "cpu.max", "20000 100000");
+  change("pod", "cpu.max.burst", "0", "30000");
+  CHECK(plan() == "pod cpu.max.burst 20000");
+  CHECK(changes[0].remark == "as much as the quota, since the kernel takes no more");
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random trees of cgroups and random batches, on this machine's kernel: it takes every write of a plan, on the way no cgroup
+// has less than both ends allow or more, and what was refused before it was written is what the kernel refuses. Needs root.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <random>
+
+#include "core/knob/knob_files.hpp"
+#include "core/knob/surroundings.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord;
+using namespace koord::knob;
+using koord::test::RealCgroup;
+
+namespace {
+
+constexpr unsigned kSeed = 20240612;
+
+struct Forest {
+  KnobFiles files{*cgroup::Layout::detect(NodeRoots()), NodeRoots()};
+  std::mt19937 random{kSeed};
+  std::vector<std::unique_ptr<RealCgroup>> cgroups;  // parents first
+
+  ~Forest() {
+    while (!cgroups.empty()) cgroups.pop_back();  // the innermost first
+  }
+
+  unsigned below(unsigned end) { return std::uniform_int_distribution<unsigned>(0, end - 1)(random); }
+
+  void grow(std::size_t size) {
+    cgroups.push_back(std::make_unique<RealCgroup>("plans"));
+    while (cgroups.size() < size) {
+      const RealCgroup& parent = *cgroups[below(static_cast<unsigned>(cgroups.size()))];
+      cgroups.push_back(std::make_unique<RealCgroup>(parent, "c" + std::to_string(cgroups.size())));
+    }
+  }
+
+  Value any_value(const Knob& knob) {
+    if (knob.form == Form::set) return Value{.set = *CpuSet::parse(std::array{"0", "1", "0-1"}[below(3)])};
+    if (knob.form == Form::bandwidth) return below(4) == 0 ? Value{kUnlimited, 100000} : Value{10000 + 10000 * static_cast<std::int64_t>(below(9)), 100000};
+    return Value{5000 * static_cast<std::int64_t>(below(12))};
+  }
+
+  std::vector<Change> any_batch() {
+    std::vector<Change> batch;
+    for (const auto& cgroup : cgroups) {
+      for (const char* name : {"cpu.max", "cpu.max.burst", "cpuset.cpus"}) {
+        if (below(3) != 0) continue;
+        const Knob* knob = find_knob(name);
+        batch.push_back({{cgroup->dir(), std::string(knob->resource), {}}, knob, read(*knob, cgroup->dir()), any_value(*knob)});
+      }
+    }
+    return batch;
+  }
+
+  Value read(const Knob& knob, const std::string& dir) const {
+    Result<KnobFiles::Reading> now = files.read({knob, dir});
+    REQUIRE(now.has_value());
+    return now->value;
+  }
+
+  Result<void> write(const Change& change, const Value& value) const {
+    const Spot spot{*change.knob, change.key.cgroup_dir};
+    return files.write(spot, *files.texts_of(*change.knob, value), files.read(spot)->texts);
+  }
+};
+
+bool lies_between(const Change& change, const Value& value) {
+  const Knob& knob = *change.knob;
+  if (knob.form == Form::set)
+    return !value.set.empty() && (change.now.set | change.target.set).includes(value.set) &&
+           (value.set.includes(change.now.set) || value.set.includes(change.target.set));
+  const auto amount = [&](const Value& of) { return knob.form == Form::bandwidth ? share_of(of) : of.amount; };
+  const std::int64_t before = amount(change.now), after = amount(change.target);
+  return amount(value) >= std::min(before, after) && amount(value) <= std::max(before, after);
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Forest, "the kernel takes each write of a plan, and nothing is looser or tighter on the way") {
+  std::size_t written = 0, refused = 0;
+  for (unsigned tree = 0; tree < 12; ++tree) {
+    grow(3 + below(6));
+    for (unsigned round = 0; round < 25; ++round) {
+      std::vector<Change> batch = any_batch();
+      const std::vector<PlannedWrite> writes = plan_writes(batch, read_surroundings(files, batch, {}));
+      CAPTURE(tree);
+      CAPTURE(round);
+      for (const PlannedWrite& planned : writes) {
+        const Change& change = batch[planned.change];
+        const Result<void> done = write(change, planned.value);
+        const std::string said = done ? "" : done.error().message();
+        CAPTURE(said);
+        REQUIRE(done.has_value());
+        REQUIRE(lies_between(change, planned.value));
+        ++written;
+      }
+      for (const Change& change : batch) {
+        const Value now = read(*change.knob, change.key.cgroup_dir);
+        CAPTURE(change.key.cgroup_dir);
+        CHECK(same(*change.knob, now, change.refused.empty() ? change.target : change.now));
+        if (change.refused.empty()) continue;
+        CAPTURE(change.refused);
+        CHECK_FALSE(write(change, change.target).has_value());  // it was right to refuse it
+        ++refused;
+      }
+    }
+    while (!cgroups.empty()) cgroups.pop_back();
+  }
+  MESSAGE("writes taken: " << written << ", refused beforehand and by the kernel: " << refused);
+  CHECK(written > 500);
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
+    return koord::test::kSkip;
+  }
+  return doctest::Context(argc, argv).run();
+}
