@@ -41,11 +41,12 @@ bool is_news(const Decision& now, const std::optional<Decision>& last) {
 }  // namespace
 
 Governor::Governor(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, Originals& originals)
-    : clock_(clock), files_(layout, roots), executor_(files_, originals, clock) {}
+    : clock_(clock), files_(layout, roots), executor_(files_, originals, clock), readings_(files_, clock) {}
 
 void Governor::set_limits(const Executor::Limits& limits) {
   std::lock_guard lock(mutex_);
   executor_.set_limits(limits);
+  refresh_ = limits.refresh;
 }
 
 void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
@@ -143,6 +144,7 @@ std::vector<Undone> Governor::settle_enforced(const std::string& why) {
       conclude(*wish, &winner, done);
     }
   }
+  if (!report.undone.empty()) readings_.forget();
   std::vector<Release> releases;
   for (const Undone& undone : report.undone)
     if (!undone.again) record_undone(undone, why, releases);
@@ -159,13 +161,15 @@ void Governor::settle_shadow() {
         conclude(*wish, &winner, {.outcome = agrees(winner, *wish) ? Outcome::shadow : Outcome::lost});
         continue;
       }
-      Result<KnobFiles::Reading> now = files_.read({*wish->knob, wish->intent.cgroup_dir, wish->value.item});
-      Done done{.outcome = agrees(winner, *wish) ? Outcome::shadow : Outcome::lost};
-      if (now) done.before = done.after = spell(*wish->knob, now->value);
-      if (!now) done = {outcome_of(now.error()), {}, {}, now.error().message()};
+      // What another strategy writes is read each time.
+      const Duration most_age = mode_of(winner.proposer) == Mode::shadow ? refresh_ : Duration(0);
+      const RecentReadings::Recent& now = readings_.of(*wish->knob, wish->intent.cgroup_dir, wish->value.item, most_age);
+      Done done{now.outcome, now.value, now.value, now.problem};
+      if (done.outcome == Outcome::shadow && !agrees(winner, *wish)) done.outcome = Outcome::lost;
       conclude(*wish, &winner, done);
     }
   }
+  readings_.end_round();
 }
 
 void Governor::conclude(Wish& wish, const Wish* winner, const Done& done) {

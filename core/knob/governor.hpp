@@ -23,6 +23,7 @@
 #include "core/knob/knob_view.hpp"
 #include "core/knob/modes.hpp"
 #include "core/knob/plan_sink.hpp"
+#include "core/knob/recent_readings.hpp"
 #include "core/knob/subjects.hpp"
 
 namespace koord::knob {
@@ -117,6 +118,8 @@ class Governor final : public PlanSink {
 
   mutable std::mutex mutex_;  // of what follows
   Executor executor_;
+  RecentReadings readings_;  // of those in shadow
+  Duration refresh_ = Executor::Limits().refresh;
   Strategies strategies_;
   Modes modes_;
   SubjectsPtr subjects_ = std::make_shared<const Subjects>();

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/recent_readings.hpp"
+
+#include <doctest/doctest.h>
+
+#include "core/base/manual_clock.hpp"
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace koord::knob;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Readings {
+  test::FakeNode node{{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/be/cpu.max", "50000 100000\n"}};
+  KnobFiles files{*cgroup::Layout::detect(node.roots()), node.roots()};
+  ManualClock clock;
+  RecentReadings readings{files, clock};
+
+  RecentReadings::Recent look(const std::string& dir = "be") { return readings.of(*find_knob("cpu.max"), dir, "", 10s); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Readings, "a reading is believed until it is too old") {
+  CHECK(look().value == "50000 100000");
+  node.write("cgroup/be/cpu.max", "20000 100000\n");
+  clock.advance(9s);
+  CHECK(look().value == "50000 100000");
+  clock.advance(1s);
+  CHECK(look().value == "20000 100000");
+}
+
+TEST_CASE_FIXTURE(Readings, "a cgroup that is not there is looked for each time") {
+  CHECK(look("pod").outcome == Outcome::gone);
+  node.write("cgroup/pod/cpu.max", "20000 100000\n");
+  CHECK(look("pod").value == "20000 100000");
+}
+
+TEST_CASE_FIXTURE(Readings, "what nobody asks for in a round is forgotten") {
+  look();
+  readings.end_round();
+  node.write("cgroup/be/cpu.max", "20000 100000\n");
+  CHECK(look().value == "50000 100000");
+  readings.end_round();
+  readings.end_round();
+  CHECK(look().value == "20000 100000");
+}
