@@ -9,6 +9,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/state/named_cgroups.hpp"
 #include "core/state/objects.hpp"
 #include "core/state/slo.hpp"
 
@@ -99,7 +100,9 @@ Result<void> FileSource::check(File& file, bool touched, Update& update) {
 }
 
 Result<void> FileSource::take_pods(const std::string& text, Update&) {
-  pods_ = TRY(parse_pod_list(text, kube_root_));
+  std::vector<Pod> pods = TRY(parse_pod_list(text, kube_root_));
+  TRY(take_named_cgroups(pods));
+  pods_ = std::move(pods);
   return {};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileSource: a PodList, a Node and a NodeSLO from YAML or JSON files, for tests, demos and edge nodes. A
+// FileSource: a PodList, a Node and a NodeSLO from YAML or JSON files, for tests, demos and edge nodes. Pods may name their
+// cgroups themselves (named_cgroups.hpp). A
 // file that is missing, empty or wrong keeps what was last read from it, and the refresh says so. One thread
 // at a time; it publishes to the Hub in that thread.
 #pragma once

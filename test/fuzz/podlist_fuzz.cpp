@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/state/named_cgroups.hpp"
 #include "core/state/objects.hpp"
 
 using namespace koord;
@@ -40,7 +41,10 @@ void check_served(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
   for (cgroup::Driver driver : {cgroup::Driver::systemd, cgroup::Driver::cgroupfs}) {
-    if (auto pods = parse_pod_list(text, cgroup::default_kube_root(driver))) check_pods(*pods);
+    auto pods = parse_pod_list(text, cgroup::default_kube_root(driver));
+    if (!pods) continue;
+    check_pods(*pods);
+    if (take_named_cgroups(*pods)) check_pods(*pods);
   }
   check_served(text);
   (void)parse_timestamp(text);
