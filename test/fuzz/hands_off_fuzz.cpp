@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pod's hands-off annotation of any content: nothing, all, or a bounded list of names; and any text as a mode and as a result.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "core/knob/modes.hpp"
+#include "core/knob/subjects.hpp"
+
+using namespace koord::knob;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const HandsOff said = parse_hands_off(text);
+  check(!said.all || said.names.empty());
+  check(said.names.size() <= 32);
+  const bool by_knob = std::any_of(said.names.begin(), said.names.end(), [](const auto& name) { return find_knob(name) != nullptr; });
+  for (const char* name : {"cpu.max", "cpu.weight", "memory.high"})
+    check(!said.covers(*find_knob(name), "nobody") || said.all || by_knob || text.find("nobody") != std::string_view::npos);
+  check(unknown_names(said, said.names).empty());
+  if (const auto mode = parse_mode(text)) check(name_of(*mode) == text);
+  if (const auto outcome = parse_outcome(text)) check(name_of(*outcome) == text);
+  return 0;
+}
