@@ -21,6 +21,7 @@
 #include "core/child/confinement.hpp"
 #include "core/config/load.hpp"
 #include "core/host/capability_probes.hpp"
+#include "core/host/managed_plugin.hpp"
 #include "core/log/log.hpp"
 
 namespace koord::agentd {
@@ -129,6 +130,13 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       state_({loop_, workers_, *clock_, hub_, layout, capabilities_, host_metrics_}, config_),
       prediction_({loop_, workers_, *store_, hub_, *clock_}, config_.predict),
       slo_watch_(hub_),
+      strategy_watch_({loop_, *clock_, hub_, qos_.governor(), services_.events, config_.node_name,
+                       [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); },
+                       [this] {
+                         std::vector<std::string> ids;
+                         for (const host::PluginStatus& plugin : plugins_.status()) ids.push_back(plugin.id);
+                         return ids;
+                       }}),
       volume_facts_(hub_, *store_),
       reporting_({loop_, workers_, *store_, hub_, *clock_, host_metrics_, prediction_.prediction(),
                   [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); },
@@ -198,6 +206,7 @@ Result<void> Agent::start() {
   state_.start();
   prediction_.start();
   slo_watch_.start(loop_);
+  strategy_watch_.start();
   volume_facts_.start(loop_);
   reporting_.start();
   qos_.start(loop_, workers_);
@@ -263,6 +272,7 @@ void Agent::reload() {
   config_.cgroup.memory_stat_period = fresh->cgroup.memory_stat_period;
   config_.feature_gates = fresh->feature_gates;
   config_.plugins = fresh->plugins;
+  config_.qos.mode = fresh->qos.mode;
   log::info(agent_log, "configuration read again");
 }
 
@@ -293,6 +303,7 @@ void Agent::stop() {
   state_.stop();
   prediction_.stop();
   slo_watch_.stop();
+  strategy_watch_.stop();
   volume_facts_.stop();
   bool plugins_ended = plugins_.stop(kPluginGrace);
   local_server_.stop(kHttpGrace, [this] { public_server_.stop(kHttpGrace, [this] { loop_.stop(); }); });
@@ -301,6 +312,7 @@ void Agent::stop() {
   // A thread of a plugin is still at work in what we would destroy: save the history and leave.
   log::warn(agent_log, "a plugin did not end in time; its thread ends with the process");
   store_->flush();
+  qos_.governor().flush_decisions();
   ::_exit(0);
 }
 

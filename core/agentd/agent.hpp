@@ -16,6 +16,7 @@
 #include "core/agentd/reporting.hpp"
 #include "core/agentd/slo_watch.hpp"
 #include "core/agentd/state_feeder.hpp"
+#include "core/agentd/strategy_watch.hpp"
 #include "core/agentd/volume_facts.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
@@ -82,6 +83,7 @@ class Agent {
   StateFeeder state_;
   PredictionModule prediction_;
   SloWatch slo_watch_;
+  StrategyWatch strategy_watch_;
   VolumeFacts volume_facts_;
   ReportingModule reporting_;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent serves over HTTP. Everything but what is a POST is read-only. The data API is on the unix socket alone, which only its
+// What the agent serves over HTTP. Everything but the POSTs is read-only. The data API is on the unix socket alone, which only its
 // owner may open; Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well.
 //
 //   GET /metrics                    Prometheus text
@@ -15,7 +15,13 @@
 //   GET /api/v1/predictions         what was learnt of pods, priority classes, system and node, what could be lent, and how
 //                                   far predictions were right
 //   GET /api/v1/report              what the API server is told of this node, as it is computed now, and how that goes
-//   GET /api/v1/decisions           what strategies wished and what became of it, the oldest first
+//   GET /api/v1/decisions           what strategies wished and what became of it, a page of the newest, the oldest first: &since,
+//                                   &until (Unix seconds, or how long ago) &pod &cgroup &knob &plugin &outcome &limit=100; the
+//                                   answer's "before" asks for the page before it
+//   GET /api/v1/knobs               all that is held or wished: value, what it was before, each wish and what became of it
+//   GET /api/v1/why?pod=P           the same of one pod and of the cgroups it is in, its last decisions and its events
+//   GET /api/v1/modes               what becomes of each strategy's wishes, by whose word and until when
+//   POST /api/v1/modes/{target}?mode=M&for=D   says otherwise of a strategy, or of "node", for a while; mode=configured ends it
 //   GET /api/v1/slo                 what of the NodeSLO holds, what came and what of it was not taken
 //   GET /api/v1/slo/explain?field=F where a field's value comes from; &pod=NAMESPACE/NAME: as it is for this pod
 //
@@ -44,7 +50,7 @@ class ReportingModule;
 struct ApiSources {
   host::SharedServices& services;
   metric::HostMetrics& host_metrics;
-  const knob::Governor& governor;
+  knob::Governor& governor;
   cgroup::Hierarchy hierarchy;
   std::function<std::vector<host::PluginStatus>()> plugins;
   std::function<std::vector<config::GateState>()> features;
@@ -79,6 +85,11 @@ http::Response get_events(const ApiSources& sources, const http::Request& reques
 http::Response get_predictions(const ApiSources& sources, const http::Request& request);
 http::Response get_report(const ApiSources& sources, const http::Request& request);
 http::Response get_decisions(const ApiSources& sources, const http::Request& request);
+http::Response get_knobs(const ApiSources& sources, const http::Request& request);
+http::Response get_why(const ApiSources& sources, const http::Request& request);
+http::Response get_modes(const ApiSources& sources, const http::Request& request);
+inline constexpr std::string_view kModePath = "/api/v1/modes/{target}";
+void post_mode(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
 http::Response get_slo(const ApiSources& sources, const http::Request& request);
 http::Response get_slo_explanation(const ApiSources& sources, const http::Request& request);
 

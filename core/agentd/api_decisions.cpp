@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/decisions: what strategies wished for which cgroup and why, what was there, and what became of it.
+// /api/v1/decisions, /knobs and /why: what strategies wished for which cgroup and why, what was there, and what became of it.
+#include <algorithm>
+#include <utility>
+
+#include "core/agentd/decision_json.hpp"
+#include "core/agentd/decision_request.hpp"
 #include "core/agentd/json_answer.hpp"
 
 namespace koord::agentd {
@@ -7,46 +12,109 @@ namespace {
 
 namespace json = boost::json;
 
-std::string_view name_of(knob::Level level) {
-  switch (level) {
-    case knob::Level::qos:
-      return "qos";
-    case knob::Level::pod:
-      return "pod";
-    case knob::Level::container:
-      return "container";
-    case knob::Level::node:
-      break;
-  }
-  return "node";
+// Of a pod: so many of its last decisions are shown.
+constexpr std::size_t kLastDecisions = 20;
+// What the records of evictions have for a knob.
+constexpr std::string_view kEviction = "eviction";
+
+json::array decisions_of(const knob::DecisionPage& page) {
+  json::array decisions;
+  for (const knob::Decision& one : page.decisions) decisions.push_back(json_of(one));
+  return decisions;
 }
 
-json::object decision(const knob::Decision& decision, const Clock& clock) {
-  return {{"number", decision.number},
-          {"time", wall_seconds(clock, decision.time)},
-          {"plugin", decision.plugin},
-          {"strategy", decision.strategy},
-          {"cgroup", decision.cgroup_dir},
-          {"level", name_of(decision.level)},
-          {"knob", decision.knob},
-          {"priority", decision.priority},
-          {"reason", decision.reason},
-          {"inputs", json_map(decision.inputs)},
-          {"before", decision.before},
-          {"wanted", decision.wanted},
-          {"after", decision.after},
-          {"result", knob::name_of(decision.outcome)},
-          {"winner", decision.winner},
-          {"problem", decision.problem}};
+knob::DecisionPage last_of(const ApiSources& sources, std::string_view pod, std::string_view knob = {}) {
+  knob::DecisionQuery query;
+  query.pod = pod;
+  query.knob = knob;
+  query.limit = kLastDecisions;
+  return sources.governor.log().find(query);
+}
+
+// By uid, NAMESPACE/NAME or NAME.
+std::vector<const state::Pod*> find_pods(const state::Snapshot& snapshot, std::string_view title) {
+  std::vector<const state::Pod*> found;
+  for (const state::Pod& pod : snapshot.pods)
+    if (pod.uid == title || pod.name == title || pod.namespace_ + '/' + pod.name == title) found.push_back(&pod);
+  return found;
+}
+
+// A pod's own knobs, and those of the cgroups that it is in.
+bool concerns(const knob::KnobView& knob, const state::Pod& pod) {
+  if (knob.subject.pod_uid == pod.uid) return true;
+  return knob.level == knob::Level::qos && !knob.cgroup_dir.empty() && pod.cgroup_dir.starts_with(knob.cgroup_dir + "/");
+}
+
+json::array events_of(const ApiSources& sources, std::string_view pod_uid) {
+  json::array events;
+  for (const host::Event& event : sources.services.events.events()) {
+    const bool is_its = std::any_of(event.subject.begin(), event.subject.end(),
+                                    [&](const auto& label) { return label.first == "pod_uid" && label.second == pod_uid; });
+    if (!is_its) continue;
+    events.push_back({{"time", wall_seconds(sources.services.clock, event.time)},
+                      {"plugin", event.plugin},
+                      {"what", event.what},
+                      {"why", event.why}});
+  }
+  return events;
+}
+
+http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
+  json::object about{{"uid", pod.uid}, {"namespace", pod.namespace_}, {"name", pod.name}, {"cgroup", pod.cgroup_dir},
+                     {"qosClass", name_of(pod.koord_qos)}};
+  if (auto said = pod.annotations.find(knob::kHandsOffAnnotation); said != pod.annotations.end()) about["handsOff"] = said->second;
+  json::array knobs;
+  for (const knob::KnobView& knob : sources.governor.knobs())
+    if (concerns(knob, pod)) knobs.push_back(json_of(knob, sources.services.clock));
+  return json_answer({{"pod", std::move(about)},
+                      {"nodeHandsOff", sources.governor.mode_view(knob::kNodeTarget).mode == knob::Mode::off},
+                      {"knobs", std::move(knobs)},
+                      {"decisions", decisions_of(last_of(sources, pod.uid))},
+                      {"evictions", decisions_of(last_of(sources, pod.uid, kEviction))},
+                      {"events", events_of(sources, pod.uid)}});
+}
+
+// A pod that has ended: what is remembered of it.
+http::Response why_of_past(const ApiSources& sources, std::string_view title) {
+  const knob::DecisionPage page = last_of(sources, title);
+  if (page.decisions.empty())
+    return json_error(404, "no pod '" + std::string(title) + "' on this node; wanted NAMESPACE/NAME, NAME or uid");
+  const knob::Decision& last = page.decisions.back();
+  return json_answer({{"pod", {{"uid", last.pod_uid}, {"namespace", last.pod_namespace}, {"name", last.pod_name}, {"ended", true}}},
+                      {"knobs", json::array()},
+                      {"decisions", decisions_of(page)},
+                      {"evictions", decisions_of(last_of(sources, last.pod_uid, kEviction))},
+                      {"events", events_of(sources, last.pod_uid)}});
 }
 
 }  // namespace
 
-http::Response get_decisions(const ApiSources& sources, const http::Request&) {
-  json::array decisions;
-  for (const knob::Decision& one : sources.governor.decisions())
-    decisions.push_back(decision(one, sources.services.clock));
-  return json_answer({{"decisions", std::move(decisions)}});
+http::Response get_decisions(const ApiSources& sources, const http::Request& request) {
+  const Result<knob::DecisionQuery> query = parse_decision_request(request.query, sources.services.clock);
+  if (!query) return json_error(400, query.error().message());
+  const knob::DecisionPage page = sources.governor.log().find(*query);
+  json::object answer{{"decisions", decisions_of(page)}};
+  if (page.has_older) answer["before"] = page.decisions.front().number;
+  if (const auto archive = sources.governor.log().archive(); archive && !archive->problem.empty()) answer["problem"] = archive->problem;
+  return json_answer(answer);
+}
+
+http::Response get_knobs(const ApiSources& sources, const http::Request&) {
+  json::array knobs;
+  for (const knob::KnobView& knob : sources.governor.knobs()) knobs.push_back(json_of(knob, sources.services.clock));
+  return json_answer({{"knobs", std::move(knobs)}});
+}
+
+http::Response get_why(const ApiSources& sources, const http::Request& request) {
+  const std::string_view title = request.query.get("pod").value_or("");
+  if (title.empty()) return json_error(400, "pod is missing; wanted NAMESPACE/NAME, NAME or uid");
+  const state::SnapshotPtr snapshot = sources.services.hub.current();
+  const std::vector<const state::Pod*> pods = find_pods(*snapshot, title);
+  if (pods.empty()) return why_of_past(sources, title);
+  if (pods.size() == 1) return why_of_pod(sources, *pods.front());
+  std::string names;
+  for (const state::Pod* pod : pods) names += " " + pod->namespace_ + '/' + pod->name;
+  return json_error(409, "several pods are named '" + std::string(title) + "':" + names);
 }
 
 }  // namespace koord::agentd

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/host/managed_plugin.hpp"
 #include "core/log/log.hpp"
 
 namespace koord::agentd {
@@ -20,18 +21,6 @@ bool writes(const config::Config& config) {
   return config.qos.mode == config::StrategyMode::enforce || std::any_of(settings.begin(), settings.end(), [](const auto& one) {
            return one.second.mode == config::StrategyMode::enforce;
          });
-}
-
-knob::Mode mode_of(config::StrategyMode mode) {
-  switch (mode) {
-    case config::StrategyMode::off:
-      return knob::Mode::off;
-    case config::StrategyMode::shadow:
-      return knob::Mode::shadow;
-    case config::StrategyMode::enforce:
-      break;
-  }
-  return knob::Mode::enforce;
 }
 
 knob::Executor::Limits limits_of(const config::QosSettings& settings) {
@@ -60,8 +49,9 @@ QosModule::QosModule(const Clock& clock, host::CapabilityBoard& capabilities, co
       may_write_(writes(config)),
       journal_({config.qos.directory, knob::boot_id(config.roots)}, clock),
       governor_(clock, layout, config.roots, journal_) {
-  governor_.set_node_mode(mode_of(config.qos.mode));
+  governor_.set_node_mode(host::as_knob_mode(config.qos.mode));
   governor_.set_limits(limits_of(config.qos));
+  if (!directory_.empty()) governor_.keep_decisions({.path = directory_ + "/decisions.db", .max_bytes = config.qos.max_record_bytes});
 }
 
 QosModule::~QosModule() = default;
@@ -129,7 +119,7 @@ void QosModule::tell() {
 
 void QosModule::apply(const config::Config& config) {
   may_write_ = writes(config);
-  governor_.set_node_mode(mode_of(config.qos.mode));
+  governor_.set_node_mode(host::as_knob_mode(config.qos.mode));
   governor_.set_limits(limits_of(config.qos));
   if (strand_) strand_->post([this] { prepare(); });
 }

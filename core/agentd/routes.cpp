@@ -61,6 +61,12 @@ http::Routes local_routes(const ApiSources& sources) {
   add(routes, "/api/v1/predictions", sources, get_predictions);
   add(routes, "/api/v1/report", sources, get_report);
   add(routes, "/api/v1/decisions", sources, get_decisions);
+  add(routes, "/api/v1/knobs", sources, get_knobs);
+  add(routes, "/api/v1/why", sources, get_why);
+  add(routes, "/api/v1/modes", sources, get_modes);
+  routes.post_slow(std::string(kModePath), [&sources](const http::Request& request, const http::Reply& reply) {
+    post_mode(sources, request, reply);
+  });
   add(routes, "/api/v1/slo", sources, get_slo);
   add(routes, "/api/v1/slo/explain", sources, get_slo_explanation);
   return routes;

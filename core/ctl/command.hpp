@@ -30,7 +30,7 @@ struct Invocation {
 
 struct Command {
   std::string_view name;       // a word or two
-  std::string_view arguments;  // "METRIC", "KIND NAME": the positional arguments; the options "argument", "argument-2"
+  std::string_view arguments;  // "METRIC", "KIND [NAME]": the positional arguments; the options "argument", "argument-2"
   std::string_view summary;
   // Adds the command's own options.
   void (*describe)(po::options_description&);
@@ -38,8 +38,9 @@ struct Command {
   Result<void> (*run)(const Invocation&);
 };
 
-extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kPredict, kReport, kRestore, kSlo, kSql, kPluginBench, kPluginCheck,
-    kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload, kPluginRun;
+extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kKnobs, kWhy, kMode, kPredict,
+    kReport, kRestore, kSlo, kSql, kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload,
+    kPluginRun;
 
 // What the agent answers to GET `target`, when that is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);

@@ -12,8 +12,10 @@ namespace {
 constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock";
 
 std::vector<const Command*> commands() {
-  return {&kTop, &kPods, &kNode, &kQuery, &kPlugins, &kFeatures, &kCapabilities, &kEvents, &kDecisions, &kPredict, &kReport, &kRestore, &kSlo, &kSql, &kPluginInfo, &kPluginNew, &kPluginCheck,
-          &kPluginExplain, &kPluginRun, &kPluginBench, &kPluginFuzz, &kPluginRecord, &kPluginReload};
+  return {&kTop,        &kPods,      &kNode,        &kQuery,         &kPlugins,   &kFeatures,    &kCapabilities, &kEvents,
+          &kDecisions,  &kKnobs,     &kWhy,         &kMode,          &kPredict,   &kReport,      &kRestore,      &kSlo,
+          &kSql,        &kPluginInfo, &kPluginNew,  &kPluginCheck,   &kPluginExplain, &kPluginRun, &kPluginBench, &kPluginFuzz,
+          &kPluginRecord, &kPluginReload};
 }
 
 po::options_description options_of(const Command& command) {
@@ -42,7 +44,8 @@ void print_help(const Command& command, std::ostream& out) {
       << options_of(command);
 }
 
-// What stands on the command line for each of the command's arguments: its word there, and the option that takes it.
+// What stands on the command line for each of the command's arguments: its word there, in brackets where it may be missing, and the
+// option that takes it.
 std::vector<std::pair<std::string, std::string>> positional_of(const Command& command) {
   std::vector<std::pair<std::string, std::string>> found;
   std::string_view words = command.arguments;
@@ -67,7 +70,7 @@ Result<po::variables_map> parse(const Command& command, const std::vector<std::s
     return invalid(error.what());
   }
   for (const auto& [word, option] : positional_of(command))
-    if (!values.count(option) && !values.count("help")) return invalid("the argument " + word + " is missing");
+    if (!word.starts_with('[') && !values.count(option) && !values.count("help")) return invalid("the argument " + word + " is missing");
   return values;
 }
 

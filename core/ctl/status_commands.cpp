@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugins, features, capabilities, events and decisions: five lists.
+// koordctl plugins, features, capabilities and events: four lists.
 #include "core/ctl/command.hpp"
 #include "core/ctl/format.hpp"
 #include "core/ctl/json_view.hpp"
@@ -118,31 +118,6 @@ Result<void> run_events(const Invocation& invocation) {
                     {{"TIME"}, {"SAID BY"}, {"NAMESPACE"}, {"POD"}, {"CONTAINER"}, {"WHAT"}, {"WHY"}}, event_row);
 }
 
-// "lost to com.acme.quota", "failed: cannot write …"
-std::string result_of(const json::value& decision) {
-  std::string result = text_of(decision, "result"), problem = text_of(decision, "problem");
-  if (result == "lost") return result + " to " + text_of(decision, "winner");
-  return problem.empty() ? result : result + ": " + problem;
-}
-
-std::vector<std::string> decision_row(const json::value& decision) {
-  std::string plugin = text_of(decision, "plugin");
-  return {format_wall_time(number_of(decision, "time").value_or(0)),
-          plugin.empty() ? "-" : plugin,
-          text_of(decision, "cgroup"),
-          text_of(decision, "knob"),
-          text_of(decision, "before"),
-          text_of(decision, "wanted"),
-          result_of(decision),
-          text_of(decision, "reason")};
-}
-
-Result<void> run_decisions(const Invocation& invocation) {
-  return print_list(invocation, "decisions",
-                    {{"TIME"}, {"STRATEGY"}, {"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"WANTED"}, {"RESULT"}, {"REASON"}},
-                    decision_row);
-}
-
 }  // namespace
 
 const Command kPlugins{"plugins", "", "The plugins, what became of them and what they cost.", no_options, run_plugins};
@@ -151,7 +126,4 @@ const Command kCapabilities{"capabilities", "", "What this node, its kernel and 
                             run_capabilities};
 const Command kEvents{"events", "", "What was seen or done on this node, and to whom: OOM kills, changes of pace.", no_options,
                       run_events};
-const Command kDecisions{"decisions", "", "What strategies wished for which cgroup, why, and what became of it.", no_options,
-                         run_decisions};
-
 }  // namespace koord::ctl

@@ -12,7 +12,6 @@
 #include "core/host/plugin_context.hpp"
 
 namespace koord::host {
-namespace {
 
 knob::Mode as_knob_mode(config::StrategyMode mode) {
   switch (mode) {
@@ -25,6 +24,8 @@ knob::Mode as_knob_mode(config::StrategyMode mode) {
   }
   return knob::Mode::enforce;
 }
+
+namespace {
 
 // Mapping runs constructors, which do next to nothing in an honest plugin.
 constexpr Duration kMappingPatience = std::chrono::seconds(30);

@@ -26,6 +26,9 @@ namespace koord::host {
 
 struct SharedServices;
 
+// What the configuration says, as the governor has it.
+knob::Mode as_knob_mode(config::StrategyMode mode);
+
 class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
  public:
   // References outlive it.

@@ -38,6 +38,9 @@ class DecisionArchive {
   // Of the disk, with what waits; an error: it cannot be had now.
   Result<DecisionPage> find(const DecisionQuery& query);
 
+  // Writes what waits, in this thread.
+  void flush() { write(); }
+
   // The largest number that the file had at the start.
   std::uint64_t last_number() const { return last_number_; }
 

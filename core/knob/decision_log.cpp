@@ -97,6 +97,10 @@ void DecisionLog::keep_in(DecisionArchive::Options options, const Clock& clock) 
   archive_ = std::move(archive);
 }
 
+void DecisionLog::flush() {
+  if (archive_) archive_->flush();
+}
+
 DecisionPage DecisionLog::find(const DecisionQuery& query) const {
   if (archive_)
     if (Result<DecisionPage> page = archive_->find(query)) return *std::move(page);

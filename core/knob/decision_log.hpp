@@ -29,6 +29,9 @@ class DecisionLog {
 
   void add(Decision decision);
 
+  // Writes what waits for the disk.
+  void flush();
+
   // Those in memory, the oldest first.
   std::vector<Decision> decisions() const;
   // Of the disk; where that cannot be had, or there is none, of those in memory.

@@ -117,10 +117,10 @@ void Governor::settle(const std::string& why) {
   for (auto& [proposer, strategy] : strategies_) {
     const bool is_off = mode_of(proposer) == Mode::off;
     for (Standing& standing : strategy.wishes) {
-      if (standing.hands_off || (is_off && modes_.is_hands_off()))
-        conclude(standing, nullptr, {.outcome = Outcome::hands_off});
-      else if (is_off)
+      if (is_off && !modes_.is_hands_off())
         conclude(standing, nullptr, {.outcome = Outcome::off});
+      else if (is_off || standing.hands_off)
+        conclude(standing, nullptr, {.outcome = Outcome::hands_off});
     }
     tell(strategy);
   }
@@ -212,6 +212,11 @@ void Governor::record_undone(const Undone& undone, const std::string& why, std::
           .outcome = undone.done.outcome,
           .winner = {},
           .problem = undone.done.problem});
+}
+
+void Governor::note(Decision decision) {
+  std::lock_guard lock(mutex_);
+  record(std::move(decision));
 }
 
 void Governor::record(Decision decision) {

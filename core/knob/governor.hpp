@@ -69,7 +69,9 @@ class Governor final : public PlanSink {
   void keep_decisions(DecisionArchive::Options options) { log_.keep_in(std::move(options), clock_); }
   const DecisionLog& log() const { return log_; }
   // What was decided of other things than knobs, for the same records.
-  void note(Decision decision) { log_.add(std::move(decision)); }
+  void note(Decision decision);
+  // Has all of them on disk, as far as that takes them.
+  void flush_decisions() { log_.flush(); }
 
   std::vector<Decision> decisions() const { return log_.decisions(); }
   std::map<Outcome, std::uint64_t> counts() const { return log_.counts(); }

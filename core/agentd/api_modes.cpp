@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// /api/v1/modes: who may write, by whose word and until when.
+#include "core/agentd/decision_request.hpp"
+#include "core/agentd/json_answer.hpp"
+#include "core/base/parse.hpp"
+
+namespace koord::agentd {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view kStrategyKind = "koord.qos-strategy/1";
+
+std::vector<std::string> strategies(const ApiSources& sources) {
+  std::vector<std::string> ids;
+  for (const host::PluginStatus& plugin : sources.plugins())
+    for (const std::string& kind : plugin.kinds)
+      if (kind == kStrategyKind) ids.push_back(plugin.id);
+  return ids;
+}
+
+json::object mode_of(const ApiSources& sources, std::string_view target) {
+  const knob::Modes::View view = sources.governor.mode_view(target);
+  json::object object{{"target", target}, {"mode", knob::name_of(view.mode)}};
+  if (view.configured) object["configured"] = knob::name_of(*view.configured);
+  if (!view.override_mode) return object;
+  object["override"] = knob::name_of(view.override_mode->mode);
+  object["until"] = wall_seconds(sources.services.clock, view.override_mode->until);
+  return object;
+}
+
+json::array modes_of(const ApiSources& sources) {
+  json::array modes{mode_of(sources, knob::kNodeTarget)};
+  for (const std::string& id : strategies(sources)) modes.push_back(mode_of(sources, id));
+  return modes;
+}
+
+Result<void> check_target(const ApiSources& sources, const std::string& target) {
+  std::vector<std::string> known = strategies(sources);
+  known.emplace_back(knob::kNodeTarget);
+  for (const std::string& one : known)
+    if (one == target) return {};
+  const std::string near = nearest(target, known);
+  return invalid("'" + target + "' is no strategy here" +
+                 (near.empty() ? ", expected 'node' or one of 'koordctl mode'" : ", did you mean '" + near + "'?"));
+}
+
+}  // namespace
+
+http::Response get_modes(const ApiSources& sources, const http::Request&) { return json_answer({{"modes", modes_of(sources)}}); }
+
+void post_mode(const ApiSources& sources, const http::Request& request, const http::Reply& reply) {
+  const std::string target(http::part_of_path(kModePath, request.path).value_or(""));
+  if (Result<void> known = check_target(sources, target); !known) return reply(json_error(404, known.error().message()));
+  const Result<ModeRequest> asked = parse_mode_request(request.query);
+  if (!asked) return reply(json_error(400, asked.error().message()));
+  const Result<void> done = asked->mode ? sources.governor.override_mode(target, *asked->mode, asked->how_long)
+                                        : sources.governor.end_override(target);
+  if (!done) return reply(json_error(400, done.error().message()));
+  reply(json_answer(mode_of(sources, target)));
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decisions and knobs as JSON. Includes Boost.JSON: for api_*.cpp only.
+#pragma once
+
+#include <boost/json.hpp>
+
+#include "core/base/clock.hpp"
+#include "core/knob/decision.hpp"
+#include "core/knob/knob_view.hpp"
+
+namespace koord::agentd {
+
+boost::json::object json_of(const knob::Decision& decision);
+boost::json::object json_of(const knob::KnobView& knob, const Clock& clock);
+
+}  // namespace koord::agentd

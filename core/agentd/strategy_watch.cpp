@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/strategy_watch.hpp"
+
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "core/agentd/pod_subjects.hpp"
+#include "core/base/parse.hpp"
+#include "core/log/log.hpp"
+
+namespace koord::agentd {
+namespace {
+
+constexpr log::Category qos_log{"qos"};
+constexpr Duration kPeriod = std::chrono::seconds(1);
+
+metric::Labels labels_of(const knob::Subject& pod) {
+  return {{"pod_uid", pod.pod_uid}, {"pod_name", pod.pod_name}, {"pod_namespace", pod.pod_namespace}};
+}
+
+}  // namespace
+
+StrategyWatch::StrategyWatch(Parts parts) : parts_(std::move(parts)) {}
+
+StrategyWatch::~StrategyWatch() { stop(); }
+
+void StrategyWatch::start() {
+  parts_.governor.on_release([this, alive = std::weak_ptr(alive_)](std::vector<knob::Release> releases) {
+    parts_.loop.post([this, alive, releases = std::move(releases)] {
+      if (!alive.expired()) tell(releases);
+    });
+  });
+  const auto take = [this](const state::SnapshotPtr& snapshot) {
+    parts_.governor.set_subjects(std::make_shared<const knob::Subjects>(subjects_of(*snapshot)));
+  };
+  take(parts_.hub.current());
+  subscription_ = parts_.hub.subscribe([take](std::uint32_t changed, const state::SnapshotPtr& snapshot) {
+    if ((changed & state::kPods) != 0) take(snapshot);
+  });
+  timer_ = parts_.loop.every(kPeriod, [this] { look(); });
+}
+
+void StrategyWatch::stop() {
+  alive_.reset();
+  timer_.reset();
+  cluster_events_.reset();
+  if (subscription_ != 0) parts_.hub.remove(std::exchange(subscription_, 0));
+}
+
+void StrategyWatch::look() {
+  look_at_annotations();
+  look_at_archive();
+}
+
+void StrategyWatch::look_at_annotations() {
+  const state::SnapshotPtr snapshot = parts_.hub.current();
+  if (std::exchange(seen_pods_, snapshot->versions.pods) == snapshot->versions.pods) return;
+  std::vector<std::string> plugins;
+  std::set<std::string> wrong;
+  for (const state::Pod& pod : snapshot->pods) {
+    const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
+    if (annotation == pod.annotations.end()) continue;
+    if (plugins.empty()) plugins = parts_.plugins();
+    for (const std::string& name : knob::unknown_names(knob::parse_hands_off(annotation->second), plugins))
+      wrong.insert("pod " + pod.namespace_ + "/" + pod.name + ": " + std::string(knob::kHandsOffAnnotation) + " names '" + name +
+                   "', which is neither a knob nor a plugin here");
+  }
+  for (const std::string& text : wrong)
+    if (!told_.contains(text)) log::warn(qos_log, "{}, ignoring", text);
+  told_ = std::move(wrong);
+}
+
+void StrategyWatch::look_at_archive() {
+  const std::optional<knob::DecisionArchive::Status> status = parts_.governor.log().archive();
+  if (!status) return;
+  if (std::exchange(archive_told_, status->told) != status->told) log::warn(qos_log, "{}", status->told);
+  if (std::exchange(archive_problem_, status->problem) == status->problem) return;
+  if (status->problem.empty())
+    log::info(qos_log, "decisions are kept on disk again");
+  else
+    log::warn(qos_log, "{}; decisions are kept in memory only", status->problem);
+}
+
+void StrategyWatch::tell(const std::vector<knob::Release>& releases) {
+  for (ReleaseStory& story : stories_of(releases)) {
+    parts_.events.add({0, parts_.clock.now(), {}, labels_of(story.pod), story.what, story.why});
+    tell_cluster({{"v1", "Pod", story.pod.pod_namespace, story.pod.pod_name, story.pod.pod_uid},
+                  false,
+                  "QoSKnobsRestored",
+                  story.what + ": " + story.why});
+  }
+}
+
+void StrategyWatch::tell_cluster(kube::Happening happening) {
+  kube::Client* client = parts_.client();
+  if (client == nullptr) return;
+  if (!cluster_events_)
+    cluster_events_ = std::make_unique<kube::Events>(parts_.loop, parts_.clock, *client, kube::EventBook::Source{"koordetector", parts_.node_name});
+  cluster_events_->tell(std::move(happening));
+}
+
+std::vector<ReleaseStory> stories_of(const std::vector<knob::Release>& releases) {
+  // By pod, plugin and reason.
+  std::map<std::tuple<std::string, std::string, std::string>, std::pair<const knob::Release*, std::set<std::string>>> pods;
+  for (const knob::Release& release : releases) {
+    if (release.subject.pod_uid.empty()) continue;
+    auto& [first, knobs] = pods[{release.subject.pod_uid, release.plugin, release.why}];
+    if (first == nullptr) first = &release;
+    knobs.insert(release.knob);
+  }
+  std::vector<ReleaseStory> stories;
+  for (const auto& [key, of_pod] : pods) {
+    const auto& [release, knobs] = of_pod;
+    const std::string names = join({knobs.begin(), knobs.end()}, ", ");
+    stories.push_back({release->subject, "what " + (release->plugin.empty() ? "a strategy" : release->plugin) + " had set is given back: " + names,
+                       release->why});
+  }
+  return stories;
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// StrategyWatch: what the governor has to know of pods, and what operators have to know of the governor: knobs of a pod that
+// were given back because a strategy was switched off become one event of the pod each time, here and in the cluster; names in
+// a hands-off annotation that mean nothing and trouble with the file of decisions are logged once. Functions are [loop thread]
+// unless marked.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/timer.hpp"
+#include "core/host/event_log.hpp"
+#include "core/kube/events.hpp"
+#include "core/knob/governor.hpp"
+#include "core/state/hub.hpp"
+
+namespace koord::agentd {
+
+class StrategyWatch {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    const Clock& clock;
+    state::Hub& hub;
+    knob::Governor& governor;
+    host::EventLog& events;
+    std::string node_name;
+    std::function<kube::Client*()> client;              // null: there is none yet
+    std::function<std::vector<std::string>()> plugins;  // their ids
+  };
+
+  // What `parts` refers to outlives it.
+  explicit StrategyWatch(Parts parts);
+  ~StrategyWatch();
+
+  // Before the first plan.
+  void start();
+  void stop();
+
+ private:
+  struct Alive {};
+
+  void look();
+  void look_at_annotations();
+  void look_at_archive();
+  void tell(const std::vector<knob::Release>& releases);
+  void tell_cluster(kube::Happening happening);
+
+  const Parts parts_;
+  std::uint64_t subscription_ = 0;
+  std::unique_ptr<event::Timer> timer_;
+  std::unique_ptr<kube::Events> cluster_events_;
+  std::set<std::string> told_;  // of annotations
+  std::uint64_t seen_pods_ = 0;
+  std::string archive_problem_, archive_told_;
+  std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
+};
+
+// What a pod's event says: who held which knobs, and why no more. Pure.
+struct ReleaseStory {
+  knob::Subject pod;
+  std::string what, why;
+};
+std::vector<ReleaseStory> stories_of(const std::vector<knob::Release>& releases);
+
+}  // namespace koord::agentd

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/decision_view.hpp"
+
+#include <string_view>
+#include <vector>
+
+#include "core/ctl/format.hpp"
+#include "core/ctl/json_view.hpp"
+#include "core/ctl/table.hpp"
+
+namespace koord::ctl {
+namespace {
+
+std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
+
+// "lost to com.acme.quota", "failed: cannot write …"
+std::string result_of(const json::value& decision) {
+  std::string result = text_of(decision, "result");
+  const std::string problem = text_of(decision, "problem"), winner = text_of(decision, "winner");
+  if (result == "lost" && !winner.empty()) result += " to " + winner;
+  if (result == "lost" && text_of(decision, "mode") == "shadow") result += ", in shadow";
+  return problem.empty() ? result : result + ": " + problem;
+}
+
+// "the node is busy (usage=7.3, threshold=6.5)"
+std::string why_of(const json::value& decision) {
+  std::string inputs;
+  if (const json::value* given = member(decision, "inputs"); given != nullptr && given->is_object()) {
+    for (const auto& [name, value] : given->as_object()) {
+      inputs += (inputs.empty() ? " (" : ", ") + std::string(name) + "=";
+      inputs += value.is_string() ? std::string(value.as_string()) : json::serialize(value);
+    }
+  }
+  return text_of(decision, "reason") + (inputs.empty() ? "" : inputs + ")");
+}
+
+std::string pod_of(const json::value& object) {
+  const json::value& pod = object_of(object, "pod");
+  const std::string name = text_of(pod, "name");
+  if (name.empty()) return "-";
+  const std::string container = text_of(object, "container");
+  return text_of(pod, "namespace") + "/" + name + (container.empty() ? "" : "/" + container);
+}
+
+std::string time_of(const json::value& object, const char* key) {
+  const std::optional<double> time = number_of(object, key);
+  return time ? format_wall_time(*time) : "-";
+}
+
+std::string value_of(const json::value& knob) {
+  const std::string problem = text_of(knob, "problem");
+  return problem.empty() ? text_of(knob, "value") : problem;
+}
+
+// Of a pod's own container, the pod itself, the cgroup of its class.
+std::string owner_of(const json::value& knob) {
+  const std::string container = text_of(knob, "container"), level = text_of(knob, "level");
+  if (!container.empty()) return container;
+  return level == "qos" ? "class " + text_of(knob, "cgroup") : level;
+}
+
+// A row for each wish; what is known of the knob itself in the first alone.
+void add_rows(Table& table, const std::string& owner, const json::value& knob) {
+  static const json::value kNoWish(json::object{});
+  const bool is_held = flag_of(knob, "held");
+  std::vector<std::string> cells{owner, text_of(knob, "knob"), value_of(knob), is_held ? text_of(knob, "original") : "-",
+                                 is_held ? or_dash(text_of(knob, "holder")) : "-"};
+  const json::array& wishes = array_of(knob, "wishes");
+  std::vector<const json::value*> rows;
+  for (const json::value& wish : wishes) rows.push_back(&wish);
+  if (rows.empty()) rows.push_back(&kNoWish);
+  for (const json::value* wish : rows) {
+    cells.resize(5);
+    for (const std::string& text : {text_of(*wish, "plugin"), text_of(*wish, "wanted"), result_of(*wish), why_of(*wish)})
+      cells.push_back(or_dash(text));
+    table.add(cells);
+    cells.assign(5, "");
+  }
+}
+
+std::vector<Column> knob_columns(const char* owner) {
+  return {{owner}, {"KNOB"}, {"NOW"}, {"WAS"}, {"HELD BY"}, {"STRATEGY"}, {"WISHES"}, {"RESULT"}, {"WHY"}};
+}
+
+Table decision_table(const json::array& decisions) {
+  Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"POD"}, {"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"WANTED"}, {"RESULT"}, {"WHY"}});
+  for (const json::value& decision : decisions)
+    table.add({format_number(number_of(decision, "number")), time_of(decision, "time"), or_dash(text_of(decision, "plugin")), pod_of(decision),
+               or_dash(text_of(decision, "cgroup")), or_dash(text_of(decision, "knob")), or_dash(text_of(decision, "before")),
+               or_dash(text_of(decision, "wanted")), result_of(decision), why_of(decision)});
+  return table;
+}
+
+std::string head_of(const json::value& answer) {
+  const json::value& pod = object_of(answer, "pod");
+  std::string text = text_of(pod, "namespace") + "/" + text_of(pod, "name");
+  if (const std::string qos = text_of(pod, "qosClass"); !qos.empty()) text += ", " + qos;
+  if (const std::string cgroup = text_of(pod, "cgroup"); !cgroup.empty()) text += ", in " + cgroup;
+  if (flag_of(pod, "ended")) text += ", has ended";
+  text += "\n";
+  if (const json::value* said = member(pod, "handsOff"); said != nullptr) text += "The pod says hands off: " + text_of(pod, "handsOff") + "\n";
+  if (flag_of(answer, "nodeHandsOff")) text += "All strategies of the node are switched off; see koordctl mode\n";
+  return text;
+}
+
+std::string events_of(const json::array& events) {
+  if (events.empty()) return "";
+  Table table({{"TIME"}, {"SAID BY"}, {"EVENT"}, {"WHY"}});
+  for (const json::value& event : events) {
+    const std::string plugin = text_of(event, "plugin");
+    table.add({time_of(event, "time"), plugin.empty() ? "host" : plugin, text_of(event, "what"), text_of(event, "why")});
+  }
+  return "\n" + table.render();
+}
+
+std::string said_by(const json::value& mode) {
+  if (member(mode, "override") != nullptr) return "an operator";
+  return member(mode, "configured") != nullptr ? "configuration" : "node";
+}
+
+}  // namespace
+
+Result<std::string> render_decisions(const std::string& answer) {
+  const json::value parsed = TRY(parse_object(answer));
+  std::string text = decision_table(array_of(parsed, "decisions")).render();
+  if (const std::optional<double> before = number_of(parsed, "before"))
+    text += "\nThere are older ones: --before " + format_number(before) + "\n";
+  if (const std::string problem = text_of(parsed, "problem"); !problem.empty())
+    text += "\nOf memory only, the disk cannot be had: " + problem + "\n";
+  return text;
+}
+
+Result<std::string> render_knobs(const std::string& answer) {
+  const json::value parsed = TRY(parse_object(answer));
+  Table table(knob_columns("CGROUP"));
+  for (const json::value& knob : array_of(parsed, "knobs")) {
+    const std::string cgroup = text_of(knob, "cgroup");
+    add_rows(table, cgroup.empty() ? "node" : cgroup, knob);
+  }
+  return table.render();
+}
+
+Result<std::string> render_why(const std::string& answer) {
+  const json::value parsed = TRY(parse_object(answer));
+  std::string text = head_of(parsed) + "\n";
+  const json::array& knobs = array_of(parsed, "knobs");
+  Table table(knob_columns("OF"));
+  for (const json::value& knob : knobs) add_rows(table, owner_of(knob), knob);
+  text += knobs.empty() ? "No strategy sets or wishes anything of it.\n" : table.render();
+  const json::array& decisions = array_of(parsed, "decisions");
+  if (!decisions.empty()) text += "\n" + decision_table(decisions).render();
+  const json::array& evictions = array_of(parsed, "evictions");
+  if (!evictions.empty()) text += "\nConsidered for eviction:\n" + decision_table(evictions).render();
+  return text + events_of(array_of(parsed, "events"));
+}
+
+Result<std::string> render_modes(const std::string& answer) {
+  const json::value parsed = TRY(parse_object(answer));
+  Table table({{"OF"}, {"MODE"}, {"CONFIGURED"}, {"SAID BY"}, {"UNTIL"}});
+  for (const json::value& mode : array_of(parsed, "modes"))
+    table.add({text_of(mode, "target"), text_of(mode, "mode"), or_dash(text_of(mode, "configured")), said_by(mode), time_of(mode, "until")});
+  return table.render();
+}
+
+Result<std::string> render_mode(const std::string& answer) {
+  const json::value mode = TRY(parse_object(answer));
+  std::string text = text_of(mode, "target") + " is in " + text_of(mode, "mode");
+  if (number_of(mode, "until")) text += " until " + time_of(mode, "until");
+  return text + (member(mode, "override") != nullptr && text_of(mode, "override") != text_of(mode, "mode")
+                     ? ", for the node has a mode below '" + text_of(mode, "override") + "'\n"
+                     : "\n");
+}
+
+}  // namespace koord::ctl

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl decisions: what strategies wished for which cgroup, why, and what became of it.
+#include "core/ctl/command.hpp"
+#include "core/ctl/decision_view.hpp"
+#include "core/http/url.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void describe(po::options_description& options) {
+  const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+  options.add_options()("pod,p", text("POD"), "of this pod: its uid, NAMESPACE/NAME or NAME")("cgroup", text("CGROUP"),
+                                                                                              "of this cgroup and those below it")(
+      "knob,k", text("KNOB"), "of this knob, as cpu.max")("plugin", text("ID"), "of this strategy's wishes")(
+      "outcome", text("RESULT"), "with this result, as applied, shadow, lost, failed, contested, hands_off, reverted")(
+      "since", text("TIME"), "not before: how long ago, as 10m, or Unix seconds")("until", text("TIME"), "not after")(
+      "limit,n", text("COUNT"), "so many at most, the newest; 1000 if not said")("before", text("NUMBER"), "only smaller numbers: the page before");
+}
+
+std::string target_of(const Invocation& invocation) {
+  std::string target = "/api/v1/decisions";
+  char separator = '?';
+  for (const char* name : {"pod", "cgroup", "knob", "plugin", "outcome", "since", "until", "limit", "before"}) {
+    if (!invocation.has(name)) continue;
+    target += separator + std::string(name) + "=" + http::percent_encode(invocation.text(name));
+    separator = '&';
+  }
+  return target;
+}
+
+Result<void> run_decisions(const Invocation& invocation) {
+  const std::string answer = TRY(ask_agent(invocation, target_of(invocation)));
+  const std::string table = TRY(render_decisions(answer));
+  invocation.out << (invocation.output == Output::json ? answer : table);
+  return {};
+}
+
+}  // namespace
+
+const Command kDecisions{"decisions", "", "What strategies wished for which cgroup, why, and what became of it.", describe, run_decisions};
+
+}  // namespace koord::ctl

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl knobs and koordctl why: what is set or wished for, of all and of one pod.
+#include "core/ctl/command.hpp"
+#include "core/ctl/decision_view.hpp"
+#include "core/http/url.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void no_options(po::options_description&) {}
+
+Result<void> print(const Invocation& invocation, const std::string& target, Result<std::string> (*render)(const std::string&)) {
+  const std::string answer = TRY(ask_agent(invocation, target));
+  const std::string text = TRY(render(answer));
+  invocation.out << (invocation.output == Output::json ? answer : text);
+  return {};
+}
+
+Result<void> run_knobs(const Invocation& invocation) { return print(invocation, "/api/v1/knobs", render_knobs); }
+
+Result<void> run_why(const Invocation& invocation) {
+  return print(invocation, "/api/v1/why?pod=" + http::percent_encode(invocation.text("argument")), render_why);
+}
+
+}  // namespace
+
+const Command kKnobs{"knobs", "", "All that strategies set or wish for: values now and before, by whom and why.", no_options, run_knobs};
+const Command kWhy{"why", "POD", "Why a pod has the values it has: NAMESPACE/NAME, NAME or uid.", no_options, run_why};
+
+}  // namespace koord::ctl

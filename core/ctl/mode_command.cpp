@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl mode: what becomes of each strategy's wishes, and to say otherwise for a while.
+#include "core/ctl/command.hpp"
+#include "core/ctl/decision_view.hpp"
+#include "core/http/url.hpp"
+
+namespace koord::ctl {
+namespace {
+
+void describe(po::options_description& options) {
+  options.add_options()("for,f", po::value<std::string>()->value_name("TIME"), "how long it holds, 1s to 168h; then what is configured does again");
+}
+
+Result<void> set_mode(const Invocation& invocation, const std::string& target, const std::string& mode) {
+  if (!invocation.has("argument-2")) return invalid("a mode is missing: off, shadow, enforce, or configured");
+  if (mode != "configured" && !invocation.has("for")) return invalid("--for TIME is missing: a mode that is said here ends by itself");
+  std::string query = "?mode=" + http::percent_encode(mode);
+  if (invocation.has("for")) query += "&for=" + http::percent_encode(invocation.text("for"));
+  const std::string answer = TRY(tell_agent(invocation, "/api/v1/modes/" + http::percent_encode(target) + query));
+  const std::string text = TRY(render_mode(answer));
+  invocation.out << (invocation.output == Output::json ? answer : text);
+  return {};
+}
+
+Result<void> run_mode(const Invocation& invocation) {
+  if (invocation.has("argument")) return set_mode(invocation, invocation.text("argument"), invocation.text("argument-2"));
+  if (invocation.has("for")) return invalid("--for needs a strategy, or 'node', and a mode");
+  const std::string answer = TRY(ask_agent(invocation, "/api/v1/modes"));
+  const std::string table = TRY(render_modes(answer));
+  invocation.out << (invocation.output == Output::json ? answer : table);
+  return {};
+}
+
+}  // namespace
+
+const Command kMode{"mode", "[STRATEGY] [MODE]", "What becomes of strategies' wishes; sets it for a while, of one or of 'node'.", describe, run_mode};
+
+}  // namespace koord::ctl

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/decision_view.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord;
+using namespace koord::ctl;
+
+namespace {
+
+constexpr const char* kWhy =
+    R"({"pod":{"uid":"u1","namespace":"shop","name":"web","cgroup":"kube/podu1","qosClass":"LS","handsOff":"memory.high"},"nodeHandsOff":false,)"
+    R"("knobs":[{"cgroup":"kube/podu1/app","level":"container","container":"app","knob":"cpu.max","held":true,"value":"20000 100000",)"
+    R"("original":"max 100000","holder":"burst","wishes":[)"
+    R"({"plugin":"burst","mode":"enforce","wanted":"20000 100000","reason":"it is throttled","inputs":{"throttled":"0.3"},"result":"applied","winner":"burst"},)"
+    R"({"plugin":"mild","mode":"enforce","wanted":"30000 100000","reason":"it may","inputs":{},"result":"lost","winner":"burst"},)"
+    R"({"plugin":"watcher","mode":"shadow","wanted":"10000 100000","reason":"it would","inputs":{},"result":"shadow","winner":"watcher"}]},)"
+    R"({"cgroup":"kube","level":"qos","knob":"cpu.max","held":false,"problem":"no such file","wishes":[]}],)"
+    R"("decisions":[{"number":7,"time":1790000000,"plugin":"burst","knob":"cpu.max","cgroup":"kube/podu1/app","before":"max 100000",)"
+    R"("wanted":"20000 100000","result":"failed","problem":"Invalid argument","reason":"it is throttled"}],)"
+    R"("evictions":[{"number":8,"time":1790000000,"plugin":"memory-evict","knob":"eviction","result":"refused","problem":"a budget forbids it",)"
+    R"("reason":"memory is short"}],"events":[{"time":1790000000,"plugin":"","what":"evicted","why":"memory is short"}]})";
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Of lines, without what pads columns.
+std::string squeezed(const std::string& text) {
+  std::string out;
+  for (char c : text)
+    if (c != ' ' || out.empty() || out.back() != ' ') out += c;
+  return out;
+}
+
+std::string shown(Result<std::string> rendered) {
+  REQUIRE_MESSAGE(rendered, rendered.error().message());
+  return squeezed(*rendered);
+}
+
+}  // namespace
+
+TEST_CASE("koordctl why says value, original, holder, and of each wish what became of it and why") {
+  const std::string text = shown(render_why(kWhy));
+  INFO(text);
+  for (const char* part : {"shop/web, LS, in kube/podu1\n", "The pod says hands off: memory.high\n",
+                           "app cpu.max 20000 100000 max 100000 burst burst 20000 100000 applied it is throttled (throttled=0.3)\n",
+                           "mild 30000 100000 lost to burst it may\n", "watcher 10000 100000 shadow it would\n",
+                           "class kube cpu.max no such file - - - - - -\n", "failed: Invalid argument it is throttled\n",
+                           "Considered for eviction:\n", "refused: a budget forbids it memory is short\n", "host evicted memory is short\n"}) {
+    CAPTURE(part);
+    CHECK(has(text, part));
+  }
+}
+
+TEST_CASE("koordctl why of a pod that nobody wishes anything of says so, and of one that has ended what is remembered") {
+  CHECK(has(shown(render_why(R"({"pod":{"namespace":"a","name":"b"},"knobs":[]})")), "No strategy sets or wishes anything of it.\n"));
+  CHECK(has(shown(render_why(R"({"pod":{"namespace":"a","name":"b","ended":true},"nodeHandsOff":true})")),
+            "a/b, has ended\nAll strategies of the node are switched off"));
+}
+
+TEST_CASE("koordctl knobs has a row for each wish, and what is known of the knob in the first of them") {
+  const std::string text = shown(render_knobs(R"({"knobs":[{"cgroup":"","level":"node","knob":"vm.min_free_kbytes","held":true,"value":"1","original":"2",)"
+                                              R"("holder":"","wishes":[]},{"cgroup":"a","knob":"k","held":false,"value":"v","wishes":[{"plugin":"p"},{"plugin":"q"}]}]})"));
+  INFO(text);
+  CHECK(has(text, "node vm.min_free_kbytes 1 2 - - - - -\n"));
+  CHECK(has(text, "a k v - - p - - -\n q - - -\n"));
+}
+
+TEST_CASE("koordctl decisions says how to have older ones, and that the disk cannot be had") {
+  const std::string text = shown(render_decisions(R"({"decisions":[{"number":12,"time":1790000000,"pod":{"uid":"u","namespace":"shop","name":"web"},)"
+                                                  R"("container":"app","result":"lost","winner":"x"}],"before":12,"problem":"disk full"})"));
+  INFO(text);
+  CHECK(has(text, "shop/web/app"));
+  CHECK(has(text, "lost to x"));
+  CHECK(has(text, "--before 12\n"));
+  CHECK(has(text, "disk full\n"));
+}
+
+TEST_CASE("koordctl mode says what holds, by whose word and until when") {
+  const std::string text = shown(render_modes(R"({"modes":[{"target":"node","mode":"shadow","configured":"shadow"},)"
+                                              R"({"target":"burst","mode":"enforce","override":"enforce","until":1790000000},{"target":"x","mode":"shadow"}]})"));
+  INFO(text);
+  CHECK(has(text, "node shadow shadow configuration -\n"));
+  CHECK(has(text, "burst enforce - an operator 2026-09-21 14:13:20\n"));
+  CHECK(has(text, "x shadow - node -\n"));
+}
+
+TEST_CASE("what was said for a while is said back, and that a ceiling keeps it down") {
+  CHECK(shown(render_mode(R"({"target":"burst","mode":"enforce","override":"enforce","until":1790000000})")) ==
+        "burst is in enforce until 2026-09-21 14:13:20\n");
+  CHECK(has(shown(render_mode(R"({"target":"burst","mode":"off","override":"enforce","until":1790000000})")), "the node has a mode below 'enforce'"));
+}
+
+TEST_CASE("answers with members of other types are tables without them, ones that are no object errors") {
+  for (auto render : {render_decisions, render_knobs, render_why, render_modes}) {
+    CHECK(render(R"({"knobs":7,"decisions":[3],"modes":["x"],"pod":[],"events":{}})"));
+    CHECK_FALSE(render("[]"));
+  }
+}
