@@ -33,7 +33,8 @@ TEST_CASE("a pod and its containers are in the cgroups that they name, and run u
 }
 
 TEST_CASE("a pod that names none has the cgroup that a kubelet would give it") {
-  CHECK(pods_of("koordetector.sh/cgroup-directory: x")->front().cgroup_dir == "kubepods.slice/kubepods-podu1.slice");
+  CHECK(pods_of("koordetector.sh/cgroup-directory: x")->front().cgroup_dir ==
+        "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu1.slice");
 }
 
 TEST_CASE("a cgroup that cannot be, is twice, or is not below its pod's is named") {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strategies on a node without a cluster: cgroups named in a file, a NodeSLO by hand, and what operators say and ask. The example of
+// packaging/README.md, with cgroups of the test's own.
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "test/support/agent_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord::test;
+
+namespace {
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+struct Node {
+  RealCgroup cgroup{"nightly"};
+  TemporaryFolder folder;
+  ChildProcess load{{"sh", "-c", "while :; do :; done"}, folder / "load.log"};
+  std::unique_ptr<AgentProcess> agent;
+  const std::string original = limit();
+
+  Node() {
+    cgroup.add_process(load.pid());
+    write_pods("");
+    // One per cent is used on any machine, so that there is always something to suppress.
+    REQUIRE(koord::write_file_atomically(folder / "slo.yaml", "kind: NodeSLO\nspec: {resourceUsedThresholdWithBE: {enable: true, "
+                                                              "cpuSuppressThresholdPercent: 1, cpuSuppressPolicy: cfsQuota}}\n"));
+    agent = std::make_unique<AgentProcess>(
+        "state: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}",
+        std::vector<std::string>{built("plugins/qos-cpu-suppress"), built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")});
+    REQUIRE(agent->start());
+  }
+  ~Node() {
+    agent.reset();
+    load.signal(SIGKILL);
+    load.wait(std::chrono::seconds(60));
+  }
+  void write_pods(const std::string& annotation) {
+    REQUIRE(koord::write_file_atomically(
+        folder / "pods.yaml", "kind: PodList\nitems:\n- metadata: {uid: nightly, namespace: batch, name: nightly, labels: {koordinator.sh/qosClass: BE},"
+                              " annotations: {koordetector.sh/cgroup-dir: " + cgroup.dir() + annotation + "}}\n  spec: {containers: [{name: main}]}\n"));
+  }
+  // Of CPU time, as the kernel says it.
+  std::string limit() const {
+    const std::string directory = cgroup.path(koord::cgroup::Controller::cpu);
+    const auto v1 = koord::read_file(directory + "/cpu.cfs_quota_us");
+    return std::string(koord::trim(v1 ? *v1 : *koord::read_file(directory + "/cpu.max")));
+  }
+  bool limit_becomes_original() { return eventually([this] { return limit() == original; }, std::chrono::seconds(60)); }
+  bool limit_becomes_another() { return eventually([this] { return limit() != original; }, std::chrono::seconds(60)); }
+  std::string ctl(std::vector<std::string> arguments) const { return agent->ctl(std::move(arguments)).output; }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Node, "in shadow a strategy says what it would have done to a cgroup that a file names, and does nothing") {
+  REQUIRE(eventually([this] { return has(ctl({"why", "batch/nightly"}), "qos-cpu-suppress"); }, std::chrono::seconds(60)));
+  const std::string why = ctl({"why", "nightly"});
+  INFO(why);
+  CHECK(has(why, "batch/nightly, BE, in " + cgroup.dir() + "\n"));
+  CHECK(has(why, "cpu.max"));
+  CHECK(has(why, "shadow"));
+  CHECK(limit() == original);
+  const std::string decisions = ctl({"decisions", "--pod", "batch/nightly", "--knob", "cpu.max", "--outcome", "shadow", "-o", "json"});
+  INFO(decisions);
+  CHECK(has(decisions, "\"plugin\":\"qos-cpu-suppress\""));
+  CHECK(has(ctl({"knobs"}), cgroup.dir()));
+  CHECK(has(ctl({"mode"}), "qos-cpu-suppress  shadow"));
+  CHECK(find_metric(agent->metrics(), "koordetector_host_standing_wishes", {"result=\"shadow\""}).value_or(0) >= 1);
+  CHECK(find_metric(agent->metrics(), "koordetector_host_knobs_held") == 0);
+}
+
+TEST_CASE_FIXTURE(Node, "what an operator says for a while is done, and undone by its end, by hands off, and by the agent's end") {
+  const std::string said = ctl({"mode", "qos-cpu-suppress", "enforce", "--for", "1h"});
+  CHECK_MESSAGE(has(said, "qos-cpu-suppress is in enforce until "), said);
+  REQUIRE(limit_becomes_another());
+  CHECK(has(ctl({"why", "nightly"}), "applied"));
+  CHECK(find_metric(agent->metrics(), "koordetector_host_knobs_held").value_or(0) >= 1);
+
+  write_pods(", koordetector.sh/hands-off: qos-cpu-suppress");
+  CHECK(limit_becomes_original());
+  CHECK(has(ctl({"why", "nightly"}), "The pod says hands off: qos-cpu-suppress"));
+  CHECK(eventually([this] { return has(ctl({"events"}), "what qos-cpu-suppress had set is given back: cpu.max"); }));
+  write_pods("");
+  CHECK(limit_becomes_another());
+
+  REQUIRE(agent->ctl({"mode", "node", "off", "--for", "3s"}).exit_status == 0);
+  CHECK(limit_becomes_original());
+  CHECK(limit_becomes_another());  // the time is over
+  const std::string switches = ctl({"decisions", "--outcome", "switched"});
+  INFO(switches);
+  CHECK(has(switches, "an operator said so, for 3s"));
+  CHECK(has(switches, "the time for which an operator said otherwise is over"));
+
+  CHECK(agent->stop() == 0);
+  CHECK(limit() == original);
+  REQUIRE(agent->start());
+  CHECK(has(ctl({"decisions", "--outcome", "switched"}), "an operator said so, for 3s"));
+  CHECK(has(ctl({"mode"}), "qos-cpu-suppress  shadow"));
+}
+
+TEST_CASE_FIXTURE(Node, "a wrong question is answered with what would be right") {
+  CHECK(has(ctl({"why", "batch/daily"}), "no pod 'batch/daily' on this node"));
+  CHECK(has(ctl({"mode", "qos-cpu-supress", "off", "--for", "1h"}), "did you mean 'qos-cpu-suppress'?"));
+  CHECK(has(ctl({"mode", "qos-cpu-suppress", "on", "--for", "1h"}), "expected off, shadow, enforce, or configured"));
+  CHECK(has(ctl({"mode", "qos-cpu-suppress", "off"}), "--for TIME is missing"));
+  CHECK(has(ctl({"mode", "qos-cpu-suppress", "off", "--for", "1y"}), "'1y'"));
+  CHECK(has(ctl({"mode", "node", "enforce", "--for", "1h"}), "expected off or shadow"));
+  CHECK(has(ctl({"decisions", "--outcome", "fine"}), "'fine' is no result"));
+}
