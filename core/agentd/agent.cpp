@@ -119,12 +119,16 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       cgroups_(layout, *clock_, reader_options(config_.cgroup)),
       services_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
       qos_(*clock_, capabilities_, layout, config_),
+      evictions_({loop_, workers_, *store_, hub_, *clock_, layout, capabilities_, services_.events, host_metrics_, qos_.governor(),
+                  [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); }},
+                 config_),
       workers_(config_.workers),
       plugins_({.loop = loop_,
                 .pool = workers_,
                 .services = services_,
                 .metrics = host_metrics_,
                 .plans = qos_.governor(),
+                .evictions = &evictions_,
                 .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout()),
                 .on_change = log_plugin}),
       state_({loop_, workers_, *clock_, hub_, layout, capabilities_, host_metrics_}, config_),
@@ -172,7 +176,7 @@ std::function<void(std::string&)> Agent::koordlet_names() const {
     const auto reported = reporting_.node_metric();
     const auto pools = reporting_.pools();
     write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now(), prediction_.prediction(), &state_.kubelet_durations(),
-                                reported && reported->account.accepted ? &reported->report.status : nullptr, pools ? &*pools : nullptr});
+                                reported && reported->account.accepted ? &reported->report.status : nullptr, pools ? &*pools : nullptr, evictions_.done()});
   };
 }
 
@@ -204,6 +208,7 @@ Result<void> Agent::start() {
   export_decisions(host_metrics_, qos_.governor());
   handle_signals();
   state_.start();
+  evictions_.start();
   prediction_.start();
   slo_watch_.start(loop_);
   strategy_watch_.start();
@@ -299,6 +304,7 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 
 void Agent::stop() {
   qos_.stop();  // knobs go back first: nothing else may keep them from it
+  evictions_.stop();
   reporting_.stop();
   state_.stop();
   prediction_.stop();

@@ -287,6 +287,8 @@ void write_koordlet_names(std::string& out, const KoordletSources& sources) {
   if (sources.kubelet != nullptr) add_kubelet(page, *sources.kubelet);
   if (sources.reported != nullptr) add_reported(page, *sources.reported);
   if (sources.pools != nullptr) add_pools(page, *sources.pools);
+  if (sources.evictions > 0)
+    page.add({"pod_eviction", "Pods that were evicted.", Type::counter}, {{"reason", "evicted"}}, static_cast<double>(sources.evictions));
   page.write(out);
 }
 

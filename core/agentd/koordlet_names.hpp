@@ -26,6 +26,7 @@ struct KoordletSources {
   const KubeletDurations* kubelet = nullptr;  // none: the kubelet is not asked
   const report::NodeMetricStatus* reported = nullptr;  // null: nothing was
   const report::CpuPools* pools = nullptr;             // null: not known
+  std::uint64_t evictions = 0;                         // of pods that were ended
 };
 
 // Appends the families that have a value, by name.

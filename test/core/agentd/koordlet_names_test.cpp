@@ -34,10 +34,11 @@ struct Node {
   }
   std::optional<report::NodeMetricStatus> reported = {};
   std::optional<report::CpuPools> pools = {};
+  std::uint64_t evictions = 0;
 
   std::string page() const {
     std::string text;
-    agentd::write_koordlet_names(text, {registry, state, "n1", 1700000000, now, nullptr, &kubelet, reported ? &*reported : nullptr, pools ? &*pools : nullptr});
+    agentd::write_koordlet_names(text, {registry, state, "n1", 1700000000, now, nullptr, &kubelet, reported ? &*reported : nullptr, pools ? &*pools : nullptr, evictions});
     return text;
   }
   // Without HELP and TYPE, and without start_time, which is always there.
@@ -188,4 +189,10 @@ TEST_CASE("how long the kubelet took is a histogram with koordlet's bounds, an a
   CHECK(lines.find("koordlet_kubelet_request_duration_seconds_sum{node=\"n1\",verb=\"get\",path=\"/pods/\",code=\"200\"} 0.025\n") != std::string::npos);
   CHECK(lines.find("koordlet_kubelet_request_duration_seconds_count{node=\"n1\",verb=\"get\",path=\"/configz\",code=\"error\"} 1\n") != std::string::npos);
   CHECK(node.page().find("# TYPE koordlet_kubelet_request_duration_seconds histogram\n") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Node, "pods that were evicted are counted once there is one") {
+  CHECK(lines().empty());
+  evictions = 3;
+  CHECK(lines() == "koordlet_pod_eviction{node=\"n1\",reason=\"evicted\"} 3\n");
 }

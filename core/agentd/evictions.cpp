@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/evictions.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "core/base/file.hpp"
+#include "core/evict/container_kill.hpp"
+#include "core/log/log.hpp"
+
+namespace koord::agentd {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr log::Category evict_log{"evict"};
+constexpr Duration kLook = 1s;
+
+// A list of pods that comes more rarely than usual may be as much older.
+evict::Evictions::Options options_of(const config::Config& config) {
+  const char* own_uid = std::getenv("POD_UID");
+  return {.limits = config.evict,
+          .own_uid = own_uid == nullptr ? "" : own_uid,
+          .pods_old = std::max<Duration>(2min, 3 * config.state.kubelet.sync_period),
+          .seed = kube::random_seed()};
+}
+
+std::string name_of_pod(const state::Pod& pod) { return pod.namespace_ + "/" + pod.name; }
+
+std::string line_of(const evict::Outcome& outcome) {
+  const evict::Order& order = outcome.order;
+  std::string line = "pod '" + name_of_pod(order.pod) + "' is " + std::string(name_of(outcome.outcome)) + " for " + order.feature;
+  line += ": " + order.request.reason;
+  return outcome.why.empty() ? line : line + " (" + outcome.why + ")";
+}
+
+std::string minutes_until(Time until, Time now) {
+  return std::to_string(std::chrono::ceil<std::chrono::minutes>(until - now).count()) + " min";
+}
+
+}  // namespace
+
+EvictionModule::EvictionModule(Parts parts, const config::Config& config)
+    : parts_(std::move(parts)), config_(config), evictions_(std::make_shared<evict::Evictions>(eviction_parts(), options_of(config))) {}
+
+EvictionModule::~EvictionModule() { stop(); }
+
+evict::Evictions::Parts EvictionModule::eviction_parts() {
+  return {.clock = parts_.clock,
+          .hub = parts_.hub,
+          .mode = [this](const std::string& plugin) { return parts_.governor.mode(plugin); },
+          .usage = [this] { return evict::read_usage(parts_.store, parts_.clock.now()); },
+          .ask = [this](evict::Order order) { later([this, order = std::move(order)] { ask(order); }); },
+          .record = [this](knob::Decision decision) { parts_.governor.note(std::move(decision)); },
+          .on_outcome = [this](const evict::Outcome& outcome) { later([this, outcome] { tell(outcome); }); },
+          .on_brake = [this](Time until) { later([this, until] { tell_brake(until); }); },
+          .memory_pressure = [proc = config_.roots.proc]() -> std::optional<double> {
+            const Result<std::string> text = read_file(proc + "/pressure/memory");
+            return text ? evict::full_memory_pressure(*text) : std::nullopt;
+          },
+          .kill = [layout = parts_.layout](const state::Pod& pod) { return evict::kill_containers(layout, pod); }};
+}
+
+void EvictionModule::later(std::function<void()> task) {
+  parts_.loop.post([task = std::move(task), alive = std::weak_ptr<Alive>(alive_)] {
+    if (alive.lock()) task();
+  });
+}
+
+void EvictionModule::start() {
+  export_metrics();
+  look_ = parts_.loop.every(kLook, [this] { look(); });
+  look();
+}
+
+void EvictionModule::stop() {
+  look_.reset();
+  api_.reset();
+}
+
+void EvictionModule::take(const knob::Proposer& proposer, std::vector<evict::Request> requests) {
+  evictions_->take(proposer, std::move(requests));
+}
+
+void EvictionModule::ask(const evict::Order& order) {
+  // Records go to a disk: not from here.
+  auto answered = [this](const std::string& uid, const Result<kube::EvictionAnswer>& answer) {
+    parts_.workers.post([evictions = evictions_, uid, answer] { evictions->answered(uid, answer); });
+  };
+  if (api_) return api_->ask(order, answered);
+  answered(order.pod.uid, not_found("this agent has no API server"));
+}
+
+void EvictionModule::tell(const evict::Outcome& outcome) {
+  const bool done = outcome.outcome == knob::Outcome::evicted || outcome.outcome == knob::Outcome::killed;
+  if (done) ++done_;
+  log::write(evict_log, done ? log::Level::info : log::Level::warn, line_of(outcome));
+  const state::Pod& pod = outcome.order.pod;
+  parts_.events.add({.time = parts_.clock.now(),
+                     .plugin = outcome.order.plugin,
+                     .subject = {{"pod_uid", pod.uid}, {"pod_name", pod.name}, {"pod_namespace", pod.namespace_}},
+                     .what = done ? "evictPodSuccess" : "evictPodFail",
+                     .why = line_of(outcome)});
+  if (api_) api_->tell(outcome);
+}
+
+void EvictionModule::tell_brake(Time until) {
+  const std::string why = "more than " + std::to_string(config_.evict.brake_percent) +
+                          " % of the node's pods were picked for eviction: for " + minutes_until(until, parts_.clock.now()) +
+                          " none is evicted, and what would have been is in the decision records";
+  log::error(evict_log, "{}", why);
+  parts_.events.add({.time = parts_.clock.now(), .plugin = {}, .subject = {}, .what = "eviction brake", .why = why});
+  const kube::ObjectReference node{"v1", "Node", "", config_.node_name, config_.node_name};
+  if (api_) api_->tell({.about = node, .warning = true, .reason = "EvictionBrake", .message = why});
+  tell_capability();
+}
+
+void EvictionModule::look() {
+  kube::Client* client = api_ ? nullptr : parts_.client();
+  const evict::ApiEvictor::Options options{.source = {"koordetector", config_.node_name}};
+  if (client != nullptr) api_ = std::make_unique<evict::ApiEvictor>(parts_.loop, parts_.clock, *client, options);
+  tell_capability();
+}
+
+void EvictionModule::tell_capability() {
+  using host::CapabilityState;
+  const evict::Evictions::View view = evictions_->view();
+  host::Capability capability{"eviction", CapabilityState::supported, "through the API server", ""};
+  if (config_.evict.tier == config::EvictionTier::runtime) capability.detail += ", and by the kernel when that is refused and memory is very short";
+  std::string problem;
+  if (!api_) capability = {"eviction", CapabilityState::absent, "there is no API server", ""};
+  if (!view.quiet.empty()) problem = view.quiet.substr(0, view.quiet.rfind(", "));
+  if (view.brake_until) problem = "too many pods were picked: none is evicted before " + kube::rfc3339(parts_.clock.wall_label_ns(*view.brake_until));
+  if (!problem.empty()) capability = {"eviction", CapabilityState::broken, problem, ""};
+  parts_.capabilities.set({capability});
+  const bool is_braked = view.brake_until.has_value();
+  if (std::exchange(is_braked_, is_braked) && !is_braked) log::info(evict_log, "the brake is over: pods may be evicted again");
+}
+
+void EvictionModule::export_metrics() {
+  auto going = parts_.metrics.gauge("host_evictions_going", "Pods that were told to go and are still here, or have just gone.");
+  auto brake = parts_.metrics.gauge("host_eviction_brake", "1 while no pod is evicted because too many were picked.");
+  parts_.metrics.on_collect([this, going, brake]() mutable {
+    const evict::Evictions::View view = evictions_->view();
+    going.set(static_cast<double>(view.going));
+    brake.set(view.brake_until ? 1 : 0);
+    for (const auto& [key, count] : view.counts) {
+      metric::HostCounter total = parts_.metrics.counter(
+          "host_evictions_total", "What became of evictions that strategies asked for, when it was another thing than before.",
+          {{"feature", key.first}, {"result", std::string(name_of(key.second))}});
+      total.add(static_cast<double>(count) - total.value());
+    }
+  });
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evictions in the agent: what strategies ask for is decided by core/evict and, once there is a client of the API server, done
+// by it; how that goes is told in log, capabilities, events, /metrics and decision records. Functions are [loop thread] unless
+// marked.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/cgroup/layout.hpp"
+#include "core/config/config.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/evict/api_evictor.hpp"
+#include "core/evict/evictions.hpp"
+#include "core/host/capability_board.hpp"
+#include "core/host/event_log.hpp"
+#include "core/knob/governor.hpp"
+#include "core/metric/host_metrics.hpp"
+
+namespace koord::agentd {
+
+class EvictionModule final : public evict::RequestSink {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    event::WorkerPool& workers;
+    const store::Store& store;
+    const state::Hub& hub;
+    const Clock& clock;
+    cgroup::Layout layout;
+    host::CapabilityBoard& capabilities;
+    host::EventLog& events;
+    metric::HostMetrics& metrics;
+    knob::Governor& governor;              // whose modes hold, and whose records are kept
+    std::function<kube::Client*()> client;  // null: there is none yet
+  };
+
+  // What `parts` refers to outlives it.
+  EvictionModule(Parts parts, const config::Config& config);
+  ~EvictionModule() override;
+
+  void start();
+  // The client may end then. What is asked for later is refused.
+  void stop();
+
+  void take(const knob::Proposer& proposer, std::vector<evict::Request> requests) override;  // [any]
+
+  // Pods that were ended since the start. [any]
+  std::uint64_t done() const { return done_; }
+
+ private:
+  struct Alive {};
+
+  evict::Evictions::Parts eviction_parts();
+  void later(std::function<void()> task);  // [any] on the loop, unless this has ended
+  void ask(const evict::Order& order);
+  void tell(const evict::Outcome& outcome);
+  void tell_brake(Time until);
+  void look();
+  void tell_capability();
+  void export_metrics();
+
+  const Parts parts_;
+  const config::Config config_;
+  const std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
+  const std::shared_ptr<evict::Evictions> evictions_;  // answers come on workers
+  std::unique_ptr<event::Timer> look_;
+  std::unique_ptr<evict::ApiEvictor> api_;
+  std::atomic<std::uint64_t> done_ = 0;
+  bool is_braked_ = false;  // when it was last looked at
+};
+
+}  // namespace koord::agentd
