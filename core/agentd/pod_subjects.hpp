@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods as the governor needs them: whose each cgroup is, and which knobs of it are not to be turned. Pure. [any thread]
+// Pods as the governor needs them: whose each cgroup is, which knobs of it are not to be turned, and which containers have CPUs
+// of their own. Pure. [any thread]
 #pragma once
 
 #include "core/knob/subjects.hpp"

@@ -36,7 +36,7 @@ void StrategyWatch::start() {
   };
   take(parts_.hub.current());
   subscription_ = parts_.hub.subscribe([take](std::uint32_t changed, const state::SnapshotPtr& snapshot) {
-    if ((changed & state::kPods) != 0) take(snapshot);
+    if ((changed & (state::kPods | state::kNode)) != 0) take(snapshot);
   });
   timer_ = parts_.loop.every(kPeriod, [this] { look(); });
 }

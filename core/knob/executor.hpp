@@ -67,7 +67,7 @@ class Executor {
   Executor(const KnobFiles& files, Originals& originals, const Clock& clock);
 
   void set_limits(const Limits& limits) { limits_ = limits; }
-  // Cgroups of containers that have CPUs for themselves alone.
+  // Cgroups of containers that have CPUs of their own, of which no quota may take time.
   void set_pinned(std::set<std::string> cgroup_dirs) { pinned_ = std::move(cgroup_dirs); }
 
   struct Report {

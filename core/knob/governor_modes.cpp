@@ -85,6 +85,7 @@ void Governor::record_switch(std::string_view target, Mode before, const std::st
 void Governor::set_subjects(SubjectsPtr subjects) {
   std::lock_guard lock(mutex_);
   subjects_ = std::move(subjects);
+  executor_.set_pinned(subjects_->pinned());
   if (look_for_hands_off()) settle("the pod's annotation " + std::string(kHandsOffAnnotation) + " has changed");
 }
 

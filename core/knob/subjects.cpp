@@ -40,7 +40,10 @@ std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vec
   return unknown;
 }
 
-void Subjects::add(std::string cgroup_dir, Subject subject) { subjects_.emplace(std::move(cgroup_dir), std::move(subject)); }
+void Subjects::add(std::string cgroup_dir, Subject subject) {
+  if (subject.has_own_cpus) pinned_.insert(cgroup_dir);
+  subjects_.emplace(std::move(cgroup_dir), std::move(subject));
+}
 
 const Subject* Subjects::of(std::string_view cgroup_dir) const {
   while (!cgroup_dir.empty()) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -34,6 +35,7 @@ struct Subject {
   std::string pod_uid, pod_namespace, pod_name;
   std::string container = {};  // empty: the pod itself
   HandsOff hands_off = {};
+  bool has_own_cpus = false;  // of a container: on which nobody else runs
 
   bool operator==(const Subject&) const = default;
 };
@@ -46,6 +48,9 @@ class Subjects {
   // Whose this cgroup is, or the nearest one above it; nullptr: nobody's.
   const Subject* of(std::string_view cgroup_dir) const;
 
+  // Cgroups of containers that have CPUs of their own.
+  const std::set<std::string>& pinned() const { return pinned_; }
+
   bool operator==(const Subjects&) const = default;
 
  private:
@@ -54,6 +59,7 @@ class Subjects {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   std::unordered_map<std::string, Subject, Hash, std::equal_to<>> subjects_;
+  std::set<std::string> pinned_;
 };
 
 using SubjectsPtr = std::shared_ptr<const Subjects>;

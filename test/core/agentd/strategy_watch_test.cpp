@@ -28,6 +28,40 @@ TEST_CASE("each cgroup of a pod is the pod's, with what its annotation says") {
   CHECK(subjects.of("kube") == nullptr);
 }
 
+TEST_CASE("containers of LSE and LSR have CPUs of their own, and under a static kubelet guaranteed ones that ask for whole CPUs") {
+  struct Row {
+    state::KoordQos koord_qos;
+    state::KubeQos kube_qos;
+    std::string policy;
+    std::int64_t request;  // milli-cores
+    bool pinned;
+  };
+  using state::KoordQos, state::KubeQos;
+  const Row rows[] = {{KoordQos::lse, KubeQos::burstable, "none", 1500, true},
+                      {KoordQos::lsr, KubeQos::guaranteed, "none", 2000, true},
+                      {KoordQos::ls, KubeQos::guaranteed, "none", 2000, false},
+                      {KoordQos::ls, KubeQos::guaranteed, "static", 2000, true},
+                      {KoordQos::ls, KubeQos::guaranteed, "static", 1500, false},
+                      {KoordQos::ls, KubeQos::guaranteed, "static", state::kNoResource, false},
+                      {KoordQos::ls, KubeQos::burstable, "static", 2000, false}};
+  for (const Row& row : rows) {
+    state::Snapshot snapshot;
+    snapshot.kubelet.emplace().cpu_manager_policy = row.policy;
+    state::Pod pod;
+    pod.uid = "u1";
+    pod.koord_qos = row.koord_qos;
+    pod.kube_qos = row.kube_qos;
+    pod.cgroup_dir = "kube/podu1";
+    state::Container& app = pod.containers.emplace_back();
+    app.cgroup_dir = "kube/podu1/app";
+    app.resources = {{"cpu", row.request, row.request}};
+    snapshot.pods = {pod};
+    CAPTURE(row.policy);
+    CAPTURE(row.request);
+    CHECK(subjects_of(snapshot).pinned() == (row.pinned ? std::set<std::string>{"kube/podu1/app"} : std::set<std::string>{}));
+  }
+}
+
 TEST_CASE("what is given back of one pod for one reason is one event, of no pod none") {
   const knob::Subject web{"u1", "shop", "web"}, app{"u1", "shop", "web", "app"}, other{"u2", "shop", "db"};
   const std::string why = "'burst' is off now";

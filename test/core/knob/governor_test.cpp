@@ -217,6 +217,17 @@ TEST_CASE_FIXTURE(Ruled, "what an operator says of a strategy holds until its ti
                                              "suppress from enforce to shadow: the time for which an operator said otherwise is over"});
 }
 
+TEST_CASE_FIXTURE(Ruled, "no quota takes time of CPUs that are a container's own") {
+  auto subjects = std::make_shared<Subjects>();
+  subjects->add("be", {"u-1", "shop", "nightly", "app", {}, true});
+  governor.set_subjects(std::move(subjects));
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000")});
+  CHECK(value() == kBefore);
+  CHECK(last_told("suppress") == Outcome::failed);
+  CHECK(governor.decisions().back().problem == "its CPUs are its own, and it would be throttled on them");
+}
+
 TEST_CASE_FIXTURE(Ruled, "switching the node off takes the hands off all knobs, and what was held is given back") {
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
