@@ -90,20 +90,20 @@ void Executor::report_reverts(Steps& steps, Report& report) {
   for (Step& step : steps) {
     if (step.order) continue;
     bool again = false;
-    if (step.done.outcome == Outcome::failed) {
-      std::string& problem = held_.at(step.key).problem;
-      again = std::exchange(problem, step.done.problem) == step.done.problem;
-    } else {
+    Held& held = held_.at(step.key);
+    std::string plugin = held.plugin;
+    if (step.done.outcome == Outcome::failed)
+      again = std::exchange(held.problem, step.done.problem) == step.done.problem;
+    else
       forget(step.key);
-    }
-    report.undone.push_back({step.key, step.knob, std::move(step.done), again});
+    report.undone.push_back({step.key, step.knob, std::move(step.done), std::move(plugin), again});
   }
 }
 
 std::vector<Executor::Holding> Executor::holdings() const {
   std::vector<Holding> holdings;
   holdings.reserve(held_.size());
-  for (const auto& [key, held] : held_) holdings.push_back({held.level, key, held.knob, held.original.value});
+  for (const auto& [key, held] : held_) holdings.push_back({held.level, key, held.knob, held.original.value, held.plugin});
   return holdings;
 }
 
@@ -142,10 +142,11 @@ bool Executor::recall(Step& step) {
 }
 
 void Executor::remember(const Step& step) {
+  const auto held = held_.find(step.key);
+  if (held != held_.end() && step.done.outcome == Outcome::applied) held->second.plugin = step.order->plugin;
   if (step.is_seen || step.knob->is_act) return;
   const Time now = clock_.now();
   Time until = now + limits_.refresh;
-  const auto held = held_.find(step.key);
   switch (step.done.outcome) {
     case Outcome::applied:
       if (!step.remark.empty()) return void(seen_.erase(step.key));  // more of it may be had soon

@@ -50,7 +50,8 @@ struct Undone {
   KnobKey key;
   const Knob* knob;
   Done done;
-  bool again = false;  // it failed before, the same way
+  std::string plugin = {};  // whose wish it had last
+  bool again = false;       // it failed before, the same way
 };
 
 class Executor {
@@ -94,6 +95,7 @@ class Executor {
     KnobKey key;
     const Knob* knob;
     Value original;
+    std::string plugin;  // whose wish it has
   };
   std::vector<Holding> holdings() const;
 
@@ -106,6 +108,7 @@ class Executor {
     Level level;
     const Knob* knob;
     KnobFiles::Reading original;
+    std::string plugin;        // whose wish it has
     Texts written = {};        // as the kernel said it after the last write
     Value target = {};         // of that write
     unsigned contests = 0;     // of late

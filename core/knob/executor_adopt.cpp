@@ -16,7 +16,7 @@ std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration
       unknown.push_back(kept.key);
       continue;
     }
-    Held held{kept.level, knob, {kept.texts, *std::move(value), kept.cgroup}, kept.written};
+    Held held{kept.level, knob, {kept.texts, *std::move(value), kept.cgroup}, kept.plugin, kept.written};
     const Duration stays = and_ttl ? std::min(kept.ttl, Duration::max() - patience) + patience : patience;
     held.adopted_until = stays < Time::max() - now ? now + stays : Time::max();
     const Result<KnobFiles::Reading> found = files_.read({*knob, kept.key.cgroup_dir, kept.key.item});

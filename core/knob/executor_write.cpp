@@ -141,7 +141,7 @@ void Executor::write(Step& step, const Value& value) {
   const bool is_target = same(*step.knob, value, step.target);
   Result<Texts> texts = is_target && step.original ? step.original->texts : files_.texts_of(*step.knob, is_target ? step.asked : value);
   if (!texts) return fail(step, texts.error());
-  auto [held, first] = held_.emplace(step.key, Held{step.level, step.knob, step.now});
+  auto [held, first] = held_.emplace(step.key, Held{step.level, step.knob, step.now, step.order ? step.order->plugin : std::string()});
   Result<void> written = files_.write({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now.texts);
   held->second.knob = step.knob;
   held->second.target = step.target;

@@ -182,20 +182,16 @@ void Governor::conclude(Wish& wish, const Wish* winner, const Done& done) {
   standing.result = std::move(result);
   if (done.outcome == Outcome::off || !is_news(decision, standing.last)) return;
   standing.last = decision;
-  if (done.outcome == Outcome::applied && winner == &wish)
-    holders_.insert_or_assign({wish.intent.cgroup_dir, std::string(wish.knob->resource), wish.value.item}, wish.proposer.plugin);
   record(std::move(decision));
 }
 
 void Governor::record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases) {
-  std::string plugin;
-  if (auto holder = holders_.extract(undone.key)) plugin = std::move(holder.mapped());
   const std::string knob(undone.knob->name);
   const Subject* subject = subjects_->of(undone.key.cgroup_dir);
-  if (undone.done.outcome == Outcome::reverted) releases.push_back({plugin, undone.key.cgroup_dir, knob, why, subject ? *subject : Subject{}});
+  if (undone.done.outcome == Outcome::reverted) releases.push_back({undone.plugin, undone.key.cgroup_dir, knob, why, subject ? *subject : Subject{}});
   record({.time = clock_.now(),
           .wall_ns = 0,
-          .plugin = plugin,
+          .plugin = undone.plugin,
           .strategy = {},
           .cgroup_dir = undone.key.cgroup_dir,
           .knob = knob,

@@ -125,7 +125,6 @@ class Governor final : public PlanSink {
   Strategies strategies_;
   Modes modes_;
   SubjectsPtr subjects_ = std::make_shared<const Subjects>();
-  std::map<KnobKey, std::string> holders_;  // plugins
   OnRelease on_release_;
   bool has_ended_ = false;
 };

@@ -12,7 +12,6 @@ constexpr Duration kForGood = std::chrono::hours(24 * 365 * 100);
 
 std::vector<KnobKey> Governor::adopt(const std::vector<Original>& left, Duration patience, bool and_ttl) {
   std::lock_guard lock(mutex_);
-  for (const Original& kept : left) holders_.insert_or_assign(kept.key, kept.plugin);
   return executor_.adopt(left, patience, and_ttl);
 }
 

@@ -86,8 +86,7 @@ std::vector<KnobView> Governor::knobs() const {
       KnobView& view = knob::view_of(views, holding.level, holding.key, *holding.knob, *subjects_);
       view.is_held = true;
       view.original = spell(*holding.knob, holding.original);
-      if (auto holder = holders_.find(holding.key); holder != holders_.end())
-        view.holder = holder->second;
+      view.holder = holding.plugin;
     }
     for (const auto& [proposer, strategy] : strategies_)
       for (const Standing& standing : strategy.wishes)

@@ -95,7 +95,10 @@ TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser is told
     strategies.stage.host().clock().advance(60s);
     strategies.stage.governor().expire();
     CHECK(strategies.value() == kBefore);
-    CHECK(strategies.decision("", knob::Outcome::reverted)->before == "20000 100000");
+    const auto reverted = strategies.decision(kA, knob::Outcome::reverted);  // who held it last
+    REQUIRE(reverted);
+    CHECK(reverted->before == "20000 100000");
+    CHECK(reverted->after == kBefore);
   }
 }
 
@@ -106,7 +109,7 @@ TEST_CASE("a strategy whose process dies loses what it has written") {
   strategies.enforce(kA);
   REQUIRE(strategies.eventually([&] { return strategies.value() == "20000 100000"; }));
   for (const host::InstanceStatus& instance : strategies.stage.status(kA).instances) ::kill(instance.process, SIGKILL);
-  CHECK(strategies.eventually([&] { return strategies.decision("", knob::Outcome::reverted).has_value(); }));
+  CHECK(strategies.eventually([&] { return strategies.decision(kA, knob::Outcome::reverted).has_value(); }));
   CHECK(strategies.eventually([&] { return strategies.value() == "20000 100000"; }));  // it begins again
 }
 

@@ -301,6 +301,31 @@ TEST_CASE_FIXTURE(Ruled, "who was switched off while it held a knob is told of, 
   CHECK(reverted.plugin == "suppress");
 }
 
+TEST_CASE_FIXTURE(Ruled, "a knob is his whose wish it has, also when he found it as he wishes it") {
+  enforce("a");
+  enforce("b");
+  propose("a", {intent("20000 100000")});
+  CHECK(governor.knobs().at(0).holder == "a");
+  propose("b", {intent("20000 100000")});
+  governor.withdraw({"a", "main"});
+  CHECK(governor.knobs().at(0).holder == "b");
+  governor.withdraw({"b", "main"});
+  CHECK(last().outcome == Outcome::reverted);
+  CHECK(last().plugin == "b");
+}
+
+TEST_CASE_FIXTURE(Ruled, "what an agent before had wished is recorded as that plugin's when it is given back") {
+  enforce("a");
+  propose("a", {intent("20000 100000")});
+  governor.leave();
+  Governor next{clock, *cgroup::Layout::detect(node.roots()), node.roots(), originals};
+  next.adopt(originals.all(), 0s, false);
+  next.expire();
+  CHECK(value() == kBefore);
+  CHECK(next.decisions().back().outcome == Outcome::reverted);
+  CHECK(next.decisions().back().plugin == "a");
+}
+
 TEST_CASE_FIXTURE(Ruled, "a knob is shown with its value, the one before, its holder and who lost") {
   enforce("strict");
   enforce("mild");
