@@ -96,11 +96,13 @@ void plan_cpuset(const Inputs& inputs, Memory& memory, Round& round) {
   if (picked.size() == inputs.pools.online.size()) return;  // they have these without a wish
   round.granted_milli = 1000 * static_cast<std::int64_t>(picked.size());
   const std::string why = reason(inputs, round, "the CPUs " + picked.list());
-  // Of v1 only containers: whatever is made below a narrowed cgroup begins with what that has, and would keep it for ever.
-  if (inputs.targets.cpus_of_parents)
+  // Of v1 only the innermost: whatever is made below a narrowed cgroup begins with what that has, and would keep it for ever.
+  if (inputs.targets.cpus_of_parents) {
     wish_for_all(inputs, round, "cpuset.cpus", picked.list(), why);
-  else
-    wish(inputs, round, KOORD_LEVEL_CONTAINER, inputs.targets.containers, "cpuset.cpus", picked.list(), why);
+    return;
+  }
+  wish(inputs, round, KOORD_LEVEL_CONTAINER, inputs.targets.containers, "cpuset.cpus", picked.list(), why);
+  wish(inputs, round, KOORD_LEVEL_POD, inputs.targets.whole_pods, "cpuset.cpus", picked.list(), why);
 }
 
 std::int64_t wanted_quota(const Inputs& inputs, const Round& round, std::optional<std::int64_t> before) {

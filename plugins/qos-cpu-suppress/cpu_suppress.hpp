@@ -29,6 +29,9 @@ struct Targets {
   std::vector<std::string> pods;        // that lie elsewhere
   std::vector<std::string> containers;  // that run in any of them, but for sandboxes
   bool cpus_of_parents = false;         // a cgroup has no CPUs that its parent has not: cgroup v2
+  std::vector<std::string> whole_pods;  // those of `pods` that run and have no containers' cgroups in theirs
+
+  bool empty() const { return containers.empty() && whole_pods.empty(); }
 };
 
 struct Inputs {

@@ -140,6 +140,27 @@ TEST_CASE("a node without a NodeSLO is an ordinary node without wishes") {
   CHECK(world.plan().empty());
 }
 
+TEST_CASE("a pod of a file may be one cgroup without any of containers: it is confined as a whole, on cgroup v1 and v2") {
+  for (bool unified : {false, true}) {
+    World world;
+    if (!unified) world.node.remove("cgroup/cgroup.controllers");
+    state::Pod& pod = world.pods.back();
+    pod.cgroup_dir = "batch.slice";
+    pod.containers.resize(1);
+    pod.containers[0].cgroup_dir.clear();
+    pod.containers[0].state = state::ContainerState::unknown;
+    world.publish();
+    const knob::Plan plan = world.plan();
+    REQUIRE(plan.size() == 1);
+    CHECK(plan[0].level == knob::Level::pod);
+    CHECK(plan[0].cgroup_dir == "batch.slice");
+    CHECK(plan[0].knob == "cpuset.cpus");
+    pod.phase = state::Phase::pending;
+    world.publish();
+    CHECK(world.plan().empty());
+  }
+}
+
 TEST_CASE("without best-effort pods there is no wish") {
   World world;
   world.pods.pop_back();

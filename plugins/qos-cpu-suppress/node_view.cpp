@@ -25,10 +25,21 @@ bool is_best_effort(const koord_pod& pod) { return pod.qos == KOORD_QOS_BE || po
 
 bool has_ended(const koord_pod& pod) { return pod.phase == KOORD_PHASE_SUCCEEDED || pod.phase == KOORD_PHASE_FAILED; }
 
+bool may_run(const koord_container& container) {
+  return container.state == KOORD_CONTAINER_RUNNING || container.state == KOORD_CONTAINER_UNKNOWN;
+}
+
 // Sandboxes have all CPUs and run nothing.
 bool counts(const koord_container& container) {
-  const bool runs = container.state == KOORD_CONTAINER_RUNNING || container.state == KOORD_CONTAINER_UNKNOWN;
-  return runs && container.kind != KOORD_CONTAINER_SANDBOX && container.cgroup_dir.n > 0;
+  return may_run(container) && container.kind != KOORD_CONTAINER_SANDBOX && container.cgroup_dir.n > 0;
+}
+
+// A file may name a cgroup as a pod without any as its containers.
+bool is_one_cgroup(const koord_pod& pod) {
+  if (pod.phase != KOORD_PHASE_RUNNING) return false;
+  for (const koord_container& container : plugin::containers_of(pod))
+    if (!may_run(container) || container.cgroup_dir.n > 0) return false;
+  return true;
 }
 
 std::optional<std::string_view> annotation_of(const koord_node& node, std::string_view key) {
@@ -163,6 +174,7 @@ void NodeView::follow_pod(const koord_pod& pod, const std::vector<std::string>& 
   std::vector<std::string>& into = around == class_dirs.end() ? targets_.pods : targets_.classes;
   const std::string& target = around == class_dirs.end() ? dir : *around;
   if (std::find(into.begin(), into.end(), target) == into.end()) into.push_back(target);
+  if (around == class_dirs.end() && is_one_cgroup(pod)) targets_.whole_pods.push_back(dir);
 }
 
 void NodeView::follow_slo(const plugin::Snapshot& snapshot) {

@@ -88,18 +88,18 @@ TEST_CASE_FIXTURE(Node, "what an operator says for a while is done, and undone b
   write_pods("");
   CHECK(limit_becomes_another());
 
-  REQUIRE(agent->ctl({"mode", "node", "off", "--for", "3s"}).exit_status == 0);
+  REQUIRE(agent->ctl({"mode", "node", "off", "--for", "10s"}).exit_status == 0);
   CHECK(limit_becomes_original());
   CHECK(limit_becomes_another());  // the time is over
   const std::string switches = ctl({"decisions", "--outcome", "switched"});
   INFO(switches);
-  CHECK(has(switches, "an operator said so, for 3s"));
+  CHECK(has(switches, "an operator said so, for 10s"));
   CHECK(has(switches, "the time for which an operator said otherwise is over"));
 
   CHECK(agent->stop() == 0);
   CHECK(limit() == original);
   REQUIRE(agent->start());
-  CHECK(has(ctl({"decisions", "--outcome", "switched"}), "an operator said so, for 3s"));
+  CHECK(has(ctl({"decisions", "--outcome", "switched"}), "an operator said so, for 10s"));
   CHECK(has(ctl({"mode"}), "qos-cpu-suppress  shadow"));
 }
 
