@@ -224,8 +224,8 @@ bool Executor::is_contested(Step& step, Held& held) {
     held.contested_at = now;
     if (held.contests < kMostContests) return false;
   }
-  step.done.problem = "somebody else keeps writing it, now '" + step.done.before + "'; it is written again in " +
-                      format_duration(held.contested_at + kQuiet[held.contests - 1] - now) + " at the earliest";
+  step.done.problem =
+      "somebody else keeps writing it, now '" + step.done.before + "'; it is left alone for " + format_duration(kQuiet[held.contests - 1]);
   return true;
 }
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// GovernedNode: a governor with a journal on disk, on cgroups of this machine's kernel that are the test's own, by a clock that
+// the test turns. Strategies are plugins of any name that may write. Needs root.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/file.hpp"
+#include "core/base/manual_clock.hpp"
+#include "core/base/parse.hpp"
+#include "core/base/unique_fd.hpp"
+#include "core/knob/governor.hpp"
+#include "core/knob/journal.hpp"
+#include "test/core/store/temporary_directory.hpp"
+#include "test/support/child_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+namespace koord::test {
+
+// Counts in how many turns somebody has written a file.
+class WriteCount {
+ public:
+  explicit WriteCount(const std::string& path) : events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    REQUIRE(::inotify_add_watch(events_.get(), path.c_str(), IN_MODIFY) >= 0);
+  }
+  // Has anybody, since the last turn?
+  bool turn() {
+    alignas(inotify_event) char buffer[4096];
+    bool any = false;
+    while (::read(events_.get(), buffer, sizeof buffer) > 0) any = true;
+    count_ += any;
+    return any;
+  }
+  unsigned count() const { return count_; }
+
+ private:
+  UniqueFd events_;
+  unsigned count_ = 0;
+};
+
+// Does something between the last look at a knob and its first write.
+class Meanwhile final : public knob::Originals {
+ public:
+  explicit Meanwhile(knob::Originals& kept) : kept_(kept) {}
+  Result<void> keep(std::span<const knob::Original> originals) override {
+    if (auto now = std::exchange(run, nullptr)) now();
+    return kept_.keep(originals);
+  }
+  void wrote(const knob::KnobKey& key, const knob::Texts& written) override { kept_.wrote(key, written); }
+  void forgotten(const knob::KnobKey& key) override { kept_.forgotten(key); }
+  void flush() override { kept_.flush(); }
+  std::vector<knob::Original> all() const override { return kept_.all(); }
+
+  std::function<void()> run;
+
+ private:
+  knob::Originals& kept_;
+};
+
+struct GovernedNode {
+  TemporaryDirectory place;
+  ManualClock clock;
+  cgroup::Layout layout = *cgroup::Layout::detect(NodeRoots());
+  knob::KnobFiles files{layout, NodeRoots()};
+  std::unique_ptr<knob::Journal> journal;
+  std::unique_ptr<Meanwhile> meanwhile;
+  std::unique_ptr<knob::Governor> governor;
+  std::map<std::string, std::vector<knob::IntentResult>> told;  // by plugin
+  RealCgroup pod{"faults"}, app{pod, "app"};
+
+  GovernedNode() { begin(); }
+
+  // As by SIGKILL, and another start: nothing is said, and what is in memory is gone.
+  void begin() {
+    governor.reset();
+    journal.reset();
+    journal = std::make_unique<knob::Journal>(knob::Journal::Options{place / "qos", knob::boot_id(NodeRoots())}, clock);
+    meanwhile = std::make_unique<Meanwhile>(*journal);
+    const auto found = journal->open();
+    REQUIRE(found.has_value());
+    governor = std::make_unique<knob::Governor>(clock, layout, NodeRoots(), *meanwhile);
+    governor->set_node_mode(knob::Mode::enforce);
+    governor->adopt(found->left, std::chrono::seconds(30), false);
+  }
+
+  bool is_v1() const { return files.is_nested(*knob::find_knob("cpu.max")); }
+  std::string read(const std::string& dir, std::string_view knob) const {
+    const Result<std::string> value = knob::read_knob(files, knob, dir);
+    return value ? *value : value.error().message();
+  }
+  std::string read(const RealCgroup& cgroup, std::string_view knob) const { return read(cgroup.dir(), knob); }
+  // The file that the kernel keeps a quota in.
+  std::string quota_file(const RealCgroup& cgroup) const {
+    return cgroup.path(cgroup::Controller::cpu) + (is_v1() ? "/cpu.cfs_quota_us" : "/cpu.max");
+  }
+  // What somebody else writes, of 100 ms.
+  void write_quota(const RealCgroup& cgroup, int quota_us) const { cgroup.limit_cpu(quota_us / 100'000.0); }
+
+  static knob::Intent intent(std::string dir, std::string knob, std::string value, std::int32_t priority = 0) {
+    knob::Intent made;
+    made.level = knob::Level::pod;
+    made.knob = std::move(knob);
+    made.cgroup_dir = std::move(dir);
+    made.value = std::move(value);
+    made.reason = "the node is busy";
+    made.inputs = {{"node_cpu_usage", "7.3"}};
+    made.priority = priority;
+    made.ttl = std::chrono::minutes(1);
+    return made;
+  }
+  static knob::Intent intent(const RealCgroup& cgroup, std::string knob, std::string value, std::int32_t priority = 0) {
+    return intent(cgroup.dir(), std::move(knob), std::move(value), priority);
+  }
+  void propose(const std::string& plugin, knob::Plan plan) {
+    governor->take({plugin, "main"}, std::move(plan), [this, plugin](std::vector<knob::IntentResult> results) {
+      auto& list = told[plugin];
+      list.insert(list.end(), results.begin(), results.end());
+    });
+  }
+  knob::IntentResult last_told(const std::string& plugin) const { return told.at(plugin).back(); }
+  // A second of an agent's life, with this plan in it.
+  void second(const std::string& plugin, knob::Plan plan) {
+    propose(plugin, std::move(plan));
+    clock.advance(std::chrono::seconds(1));
+    governor->expire();
+  }
+  std::vector<knob::Decision> decisions(knob::Outcome outcome) const {
+    std::vector<knob::Decision> all = governor->decisions();
+    std::erase_if(all, [outcome](const knob::Decision& one) { return one.outcome != outcome; });
+    return all;
+  }
+};
+
+}  // namespace koord::test

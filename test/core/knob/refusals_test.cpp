@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this machine's kernel refuses: with which words it is told, that the rest of the batch holds, and that it is tried
+// again without hurry. Most of it only cgroup v1 has.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "test/core/knob/governed_node.hpp"
+
+using namespace koord;
+using namespace koord::knob;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// A cgroup of the cpuset hierarchy alone, empty as v1 makes it.
+struct BareSet {
+  const std::string dir, path;
+
+  BareSet(const GovernedNode& node, const RealCgroup& parent)
+      : dir(parent.dir() + "/bare"), path(node.layout.directory(cgroup::Controller::cpuset, dir)) {
+    REQUIRE(::mkdir(path.c_str(), 0755) == 0);
+  }
+  ~BareSet() {
+    eventually([this] { return ::rmdir(path.c_str()) == 0 || errno != EBUSY; });
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(GovernedNode, "EINVAL: a quota below what was given meanwhile to one inside is told once, and set as soon as there is room") {
+  if (!is_v1()) return;
+  propose("suppress", {intent(pod, "cpu.max", "50000 100000")});
+  RealCgroup other{pod, "other"};
+  meanwhile->run = [&] { write_quota(other, 45'000); };
+  const Plan plan{intent(pod, "cpu.max", "30000 100000"), intent(app, "cpu.max", "20000 100000")};
+  propose("suppress", plan);
+  CHECK(read(pod, "cpu.max") == "50000 100000");
+  CHECK(read(app, "cpu.max") == "20000 100000");
+  REQUIRE(decisions(Outcome::failed).size() == 1);
+  CHECK(decisions(Outcome::failed)[0].problem == "less than is used inside of it: '" + other.dir() + "' has cpu.max 45000 100000");
+  for (int i = 0; i < 10; ++i) second("suppress", plan);
+  CHECK(decisions(Outcome::failed).size() == 1);
+  write_quota(other, 10'000);
+  second("suppress", plan);
+  CHECK(read(pod, "cpu.max") == "30000 100000");
+  CHECK(last_told("suppress").outcome == Outcome::applied);
+}
+
+TEST_CASE_FIXTURE(GovernedNode, "EBUSY: a memory limit below what cannot be taken away stays what it was, and is set when there is room") {
+  if (!is_v1()) return;  // v2 takes it and ends processes
+  ChildProcess holder([&] {
+    app.add_process(::getpid());
+    constexpr std::size_t kBytes = 24 << 20;
+    void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) ::_exit(1);
+    for (;;) ::pause();
+  });
+  const std::string usage = app.path(cgroup::Controller::memory) + "/memory.usage_in_bytes";
+  REQUIRE(eventually([&] { return parse_int(trim(read_file(usage).value_or("0"))).value_or(0) > 24 << 20; }));
+  const std::string before = read(app, "memory.max");
+  const Plan plan{intent(app, "memory.max", "8388608"), intent(app, "cpu.max", "20000 100000")};
+  propose("reconcile", plan);
+  CHECK(read(app, "memory.max") == before);
+  CHECK(read(app, "cpu.max") == "20000 100000");
+  REQUIRE(decisions(Outcome::failed).size() == 1);
+  CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "Device or resource busy"), decisions(Outcome::failed)[0].problem);
+  CHECK(governor->held() == 1);  // what was refused is not ours to give back
+
+  for (int i = 0; i < 10; ++i) second("reconcile", plan);
+  CHECK(decisions(Outcome::failed).size() == 1);  // the same again is no news
+  holder.signal(SIGKILL);
+  REQUIRE(holder.wait(20s));
+  REQUIRE(eventually([&] { return parse_int(trim(read_file(usage).value_or(""))).value_or(1 << 30) < 8 << 20; }));
+  for (int i = 0; i < 6; ++i) second("reconcile", plan);  // refused by the kernel, it rests for 5 s
+  CHECK(read(app, "memory.max") == "8388608");
+}
+
+TEST_CASE_FIXTURE(GovernedNode, "EACCES: CPUs that were taken from the parent meanwhile are told with the parent's") {
+  if (!is_v1() || read(pod, "cpuset.cpus") == "0") return;
+  propose("suppress", {intent(app, "cpuset.cpus", "0")});
+  meanwhile->run = [&] { REQUIRE(write_value(pod.path(cgroup::Controller::cpuset) + "/cpuset.cpus", "0")); };
+  propose("suppress", {intent(app, "cpuset.cpus", "1"), intent(app, "cpu.max", "20000 100000")});
+  CHECK(read(app, "cpuset.cpus") == "0");
+  CHECK(read(app, "cpu.max") == "20000 100000");
+  REQUIRE(decisions(Outcome::failed).size() == 1);
+  CHECK(decisions(Outcome::failed)[0].problem == "more than allowed around it: '" + pod.dir() + "' has cpuset.cpus 0");
+}
+
+TEST_CASE_FIXTURE(GovernedNode, "ENOSPC: a set that was empty cannot be so again while somebody is in it, and is when he has gone") {
+  if (!is_v1()) return;
+  BareSet bare(*this, app);
+  propose("suppress", {intent(bare.dir, "cpuset.cpus", "0"), intent(bare.dir, "cpuset.mems", "0"), intent(app, "cpu.max", "20000 100000")});
+  REQUIRE(read(bare.dir, "cpuset.cpus") == "0");
+  ChildProcess guest([] {
+    for (;;) ::pause();
+  });
+  REQUIRE(write_value(bare.path + "/cgroup.procs", std::to_string(guest.pid())));
+  const std::vector<Undone> undone = [&] {
+    governor->withdraw({"suppress", "main"});
+    for (int i = 0; i < 5; ++i) {
+      clock.advance(1s);
+      governor->expire();
+    }
+    return governor->restore();
+  }();
+  CHECK(undone.size() == 2);
+  CHECK(read(bare.dir, "cpuset.cpus") == "0");
+  CHECK(read(app, "cpu.max") != "20000 100000");  // the rest of the batch is given back
+  REQUIRE(decisions(Outcome::failed).size() == 2);  // both files, once
+  CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "No space left on device"), decisions(Outcome::failed)[0].problem);
+  CHECK(journal->size() == 2);
+  guest.signal(SIGKILL);
+  REQUIRE(guest.wait(20s));
+  CHECK(eventually([&] {
+    governor->expire();
+    return read(bare.dir, "cpuset.cpus").empty() && read(bare.dir, "cpuset.mems").empty();
+  }));
+  CHECK(journal->size() == 0);
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
+    return kSkip;
+  }
+  return doctest::Context(argc, argv).run();
+}
