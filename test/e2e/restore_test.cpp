@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the whole agent writes is given back: at its end, after SIGKILL, on demand, by another start, without an agent.
+// KOORD_TEST_MOMENTS=1000 for more than 10 of SIGKILL; many more, without the rest of the agent, are in test/core/knob.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <random>
 
 #include "core/base/file.hpp"
 #include "test/support/agent_process.hpp"
@@ -86,6 +90,39 @@ TEST_CASE_FIXTURE(Written, "after SIGKILL the next start goes on with what is wi
   REQUIRE(start(false));  // nobody wishes it
   CHECK(becomes_original());
   CHECK(agent.stop() == 0);
+}
+
+TEST_CASE_FIXTURE(Written, "SIGKILL at any moment of the agent's life: the next one goes on, or all is given back without one") {
+  const char* asked = std::getenv("KOORD_TEST_MOMENTS");
+  const int moments = asked ? std::atoi(asked) : 10;
+  const auto begin = std::chrono::steady_clock::now();
+  REQUIRE(start());
+  REQUIRE(becomes_written());
+  const auto until_written = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
+  std::mt19937 random(1);
+  int killed_after_write = 0;
+  for (int moment = 0; moment < moments; ++moment) {
+    CAPTURE(moment);
+    const bool is_first = moment % 2 == 0;  // else it finds what another one has left
+    if (is_first) REQUIRE(agent.stop() == 0);
+    if (!is_first) agent.kill();
+    agent.launch({"--feature-gates=Writer=true"});
+    ::usleep(static_cast<useconds_t>(random() % static_cast<unsigned long>(2 * until_written)));  // the fault's moment, not a wait for anything
+    agent.kill();
+    killed_after_write += is_first && is_written();
+    if (moment % 3 == 2) continue;  // twice in a row
+    if (moment % 3 == 1) {
+      const Finished restored = restore_without_agent();
+      INFO(restored.output);
+      REQUIRE(restored.exit_status == 0);
+      REQUIRE(texts() == before);
+    }
+    REQUIRE(start());
+    REQUIRE(becomes_written());
+  }
+  CHECK(killed_after_write > 0);
+  CHECK(agent.stop() == 0);
+  CHECK(texts() == before);
 }
 
 TEST_CASE_FIXTURE(Written, "where no agent comes again, `koordetector restore` gives back and lists each knob") {

@@ -21,7 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kStart = 90s;  // a busy machine takes its time
+// A busy machine takes its time.
+constexpr auto kStart = 90s, kEnd = 60s;
 
 std::string list(const std::vector<std::string>& paths) {
   return paths.empty() ? "[]" : "[\"" + join(paths, "\", \"") + "\"]";
@@ -85,14 +86,14 @@ bool AgentProcess::start(const std::vector<std::string>& arguments) {
 
 std::optional<int> AgentProcess::stop() {
   process_->signal(SIGTERM);
-  std::optional<int> status = process_->wait(5s);
+  std::optional<int> status = process_->wait(kEnd);
   if (!status || !WIFEXITED(*status)) return std::nullopt;
   return WEXITSTATUS(*status);
 }
 
 void AgentProcess::kill() {
   process_->signal(SIGKILL);
-  process_->wait(5s);
+  process_->wait(kEnd);
 }
 
 std::string AgentProcess::get(const std::string& target) const {

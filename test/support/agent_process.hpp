@@ -52,7 +52,7 @@ class AgentProcess {
   bool start(const std::vector<std::string>& arguments = {});
   // Starts it and waits for nothing.
   void launch(const std::vector<std::string>& arguments = {});
-  // SIGTERM; the exit status, or nullopt when it does not end within 5 s.
+  // SIGTERM; the exit status, or nullopt when it does not end within a minute.
   std::optional<int> stop();
   void kill();
   void write_config(std::string_view extra);

@@ -30,7 +30,7 @@ struct Writer : QosStrategy {
     wish.cgroup_dir = str(cgroup);
     wish.value = str(value);
     wish.reason = str("the test wants it");
-    wish.ttl_ns = 5'000'000'000;
+    wish.ttl_ns = 60'000'000'000;
     return wish;
   }
   const koord_svc_knobs* knobs_ = nullptr;
