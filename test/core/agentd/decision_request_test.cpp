@@ -38,13 +38,14 @@ TEST_CASE("without parameters it is the newest page of all, and a time may be sa
 }
 
 TEST_CASE("a parameter that is wrong is named, with what is expected") {
-  for (const auto& [text, wanted] : {std::pair("colour=red", "unknown parameter 'colour'"),
-                                     {"since=yesterday", "since 'yesterday' is neither"},
-                                     {"outcome=fine", "'fine' is no result"},
-                                     {"limit=1001", "limit '1001' is no number from 1 to 1000"},
-                                     {"limit=0", "limit '0'"},
-                                     {"before=-1", "before '-1'"}}) {
-    CAPTURE(text);
+  for (const auto& row : {std::pair("colour=red", "unknown parameter 'colour'"),
+                          {"since=yesterday", "since 'yesterday' is neither"},
+                          {"outcome=fine", "'fine' is no result"},
+                          {"limit=1001", "limit '1001' is no number from 1 to 1000"},
+                          {"limit=0", "limit '0'"},
+                          {"before=-1", "before '-1'"}}) {
+    CAPTURE(row.first);
+    const auto& [text, wanted] = row;
     const auto query = parse(text);
     REQUIRE_FALSE(query);
     CHECK(query.error().message().find(wanted) != std::string::npos);

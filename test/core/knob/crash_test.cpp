@@ -139,8 +139,10 @@ TEST_CASE_FIXTURE(Node, "after SIGKILL at any moment the next start gives every 
     next.clock.advance(kPatience);
     next.governor.expire();
     if (is_wished)
-      for (const auto& [cgroup, knob] : knobs)
-        CHECK_MESSAGE(read_knob(KnobFiles(next.layout, NodeRoots()), knob, cgroup->dir()).value_or("unreadable") == value(knob, 1), cgroup->dir());
+      for (const auto& [cgroup, knob] : knobs) {
+        const std::string dir = cgroup->dir();
+        CHECK_MESSAGE(read_knob(KnobFiles(next.layout, NodeRoots()), knob, dir).value_or("unreadable") == value(knob, 1), dir);
+      }
     else
       REQUIRE(changed() == "");
     next.governor.stop();

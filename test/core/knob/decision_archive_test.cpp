@@ -180,8 +180,9 @@ TEST_CASE_FIXTURE(Desk, "a damaged file is set aside, and a new one begun") {
 }
 
 TEST_CASE_FIXTURE(Desk, "a file of another program or of a newer version is set aside") {
-  for (const auto& [statement, word] : {std::pair("PRAGMA application_id=7", "foreign"), {"PRAGMA user_version=99", "newer-version"}}) {
-    CAPTURE(word);
+  for (const auto& row : {std::pair("PRAGMA application_id=7", "foreign"), {"PRAGMA user_version=99", "newer-version"}}) {
+    CAPTURE(row.second);
+    const auto& [statement, word] = row;
     fill(1, 1);
     REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)->execute(statement));
     CHECK(archive()->status().told.find(std::string(".") + word + "-") != std::string::npos);

@@ -39,7 +39,7 @@ TEST_CASE("a pod that names none has the cgroup that a kubelet would give it") {
 
 TEST_CASE("a cgroup that cannot be, is twice, or is not below its pod's is named") {
   const std::string pod = "koordetector.sh/cgroup-dir: a.slice";
-  for (const auto& [annotations, wanted] :
+  for (const auto& row :
        {std::pair<std::string, const char*>{"koordetector.sh/cgroup-dir: /a.slice", "is '/a.slice', expected a cgroup"},
         {"koordetector.sh/cgroup-dir: \"\"", "is '', expected a cgroup"},
         {"koordetector.sh/cgroup-dir: a/../b", "is 'a/../b', expected a cgroup"},
@@ -47,7 +47,8 @@ TEST_CASE("a cgroup that cannot be, is twice, or is not below its pod's is named
         {pod + ", koordetector.sh/cgroup-dir.other: a.slice/x", "names a container that the pod does not have"},
         {pod + ", koordetector.sh/cgroup-dir.main: b.slice", "expected a cgroup below the pod's, 'a.slice'"},
         {pod + ", koordetector.sh/cgroup-dir.main: a.slice/x, koordetector.sh/cgroup-dir.log: a.slice/x", "names 'a.slice/x' a second time"}}) {
-    CAPTURE(annotations);
+    CAPTURE(row.first);
+    const auto& [annotations, wanted] = row;
     const auto pods = pods_of(annotations);
     REQUIRE_FALSE(pods);
     CHECK(pods.error().message().starts_with("pod batch/nightly: "));
