@@ -129,6 +129,7 @@ void Book::answered(const std::string& uid, const Result<kube::EvictionAnswer>& 
   // Whether it was done nobody knows when no answer came; the list of pods will tell before anybody is asked again.
   going_.erase(uid);
   asked_.erase(uid);
+  picked_.erase(uid);
   if (!answer) return be_quiet(kFirstWait, "the API server gave no answer: " + answer.error().message(), now);
   switch (answer->outcome) {
     case Outcome::busy:

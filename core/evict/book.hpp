@@ -36,8 +36,8 @@ class Book {
   std::size_t going() const { return going_.size(); }
 
   // ---- whether more may go.
-  // These were picked to satisfy requests, whatever becomes of it. True: those of this window are too many, and nobody goes
-  // for evict.brakePeriod. One pod is never too many.
+  // These were picked to satisfy requests. True: those of this window that were not refused are too many, and nobody goes for
+  // evict.brakePeriod. One pod is never too many.
   bool pick(const std::vector<std::string>& uids, const state::Snapshot& snapshot, Time now);
   std::optional<Time> brake_until(Time now) const;
   std::uint64_t room(Time now) const;  // pods that may still go in this window

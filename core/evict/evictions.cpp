@@ -102,7 +102,7 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
       if (goes && !is_shadow) {
         asked_.insert_or_assign(order.pod.uid, order);
         orders.push_back(std::move(order));
-      } else if (!is_shadow && !to_kill && may_kill(verdict, now)) {
+      } else if (!is_shadow && !to_kill && may_kill(verdict, now) && !book.pick({order.pod.uid}, *snapshot, now)) {
         book.killed(order.pod.uid, verdict.holding, now);
         to_kill = std::move(order);
       }
@@ -116,7 +116,8 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
 
 bool Evictions::may_kill(const Verdict& verdict, Time now) const {
   if (options_.limits.tier != config::EvictionTier::runtime || !parts_.kill || !parts_.memory_pressure) return false;
-  if (!verdict.was_refused || !is_memory(*verdict.request) || book_.room(now) == 0 || book_.is_going(verdict.pod->uid)) return false;
+  if (!verdict.was_refused || !is_memory(*verdict.request)) return false;
+  if (book_.brake_until(now) || book_.room(now) == 0 || book_.is_going(verdict.pod->uid)) return false;
   const std::optional<double> pressure = parts_.memory_pressure();
   return pressure && *pressure >= static_cast<double>(options_.limits.runtime_pressure_percent);
 }

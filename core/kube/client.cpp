@@ -11,6 +11,7 @@
 #include "core/kube/credentials.hpp"
 #include "core/kube/lines.hpp"
 #include "core/kube/rate_limit.hpp"
+#include "core/kube/refusal.hpp"
 
 namespace koord::kube {
 namespace {
@@ -39,6 +40,11 @@ std::optional<Duration> retry_after(const http::ClientResponse& response) {
   const auto seconds = parse_uint(trim(*text));
   if (!seconds) return std::nullopt;
   return std::chrono::seconds(std::min<std::uint64_t>(*seconds, 24 * 3600));
+}
+
+// A disruption budget refuses with 429, too, and has a wait of its own, which is no word about other calls.
+bool is_busy(const Reply& reply) {
+  return reply.status == 503 || (reply.status == 429 && !status_of(reply).has_cause(Status::kDisruptionBudget));
 }
 
 http::Origin origin_of(const ConnectionConfig& config, const Credentials& credentials) {
@@ -144,7 +150,7 @@ void Client::State::Job::on_answer(Result<http::ClientResponse> answer) {
   if (!answer) return finish(std::move(answer).error());
   Reply reply{.status = answer->status, .body = std::move(answer->body), .retry_after = retry_after(*answer)};
   if (reply.status == 401 && begin_again()) return;
-  if ((reply.status == 429 || reply.status == 503) && reply.retry_after) state_.limit.hold(call_.verb, *reply.retry_after, state_.clock.now());
+  if (reply.retry_after && is_busy(reply)) state_.limit.hold(call_.verb, *reply.retry_after, state_.clock.now());
   if (on_line_ && reply.ok()) {
     Result<void> given = give_last_line();
     if (done_) return;

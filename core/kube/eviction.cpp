@@ -80,7 +80,7 @@ Outcome outcome_of(const Status& status) {
     case 403:
       return Outcome::forbidden;
     case 429:
-      return status.has_cause("DisruptionBudget") ? Outcome::over_budget : Outcome::busy;
+      return status.has_cause(Status::kDisruptionBudget) ? Outcome::over_budget : Outcome::busy;
     default:
       return status.code > 500 ? Outcome::busy : Outcome::refused;
   }
@@ -140,8 +140,12 @@ std::string_view name_of(Outcome outcome) {
 
 EvictionAnswer classify_eviction(const Reply& reply) {
   if (reply.ok()) return {Outcome::evicted, {}};
-  const Status status = status_of(reply);
-  return {outcome_of(status), describe(status), status.retry_after};
+  Status status = status_of(reply);
+  const Outcome outcome = outcome_of(status);
+  // What is said of all of them does not name the budget; the cause does.
+  if (const Status::Cause* budget = status.find_cause(Status::kDisruptionBudget); budget != nullptr && !budget->message.empty())
+    status.message = std::string(budget->message);
+  return {outcome, describe(status), status.retry_after};
 }
 
 }  // namespace koord::kube

@@ -56,9 +56,10 @@ Result<void> read_list_metadata(JsonText& text, ListPage& page) {
 }
 
 Result<void> read_cause(JsonText& text, Status& status) {
+  Status::Cause& cause = status.causes.emplace_back();
   return text.object([&](std::string_view key) -> Result<void> {
-    if (key != "reason") return skip(text);
-    status.causes.push_back(TRY(text.string()));
+    if (key != "reason" && key != "message") return skip(text);
+    (key == "reason" ? cause.reason : cause.message) = TRY(text.string());
     return {};
   });
 }
@@ -85,8 +86,9 @@ Result<WatchEvent::Kind> kind_of(std::string_view type) {
 
 }  // namespace
 
-bool Status::has_cause(std::string_view reason_of_cause) const {
-  return std::find(causes.begin(), causes.end(), reason_of_cause) != causes.end();
+const Status::Cause* Status::find_cause(std::string_view reason_of_cause) const {
+  const auto found = std::find_if(causes.begin(), causes.end(), [&](const Cause& cause) { return cause.reason == reason_of_cause; });
+  return found == causes.end() ? nullptr : &*found;
 }
 
 Result<ObjectView> parse_object(std::string_view text) {

@@ -40,9 +40,18 @@ struct Status {
   std::string reason;   // "Conflict", "Expired", …; may be empty
   std::string message;
   std::optional<Duration> retry_after;  // details.retryAfterSeconds
-  std::vector<std::string> causes;      // the reason of each, "DisruptionBudget"
+  struct Cause {
+    std::string reason;  // "DisruptionBudget"
+    std::string message;
+  };
+  std::vector<Cause> causes;
 
-  bool has_cause(std::string_view reason_of_cause) const;
+  // The cause of a refusal that is a disruption budget's, not the server's.
+  static constexpr std::string_view kDisruptionBudget = "DisruptionBudget";
+
+  // The first of this reason; nullptr: there is none.
+  const Cause* find_cause(std::string_view reason_of_cause) const;
+  bool has_cause(std::string_view reason_of_cause) const { return find_cause(reason_of_cause) != nullptr; }
 };
 
 // Fails for what is not an object of kind Status.

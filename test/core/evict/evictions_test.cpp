@@ -20,10 +20,10 @@ namespace {
 
 constexpr Duration kPodsOld = 2min;
 
-config::EvictSettings limits(config::EvictionTier tier) {
+config::EvictSettings limits(config::EvictionTier tier, std::uint64_t most_pods) {
   config::EvictSettings limits;
   limits.tier = tier;
-  limits.most_pods = 5;
+  limits.most_pods = most_pods;
   limits.window = 5min;
   limits.brake_percent = 30;
   limits.brake_period = 30min;
@@ -34,7 +34,7 @@ config::EvictSettings limits(config::EvictionTier tier) {
 
 // A node of twenty best-effort pods, which are in the API server, too.
 struct Node : ClusterClient {
-  explicit Node(config::EvictionTier tier = config::EvictionTier::api)
+  explicit Node(config::EvictionTier tier = config::EvictionTier::api, std::uint64_t most_pods = 5)
       : evictions({.clock = manual,
                    .hub = hub,
                    .mode = [this](const std::string&) { return mode; },
@@ -48,7 +48,7 @@ struct Node : ClusterClient {
                      killed.push_back(pod.name);
                      return {};
                    }},
-                  {.limits = limits(tier), .own_uid = {}, .pods_old = kPodsOld, .seed = 7}) {
+                  {.limits = limits(tier, most_pods), .own_uid = {}, .pods_old = kPodsOld, .seed = 7}) {
     cluster.fault("graceful_deletion", R"({"on":true})");
     for (int number = 1; number <= 20; ++number) put(number);
     publish();
@@ -184,13 +184,15 @@ TEST_CASE("a disruption budget is respected: its pod stays, the next one goes, a
   CHECK(node.round(kGiB) == 1);
   CHECK(node.going().empty());
   CHECK(node.count(knob::Outcome::refused) == 1);
-  CHECK(node.decisions.back().problem.starts_with("over budget: "));
-  node.request(kGiB);
-  REQUIRE(node.orders.size() == 1);
-  CHECK(node.orders.front().pod.name == "pod-2");
-  node.orders.clear();
-  // The client waits as long as the server has said; so nothing more is sent here.
-  CHECK(node.evictions_asked() == 1);
+  CHECK(node.decisions.back().problem == "over budget: 429 TooManyRequests: The disruption budget pod-1 has no disruption left");
+  CHECK(node.round(kGiB) == 1);
+  CHECK(node.going() == Names{"pod-2"});
+  for (int i = 0; i < 10; ++i) CHECK(node.round(kGiB) == 0);
+  CHECK(node.evictions_asked() == 2);
+  node.manual.advance(10s);  // as the server has said
+  node.publish();
+  CHECK(node.round(2 * kGiB) == 1);
+  CHECK(node.count(knob::Outcome::refused) == 1);  // again, which is no news
 }
 
 TEST_CASE("fault 18: 429 for ten minutes gives no kill and no second victim, and Retry-After is honoured") {
@@ -232,6 +234,28 @@ TEST_CASE("the tier runtime kills what the API server has refused once memory is
   for (int gib = 2; gib <= 4; ++gib) node.round(gib * kGiB);
   CHECK(node.killed.size() == 4);
   CHECK(node.braked_until == std::nullopt);
+}
+
+TEST_CASE("the tier runtime kills nobody while the brake holds, whatever is refused") {
+  Node node(config::EvictionTier::runtime);
+  node.put_budget("pod-1", 0);
+  CHECK(node.round(kGiB) == 1);  // refused, for ten seconds at least
+  CHECK(node.round(1000 * kGiB) == 0);
+  REQUIRE(node.braked_until);
+  node.pressure = 99.0;
+  for (int i = 0; i < 10; ++i) CHECK(node.round(kGiB) == 0);
+  CHECK(node.killed.empty());
+  CHECK(node.going().empty());
+}
+
+TEST_CASE("who is killed is picked, too: more than the brake lets go are never killed") {
+  Node node(config::EvictionTier::runtime, 100);
+  node.cluster.fault("error", R"({"verb":"create","kind":"Pod","code":503})");
+  CHECK(node.round(kGiB) == 1);
+  node.pressure = 99.0;
+  for (int gib = 1; gib <= 20; ++gib) node.round(gib * kGiB);
+  CHECK(node.killed.size() == 6);  // 30 % of twenty
+  CHECK(node.braked_until);
 }
 
 TEST_CASE("fault 18: a victim stuck Terminating yields no second victim for the same pressure") {

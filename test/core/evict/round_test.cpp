@@ -220,6 +220,14 @@ TEST_CASE_FIXTURE(Node, "the brake counts over a window, whichever strategy pick
   CHECK(book.brake_until(now).has_value());
 }
 
+TEST_CASE_FIXTURE(Node, "pods that a budget protects do not make the brake of those behind them") {
+  for (int number = 1; number <= 19; ++number) {
+    CHECK(round({release_memory(kGiB, handles(1, 20))}).size() == 1);
+    answer(number, {Answer::over_budget, "", 10min});
+  }
+  CHECK(round({release_memory(kGiB, handles(1, 20))}) == Names{"pod-20"});
+}
+
 TEST_CASE("on a node of two pods one may go") {
   Node node;
   node.snapshot = node_with(2);

@@ -76,9 +76,9 @@ TEST_CASE("a pod is evicted with 200 and 201") {
 
 TEST_CASE("429 is a budget's when it names one, else the server is busy") {
   auto budget = answer(429, R"({"kind":"Status","message":"Cannot evict pod as it would violate the pod's disruption budget.",
-    "reason":"TooManyRequests","details":{"causes":[{"reason":"DisruptionBudget","message":"needs 2"}],"retryAfterSeconds":10}})");
+    "reason":"TooManyRequests","details":{"causes":[{"reason":"DisruptionBudget","message":"The disruption budget web needs 2 healthy pods and has 2 currently"}],"retryAfterSeconds":10}})");
   CHECK(budget.outcome == Outcome::over_budget);
-  CHECK(budget.message == "429 TooManyRequests: Cannot evict pod as it would violate the pod's disruption budget.");
+  CHECK(budget.message == "429 TooManyRequests: The disruption budget web needs 2 healthy pods and has 2 currently");
   CHECK(budget.retry_after == std::chrono::seconds(10));
   auto busy = answer(429, "", std::chrono::seconds(3));
   CHECK(busy.outcome == Outcome::busy);

@@ -102,7 +102,8 @@ TEST_CASE("the reasons of a refusal and the wait it asks for are read") {
   auto status = parse_status(
       R"({"kind":"Status","code":429,"reason":"TooManyRequests","details":{"retryAfterSeconds":10,"causes":[{"reason":"DisruptionBudget","message":"x"}]}})");
   REQUIRE(status);
-  CHECK(status->has_cause("DisruptionBudget"));
+  REQUIRE(status->has_cause("DisruptionBudget"));
+  CHECK(status->find_cause("DisruptionBudget")->message == "x");
   CHECK_FALSE(status->has_cause("UnexpectedServerResponse"));
   CHECK(status->retry_after == std::chrono::seconds(10));
 }
