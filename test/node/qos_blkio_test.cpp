@@ -127,6 +127,23 @@ TEST_CASE("a limit of an administrator is there again when ours ends") {
   CHECK(limits(cgroup) == before);
 }
 
+// Weights count on v2 where the kernel reckons the cost of a device's requests, which is switched on for it in the root cgroup.
+TEST_CASE("v2: a weight is what the kernel says, and gone when it is withdrawn") {
+  const auto disk = LoopDisk::attach(kDiskBytes);
+  if (!disk || is_v1()) return;
+  const std::string number = number_of(*disk), root = NodeRoots().cgroup + "/io.cost.qos";
+  const RealCgroup cgroup("blkio");
+  const std::string file = cgroup.path(cgroup::Controller::blkio) + "/io.weight";
+  const std::string before = read_file(file).value_or("");
+  if (before.empty() || !write_value(root, number + " enable=1")) return;  // a kernel without
+  Enforced enforced(cgroup);
+  enforced.annotate(R"({"blocks": [{"name": ")" + disk->path() + R"(", "type": "device", "ioCfg": {"ioWeightPercent": 60}}]})");
+  CHECK(read_file(file).value() == before + number + " 60\n");
+  enforced.annotate("");
+  CHECK(read_file(file).value() == before);
+  CHECK(write_value(root, number + " enable=0"));
+}
+
 // A floor, which no load of the machine can break: what is limited to 1 MiB/s does not read 4 MiB at once. How much faster it is
 // without is the benchmark's to tell.
 TEST_CASE("reads of a limited device take as long as the limit says, at least") {

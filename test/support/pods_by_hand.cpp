@@ -30,9 +30,9 @@ bool is_counter(const std::string& file) {
   return false;
 }
 
-std::string pod_yaml(const char* uid, const char* qos, const char* kube_qos, std::string_view id) {
+std::string pod_yaml(const char* uid, const char* qos, const char* kube_qos, std::string_view id, const std::string& resources) {
   return std::string("- metadata: {uid: ") + uid + ", name: " + uid + ", namespace: default, labels: {koordinator.sh/qosClass: " + qos +
-         "}}\n  spec: {containers: [{name: main}]}\n  status:\n    phase: Running\n    qosClass: " + kube_qos +
+         "}}\n  spec: {containers: [{name: main, resources: " + resources + "}]}\n  status:\n    phase: Running\n    qosClass: " + kube_qos +
          "\n    containerStatuses: [{name: main, containerID: \"containerd://" + std::string(id) + "\", state: {running: {}}}]\n";
 }
 
@@ -66,9 +66,9 @@ std::string PodsByHand::root(const std::string& folder) const {
   return root;
 }
 
-void PodsByHand::write_files(const std::string& folder, const std::string& slo) const {
-  write_or_throw(folder + "/pods.yaml", "kind: PodList\nitems:\n" + pod_yaml("batch", "BE", "BestEffort", kBatchId) +
-                                            pod_yaml("service", "LS", "Burstable", kServiceId));
+void PodsByHand::write_files(const std::string& folder, const std::string& slo, const std::string& service_resources) const {
+  write_or_throw(folder + "/pods.yaml", "kind: PodList\nitems:\n" + pod_yaml("batch", "BE", "BestEffort", kBatchId, "{}") +
+                                            pod_yaml("service", "LS", "Burstable", kServiceId, service_resources));
   write_slo(folder, slo);
 }
 
@@ -105,6 +105,11 @@ void PodsByHand::set_shares(const RealCgroup& cgroup, unsigned shares) const {
   const std::string file = cgroup.path(Controller::cpu) + (is_v2() ? "/cpu.weight" : "/cpu.shares");
   const auto written = write_value(file, is_v2() ? weight : std::to_string(shares));
   if (!written) throw std::runtime_error(written.error().message());
+}
+
+void PodsByHand::limit_cpu(const RealCgroup& cgroup, unsigned quota_us) const {
+  const std::string file = cgroup.path(Controller::cpu) + (is_v2() ? "/cpu.max" : "/cpu.cfs_quota_us");
+  if (const auto written = write_value(file, std::to_string(quota_us)); !written) throw std::runtime_error(written.error().message());
 }
 
 std::size_t PodsByHand::cpus() const { return std::thread::hardware_concurrency(); }

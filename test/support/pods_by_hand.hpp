@@ -18,8 +18,8 @@ class PodsByHand {
 
   // A directory below `folder` that an agent takes for the root of the cgroup tree.
   std::string root(const std::string& folder) const;
-  // pods.yaml and slo.yaml in `folder`; `slo`: a NodeSLO's spec as YAML.
-  void write_files(const std::string& folder, const std::string& slo) const;
+  // pods.yaml and slo.yaml in `folder`; `slo`: a NodeSLO's spec as YAML; `service_resources`: of the service's container.
+  void write_files(const std::string& folder, const std::string& slo, const std::string& service_resources = "{}") const;
   void write_slo(const std::string& folder, const std::string& slo) const;
 
   // Each file of the cgroups that sets something, by path.
@@ -28,6 +28,7 @@ class PodsByHand {
   std::string read(const RealCgroup& cgroup, std::string_view knob) const;
   bool knows(std::string_view knob) const { return !read(besteffort, knob).empty(); }
   void set_shares(const RealCgroup& cgroup, unsigned shares) const;
+  void limit_cpu(const RealCgroup& cgroup, unsigned quota_us) const;  // of 100 ms
   bool is_v2() const;
   std::size_t cpus() const;
 

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The strategies besides CPU suppression through one agent that enforces them on this machine's kernel: pods, node and NodeSLO from
+// files, a busy service in a cgroup of the test. Knobs of the node are plain files below roots of the test: the machine's own are
+// not touched. What is read back are the kernel's files; nothing depends on time.
+#include <doctest/doctest.h>
+
+#include <sys/sysmacros.h>
+
+#include <filesystem>
+#include <map>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "test/support/agent_process.hpp"
+#include "test/support/loop_disk.hpp"
+#include "test/support/pods_by_hand.hpp"
+
+using namespace koord::test;
+using koord::cgroup::Controller;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr auto kLong = std::chrono::minutes(2);
+constexpr const char* kServiceResources = "{requests: {cpu: 100m, memory: 64Mi}, limits: {cpu: 100m, memory: 128Mi}}";
+constexpr const char* kNode = "kind: Node\nmetadata: {name: n}\nstatus: {capacity: {cpu: \"2\", memory: 8Gi}, allocatable: {cpu: \"2\", memory: 8Gi}}\n";
+
+// Of a node where nobody uses a CPU, so that there is room to burst into, however busy this machine is.
+class NodeFiles {
+ public:
+  explicit NodeFiles(const std::string& folder) : folder_(folder) {
+    put("proc/stat", koord::read_file("/proc/stat").value());
+    put("proc/meminfo", koord::read_file("/proc/meminfo").value());
+    put("proc/sys/kernel/random/boot_id", koord::read_file("/proc/sys/kernel/random/boot_id").value());
+    for (const auto& [file, text] : kKnobs) put(file, text);
+    fs::create_directory_symlink("/sys/devices", folder_ + "/sys/devices");
+  }
+  void put(const std::string& file, const std::string& text) const {
+    fs::create_directories(fs::path(folder_ + "/" + file).parent_path());
+    REQUIRE(koord::write_file_atomically(folder_ + "/" + file, text));
+  }
+  std::string roots() const { return "proc: " + folder_ + "/proc, sys: " + folder_ + "/sys"; }
+  std::map<std::string, std::string> knobs() const {
+    std::map<std::string, std::string> texts;
+    for (const auto& [file, before] : kKnobs) texts[folder_ + "/" + file] = koord::read_file(folder_ + "/" + file).value_or("(none)");
+    return texts;
+  }
+  std::string path(const std::string& file) const { return folder_ + "/" + file; }
+
+ private:
+  static inline const std::map<std::string, std::string> kKnobs = {
+      {"proc/sys/vm/min_free_kbytes", "67584"}, {"proc/sys/vm/watermark_scale_factor", "10"}, {"sys/kernel/mm/memcg_reaper/reap_background", "0"}};
+
+  std::string folder_;
+};
+
+// Files and what is to be in them.
+using Wanted = std::map<std::string, std::string>;
+
+struct Scene {
+  Scene() {
+    pods.limit_cpu(pods.service_pod, 10'000);  // as a kubelet does for 100m
+    pods.limit_cpu(pods.service, 10'000);
+    service.emplace([] {
+      for (;;) asm volatile("");
+    });
+    pods.service.add_process(service->pid());
+    if (disk) node.put("sys/block/" + disk_name() + "/dev", disk_number() + "\n");
+    pods.write_files(folder.path(), slo(true), kServiceResources);
+    REQUIRE(koord::write_file_atomically(folder / "node.yaml", kNode));
+    before = knobs();
+    std::vector<std::string> plugins;
+    for (const char* plugin : {"advisor-node-resource", "advisor-pod-resource", "advisor-pod-throttled", "qos-blkio", "qos-cgroup-reconcile",
+                               "qos-cpu-burst", "qos-memory-reclaim", "qos-system"})
+      plugins.push_back(built("plugins/" + std::string(plugin)));
+    agent.emplace("roots: {cgroup: " + pods.root(folder.path()) + ", " + node.roots() + "}\nstate: {source: file, file: {pods: " +
+                      folder / "pods.yaml" + ", node: " + folder / "node.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}\nqos: {mode: enforce}",
+                  plugins);
+    REQUIRE(agent->start({"--feature-gates=BlkIOReconcile=true,CgroupReconcile=true,MemoryReclaim=true,SystemConfig=true"}));
+  }
+
+  std::string disk_name() const { return fs::path(disk->path()).filename(); }
+  std::string disk_number() const { return std::to_string(::major(disk->number())) + ":" + std::to_string(::minor(disk->number())); }
+
+  std::string slo(bool enable) const {
+    if (!enable) return "{cpuBurstStrategy: {policy: none}}";
+    const std::string blocks = disk ? "{name: " + disk->path() + ", type: device, ioCfg: {readBPS: 1048576}}" : "";
+    return "\n  cpuBurstStrategy: {policy: auto, cpuBurstPercent: 100, cfsQuotaBurstPercent: 200, cfsQuotaBurstPeriodSeconds: -1,"
+           " sharePoolThresholdPercent: 100}\n"
+           "  systemStrategy: {minFreeKbytesFactor: 100, watermarkScaleFactor: 150, memcgReapBackGround: 1}\n"
+           "  resourceQOSStrategy:\n"
+           "    lsClass: {memoryQOS: {enable: true, minLimitPercent: 50, lowLimitPercent: 100, throttlingPercent: 50, oomKillGroup: 1}}\n"
+           "    beClass: {blkioQOS: {enable: true, blocks: [" + blocks + "]}}";
+  }
+
+  // What the kernel has, by the NodeSLO above, and what the kernel lacks left out.
+  Wanted wanted() const {
+    const bool v2 = pods.is_v2();
+    Wanted all = {{node.path("proc/sys/vm/min_free_kbytes"), "83886"},
+                  {node.path("proc/sys/vm/watermark_scale_factor"), "150"},
+                  {node.path("sys/kernel/mm/memcg_reaper/reap_background"), "1"}};
+    for (const RealCgroup* cgroup : {&pods.service_pod, &pods.service}) {
+      const std::string cpu = cgroup->path(Controller::cpu), memory = cgroup->path(Controller::memory);
+      all[cpu + (v2 ? "/cpu.max" : "/cpu.cfs_quota_us")] = v2 ? "20000 100000" : "20000";
+      all[cpu + (v2 ? "/cpu.max.burst" : "/cpu.cfs_burst_us")] = "10000";
+      all[memory + "/memory.min"] = "33554432";
+      all[memory + "/memory.low"] = "67108864";
+      all[memory + "/memory.oom.group"] = "1";
+    }
+    all[pods.burstable.path(Controller::memory) + "/memory.min"] = "33554432";
+    all[pods.kubepods.path(Controller::memory) + "/memory.low"] = "67108864";
+    all[pods.service.path(Controller::memory) + "/memory.high"] = "100663296";
+    const std::string io = pods.besteffort.path(Controller::blkio);
+    if (disk && v2) all[io + "/io.max"] = disk_number() + " rbps=1048576 wbps=max riops=max wiops=max";
+    if (disk && !v2) all[io + "/blkio.throttle.read_bps_device"] = disk_number() + " 1048576";
+    std::erase_if(all, [](const auto& one) { return !fs::exists(one.first); });
+    return all;
+  }
+  std::string missing() const {
+    std::string all;
+    for (const auto& [file, text] : wanted())
+      if (const std::string now(koord::trim(koord::read_file(file).value_or(""))); now != text) all += file + ": '" + now + "', expected '" + text + "'\n";
+    return all;
+  }
+  bool becomes_wanted() {
+    const bool became = eventually([&] { return missing().empty(); }, kLong);
+    CHECK_MESSAGE(became, missing() << agent->log());
+    return became;
+  }
+
+  std::map<std::string, std::string> knobs() const {
+    std::map<std::string, std::string> all = pods.knobs();
+    all.merge(node.knobs());
+    return all;
+  }
+  std::string differences() const {
+    std::string all;
+    for (const auto& [file, text] : knobs())
+      if (before.at(file) != text) all += file + ": '" + before.at(file) + "' is now '" + text + "'\n";
+    return all;
+  }
+  bool is_as_before() const { return knobs() == before; }
+
+  // Whether some decision on the knob came to this.
+  bool was(const std::string& knob, const std::string& outcome) const {
+    return agent->ctl({"decisions", "--knob", knob, "--outcome", outcome, "-o", "json"}).output.find("\"knob\":\"" + knob + "\"") != std::string::npos;
+  }
+
+  // By its line of `koordctl capabilities`: name, state, who said it. Nothing: nobody did.
+  std::optional<bool> is_capable(const std::string& name, const std::string& plugin) const {
+    const std::string table = agent->ctl({"capabilities"}).output;
+    std::string_view rest = table;
+    while (auto line = koord::next_field(rest, '\n')) {
+      const auto first = koord::next_word(*line), state = koord::next_word(*line), said_by = koord::next_word(*line);
+      if (first == name && said_by == plugin) return state == "supported";
+    }
+    return std::nullopt;
+  }
+
+  TemporaryFolder folder;
+  NodeFiles node{folder.path()};
+  std::unique_ptr<LoopDisk> disk = LoopDisk::attach(1 << 20);
+  PodsByHand pods{"strategies"};
+  std::optional<ChildProcess> service;
+  std::map<std::string, std::string> before;
+  std::optional<AgentProcess> agent;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Scene, "what strategies wish the kernel has, and by NodeSLO or SIGTERM every file is as it was, byte by byte") {
+  REQUIRE(before.size() > 20);
+  REQUIRE(becomes_wanted());
+  CHECK(was("cpu.max", "applied"));
+  CHECK(was("vm.min_free_kbytes", "applied"));
+
+  // What this kernel has not is answered so, and what it has is told.
+  const bool protects = fs::exists(pods.service.path(Controller::memory) + "/memory.min");
+  CHECK(was("memory.min", protects ? "applied" : "unsupported"));
+  const bool reclaims = fs::exists(pods.batch_pod.path(Controller::memory) + "/memory.reclaim");
+  CHECK(is_capable("memory_reclaim", "qos-memory-reclaim") == reclaims);
+
+  pods.write_slo(folder.path(), slo(false));
+  CHECK_MESSAGE(eventually([&] { return is_as_before(); }, kLong), differences());
+  pods.write_slo(folder.path(), slo(true));
+  REQUIRE(becomes_wanted());
+  CHECK(agent->stop() == 0);
+  CHECK_MESSAGE(is_as_before(), differences());
+}
