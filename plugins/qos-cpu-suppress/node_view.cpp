@@ -75,7 +75,7 @@ std::vector<std::string> class_dirs_of(const plugin::Snapshot& snapshot) {
 }  // namespace
 
 NodeView::NodeView(const koord_host* host)
-    : host_(host), knobs_(plugin::require<koord_svc_knobs>(host, "koord.knobs/1")), newest_(host) {}
+    : host_(host), files_(host), knobs_(plugin::require<koord_svc_knobs>(host, "koord.knobs/1")), newest_(host) {}
 
 void NodeView::read(const plugin::Snapshot& snapshot, std::uint64_t now_ns, std::uint64_t max_age_ns, Inputs& inputs) {
   if (snapshot.version(KOORD_ON_PODS) == 0) throw Failure(KOORD_E_AGAIN, "the pods are not known yet");
@@ -209,7 +209,7 @@ CpuSet NodeView::cpus_of(const std::string& cgroup_dir) const {
 // On a node of both versions the cpuset controller may be with either; v1 keeps it where that has a root of its own.
 bool NodeView::is_unified() const {
   try {
-    std::string text = plugin::Files(host_).read(KOORD_ROOT_CGROUP, "cgroup.controllers");
+    std::string text = files_.read(KOORD_ROOT_CGROUP, "cgroup.controllers");
     std::string_view rest = trim(text);
     while (auto name = next_word(rest))
       if (*name == "cpuset") return true;

@@ -46,6 +46,7 @@ class NodeView {
   };
 
   const koord_host* host_ = nullptr;
+  plugin::Files files_;
   const koord_svc_knobs* knobs_ = nullptr;
   usage::NewestSamples newest_;
   std::uint64_t topology_version_ = 0, node_version_ = 0, pods_version_ = 0, slo_version_ = 0;
