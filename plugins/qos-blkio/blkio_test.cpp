@@ -271,3 +271,21 @@ TEST_CASE("a node without a controller of block I/O has no such plugin") {
   CHECK(node.strategy.init() == KOORD_E_UNSUPPORTED);
   CHECK(node.strategy.why() == "this node has no controller of block I/O (io, or blkio on cgroup v1)");
 }
+
+TEST_CASE("a knob that this kernel lacks is not wished again for ten minutes, and the others are") {
+  Node node;
+  node.init();
+  node.publish_slo(R"([{"name": "vdb", "type": "device", "ioCfg": {"readBPS": 1048576, "ioWeightPercent": 40}}])");
+  const auto wishes_weight = [&](const Texts& texts) {
+    return std::any_of(texts.begin(), texts.end(), [](const std::string& text) { return text.find("io.weight") != std::string::npos; });
+  };
+  Texts all = node.proposed();
+  REQUIRE(wishes_weight(all));
+  REQUIRE(all.size() > 1);
+  REQUIRE(node.strategy.on_applied({{koord::knob::Outcome::unsupported, "io.weight", all[0].substr(0, all[0].find(' ')), "", ""}}) == KOORD_OK);
+  const Texts without = node.proposed();
+  CHECK_FALSE(wishes_weight(without));
+  CHECK_FALSE(without.empty());
+  node.host.clock().advance(std::chrono::minutes(10));
+  CHECK(node.proposed() == all);
+}

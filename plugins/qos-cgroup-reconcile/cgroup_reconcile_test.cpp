@@ -98,3 +98,14 @@ TEST_CASE("that no pressure can be read is a capability that is absent") {
   REQUIRE(found);
   CHECK(found->state == host::CapabilityState::absent);
 }
+
+TEST_CASE("a knob that this kernel lacks is not wished again for ten minutes, and the others are") {
+  Scene scene(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
+  CHECK(scene.wish("memory.min", kPodDir) != "");
+  REQUIRE(scene.strategy.on_applied({{knob::Outcome::unsupported, "memory.min", kPodDir, "", ""},
+                                     {knob::Outcome::applied, "memory.high", kContainerDir, "157286400", "qos-cgroup-reconcile"}}) == KOORD_OK);
+  CHECK(scene.wish("memory.min", kPodDir) == "");
+  CHECK(scene.wish("memory.high", kContainerDir) != "");
+  scene.host.clock().advance(10min);
+  CHECK(scene.wish("memory.min", kPodDir) != "");
+}

@@ -119,3 +119,15 @@ TEST_CASE("what advisor-cold-memory measures of a pod is all that is taken of it
   CHECK(plan[0].value == std::to_string(10737418));
   CHECK(plan[0].inputs.back() == std::pair<std::string, std::string>("cold", std::to_string(16 * kMi)));
 }
+
+TEST_CASE("a kernel without memory.reclaim is asked again after ten minutes, and the capability is absent meanwhile") {
+  Scene scene;
+  scene.plan();
+  REQUIRE(scene.plan().size() == 1);
+  REQUIRE(scene.strategy.on_applied({{knob::Outcome::unsupported, "memory.reclaim", kPodDir, "", ""}}) == KOORD_OK);
+  CHECK(scene.plan().empty());
+  CHECK(scene.host.capabilities().find("memory_reclaim")->state == host::CapabilityState::absent);
+  scene.host.clock().advance(10min);
+  CHECK(scene.plan().size() == 1);
+  CHECK(scene.host.capabilities().find("memory_reclaim")->state == host::CapabilityState::supported);
+}

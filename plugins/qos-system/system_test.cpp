@@ -77,6 +77,26 @@ TEST_CASE("each feature of the scheduler is a wish of its own, one that is no fe
   CHECK(plan.problems.size() == 2);
 }
 
+TEST_CASE("a knob that this kernel lacks is not wished again for ten minutes, and the others are") {
+  test::FakeNode node;
+  test::FakeHost host(node);
+  test::FakeInstance strategy(host, koord_entry_v1());
+  REQUIRE(strategy.init() == KOORD_OK);
+  host.hub().publish({.node_slo = R"({"systemStrategy":{"watermarkScaleFactor":150,"memcgReapBackGround":1}})"});
+  const auto wished = [&] {
+    REQUIRE(strategy.evaluate() == KOORD_OK);
+    Lines knobs;
+    for (const knob::Intent& intent : host.context().take_plan()) knobs.push_back(intent.knob);
+    return knobs;
+  };
+  CHECK(wished() == Lines{"vm.watermark_scale_factor", "memcg_reaper.reap_background"});
+  REQUIRE(strategy.on_applied({{knob::Outcome::applied, "vm.watermark_scale_factor", "", "150", "qos-system"},
+                               {knob::Outcome::unsupported, "memcg_reaper.reap_background", "", "", ""}}) == KOORD_OK);
+  CHECK(wished() == Lines{"vm.watermark_scale_factor"});
+  host.clock().advance(std::chrono::minutes(10));
+  CHECK(wished() == Lines{"vm.watermark_scale_factor", "memcg_reaper.reap_background"});
+}
+
 TEST_CASE("the plugin wishes what the NodeSLO says of the node's own memory, and nothing more when it says nothing") {
   test::FakeNode node;
   test::FakeHost host(node);

@@ -30,6 +30,7 @@ class EnforcedStrategy {
     told_.clear();
     REQUIRE(strategy_.evaluate() == KOORD_OK);
     governor_.take({plugin_, "test"}, host_.context().take_plan(), [this](std::vector<knob::IntentResult> told) { told_ = std::move(told); });
+    CHECK(strategy_.on_applied(told_) == KOORD_OK);
   }
   // Nobody wishes anything any more.
   void stop() { governor_.stop(); }

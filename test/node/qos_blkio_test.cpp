@@ -44,6 +44,7 @@ class Enforced {
     host_.hub().publish({.pods = std::vector{pod}, .node_slo = "{\"resourceQOSStrategy\": {}}"});
     REQUIRE(strategy_.evaluate() == KOORD_OK);
     governor_.take({"qos-blkio", "blkio"}, host_.context().take_plan(), [this](std::vector<knob::IntentResult> told) { told_ = std::move(told); });
+    CHECK(strategy_.on_applied(told_) == KOORD_OK);
   }
   void stop() { governor_.stop(); }
   const std::vector<knob::IntentResult>& told() const { return told_; }

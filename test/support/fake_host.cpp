@@ -6,6 +6,8 @@
 #include <stdexcept>
 
 #include "core/host/event_log.hpp"
+#include "core/host/intent_results.hpp"
+#include "core/host/kind_table.hpp"
 
 namespace koord::test {
 namespace {
@@ -82,6 +84,15 @@ koord_status FakeInstance::evaluate() {
   const Time now = host_.clock().now();
   host_.context().take_plan();
   return call([&] { return strategy->evaluate(self_, to_ns(now), to_ns(now + kDeadline)); });
+}
+
+koord_status FakeInstance::on_applied(const std::vector<knob::IntentResult>& results) {
+  const auto* strategy = reinterpret_cast<const koord_qos_strategy*>(class_->vtable);
+  if (!host::has(strategy, &koord_qos_strategy::on_applied)) return KOORD_OK;
+  const std::vector<koord_intent_result> records = host::records_of(results);
+  return call([&] {
+    return strategy->on_applied(self_, records.data(), static_cast<std::uint32_t>(records.size()), sizeof(koord_intent_result));
+  });
 }
 
 koord_status FakeInstance::on_event(std::uint32_t what, std::uint64_t version) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/manual_clock.hpp"
+#include "core/knob/plan_sink.hpp"
 #include "core/workshop/stage.hpp"
 #include "koordetector/plugin.h"
 #include "test/support/fake_node.hpp"
@@ -71,6 +72,8 @@ class FakeInstance {
   koord_status init();
   koord_status collect();   // of an advisor, at the clock's time
   koord_status evaluate();  // of a strategy; the plan is then in host.context().take_plan()
+  // Of a strategy: what became of its wishes, as the host tells it. One that does not want to hear it is told nothing.
+  koord_status on_applied(const std::vector<knob::IntentResult>& results);
   koord_status on_event(std::uint32_t what, std::uint64_t version = 1);
   koord_status stop();
 
