@@ -13,40 +13,50 @@ namespace {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// A best-effort pod that asks for one core of what is lent.
-std::string pod(const std::string& name, const std::string& uid, const std::string& more_metadata = "") {
-  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name + R"(", "namespace": "shop", "uid": ")" + uid +
-         R"(", "labels": {"koordinator.sh/qosClass": "BE"})" + more_metadata +
+// A best-effort pod that asks for one core of what is lent. `labels`: members of an object; `more`: members of the metadata.
+std::string pod(const std::string& name, const std::string& labels = "", const std::string& more = "") {
+  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name + R"(", "namespace": "shop", "uid": "uid-)" + name +
+         R"(", "labels": {"koordinator.sh/qosClass": "BE")" + labels + "}" + more +
          R"(}, "spec": {"nodeName": "test-node", "containers": [{"name": "app", "image": "i", "resources": {"requests": )"
          R"({"kubernetes.io/batch-cpu": "1000"}, "limits": {"kubernetes.io/batch-cpu": "1000"}}}]}, )"
          R"("status": {"phase": "Running", "qosClass": "BestEffort"}})";
 }
 
-// A node with three such pods, known to kubelet and API server, and an agent whose strategy wants one core back.
+std::map<std::string, std::string> three_pods() { return {{"a", pod("a")}, {"b", pod("b")}, {"c", pod("c")}}; }
+
+// A node with such pods, by name, known to kubelet and API server, and an agent whose strategy wants one core back.
 struct Node {
-  explicit Node(const std::string& mode) {
+  explicit Node(const std::string& mode, const std::map<std::string, std::string>& pods = three_pods()) {
     cluster.fault("graceful_deletion", R"({"on": true})");
     tree.write("cgroup/cgroup.controllers", "cpu memory\n");
-    std::string list;
-    for (const char* name : {"a", "b", "c"}) {
-      const std::string uid = std::string("uid-") + name;
-      tree.make_directory("cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-poduid_" + std::string(name) +
-                          ".slice/cri-containerd-" + std::string(64, *name) + ".scope");
-      cluster.put(pod(name, uid));
-      list += (list.empty() ? "" : ",") + pod(name, uid);
+    for (const auto& [name, object] : pods) {
+      tree.make_directory("cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-poduid_" + name + ".slice/cri-containerd-" +
+                          std::string(64, name.front()) + ".scope");
+      cluster.put(object);
     }
-    cluster.set_pods("[" + list + "]");
+    list(pods);
     agent.emplace("  settings: {releaser: {mode: " + mode + ", config: {amount: 1000}}}\nfeatureGates: {Releaser: true}\nroots: {cgroup: \"" +
                       tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() +
                       "\"}\nstate: {source: kubelet, kubelet: {caFile: \"" + cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n",
                   std::vector<std::string>{built("test/e2e/plugins")});
   }
-  bool start() { return agent->start({"--set", "qos.directory=" + agent->folder() / "qos"}); }
+  // What the kubelet says from now on.
+  void list(const std::map<std::string, std::string>& pods) {
+    std::string items;
+    for (const auto& [name, object] : pods) items += (items.empty() ? "" : ",") + object;
+    cluster.set_pods("[" + items + "]");
+  }
+  bool start() { return agent->start(); }
 
   std::size_t asked() { return cluster.requests(R"({"verb": "create", "subresource": "eviction"})").size(); }
   bool is_going(const std::string& name) { return contains(cluster.get("Pod", name, "shop").value_or("deletionTimestamp"), "deletionTimestamp"); }
   double counted(const std::string& result) const {
     return find_metric(agent->metrics(), "koordetector_host_evictions_total", {"feature=\"BECPUEvict\"", "result=\"" + result + "\""}).value_or(0);
+  }
+  // Ten rounds of the strategy and more, on lists that are new.
+  void let_it_ask_again() {
+    const auto listed = cluster.requests(R"({"server": "kubelet", "path": "/pods"})").size();
+    cluster.wait_for_requests(R"({"server": "kubelet", "path": "/pods", "count": )" + std::to_string(listed + 3) + "}");
   }
 
   NodeTree tree;
@@ -62,12 +72,11 @@ TEST_CASE("a strategy's request ends one pod through the API server, and a victi
   CHECK(eventually([&] { return node.counted("evicted") == 1; }));
   CHECK(node.is_going("a"));
   CHECK(contains(node.agent->get("/api/v1/capabilities"), R"("name":"eviction","state":"supported")"));
-  // The kubelet lists it as Terminating from now on; ten more rounds of the strategy.
-  const std::string ending = pod("a", "uid-a", R"(, "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30)");
-  node.cluster.set_pods("[" + ending + "," + pod("b", "uid-b") + "," + pod("c", "uid-c") + "]");
+  auto pods = three_pods();
+  pods["a"] = pod("a", "", R"(, "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30)");
+  node.list(pods);
   CHECK(eventually([&] { return node.counted("pending") == 1; }));
-  const auto listed = node.cluster.requests(R"({"server": "kubelet", "path": "/pods"})").size();
-  node.cluster.wait_for_requests(R"({"server": "kubelet", "path": "/pods", "count": )" + std::to_string(listed + 3) + "}");
+  node.let_it_ask_again();
   CHECK(node.asked() == 1);
   CHECK_FALSE(node.is_going("b"));
   const std::string decisions = node.agent->get("/api/v1/decisions");
@@ -83,5 +92,25 @@ TEST_CASE("by default a strategy is in shadow: what it would evict is told, and 
   CHECK(eventually([&] { return node.counted("shadow") == 1; }));
   CHECK(node.asked() == 0);
   CHECK_FALSE(node.is_going("a"));
+  CHECK(node.agent->stop() == 0);
+}
+
+TEST_CASE("whatever a strategy asks for: pods that opted out, and those that would be made again here at once, stay") {
+  Node node("enforce", {{"a", pod("a", "", R"(, "annotations": {"koordinator.sh/eviction-policy": "[\"BEMemoryEvict\"]"})")},
+                        {"b", pod("b", R"(, "koordinator.sh/eviction-enabled": "false")")},
+                        {"c", pod("c", "", R"(, "annotations": {"koordetector.sh/hands-off": "true"})")},
+                        {"d", pod("d", "", R"(, "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "u",)"
+                                           R"( "controller": true}])")},
+                        {"e", pod("e")}});
+  REQUIRE(node.start());
+  CHECK(eventually([&] { return node.counted("evicted") == 1; }));
+  CHECK(node.counted("opted_out") == 4);
+  CHECK(node.is_going("e"));
+  node.let_it_ask_again();
+  CHECK(node.asked() == 1);
+  const std::string decisions = node.agent->get("/api/v1/decisions");
+  for (const char* why : {"its koordinator.sh/eviction-policy does not name BECPUEvict", "its label koordinator.sh/eviction-enabled is 'false'",
+                          "its koordetector.sh/hands-off is true", "its DaemonSet would make it again at once, here"})
+    CHECK_MESSAGE(contains(decisions, why), decisions);
   CHECK(node.agent->stop() == 0);
 }
