@@ -1,102 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
-// One evaluate() of each strategy as it is installed, on a node with 250 pods of three containers: taking the snapshot, reading
-// what it needs, deciding, handing the plan over. The NodeSLO switches everything on, each pod has annotations, resctrl is a
-// fake tree; there are no samples of metrics, so that strategies which decide on usage find none. The .so files are the
-// arguments. Against what one round of all strategies may take.
+// One round of all strategies as they are installed, in one process, on a full node in which nothing changes: each strategy's
+// evaluate(), and what the host does with its plan in mode enforce. What it costs to hold the same wishes against those of the
+// round before and no more is the reference; what one round of all may take is the target, and no round may write or record
+// anything. The .so files are the arguments.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/knob/governor.hpp"
+#include "test/bench/full_node.hpp"
 #include "test/bench/measure.hpp"
-#include "test/support/fake_host.hpp"
 
 using namespace koord;
 using namespace koord::bench;
 
 namespace {
 
-constexpr int kPods = 250, kContainers = 3, kRounds = 51;
+constexpr int kSettling = 75, kRounds = 50;
 constexpr double kAllowedMs = 10;
 
-constexpr const char* kSlo = R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuSuppressThresholdPercent": 65, "memoryEvictThresholdPercent": 70},
-  "cpuBurstStrategy": {"policy": "auto", "cpuBurstPercent": 100, "cfsQuotaBurstPercent": 300},
-  "systemStrategy": {"minFreeKbytesFactor": 100, "watermarkScaleFactor": 150},
-  "resourceQOSStrategy": {
-    "lsrClass": {"memoryQOS": {"enable": true, "minLimitPercent": 30}, "resctrlQOS": {"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 100, "mbaPercent": 100}},
-    "lsClass": {"memoryQOS": {"enable": true, "lowLimitPercent": 40}, "resctrlQOS": {"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 100, "mbaPercent": 100}},
-    "beClass": {"memoryQOS": {"enable": true, "throttlingPercent": 80}, "resctrlQOS": {"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 30, "mbaPercent": 50},
-                "blkioQOS": {"enable": true, "blocks": [{"name": "vdb", "type": "device", "ioCfg": {"readBPS": 1048576, "ioWeightPercent": 60}}]}}}})";
-
-void make_node(test::FakeNode& node) {
-  node.write("sys/block/vdb/dev", "254:16\n");
-  node.write("proc/filesystems", "nodev\tresctrl\n");
-  node.write("proc/cpuinfo", "vendor_id\t: GenuineIntel\n");
-  node.write("proc/meminfo", "MemTotal:       65536000 kB\nMemAvailable:   32768000 kB\n");
-  node.write("resctrl/schemata", "    MB:0=100;1=100\n    L3:0=7ff;1=7ff\n");
-  node.write("resctrl/info/L3/cbm_mask", "7ff\n");
-  node.write("resctrl/info/L3/num_closids", "512\n");  // a group for each pod
-  node.write("resctrl/info/MB/bandwidth_gran", "10\n");
-}
-
-state::Pod pod_of(int number) {
-  const std::string id = std::to_string(number);
-  state::Pod pod;
-  pod.uid = "uid-" + id, pod.namespace_ = "bench", pod.name = "pod-" + id;
-  pod.phase = state::Phase::running;
-  const bool best_effort = number % 2 == 0;
-  pod.koord_qos = best_effort ? state::KoordQos::be : state::KoordQos::ls;
-  pod.kube_qos = best_effort ? state::KubeQos::best_effort : state::KubeQos::burstable;
-  pod.cgroup_dir = std::string("kubepods/") + (best_effort ? "besteffort" : "burstable") + "/poduid-" + id;
-  pod.annotations["koordinator.sh/blkioQOS"] = R"({"blocks": [{"name": "/dev/vdb", "type": "device", "ioCfg": {"readBPS": 1048576, "writeIOPS": 100}}]})";
-  pod.annotations["node.koordinator.sh/resctrl"] = R"({"llc": {"schemata": {"range": [0, 50]}}, "mb": {"schemata": {"percent": 40}}})";
-  pod.annotations["koordinator.sh/memoryQOS"] = R"({"policy": "default", "lowLimitPercent": 50})";
-  for (int i = 0; i < kContainers; ++i) {
-    state::Container container;
-    container.id = "containerd://" + id + "-" + std::to_string(i);
-    container.name = "c" + std::to_string(i);
-    container.state = state::ContainerState::running;
-    container.cgroup_dir = pod.cgroup_dir + "/" + id + "-" + std::to_string(i);
-    container.resources = {{"cpu", 500, 1000}, {"memory", 1 << 28, 1 << 29}};
-    pod.containers.push_back(std::move(container));
+// Originals are told of each write before it is done.
+class CountedWrites final : public knob::MemoryOriginals {
+ public:
+  Result<void> keep(std::span<const knob::Original> originals) override {
+    written += originals.size();
+    return MemoryOriginals::keep(originals);
   }
-  pod.resources = {{"cpu", 1500, 3000}, {"memory", 3 << 28, 3ll << 29}};
-  return pod;
-}
+  std::size_t written = 0;
+};
 
-// Median ms of CPU of a round; nothing: this node cannot have it.
-std::optional<double> measure(const std::string& shared_object, test::FakeHost& host) {
-  const std::string name = std::filesystem::path(shared_object).stem();
-  test::FakeInstance strategy(host, shared_object);
-  if (strategy.init() != KOORD_OK) {
-    std::printf("%-44s left out: %s\n", name.c_str(), strategy.why().c_str());
-    return std::nullopt;
+struct Strategy {
+  std::string name;
+  std::unique_ptr<test::FakeInstance> instance;
+  std::vector<knob::IntentResult> results = {};
+  knob::Plan plan = {};
+  std::vector<double> deciding_ms = {}, governing_ms = {};
+};
+
+class Round {
+ public:
+  Round(FullNode& node, const std::vector<std::string>& shared_objects)
+      : node_(node), governor_(node.host().clock(), *cgroup::Layout::detect(node.roots()), node.roots(), originals_) {
+    governor_.set_node_mode(knob::Mode::enforce);
+    for (const std::string& file : shared_objects) add(file);
   }
-  std::vector<double> milliseconds;
-  std::size_t wishes = 0, failed = 0;
-  for (int round = 0; round < kRounds; ++round) {
-    host.clock().advance(std::chrono::seconds(5));
-    milliseconds.push_back(1e3 * cpu_seconds_of([&] { failed += strategy.evaluate() != KOORD_OK; }));
-    wishes = host.context().take_plan().size();
+
+  void run() {
+    node_.pass_second();
+    double round = 0;
+    for (Strategy& one : strategies_) round += decide(one) + govern(one);
+    const double watching = 1e3 * cpu_seconds_of([&] { governor_.expire(); });
+    watching_ms_.push_back(watching);
+    round_ms_.push_back(round + watching);
   }
-  if (failed > 0) std::printf("%s: %zu rounds failed: %s\n", name.c_str(), failed, strategy.why().c_str());
-  print_ratio(name + ", " + std::to_string(wishes) + " wishes", median(milliseconds), "all may take", kAllowedMs, "ms", 1);
-  return median(milliseconds);
+
+  void begin_measuring() {
+    for (Strategy& one : strategies_) one.deciding_ms.clear(), one.governing_ms.clear();
+    watching_ms_.clear(), round_ms_.clear();
+    decisions_ = governor_.log().counts(), written_ = originals_.written;
+  }
+
+  // Nothing was to be done?
+  bool print(const char* title) {
+    std::size_t wishes = 0;
+    double deciding = 0, governing = 0;
+    std::printf("%s\n%-24s %8s %14s %14s\n", title, "", "wishes", "evaluate() ms", "the host ms");
+    for (const Strategy& one : strategies_) {
+      std::printf("%-24s %8zu %14.2f %14.2f\n", one.name.c_str(), one.plan.size(), median(one.deciding_ms), median(one.governing_ms));
+      wishes += one.plan.size(), deciding += median(one.deciding_ms), governing += median(one.governing_ms);
+    }
+    std::printf("%-24s %8zu %14.2f %14.2f\n", "all, one by one", wishes, deciding, governing);
+    std::printf("%-24s %8zu %14s %14.2f\n", "each second besides", governor_.held(), "", median(watching_ms_));
+    const double bare = bare_ms();
+    print_ratio("to hold the same wishes against each other", median(round_ms_), "bare loop", bare, "ms", 10);
+    print_ratio("one round of all strategies, 250 pods", median(round_ms_), "allowed", kAllowedMs, "ms", 1);
+    std::printf("%-44s %10.3f ms\n", "  the longest of the rounds", *std::max_element(round_ms_.begin(), round_ms_.end()));
+    const bool is_quiet = originals_.written == written_ && governor_.log().counts() == decisions_;
+    if (!is_quiet) std::printf("FAILED: %zu knobs were written, or decisions made, though nothing has changed\n", originals_.written - written_);
+    return is_quiet;
+  }
+
+ private:
+  void add(const std::string& shared_object) {
+    Strategy strategy{std::filesystem::path(shared_object).stem(), std::make_unique<test::FakeInstance>(node_.host(), shared_object)};
+    if (strategy.instance->init() == KOORD_OK)
+      strategies_.push_back(std::move(strategy));
+    else
+      std::printf("%s is left out: %s\n", strategy.name.c_str(), strategy.instance->why().c_str());
+  }
+
+  double decide(Strategy& one) {
+    const double ms = 1e3 * cpu_seconds_of([&] {
+      if (!one.results.empty()) one.instance->on_applied(std::exchange(one.results, {}));
+      if (one.instance->evaluate() != KOORD_OK) std::printf("%s: %s\n", one.name.c_str(), one.instance->why().c_str());
+    });
+    one.deciding_ms.push_back(ms);
+    return ms;
+  }
+
+  double govern(Strategy& one) {
+    one.plan = node_.host().context().take_plan();
+    node_.host().context().take_evictions();
+    knob::Plan plan = one.plan;
+    const double ms = 1e3 * cpu_seconds_of([&] {
+      governor_.take({one.name, "main"}, std::move(plan),
+                     [&one](std::vector<knob::IntentResult> results) { std::move(results.begin(), results.end(), std::back_inserter(one.results)); });
+    });
+    one.governing_ms.push_back(ms);
+    return ms;
+  }
+
+  // Copies all wishes, as who proposes must, and compares them.
+  double bare_ms() const {
+    std::vector<double> ms;
+    for (int i = 0; i < kRounds; ++i)
+      ms.push_back(1e3 * cpu_seconds_of([&] {
+        for (const Strategy& one : strategies_) {
+          const knob::Plan copy = one.plan;
+          if (copy != one.plan) std::abort();
+        }
+      }));
+    return median(ms);
+  }
+
+  FullNode& node_;
+  CountedWrites originals_;
+  knob::Governor governor_;
+  std::vector<Strategy> strategies_;
+  std::vector<double> watching_ms_, round_ms_;
+  std::map<knob::Outcome, std::uint64_t> decisions_;
+  std::size_t written_ = 0;
+};
+
+bool measure(const char* title, Kernel kernel, const std::vector<std::string>& shared_objects) {
+  FullNode node(kernel);
+  Round round(node, shared_objects);
+  for (int i = 0; i < kSettling; ++i) round.run();
+  round.begin_measuring();
+  for (int i = 0; i < kRounds; ++i) round.run();
+  return round.print(title);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  test::FakeNode node;
-  make_node(node);
-  test::FakeHost host(node);
-  std::vector<state::Pod> pods;
-  for (int i = 0; i < kPods; ++i) pods.push_back(pod_of(i));
-  state::Node about;
-  about.name = "bench";
-  about.capacity = about.allocatable = {{"cpu", 64000}, {"memory", 64ll << 30}};
-  host.hub().publish({.node = about, .pods = std::move(pods), .node_slo = kSlo});
-  double all = 0;
-  for (int i = 1; i < argc; ++i) all += measure(argv[i], host).value_or(0);
-  print_ratio("one round of all strategies, 250 pods", all, "allowed", kAllowedMs, "ms", 1);
+  const std::vector<std::string> shared_objects(argv + 1, argv + argc);
+  const bool is_quiet = measure("a kernel of the mainline, cgroup v2", Kernel::mainline, shared_objects);
+  return measure("a kernel with all knobs there are", Kernel::every_knob, shared_objects) && is_quiet ? 0 : 1;
 }
