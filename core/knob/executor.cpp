@@ -9,7 +9,11 @@
 namespace koord::knob {
 namespace {
 
-constexpr std::string_view kGroup = "resctrl.made";
+constexpr std::string_view kGroup = "resctrl.made", kCacheShare = "resctrl.l3", kBandwidthShare = "resctrl.mb";
+
+KnobKey key_of(const Order& order) {
+  return {order.cgroup_dir, std::string(order.knob->resource), order.value.item};
+}
 
 }  // namespace
 
@@ -24,20 +28,25 @@ Executor::Executor(const KnobFiles& files, Originals& originals, const Clock& cl
 }
 
 Executor::Report Executor::apply(const std::vector<Order>& orders) {
-  ++round_;
+  std::set<KnobKey> keys;
+  for (const Order& order : orders) keys.insert(key_of(order));
+  std::vector<KnobKey> dropped;
+  for (const KnobKey& key : ordered_)
+    if (key.resource != kGroup && !keys.contains(key)) dropped.push_back(key);
+  return apply(orders, dropped);
+}
+
+Executor::Report Executor::apply(const std::vector<Order>& orders, const std::vector<KnobKey>& dropped) {
   files_.forget_threads();
-  std::set<KnobKey> ordered;
   std::map<std::string, Done> failed_groups;
-  make_groups(orders, ordered, failed_groups);
+  make_groups(orders, failed_groups);
   Steps steps;
-  steps.reserve(orders.size() + held_.size());
-  for (const Order& order : orders) {
-    steps.push_back(order_step(order));
-    ordered.insert(steps.back().key);
-  }
+  steps.reserve(orders.size());
+  for (const Order& order : orders) steps.push_back(order_step(order));
+  for (const KnobKey& key : dropped) drop(key);
   join_bursts(steps);
   hold_up(steps);
-  Steps given_back = reverts(ordered, false);
+  Steps given_back = reverts(false);
   std::move(given_back.begin(), given_back.end(), std::back_inserter(steps));
   run(steps);
 
@@ -50,25 +59,23 @@ Executor::Report Executor::apply(const std::vector<Order>& orders) {
     report.done.push_back(std::move(step.done));
   }
   report_reverts(steps, report);
-  Steps groups = reverts(ordered, true);
+  Steps groups = reverts(true);
   run(groups);
   report_reverts(groups, report);
-  std::erase_if(seen_, [&](const auto& entry) { return entry.second.round != round_; });
   originals_.flush();
   return report;
 }
 
 // Groups that are ordered are made first.
-void Executor::make_groups(const std::vector<Order>& orders, std::set<KnobKey>& ordered, std::map<std::string, Done>& failed) {
+void Executor::make_groups(const std::vector<Order>& orders, std::map<std::string, Done>& failed) {
   const Knob* group = find_knob(kGroup);
-  std::vector<Order> implied;
+  std::map<std::string_view, Order> implied;
   for (const Order& order : orders) {
     if (order.knob->place != Place::schemata || order.cgroup_dir.empty()) continue;
-    if (!ordered.insert({order.cgroup_dir, std::string(kGroup), {}}).second) continue;
-    implied.push_back({Level::node, order.cgroup_dir, group, Value{1}, order.plugin, order.ttl});
+    implied.try_emplace(order.cgroup_dir, Order{Level::node, order.cgroup_dir, group, Value{1}, order.plugin, order.ttl});
   }
   Steps steps;
-  for (const Order& order : implied) steps.push_back(order_step(order));
+  for (const auto& [name, order] : implied) steps.push_back(order_step(order));
   run(steps);
   for (Step& step : steps) {
     remember(step);
@@ -76,12 +83,33 @@ void Executor::make_groups(const std::vector<Order>& orders, std::set<KnobKey>& 
   }
 }
 
-Executor::Steps Executor::reverts(const std::set<KnobKey>& ordered, bool of_groups) {
+// Has it a share that is ordered?
+bool Executor::shares_out(const std::string& group) const {
+  for (auto one = ordered_.lower_bound({group, {}, {}}); one != ordered_.end() && one->cgroup_dir == group; ++one)
+    if (one->resource == kCacheShare || one->resource == kBandwidthShare) return true;
+  return false;
+}
+
+void Executor::drop(const KnobKey& key) {
+  if (ordered_.erase(key) == 0) return;
+  seen_.erase(key);
+  if (held_.contains(key)) given_up_.insert(key);
+  const bool is_share = key.resource == kCacheShare || key.resource == kBandwidthShare;
+  if (is_share && !shares_out(key.cgroup_dir)) drop({key.cgroup_dir, std::string(kGroup), {}});
+}
+
+bool Executor::has_to_give_back() const {
+  const Time now = clock_.now();
+  return std::any_of(given_up_.begin(), given_up_.end(), [&](const KnobKey& key) { return held_.at(key).adopted_until.value_or(now) <= now; });
+}
+
+Executor::Steps Executor::reverts(bool of_groups) {
   const Time now = clock_.now();
   Steps steps;
-  for (auto& [key, held] : held_) {
+  for (const KnobKey& key : given_up_) {
+    Held& held = held_.at(key);
     const bool is_group = held.knob->place == Place::resctrl_group;
-    if (is_group == of_groups && !ordered.contains(key) && held.adopted_until.value_or(now) <= now) steps.push_back(revert_step(key, held));
+    if (is_group == of_groups && held.adopted_until.value_or(now) <= now) steps.push_back(revert_step(key, held));
   }
   return steps;
 }
@@ -114,6 +142,7 @@ Done Executor::act(const Order& order) const {
 }
 
 void Executor::forget(const KnobKey& key) {
+  given_up_.erase(key);
   if (held_.erase(key) > 0) originals_.forgotten(key);
 }
 
@@ -135,38 +164,41 @@ bool Executor::recall(Step& step) {
   Seen& seen = found->second;
   const bool is_same = seen.knob == step.knob && same(*step.knob, seen.asked, step.asked) && same(*step.knob, step.asked, seen.asked);
   if (!is_same || clock_.now() >= seen.until) return false;
-  seen.round = round_;
   step.done = seen.done;
   step.is_seen = true;
   return true;
 }
 
-void Executor::remember(const Step& step) {
+void Executor::remember(Step& step) {
   const auto held = held_.find(step.key);
   if (held != held_.end() && step.done.outcome == Outcome::applied) held->second.plugin = step.order->plugin;
-  if (step.is_seen || step.knob->is_act) return;
-  const Time now = clock_.now();
-  Time until = now + limits_.refresh;
-  switch (step.done.outcome) {
-    case Outcome::applied:
-      if (!step.remark.empty()) return void(seen_.erase(step.key));  // more of it may be had soon
-      if (held != held_.end() && held->second.contests > 0) until = std::min(until, now + kQuiet[held->second.contests - 1]);
-      break;
-    case Outcome::contested:
-      if (held != held_.end()) until = std::min(until, held->second.contested_at + kQuiet[held->second.contests - 1]);
-      break;
-    case Outcome::unsupported:
-      break;
-    case Outcome::failed:
-      if (!step.refused) return void(seen_.erase(step.key));
-      until = now + kQuiet[0];
-      break;
-    default:  // it may go better in a moment
-      return void(seen_.erase(step.key));
-  }
-  Seen seen{step.knob, step.order->value, until, step.done, round_};
+  if (step.is_seen) return;
+  step.done.good_until = step.knob->is_act ? Time::max() : good_until(step);
+  if (step.knob->is_act) return;
+  if (step.done.good_until <= clock_.now()) return void(seen_.erase(step.key));
+  Seen seen{step.knob, step.order->value, step.done.good_until, step.done};
   seen.done.before = seen.done.after;
   seen_.insert_or_assign(step.key, std::move(seen));
+}
+
+// In the past: it may go better in a moment.
+Time Executor::good_until(const Step& step) const {
+  const auto held = held_.find(step.key);
+  const Time now = clock_.now(), refreshed = now + limits_.refresh;
+  const bool is_contested = held != held_.end() && held->second.contests > 0;
+  switch (step.done.outcome) {
+    case Outcome::applied:
+      if (!step.remark.empty()) return {};  // more of it may be had soon
+      return is_contested ? std::min(refreshed, now + kQuiet[held->second.contests - 1]) : refreshed;
+    case Outcome::contested:
+      return is_contested ? std::min(refreshed, held->second.contested_at + kQuiet[held->second.contests - 1]) : refreshed;
+    case Outcome::unsupported:
+      return refreshed;
+    case Outcome::failed:
+      return step.refused ? now + kQuiet[0] : Time{};
+    default:
+      return {};
+  }
 }
 
 // Reads what is there; false: nothing is to be done, the outcome tells why.
@@ -188,6 +220,8 @@ Executor::Step Executor::order_step(const Order& order) {
   Step step{order.level, {order.cgroup_dir, std::string(order.knob->resource), order.value.item}, order.knob, {}, order.value, nullptr, {}};
   step.order = &order;
   if (order.knob->is_act) return step.done = act(order), step;
+  ordered_.insert(step.key);
+  given_up_.erase(step.key);
   if (auto held = held_.find(step.key); held != held_.end()) held->second.adopted_until.reset();
   if (recall(step)) return step;
   Result<Value> target = files_.settled(*order.knob, order.value);

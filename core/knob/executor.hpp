@@ -43,6 +43,7 @@ struct Done {
   Outcome outcome = Outcome::failed;
   std::string before, after;  // empty: could not be read
   std::string problem;        // empty: none; of one that is applied, how the value was altered
+  Time good_until = {};       // of an order: until then nothing more can come of it unless somebody says otherwise
 };
 
 // What became of a knob that nobody decides any more.
@@ -75,8 +76,14 @@ class Executor {
     std::vector<Done> done;  // in the order of the orders
     std::vector<Undone> undone;
   };
-  // From now on exactly these hold; one for each resource of a cgroup. Orders of acts are done, once.
+  // From now on these hold; one for each resource of a cgroup. Those that have held stay, but for `dropped`. Whose order is
+  // the quota of a cgroup comes with that of its burst, if there is one. Orders of acts are done, once.
+  Report apply(const std::vector<Order>& orders, const std::vector<KnobKey>& dropped);
+  // Exactly these, and no others.
   Report apply(const std::vector<Order>& orders);
+
+  // Is there something to be given back that could not be, or whose patience is over?
+  bool has_to_give_back() const;
 
   // Goes on with what a process before this one has left. Each knob stays for `patience`, and its wish's ttl besides where
   // `and_ttl` says so; then, unless it was ordered meanwhile, apply() gives it back. Returns those that this version does not
@@ -123,7 +130,6 @@ class Executor {
     Value asked = {};
     Time until = {};  // so long it need not be looked at again
     Done done = {};
-    std::uint64_t round = 0;
   };
 
   // One knob on its way to a value.
@@ -150,14 +156,17 @@ class Executor {
   Step order_step(const Order& order);
   Step revert_step(const KnobKey& key, Held& held);
   bool recall(Step& step);
-  void remember(const Step& step);
+  void remember(Step& step);
+  Time good_until(const Step& step) const;
   bool examine(Step& step);
   void decide_write(Step& step);
   bool is_contested(Step& step, Held& held);
   void join_bursts(Steps& steps);
   void hold_up(Steps& steps);
-  void make_groups(const std::vector<Order>& orders, std::set<KnobKey>& ordered, std::map<std::string, Done>& failed);
-  Steps reverts(const std::set<KnobKey>& ordered, bool of_groups);
+  void make_groups(const std::vector<Order>& orders, std::map<std::string, Done>& failed);
+  bool shares_out(const std::string& group) const;
+  void drop(const KnobKey& key);
+  Steps reverts(bool of_groups);
   void report_reverts(Steps& steps, Report& report);
   void forget(const KnobKey& key);
   void fail(Step& step, const Error& error);
@@ -182,8 +191,9 @@ class Executor {
   Limits limits_;
   std::set<std::string> pinned_;
   std::map<KnobKey, Held> held_;
+  std::set<KnobKey> ordered_;
+  std::set<KnobKey> given_up_;  // held, and not ordered
   std::map<KnobKey, Seen> seen_;
-  std::uint64_t round_ = 0;
   double writes_left_ = 0;
   std::optional<Time> writes_counted_at_;
 };

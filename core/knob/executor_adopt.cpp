@@ -22,6 +22,7 @@ std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration
     const Result<KnobFiles::Reading> found = files_.read({*knob, kept.key.cgroup_dir, kept.key.item});
     if (found && is_ours(held, kept, *found)) held.written = found->texts;
     held_.insert_or_assign(kept.key, std::move(held));
+    if (!ordered_.contains(kept.key)) given_up_.insert(kept.key);
   }
   return unknown;
 }

@@ -3,17 +3,21 @@
 // arbiter decide among the plans that may write, has the executor write, and tells the strategies and the log what became
 // of each wish. A strategy in shadow takes part in an arbitration of its own, over all plans: the log says what would have
 // been, nothing is written. Until set_mode() or set_node_mode() says otherwise a strategy is in shadow. A wish for what is
-// not to be turned (subjects.hpp, or the node's override "off") takes part in nothing.
+// not to be turned (subjects.hpp, or the node's override "off") takes part in nothing. A round decides what has changed, and
+// looks at what was not looked at for long: a plan that repeats the one before costs next to nothing.
 //
 // expire() is to be called about once a second, stop() once at the end. Reads and writes files in the calling thread; one
 // at a time does, the others wait. [any thread]
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/clock.hpp"
@@ -83,34 +87,74 @@ class Governor final : public PlanSink {
   std::vector<KnobView> knobs() const;
 
  private:
+  struct Strategy;
+  struct Standing;
+  // All that is wished for one resource of one cgroup. It is decided when it is called: a wish for it comes, changes or goes,
+  // who may write changes, or it is due.
+  struct Case {
+    std::vector<Standing*> wishes;
+    Time due = Time::max();  // to be looked at again
+    bool is_called = false;
+  };
+  using Cases = std::map<KnobKey, Case>;
+  using Called = std::vector<Cases::value_type*>;
+
+  // What was last recorded of a wish.
+  struct Told {
+    Outcome outcome = Outcome::off;
+    std::string wanted, winner, problem;
+    std::int32_t priority = 0;
+    Time time = {};
+  };
   struct Standing : Wish {
-    std::optional<Decision> last;  // what was last recorded of it
-    IntentResult result = {};
-    bool has_news = true;
+    Strategy* strategy = nullptr;
+    Cases::value_type* its_case = nullptr;
+    std::optional<Told> last;
+    Outcome outcome = Outcome::off;   // what became of it
+    std::string final_value, winner;  // as IntentResult has them
     bool hands_off = false;  // because of its cgroup
     bool acted = false;  // of an act, which is done once for each plan
   };
   struct Strategy {
-    std::vector<Standing> wishes;
+    std::vector<std::unique_ptr<Standing>> wishes;
+    Time first_end = Time::max();  // none of them ends before
     Tell tell;
+    bool is_new_plan = false;      // of which all is to be told
+    std::vector<Standing*> news;  // else of these
   };
   using Strategies = std::map<Proposer, Strategy>;
 
-  // [locked]
+  // [locked], all
   Mode mode_of(const Proposer& proposer) const { return modes_.of(proposer.plugin); }
   bool is_hands_off(const Standing& standing) const;
   WishView view_of(const Proposer& proposer, const Standing& standing) const;
-  bool look_for_hands_off();
+  void look_for_hands_off();
   void expire_overrides(Time now);
   Result<void> change_override(std::string_view target, std::optional<Modes::Override> what, const std::string& why);
   void record_switch(std::string_view target, Mode before, const std::string& why);
-  std::vector<Wish*> wishes_of(bool also_shadow);
-  // `why`: of knobs that are given back; empty: because nobody wishes them any more.
-  void settle(const std::string& why = {});
-  std::vector<Undone> settle_enforced(const std::string& why);
-  void settle_shadow();
+
+  // governor.cpp: which cases there are
+  std::unique_ptr<Standing> stand(const Proposer& proposer, Intent intent);
+  static bool repeats(const Standing& standing, const Intent& intent);
+  void renew(Standing& standing, Intent intent);
+  void enter(Standing& standing);
+  void leave_case(Standing& standing);
+  void call(Cases::value_type& entry);
+  void call_all();
+  void call_due();
+  void end_wishes(const Proposer& proposer, Strategy& strategy);
+
+  // governor_settle.cpp: what becomes of them. `why`: of knobs that are given back; empty: because nobody wishes them any more.
+  std::vector<Undone> settle(const std::string& why = {});
+  std::vector<Wish*> wishes_of(const Case& one, Mode least) const;
+  std::vector<Undone> settle_enforced(const Called& called, const std::string& why);
+  void settle_shadow(const Called& called);
+  void settle_idle(const Called& called);
+  void close(const Called& called);
   void conclude(Wish& wish, const Wish* winner, const Done& done);
+  std::vector<Undone> record_all(std::vector<Undone> undone, const std::string& why);
   void record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases);
+  static Decision decision_of(const Wish& wish, const Done& done, Time time);
   void record(Decision decision);
   void tell(Strategy& strategy);
 
@@ -123,6 +167,9 @@ class Governor final : public PlanSink {
   RecentReadings readings_;  // of those in shadow
   Duration refresh_ = Executor::Limits().refresh;
   Strategies strategies_;
+  Cases cases_;
+  Called called_;
+  std::set<std::pair<Time, Cases::value_type*>> due_;
   Modes modes_;
   SubjectsPtr subjects_ = std::make_shared<const Subjects>();
   OnRelease on_release_;

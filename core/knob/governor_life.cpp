@@ -28,19 +28,18 @@ std::vector<Undone> Governor::restore() {
   // Neither is refused: the node may always be told to do less.
   if (modes_.override_mode(kNodeTarget, Modes::Override{most, clock_.now() + kForGood})) record_switch(kNodeTarget, before, why);
   executor_.end_patience();
-  std::vector<Undone> undone = settle_enforced(why);
-  settle(why);
-  return undone;
+  call_all();
+  return settle(why);
 }
 
 std::vector<Undone> Governor::stop() {
   std::lock_guard lock(mutex_);
   if (has_ended_) return {};
-  strategies_.clear();
-  executor_.end_patience();
-  std::vector<Undone> undone = settle_enforced("the agent ends");
   has_ended_ = true;
-  return undone;
+  strategies_.clear();
+  cases_.clear(), called_.clear(), due_.clear();
+  executor_.end_patience();
+  return record_all(executor_.apply({}).undone, "the agent ends");
 }
 
 void Governor::leave() {

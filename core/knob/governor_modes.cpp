@@ -21,14 +21,18 @@ void Governor::set_mode(std::string_view plugin, std::optional<Mode> mode) {
   modes_.configure(plugin, mode);
   if (modes_.of(plugin) == before) return;
   const bool proposes = std::any_of(strategies_.begin(), strategies_.end(), [&](const auto& s) { return s.first.plugin == plugin; });
-  if (proposes) settle(switched_to(plugin, modes_.of(plugin)));
+  if (!proposes) return;
+  call_all();
+  settle(switched_to(plugin, modes_.of(plugin)));
 }
 
 void Governor::set_node_mode(Mode mode) {
   std::lock_guard lock(mutex_);
   if (modes_.view(kNodeTarget).configured == mode) return;
   modes_.configure_node(mode);
-  if (!strategies_.empty()) settle(switched_to("qos.mode", mode));
+  if (strategies_.empty()) return;
+  call_all();
+  settle(switched_to("qos.mode", mode));
 }
 
 Result<void> Governor::override_mode(std::string_view target, Mode mode, Duration how_long) {
@@ -59,6 +63,7 @@ Result<void> Governor::change_override(std::string_view target, std::optional<Mo
   const Mode before = modes_.view(target).mode;
   TRY(modes_.override_mode(target, what));
   record_switch(target, before, why);
+  call_all();
   settle(switched_to(target, modes_.view(target).mode));
   return {};
 }
@@ -67,7 +72,9 @@ void Governor::expire_overrides(Time now) {
   const Modes before = modes_;
   const std::vector<std::string> ended = modes_.expire(now);
   for (const std::string& target : ended) record_switch(target, before.view(target).mode, "the time for which an operator said otherwise is over");
-  if (!ended.empty()) settle("the time for which " + join(ended, ", ") + " had another mode is over");
+  if (ended.empty()) return;
+  call_all();
+  settle("the time for which " + join(ended, ", ") + " had another mode is over");
 }
 
 void Governor::record_switch(std::string_view target, Mode before, const std::string& why) {
@@ -86,7 +93,8 @@ void Governor::set_subjects(SubjectsPtr subjects) {
   std::lock_guard lock(mutex_);
   subjects_ = std::move(subjects);
   executor_.set_pinned(subjects_->pinned());
-  if (look_for_hands_off()) settle("the pod's annotation " + std::string(kHandsOffAnnotation) + " has changed");
+  look_for_hands_off();
+  if (!called_.empty()) settle("the pod's annotation " + std::string(kHandsOffAnnotation) + " has changed");
 }
 
 bool Governor::is_hands_off(const Standing& standing) const {
@@ -94,15 +102,13 @@ bool Governor::is_hands_off(const Standing& standing) const {
   return subject != nullptr && subject->hands_off.covers(*standing.knob, standing.proposer.plugin);
 }
 
-// Has it changed for a wish that stands?
-bool Governor::look_for_hands_off() {
-  bool changed = false;
+// Calls the cases of wishes for which it has changed.
+void Governor::look_for_hands_off() {
   for (auto& [proposer, strategy] : strategies_)
-    for (Standing& standing : strategy.wishes) {
-      const bool before = std::exchange(standing.hands_off, is_hands_off(standing));
-      changed |= before != standing.hands_off;
+    for (const auto& standing : strategy.wishes) {
+      const bool before = std::exchange(standing->hands_off, is_hands_off(*standing));
+      if (before != standing->hands_off) call(*standing->its_case);
     }
-  return changed;
 }
 
 }  // namespace koord::knob

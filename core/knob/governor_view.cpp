@@ -27,8 +27,6 @@ KnobView& view_of(Views& views, Level level, const KnobKey& key, const Knob& kno
   return view;
 }
 
-KnobKey key_of(const Wish& wish) { return {wish.intent.cgroup_dir, std::string(wish.knob->resource), wish.value.item}; }
-
 void read_value(KnobView& view, const KnobFiles& files) {
   Result<std::string> value = read_knob(files, view.knob, view.cgroup_dir);
   if (value)
@@ -55,7 +53,7 @@ std::map<Outcome, std::size_t> Governor::standing() const {
   std::lock_guard lock(mutex_);
   std::map<Outcome, std::size_t> counts;
   for (const auto& [proposer, strategy] : strategies_)
-    for (const Standing& standing : strategy.wishes) ++counts[standing.result.outcome];
+    for (const auto& standing : strategy.wishes) ++counts[standing->outcome];
   return counts;
 }
 
@@ -67,8 +65,8 @@ WishView Governor::view_of(const Proposer& proposer, const Standing& standing) c
                 .priority = standing.intent.priority,
                 .reason = standing.intent.reason,
                 .inputs = standing.intent.inputs,
-                .outcome = standing.result.outcome,
-                .winner = standing.result.winner,
+                .outcome = standing.outcome,
+                .winner = standing.winner,
                 .problem = {},
                 .since = {},
                 .until = standing.until};
@@ -89,9 +87,9 @@ std::vector<KnobView> Governor::knobs() const {
       view.holder = holding.plugin;
     }
     for (const auto& [proposer, strategy] : strategies_)
-      for (const Standing& standing : strategy.wishes)
-        knob::view_of(views, standing.intent.level, key_of(standing), *standing.knob, *subjects_)
-            .wishes.push_back(view_of(proposer, standing));
+      for (const auto& standing : strategy.wishes)
+        knob::view_of(views, standing->intent.level, standing->its_case->first, *standing->knob, *subjects_)
+            .wishes.push_back(view_of(proposer, *standing));
   }
   std::vector<KnobView> knobs;
   knobs.reserve(views.size());

@@ -6,24 +6,21 @@
 namespace koord::knob {
 
 const RecentReadings::Recent& RecentReadings::of(const Knob& knob, const std::string& cgroup_dir, const std::string& item, Duration most_age) {
-  Kept& kept = kept_[{cgroup_dir, std::string(knob.name), item}];
+  auto [kept, is_new] = kept_.try_emplace({cgroup_dir, std::string(knob.name), item});
+  Recent& recent = kept->second;
   const Time now = clock_.now();
   // A cgroup that is not there yet is made in a moment.
-  const bool is_new = kept.round == 0 || kept.recent.outcome == Outcome::gone || now - kept.read_at >= most_age;
-  kept.round = round_;
-  if (!is_new) return kept.recent;
-  kept.read_at = now;
+  if (!is_new && recent.outcome != Outcome::gone && now - recent.read_at < most_age) return recent;
   Result<KnobFiles::Reading> reading = files_.read({knob, cgroup_dir, item});
   if (reading)
-    kept.recent = {Outcome::shadow, spell(knob, reading->value), {}};
+    recent = {Outcome::shadow, spell(knob, reading->value), {}, now};
   else
-    kept.recent = {outcome_of(reading.error()), {}, reading.error().message()};
-  return kept.recent;
+    recent = {outcome_of(reading.error()), {}, reading.error().message(), now};
+  return recent;
 }
 
-void RecentReadings::end_round() {
-  std::erase_if(kept_, [&](const auto& entry) { return entry.second.round != round_; });
-  ++round_;
+void RecentReadings::forget(const Knob& knob, const std::string& cgroup_dir, const std::string& item) {
+  kept_.erase({cgroup_dir, std::string(knob.name), item});
 }
 
 }  // namespace koord::knob

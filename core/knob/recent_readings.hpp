@@ -3,7 +3,6 @@
 // believed for a while, so that a round in which nothing is new reads nothing. [one thread at a time]
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 
@@ -20,6 +19,7 @@ class RecentReadings {
     Outcome outcome = Outcome::shadow;  // or why it cannot be read,
     std::string value;
     std::string problem;                // in words
+    Time read_at{};
   };
 
   // Both outlive it.
@@ -28,23 +28,15 @@ class RecentReadings {
   // Valid until the next call.
   const Recent& of(const Knob& knob, const std::string& cgroup_dir, const std::string& item, Duration most_age);
 
+  // Nobody asks for it any more.
+  void forget(const Knob& knob, const std::string& cgroup_dir, const std::string& item);
   // Something has been written.
-  void forget() { kept_.clear(); }
-
-  // Ends a round: what was not asked for in it is forgotten.
-  void end_round();
+  void forget_all() { kept_.clear(); }
 
  private:
-  struct Kept {
-    Recent recent;
-    Time read_at{};
-    std::uint64_t round = 0;
-  };
-
   const KnobFiles& files_;
   const Clock& clock_;
-  std::map<KnobKey, Kept> kept_;  // by the knob's name for the resource
-  std::uint64_t round_ = 1;
+  std::map<KnobKey, Recent> kept_;  // by the knob's name for the resource
 };
 
 }  // namespace koord::knob

@@ -322,3 +322,28 @@ TEST_CASE_FIXTURE(Tree, "an act is done each time it is ordered, and there is no
   CHECK(apply(order("pod/app", "memory.reclaim", "4096")).outcome == Outcome::unsupported);
   CHECK(apply(order("ended", "memory.reclaim", "4096")).outcome == Outcome::gone);
 }
+
+TEST_CASE_FIXTURE(Tree, "what is ordered stays so while others change, until it is dropped") {
+  const Order quota = order("pod", "cpu.max", "30000 100000"), weight = order("pod", "cpu.weight", "50");
+  executor.apply({quota}, {});
+  CHECK(executor.apply({weight}, {}).undone.empty());
+  CHECK(read("pod/cpu.max") == "30000 100000");
+  const Executor::Report report = executor.apply({}, {{"pod", "cpu.max", {}}});
+  REQUIRE(report.undone.size() == 1);
+  CHECK(read("pod/cpu.max") == "50000 100000");
+  CHECK(read("pod/cpu.weight") == "50");
+}
+
+TEST_CASE_FIXTURE(Tree, "a resctrl group stays while one of its shares is ordered") {
+  for (const char* group : {"resctrl", "resctrl/koord-be"}) node.write(std::string(group) + "/schemata", "L3:0=f\n");
+  executor.apply({order("koord-be", "resctrl.l3", "0=f", Level::node), order("koord-be", "resctrl.mb", "0=50", Level::node)}, {});
+  node.remove("resctrl/koord-be/schemata");
+  executor.apply({}, {{"koord-be", "resctrl.mb", {}}});
+  CHECK(std::filesystem::exists(node.path("resctrl/koord-be")));
+}
+
+TEST_CASE_FIXTURE(Tree, "a result says how long it is good for") {
+  executor.set_limits({.refresh = 10s});
+  CHECK(apply(order("pod", "cpu.max", "30000 100000")).good_until == clock.now() + 10s);
+  CHECK(apply(order("nowhere", "cpu.max", "30000 100000")).good_until <= clock.now());
+}

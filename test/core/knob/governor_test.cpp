@@ -166,6 +166,56 @@ TEST_CASE_FIXTURE(Court, "the same again is no news: neither for the log nor for
   CHECK(told["suppress"].size() == 2);  // what became of a plan is told each time
 }
 
+TEST_CASE_FIXTURE(Court, "a plan that is the one before again is not looked into before the refresh period is over") {
+  governor.set_limits({.refresh = 10s});
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000")});
+  node.write("cgroup/be/cpu.max", "70000 100000\n");
+  clock.advance(9s);
+  propose("suppress", {intent("20000 100000")});
+  CHECK(value() == "70000 100000");
+  clock.advance(1s);
+  propose("suppress", {intent("20000 100000")});
+  CHECK(value() == "20000 100000");
+}
+
+TEST_CASE_FIXTURE(Court, "what is due is looked at although nobody proposes anything") {
+  governor.set_limits({.refresh = 10s});
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000")});
+  propose("watcher", {intent("30000 100000")});
+  node.write("cgroup/be/cpu.max", "70000 100000\n");
+  clock.advance(10s);
+  governor.expire();
+  CHECK(value() == "20000 100000");
+  CHECK(told.at("watcher").back().final_value == "20000 100000");
+}
+
+TEST_CASE_FIXTURE(Court, "a wish that changes leaves the others of its plan as they are") {
+  node.write("cgroup/ls/cpu.max", "max 100000\n");
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000"), intent("30000 100000", 0, "ls")});
+  propose("suppress", {intent("20000 100000"), intent("40000 100000", 0, "ls")});
+  CHECK(value() == "20000 100000");
+  CHECK(trim(*read_file(node.path("cgroup/ls/cpu.max"))) == "40000 100000");
+  propose("suppress", {intent("40000 100000", 0, "ls")});
+  CHECK(value() == kBefore);
+  CHECK(trim(*read_file(node.path("cgroup/ls/cpu.max"))) == "40000 100000");
+}
+
+TEST_CASE_FIXTURE(Court, "a burst follows its quota though it is wished by somebody else, and is not wished anew") {
+  node.write("cgroup/be/cpu.max.burst", "0\n");
+  enforce("burst");
+  enforce("suppress");
+  Intent burst = intent("40000");
+  burst.knob = "cpu.max.burst";
+  propose("burst", {burst});
+  propose("suppress", {intent("30000 100000")});
+  CHECK(trim(*read_file(node.path("cgroup/be/cpu.max.burst"))) == "30000");
+  propose("suppress", {});
+  CHECK(trim(*read_file(node.path("cgroup/be/cpu.max.burst"))) == "40000");
+}
+
 TEST_CASE_FIXTURE(Court, "a cgroup that is not there is said to be gone") {
   enforce("a");
   propose("a", {intent("20000 100000", 0, "nowhere")});
