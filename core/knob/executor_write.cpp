@@ -183,6 +183,9 @@ void Executor::verify(Step& step) {
   }
   step.done.outcome = Outcome::failed;
   step.done.problem = "it was written, and reads as '" + step.done.after + "'";
+  if (step.original && step.knob->form == Form::set && step.original->texts[0].empty())
+    step.done.problem = "it had none of its own, and the kernel takes none away while tasks are in there; until they are gone it has all, '" +
+                        step.done.after + "'";
 }
 
 }  // namespace koord::knob

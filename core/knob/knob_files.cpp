@@ -105,12 +105,21 @@ Result<void> KnobFiles::write(const Spot& spot, const Texts& texts, const Texts&
   return resctrl_->write(spot.knob, spot.cgroup_dir, texts[0]);
 }
 
+// The kernel takes no set away from a cgroup with tasks in it. On v2 all there is means the same to them.
+Result<void> KnobFiles::write_no_set(const Spot& spot, const std::string& path, std::string_view file) const {
+  Result<void> written = write_text(path, "");
+  if (written || !written.error().is(std::errc::no_space_on_device)) return written;
+  const std::string root = layout_.directory(spot.knob.controller, "");
+  return write_text(path, TRY(read_text(root, root + "/" + std::string(file) + ".effective")));
+}
+
 Result<void> KnobFiles::write_cgroup(const Spot& spot, const Texts& texts, const Texts& now) const {
   const Version version = TRY(version_of(spot.knob));
   const std::vector<std::string_view> files = files_of(spot.knob, version);
   auto write_one = [&](std::size_t i) -> Result<void> {
     if (i < now.size() && texts[i] == now[i]) return {};
     const bool is_unset = has_items(spot.knob) && texts[i].empty();
+    if (spot.knob.form == Form::set && texts[i].empty() && version == Version::v2) return write_no_set(spot, TRY(path_of(spot, files[i])), files[i]);
     return write_text(TRY(path_of(spot, files[i])), is_unset ? unset_text(spot.knob, version, spot.item) : texts[i]);
   };
   if (spot.knob.form == Form::idle) {

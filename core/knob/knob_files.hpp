@@ -42,7 +42,8 @@ class KnobFiles {
   };
   Result<Reading> read(const Spot& spot) const;
 
-  // Only the files whose text differs from that in `now`. A text "" of an item takes away what the kernel says of it.
+  // Only the files whose text differs from that in `now`. A text "" of an item takes away what the kernel says of it. Where the kernel
+  // refuses to leave a cgroup of v2 without a set, because tasks are in it, it gets all CPUs or memory nodes of the machine.
   Result<void> write(const Spot& spot, const Texts& texts, const Texts& now) const;
 
   // Does an act: asks the kernel part by part for so much, until it has no more or the time is over. Returns how much it
@@ -74,6 +75,7 @@ class KnobFiles {
   Result<std::string> path_of(const Spot& spot, std::string_view file) const;
   Result<Reading> read_cgroup(const Spot& spot) const;
   Result<void> write_cgroup(const Spot& spot, const Texts& texts, const Texts& now) const;
+  Result<void> write_no_set(const Spot& spot, const std::string& path, std::string_view file) const;
 
   const cgroup::Layout layout_;
   const NodeRoots roots_;

@@ -4,6 +4,7 @@
 // machine. Needs root.
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <cstdio>
 
 #include "core/base/cpu_set.hpp"
@@ -47,6 +48,7 @@ struct Scene {
   }
 
   PodsByHand pods{"suppress"};
+  const std::string least = pods.cpus() < 4 ? "0" : "0-1";
   ChildProcess load{[this] { pods.become_load(pods.batch); }};
   std::map<std::string, std::string> before;
 };
@@ -58,8 +60,26 @@ TEST_CASE_FIXTURE(Scene, "cfsQuota bounds the time of best-effort pods, and off 
 }
 
 TEST_CASE_FIXTURE(Scene, "cpuset confines best-effort pods, and off leaves every file as it was") {
-  if (pods.cpus() < 2) return;  // nothing to confine to
-  comes_and_goes(Policy::cpuset, pods.is_v2() ? pods.besteffort : pods.batch, "cpuset.cpus", pods.cpus() < 4 ? "0" : "0-1");
+  if (pods.cpus() < 2 || pods.is_v2()) return;  // nothing to confine to; the next one
+  comes_and_goes(Policy::cpuset, pods.batch, "cpuset.cpus", least);
+}
+
+// The kernel takes no set away from a cgroup with tasks in it.
+TEST_CASE_FIXTURE(Scene, "v2: off gives a confined class all CPUs, and leaves every file as it was when its tasks have ended") {
+  if (pods.cpus() < 2 || !pods.is_v2()) return;
+  before = pods.knobs();
+  SuppressRig rig(pods, Policy::cpuset, 0);
+  rig.round();
+  CHECK(pods.read(pods.besteffort, "cpuset.cpus") == least);
+  CHECK(pods.read(pods.batch, "cpuset.cpus.effective") == least);
+  rig.off();
+  const std::string all = pods.read(pods.top, "cpuset.cpus.effective");
+  CHECK(pods.read(pods.batch, "cpuset.cpus.effective") == all);
+  const std::string now = pods.read(pods.besteffort, "cpuset.cpus");
+  CHECK((now.empty() || now == all));  // newer kernels may take it away
+  load.signal(SIGKILL);
+  load.wait(std::chrono::minutes(1));
+  CHECK_MESSAGE(eventually([&] { return rig.off(), is_as_before(); }, std::chrono::minutes(1)), differences());
 }
 
 TEST_CASE_FIXTURE(Scene, "cpuIdle: best-effort pods run when nobody else does, and off leaves every file as it was, the weight too") {
