@@ -50,6 +50,9 @@ std::vector<PlannedWrite> Executor::plan(const std::vector<Step*>& steps) {
     if (changes[i].remark.empty() || !changes[i].refused.empty()) continue;
     step.target = step.asked = changes[i].target;
     step.remark = changes[i].remark;
+    if (!same(*step.knob, step.now.value, step.target)) continue;
+    step.writes = false;  // it has all that can be had
+    step.done.problem = step.remark;
   }
   return writes;
 }

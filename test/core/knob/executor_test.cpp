@@ -163,6 +163,31 @@ TEST_CASE_FIXTURE(Tree, "a burst is no more than the quota, also when both are d
   CHECK(read("pod/cpu.max.burst") == "20000");
 }
 
+TEST_CASE_FIXTURE(Tree, "what can be had only in part is written once, and more of it as soon as there is more") {
+  struct Counting : MemoryOriginals {
+    Result<void> keep(std::span<const Original> originals) override {
+      ++batches;
+      return MemoryOriginals::keep(originals);
+    }
+    unsigned batches = 0;
+  } counting;
+  Executor counted{files, counting, clock};
+  write("pod/cpu.max.burst", "0");
+  for (int second = 0; second < 100; ++second) {
+    const Done done = counted.apply({order("pod", "cpu.max.burst", "500000")}).done.at(0);
+    REQUIRE(done.outcome == Outcome::applied);
+    REQUIRE(done.after == "50000");
+    REQUIRE(done.problem == "as much as the quota, since the kernel takes no more");
+    clock.advance(1s);
+  }
+  CHECK(counting.batches == 1);
+  write("pod/cpu.max", "80000 100000");
+  CHECK(counted.apply({order("pod", "cpu.max.burst", "500000")}).done.at(0).after == "80000");
+  CHECK(counting.batches == 2);
+  counted.apply({});
+  CHECK(read("pod/cpu.max.burst") == "0");
+}
+
 TEST_CASE_FIXTURE(Tree, "CPUs that are taken offline are left out, and never all of them") {
   node.write("sys/devices/system/cpu/online", "0-2\n");
   Done done = apply(order("pod", "cpuset.cpus", "2-3"));
