@@ -2,8 +2,17 @@
 #include "core/knob/recent_readings.hpp"
 
 #include "core/knob/executor.hpp"
+#include "core/knob/resctrl.hpp"
 
 namespace koord::knob {
+namespace {
+
+// A resctrl group that is not there is no group that has ended.
+bool would_be_made(const Knob& knob, std::string_view group, const Error& error) {
+  return knob.place == Place::schemata && group.starts_with(Resctrl::kOwnPrefix) && outcome_of(error) == Outcome::gone;
+}
+
+}  // namespace
 
 const RecentReadings::Recent& RecentReadings::of(const Knob& knob, const std::string& cgroup_dir, const std::string& item, Duration most_age) {
   auto [kept, is_new] = kept_.try_emplace({cgroup_dir, std::string(knob.name), item});
@@ -14,6 +23,8 @@ const RecentReadings::Recent& RecentReadings::of(const Knob& knob, const std::st
   Result<KnobFiles::Reading> reading = files_.read({knob, cgroup_dir, item});
   if (reading)
     recent = {Outcome::shadow, spell(knob, reading->value), {}, now};
+  else if (would_be_made(knob, cgroup_dir, reading.error()))
+    recent = {Outcome::shadow, {}, {}, now};
   else
     recent = {outcome_of(reading.error()), {}, reading.error().message(), now};
   return recent;

@@ -38,6 +38,12 @@ TEST_CASE_FIXTURE(Readings, "a cgroup that is not there is looked for each time"
   CHECK(look("pod").value == "20000 100000");
 }
 
+TEST_CASE_FIXTURE(Readings, "a resctrl group of ours that is not there would be made, one of others would not") {
+  node.write("resctrl/schemata", "L3:0=fff\n");
+  CHECK(readings.of(*find_knob("resctrl.l3"), "koord-be", "", 10s).outcome == Outcome::shadow);
+  CHECK(readings.of(*find_knob("resctrl.l3"), "runtime", "", 10s).outcome == Outcome::gone);
+}
+
 TEST_CASE_FIXTURE(Readings, "what nobody asks for any more is forgotten, and read anew for who asks later") {
   look();
   node.write("cgroup/be/cpu.max", "20000 100000\n");

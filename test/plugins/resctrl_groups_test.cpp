@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// qos-resctrl with its wishes enforced, on a tree in resctrl's form that does what the kernel does: groups are made with their
+// files and removed with them, a line that is written replaces that line alone, a thread that comes to a group leaves its old one.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "core/knob/governor.hpp"
+#include "test/support/fake_host.hpp"
+
+using namespace koord;
+using namespace koord::knob;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kBestEffortPart =
+    R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 30, "mbaPercent": 50}}}})";
+constexpr const char* kNothing = R"({"resourceQOSStrategy": {}})";
+constexpr const char* kPod = "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu1.slice";
+
+// Sees each write before and after: what the kernel does at once is done to the files between them.
+class ResctrlKernel final : public MemoryOriginals {
+ public:
+  explicit ResctrlKernel(FakeNode& node) : node_(node) {
+    lines_[""] = {{"MB", "0=100;1=100"}, {"L3", "0=7ff;1=7ff"}};
+    show();
+  }
+
+  Result<void> keep(std::span<const Original> originals) override {
+    for (const Original& one : originals)
+      if (one.key.resource == "resctrl.made" && one.asked.back() == Texts{"0"}) end_group(one.key.cgroup_dir);
+    return MemoryOriginals::keep(originals);
+  }
+  void wrote(const KnobKey& key, const Texts& written) override {
+    MemoryOriginals::wrote(key, written);
+    learn();
+    if (key.resource == "resctrl.made" && fs::exists(node_.path("resctrl/" + key.cgroup_dir))) lines_.try_emplace(key.cgroup_dir, lines_[""]);
+    show();
+  }
+
+  // What the files say of a group: "L3:0=f;1=f", and which threads are in it.
+  std::string line(const std::string& group, const std::string& resource) { return lines_.at(group).at(resource); }
+  std::set<std::string> threads(const std::string& group) const {
+    std::set<std::string> threads;
+    for (const auto& [id, in] : group_of_)
+      if (in == group) threads.insert(id);
+    return threads;
+  }
+  bool has(const std::string& group) const { return lines_.contains(group); }
+  void begin_thread(const std::string& id) {
+    group_of_[id] = "";
+    show();
+  }
+
+ private:
+  static std::string folder(const std::string& group) { return "resctrl/" + (group.empty() ? "" : group + "/"); }
+  // Of what was written, which has taken the place of what was there.
+  void learn() {
+    for (auto& [group, lines] : lines_) {
+      const std::string schemata = *read_file(node_.path(folder(group) + "schemata"));
+      for (const std::string& line : split(schemata, '\n'))
+        if (const std::size_t colon = line.find(':'); colon != std::string::npos) lines[std::string(trim(line.substr(0, colon)))] = line.substr(colon + 1);
+      for (const std::string& id : split(*read_file(node_.path(folder(group) + "tasks")), '\n'))
+        if (!id.empty() && shown_[group].find(id) == std::string::npos) group_of_[id] = group;
+    }
+  }
+  void show() {
+    for (const auto& [group, lines] : lines_) {
+      std::string schemata, tasks;
+      for (const auto& [resource, values] : lines) schemata += "    " + resource + ":" + values + "\n";
+      for (const std::string& id : threads(group)) tasks += id + "\n";
+      node_.write(folder(group) + "schemata", schemata);
+      node_.write(folder(group) + "tasks", tasks);
+      shown_[group] = tasks;
+    }
+  }
+  void end_group(const std::string& group) {
+    for (const std::string& id : threads(group)) group_of_[id] = "";
+    lines_.erase(group);
+    for (const char* file : {"schemata", "tasks"}) node_.remove(folder(group) + file);
+    show();
+  }
+
+  FakeNode& node_;
+  std::map<std::string, std::map<std::string, std::string>> lines_;  // by group, by resource
+  std::map<std::string, std::string> group_of_, shown_;
+};
+
+struct Node {
+  FakeNode node{{"proc/filesystems", "nodev\tresctrl\n"},
+                {"proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu cat_l3 mba\n"},
+                {"proc/1/mounts", "resctrl /sys/fs/resctrl resctrl rw,relatime 0 0\n"},
+                {"resctrl/info/L3/cbm_mask", "7ff\n"},
+                {"resctrl/info/L3/min_cbm_bits", "1\n"},
+                {"resctrl/info/L3/num_closids", "16\n"},
+                {"resctrl/info/MB/bandwidth_gran", "10\n"},
+                {"resctrl/info/MB/min_bandwidth", "10\n"},
+                {"resctrl/info/MB/num_closids", "8\n"},
+                {"cgroup/cgroup.controllers", "cpu cpuset memory\n"},
+                {std::string("cgroup/") + kPod + "/cgroup.threads", "101\n"},
+                {std::string("cgroup/") + kPod + "/c1/cgroup.threads", ""}};
+  ResctrlKernel kernel{node};
+  FakeHost host{node};
+  Governor governor{host.clock(), *cgroup::Layout::detect(node.roots()), node.roots(), kernel};
+  FakeInstance strategy{host, koord_entry_v1()};
+  std::vector<IntentResult> told;
+
+  Node() {
+    kernel.begin_thread("1");
+    kernel.begin_thread("101");
+    governor.set_node_mode(Mode::enforce);
+    REQUIRE(strategy.init() == KOORD_OK);
+    publish(kBestEffortPart);
+  }
+  void publish(const std::string& slo) {
+    state::Pod pod;
+    pod.uid = "u1", pod.namespace_ = "shop", pod.name = "nightly";
+    pod.phase = state::Phase::running;
+    pod.koord_qos = state::KoordQos::be;
+    pod.cgroup_dir = kPod;
+    host.hub().publish({.pods = std::vector{pod}, .node_slo = slo});
+  }
+  void round(std::chrono::nanoseconds after = 5s) { round(governor, after); }
+  void round(Governor& by, std::chrono::nanoseconds after = 5s) {
+    host.clock().advance(after);
+    REQUIRE(strategy.evaluate() == KOORD_OK);
+    by.take({"qos-resctrl", "resctrl"}, host.context().take_plan(), [this](std::vector<IntentResult> results) { told = std::move(results); });
+    REQUIRE(strategy.on_applied(told) == KOORD_OK);
+  }
+  bool is_there(const std::string& group) const { return fs::exists(node.path("resctrl/" + group)); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Node, "a class gets its group with its part of caches and bandwidth, and its pods' threads are in it") {
+  round();
+  REQUIRE(kernel.has("koord-BE"));
+  CHECK(kernel.line("koord-BE", "L3") == "0=f;1=f");
+  CHECK(kernel.line("koord-BE", "MB") == "0=50;1=50");
+  CHECK(kernel.line("", "L3") == "0=7ff;1=7ff");
+  CHECK(kernel.threads("koord-BE") == std::set<std::string>{"101"});
+  CHECK(kernel.threads("") == std::set<std::string>{"1"});
+  REQUIRE(told.size() == 3);
+  for (const IntentResult& one : told) {
+    CAPTURE(one.knob);
+    CHECK(one.outcome == Outcome::applied);
+  }
+  CHECK(told[0].final_value == "0=f;1=f");  // as it was read back
+  CHECK(governor.held() == 4);              // and that the group was made
+}
+
+TEST_CASE_FIXTURE(Node, "a class that is switched off: threads are where they were, and the group has gone") {
+  round();
+  REQUIRE(is_there("koord-BE"));
+  publish(kNothing);
+  round();
+  CHECK_FALSE(is_there("koord-BE"));
+  CHECK(kernel.threads("") == std::set<std::string>{"1", "101"});
+  CHECK(governor.held() == 0);
+  CHECK(kernel.all().empty());
+}
+
+TEST_CASE_FIXTURE(Node, "threads that come later are moved when they are next looked at, which is no contest") {
+  round();
+  kernel.begin_thread("202");
+  node.write(std::string("cgroup/") + kPod + "/c1/cgroup.threads", "202\n");
+  for (int i = 0; i < 12; ++i) round();
+  CHECK(kernel.threads("koord-BE") == std::set<std::string>{"101", "202"});
+  for (const IntentResult& one : told) CHECK(one.outcome == Outcome::applied);
+}
+
+TEST_CASE_FIXTURE(Node, "an agent that was killed: the next one takes over its group, or gives it back") {
+  round();
+  Governor next{host.clock(), *cgroup::Layout::detect(node.roots()), node.roots(), kernel};
+  next.set_node_mode(Mode::enforce);
+  REQUIRE(next.adopt(kernel.all(), 30s, false).empty());
+  SUBCASE("it is wished again") {
+    round(next);
+    CHECK(next.adopted() == 0);
+    CHECK(kernel.threads("koord-BE") == std::set<std::string>{"101"});
+  }
+  SUBCASE("it is not") {
+    publish(kNothing);
+    round(next, 31s);
+    CHECK_FALSE(is_there("koord-BE"));
+    CHECK(kernel.threads("koord-BE").empty());
+    CHECK(kernel.all().empty());
+  }
+}
+
+TEST_CASE_FIXTURE(Node, "groups of ours that no journal knows are removed after a minute, those of others never") {
+  for (const char* group : {"koord-pod-gone", "runtime", "mon_groups/koord-x"}) node.make_directory("resctrl/" + std::string(group));
+  for (int i = 0; i < 14; ++i) round();
+  CHECK_FALSE(is_there("koord-pod-gone"));
+  CHECK(is_there("runtime"));
+  CHECK(is_there("mon_groups/koord-x"));
+  CHECK(is_there("koord-BE"));
+}
+
+TEST_CASE_FIXTURE(Node, "in shadow no group is made and no thread is moved") {
+  governor.set_node_mode(Mode::shadow);
+  round();
+  CHECK_FALSE(is_there("koord-BE"));
+  CHECK(kernel.threads("") == std::set<std::string>{"1", "101"});
+  REQUIRE(governor.decisions().size() == 3);
+  for (const Decision& one : governor.decisions()) {
+    CAPTURE(one.problem);
+    CHECK(one.outcome == Outcome::shadow);
+  }
+}
