@@ -16,6 +16,8 @@ bool is_quota(const Knob& knob) { return knob.form == Form::bandwidth; }
 bool is_burst(const Knob& knob) { return knob.name == "cpu.max.burst"; }
 bool is_shares(const Knob& knob) { return knob.resource == "cpu.weight"; }
 bool is_set(const Knob& knob) { return knob.form == Form::set; }
+// What is kept for one is taken from those around.
+bool is_protection(const Knob& knob) { return knob.resource == "memory.min" || knob.resource == "memory.low"; }
 
 // Which of a cgroup's knobs goes first while things become wider; the other way round while they become narrower.
 int rank_of(const Change& change) {
@@ -133,7 +135,8 @@ std::string problem_of(const Change& change, const Future& future, const Surroun
 // What can be had of a target that cannot be had whole.
 void alter_targets(std::vector<Change>& changes, const Surroundings& around, const Future& future) {
   for (Change& change : changes) {
-    if (change.knob->resource == "cpuset.cpus" && !change.target.set.empty() && !around.online.empty() && !around.online.includes(change.target.set)) {
+    const bool is_of_cpus = change.knob->resource == "cpuset.cpus" && !change.target.set.empty();
+    if (is_of_cpus && !around.online.empty() && !around.online.includes(change.target.set)) {
       if (is_all_offline(change, around)) continue;
       const CpuSet online = change.target.set & around.online;
       change.remark = "without the CPUs " + (change.target.set - online).list() + ", which are offline";
@@ -180,6 +183,7 @@ void reinstate(std::vector<Change>& changes, const Surroundings& around, const F
 }
 
 Value widest_of(const Change& change, const Future& future) {
+  if (is_protection(*change.knob)) return change.target;
   if (is_burst(*change.knob)) return {std::max(change.now.amount, change.target.amount)};
   // Nobody inside needs what it has now.
   if (is_set(*change.knob) && future.inside(change.key.cgroup_dir, change.key.resource).empty()) return change.target;
@@ -208,13 +212,16 @@ std::vector<PlannedWrite> plan_writes(std::vector<Change>& changes, const Surrou
            std::tuple(depth_of(other.key.cgroup_dir), std::string_view(other.key.cgroup_dir), rank_of(other));
   });
   std::vector<PlannedWrite> writes;
-  std::vector<Value> now(changes.size());
-  for (const std::size_t i : order) {
-    now[i] = widest_of(changes[i], future);
-    if (!same(*changes[i].knob, changes[i].now, now[i])) writes.push_back({i, now[i]});
-  }
-  for (auto i = order.rbegin(); i != order.rend(); ++i)
-    if (!same(*changes[*i].knob, now[*i], changes[*i].target)) writes.push_back({*i, changes[*i].target});
+  std::vector<Value> now;
+  for (const Change& change : changes) now.push_back(change.now);
+  const auto write = [&](std::size_t i, const Value& value) {
+    if (!same(*changes[i].knob, now[i], value)) writes.push_back({i, value});
+    now[i] = value;
+  };
+  for (auto i = order.rbegin(); i != order.rend(); ++i)  // who is kept less for makes room
+    if (is_protection(*changes[*i].knob) && changes[*i].target.amount < now[*i].amount) write(*i, changes[*i].target);
+  for (const std::size_t i : order) write(i, widest_of(changes[i], future));
+  for (auto i = order.rbegin(); i != order.rend(); ++i) write(*i, changes[*i].target);
   return writes;
 }
 

@@ -6,7 +6,9 @@
 // - On v1 a cgroup's quota, as a share of its period, is at most that of each cgroup around it (tg_cfs_schedulable_down).
 // - On v1 a CPU set is within that of the parent, and not empty; CPUs that are offline are in none (kernel/cgroup/cpuset.c).
 // - A cgroup that is idle has no shares to be set (sched_group_set_shares).
-// And one of reason: whose CPUs are his own is not throttled on them. Pure. [any thread]
+// And two of reason: whose CPUs are his own is not throttled on them; where minima of memory add up to no more than the cgroup
+// around has at both ends, they do so after each write (the kernel would take more, and give each less than was said to it,
+// mm/page_counter.c, effective_protection). Pure. [any thread]
 #pragma once
 
 #include <map>

@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kBestEffortPart =
-    R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 30, "mbaPercent": 50}}}})";
+    R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": )"
+    R"({"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 30, "mbaPercent": 50}}}})";
 constexpr const char* kNothing = R"({"resourceQOSStrategy": {}})";
 constexpr const char* kPod = "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu1.slice";
 
@@ -68,7 +69,8 @@ class ResctrlKernel final : public MemoryOriginals {
     for (auto& [group, lines] : lines_) {
       const std::string schemata = *read_file(node_.path(folder(group) + "schemata"));
       for (const std::string& line : split(schemata, '\n'))
-        if (const std::size_t colon = line.find(':'); colon != std::string::npos) lines[std::string(trim(line.substr(0, colon)))] = line.substr(colon + 1);
+        if (const std::size_t colon = line.find(':'); colon != std::string::npos)
+          lines[std::string(trim(line.substr(0, colon)))] = line.substr(colon + 1);
       for (const std::string& id : split(*read_file(node_.path(folder(group) + "tasks")), '\n'))
         if (!id.empty() && shown_[group].find(id) == std::string::npos) group_of_[id] = group;
     }

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+#include <random>
+
 using namespace koord;
 using namespace koord::knob;
 
@@ -134,4 +137,41 @@ TEST_CASE_FIXTURE(Batch, "a quota below a burst that stays is refused, and a bur
   change("pod", "cpu.max.burst", "0", "30000");
   CHECK(plan() == "pod cpu.max.burst 20000");
   CHECK(changes[0].remark == "as much as the quota, since the kernel takes no more");
+}
+
+TEST_CASE_FIXTURE(Batch, "memory is taken from one before it is promised to another") {
+  change("be", "memory.min", "20", "20");
+  change("be/pod1", "memory.min", "10", "0");
+  change("be/pod2", "memory.min", "0", "10");
+  CHECK(plan() == "be/pod1 memory.min 0, be/pod2 memory.min 10");
+  changes.clear();
+  change("be", "memory.low", "10", "30");
+  change("be/pod1", "memory.low", "10", "5");
+  change("be/pod2", "memory.low", "0", "25");
+  CHECK(plan() == "be/pod1 memory.low 5, be memory.low 30, be/pod2 memory.low 25");
+}
+
+TEST_CASE_FIXTURE(Batch, "minima that add up at both ends do so after each write") {
+  std::mt19937 random(1);
+  const auto any = [&] { return static_cast<std::int64_t>(random() % 4) * 10; };
+  for (int round = 0; round < 500; ++round) {
+    std::map<std::string, std::int64_t> now, target;
+    for (auto* state : {&now, &target})
+      for (const std::string pod : {"be/a", "be/b", "be/c"}) {
+        for (const std::string app : {"/1", "/2"}) (*state)[pod] += (*state)[pod + app] = any();
+        (*state)["be"] += (*state)[pod];
+      }
+    changes.clear();
+    for (const auto& [dir, amount] : now) change(dir, "memory.min", std::to_string(amount), std::to_string(target[dir]));
+    for (const PlannedWrite& write : plan_writes(changes, around)) {
+      now[changes[write.change].key.cgroup_dir] = write.value.amount;
+      for (const auto& [dir, amount] : now) {
+        std::int64_t inside = 0;
+        for (const auto& [inner, its] : now)
+          if (inner.starts_with(dir + "/") && inner.find('/', dir.size() + 1) == std::string::npos) inside += its;
+        REQUIRE(inside <= amount);
+      }
+    }
+    REQUIRE(now == target);
+  }
 }
