@@ -68,7 +68,17 @@ void EvictionModule::later(std::function<void()> task) {
   });
 }
 
+void EvictionModule::remember() {
+  for (knob::Outcome outcome : {knob::Outcome::evicted, knob::Outcome::killed}) {
+    knob::DecisionQuery query;
+    query.since_ns = parts_.clock.wall_ns() - config_.evict.window.count();
+    query.outcome = outcome;
+    evictions_->remember(parts_.governor.log().find(query).decisions);
+  }
+}
+
 void EvictionModule::start() {
+  remember();
   export_metrics();
   look_ = parts_.loop.every(kLook, [this] { look(); });
   look();

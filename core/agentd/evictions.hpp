@@ -58,6 +58,7 @@ class EvictionModule final : public evict::RequestSink {
 
   evict::Evictions::Parts eviction_parts();
   void later(std::function<void()> task);  // [any] on the loop, unless this has ended
+  void remember();
   void ask(const evict::Order& order);
   void tell(const evict::Outcome& outcome);
   void tell_brake(Time until);

@@ -104,6 +104,11 @@ void Book::ask(const std::string& uid, const Holding& holding, Time now) {
   asked_.insert_or_assign(uid, now);
 }
 
+void Book::remember(const std::string& uid, Time when) {
+  asked_.insert_or_assign(uid, when);
+  picked_.insert_or_assign(uid, when);
+}
+
 void Book::killed(const std::string& uid, const Holding& holding, Time now) { ask(uid, holding, now); }
 
 void Book::be_quiet(Duration at_least, std::string why, Time now) {

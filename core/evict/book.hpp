@@ -50,6 +50,8 @@ class Book {
   void ask(const std::string& uid, const Holding& holding, Time now);
   // An error: no answer came.
   void answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer, Time now);
+  // It went in an earlier life of the agent, and counts for budget and brake.
+  void remember(const std::string& uid, Time when);
   // It was ended without the API server.
   void killed(const std::string& uid, const Holding& holding, Time now);
 

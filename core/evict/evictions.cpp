@@ -2,6 +2,7 @@
 #include "core/evict/evictions.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace koord::evict {
 namespace {
@@ -9,6 +10,16 @@ namespace {
 using knob::Mode;
 
 constexpr std::string_view kKnob = "eviction";
+
+// For operators: cores and GiB, as strategies say theirs.
+std::string in_words(const std::string& resource, std::int64_t amount) {
+  const bool is_memory = resource.find("memory") != std::string::npos;
+  if (!is_memory && resource.find("cpu") == std::string::npos) return std::to_string(amount);
+  constexpr double kGibibyte = 1 << 30;
+  char text[64];
+  std::snprintf(text, sizeof text, is_memory ? "%.2f GiB" : "%.2f cores", static_cast<double>(amount) / (is_memory ? kGibibyte : 1000));
+  return text;
+}
 
 Order order_of(const Verdict& verdict, const knob::Proposer& proposer) {
   Order order;
@@ -36,8 +47,8 @@ knob::Decision decision_of(const Order& order, knob::Outcome outcome, const std:
   decision.level = knob::Level::pod;
   decision.reason = order.request.reason;
   decision.inputs = order.request.inputs;
-  decision.inputs.emplace_back("missing_" + order.request.resource, std::to_string(order.missing));
-  decision.inputs.emplace_back("releases_" + order.request.resource, std::to_string(order.releases));
+  decision.inputs.emplace_back("missing_" + order.request.resource, in_words(order.request.resource, order.missing));
+  decision.inputs.emplace_back("releases_" + order.request.resource, in_words(order.request.resource, order.releases));
   decision.wanted = "gone";
   decision.outcome = outcome;
   decision.problem = why;
@@ -75,6 +86,14 @@ std::string Evictions::pods_problem(Time now) const {
   const Duration age = now - *confirmed;
   if (age <= options_.pods_old) return {};
   return "what pods there are was last heard " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(age).count()) + " s ago";
+}
+
+void Evictions::remember(const std::vector<knob::Decision>& gone) {
+  std::lock_guard lock(mutex_);
+  const Time now = parts_.clock.now();
+  const std::int64_t wall = parts_.clock.wall_ns();
+  // Somebody may have set the wall clock since.
+  for (const knob::Decision& one : gone) book_.remember(one.pod_uid, now - std::max(Duration(wall - one.wall_ns), Duration::zero()));
 }
 
 void Evictions::take(const knob::Proposer& proposer, std::vector<Request> requests) {

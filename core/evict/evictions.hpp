@@ -63,6 +63,8 @@ class Evictions final : public RequestSink {
 
   Evictions(Parts parts, Options options);
 
+  // Which pods have gone in an earlier life of the agent, of its records: a start is no new budget.
+  void remember(const std::vector<knob::Decision>& gone);
   void take(const knob::Proposer& proposer, std::vector<Request> requests) override;
   void answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer);
 

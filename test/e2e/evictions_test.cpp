@@ -26,7 +26,8 @@ std::map<std::string, std::string> three_pods() { return {{"a", pod("a")}, {"b",
 
 // A node with such pods, by name, known to kubelet and API server, and an agent whose strategy wants one core back.
 struct Node {
-  explicit Node(const std::string& mode, const std::map<std::string, std::string>& pods = three_pods()) {
+  explicit Node(const std::string& mode, const std::map<std::string, std::string>& pods = three_pods(), const std::string& extra = "",
+                int milli = 1000) {
     cluster.fault("graceful_deletion", R"({"on": true})");
     tree.write("cgroup/cgroup.controllers", "cpu memory\n");
     for (const auto& [name, object] : pods) {
@@ -35,9 +36,9 @@ struct Node {
       cluster.put(object);
     }
     list(pods);
-    agent.emplace("  settings: {releaser: {mode: " + mode + ", config: {amount: 1000}}}\nfeatureGates: {Releaser: true}\nroots: {cgroup: \"" +
+    agent.emplace("  settings: {releaser: {mode: " + mode + ", config: {amount: " + std::to_string(milli) + "}}}\nfeatureGates: {Releaser: true}\nroots: {cgroup: \"" +
                       tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() +
-                      "\"}\nstate: {source: kubelet, kubelet: {caFile: \"" + cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n",
+                      "\"}\nstate: {source: kubelet, kubelet: {caFile: \"" + cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n" + extra,
                   std::vector<std::string>{built("test/e2e/plugins")});
   }
   // What the kubelet says from now on.
@@ -83,6 +84,22 @@ TEST_CASE("a strategy's request ends one pod through the API server, and a victi
   CHECK_MESSAGE((contains(decisions, R"("knob":"eviction")") && contains(decisions, R"("evicted")")), decisions);
   CHECK(contains(node.agent->get("/api/v1/events"), "evictPodSuccess"));
   CHECK(eventually([&] { return contains(node.cluster.command("list", R"({"kind": "Event"})"), "evictPodSuccess"); }));
+  CHECK(node.agent->stop() == 0);
+}
+
+TEST_CASE("an agent that begins anew has no new budget") {
+  Node node("enforce", three_pods(), "evict: {mostPods: 1, window: 1h, brakePercent: 100}\n", 2000);
+  REQUIRE(node.start());
+  CHECK(eventually([&] { return node.counted("evicted") == 1 && node.counted("budget") == 1; }));
+  CHECK(node.agent->stop() == 0);
+  auto pods = three_pods();
+  pods.erase("a");
+  node.list(pods);
+  REQUIRE(node.start());
+  CHECK(eventually([&] { return node.counted("budget") >= 1; }));
+  node.let_it_ask_again();
+  CHECK(node.asked() == 1);
+  CHECK_FALSE(node.is_going("b"));
   CHECK(node.agent->stop() == 0);
 }
 

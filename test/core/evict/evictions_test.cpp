@@ -157,7 +157,7 @@ TEST_CASE("pods end through the API server, with a record and an Event each, unt
   CHECK(first.pod_name == "pod-1");
   CHECK(first.plugin == "qos-memory-evict");
   CHECK(first.reason == "the node is short of memory");
-  CHECK(first.inputs == decltype(first.inputs){{"feature", "BEMemoryEvict"}, {"missing_memory", "2147483648"}, {"releases_memory", "1073741824"}});
+  CHECK(first.inputs == decltype(first.inputs){{"feature", "BEMemoryEvict"}, {"missing_memory", "2.00 GiB"}, {"releases_memory", "1.00 GiB"}});
   CHECK(node.until([&] { return node.has_event("pod-1", "evictPodSuccess") && node.has_event("pod-2", "evictPodSuccess"); }));
   CHECK(node.round(2 * kGiB) == 0);
 }
@@ -269,6 +269,22 @@ TEST_CASE("fault 18: a victim stuck Terminating yields no second victim for the 
   }
   CHECK(node.going() == Names{"pod-1"});
   CHECK(node.count(knob::Outcome::evicted) == 1);
+}
+
+TEST_CASE("who went before the agent began anew counts for the budget, until the window is over") {
+  Node node;
+  std::vector<knob::Decision> gone(5);
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    gone[i].pod_uid = "gone-" + std::to_string(i);
+    gone[i].wall_ns = node.manual.wall_ns() - std::chrono::nanoseconds(1min).count();
+  }
+  gone.back().wall_ns = node.manual.wall_ns() + std::chrono::nanoseconds(1h).count();  // the wall clock was set back
+  node.evictions.remember(gone);
+  CHECK(node.round(kGiB) == 0);
+  CHECK(node.count(knob::Outcome::budget) == 1);
+  node.manual.advance(4min);
+  node.publish();
+  CHECK(node.round(kGiB) == 1);
 }
 
 TEST_CASE("fault 19: a wrong metric that picks every pod trips the brake, and nobody goes") {
