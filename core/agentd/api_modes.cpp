@@ -47,7 +47,13 @@ Result<void> check_target(const ApiSources& sources, const std::string& target) 
 
 }  // namespace
 
-http::Response get_modes(const ApiSources& sources, const http::Request&) { return json_answer({{"modes", modes_of(sources)}}); }
+http::Response get_modes(const ApiSources& sources, const http::Request&) {
+  json::object answer{{"modes", modes_of(sources)}};
+  // The brake, or a server that takes none.
+  const std::optional<host::Capability> evictions = sources.services.capabilities.find("eviction");
+  if (evictions && evictions->state == host::CapabilityState::broken) answer["evictions"] = evictions->detail;
+  return json_answer(answer);
+}
 
 void post_mode(const ApiSources& sources, const http::Request& request, const http::Reply& reply) {
   const std::string target(http::part_of_path(kModePath, request.path).value_or(""));

@@ -91,6 +91,23 @@ Table decision_table(const json::array& decisions) {
   return table;
 }
 
+// Of one pod, whose name stands above.
+std::string evictions_of(const json::array& decisions) {
+  if (decisions.empty()) return "";
+  Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"RESULT"}, {"WHY"}});
+  for (const json::value& decision : decisions)
+    table.add({format_number(number_of(decision, "number")), time_of(decision, "time"), or_dash(text_of(decision, "plugin")),
+               result_of(decision), why_of(decision)});
+  return "\nConsidered for eviction:\n" + table.render();
+}
+
+json::array of_knobs(const json::array& decisions) {
+  json::array kept;
+  for (const json::value& decision : decisions)
+    if (text_of(decision, "knob") != "eviction") kept.push_back(decision);
+  return kept;
+}
+
 std::string head_of(const json::value& answer) {
   const json::value& pod = object_of(answer, "pod");
   std::string text = text_of(pod, "namespace") + "/" + text_of(pod, "name");
@@ -147,11 +164,9 @@ Result<std::string> render_why(const std::string& answer) {
   Table table(knob_columns("OF"));
   for (const json::value& knob : knobs) add_rows(table, owner_of(knob), knob);
   text += knobs.empty() ? "No strategy sets or wishes anything of it.\n" : table.render();
-  const json::array& decisions = array_of(parsed, "decisions");
+  const json::array decisions = of_knobs(array_of(parsed, "decisions"));
   if (!decisions.empty()) text += "\n" + decision_table(decisions).render();
-  const json::array& evictions = array_of(parsed, "evictions");
-  if (!evictions.empty()) text += "\nConsidered for eviction:\n" + decision_table(evictions).render();
-  return text + events_of(array_of(parsed, "events"));
+  return text + evictions_of(array_of(parsed, "evictions")) + events_of(array_of(parsed, "events"));
 }
 
 Result<std::string> render_modes(const std::string& answer) {
@@ -159,7 +174,8 @@ Result<std::string> render_modes(const std::string& answer) {
   Table table({{"OF"}, {"MODE"}, {"CONFIGURED"}, {"SAID BY"}, {"UNTIL"}});
   for (const json::value& mode : array_of(parsed, "modes"))
     table.add({text_of(mode, "target"), text_of(mode, "mode"), or_dash(text_of(mode, "configured")), said_by(mode), time_of(mode, "until")});
-  return table.render();
+  const std::string evictions = text_of(parsed, "evictions");
+  return table.render() + (evictions.empty() ? "" : "\nEvictions, whatever the mode: " + evictions + "\n");
 }
 
 Result<std::string> render_mode(const std::string& answer) {

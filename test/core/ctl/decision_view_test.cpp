@@ -17,7 +17,8 @@ constexpr const char* kWhy =
     R"({"plugin":"watcher","mode":"shadow","wanted":"10000 100000","reason":"it would","inputs":{},"result":"shadow","winner":"watcher"}]},)"
     R"({"cgroup":"kube","level":"qos","knob":"cpu.max","held":false,"problem":"no such file","wishes":[]}],)"
     R"("decisions":[{"number":7,"time":1790000000,"plugin":"burst","knob":"cpu.max","cgroup":"kube/podu1/app","before":"max 100000",)"
-    R"("wanted":"20000 100000","result":"failed","problem":"Invalid argument","reason":"it is throttled"}],)"
+    R"("wanted":"20000 100000","result":"failed","problem":"Invalid argument","reason":"it is throttled"},)"
+    R"({"number":8,"time":1790000000,"plugin":"memory-evict","knob":"eviction","result":"refused","reason":"memory is short"}],)"
     R"("evictions":[{"number":8,"time":1790000000,"plugin":"memory-evict","knob":"eviction","result":"refused","problem":"a budget forbids it",)"
     R"("reason":"memory is short"}],"events":[{"time":1790000000,"plugin":"","what":"evicted","why":"memory is short"}]})";
 
@@ -45,10 +46,11 @@ TEST_CASE("koordctl why says value, original, holder, and of each wish what beca
                            "app cpu.max 20000 100000 max 100000 burst burst 20000 100000 applied it is throttled (throttled=0.3)\n",
                            "mild 30000 100000 lost to burst it may\n", "watcher 10000 100000 shadow it would\n",
                            "class kube cpu.max no such file - - - - - -\n", "failed: Invalid argument it is throttled\n",
-                           "Considered for eviction:\n", "refused: a budget forbids it memory is short\n", "host evicted memory is short\n"}) {
+                           "Considered for eviction:\nNUMBER TIME STRATEGY RESULT WHY\n", "memory-evict refused: a budget forbids it memory is short\n", "host evicted memory is short\n"}) {
     CAPTURE(part);
     CHECK(has(text, part));
   }
+  CHECK(text.find("memory-evict") == text.rfind("memory-evict"));  // an eviction is in its own table alone
 }
 
 TEST_CASE("koordctl why of a pod that nobody wishes anything of says so, and of one that has ended what is remembered") {
@@ -82,6 +84,12 @@ TEST_CASE("koordctl mode says what holds, by whose word and until when") {
   CHECK(has(text, "node shadow shadow configuration -\n"));
   CHECK(has(text, "burst enforce - an operator 2026-09-21 14:13:20\n"));
   CHECK(has(text, "x shadow - node -\n"));
+}
+
+TEST_CASE("koordctl mode says that nobody is evicted now, in whatever mode") {
+  CHECK(has(shown(render_modes(R"({"modes":[],"evictions":"too many pods were picked"})")),
+            "\nEvictions, whatever the mode: too many pods were picked\n"));
+  CHECK_FALSE(has(shown(render_modes(R"({"modes":[]})")), "Evictions"));
 }
 
 TEST_CASE("what was said for a while is said back, and that a ceiling keeps it down") {
