@@ -19,6 +19,7 @@ namespace {
 using store::Connection;
 
 constexpr std::int64_t kLongLogBytes = 1 << 20;
+constexpr std::int64_t kMostStarts = 1 << 20;  // that are counted
 
 void sync_directory(const std::string& path) {
   if (Result<UniqueFd> directory = open_directory(path)) ::fsync(directory->get());
@@ -95,7 +96,8 @@ Result<Journal::Found> Journal::read() {
   Found found = adopt(*std::move(content));
   // It is no matter when these two are lost: the next start is more careful, or more patient.
   found.on_purpose = file_->meta("on_purpose") != 0;
-  if (!found.left.empty() && !found.on_purpose) found.unsettled_starts = file_->meta("unsettled_starts") + 1;
+  if (!found.left.empty() && !found.on_purpose)
+    found.unsettled_starts = std::clamp<std::int64_t>(file_->meta("unsettled_starts"), 0, kMostStarts) + 1;
   set_meta("unsettled_starts", found.unsettled_starts);
   set_meta("on_purpose", 0);
   if (has_old) TRY(rewrite());

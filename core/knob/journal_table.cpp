@@ -2,6 +2,7 @@
 #include "core/knob/journal_table.hpp"
 
 #include "core/base/parse.hpp"
+#include "core/cgroup/names.hpp"
 
 namespace koord::knob {
 
@@ -43,6 +44,8 @@ Result<Original> original_in(const Statement& row) {
   const std::int64_t level = row.integer(4);
   if (level < 0 || level > static_cast<std::int64_t>(Level::node))
     return Error{std::make_error_code(std::errc::bad_message), "it has a knob of level " + std::to_string(level)};
+  if (!cgroup::is_cgroup(row.text(0)))
+    return Error{std::make_error_code(std::errc::bad_message), "it has a knob of '" + std::string(row.text(0)) + "', which is no cgroup"};
   std::vector<Texts> ours = apart(row.text(7));
   Texts written = std::move(ours.front());
   ours.erase(ours.begin());

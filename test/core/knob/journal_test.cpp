@@ -191,6 +191,10 @@ TEST_CASE_FIXTURE(Keeper, "a file that is damaged is set aside, and nothing is w
     keep(many);
     run("UPDATE knob SET level=17");
   }
+  SUBCASE("a row of what is no cgroup") {
+    keep({quota("be")});
+    run("UPDATE knob SET cgroup='../be'");
+  }
   SUBCASE("no database") {
     std::filesystem::create_directory(directory);
     std::ofstream(journal_path(directory)) << "not a database at all, and longer than a header of one hundred bytes would be, so that it is looked at\n";
