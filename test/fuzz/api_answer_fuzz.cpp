@@ -61,6 +61,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)find_eviction_version(text, text);
   const std::string refusal = describe(Reply{429, std::string(text)});
   check(refusal.find('\n') == std::string::npos && refusal.size() < 1000);
+  const EvictionAnswer answer = classify_eviction(Reply{429, std::string(text)});
+  check(answer.outcome != EvictionAnswer::Outcome::evicted && answer.message.size() < 1000);
+  check(!answer.retry_after || (answer.retry_after->count() > 0 && *answer.retry_after <= std::chrono::hours(24)));
   const std::string quoted = json_quote(text);
   auto read = JsonText(quoted).string();
   check(read && *read == text);

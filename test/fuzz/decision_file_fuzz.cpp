@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of decisions of any content: it is read or set aside, and then or when begun anew it takes what is decided and finds it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "core/base/file.hpp"
+#include "core/knob/decision_file.hpp"
+
+using namespace koord;
+namespace fs = std::filesystem;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+// Where no disk is waited for; gone with the process.
+struct Place {
+  Place() { check(::mkdtemp(path.data()) != nullptr); }
+  ~Place() { fs::remove_all(path); }
+
+  std::string put(std::string_view content) const {
+    fs::remove_all(path + "/qos");
+    fs::create_directory(path + "/qos");
+    check(write_file_atomically(path + "/qos/decisions.db", content, 0600).has_value());
+    return path + "/qos/decisions.db";
+  }
+
+  std::string path = "/dev/shm/koord-test-decisions-XXXXXX";
+};
+
+// A page has what was asked for, in the order of the numbers, and no more.
+void check_page(const knob::DecisionQuery& query, const knob::DecisionPage& page) {
+  check(page.decisions.size() <= query.limit);
+  for (std::size_t i = 0; i < page.decisions.size(); ++i) {
+    check(query.knob.empty() || page.decisions[i].knob == query.knob);
+    check(i == 0 || static_cast<std::int64_t>(page.decisions[i - 1].number) < static_cast<std::int64_t>(page.decisions[i].number));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static Place place;
+  if (size > 1 << 16) return 0;
+  const std::string path = place.put({reinterpret_cast<const char*>(data), size});
+  std::string told;
+  const auto file = knob::DecisionFile::open(path, 1u << 20, 1'700'000'000'000'000'000, told);
+  if (!file) {
+    check(!file.error().message().empty());
+    return 0;
+  }
+  for (const knob::DecisionQuery& query : {knob::DecisionQuery{}, knob::DecisionQuery{.knob = "cpu.max", .limit = 2}})
+    if (const auto page = (*file)->find(query)) check_page(query, *page);
+  const auto last = (*file)->last_number();
+  const knob::Decision fresh{.number = last.value_or(0) + 1, .wall_ns = 1, .knob = "koord.fuzz", .inputs = {{"a", "1"}}};
+  const auto written = (*file)->write({&fresh, 1});
+  check(written.has_value() || !written.error().message().empty());
+  // A new one takes and finds it.
+  if (size > 0 && told.empty()) return 0;
+  const auto page = (*file)->find({.knob = fresh.knob});
+  check(written && page && page->decisions == std::vector{fresh});
+  return 0;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of decisions and modes over the data API: parameters of any content give a query within bounds, or an error that
+// names what is wrong.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "core/agentd/decision_request.hpp"
+#include "core/base/manual_clock.hpp"
+#include "core/knob/modes.hpp"
+
+using namespace koord;
+using namespace koord::agentd;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+// A moment is in 1970 or later, as far as a wall clock goes.
+void check_decisions(const Result<knob::DecisionQuery>& query) {
+  if (!query) return check(!query.error().message().empty());
+  check(query->limit >= 1 && query->limit <= knob::DecisionQuery::kMostRecords);
+  check(query->before >= 1 && query->before <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+}
+
+void check_mode(const Result<ModeRequest>& request, const Clock& clock) {
+  if (!request) return check(!request.error().message().empty());
+  if (!request->mode) return check(request->how_long == Duration::zero());
+  knob::Modes modes;
+  const bool may = request->how_long >= knob::Modes::kLeastOverride && request->how_long <= knob::Modes::kMostOverride;
+  if (!may || !modes.override_mode("burst", knob::Modes::Override{*request->mode, clock.now() + request->how_long})) return;
+  check(modes.of("burst") == *request->mode);
+  modes.expire(clock.now() + request->how_long);
+  check(modes.of("burst") == knob::Mode::shadow);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const ManualClock clock;
+  const auto query = http::parse_query({reinterpret_cast<const char*>(data), size});
+  if (!query) return 0;
+  check_decisions(parse_decision_request(*query, clock));
+  check_mode(parse_mode_request(*query), clock);
+  return 0;
+}
