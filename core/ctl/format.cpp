@@ -46,6 +46,8 @@ std::string format_percent(std::optional<double> ratio) { return ratio ? fmt::fo
 std::string format_number(std::optional<double> number) { return number ? fmt::format("{}", *number) : kUnknown; }
 
 std::string format_wall_time(double unix_seconds) {
+  constexpr double kYear10000 = 253'402'300'800;
+  if (!(std::fabs(unix_seconds) < kYear10000)) return kUnknown;
   std::time_t whole = static_cast<std::time_t>(std::floor(unix_seconds));
   std::tm parts{};
   ::gmtime_r(&whole, &parts);

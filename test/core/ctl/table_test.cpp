@@ -45,4 +45,5 @@ TEST_CASE("numbers are printed with three figures and a unit, unknown ones as a 
   CHECK(format_cores(0.50349) == "0.503");
   CHECK(format_cores(std::nullopt) == "-");
   CHECK(format_wall_time(1'700'000'000) == "2023-11-14 22:13:20");
+  CHECK(format_wall_time(1e300) == "-");
 }
