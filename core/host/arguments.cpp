@@ -2,6 +2,7 @@
 #include "core/host/arguments.hpp"
 
 #include "core/base/parse.hpp"
+#include "core/base/utf8.hpp"
 
 namespace koord::host {
 
@@ -19,6 +20,12 @@ Result<std::string_view> name_argument(koord_str text, const char* what) {
   if (name.empty()) return invalid(std::string(what) + " is empty");
   if (name.find('\0') != std::string_view::npos) return invalid(std::string(what) + " has a NUL in it");
   return name;
+}
+
+Result<std::string> sentence_argument(koord_str text, const char* what) {
+  const std::string_view sentence = TRY(name_argument(text, what));
+  if (!is_valid_utf8(sentence)) return invalid(std::string(what) + " is not UTF-8");
+  return std::string(sentence);
 }
 
 Result<void> pointer_argument(const void* pointer, const char* what) {
@@ -50,6 +57,13 @@ Result<metric::Labels> labels_argument(const koord_label* labels, std::uint32_t 
     copies.emplace_back(key, value);
   }
   return copies;
+}
+
+Result<metric::Labels> inputs_argument(const koord_label* inputs, std::uint32_t n, std::uint32_t stride) {
+  metric::Labels taken = TRY(labels_argument(inputs, n, stride));
+  for (const auto& [name, value] : taken)
+    if (!is_valid_utf8(name) || !is_valid_utf8(value)) return invalid("an input is not UTF-8");
+  return taken;
 }
 
 Result<std::string_view> cgroup_argument(koord_str cgroup_dir) {

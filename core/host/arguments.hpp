@@ -27,6 +27,8 @@ inline koord_str to_abi(std::string_view text) {
 Result<std::string_view> text_argument(koord_str text, const char* what);
 // The same, and neither empty nor with a NUL in it.
 Result<std::string_view> name_argument(koord_str text, const char* what);
+// A name that people read: UTF-8.
+Result<std::string> sentence_argument(koord_str text, const char* what);
 
 Result<void> pointer_argument(const void* pointer, const char* what);
 
@@ -75,6 +77,8 @@ Result<Array<Element>> records_argument(const Element* first, std::uint32_t n, s
 
 // Copies: labels live longer than the call.
 Result<metric::Labels> labels_argument(const koord_label* labels, std::uint32_t n, std::uint32_t stride);
+// On what a wish was decided, for people to read.
+Result<metric::Labels> inputs_argument(const koord_label* inputs, std::uint32_t n, std::uint32_t stride);
 
 // A cgroup relative to the hierarchy's root that does not lead out of it; empty is the root.
 Result<std::string_view> cgroup_argument(koord_str cgroup_dir);

@@ -23,8 +23,8 @@ Result<evict::Request> take_request(const koord_eviction* eviction) {
   evict::Request request;
   request.resource = TRY(name_argument(record.resource, "resource"));
   TRY(evict::parse_release(request.resource));
-  request.reason = TRY(name_argument(record.reason, "reason"));
-  request.inputs = TRY(labels_argument(record.inputs, record.n_inputs, record.input_stride));
+  request.reason = TRY(sentence_argument(record.reason, "reason"));
+  request.inputs = TRY(inputs_argument(record.inputs, record.n_inputs, record.input_stride));
   request.amount = record.amount;
   request.pods.reserve(pods.size());
   for (std::uint32_t i = 0; i < pods.size(); ++i) request.pods.push_back(pods[i]);

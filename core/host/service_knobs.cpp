@@ -43,8 +43,8 @@ Result<knob::Intent> take_intent(const Array<koord_intent>& intents, std::uint32
   // Only the name of a group may be empty.
   intent.value = knob->form == knob::Form::group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));
   TRY(knob::parse_value(*knob, intent.value));
-  intent.reason = TRY(name_argument(record.reason, "reason"));
-  intent.inputs = TRY(labels_argument(record.inputs, record.n_inputs, record.input_stride));
+  intent.reason = TRY(sentence_argument(record.reason, "reason"));
+  intent.inputs = TRY(inputs_argument(record.inputs, record.n_inputs, record.input_stride));
   intent.priority = record.priority;
   intent.flags = record.flags;
   intent.ttl = clamped(record.ttl_ns);

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
+#include "core/base/utf8.hpp"
 
 namespace koord::knob {
 namespace {
 
 void cut(Decision& decision) {
-  if (decision.reason.size() > DecisionLog::kMostText) decision.reason.resize(DecisionLog::kMostText);
+  cut_utf8(decision.reason, DecisionLog::kMostText);
   std::size_t bytes = 0;
   auto last = decision.inputs.begin();
   for (; last != decision.inputs.end(); ++last) {

@@ -42,6 +42,7 @@ TEST_CASE_FIXTURE(Evictions, "what is requested is collected word for word, and 
 TEST_CASE_FIXTURE(Evictions, "a request says who, what, how much and why") {
   for (auto spoil : {+[](koord_eviction& e) { e.n_pods = 0; }, +[](koord_eviction& e) { e.pods = nullptr; },
                      +[](koord_eviction& e) { e.resource = {}; }, +[](koord_eviction& e) { e.reason = {}; },
+                     +[](koord_eviction& e) { e.reason = str("no \xff text"); },
                      +[](koord_eviction& e) { e.amount = 0; }, +[](koord_eviction& e) { e.amount = -1; },
                      +[](koord_eviction& e) { e.n_inputs = 1; }, +[](koord_eviction& e) { e.struct_size = 0; }}) {
     koord_eviction bad = eviction();

@@ -78,6 +78,7 @@ TEST_CASE_FIXTURE(Knobs, "an intent says where, what, why and for how long") {
   for (auto spoil :
        {+[](koord_intent& i) { i.level = 4; }, +[](koord_intent& i) { i.knob = {}; },
         +[](koord_intent& i) { i.value = {}; }, +[](koord_intent& i) { i.reason = {}; },
+        +[](koord_intent& i) { i.reason = str("no \xff text"); },
         +[](koord_intent& i) { i.ttl_ns = 0; }, +[](koord_intent& i) { i.cgroup_dir = str("../x"); },
         +[](koord_intent& i) { i.cgroup_dir = str("be.slice/"); }, +[](koord_intent& i) { i.value = str("20%"); },
         +[](koord_intent& i) { i.n_inputs = 1; }}) {

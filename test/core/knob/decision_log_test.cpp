@@ -23,3 +23,10 @@ TEST_CASE("what a strategy says of its reasons is bounded") {
   CHECK(log.decisions()[0].reason.size() == DecisionLog::kMostText);
   CHECK(log.decisions()[0].inputs.size() == 1);
 }
+
+TEST_CASE("what is too long is cut between two characters") {
+  DecisionLog log;
+  const std::string fits(DecisionLog::kMostText - 1, 'x');
+  log.add({.reason = fits + "\u00e4"});
+  CHECK(log.decisions()[0].reason == fits);
+}
