@@ -84,7 +84,7 @@ double round_up(double value) {
 
 std::string short_text(double number) {
   std::ostringstream text;
-  text.precision(4);
+  text.precision(6);
   text << number;
   return text.str();
 }
