@@ -36,9 +36,10 @@ struct Node {
       cluster.put(object);
     }
     list(pods);
-    agent.emplace("  settings: {releaser: {mode: " + mode + ", config: {amount: " + std::to_string(milli) + "}}}\nfeatureGates: {Releaser: true}\nroots: {cgroup: \"" +
-                      tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() +
-                      "\"}\nstate: {source: kubelet, kubelet: {caFile: \"" + cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n" + extra,
+    const std::string settings = "  settings: {releaser: {mode: " + mode + ", config: {amount: " + std::to_string(milli) + "}}}\n";
+    const std::string where = "roots: {cgroup: \"" + tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() +
+                              "\"}\nstate: {source: kubelet, kubelet: {caFile: \"" + cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n";
+    agent.emplace(settings + "featureGates: {Releaser: true}\n" + where + extra,
                   std::vector<std::string>{built("test/e2e/plugins")});
   }
   // What the kubelet says from now on.
@@ -100,6 +101,18 @@ TEST_CASE("an agent that begins anew has no new budget") {
   node.let_it_ask_again();
   CHECK(node.asked() == 1);
   CHECK_FALSE(node.is_going("b"));
+  CHECK(node.agent->stop() == 0);
+}
+
+TEST_CASE("an agent without the right to evict says what it lacks, and does not ask again and again") {
+  Node node("enforce");
+  node.cluster.fault("deny", R"({"verb": "create", "kind": "Pod"})");
+  REQUIRE(node.start());
+  CHECK(eventually([&] { return node.counted("refused") == 1; }));
+  constexpr std::string_view kForbidden = R"("name":"eviction","state":"broken","detail":"forbidden: 403)";
+  CHECK(eventually([&] { return contains(node.agent->get("/api/v1/capabilities"), kForbidden); }));
+  node.let_it_ask_again();
+  CHECK(node.asked() == 1);
   CHECK(node.agent->stop() == 0);
 }
 
