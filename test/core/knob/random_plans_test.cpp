@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <random>
 
@@ -114,6 +115,39 @@ TEST_CASE_FIXTURE(Forest, "the kernel takes each write of a plan, and nothing is
   }
   MESSAGE("writes taken: " << written << ", refused beforehand and by the kernel: " << refused);
   CHECK(written > 500);
+}
+
+TEST_CASE_FIXTURE(Forest, "minima of memory that add up before and after a plan do so after each of its writes") {
+  const Knob& knob = *find_knob("memory.min");
+  std::map<std::string, std::int64_t> now, target;
+  const auto add_to_parent = [](std::map<std::string, std::int64_t>& amounts, const std::string& dir, std::int64_t amount) {
+    if (const auto parent = amounts.find(dir.substr(0, dir.rfind('/'))); parent != amounts.end() && parent->first != dir) parent->second += amount;
+  };
+  for (unsigned tree = 0; tree < 4; ++tree) {
+    grow(8);
+    if (!files.read({knob, cgroups[0]->dir()})) return;  // this kernel has none
+    for (unsigned round = 0; round < 20; ++round) {
+      now.clear(), target.clear();
+      for (const auto& cgroup : cgroups) target[cgroup->dir()] = 4096 * static_cast<std::int64_t>(below(4));
+      for (auto cgroup = cgroups.rbegin(); cgroup != cgroups.rend(); ++cgroup)  // the innermost first
+        add_to_parent(target, (*cgroup)->dir(), target[(*cgroup)->dir()]);
+      std::vector<Change> batch;
+      for (const auto& [dir, amount] : target) {
+        batch.push_back({{dir, std::string(knob.resource), {}}, &knob, read(knob, dir), Value{amount}});
+        now[dir] = batch.back().now.amount;
+      }
+      for (const PlannedWrite& planned : plan_writes(batch, read_surroundings(files, batch, {}))) {
+        REQUIRE(write(batch[planned.change], planned.value).has_value());
+        now[batch[planned.change].key.cgroup_dir] = read(knob, batch[planned.change].key.cgroup_dir).amount;
+        std::map<std::string, std::int64_t> inside;
+        for (const auto& [dir, amount] : now) inside[dir] = 0;
+        for (const auto& [dir, amount] : now) add_to_parent(inside, dir, amount);
+        for (const auto& [dir, amount] : now) REQUIRE(inside[dir] <= amount);
+      }
+      REQUIRE(now == target);
+    }
+    while (!cgroups.empty()) cgroups.pop_back();
+  }
 }
 
 int main(int argc, char** argv) {
