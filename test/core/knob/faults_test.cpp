@@ -54,7 +54,7 @@ TEST_CASE_FIXTURE(GovernedNode, "a human who writes a managed file is written ov
   CHECK(journal->size() == 0);
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "a kubelet that resets a quota each second for half an hour is left alone most of the time, and few records tell it") {
+TEST_CASE_FIXTURE(GovernedNode, "a kubelet that resets a quota each second for half an hour is left alone mostly, and few records tell it") {
   const Plan plan{intent(pod, "cpu.max", "20000 100000")};
   std::vector<int> written;  // in which seconds
   for (int i = 0; i < 1800; ++i) {
