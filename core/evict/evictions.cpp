@@ -144,16 +144,18 @@ bool Evictions::may_kill(const Verdict& verdict, Time now) const {
 bool Evictions::kill(const Order& order) {
   const Result<void> done = parts_.kill(order.pod);
   const Outcome outcome{order, done ? knob::Outcome::killed : knob::Outcome::failed, done ? std::string() : done.error().message()};
+  bool is_news = false;
   {
     std::lock_guard lock(mutex_);
-    note(order, outcome.outcome, outcome.why, parts_.clock.now());
+    is_news = note(order, outcome.outcome, outcome.why, parts_.clock.now());
   }
-  parts_.on_outcome(outcome);
+  if (done || is_news) parts_.on_outcome(outcome);
   return done.has_value();
 }
 
 void Evictions::answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer) {
   Outcome outcome;
+  bool is_news = false;
   {
     std::lock_guard lock(mutex_);
     auto asked = asked_.find(uid);
@@ -164,9 +166,9 @@ void Evictions::answered(const std::string& uid, const Result<kube::EvictionAnsw
     asked_.erase(asked);
     outcome.outcome = outcome_of(answer);
     outcome.why = why_of(answer);
-    note(outcome.order, outcome.outcome, outcome.why, now);
+    is_news = note(outcome.order, outcome.outcome, outcome.why, now);
   }
-  parts_.on_outcome(outcome);
+  if (is_news || outcome.outcome == knob::Outcome::evicted) parts_.on_outcome(outcome);
 }
 
 bool Evictions::is_news(const Order& order, knob::Outcome outcome, Time now) {
@@ -177,10 +179,11 @@ bool Evictions::is_news(const Order& order, knob::Outcome outcome, Time now) {
   return true;
 }
 
-void Evictions::note(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
-  if (!is_news(order, outcome, now)) return;
+bool Evictions::note(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
+  if (!is_news(order, outcome, now)) return false;
   ++counts_[{order.feature, outcome}];
   parts_.record(decision_of(order, outcome, why, now));
+  return true;
 }
 
 Evictions::View Evictions::view() const {

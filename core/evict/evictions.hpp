@@ -48,7 +48,7 @@ class Evictions final : public RequestSink {
     std::function<UsageByPod()> usage;
     std::function<void(Order)> ask;                           // must only post; answered() is to be called then
     std::function<void(knob::Decision)> record;
-    std::function<void(const Outcome&)> on_outcome;           // of what was tried; must only post
+    std::function<void(const Outcome&)> on_outcome;           // of what was done, and of what was tried when it is news; must only post
     std::function<void(Time until)> on_brake;                 // must only post
     // Of the tier runtime: percent of the time of the last 10 s in which all tasks waited for memory; nothing: not known.
     std::function<std::optional<double>()> memory_pressure = {};
@@ -84,7 +84,7 @@ class Evictions final : public RequestSink {
 
   // [locked]
   std::string pods_problem(Time now) const;
-  void note(const Order& order, knob::Outcome outcome, const std::string& why, Time now);
+  bool note(const Order& order, knob::Outcome outcome, const std::string& why, Time now);  // whether it is news
   bool is_news(const Order& order, knob::Outcome outcome, Time now);
   bool may_kill(const Verdict& verdict, Time now) const;
 

@@ -41,7 +41,11 @@ struct Node : ClusterClient {
                    .usage = [this] { return use_of(*hub.current()); },
                    .ask = [this](Order order) { orders.push_back(std::move(order)); },
                    .record = [this](knob::Decision decision) { decisions.push_back(std::move(decision)); },
-                   .on_outcome = [this](const Outcome& outcome) { api.tell(outcome); },
+                   .on_outcome =
+                       [this](const Outcome& outcome) {
+                         told.push_back(outcome.order.pod.name);
+                         api.tell(outcome);
+                       },
                    .on_brake = [this](Time until) { braked_until = until; },
                    .memory_pressure = [this] { return pressure; },
                    .kill = [this](const state::Pod& pod) -> Result<void> {
@@ -136,7 +140,7 @@ struct Node : ClusterClient {
   std::vector<std::string> budgets;
   knob::Mode mode = knob::Mode::enforce;
   std::optional<double> pressure;
-  std::vector<std::string> killed;
+  std::vector<std::string> killed, told;
   std::deque<Order> orders;
   std::vector<knob::Decision> decisions;
   std::optional<Time> braked_until;
@@ -192,7 +196,9 @@ TEST_CASE("a disruption budget is respected: its pod stays, the next one goes, a
   node.manual.advance(10s);  // as the server has said
   node.publish();
   CHECK(node.round(2 * kGiB) == 1);
+  CHECK(node.evictions_asked() == 3);
   CHECK(node.count(knob::Outcome::refused) == 1);  // again, which is no news
+  CHECK(node.told == Names{"pod-1", "pod-2"});
 }
 
 TEST_CASE("fault 18: 429 for ten minutes gives no kill and no second victim, and Retry-After is honoured") {
