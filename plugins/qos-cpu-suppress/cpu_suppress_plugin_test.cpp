@@ -161,6 +161,21 @@ TEST_CASE("a pod of a file may be one cgroup without any of containers: it is co
   }
 }
 
+TEST_CASE("a pod of a file that requests nothing is not best-effort for that: its label says what it is") {
+  World world;
+  world.node_slo(slo_of("cfsQuota"));
+  for (state::Pod& pod : world.pods) {
+    pod.kube_qos = state::KubeQos::best_effort;
+    pod.cgroup_dir = pod.uid + ".slice";
+    for (state::Container& container : pod.containers) container.cgroup_dir = pod.cgroup_dir + "/" + container.name;
+  }
+  world.publish();
+  const knob::Plan plan = world.plan();
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].cgroup_dir == "batch.slice");
+  CHECK(plan[0].value == "70000 100000");  // 5.2 − 4.2 − 0.3: the service counts with the others
+}
+
 TEST_CASE("without best-effort pods there is no wish") {
   World world;
   world.pods.pop_back();

@@ -21,7 +21,11 @@ using plugin::view;
 constexpr std::uint64_t kExclusivePeriodNs = 10'000'000'000;  // a file for each container, and they hardly ever change
 constexpr std::size_t kMostTold = 1000;                        // of what others write into annotations
 
-bool is_best_effort(const koord_pod& pod) { return pod.qos == KOORD_QOS_BE || pod.kube_qos == KOORD_KUBE_QOS_BEST_EFFORT; }
+// Whose class is the kubelet's BestEffort shares its cgroup with all of these, whatever its label says. Elsewhere, where a file names
+// cgroups, the class says no more than that nothing was requested: the label decides.
+bool is_best_effort(const koord_pod& pod, bool is_in_class) {
+  return pod.qos == KOORD_QOS_BE || (pod.kube_qos == KOORD_KUBE_QOS_BEST_EFFORT && is_in_class);
+}
 
 bool has_ended(const koord_pod& pod) { return pod.phase == KOORD_PHASE_SUCCEEDED || pod.phase == KOORD_PHASE_FAILED; }
 
@@ -151,7 +155,10 @@ void NodeView::follow_pods(const plugin::Snapshot& snapshot) {
 }
 
 void NodeView::follow_pod(const koord_pod& pod, const std::vector<std::string>& class_dirs) {
-  best_effort_.emplace(pod.handle, is_best_effort(pod));
+  const std::string dir(view(pod.cgroup_dir));
+  const auto around = std::find_if(class_dirs.begin(), class_dirs.end(), [&](const std::string& one) { return dir.starts_with(one + "/"); });
+  const bool best_effort = is_best_effort(pod, dir.empty() || around != class_dirs.end());
+  best_effort_.emplace(pod.handle, best_effort);
   if (has_ended(pod)) return;
   pods_run_ = pods_run_ || pod.phase == KOORD_PHASE_RUNNING;
   CpuSet own;
@@ -164,13 +171,11 @@ void NodeView::follow_pod(const koord_pod& pod, const std::vector<std::string>& 
   if (pod.qos == KOORD_QOS_LSR) lsr_cpus_ = lsr_cpus_ | own;
   for (const koord_container& container : plugin::containers_of(pod)) {
     if (!counts(container)) continue;
-    if (is_best_effort(pod)) targets_.containers.emplace_back(view(container.cgroup_dir));
+    if (best_effort) targets_.containers.emplace_back(view(container.cgroup_dir));
     const std::size_t count = pod.kube_qos == KOORD_KUBE_QOS_GUARANTEED && own.empty() ? whole_cpus(container) : 0;
     if (count > 0) whole_cpus_.push_back({std::string(view(container.cgroup_dir)), count});
   }
-  const std::string dir(view(pod.cgroup_dir));
-  if (!is_best_effort(pod) || dir.empty()) return;
-  const auto around = std::find_if(class_dirs.begin(), class_dirs.end(), [&](const std::string& one) { return dir.starts_with(one + "/"); });
+  if (!best_effort || dir.empty()) return;
   std::vector<std::string>& into = around == class_dirs.end() ? targets_.pods : targets_.classes;
   const std::string& target = around == class_dirs.end() ? dir : *around;
   if (std::find(into.begin(), into.end(), target) == into.end()) into.push_back(target);

@@ -17,11 +17,11 @@ namespace {
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 struct Node {
-  RealCgroup cgroup{"nightly"};
+  RealCgroup cgroup{"nightly"}, shop{"shop"};
   TemporaryFolder folder;
   ChildProcess load{{"sh", "-c", "while :; do :; done"}, folder / "load.log"};
   std::unique_ptr<AgentProcess> agent;
-  const std::string original = limit();
+  const std::string original = limit_of(cgroup);
 
   Node() {
     cgroup.add_process(load.pid());
@@ -42,14 +42,17 @@ struct Node {
   void write_pods(const std::string& annotation) {
     REQUIRE(koord::write_file_atomically(
         folder / "pods.yaml", "kind: PodList\nitems:\n- metadata: {uid: nightly, namespace: batch, name: nightly, labels: {koordinator.sh/qosClass: BE},"
-                              " annotations: {koordetector.sh/cgroup-dir: " + cgroup.dir() + annotation + "}}\n  spec: {containers: [{name: main}]}\n"));
+                              " annotations: {koordetector.sh/cgroup-dir: " + cgroup.dir() + annotation + "}}\n  spec: {containers: [{name: main}]}\n"
+                              "- metadata: {uid: shop, namespace: machine, name: shop, labels: {koordinator.sh/qosClass: LS},"
+                              " annotations: {koordetector.sh/cgroup-dir: " + shop.dir() + "}}\n  spec: {containers: [{name: main}]}\n"));
   }
   // Of CPU time, as the kernel says it.
-  std::string limit() const {
+  static std::string limit_of(const RealCgroup& cgroup) {
     const std::string directory = cgroup.path(koord::cgroup::Controller::cpu);
     const auto v1 = koord::read_file(directory + "/cpu.cfs_quota_us");
     return std::string(koord::trim(v1 ? *v1 : *koord::read_file(directory + "/cpu.max")));
   }
+  std::string limit() const { return limit_of(cgroup); }
   bool limit_becomes_original() { return eventually([this] { return limit() == original; }, std::chrono::seconds(60)); }
   bool limit_becomes_another() { return eventually([this] { return limit() != original; }, std::chrono::seconds(60)); }
   std::string ctl(std::vector<std::string> arguments) const { return agent->ctl(std::move(arguments)).output; }
@@ -79,6 +82,8 @@ TEST_CASE_FIXTURE(Node, "what an operator says for a while is done, and undone b
   CHECK_MESSAGE(has(said, "qos-cpu-suppress is in enforce until "), said);
   REQUIRE(limit_becomes_another());
   CHECK(has(ctl({"why", "nightly"}), "applied"));
+  CHECK(has(ctl({"why", "machine/shop"}), "No strategy sets or wishes anything of it."));
+  CHECK(limit_of(shop) == original);
   CHECK(find_metric(agent->metrics(), "koordetector_host_knobs_held").value_or(0) >= 1);
 
   write_pods(", koordetector.sh/hands-off: qos-cpu-suppress");
