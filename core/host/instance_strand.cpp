@@ -112,11 +112,11 @@ CallResult Instance::call_tick(Life& life, Time now, Time deadline) {
   }
   CallResult result = call("evaluate", [&] { return life.home->evaluate(now, deadline); });
   if (current_life() == nullptr) return result;
-  knob::Plan plan = life.context->take_plan();  // that of a failed evaluate() is forgotten
   std::vector<evict::Request> evictions = life.context->take_evictions();
-  if (!result.ok()) return result;
+  if (!result.ok()) return life.context->drop_plan(), result;
   if (parts_.evictions != nullptr && !evictions.empty()) parts_.evictions->take(proposer(life), std::move(evictions));
-  parts_.plans.take(proposer(life), std::move(plan), [weak = weak_from_this()](std::vector<knob::IntentResult> results) {
+  if (life.context->repeats_plan() && parts_.plans.repeat(proposer(life))) return life.context->drop_plan(), result;
+  parts_.plans.take(proposer(life), life.context->take_plan(), [weak = weak_from_this()](std::vector<knob::IntentResult> results) {
     if (auto self = weak.lock()) self->on_applied(std::move(results));
   });
   return result;

@@ -122,11 +122,21 @@ Result<metric::Subject> PluginContext::living_subject(std::uint64_t handle) {
   return *std::move(subject);
 }
 
-Result<void> PluginContext::propose(knob::Plan intents) {
+PluginContext::PlanBefore PluginContext::plan_before() const {
   std::lock_guard lock(mutex_);
-  if (plan_.size() + intents.size() > kMaxPlan)
+  return plan_.empty() ? PlanBefore{plan_before_, n_repeated_} : PlanBefore{};
+}
+
+Result<void> PluginContext::propose(const PlanBefore& before, std::size_t n_more, knob::Plan others) {
+  std::lock_guard lock(mutex_);
+  if (n_repeated_ + plan_.size() + n_more + others.size() > kMaxPlan)
     return refuse(KOORD_E_AGAIN, "the plan has more than " + std::to_string(kMaxPlan) + " intents");
-  std::move(intents.begin(), intents.end(), std::back_inserter(plan_));
+  if (plan_.empty() && before.plan == plan_before_ && before.n == n_repeated_)
+    n_repeated_ += n_more;
+  else if (n_more > 0)  // another call of the plugin's came in between
+    plan_.insert(plan_.end(), before.plan->begin() + static_cast<std::ptrdiff_t>(before.n),
+                 before.plan->begin() + static_cast<std::ptrdiff_t>(before.n + n_more));
+  plan_.insert(plan_.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
   return {};
 }
 
@@ -145,7 +155,24 @@ std::vector<evict::Request> PluginContext::take_evictions() {
 
 knob::Plan PluginContext::take_plan() {
   std::lock_guard lock(mutex_);
-  return std::exchange(plan_, {});
+  if (n_repeated_ == 0 && plan_.empty()) return {};
+  knob::Plan plan(plan_before_->begin(), plan_before_->begin() + static_cast<std::ptrdiff_t>(n_repeated_));
+  plan.insert(plan.end(), std::make_move_iterator(plan_.begin()), std::make_move_iterator(plan_.end()));
+  plan_before_ = std::make_shared<const knob::Plan>(plan);
+  plan_.clear();
+  n_repeated_ = 0;
+  return plan;
+}
+
+bool PluginContext::repeats_plan() const {
+  std::lock_guard lock(mutex_);
+  return plan_.empty() && n_repeated_ > 0 && n_repeated_ == plan_before_->size();
+}
+
+void PluginContext::drop_plan() {
+  std::lock_guard lock(mutex_);
+  plan_.clear();
+  n_repeated_ = 0;
 }
 
 Result<void> PluginContext::set_config_json(std::string_view json) {

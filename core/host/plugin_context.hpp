@@ -49,6 +49,9 @@ class PluginContext final : public PluginSide {
   std::uint32_t subscribed_parts() const { return subscribed_.load(std::memory_order_relaxed); }
   // What was proposed since the last take: after evaluate(), its plan.
   knob::Plan take_plan();
+  // Is it the plan that was taken last, again?
+  bool repeats_plan() const;
+  void drop_plan();
   std::vector<evict::Request> take_evictions();
   // From the next read on; the old one stays when this is not a JSON object.
   Result<void> set_config_json(std::string_view json);
@@ -62,7 +65,14 @@ class PluginContext final : public PluginSide {
   Result<metric::Subject> living_subject(std::uint64_t handle);
   void log(std::int32_t level, std::string_view message);
   void subscribe(std::uint32_t parts) { subscribed_.store(parts, std::memory_order_relaxed); }
-  Result<void> propose(knob::Plan intents);
+  // What was proposed so far repeats the first `n` intents of the plan that was taken last; null: it does not.
+  struct PlanBefore {
+    std::shared_ptr<const knob::Plan> plan;
+    std::size_t n = 0;
+  };
+  PlanBefore plan_before() const;
+  // `n_more` intents of that plan as they were, then others.
+  Result<void> propose(const PlanBefore& before, std::size_t n_more, knob::Plan others);
   Result<void> request_eviction(evict::Request request);
   std::shared_ptr<const ConfigDocument> config() const;
   PluginSnapshots& snapshots() { return snapshots_; }
@@ -82,7 +92,9 @@ class PluginContext final : public PluginSide {
 
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const ConfigDocument> config_;
-  knob::Plan plan_;
+  std::shared_ptr<const knob::Plan> plan_before_ = std::make_shared<const knob::Plan>();
+  std::size_t n_repeated_ = 0;  // of that one
+  knob::Plan plan_;             // what follows
   std::vector<evict::Request> evictions_;
 };
 

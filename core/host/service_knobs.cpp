@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord.knobs/1: what strategies wish for. Here a wish is checked and collected; what becomes of it is decided once
 // evaluate() has returned.
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -51,6 +52,32 @@ Result<knob::Intent> take_intent(const Array<koord_intent>& intents, std::uint32
   return intent;
 }
 
+// Is it, word for word, what was taken before? Then it needs neither to be checked nor to be copied.
+bool repeats(const koord_intent& record, const knob::Intent& before) {
+  const auto is = [](koord_str text, const std::string& known) {
+    return text.n == known.size() && (text.n == 0 || (text.p && std::memcmp(text.p, known.data(), known.size()) == 0));
+  };
+  if (record.n_inputs != before.inputs.size() || (record.n_inputs > 0 && (!record.inputs || record.input_stride < sizeof(koord_label)))) return false;
+  const Array<koord_label> inputs(record.inputs, record.n_inputs, record.input_stride);
+  for (std::uint32_t i = 0; i < inputs.size(); ++i)
+    if (!is(inputs[i].key, before.inputs[i].first) || !is(inputs[i].value, before.inputs[i].second)) return false;
+  return record.level == static_cast<std::uint32_t>(before.level) && record.priority == before.priority && record.flags == before.flags &&
+         record.ttl_ns != 0 && clamped(record.ttl_ns) == before.ttl && is(record.value, before.value) && is(record.cgroup_dir, before.cgroup_dir) &&
+         is(record.knob, before.knob) && is(record.reason, before.reason);
+}
+
+// How many of them, from the first on, are those of the plan before.
+std::size_t count_repeated(const Array<koord_intent>& intents, const PluginContext::PlanBefore& before) {
+  const std::size_t left = before.plan ? before.plan->size() - before.n : 0;
+  std::uint32_t same = 0;
+  while (same < intents.size() && same < left) {
+    const Result<koord_intent> record = take_record<koord_intent>(intents.at(same), "intent", intents.stride());
+    if (!record || !repeats(*record, (*before.plan)[before.n + same])) break;
+    ++same;
+  }
+  return same;
+}
+
 koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n,
                      std::uint32_t stride) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
@@ -58,14 +85,16 @@ koord_status propose(const koord_host* host, const koord_intent* intents, std::u
     if (n > PluginContext::kMaxPlan)
       return refuse(KOORD_E_AGAIN,
                     "a plan has at most " + std::to_string(PluginContext::kMaxPlan) + " intents");
+    const PluginContext::PlanBefore before = context.plan_before();
+    const std::size_t repeated = count_repeated(array, before);
     knob::Plan taken;
-    taken.reserve(n);
-    for (std::uint32_t i = 0; i < array.size(); ++i) {
+    taken.reserve(n - repeated);
+    for (std::uint32_t i = static_cast<std::uint32_t>(repeated); i < array.size(); ++i) {
       Result<knob::Intent> intent = take_intent(array, i);
       if (!intent) return std::move(intent).error().context("intent " + std::to_string(i));
       taken.push_back(*std::move(intent));
     }
-    return context.propose(std::move(taken));
+    return context.propose(before, repeated, std::move(taken));
   });
 }
 

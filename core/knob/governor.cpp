@@ -30,13 +30,14 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
   Strategy& strategy = strategies_[proposer];
   strategy.tell = std::move(tell);
   strategy.is_new_plan = true;
-  strategy.first_end = Time::max();
+  strategy.has_ended = false;
   std::vector<std::unique_ptr<Standing>> before = std::exchange(strategy.wishes, {}), after(plan.size());
   // As a rule a plan is the one before again, or nearly so.
   for (std::size_t i = 0; i < std::min(before.size(), plan.size()); ++i) {
     if (!repeats(*before[i], plan[i])) continue;
     after[i] = std::move(before[i]);
-    renew(*after[i], std::move(plan[i]));
+    after[i]->intent = std::move(plan[i]);
+    renew(*after[i]);
   }
   using Turned = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<Turned, Standing*> known;
@@ -54,9 +55,27 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
   for (const auto& old : before)
     if (old) leave_case(*old);
   std::erase(after, nullptr);
-  for (const auto& standing : after) strategy.first_end = std::min(strategy.first_end, standing->until);
   strategy.wishes = std::move(after);
+  strategy.first_end = first_end(strategy);
   settle();
+}
+
+bool Governor::repeat(const Proposer& proposer) {
+  std::lock_guard lock(mutex_);
+  const auto found = strategies_.find(proposer);
+  if (found == strategies_.end() || found->second.has_ended) return false;
+  Strategy& strategy = found->second;
+  for (const auto& standing : strategy.wishes) renew(*standing);
+  strategy.first_end = first_end(strategy);
+  strategy.is_new_plan = true;
+  settle();
+  return true;
+}
+
+Time Governor::first_end(const Strategy& strategy) {
+  Time first = Time::max();
+  for (const auto& standing : strategy.wishes) first = std::min(first, standing->until);
+  return first;
 }
 
 std::unique_ptr<Governor::Standing> Governor::stand(const Proposer& proposer, Intent intent) {
@@ -77,9 +96,8 @@ bool Governor::repeats(const Standing& standing, const Intent& intent) {
          std::tie(intent.value, intent.cgroup_dir, intent.knob, intent.priority, intent.level, intent.flags);
 }
 
-void Governor::renew(Standing& standing, Intent intent) {
-  standing.until = end_of(intent, clock_.now());
-  standing.intent = std::move(intent);
+void Governor::renew(Standing& standing) {
+  standing.until = end_of(standing.intent, clock_.now());
   if (std::exchange(standing.acted, false)) call(*standing.its_case);
 }
 
@@ -134,19 +152,17 @@ void Governor::expire() {
 void Governor::end_wishes(const Proposer& proposer, Strategy& strategy) {
   const Time now = clock_.now();
   std::vector<IntentResult> expired;
-  strategy.first_end = Time::max();
   std::erase_if(strategy.wishes, [&](const std::unique_ptr<Standing>& standing) {
-    if (standing->until > now) {
-      strategy.first_end = std::min(strategy.first_end, standing->until);
-      return false;
-    }
+    if (standing->until > now) return false;
     Done done{Outcome::expired, standing->final_value, standing->final_value, {}};
     if (mode_of(proposer) != Mode::off) record(decision_of(*standing, done, now));
     expired.push_back({Outcome::expired, standing->intent.knob, standing->intent.cgroup_dir, {}, {}});
     leave_case(*standing);
     return true;
   });
-  if (!expired.empty()) strategy.tell(std::move(expired));
+  strategy.has_ended = true;
+  strategy.first_end = first_end(strategy);
+  strategy.tell(std::move(expired));
 }
 
 }  // namespace koord::knob

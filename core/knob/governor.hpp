@@ -40,6 +40,7 @@ class Governor final : public PlanSink {
   void set_limits(const Executor::Limits& limits);
 
   void take(const Proposer& proposer, Plan plan, Tell tell) override;
+  bool repeat(const Proposer& proposer) override;
   void withdraw(const Proposer& proposer) override;
   void set_mode(std::string_view plugin, std::optional<Mode> mode) override;
   // Of strategies that have none of their own.
@@ -117,6 +118,7 @@ class Governor final : public PlanSink {
   };
   struct Strategy {
     std::vector<std::unique_ptr<Standing>> wishes;
+    bool has_ended = false;        // some of them have
     Time first_end = Time::max();  // none of them ends before
     Tell tell;
     bool is_new_plan = false;      // of which all is to be told
@@ -136,7 +138,8 @@ class Governor final : public PlanSink {
   // governor.cpp: which cases there are
   std::unique_ptr<Standing> stand(const Proposer& proposer, Intent intent);
   static bool repeats(const Standing& standing, const Intent& intent);
-  void renew(Standing& standing, Intent intent);
+  void renew(Standing& standing);
+  static Time first_end(const Strategy& strategy);
   void enter(Standing& standing);
   void leave_case(Standing& standing);
   void call(Cases::value_type& entry);

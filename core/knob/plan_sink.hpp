@@ -72,6 +72,8 @@ class PlanSink {
   virtual ~PlanSink() = default;
   // Told: what became of each intent, at once, and later of those for which that changes.
   virtual void take(const Proposer& proposer, Plan plan, Tell tell) = 0;
+  // The same plan as the last, word for word. false: it does not stand any more, take it.
+  virtual bool repeat(const Proposer& /*proposer*/) { return false; }
   // The strategy has ended: it wishes for nothing any more.
   virtual void withdraw(const Proposer& proposer) = 0;
   // Of all strategies of a plugin, from now on; nullopt: the node's.

@@ -34,7 +34,8 @@ class CountedWrites final : public knob::MemoryOriginals {
 
 struct Strategy {
   std::string name;
-  std::unique_ptr<test::FakeInstance> instance;
+  std::unique_ptr<host::PluginContext> context;
+  std::unique_ptr<test::FakeInstance> instance = {};
   std::vector<knob::IntentResult> results = {};
   knob::Plan plan = {};
   std::vector<double> deciding_ms = {}, governing_ms = {};
@@ -85,7 +86,9 @@ class Round {
 
  private:
   void add(const std::string& shared_object) {
-    Strategy strategy{std::filesystem::path(shared_object).stem(), std::make_unique<test::FakeInstance>(node_.host(), shared_object)};
+    const std::string name = std::filesystem::path(shared_object).stem();
+    Strategy strategy{name, node_.host().make_context(name, workshop::all_services())};
+    strategy.instance = std::make_unique<test::FakeInstance>(node_.host(), *strategy.context, shared_object);
     if (strategy.instance->init() == KOORD_OK)
       strategies_.push_back(std::move(strategy));
     else
@@ -101,13 +104,19 @@ class Round {
     return ms;
   }
 
+  // As the agent does it.
   double govern(Strategy& one) {
-    one.plan = node_.host().context().take_plan();
-    node_.host().context().take_evictions();
-    knob::Plan plan = one.plan;
+    host::PluginContext& context = *one.context;
+    context.take_evictions();
+    const knob::Proposer proposer{one.name, "main"};
+    knob::Plan plan;
     const double ms = 1e3 * cpu_seconds_of([&] {
-      governor_.take({one.name, "main"}, std::move(plan),
-                     [&one](std::vector<knob::IntentResult> results) { std::move(results.begin(), results.end(), std::back_inserter(one.results)); });
+      if (context.repeats_plan() && governor_.repeat(proposer)) return context.drop_plan();
+      plan = context.take_plan();
+      governor_.take(proposer, plan, [&one](std::vector<knob::IntentResult> results) {
+        std::move(results.begin(), results.end(), std::back_inserter(one.results));
+      });
+      one.plan = std::move(plan);
     });
     one.governing_ms.push_back(ms);
     return ms;

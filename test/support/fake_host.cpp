@@ -48,11 +48,17 @@ std::vector<FakeHost::Told> FakeHost::events() const {
   return told;
 }
 
-FakeInstance::FakeInstance(FakeHost& host, const koord_module* module, std::uint32_t class_index)
-    : host_(host), class_(class_of(module, class_index)) {
-  koord_status created = class_->vtable->create(host.abi(), class_, &self_);
-  if (created != KOORD_OK) throw std::runtime_error("create() failed: " + host.last_error());
+FakeInstance::FakeInstance(FakeHost& host, host::PluginContext& context, const koord_module* module, std::uint32_t class_index)
+    : host_(host), context_(context), class_(class_of(module, class_index)) {
+  koord_status created = class_->vtable->create(context.host(), class_, &self_);
+  if (created != KOORD_OK) throw std::runtime_error("create() failed: " + last_error());
 }
+
+FakeInstance::FakeInstance(FakeHost& host, const koord_module* module, std::uint32_t class_index)
+    : FakeInstance(host, host.context(), module, class_index) {}
+
+FakeInstance::FakeInstance(FakeHost& host, host::PluginContext& context, const std::string& shared_object)
+    : FakeInstance(host, context, load(shared_object), 0) {}
 
 FakeInstance::FakeInstance(FakeHost& host, const std::string& shared_object, std::uint32_t class_index)
     : FakeInstance(host, load(shared_object), class_index) {}
@@ -61,11 +67,16 @@ FakeInstance::~FakeInstance() {
   class_->vtable->destroy(self_);
 }
 
+std::string FakeInstance::last_error() {
+  std::optional<host::ReportedError> error = context_.take_error();
+  return error ? error->text : "";
+}
+
 template <class Call>
 koord_status FakeInstance::call(Call&& call) {
-  host_.last_error();
+  last_error();
   koord_status status = call();
-  why_ = host_.last_error();
+  why_ = last_error();
   return status;
 }
 
@@ -82,7 +93,7 @@ koord_status FakeInstance::collect() {
 koord_status FakeInstance::evaluate() {
   const auto* strategy = reinterpret_cast<const koord_qos_strategy*>(class_->vtable);
   const Time now = host_.clock().now();
-  host_.context().take_plan();
+  context_.drop_plan();
   return call([&] { return strategy->evaluate(self_, to_ns(now), to_ns(now + kDeadline)); });
 }
 

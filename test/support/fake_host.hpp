@@ -65,6 +65,8 @@ class FakeInstance {
   FakeInstance(FakeHost& host, const koord_module* module, std::uint32_t class_index = 0);
   // Loads a .so, which stays mapped.
   FakeInstance(FakeHost& host, const std::string& shared_object, std::uint32_t class_index = 0);
+  // The same as another plugin than "test", whose context this is.
+  FakeInstance(FakeHost& host, host::PluginContext& context, const std::string& shared_object);
   ~FakeInstance();
   FakeInstance(const FakeInstance&) = delete;
   FakeInstance& operator=(const FakeInstance&) = delete;
@@ -80,10 +82,13 @@ class FakeInstance {
   const std::string& why() const { return why_; }
 
  private:
+  FakeInstance(FakeHost& host, host::PluginContext& context, const koord_module* module, std::uint32_t class_index);
   template <class Call>
   koord_status call(Call&& call);
+  std::string last_error();
 
   FakeHost& host_;
+  host::PluginContext& context_;
   const koord_class* class_;
   void* self_ = nullptr;
   std::string why_;

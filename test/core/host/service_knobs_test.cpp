@@ -67,6 +67,53 @@ TEST_CASE_FIXTURE(Knobs, "several proposals are one plan, which is taken once") 
   CHECK(host.context().take_plan().empty());
 }
 
+TEST_CASE_FIXTURE(Knobs, "the plan that was taken last is known again, whatever calls it comes by") {
+  const koord_intent two[] = {intent("cpu.max"), intent("memory.high", "max")};
+  REQUIRE(service->propose(abi, two, 2, sizeof two[0]) == KOORD_OK);
+  CHECK_FALSE(host.context().repeats_plan());
+  const knob::Plan plan = host.context().take_plan();
+  REQUIRE(propose(two[0]) == KOORD_OK);
+  CHECK_FALSE(host.context().repeats_plan());
+  REQUIRE(propose(two[1]) == KOORD_OK);
+  CHECK(host.context().repeats_plan());
+  CHECK(host.context().take_plan() == plan);
+}
+
+TEST_CASE_FIXTURE(Knobs, "a plan that differs in a word, has more or less, or another order is another one") {
+  const koord_label input = label("node_cpu_usage", "7.3");
+  koord_intent with_input = intent();
+  with_input.inputs = &input;
+  with_input.n_inputs = 1;
+  with_input.input_stride = sizeof input;
+  const std::vector<koord_intent> plan{with_input, intent("memory.high", "max")};
+  const auto is_another = [&](std::vector<koord_intent> changed) {
+    for (const auto& intents : {plan, changed}) {
+      host.context().take_plan();
+      REQUIRE(service->propose(abi, intents.data(), static_cast<std::uint32_t>(intents.size()), sizeof(koord_intent)) == KOORD_OK);
+    }
+    const bool repeats = host.context().repeats_plan();
+    const knob::Plan taken = host.context().take_plan();
+    REQUIRE(taken.size() == changed.size());
+    for (std::size_t i = 0; i < changed.size(); ++i) CHECK(taken[i].reason == std::string(changed[i].reason.p, changed[i].reason.n));
+    return !repeats;
+  };
+  CHECK_FALSE(is_another(plan));
+  CHECK(is_another({plan[0]}));
+  CHECK(is_another({plan[0], plan[1], plan[1]}));
+  CHECK(is_another({plan[1], plan[0]}));
+  const koord_label other = label("node_cpu_usage", "7.4");
+  for (auto spoil : {+[](koord_intent& i) { i.reason = str("the node is idle"); }, +[](koord_intent& i) { i.ttl_ns += 1; },
+                     +[](koord_intent& i) { i.priority = 3; }, +[](koord_intent& i) { i.n_inputs = 0; },
+                     +[](koord_intent& i) { i.value = str("30000 100000"); }, +[](koord_intent& i) { i.level = KOORD_LEVEL_CONTAINER; }}) {
+    std::vector<koord_intent> changed = plan;
+    spoil(changed[0]);
+    CHECK(is_another(changed));
+  }
+  std::vector<koord_intent> changed = plan;
+  changed[0].inputs = &other;
+  CHECK(is_another(changed));
+}
+
 TEST_CASE_FIXTURE(Knobs, "one bad intent refuses its whole call, by its number") {
   const koord_intent two[] = {intent(), intent("cpu.maxx")};
   CHECK(service->propose(abi, two, 2, sizeof two[0]) == KOORD_E_INVALID);

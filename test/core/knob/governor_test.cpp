@@ -179,6 +179,25 @@ TEST_CASE_FIXTURE(Court, "a plan that is the one before again is not looked into
   CHECK(value() == "20000 100000");
 }
 
+TEST_CASE_FIXTURE(Court, "a plan that is repeated holds on, and what became of it is told again") {
+  enforce("suppress");
+  propose("suppress", {intent("20000 100000")});
+  clock.advance(40s);
+  CHECK(governor.repeat({"suppress", "main"}));
+  CHECK(told["suppress"].size() == 2);
+  clock.advance(40s);
+  governor.expire();
+  CHECK(value() == "20000 100000");
+}
+
+TEST_CASE_FIXTURE(Court, "a plan of which something has ended cannot be repeated, nor one that is not there") {
+  CHECK_FALSE(governor.repeat({"suppress", "main"}));
+  propose("suppress", {intent("20000 100000")});
+  clock.advance(1min);
+  governor.expire();
+  CHECK_FALSE(governor.repeat({"suppress", "main"}));
+}
+
 TEST_CASE_FIXTURE(Court, "what is due is looked at although nobody proposes anything") {
   governor.set_limits({.refresh = 10s});
   enforce("suppress");
