@@ -55,8 +55,7 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
   void evaluate(std::uint64_t now_ns, std::uint64_t) override {
     now_ns_ = now_ns;
     follow(Snapshot(host(), state_));
-    koord::strategy::Wishes highs;
-    highs_.add_to(highs, now_ns, guard_, page_size_);
+    const koord::strategy::Wishes& highs = highs_.wishes(now_ns, guard_, page_size_);
     report_watchdog();
     koord::strategy::propose(host(), knobs_, wishes_, kHolds);
     koord::strategy::propose(host(), knobs_, highs, kHolds);

@@ -13,7 +13,6 @@ using namespace std::chrono_literals;
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLeastStep = 1 << 20, kMostStep = 256 << 20;
 constexpr std::int64_t kStepShare = 20;  // of what is in use: a twentieth
-constexpr std::chrono::nanoseconds kWindow = 10s;
 constexpr int kMostRaises = 3;
 constexpr std::chrono::nanoseconds kLongestCalm = 1h;
 
@@ -25,7 +24,7 @@ std::optional<std::int64_t> HighGuard::next(const HighAim& aim, const HighReadin
   if (!high_ && reading.usage) begin(aim, reading, now);
   if (!high_) return std::nullopt;
   if (*high_ < aim.target) high_ = aim.target;  // it is asked for more: nothing can be wrong with that
-  if (reading.usage && now - last_.at >= kWindow) look(aim, reading, now, settings);
+  if (reading.usage && looks(now)) look(aim, reading, now, settings);
   if (*high_ == aim.target) arrive(now, settings);
   return *high_ == kNoLimit ? kNoLimit : *high_ / aim.page_size * aim.page_size;
 }

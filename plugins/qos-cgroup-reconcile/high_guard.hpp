@@ -44,11 +44,16 @@ class HighGuard {
   // What memory.high is to be now; nullopt: nothing is known of the container yet. INT64_MAX: given back, no limit.
   std::optional<std::int64_t> next(const HighAim& aim, const HighReading& reading, Nanoseconds now, const GuardSettings& settings);
 
+  // Would next() make anything of a reading now?
+  bool looks(Nanoseconds now) const { return !high_ || now - last_.at >= kWindow; }
+
   State state() const { return state_; }
   // Of the last ten seconds that were looked at.
   std::optional<double> stalled_percent() const { return stalled_percent_; }
 
  private:
+  static constexpr Nanoseconds kWindow = std::chrono::seconds(10);
+
   struct Look {
     Nanoseconds at;
     std::optional<std::int64_t> stalled_us;

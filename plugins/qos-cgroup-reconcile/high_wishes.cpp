@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/qos-cgroup-reconcile/high_wishes.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 
@@ -49,23 +50,37 @@ void HighWishes::follow(std::vector<HighTarget> targets) {
     const std::string dir = target.cgroup_dir;
     if (known) {
       known.mapped().target = std::move(target);
+      known.mapped().is_new = true;
       next.insert(std::move(known));
     } else {
       next.try_emplace(dir, Watched{std::move(target)});
     }
   }
   watched_ = std::move(next);
+  wishes_.clear();
 }
 
-void HighWishes::add_to(strategy::Wishes& wishes, std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size) {
-  pressure_seen_ = false;
+const strategy::Wishes& HighWishes::wishes(std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size) {
+  const std::chrono::nanoseconds now(now_ns);
+  bool any_news = false;
   for (auto& [dir, watched] : watched_) {
+    if (!watched.is_new && !watched.guard.looks(now)) continue;
+    any_news = true;
+    watched.is_new = false;
     const HighReading reading = read(watched);
-    pressure_seen_ |= reading.stalled_us.has_value();
+    watched.tells_pressure = reading.stalled_us.has_value();
     const HighAim aim{watched.target.target, watched.target.limit, page_size};
-    const auto high = watched.guard.next(aim, reading, std::chrono::nanoseconds(now_ns), settings);
-    if (auto wish = high_wish(watched.target, watched.guard, high, reading, settings)) wishes.push_back(*std::move(wish));
+    watched.wish = high_wish(watched.target, watched.guard, watched.guard.next(aim, reading, now, settings), reading, settings);
   }
+  if (!any_news) return wishes_;
+  wishes_.clear();
+  for (const auto& [dir, watched] : watched_)
+    if (watched.wish) wishes_.push_back(*watched.wish);
+  return wishes_;
+}
+
+bool HighWishes::blind() const {
+  return any() && std::none_of(watched_.begin(), watched_.end(), [](const auto& entry) { return entry.second.tells_pressure; });
 }
 
 HighReading HighWishes::read(Watched& watched) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,17 +21,21 @@ class HighWishes {
 
   // What is to be watched from now on. A cgroup that stays keeps its guard.
   void follow(std::vector<HighTarget> targets);
-  void add_to(strategy::Wishes& wishes, std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size);
+  // What is wished now, until the next call. Reads only what a guard wants to know, as each does every ten seconds.
+  const strategy::Wishes& wishes(std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size);
 
   bool any() const { return !watched_.empty(); }
   // No cgroup told its pressure, so that nobody notices when one is choked.
-  bool blind() const { return any() && !pressure_seen_; }
+  bool blind() const;
 
  private:
   struct Watched {
     HighTarget target;
     HighGuard guard = {};
     plugin::CgroupFile usage = {}, pressure = {};
+    bool is_new = true;  // so is its target
+    bool tells_pressure = false;
+    std::optional<strategy::Wish> wish = {};
   };
 
   HighReading read(Watched& watched);
@@ -39,7 +44,7 @@ class HighWishes {
   const koord_host* host_ = nullptr;
   const koord_svc_cgroup* cgroup_ = nullptr;
   std::map<std::string, Watched> watched_;  // by cgroup
-  bool pressure_seen_ = false;
+  strategy::Wishes wishes_;
 };
 
 // The wish for a container at this moment; nothing while it is not known what it uses.
