@@ -2,6 +2,7 @@
 // qos-blkio: limits and weights of block I/O, of QoS classes, of pods and of the whole node.
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "koordetector/plugin.hpp"
 #include "plugins/qos-blkio/blkio.hpp"
@@ -49,10 +50,10 @@ class Blkio final : public koord::plugin::QosStrategy {
       tell({"no NodeSLO is known: nothing is limited"});
       return koord::strategy::propose(host(), knobs_, {}, kHoldsFor);
     }
-    koord::blkio::Plan plan = koord::blkio::plan(inputs(*snapshot, problems));
-    problems.insert(problems.end(), plan.problems.begin(), plan.problems.end());
+    follow(*snapshot);
+    problems.insert(problems.end(), plan_.problems.begin(), plan_.problems.end());
     tell(problems);
-    koord::strategy::propose(host(), knobs_, plan.wishes, kHoldsFor);
+    koord::strategy::propose(host(), knobs_, plan_.wishes, kHoldsFor);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {
@@ -65,7 +66,24 @@ class Blkio final : public koord::plugin::QosStrategy {
     for (const std::string& problem : told_.news(problems)) log(KOORD_LOG_WARN, problem);
   }
 
-  koord::blkio::Inputs inputs(const Snapshot& snapshot, koord::slo::Problems& problems) {
+  // What it was planned of.
+  struct Basis {
+    std::uint64_t pods = 0, slo = 0, devices = 0;
+    std::vector<std::string> missing;
+    bool operator==(const Basis&) const = default;
+  };
+
+  void follow(const Snapshot& snapshot) {
+    follow_devices();
+    Basis basis{snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO), devices_version_, missing_.names(now_ns_)};
+    if (basis == basis_) return;
+    basis_ = std::move(basis);
+    koord::slo::Problems problems = device_problems_;
+    plan_ = koord::blkio::plan(inputs(snapshot, problems));
+    plan_.problems.insert(plan_.problems.begin(), problems.begin(), problems.end());
+  }
+
+  koord::blkio::Inputs inputs(const Snapshot& snapshot, koord::slo::Problems& problems) const {
     koord::blkio::Inputs inputs;
     if (slo_.get()->resource_qos) inputs.strategy = &*slo_.get()->resource_qos;
     for (const koord::cgroup::KubeRoot& root : koord::kube::kube_roots(koord::kube::places_of(snapshot.pods()))) {
@@ -73,9 +91,8 @@ class Blkio final : public koord::plugin::QosStrategy {
       inputs.burstable_dirs.push_back(qos_dir(root, koord::cgroup::KubeQos::burstable));
     }
     for (const koord_pod& pod : snapshot.pods()) add_pod(pod, inputs, problems);
-    follow_devices(problems);
     inputs.known = &known_;
-    for (std::string& name : missing_.names(now_ns_)) inputs.missing_knobs.insert(std::move(name));
+    inputs.missing_knobs.insert(basis_.missing.begin(), basis_.missing.end());
     return inputs;
   }
 
@@ -92,12 +109,20 @@ class Blkio final : public koord::plugin::QosStrategy {
   }
 
   // A fact that is not there, or that cannot be read, is not known: which is told where a block needs it.
-  void follow_devices(koord::slo::Problems& problems) {
-    if (take(kStorageFact, storage_text_)) known_.storage = parsed<std::optional<koord::blkio::Storage>>(koord::blkio::parse_storage(storage_text_), kStorageFact, problems);
-    if (take(kVolumesFact, volumes_text_)) known_.pod_volumes = parsed<koord::blkio::PodVolumes>(koord::blkio::parse_pod_volumes(volumes_text_), kVolumesFact, problems);
-    if (now_ns_ < look_again_ns_) return;
-    look_again_ns_ = now_ns_ + static_cast<std::uint64_t>(kLookAgain.count());
-    known_.number_of_name = koord::blkio::sysfs_devices(roots_.sys);
+  void follow_devices() {
+    const bool new_storage = take(kStorageFact, storage_text_), new_volumes = take(kVolumesFact, volumes_text_);
+    const bool look_again = now_ns_ >= look_again_ns_;
+    if (new_storage || new_volumes) {
+      device_problems_.clear();
+      if (!storage_text_.empty())
+        known_.storage = parsed<std::optional<koord::blkio::Storage>>(koord::blkio::parse_storage(storage_text_), kStorageFact);
+      if (!volumes_text_.empty()) known_.pod_volumes = parsed<koord::blkio::PodVolumes>(koord::blkio::parse_pod_volumes(volumes_text_), kVolumesFact);
+    }
+    if (look_again) {
+      look_again_ns_ = now_ns_ + static_cast<std::uint64_t>(kLookAgain.count());
+      known_.number_of_name = koord::blkio::sysfs_devices(roots_.sys);
+    }
+    if (new_storage || new_volumes || look_again) ++devices_version_;
   }
 
   // Has it changed?
@@ -115,9 +140,9 @@ class Blkio final : public koord::plugin::QosStrategy {
   }
 
   template <class Known, class T>
-  static Known parsed(koord::Result<T> result, const std::string& key, koord::slo::Problems& problems) {
+  Known parsed(koord::Result<T> result, const std::string& key) {
     if (result) return *std::move(result);
-    problems.push_back("'" + key + "': " + result.error().message());
+    device_problems_.push_back("'" + key + "': " + result.error().message());
     return {};
   }
 
@@ -130,6 +155,10 @@ class Blkio final : public koord::plugin::QosStrategy {
   koord::strategy::MissingKnobs missing_;
   koord::blkio::Known known_;
   std::string storage_text_, volumes_text_;
+  koord::slo::Problems device_problems_;
+  std::uint64_t devices_version_ = 0;
+  Basis basis_;
+  koord::blkio::Plan plan_;
   koord::strategy::Told told_;
   std::uint64_t now_ns_ = 0, look_again_ns_ = 0;
 };
