@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // qos-resctrl: parts of the last-level cache and of the memory bandwidth for QoS classes and pods.
 #include <chrono>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "koordetector/plugin.hpp"
 #include "plugins/qos-resctrl/resctrl.hpp"
@@ -54,13 +56,10 @@ class Resctrl final : public koord::plugin::QosStrategy {
       tell({"no NodeSLO is known: caches and memory bandwidth are not shared out"});
       return koord::strategy::propose(host(), knobs_, {}, kHoldsFor);
     }
-    koord::rdt::Inputs now = inputs(*snapshot, problems);
-    if (snapshot->version(KOORD_ON_PODS) != 0) now.stale = stale_.look(now.groups, last_, now_ns);
-    koord::rdt::Plan plan = koord::rdt::plan(now);
-    problems.insert(problems.end(), plan.problems.begin(), plan.problems.end());
+    follow(*snapshot, now_ns);
+    problems.insert(problems.end(), plan_.problems.begin(), plan_.problems.end());
     tell(problems);
-    koord::strategy::propose(host(), knobs_, plan.wishes, kHoldsFor);
-    last_ = std::move(plan.wishes);
+    koord::strategy::propose(host(), knobs_, plan_.wishes, kHoldsFor);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {
@@ -74,6 +73,7 @@ class Resctrl final : public koord::plugin::QosStrategy {
 
   void read_config() {
     const Config config(host());
+    ++config_version_;
     const koord::rdt::Settings defaults;
     settings_.amd_domain_gbps = config.i64("/amdDomainGBps").value_or(defaults.amd_domain_gbps);
     settings_.domain_megabytes = config.i64("/domainMegabytes").value_or(defaults.domain_megabytes);
@@ -104,11 +104,31 @@ class Resctrl final : public koord::plugin::QosStrategy {
     }
   }
 
+  // What it was planned of.
+  struct Basis {
+    std::uint64_t pods = 0, slo = 0, config = 0;
+    std::vector<std::string> groups;
+    std::set<std::string> stale;
+    bool operator==(const Basis&) const = default;
+  };
+
+  void follow(const Snapshot& snapshot, std::uint64_t now_ns) {
+    Basis basis{snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO), config_version_,
+                koord::rdt::read_groups(roots_.resctrl), {}};
+    if (basis.pods != 0) basis.stale = stale_.look(basis.groups, plan_.wishes, now_ns);
+    if (basis == basis_) return;
+    basis_ = std::move(basis);
+    koord::slo::Problems problems;
+    plan_ = koord::rdt::plan(inputs(snapshot, problems));
+    plan_.problems.insert(plan_.problems.begin(), problems.begin(), problems.end());
+  }
+
   koord::rdt::Inputs inputs(const Snapshot& snapshot, koord::slo::Problems& problems) const {
     koord::rdt::Inputs inputs;
     inputs.hardware = &hardware_;
     if (slo_.get()->resource_qos) inputs.strategy = &*slo_.get()->resource_qos;
-    inputs.groups = koord::rdt::read_groups(roots_.resctrl);
+    inputs.groups = basis_.groups;
+    inputs.stale = basis_.stale;
     inputs.settings = settings_;
     for (const koord_pod& pod : snapshot.pods()) add_pod(pod, inputs, problems);
     return inputs;
@@ -129,7 +149,9 @@ class Resctrl final : public koord::plugin::QosStrategy {
   koord::rdt::Hardware hardware_;
   koord::rdt::Settings settings_;
   koord::rdt::StaleGroups stale_;
-  koord::strategy::Wishes last_;
+  std::uint64_t config_version_ = 0;
+  Basis basis_;
+  koord::rdt::Plan plan_;
   koord::strategy::SloOfNode slo_;
   koord::strategy::Refusals refusals_;
   koord::strategy::Told told_;
