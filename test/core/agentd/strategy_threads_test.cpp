@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// StrategyWatch between the loop, a source of pods and a strategy, a thread each.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "core/agentd/strategy_watch.hpp"
+#include "core/base/manual_clock.hpp"
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace koord::agentd;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* kDir = "kube/podu1";
+constexpr int kRounds = 100;
+
+std::vector<state::Pod> pods_that_say(const std::string& hands_off) {
+  state::Pod pod;
+  pod.uid = "u1";
+  pod.namespace_ = "shop";
+  pod.name = "web";
+  pod.cgroup_dir = kDir;
+  pod.annotations = {{std::string(knob::kHandsOffAnnotation), hands_off}};
+  return {pod};
+}
+
+knob::Plan quota(int round) {
+  knob::Intent intent;
+  intent.level = knob::Level::pod;
+  intent.knob = "cpu.max";
+  intent.cgroup_dir = kDir;
+  intent.value = std::to_string(20000 + round) + " 100000";
+  intent.reason = "the node is busy";
+  intent.ttl = 1min;
+  return {intent};
+}
+
+struct Node {
+  void propose(int round) { governor.take({"burst", "main"}, quota(round), [](auto) {}); }
+  void publish(const std::string& hands_off) { hub.publish({.pods = pods_that_say(hands_off)}); }
+  // The loop for as long as a test waits for what its thread does.
+  bool runs_until(const std::function<bool()>& is_so) {
+    const auto poll = loop.every(1ms, [&] {
+      if (is_so()) loop.stop();
+    });
+    const auto give_up = loop.after(2min, [this] { loop.stop(); });
+    loop.run();
+    return is_so();
+  }
+
+  test::FakeNode tree{{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/kube/podu1/cpu.max", "50000 100000\n"}};
+  ManualClock clock;
+  state::Hub hub;
+  host::EventLog events;
+  knob::MemoryOriginals originals;
+  knob::Governor governor{clock, *cgroup::Layout::detect(tree.roots()), tree.roots(), originals};
+  event::Loop loop;
+  std::optional<StrategyWatch> watch{std::in_place,
+                                     StrategyWatch::Parts{.loop = loop,
+                                                          .clock = clock,
+                                                          .hub = hub,
+                                                          .governor = governor,
+                                                          .events = events,
+                                                          .node_name = "test-node",
+                                                          .client = [] { return nullptr; },
+                                                          .plugins = [] { return std::vector<std::string>{"burst"}; }}};
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Node, "pods say hands off while a strategy proposes: what is given back is told on the loop") {
+  governor.set_node_mode(knob::Mode::enforce);
+  watch->start();
+  std::atomic<bool> done = false;
+  std::thread source([&] {
+    for (int round = 0; round < kRounds; ++round) publish(round % 2 == 0 ? "true" : "");
+    while (!done) publish("cpu.max"), publish("");
+  });
+  std::thread strategy([&] {
+    for (int round = 0; !done; ++round) propose(round % kRounds);
+  });
+  const bool told = runs_until([this] { return !events.events().empty(); });
+  done = true;
+  source.join();
+  strategy.join();
+  REQUIRE(told);
+  CHECK(events.events()[0].what == "what burst had set is given back: cpu.max");
+  CHECK(events.events()[0].why.find("hands-off") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Node, "what is given back after it has ended is nobody's news") {
+  governor.set_node_mode(knob::Mode::enforce);
+  publish("");
+  watch->start();
+  propose(1);
+  REQUIRE(governor.held() == 1);
+  watch.reset();
+  std::thread([this] { governor.withdraw({"burst", "main"}); }).join();
+  bool is_posted = false;
+  loop.post([&] { is_posted = true; });
+  REQUIRE(runs_until([&] { return is_posted; }));
+  CHECK(events.events().empty());
+}
