@@ -175,8 +175,9 @@ std::function<void(std::string&)> Agent::koordlet_names() const {
   return [this, start](std::string& text) {
     const auto reported = reporting_.node_metric();
     const auto pools = reporting_.pools();
-    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now(), prediction_.prediction(), &state_.kubelet_durations(),
-                                reported && reported->account.accepted ? &reported->report.status : nullptr, pools ? &*pools : nullptr, evictions_.done()});
+    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now(), prediction_.prediction(),
+                                &state_.kubelet_durations(), reported && reported->account.accepted ? &reported->report.status : nullptr,
+                                pools ? &*pools : nullptr, evictions_.done()});
   };
 }
 

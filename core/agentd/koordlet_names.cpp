@@ -31,11 +31,14 @@ struct LabelRule {
 };
 
 constexpr LabelRule kStatus[] = {{"status", "status"}};
-constexpr LabelRule kCpuOfApplication[] = {{"host_application_name", "host_app_name"}, {"resource", {}, "cpu"}, {"priority_class", "priority_class"}, {"qos", "qos"}};
-constexpr LabelRule kMemoryOfApplication[] = {{"host_application_name", "host_app_name"}, {"resource", {}, "memory"}, {"priority_class", "priority_class"}, {"qos", "qos"}};
+constexpr LabelRule kCpuOfApplication[] = {
+    {"host_application_name", "host_app_name"}, {"resource", {}, "cpu"}, {"priority_class", "priority_class"}, {"qos", "qos"}};
+constexpr LabelRule kMemoryOfApplication[] = {
+    {"host_application_name", "host_app_name"}, {"resource", {}, "memory"}, {"priority_class", "priority_class"}, {"qos", "qos"}};
 constexpr LabelRule kType[] = {{"type", "type"}};
 constexpr LabelRule kCpi[] = {{"cpi_field", "cpi_resource", {}, kCpiFields}};
-constexpr LabelRule kPsi[] = {{"psi_resource_type", "psi_resource"}, {"psi_precision", "psi_precision", {}, kPrecisions}, {"psi_degree", "psi_degree"}};
+constexpr LabelRule kPsi[] = {
+    {"psi_resource_type", "psi_resource"}, {"psi_precision", "psi_precision", {}, kPrecisions}, {"psi_degree", "psi_degree"}};
 constexpr LabelRule kCache[] = {{"cache_id", "cache_id"}, {"qos", "qos"}};
 constexpr LabelRule kBandwidth[] = {{"cache_id", "cache_id"}, {"qos", "qos"}, {"mb_type", "resctrl_mb_type"}};
 
@@ -60,12 +63,20 @@ constexpr Rule kRules[] = {
     {"be_suppress_cpu_cores", {"be_suppress_cpu_cores", "Cores that best-effort pods may use."}, kType},
     {"be_suppress_ls_used_cpu_cores", {"be_suppress_ls_used_cpu_cores", "Cores that pods use that are not best-effort."}},
     {"collect_node_cpu_info_total", {"collect_node_cpu_info_status", "Rounds of collecting what the CPUs are.", Type::counter}, kStatus},
-    {"collect_node_local_storage_info_total", {"collect_node_local_storage_info_status", "Rounds of collecting what the disks are.", Type::counter}, kStatus},
+    {"collect_node_local_storage_info_total",
+     {"collect_node_local_storage_info_status", "Rounds of collecting what the disks are.", Type::counter},
+     kStatus},
     {"collect_node_numa_info_total", {"collect_node_numa_info_status", "Rounds of collecting what the NUMA nodes are.", Type::counter}, kStatus},
     {"container_cpi", {"container_cpi", "Cycles and instructions of a container in the last window."}, kCpi, 1, {}, {}, true},
-    {"container_psi", {"container_psi", "Percent of time that tasks of a container were stalled."}, kPsi, 1, {}, {}, true, "container_psi_cpu_full_supported"},
-    {"container_scaled_cfs_burst_us", {"container_scaled_cfs_burst_us", "Microseconds of CPU quota that a container may use later."}, {}, 1, {}, {}, true},
-    {"container_scaled_cfs_quota_us", {"container_scaled_cfs_quota_us", "Microseconds of CPU quota that a container has been given."}, {}, 1, {}, {}, true},
+    {"container_psi",
+     {"container_psi", "Percent of time that tasks of a container were stalled."},
+     kPsi, 1, {}, {}, true, "container_psi_cpu_full_supported"},
+    {"container_scaled_cfs_burst_us",
+     {"container_scaled_cfs_burst_us", "Microseconds of CPU quota that a container may use later."},
+     {}, 1, {}, {}, true},
+    {"container_scaled_cfs_quota_us",
+     {"container_scaled_cfs_quota_us", "Microseconds of CPU quota that a container has been given."},
+     {}, 1, {}, {}, true},
     {"host_application_cpu_usage", kApplication, kCpuOfApplication},
     {"host_application_memory_usage", kApplication, kMemoryOfApplication},
     {"node_be", {"be_suppress_be_used_cpu_cores", "Cores that best-effort pods use."}, {}, 0.001, "be_allocation", "usage"},
@@ -129,7 +140,8 @@ using FullSupport = std::unordered_map<std::uint64_t, bool>;  // by subject
 FullSupport full_support_of(const KoordletSources& sources) {
   FullSupport support;
   sources.registry.for_each_series([&](const SeriesView& series) {
-    const bool tells = std::any_of(std::begin(kRules), std::end(kRules), [&](const Rule& rule) { return !rule.full.empty() && rule.full == series.desc.name; });
+    const auto is_of = [&](const Rule& rule) { return !rule.full.empty() && rule.full == series.desc.name; };
+    const bool tells = std::any_of(std::begin(kRules), std::end(kRules), is_of);
     if (tells && has_value(series, sources.now)) support[series.subject] = series.value != 0;
   });
   return support;

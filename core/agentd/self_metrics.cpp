@@ -108,10 +108,14 @@ void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoa
 
 void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock) {
   metrics.on_collect([&metrics, &hub, &clock] {
-    for (const auto& [part, name] : {std::pair(state::kNode, "node"), {state::kPods, "pods"}, {state::kNodeSlo, "node_slo"}, {state::kTopology, "topology"}}) {
+    for (const auto& [part, name] :
+         {std::pair(state::kNode, "node"), {state::kPods, "pods"}, {state::kNodeSlo, "node_slo"}, {state::kTopology, "topology"}}) {
       const std::optional<Time> confirmed = hub.confirmed(part);
       if (!confirmed) continue;
-      metrics.gauge("host_state_age_seconds", "Since when nobody has said that this part of the state holds, in seconds; a part that was never known is left out.", {{"part", name}})
+      metrics
+          .gauge("host_state_age_seconds",
+                 "Since when nobody has said that this part of the state holds, in seconds; a part that was never known is left out.",
+                 {{"part", name}})
           .set(std::chrono::duration<double>(clock.now() - *confirmed).count());
     }
   });

@@ -158,7 +158,8 @@ Schema<Config> make_config_schema() {
           [](C & c) -> auto& { return c.store.journal_period; }),
 
       key(
-          "cluster.kubeconfig", R"("")", "How to reach the API server. Not set: $KUBECONFIG, else the service account of the pod that the agent runs in.",
+          "cluster.kubeconfig", R"("")",
+          "How to reach the API server. Not set: $KUBECONFIG, else the service account of the pod that the agent runs in.",
           absolute_path_or_empty(), [](C & c) -> auto& { return c.cluster.kubeconfig; }),
       key(
           "cluster.requestsPerSecond", "5", "Requests to the API server, on average at most.",
@@ -199,7 +200,8 @@ Schema<Config> make_config_schema() {
           "state.kubelet.timeout", "3s", "How long an answer of the kubelet may take.",
           duration(100ms, 1min), [](C & c) -> auto& { return c.state.kubelet.timeout; }),
       key(
-          "state.apiserver.sloConfigMap", "koordinator-system/slo-controller-config", "namespace/name of the settings that the cluster makes NodeSLOs of, to explain where a value comes from. \"\": not read.",
+          "state.apiserver.sloConfigMap", "koordinator-system/slo-controller-config",
+          "namespace/name of the settings that the cluster makes NodeSLOs of, to explain where a value comes from. \"\": not read.",
           any_text(), [](C & c) -> auto& { return c.state.api_server.slo_config_map; }),
       key(
           "state.apiserver.volumes", "false", "Watch the claims of volumes, which limits of block I/O per volume need.",
@@ -216,7 +218,8 @@ Schema<Config> make_config_schema() {
           "predict.enabled", "true", "Learn what pods and the node take at their peaks.",
           boolean(), [](C & c) -> auto& { return c.predict.enabled; }),
       key(
-          "predict.directory", "/var/lib/koordetector/predictions", "Where what was learnt is kept. \"\": nowhere, it is learnt anew after each start.",
+          "predict.directory", "/var/lib/koordetector/predictions",
+          "Where what was learnt is kept. \"\": nowhere, it is learnt anew after each start.",
           absolute_path_or_empty(), [](C & c) -> auto& { return c.predict.directory; }),
       key(
           "predict.coldStart", "24h", "Of a younger pod nothing is held to be reclaimable.",
@@ -329,7 +332,8 @@ Schema<PluginSettings> make_plugin_schema() {
           choice({Isolation::automatic, Isolation::in_process, Isolation::process}),
           [](P & p) -> auto& { return p.isolation; }),
       plugin_key(
-          "mode", "", "What becomes of what a strategy proposes. Not set: qos.mode.", optional(strategy_mode()), [](P & p) -> auto& { return p.mode; }),
+          "mode", "", "What becomes of what a strategy proposes. Not set: qos.mode.", optional(strategy_mode()),
+          [](P & p) -> auto& { return p.mode; }),
       plugin_key(
           "onTimeout", "ignore",
           "When a runtime hook fails or misses its deadline: go on without it, or fail the runtime's request.",

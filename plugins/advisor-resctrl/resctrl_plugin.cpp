@@ -21,7 +21,7 @@ constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "groups": {"type": "array", "minItems": 1, "uniqueItems": true,
                "items": {"type": "string", "pattern": "^[^/.][^/]*(/mon_groups/[^/.][^/]*)?$"},
-               "description": "control groups, or monitoring groups as GROUP/mon_groups/NAME; default: those of the classes LSR, LS, BE, as qos-resctrl or koordlet make them"}
+               "description": "control groups, or monitoring groups as GROUP/mon_groups/NAME; default: those of LSR, LS, BE, as qos-resctrl or koordlet make them"}
   }})";
 
 constexpr std::string_view kCapability = "resctrl_monitoring";

@@ -168,7 +168,8 @@ void wish_for_classes(const slo::ResourceQos& strategy, const Inputs& inputs, Wi
     for (const std::string& dir : inputs.burstable_dirs)
       wishing.limit(*blocks, {KOORD_LEVEL_QOS, dir, "lsClass of the NodeSLO", "burstable pods together"});
   for (const auto& [name, section] : {std::pair("lsrClass", &strategy.lsr), std::pair("systemClass", &strategy.system)})
-    if (blocks_of(*section)) problems.push_back(std::string(name) + " of the NodeSLO: its pods have no cgroup together, so its blkioQOS does nothing");
+    if (blocks_of(*section))
+      problems.push_back(std::string(name) + " of the NodeSLO: its pods have no cgroup together, so its blkioQOS does nothing");
 }
 
 }  // namespace

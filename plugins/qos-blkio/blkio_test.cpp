@@ -229,7 +229,10 @@ TEST_CASE("facts of another form are errors that name the part") {
 }
 
 TEST_CASE("devices of sysfs are there by name, a partition with its disk's number") {
-  FakeNode node({{"sys/block/loop0/dev", "7:0\n"}, {"sys/block/md0/dev", "9:0\n"}, {"sys/block/md0/md0p1/partition", "1\n"}, {"sys/block/md0/md0p1/dev", "259:4\n"}});
+  FakeNode node({{"sys/block/loop0/dev", "7:0\n"},
+                 {"sys/block/md0/dev", "9:0\n"},
+                 {"sys/block/md0/md0p1/partition", "1\n"},
+                 {"sys/block/md0/md0p1/dev", "259:4\n"}});
   CHECK(sysfs_devices(node.roots().sys) == Map{{"loop0", "7:0"}, {"md0", "9:0"}, {"md0p1", "9:0"}});
 }
 

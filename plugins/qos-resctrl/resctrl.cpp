@@ -116,8 +116,9 @@ class Sharing {
     const auto& bandwidth = inputs_.hardware->bandwidth;
     const std::optional<std::int64_t> domain = bandwidth ? domain_units(bandwidth->unit) : std::nullopt;
     if (!domain) {
-      if (limits) plan_.problems.push_back(group.origin + ": " + (bandwidth ? "resctrl is mounted with mba_MBps, and the setting domainMegabytes does not say what 100 % is"
-                                                                            : "this CPU cannot share out memory bandwidth"));
+      const char* const why = bandwidth ? "resctrl is mounted with mba_MBps, and the setting domainMegabytes does not say what 100 % is"
+                                        : "this CPU cannot share out memory bandwidth";
+      if (limits) plan_.problems.push_back(group.origin + ": " + why);
       return;
     }
     tell_strangers(group, bandwidth->ids, group.share.mb_of_cache);

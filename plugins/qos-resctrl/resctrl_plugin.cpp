@@ -87,10 +87,12 @@ class Resctrl final : public koord::plugin::QosStrategy {
     };
     const auto& l3 = hardware_.l3;
     report("resctrl_l3", l3.has_value(),
-           l3 ? std::to_string(l3->ids.size()) + " caches, mask " + koord::rdt::hexadecimal(l3->mask) + ", " + std::to_string(hardware_.closids) + " CLOSIDs"
+           l3 ? std::to_string(l3->ids.size()) + " caches, mask " + koord::rdt::hexadecimal(l3->mask) + ", " +
+                    std::to_string(hardware_.closids) + " CLOSIDs"
               : "the CPU cannot share out its L3 cache");
     report("resctrl_mb", hardware_.bandwidth.has_value(),
-           hardware_.bandwidth ? std::to_string(hardware_.bandwidth->ids.size()) + " domains, in " + unit_name() : "the CPU cannot share out memory bandwidth");
+           hardware_.bandwidth ? std::to_string(hardware_.bandwidth->ids.size()) + " domains, in " + unit_name()
+                               : "the CPU cannot share out memory bandwidth");
   }
 
   std::string unit_name() const {

@@ -95,7 +95,8 @@ struct Node {
   }
 };
 
-constexpr const char* kSlo = R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 30, "mbaPercent": 50}}}})";
+constexpr const char* kSlo =
+    R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 30, "mbaPercent": 50}}}})";
 
 }  // namespace
 
@@ -210,7 +211,8 @@ TEST_CASE("a class that is off has no group, and LSE goes with LSR") {
   scene.add_pod("u1", KOORD_QOS_BE);
   scene.add_pod("u2", KOORD_QOS_LSE);
   scene.add_pod("u3", KOORD_QOS_SYSTEM);
-  CHECK(texts(::plan(scene.inputs)) == Texts{"resctrl.l3 koord-LSR 0=7ff;1=7ff", "resctrl.mb koord-LSR 0=100;1=100", "resctrl.group pod-u2 koord-LSR"});
+  CHECK(texts(::plan(scene.inputs)) ==
+        Texts{"resctrl.l3 koord-LSR 0=7ff;1=7ff", "resctrl.mb koord-LSR 0=100;1=100", "resctrl.group pod-u2 koord-LSR"});
 }
 
 TEST_CASE("a pod's annotation gives it a group of its own, by cache where it says so") {
@@ -238,7 +240,8 @@ TEST_CASE("the CPU's groups go to classes that restrict, to pods that have one, 
                              "resctrl.mb koord-LS 0=100;1=100", "resctrl.group pod-u1 koord-BE", "resctrl.group pod-u2 koord-BE"});
   CHECK(plan.problems.size() == 2);
   CHECK(plan.problems[0] ==
-        "the annotation of pod shop/u2: no group is left for it: the CPU has 4 CLOSIDs, 2 are the kernel's and others', the rest is given to other classes and pods");
+        "the annotation of pod shop/u2: no group is left for it: the CPU has 4 CLOSIDs, 2 are the kernel's and others', "
+        "the rest is given to other classes and pods");
   scene.hardware.closids = 5;
   CHECK(texts(::plan(scene.inputs)).back() == "resctrl.group pod-u2 koord-pod-u2");
 }
@@ -266,9 +269,11 @@ TEST_CASE("MiB/s are wished for once it is known what all of them are, and no li
   scene.strategy.ls = part(0, 100, 100);
   Plan plan = ::plan(scene.inputs);
   CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.l3 koord-LS 0=7ff;1=7ff"});
-  CHECK(plan.problems == Texts{"beClass of the NodeSLO: resctrl is mounted with mba_MBps, and the setting domainMegabytes does not say what 100 % is"});
+  CHECK(plan.problems ==
+        Texts{"beClass of the NodeSLO: resctrl is mounted with mba_MBps, and the setting domainMegabytes does not say what 100 % is"});
   scene.inputs.settings.domain_megabytes = 30000;
-  CHECK(texts(::plan(scene.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=15000;1=15000", "resctrl.l3 koord-LS 0=7ff;1=7ff"});
+  CHECK(texts(::plan(scene.inputs)) ==
+        Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=15000;1=15000", "resctrl.l3 koord-LS 0=7ff;1=7ff"});
 }
 
 TEST_CASE("a range that is none and a cache that is not there are told, and the rest holds") {

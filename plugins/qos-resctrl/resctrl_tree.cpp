@@ -56,7 +56,9 @@ bool is_amd(const NodeRoots& roots) {
 
 std::optional<Bandwidth> read_bandwidth(const NodeRoots& roots, const std::string& schemata) {
   const std::string info = roots.resctrl + "/info/MB";
-  Bandwidth bandwidth{.least = read_number(info + "/min_bandwidth", 1), .step = read_number(info + "/bandwidth_gran", 1), .ids = domains_in(schemata, "MB")};
+  Bandwidth bandwidth{.least = read_number(info + "/min_bandwidth", 1),
+                      .step = read_number(info + "/bandwidth_gran", 1),
+                      .ids = domains_in(schemata, "MB")};
   if (bandwidth.ids.empty()) return std::nullopt;
   if (is_in_megabytes(roots)) {
     bandwidth.unit = BandwidthUnit::megabytes;

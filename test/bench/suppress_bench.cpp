@@ -167,5 +167,6 @@ int main() {
       measure(pods, folder, all[policy]);
     }
   }
-  for (const char* name : {"alone", "beside, weight of everybody", "beside, weight 2", "cfsQuota", "cpuset", "cpuIdle"}) print(name, all[name], all["alone"]);
+  for (const char* name : {"alone", "beside, weight of everybody", "beside, weight 2", "cfsQuota", "cpuset", "cpuIdle"})
+    print(name, all[name], all["alone"]);
 }

@@ -49,7 +49,8 @@ const koord_host* WatchedHost::admit(std::string_view service_call) {
   if (!host_here && call == "set_error") seen_.out_of_place.add("set_error on a thread that is in no call of the host");
   const bool for_evaluate = call == "koord.knobs/1 propose" || call == "koord.evict/1 request";
   if (for_evaluate && !(host_here == this && call_here == "evaluate()"))
-    seen_.out_of_place.add(call.substr(call.find(' ') + 1) + ' ' + (host_here ? "in " + std::string(call_here) : "outside of every call") + ": wanted in evaluate()");
+    seen_.out_of_place.add(call.substr(call.find(' ') + 1) + ' ' +
+                           (host_here ? "in " + std::string(call_here) : "outside of every call") + ": wanted in evaluate()");
   return real_->host();
 }
 

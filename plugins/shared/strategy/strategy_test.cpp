@@ -49,7 +49,8 @@ TEST_CASE("what the host refuses of a plan is a failure") {
 
 TEST_CASE("a reason why a knob is not as wished is told once, for whatever cgroups") {
   Refusals refusals;
-  const std::vector<koord_intent_result> lost = {result_of("memory.high", "a", KOORD_E_AGAIN, "x"), result_of("memory.high", "b", KOORD_E_AGAIN, "x")};
+  const std::vector<koord_intent_result> lost = {result_of("memory.high", "a", KOORD_E_AGAIN, "x"),
+                                                 result_of("memory.high", "b", KOORD_E_AGAIN, "x")};
   CHECK(refusals.news(strided(lost)) ==
         std::vector<std::string>{"memory.high of 'a' is not as wished: the wish of 'x' holds (told once for all cgroups)"});
   CHECK(refusals.news(strided(lost)).empty());

@@ -38,7 +38,8 @@ struct Node {
 
   std::string page() const {
     std::string text;
-    agentd::write_koordlet_names(text, {registry, state, "n1", 1700000000, now, nullptr, &kubelet, reported ? &*reported : nullptr, pools ? &*pools : nullptr, evictions});
+    agentd::write_koordlet_names(text, {registry, state, "n1", 1700000000, now, nullptr, &kubelet, reported ? &*reported : nullptr,
+                                        pools ? &*pools : nullptr, evictions});
     return text;
   }
   // Without HELP and TYPE, and without start_time, which is always there.
@@ -89,8 +90,10 @@ TEST_CASE_FIXTURE(Node, "CPU and memory of a host application are one family") {
   set("host_application_cpu_usage", 0.5, labels);
   set("host_application_memory_usage", 1048576, labels);
   CHECK(lines() ==
-        "koordlet_host_application_resource_usage{node=\"n1\",host_application_name=\"nginx\",resource=\"cpu\",priority_class=\"koord-prod\",qos=\"LS\"} 0.5\n"
-        "koordlet_host_application_resource_usage{node=\"n1\",host_application_name=\"nginx\",resource=\"memory\",priority_class=\"koord-prod\",qos=\"LS\"} 1048576\n");
+        "koordlet_host_application_resource_usage{node=\"n1\",host_application_name=\"nginx\",resource=\"cpu\","
+        "priority_class=\"koord-prod\",qos=\"LS\"} 0.5\n"
+        "koordlet_host_application_resource_usage{node=\"n1\",host_application_name=\"nginx\",resource=\"memory\","
+        "priority_class=\"koord-prod\",qos=\"LS\"} 1048576\n");
 }
 
 TEST_CASE_FIXTURE(Node, "cycles and instructions of a container") {
@@ -112,7 +115,8 @@ TEST_CASE_FIXTURE(Node, "pressure of containers and pods, with whether the kerne
 }
 
 TEST_CASE_FIXTURE(Node, "what runs outside pods is not shown where koordlet has containers of pods") {
-  set("container_psi", 1, {{"psi_resource", "cpu"}, {"psi_precision", "10"}, {"psi_degree", "some"}}, {kService, {{"container_name", "nginx.service"}}});
+  set("container_psi", 1, {{"psi_resource", "cpu"}, {"psi_precision", "10"}, {"psi_degree", "some"}},
+      {kService, {{"container_name", "nginx.service"}}});
   CHECK(lines().empty());
 }
 
