@@ -132,7 +132,8 @@ double best(const std::vector<double>& values) { return *std::min_element(values
 void print(const char* name, const Figures& figures, const Figures& alone) {
   const double beats = bench::median(figures.beats), most = *std::max_element(figures.beats.begin(), figures.beats.end());
   const double beats_alone = bench::median(alone.beats), waited_alone = bench::median(alone.waited_us), late_alone = bench::median(alone.late_us);
-  std::printf("%-28s %6.1f beats/s ratio %4.2f (best %6.1f)   p99 waited %6.0f us ratio %6.2f (best %6.0f)   late %6.0f us ratio %6.2f (best %6.0f)\n",
+  std::printf("%-28s %6.1f beats/s ratio %4.2f (best %6.1f)   p99 waited %6.0f us ratio %6.2f (best %6.0f)   "
+              "late %6.0f us ratio %6.2f (best %6.0f)\n",
               name, beats, beats / beats_alone, most, bench::median(figures.waited_us), bench::median(figures.waited_us) / waited_alone,
               best(figures.waited_us), bench::median(figures.late_us), bench::median(figures.late_us) / late_alone, best(figures.late_us));
   std::fflush(stdout);

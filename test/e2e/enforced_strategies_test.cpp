@@ -23,7 +23,8 @@ namespace {
 
 constexpr auto kLong = std::chrono::minutes(2);
 constexpr const char* kServiceResources = "{requests: {cpu: 100m, memory: 64Mi}, limits: {cpu: 100m, memory: 128Mi}}";
-constexpr const char* kNode = "kind: Node\nmetadata: {name: n}\nstatus: {capacity: {cpu: \"2\", memory: 8Gi}, allocatable: {cpu: \"2\", memory: 8Gi}}\n";
+constexpr const char* kNode =
+    "kind: Node\nmetadata: {name: n}\nstatus: {capacity: {cpu: \"2\", memory: 8Gi}, allocatable: {cpu: \"2\", memory: 8Gi}}\n";
 
 // Of a node where nobody uses a CPU, so that there is room to burst into, however busy this machine is.
 class NodeFiles {
@@ -118,8 +119,10 @@ struct Scene {
   }
   std::string missing() const {
     std::string all;
-    for (const auto& [file, text] : wanted())
-      if (const std::string now(koord::trim(koord::read_file(file).value_or(""))); now != text) all += file + ": '" + now + "', expected '" + text + "'\n";
+    for (const auto& [file, text] : wanted()) {
+      const std::string now(koord::trim(koord::read_file(file).value_or("")));
+      if (now != text) all += file + ": '" + now + "', expected '" + text + "'\n";
+    }
     return all;
   }
   bool becomes_wanted() {
@@ -143,7 +146,8 @@ struct Scene {
 
   // Whether some decision on the knob came to this.
   bool was(const std::string& knob, const std::string& outcome) const {
-    return agent->ctl({"decisions", "--knob", knob, "--outcome", outcome, "-o", "json"}).output.find("\"knob\":\"" + knob + "\"") != std::string::npos;
+    const std::string decisions = agent->ctl({"decisions", "--knob", knob, "--outcome", outcome, "-o", "json"}).output;
+    return decisions.find("\"knob\":\"" + knob + "\"") != std::string::npos;
   }
 
   // By its line of `koordctl capabilities`: name, state, who said it. Nothing: nobody did.

@@ -41,7 +41,8 @@ struct Node {
   }
   void write_pods(const std::string& annotation) {
     REQUIRE(koord::write_file_atomically(
-        folder / "pods.yaml", "kind: PodList\nitems:\n- metadata: {uid: nightly, namespace: batch, name: nightly, labels: {koordinator.sh/qosClass: BE},"
+        folder / "pods.yaml", "kind: PodList\nitems:\n- metadata: {uid: nightly, namespace: batch, name: nightly,"
+                              " labels: {koordinator.sh/qosClass: BE},"
                               " annotations: {koordetector.sh/cgroup-dir: " + cgroup.dir() + annotation + "}}\n  spec: {containers: [{name: main}]}\n"
                               "- metadata: {uid: shop, namespace: machine, name: shop, labels: {koordinator.sh/qosClass: LS},"
                               " annotations: {koordetector.sh/cgroup-dir: " + shop.dir() + "}}\n  spec: {containers: [{name: main}]}\n"));
