@@ -22,7 +22,8 @@ constexpr const char* kSlo = R"({
     "beClass": {"memoryQOS": {"enable": true, "minLimitPercent": 20, "lowLimitPercent": 40, "throttlingPercent": 80, "wmarkRatio": 95,
                   "wmarkScalePermill": 20, "wmarkMinAdj": 50, "priorityEnable": 1, "priority": 5, "oomKillGroup": 1},
                 "resctrlQOS": {"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 30, "mbaPercent": 50},
-                "blkioQOS": {"enable": true, "blocks": [{"name": "vdb", "type": "device", "ioCfg": {"readBPS": 1048576, "ioWeightPercent": 60}}]}}}})";
+                "blkioQOS": {"enable": true, "blocks": [{"name": "vdb", "type": "device",
+                  "ioCfg": {"readBPS": 1048576, "ioWeightPercent": 60}}]}}}})";
 
 using File = std::pair<const char*, const char*>;
 // Of each cgroup.
@@ -32,7 +33,8 @@ constexpr File kFiles[] = {{"cgroup.threads", ""},
                            {"cpu.weight", "100\n"},
                            {"cpu.idle", "0\n"},
                            {"cpu.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"},
-                           {"cpu.stat", "usage_usec 1000000\nuser_usec 500000\nsystem_usec 500000\nnr_periods 10\nnr_throttled 0\nthrottled_usec 0\n"},
+                           {"cpu.stat", "usage_usec 1000000\nuser_usec 500000\nsystem_usec 500000\n"
+                                       "nr_periods 10\nnr_throttled 0\nthrottled_usec 0\n"},
                            {"cpuset.cpus", "0-63\n"},
                            {"cpuset.cpus.effective", "0-63\n"},
                            {"memory.current", "104857600\n"},
@@ -130,7 +132,8 @@ void FullNode::publish() {
   about.name = "bench";
   about.capacity = about.allocatable = {{"cpu", 64000}, {"memory", 64ll << 30}};
   state::Topology topology;
-  for (int cpu = 0; cpu < 64; ++cpu) topology.cpus.push_back({.cpu = cpu, .core = cpu / 2, .socket = cpu / 32, .numa_node = cpu / 32, .online = true});
+  for (int cpu = 0; cpu < 64; ++cpu)
+    topology.cpus.push_back({.cpu = cpu, .core = cpu / 2, .socket = cpu / 32, .numa_node = cpu / 32, .online = true});
   host_->hub().publish({.node = about, .pods = pods_, .node_slo = kSlo, .topology = topology});
   pods_ = host_->hub().current()->pods;  // with their handles
 }

@@ -3,6 +3,8 @@
 // evaluate(), and what the host does with its plan in mode enforce. What it costs to hold the same wishes against those of the
 // round before and no more is the reference; what one round of all may take is the target, and no round may write or record
 // anything. The .so files are the arguments.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include "core/knob/governor.hpp"
 #include "test/bench/full_node.hpp"
 #include "test/bench/measure.hpp"
+#include "test/bench/whole_agent.hpp"
 
 using namespace koord;
 using namespace koord::bench;
@@ -146,11 +149,17 @@ class Round {
 
 bool measure(const char* title, Kernel kernel, const std::vector<std::string>& shared_objects) {
   FullNode node(kernel);
+  for (int i = 0; i < 5; ++i) node.pass_second();
+  const double before = resident_mib(::getpid());
   Round round(node, shared_objects);
+  for (int i = 0; i < 3; ++i) round.run();
+  const double resident = resident_mib(::getpid()) - before;
   for (int i = 0; i < kSettling; ++i) round.run();
   round.begin_measuring();
   for (int i = 0; i < kRounds; ++i) round.run();
-  return round.print(title);
+  const bool is_quiet = round.print(title);
+  std::printf("%-44s %10.1f MiB\n", "  strategies, plans and what is held, resident", resident);
+  return is_quiet;
 }
 
 }  // namespace
