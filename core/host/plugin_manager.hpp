@@ -6,8 +6,8 @@
 // Start:  discover(gates) → the caller applies the configured gates → apply(settings, gates).
 // Reload: the same again, with a copy of the gates; what is new begins, what is off now ends, what changed is
 // told; files that are known stay as they were mapped.
-// Replacement of one: look_again(gates) → the caller applies the configured gates → replace(id, …). [loop thread] unless marked [any]. What it refers to outlives it. Destroy it after stop(), before the
-// loop.
+// Replacement of one: look_again(gates) → the caller applies the configured gates → replace(id, …). [loop thread] unless marked
+// [any]. What it refers to outlives it. Destroy it after stop(), before the loop.
 #pragma once
 
 #include <functional>

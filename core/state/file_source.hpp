@@ -34,8 +34,8 @@ class FileSource {
 
   FileSource(Options options, Hub& hub);
 
-  // Reads the files that changed since the last time and publishes the good ones, the pods with the sandboxes they have now. The error names every bad
-  // file, with what is wrong in it; it is repeated until the file is good again.
+  // Reads the files that changed since the last time and publishes the good ones, the pods with the sandboxes they have now. The
+  // error names every bad file, with what is wrong in it; it is repeated until the file is good again.
   Result<void> refresh();
 
   // Readable when a file may have changed: call refresh(). -1 where the kernel has no inotify to spare; then
