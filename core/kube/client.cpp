@@ -187,7 +187,8 @@ void Client::State::Job::finish(Result<Reply> reply) {
   done_ = true;
   if (!reply) ++state_.failures;
   const std::string path = call_.target.substr(0, call_.target.find('?'));
-  if (!reply) reply = std::move(reply).error().context("'" + state_.config.host + ":" + std::to_string(state_.config.port) + state_.config.path_prefix + path + "'");
+  const ConnectionConfig& to = state_.config;
+  if (!reply) reply = std::move(reply).error().context("'" + to.host + ":" + std::to_string(to.port) + to.path_prefix + path + "'");
   const OnReply on_reply = std::exchange(on_reply_, nullptr);
   on_reply(std::move(reply));
 }

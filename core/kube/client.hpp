@@ -2,9 +2,9 @@
 // Client: requests to one server that speaks Kubernetes' API, the API server or a kubelet, over HTTPS with connections
 // kept and reused. It proves who we are (token, client certificate), reads credentials anew when they are rotated or
 // refused, and keeps to its rate: calls beyond it wait for their turn, and so do those of a verb for which the server has
-// sent Retry-After with 429 or 503, for a minute at most; a disruption budget's 429 holds up nobody else. It does not try again what failed: who asked knows better
-// (reflector.hpp, update.hpp); but what a kept connection that was dead swallowed is sent once more if that is safe, and so
-// is what was refused with 401 when there are newer credentials.
+// sent Retry-After with 429 or 503, for a minute at most; a disruption budget's 429 holds up nobody else. It does not try
+// again what failed: who asked knows better (reflector.hpp, update.hpp); but what a kept connection that was dead swallowed
+// is sent once more if that is safe, and so is what was refused with 401 when there are newer credentials.
 // [loop thread]; names are looked up on a worker.
 #pragma once
 

@@ -413,7 +413,8 @@ TEST_CASE("pods of LSE, LSR and BE do not burst, and what they use and have is n
     std::size_t bursts, outside;
     double cores;
   };
-  for (const Row& row : {Row{"LSE", 0, 1, 1}, Row{"LSR", 0, 1, 1}, Row{"BE", 0, 1, 0}, Row{"LS", 1, 0, 0}, Row{"SYSTEM", 1, 0, 0}, Row{"", 1, 0, 0}}) {
+  for (const Row& row : {Row{"LSE", 0, 1, 1}, Row{"LSR", 0, 1, 1}, Row{"BE", 0, 1, 0}, Row{"LS", 1, 0, 0}, Row{"SYSTEM", 1, 0, 0},
+                         Row{"", 1, 0, 0}}) {
     CAPTURE(row.label);
     const FakeNode node = v2_node();
     FakeHost host(node);

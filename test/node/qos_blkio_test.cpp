@@ -73,7 +73,8 @@ std::string number_of(const LoopDisk& disk) {
 }
 
 std::string read_limit(const LoopDisk& disk, const std::string& name, std::uint64_t bytes_per_second) {
-  return R"({"blocks": [{"name": ")" + disk.path() + R"(", "type": "device", "ioCfg": {")" + name + R"(": )" + std::to_string(bytes_per_second) + "}}]}";
+  return R"({"blocks": [{"name": ")" + disk.path() + R"(", "type": "device", "ioCfg": {")" + name + R"(": )" +
+         std::to_string(bytes_per_second) + "}}]}";
 }
 
 // Reads the disk directly in the cgroup; how long that takes.

@@ -28,7 +28,8 @@ struct Scene {
     pod.phase = state::Phase::running;
     pod.cgroup_dir = of_pod.dir();
     pod.resources = {{"memory", 64 * kMi, 128 * kMi}};
-    pod.containers.push_back({.id = "containerd://c1", .name = "main", .cgroup_dir = container.dir(), .resources = {{"memory", 64 * kMi, 128 * kMi}}});
+    pod.containers.push_back(
+        {.id = "containerd://c1", .name = "main", .cgroup_dir = container.dir(), .resources = {{"memory", 64 * kMi, 128 * kMi}}});
     strategy.host().hub().publish({.pods = std::vector{pod}, .node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":)" + memory_qos + "}}}"});
   }
   static std::string text(const RealCgroup& cgroup, const std::string& file) {

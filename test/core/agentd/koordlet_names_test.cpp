@@ -186,12 +186,15 @@ TEST_CASE("how long the kubelet took is a histogram with koordlet's bounds, an a
   node.kubelet.observe("/pods", 200, std::chrono::milliseconds(20));
   node.kubelet.observe("/configz", 0, std::chrono::seconds(3));
   const std::string lines = node.lines();
-  CHECK(lines.find("koordlet_kubelet_request_duration_seconds_bucket{node=\"n1\",verb=\"get\",path=\"/pods/\",code=\"200\",le=\"0.004\"} 0\n") != std::string::npos);
+  CHECK(lines.find("koordlet_kubelet_request_duration_seconds_bucket{node=\"n1\",verb=\"get\",path=\"/pods/\",code=\"200\",le=\"0.004\"} 0\n") !=
+        std::string::npos);
   CHECK(lines.find("path=\"/pods/\",code=\"200\",le=\"0.016\"} 1\n") != std::string::npos);
   CHECK(lines.find("path=\"/pods/\",code=\"200\",le=\"0.064\"} 2\n") != std::string::npos);
   CHECK(lines.find("path=\"/pods/\",code=\"200\",le=\"+Inf\"} 2\n") != std::string::npos);
-  CHECK(lines.find("koordlet_kubelet_request_duration_seconds_sum{node=\"n1\",verb=\"get\",path=\"/pods/\",code=\"200\"} 0.025\n") != std::string::npos);
-  CHECK(lines.find("koordlet_kubelet_request_duration_seconds_count{node=\"n1\",verb=\"get\",path=\"/configz\",code=\"error\"} 1\n") != std::string::npos);
+  CHECK(lines.find("koordlet_kubelet_request_duration_seconds_sum{node=\"n1\",verb=\"get\",path=\"/pods/\",code=\"200\"} 0.025\n") !=
+        std::string::npos);
+  CHECK(lines.find("koordlet_kubelet_request_duration_seconds_count{node=\"n1\",verb=\"get\",path=\"/configz\",code=\"error\"} 1\n") !=
+        std::string::npos);
   CHECK(node.page().find("# TYPE koordlet_kubelet_request_duration_seconds histogram\n") != std::string::npos);
 }
 

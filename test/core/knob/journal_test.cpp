@@ -197,7 +197,8 @@ TEST_CASE_FIXTURE(Keeper, "a file that is damaged is set aside, and nothing is w
   }
   SUBCASE("no database") {
     std::filesystem::create_directory(directory);
-    std::ofstream(journal_path(directory)) << "not a database at all, and longer than a header of one hundred bytes would be, so that it is looked at\n";
+    std::ofstream(journal_path(directory))
+        << "not a database at all, and longer than a header of one hundred bytes would be, so that it is looked at\n";
   }
   auto one = journal();
   const Journal::Found after = found(*one);

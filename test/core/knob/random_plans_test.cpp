@@ -43,7 +43,8 @@ struct Forest {
 
   Value any_value(const Knob& knob) {
     if (knob.form == Form::set) return Value{.set = *CpuSet::parse(std::array{"0", "1", "0-1"}[below(3)])};
-    if (knob.form == Form::bandwidth) return below(4) == 0 ? Value{kUnlimited, 100000} : Value{10000 + 10000 * static_cast<std::int64_t>(below(9)), 100000};
+    if (knob.form == Form::bandwidth)
+      return below(4) == 0 ? Value{kUnlimited, 100000} : Value{10000 + 10000 * static_cast<std::int64_t>(below(9)), 100000};
     return Value{5000 * static_cast<std::int64_t>(below(12))};
   }
 
