@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "core/base/parse.hpp"
-
 namespace koord::knob {
 namespace {
 
@@ -242,32 +240,11 @@ void Executor::decide_write(Step& step) {
   step.writes = !is_settled;
 }
 
-// Has somebody else written it of late, and is it too early to write it again? Threads that come to a cgroup are in the group
-// of who started them: nobody has moved them.
-bool Executor::is_contested(Step& step, Held& held) {
-  const Time now = clock_.now();
-  const bool is_others = !says(*step.knob, step.now.texts, held.written) && step.knob->form != Form::group;
-  const Time quiet_until = held.contests == 0 ? now : held.contested_at + kQuiet[held.contests - 1];
-  if (!is_others) {
-    if (now >= held.contested_at + limits_.refresh && now >= quiet_until) held.contests = 0;
-    return false;
-  }
-  if (now >= quiet_until) {
-    // After the long quiet once more.
-    held.contests = held.contests == kMostContests ? kMostContests - 1 : held.contests + 1;
-    held.contested_at = now;
-    if (held.contests < kMostContests) return false;
-  }
-  step.done.problem =
-      "somebody else keeps writing it, now '" + step.done.before + "'; it is left alone for " + format_duration(kQuiet[held.contests - 1]);
-  return true;
-}
-
 Executor::Step Executor::revert_step(const KnobKey& key, Held& held) {
   Step step{held.level, key, held.knob, held.original.value, {}, &held.original, {}};
   if (!examine(step)) return step;
-  // Who has written since we have knows better. Threads have come and gone.
-  step.writes = says(*held.knob, step.now.texts, held.written) || held.knob->form == Form::group;
+  // Who has written since we have knows better.
+  step.writes = !is_of_others(held, step.now);
   step.done.outcome = step.writes ? Outcome::reverted : Outcome::left;
   return step;
 }

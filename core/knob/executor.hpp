@@ -117,7 +117,7 @@ class Executor {
     KnobFiles::Reading original;
     std::string plugin;        // whose wish it has
     Texts written = {};        // as the kernel said it after the last write
-    Value target = {};         // of that write
+    Value target = {};         // of that write, as it was meant
     unsigned contests = 0;     // of late
     Time contested_at = {};    // the last of them
     std::string problem = {};  // of giving it back
@@ -160,7 +160,6 @@ class Executor {
   Time good_until(const Step& step) const;
   bool examine(Step& step);
   void decide_write(Step& step);
-  bool is_contested(Step& step, Held& held);
   void join_bursts(Steps& steps);
   void hold_up(Steps& steps);
   void make_groups(const std::vector<Order>& orders, std::map<std::string, Done>& failed);
@@ -170,6 +169,10 @@ class Executor {
   void report_reverts(Steps& steps, Report& report);
   void forget(const KnobKey& key);
   void fail(Step& step, const Error& error);
+
+  // executor_contest.cpp: who else writes
+  bool is_of_others(const Held& held, const KnobFiles::Reading& now) const;
+  bool is_contested(Step& step, Held& held);
 
   // executor_write.cpp: doing it
   void run(Steps& steps);

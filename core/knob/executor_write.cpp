@@ -142,7 +142,8 @@ Result<Original> Executor::original_of(const Step& step) const {
 void Executor::write(Step& step, const Value& value) {
   if (!step.writes) return;
   const bool is_target = same(*step.knob, value, step.target);
-  Result<Texts> texts = is_target && step.original ? step.original->texts : files_.texts_of(*step.knob, is_target ? step.asked : value);
+  const bool is_as_it_was = is_target && step.original && step.remark.empty();
+  Result<Texts> texts = is_as_it_was ? step.original->texts : files_.texts_of(*step.knob, is_target ? step.asked : value);
   if (!texts) return fail(step, texts.error());
   auto [held, first] = held_.emplace(step.key, Held{step.level, step.knob, step.now, step.order ? step.order->plugin : std::string()});
   Result<void> written = files_.write({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now.texts);

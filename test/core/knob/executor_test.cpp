@@ -200,6 +200,49 @@ TEST_CASE_FIXTURE(Tree, "CPUs that are taken offline are left out, and never all
   CHECK(read("pod/cpuset.cpus") == "2");
 }
 
+TEST_CASE("on v1 the kernel takes a CPU that goes offline out of each set, which is no contest, and what is given back has no such CPU") {
+  test::FakeNode node({{"cgroup/cpuset/be/cpuset.cpus", "0-3\n"}, {"sys/devices/system/cpu/online", "0-3\n"}});
+  KnobFiles files{*cgroup::Layout::detect(node.roots()), node.roots()};
+  MemoryOriginals originals;
+  ManualClock clock;
+  const auto set = [&] { return std::string(trim(*read_file(node.path("cgroup/cpuset/be/cpuset.cpus")))); };
+  const auto go_offline = [&](const char* online, const char* left) {
+    node.write("sys/devices/system/cpu/online", online);
+    node.write("cgroup/cpuset/be/cpuset.cpus", left);
+  };
+  Executor executor{files, originals, clock};
+  const std::vector<Order> orders{Tree::order("be", "cpuset.cpus", "0-1", Level::qos)};
+  REQUIRE(executor.apply(orders).done[0].outcome == Outcome::applied);
+  go_offline("0,2\n", "0\n");
+  SUBCASE("it is wished on") {
+    for (int second = 0; second < 200; ++second) {
+      clock.advance(1s);
+      REQUIRE(executor.apply(orders).done[0].outcome == Outcome::applied);
+    }
+    CHECK(set() == "0");
+    node.write("sys/devices/system/cpu/online", "0-3\n");
+    clock.advance(60s);
+    executor.apply(orders);
+    CHECK(set() == "0-1");
+    CHECK(executor.apply({}).undone.at(0).done.outcome == Outcome::reverted);
+    CHECK(set() == "0-3");
+  }
+  SUBCASE("it is given back") {
+    CHECK(executor.apply({}).undone.at(0).done.outcome == Outcome::reverted);
+    CHECK(set() == "0,2");
+  }
+  SUBCASE("it is given back by the next agent") {
+    Executor next{files, originals, clock};
+    CHECK(next.apply({}).undone.at(0).done.outcome == Outcome::reverted);
+    CHECK(set() == "0,2");
+  }
+  SUBCASE("somebody else has written it") {
+    go_offline("0,2\n", "2\n");
+    CHECK(executor.apply({}).undone.at(0).done.outcome == Outcome::left);
+    CHECK(set() == "2");
+  }
+}
+
 TEST_CASE_FIXTURE(Tree, "a container whose CPUs are its own is not throttled on them") {
   write("pod/app/cpuset.cpus", "2-3");
   executor.set_pinned({"pod/app"});

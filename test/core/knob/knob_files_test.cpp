@@ -148,3 +148,15 @@ TEST_CASE("only groups of our own are made, and removed") {
   CHECK(on.files.write({made, "LSR"}, {"1"}, {"0"}).error().message() ==
         "the resctrl group 'LSR' is not there, and one that is made here begins with 'koord-'");
 }
+
+TEST_CASE("on a hybrid node each knob is where its controller is, spelled as that version does") {
+  Files on({{"cgroup/cpu/pod/cpu.cfs_quota_us", "-1\n"},
+            {"cgroup/cpu/pod/cpu.cfs_period_us", "100000\n"},
+            {"cgroup/unified/cgroup.controllers", "memory\n"},
+            {"cgroup/unified/pod/memory.max", "max\n"}});
+  on.set("cpu.max", "pod", "50000 100000");
+  on.set("memory.max", "pod", "4096");
+  CHECK(on.content("cgroup/cpu/pod/cpu.cfs_quota_us") == "50000");
+  CHECK(on.content("cgroup/unified/pod/memory.max") == "4096");
+  CHECK(on.files.read({*find_knob("cpuset.cpus"), "pod"}).error().is(std::errc::not_supported));
+}
