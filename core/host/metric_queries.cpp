@@ -118,7 +118,8 @@ Result<void> check_out(const void* out, std::uint32_t cap, std::uint32_t stride,
 Result<koord_status> answer_aggregate(SharedServices& shared, const koord_query* query, koord_agg_row* rows,
                                       std::uint32_t cap, std::uint32_t stride, std::uint32_t* need) {
   TRY(check_out(rows, cap, stride, sizeof(koord_agg_row), need));
-  const TakenQuery taken = TRY(take_query(shared, query));
+  TakenQuery taken = TRY(take_query(shared, query));
+  taken.query.with_labels = taken.of_pod;
   const store::Aggregation aggregation = TRY(aggregation_of(taken.aggregation));
   std::vector<koord_agg_row> found;
   for (const store::AggregateRow& row : shared.feed.store().aggregate(taken.query, {&aggregation, 1})) {

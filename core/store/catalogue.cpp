@@ -149,10 +149,21 @@ std::vector<SeriesId> Catalogue::match(const std::string& metric, const Labels& 
   if (posting && posting->size() < of_metric) {
     take(*posting);
   } else {
-    for (MetricId id : named->second) take(metrics_.at(id).series);
+    for (MetricId id : named->second) {
+      const std::vector<SeriesId>& all = metrics_.at(id).series;
+      if (labels.empty())
+        matching.insert(matching.end(), all.begin(), all.end());
+      else
+        take(all);
+    }
     std::sort(matching.begin(), matching.end());
   }
   return matching;
+}
+
+std::size_t Catalogue::definitions(const std::string& metric) const {
+  auto named = metrics_by_name_.find(metric);
+  return named == metrics_by_name_.end() ? 0 : named->second.size();
 }
 
 std::vector<SeriesId> Catalogue::ended_before(std::int64_t ms) const {

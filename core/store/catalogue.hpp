@@ -62,6 +62,8 @@ class Catalogue {
 
   // The series of the metrics of this name that have all these labels, ascending.
   std::vector<SeriesId> match(const std::string& metric, const Labels& labels) const;
+  // How many metrics have this name: they differ in unit or resolution.
+  std::size_t definitions(const std::string& metric) const;
   std::vector<SeriesId> ended_before(std::int64_t ms) const;
 
   // What is to be written; taking it empties the list. mark_all_changed() lists everything anew, for a new file.

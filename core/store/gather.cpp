@@ -39,11 +39,12 @@ std::vector<Gatherer::Target> Gatherer::targets(const std::string& metric, const
   const Catalogue& catalogue = state_.head.catalogue();
   std::vector<Target> targets;
   std::map<std::string_view, std::size_t> by_labels;
+  const bool may_repeat = catalogue.definitions(metric) > 1;  // in one no two series have the same labels
   for (SeriesId id : catalogue.match(metric, match)) {
     const Identity& identity = *catalogue.find(id);
-    auto [at, fresh] = by_labels.try_emplace(identity.labels, targets.size());
-    if (fresh) targets.push_back({identity.labels, {}});
-    Target& target = targets[at->second];
+    const std::size_t at = may_repeat ? by_labels.try_emplace(identity.labels, targets.size()).first->second : targets.size();
+    if (at == targets.size()) targets.push_back({keep_.labels ? identity.labels : std::string(), {}});
+    Target& target = targets[at];
     target.series.push_back(id);
     if (identity.column && !identity.column->ended) target.tag = identity.column->tag;
   }
@@ -92,7 +93,7 @@ void Gatherer::take_window(const Column& column, Collected& collected) const {
   for (std::size_t piece = 0; piece < 2; ++piece) {
     std::span<const std::int64_t> times = window.times[piece], values = window.values[piece];
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (values[i] != kMissing) append(collected, times[i], values[i], keep_times_);
+      if (values[i] != kMissing) append(collected, times[i], values[i], keep_.times);
   }
 }
 
@@ -158,7 +159,7 @@ void Gatherer::take(const std::vector<std::int64_t>& times_ms, const std::vector
   auto begin = std::lower_bound(times_ms.begin(), times_ms.end(), span_.from_ms) - times_ms.begin();
   auto end = std::upper_bound(times_ms.begin(), times_ms.end(), part.disk_until_ms) - times_ms.begin();
   for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-    if (values[i] != kMissing) append(part.on_disk, times_ms[i], values[i], keep_times_);
+    if (values[i] != kMissing) append(part.on_disk, times_ms[i], values[i], keep_.times);
 }
 
 Collected Gatherer::merged(std::span<Part> parts) const {

@@ -24,12 +24,15 @@ struct Span {
 
 class Gatherer {
  public:
-  Gatherer(State& state, ChunkSource& source, Span span, bool keep_times)
-      : state_(state), source_(source), span_(span), keep_times_(keep_times) {}
+  struct Keep {
+    bool times = false;   // of the samples
+    bool labels = false;  // of a target
+  };
+  Gatherer(State& state, ChunkSource& source, Span span, Keep keep) : state_(state), source_(source), span_(span), keep_(keep) {}
 
   // The series that have the same labels: one, or several when the metric changed its resolution.
   struct Target {
-    std::string labels;  // packed
+    std::string labels;  // packed; empty when they are not kept
     std::vector<SeriesId> series;
     std::uint64_t tag = 0;  // of the living one
   };
@@ -61,7 +64,7 @@ class Gatherer {
   State& state_;
   ChunkSource& source_;
   Span span_;
-  bool keep_times_;
+  const Keep keep_;
   std::vector<std::int64_t> scratch_;
 };
 

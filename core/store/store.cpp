@@ -70,27 +70,27 @@ Result<void> Store::append(Time time, std::span<const Sample> samples) {
 
 std::vector<AggregateRow> Store::aggregate(const Query& query, std::span<const Aggregation> aggregations) const {
   std::vector<AggregateRow> rows;
-  Gatherer gatherer(parts_->state, parts_->source, span_of(query.from, query.to), false);
+  Gatherer gatherer(parts_->state, parts_->source, span_of(query.from, query.to), {.labels = query.with_labels});
   gatherer.for_each(query.metric, query.match, [&](const Gatherer::Target& target, Collected& collected) {
     rows.push_back(store::aggregate(collected, aggregations));
-    rows.back().labels = unpack_labels(target.labels);
+    if (query.with_labels) rows.back().labels = unpack_labels(target.labels);
     rows.back().tag = target.tag;
   });
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.labels < b.labels; });
+  if (query.with_labels) std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.labels < b.labels; });
   return rows;
 }
 
 std::optional<AggregateRow> Store::aggregate_series(std::uint32_t index, std::span<const Aggregation> aggregations,
                                                     Time from, Time to) const {
   Collected collected;
-  Gatherer gatherer(parts_->state, parts_->source, span_of(from, to), false);
+  Gatherer gatherer(parts_->state, parts_->source, span_of(from, to), {});
   if (!gatherer.one(index, collected)) return std::nullopt;
   return store::aggregate(collected, aggregations);
 }
 
 std::vector<SeriesSamples> Store::samples(const Query& query) const {
   std::vector<SeriesSamples> all;
-  Gatherer gatherer(parts_->state, parts_->source, span_of(query.from, query.to), true);
+  Gatherer gatherer(parts_->state, parts_->source, span_of(query.from, query.to), {.times = true, .labels = true});
   gatherer.for_each(query.metric, query.match, [&](const Gatherer::Target& target, Collected& collected) {
     SeriesSamples& series = all.emplace_back(SeriesSamples{unpack_labels(target.labels), target.tag, {}});
     for (std::size_t i = 0; i < collected.values.size(); ++i)

@@ -52,6 +52,23 @@ TEST_CASE_FIXTURE(StoreFixture, "a query by labels finds the series that have th
   CHECK(values("cpu", {{"pod", "c"}}).empty());
 }
 
+TEST_CASE_FIXTURE(StoreFixture, "rows are in the order of their labels, and without them in that in which their series began") {
+  begin(1, "cpu", {{"pod", "b"}});
+  begin(2, "cpu", {{"pod", "a"}});
+  for (std::uint32_t i : {1u, 2u}) append(i, i);
+  Query query = all("cpu");
+  auto rows = store->aggregate(query, kAll);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].labels == Labels{{"pod", "a"}});
+  CHECK(rows[0].values[0] == 2);
+  query.with_labels = false;
+  rows = store->aggregate(query, kAll);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].labels.empty());
+  CHECK(rows[0].values[0] == 1);
+  CHECK(rows[1].values[0] == 2);
+}
+
 TEST_CASE_FIXTURE(StoreFixture, "samples that left the memory come from the file, none twice and none missing") {
   begin(1, "cpu");
   append_seconds(1, 1500);
