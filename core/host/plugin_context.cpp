@@ -155,7 +155,6 @@ std::vector<evict::Request> PluginContext::take_evictions() {
 
 knob::Plan PluginContext::take_plan() {
   std::lock_guard lock(mutex_);
-  if (n_repeated_ == 0 && plan_.empty()) return {};
   knob::Plan plan(plan_before_->begin(), plan_before_->begin() + static_cast<std::ptrdiff_t>(n_repeated_));
   plan.insert(plan.end(), std::make_move_iterator(plan_.begin()), std::make_move_iterator(plan_.end()));
   plan_before_ = std::make_shared<const knob::Plan>(plan);

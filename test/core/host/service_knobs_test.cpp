@@ -79,6 +79,15 @@ TEST_CASE_FIXTURE(Knobs, "the plan that was taken last is known again, whatever 
   CHECK(host.context().take_plan() == plan);
 }
 
+TEST_CASE_FIXTURE(Knobs, "a plan is not repeated over one in which nothing was wished") {
+  REQUIRE(propose(intent("cpu.max")) == KOORD_OK);
+  CHECK(host.context().take_plan().size() == 1);
+  CHECK(host.context().take_plan().empty());
+  REQUIRE(propose(intent("cpu.max")) == KOORD_OK);
+  CHECK_FALSE(host.context().repeats_plan());
+  CHECK(host.context().take_plan().size() == 1);
+}
+
 TEST_CASE_FIXTURE(Knobs, "a plan that differs in a word, has more or less, or another order is another one") {
   const koord_label input = label("node_cpu_usage", "7.3");
   koord_intent with_input = intent();
