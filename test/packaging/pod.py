@@ -16,7 +16,8 @@ import urllib.error
 import urllib.request
 
 POD_IP = '10.213.0.2'
-ENVIRONMENT = {'spec.nodeName': 'koord-test-node', 'status.hostIP': '127.0.0.1', 'status.podIP': POD_IP}
+ENVIRONMENT = {'spec.nodeName': 'koord-test-node', 'status.hostIP': '127.0.0.1', 'status.podIP': POD_IP,
+               'metadata.uid': 'b1ec0f5e-7b1c-4a5e-9d0a-000000000000'}
 MOST_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 KUBELETS_FILES = {'token': 'not-a-token', 'namespace': 'koordinator-system', 'ca.crt': ''}
 
