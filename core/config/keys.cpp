@@ -275,7 +275,7 @@ Schema<Config> make_config_schema() {
           "Where is kept what knobs were before, and what was decided. \"\": nowhere, and no knob is written.",
           absolute_path_or_empty(), [](C & c) -> auto& { return c.qos.directory; }),
       key(
-          "qos.refreshPeriod", "60s", "How often a knob that was written is read again even when nothing is new.",
+          "qos.refreshPeriod", "60s", "How long at most a knob that was written is not read again when nothing is new.",
           duration(1s, 1h), [](C & c) -> auto& { return c.qos.refresh_period; }),
       key(
           "qos.maxWritesPerSecond", "2000", "Writes to the kernel, on average at most; what is given back is not held up.",

@@ -58,12 +58,16 @@ struct Undone {
 class Executor {
  public:
   struct Limits {
-    Duration refresh = std::chrono::seconds(60);   // so long is believed that a knob has the value that it was read with
+    Duration refresh = std::chrono::seconds(60);   // so long at most is believed that a knob has the value that it was read with
     std::uint64_t writes_per_second = 1'000'000;  // of knobs, on average; what is given back is not held up
   };
   // So often a knob is written again that somebody else writes, ever later; then it is left alone for kLongQuiet.
   static constexpr unsigned kMostContests = 3;
   static constexpr std::array<Duration, kMostContests> kQuiet{std::chrono::seconds(5), std::chrono::seconds(15), std::chrono::minutes(5)};
+
+  // How long it is believed of this knob: from half of the period to all of it, so that knobs which were read at once are not
+  // due at once.
+  static Duration trust(const KnobKey& key, Duration refresh);
 
   // All outlive it.
   Executor(const KnobFiles& files, Originals& originals, const Clock& clock);

@@ -107,9 +107,10 @@ void Governor::settle_shadow(const Called& called) {
         continue;
       }
       // What another strategy writes is read each time.
-      const Duration most_age = mode_of(winner.proposer) == Mode::shadow ? refresh_ : Duration(0);
+      const Duration trust = Executor::trust(entry->first, refresh_);
+      const Duration most_age = mode_of(winner.proposer) == Mode::shadow ? trust : Duration(0);
       const RecentReadings::Recent& now = readings_.of(*wish->knob, wish->intent.cgroup_dir, wish->value.item, most_age);
-      entry->second.due = std::min(entry->second.due, now.outcome == Outcome::gone ? Time{} : now.read_at + refresh_);
+      entry->second.due = std::min(entry->second.due, now.outcome == Outcome::gone ? Time{} : now.read_at + trust);
       Done done{now.outcome, now.value, now.value, now.problem};
       if (done.outcome == Outcome::shadow && !agrees(winner, *wish)) done.outcome = Outcome::lost;
       conclude(*wish, &winner, done);
