@@ -19,6 +19,12 @@ void append(Collected& to, std::int64_t time_ms, std::int64_t value, bool keep_t
   if (keep_time) to.times_ms.push_back(time_ms);
 }
 
+// Keeps the memory, for the next series.
+void clear(Collected& collected) {
+  collected.values.clear();
+  collected.times_ms.clear();
+}
+
 void append_all(Collected& to, const Collected& from) {
   if (from.values.empty()) return;
   if (to.values.empty()) to.first_ms = from.first_ms;
@@ -33,6 +39,13 @@ void append_all(Collected& to, const Collected& from) {
 }
 
 }  // namespace
+
+void Gatherer::Part::begin(SeriesId series) {
+  id = series;
+  resolution = 1;
+  clear(on_disk);
+  clear(in_memory);
+}
 
 std::vector<Gatherer::Target> Gatherer::targets(const std::string& metric, const Labels& match) {
   std::lock_guard lock(state_.mutex);
@@ -53,15 +66,19 @@ std::vector<Gatherer::Target> Gatherer::targets(const std::string& metric, const
 
 void Gatherer::for_each(const std::string& metric, const Labels& match, const Visit& visit) {
   std::vector<Target> all = targets(metric, match);
+  std::vector<Part> parts;
   for (std::size_t begin = 0; begin < all.size(); begin += kSeriesAtOnce) {
     std::span<Target> some(all.data() + begin, std::min(kSeriesAtOnce, all.size() - begin));
-    std::vector<Part> parts;
+    std::size_t n = 0;
     for (const Target& target : some)
-      for (SeriesId id : target.series) parts.push_back({id, 0, 1, 0, {}, {}});
-    gather(parts);
-    std::span<Part> rest(parts);
+      for (SeriesId id : target.series) {
+        if (n == parts.size()) parts.emplace_back();
+        parts[n++].begin(id);
+      }
+    std::span<Part> rest(parts.data(), n);
+    gather(rest);
     for (const Target& target : some) {
-      Collected collected = merged(rest.first(target.series.size()));
+      Collected& collected = merged(rest.first(target.series.size()));
       rest = rest.subspan(target.series.size());
       if (!collected.values.empty()) visit(target, collected);
     }
@@ -81,9 +98,10 @@ bool Gatherer::one(std::uint32_t index, Collected& collected) {
     }
     id = column->id;
   }
-  Part part{id, 0, 1, 0, {}, {}};
+  Part part;
+  part.begin(id);
   gather(std::span(&part, 1));
-  collected = merged(std::span(&part, 1));
+  collected = std::move(merged(std::span(&part, 1)));
   return !collected.values.empty();
 }
 
@@ -162,13 +180,15 @@ void Gatherer::take(const std::vector<std::int64_t>& times_ms, const std::vector
     if (values[i] != kMissing) append(part.on_disk, times_ms[i], values[i], keep_.times);
 }
 
-Collected Gatherer::merged(std::span<Part> parts) const {
-  Collected all;
+Collected& Gatherer::merged(std::span<Part> parts) {
+  for (Part& part : parts) part.on_disk.resolution = part.in_memory.resolution = part.resolution;
+  if (parts.size() == 1 && parts[0].on_disk.values.empty()) return parts[0].in_memory;
+  Collected& all = merged_;
+  clear(all);
   all.resolution = std::min_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
                      return a.resolution < b.resolution;
                    })->resolution;
-  for (Part& part : parts) {
-    part.on_disk.resolution = part.in_memory.resolution = part.resolution;
+  for (const Part& part : parts) {
     append_all(all, part.on_disk);
     append_all(all, part.in_memory);
   }

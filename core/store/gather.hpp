@@ -4,6 +4,7 @@
 // file that cannot be read leaves its part out and is counted. [any thread]
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -33,10 +34,10 @@ class Gatherer {
   // The series that have the same labels: one, or several when the metric changed its resolution.
   struct Target {
     std::string labels;  // packed; empty when they are not kept
-    std::vector<SeriesId> series;
+    boost::container::small_vector<SeriesId, 1> series;
     std::uint64_t tag = 0;  // of the living one
   };
-  // Each set of labels with samples.
+  // Each set of labels with samples, which are the caller's until it returns.
   using Visit = std::function<void(const Target&, Collected&)>;
   void for_each(const std::string& metric, const Labels& match, const Visit& visit);
 
@@ -46,11 +47,13 @@ class Gatherer {
  private:
   // What there is to collect for one series, and how far the file and the sealed chunks count.
   struct Part {
-    SeriesId id;
-    MetricId metric;
-    double resolution;
-    std::int64_t disk_until_ms;
+    SeriesId id = 0;
+    MetricId metric = 0;
+    double resolution = 1;
+    std::int64_t disk_until_ms = 0;
     Collected on_disk, in_memory;
+
+    void begin(SeriesId series);
   };
 
   std::vector<Target> targets(const std::string& metric, const Labels& match);
@@ -59,13 +62,14 @@ class Gatherer {
   void take_window(const Column& column, Collected& collected) const;
   void read_chunk(std::string_view bytes, std::span<Part> parts);
   void take(const std::vector<std::int64_t>& times_ms, const std::vector<std::int64_t>& values, Part& part) const;
-  Collected merged(std::span<Part> parts) const;
+  Collected& merged(std::span<Part> parts);
 
   State& state_;
   ChunkSource& source_;
   Span span_;
   const Keep keep_;
   std::vector<std::int64_t> scratch_;
+  Collected merged_;
 };
 
 }  // namespace koord::store
