@@ -23,6 +23,8 @@ using Time = HostClock::time_point;
 
 inline std::uint64_t to_ns(Time t) { return static_cast<std::uint64_t>(t.time_since_epoch().count()); }
 inline Time from_ns(std::uint64_t ns) { return Time(Duration(static_cast<std::int64_t>(ns))); }
+// So much later, or the last time that there is.
+inline Time later(Time t, Duration by) { return by < Time::max() - t ? t + by : Time::max(); }
 
 // [any thread]
 class Clock {

@@ -16,7 +16,6 @@ struct Wish {
   Intent intent;
   const Knob* knob = nullptr;
   Value value = {};
-  Time until = {};  // when it ends unless it is proposed again
 };
 
 // The wishes for one resource of one cgroup, of a file with items for one of them: the winner is the first.

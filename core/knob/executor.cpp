@@ -83,9 +83,7 @@ void Executor::make_groups(const std::vector<Order>& orders, std::map<std::strin
 
 // Has it a share that is ordered?
 bool Executor::shares_out(const std::string& group) const {
-  for (auto one = ordered_.lower_bound({group, {}, {}}); one != ordered_.end() && one->cgroup_dir == group; ++one)
-    if (one->resource == kCacheShare || one->resource == kBandwidthShare) return true;
-  return false;
+  return ordered_.contains({group, std::string(kCacheShare), {}}) || ordered_.contains({group, std::string(kBandwidthShare), {}});
 }
 
 void Executor::drop(const KnobKey& key) {
@@ -181,8 +179,7 @@ void Executor::remember(Step& step) {
 
 Duration Executor::trust(const KnobKey& key, Duration refresh) {
   constexpr std::size_t kSteps = 1024;
-  const std::hash<std::string> hash;
-  const std::size_t step = (hash(key.cgroup_dir) * 31 + hash(key.resource + key.item)) % kSteps;
+  const std::size_t step = KnobKeyHash()(key) % kSteps;
   return refresh - refresh / 2 * step / kSteps;
 }
 

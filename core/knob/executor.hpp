@@ -15,6 +15,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -197,10 +199,10 @@ class Executor {
   const Clock& clock_;
   Limits limits_;
   std::set<std::string> pinned_;
-  std::map<KnobKey, Held> held_;
-  std::set<KnobKey> ordered_;
+  std::unordered_map<KnobKey, Held, KnobKeyHash> held_;
+  std::unordered_set<KnobKey, KnobKeyHash> ordered_;
   std::set<KnobKey> given_up_;  // held, and not ordered
-  std::map<KnobKey, Seen> seen_;
+  std::unordered_map<KnobKey, Seen, KnobKeyHash> seen_;
   double writes_left_ = 0;
   std::optional<Time> writes_counted_at_;
 };

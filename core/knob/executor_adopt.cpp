@@ -19,7 +19,7 @@ std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration
     Held held{kept.level, knob, {kept.texts, *std::move(value), kept.cgroup}, kept.plugin, kept.written};
     if (Result<Value> written = files_.decoded(*knob, kept.written, kept.key.item)) held.target = *std::move(written);
     const Duration stays = and_ttl ? std::min(kept.ttl, Duration::max() - patience) + patience : patience;
-    held.adopted_until = stays < Time::max() - now ? now + stays : Time::max();
+    held.adopted_until = later(now, stays);
     const Result<KnobFiles::Reading> found = files_.read({*knob, kept.key.cgroup_dir, kept.key.item});
     if (found && is_ours(held, kept, *found)) held.written = found->texts;
     held_.insert_or_assign(kept.key, std::move(held));

@@ -11,8 +11,6 @@ namespace {
 
 KnobKey key_of(const Wish& wish) { return {wish.intent.cgroup_dir, std::string(wish.knob->resource), wish.value.item}; }
 
-Time end_of(const Intent& intent, Time now) { return intent.ttl < Time::max() - now ? now + intent.ttl : Time::max(); }
-
 }  // namespace
 
 Governor::Governor(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, Originals& originals)
@@ -37,7 +35,6 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
     if (!repeats(*before[i], plan[i])) continue;
     after[i] = std::move(before[i]);
     after[i]->intent = std::move(plan[i]);
-    renew(*after[i]);
   }
   using Turned = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<Turned, Standing*> known;
@@ -56,7 +53,8 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
     if (old) leave_case(*old);
   std::erase(after, nullptr);
   strategy.wishes = std::move(after);
-  strategy.first_end = first_end(strategy);
+  sum_up(strategy);
+  renew(strategy);
   settle();
 }
 
@@ -64,27 +62,34 @@ bool Governor::repeat(const Proposer& proposer) {
   std::lock_guard lock(mutex_);
   const auto found = strategies_.find(proposer);
   if (found == strategies_.end() || found->second.has_ended) return false;
-  Strategy& strategy = found->second;
-  for (const auto& standing : strategy.wishes) renew(*standing);
-  strategy.first_end = first_end(strategy);
-  strategy.is_new_plan = true;
+  renew(found->second);
   settle();
   return true;
 }
 
-Time Governor::first_end(const Strategy& strategy) {
-  Time first = Time::max();
-  for (const auto& standing : strategy.wishes) first = std::min(first, standing->until);
-  return first;
+// All its wishes hold anew, from now on.
+void Governor::renew(Strategy& strategy) {
+  strategy.renewed = clock_.now();
+  for (Standing* act : strategy.acts)
+    if (std::exchange(act->acted, false)) call(*act->its_case);
+}
+
+// What is to be known of its wishes without a look at each.
+void Governor::sum_up(Strategy& strategy) {
+  strategy.acts.clear();
+  strategy.shortest_ttl = Duration::max();
+  for (const auto& standing : strategy.wishes) {
+    if (standing->knob->is_act) strategy.acts.push_back(standing.get());
+    strategy.shortest_ttl = std::min(strategy.shortest_ttl, standing->intent.ttl);
+  }
 }
 
 std::unique_ptr<Governor::Standing> Governor::stand(const Proposer& proposer, Intent intent) {
   const Knob* knob = find_knob(intent.knob);
   Result<Value> value = knob ? parse_value(*knob, intent.value) : Result<Value>(invalid("no such knob"));
   if (!value) return nullptr;
-  const Time until = end_of(intent, clock_.now());
   auto standing = std::make_unique<Standing>();
-  static_cast<Wish&>(*standing) = {proposer, std::move(intent), knob, *std::move(value), until};
+  static_cast<Wish&>(*standing) = {proposer, std::move(intent), knob, *std::move(value)};
   standing->hands_off = is_hands_off(*standing);
   return standing;
 }
@@ -94,11 +99,6 @@ bool Governor::repeats(const Standing& standing, const Intent& intent) {
   const Intent& before = standing.intent;
   return std::tie(before.value, before.cgroup_dir, before.knob, before.priority, before.level, before.flags) ==
          std::tie(intent.value, intent.cgroup_dir, intent.knob, intent.priority, intent.level, intent.flags);
-}
-
-void Governor::renew(Standing& standing) {
-  standing.until = end_of(standing.intent, clock_.now());
-  if (std::exchange(standing.acted, false)) call(*standing.its_case);
 }
 
 void Governor::enter(Standing& standing) {
@@ -144,7 +144,7 @@ void Governor::expire() {
   const Time now = clock_.now();
   expire_overrides(now);
   for (auto& [proposer, strategy] : strategies_)
-    if (strategy.first_end <= now) end_wishes(proposer, strategy);
+    if (later(strategy.renewed, strategy.shortest_ttl) <= now) end_wishes(proposer, strategy);
   const bool any_due = !due_.empty() && due_.begin()->first <= now;
   if (any_due || !called_.empty() || executor_.has_to_give_back()) settle();
 }
@@ -153,7 +153,7 @@ void Governor::end_wishes(const Proposer& proposer, Strategy& strategy) {
   const Time now = clock_.now();
   std::vector<IntentResult> expired;
   std::erase_if(strategy.wishes, [&](const std::unique_ptr<Standing>& standing) {
-    if (standing->until > now) return false;
+    if (later(strategy.renewed, standing->intent.ttl) > now) return false;
     Done done{Outcome::expired, standing->final_value, standing->final_value, {}};
     if (mode_of(proposer) != Mode::off) record(decision_of(*standing, done, now));
     expired.push_back({Outcome::expired, standing->intent.knob, standing->intent.cgroup_dir, {}, {}});
@@ -161,7 +161,7 @@ void Governor::end_wishes(const Proposer& proposer, Strategy& strategy) {
     return true;
   });
   strategy.has_ended = true;
-  strategy.first_end = first_end(strategy);
+  sum_up(strategy);
   strategy.tell(std::move(expired));
 }
 

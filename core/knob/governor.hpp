@@ -118,11 +118,13 @@ class Governor final : public PlanSink {
   };
   struct Strategy {
     std::vector<std::unique_ptr<Standing>> wishes;
-    bool has_ended = false;        // some of them have
-    Time first_end = Time::max();  // none of them ends before
+    std::vector<Standing*> acts;                // those of them that are done again whenever they are proposed
+    Duration shortest_ttl = Duration::max();    // of them
+    Time renewed = {};                          // all of them were proposed last
+    bool has_ended = false;                     // some of them have
     Tell tell;
     bool is_new_plan = false;      // of which all is to be told
-    std::vector<Standing*> news;  // else of these
+    std::vector<Standing*> news;   // else of these
   };
   using Strategies = std::map<Proposer, Strategy>;
 
@@ -138,8 +140,8 @@ class Governor final : public PlanSink {
   // governor.cpp: which cases there are
   std::unique_ptr<Standing> stand(const Proposer& proposer, Intent intent);
   static bool repeats(const Standing& standing, const Intent& intent);
-  void renew(Standing& standing);
-  static Time first_end(const Strategy& strategy);
+  void renew(Strategy& strategy);
+  static void sum_up(Strategy& strategy);
   void enter(Standing& standing);
   void leave_case(Standing& standing);
   void call(Cases::value_type& entry);

@@ -143,7 +143,7 @@ void Governor::close(const Called& called) {
 void Governor::conclude(Wish& wish, const Wish* winner, const Done& done) {
   auto& standing = static_cast<Standing&>(wish);
   Told now{done.outcome, wish.intent.value, winner ? winner->proposer.plugin : std::string(), done.problem, wish.intent.priority, clock_.now()};
-  const bool is_new = std::tie(standing.outcome, standing.winner, standing.final_value) != std::tie(now.outcome, now.winner, done.after);
+  const bool is_new = wish.knob->is_act || std::tie(standing.outcome, standing.winner, standing.final_value) != std::tie(now.outcome, now.winner, done.after);
   if (is_new) standing.strategy->news.push_back(&standing);
   standing.outcome = done.outcome;
   standing.winner = now.winner;

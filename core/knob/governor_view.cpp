@@ -69,7 +69,7 @@ WishView Governor::view_of(const Proposer& proposer, const Standing& standing) c
                 .winner = standing.winner,
                 .problem = {},
                 .since = {},
-                .until = standing.until};
+                .until = later(standing.strategy->renewed, standing.intent.ttl)};
   if (!standing.last) return view;
   view.problem = standing.last->problem;
   view.since = standing.last->time;

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -24,6 +26,13 @@ struct KnobKey {
   std::string item;
 
   auto operator<=>(const KnobKey&) const = default;
+};
+
+struct KnobKeyHash {
+  std::size_t operator()(const KnobKey& key) const {
+    const std::hash<std::string> hash;
+    return (hash(key.cgroup_dir) * 31 + hash(key.resource)) * 31 + hash(key.item);
+  }
 };
 
 struct Original {

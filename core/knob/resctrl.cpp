@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <unordered_map>
 
@@ -15,7 +14,6 @@
 
 namespace koord::knob {
 namespace {
-namespace fs = std::filesystem;
 
 using cgroup::Controller;
 using cgroup::Version;
@@ -28,6 +26,15 @@ bool is_directory(const std::string& path) {
 void append_lines(std::string_view content, std::vector<std::string>& lines) {
   while (auto line = next_field(content, '\n'))
     if (!trim(*line).empty()) lines.emplace_back(trim(*line));
+}
+
+// Of that file of all directories inside; one that has ended meanwhile has none.
+void append_inner_lines(const std::string& directory, const std::string& file, std::vector<std::string>& lines) {
+  for (const std::string& name : list_subdirectories(directory).value_or({})) {
+    const std::string inner = directory + "/" + name;
+    if (Result<std::string> content = read_file(inner + file)) append_lines(*content, lines);
+    append_inner_lines(inner, file, lines);
+  }
 }
 
 Error gone(Error error) {
@@ -130,12 +137,7 @@ Result<std::vector<std::string>> Resctrl::threads_of(std::string_view cgroup_dir
   if (!own) return gone(std::move(own).error());
   std::vector<std::string> ids;
   append_lines(*own, ids);
-  std::error_code ended;
-  for (fs::recursive_directory_iterator inner(top, ended), end; !ended && inner != end; inner.increment(ended)) {
-    std::error_code ignored;
-    if (!inner->is_directory(ignored)) continue;
-    if (Result<std::string> more = read_file(inner->path().string() + file)) append_lines(*more, ids);
-  }
+  append_inner_lines(top, file, ids);
   return ids;
 }
 

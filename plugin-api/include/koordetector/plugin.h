@@ -594,7 +594,8 @@ typedef struct koord_external_advisor {
 typedef struct koord_qos_strategy {
   koord_lifecycle life;
   koord_status (*evaluate)(void *self, uint64_t now_ns, uint64_t deadline_ns); /* required [strand] */
-  /* Optional. What became of the plan: after each evaluate() of all of it, between them of what has changed. [strand] */
+  /* Optional. What became of the plan: of all of it when it is another than before; while it is repeated, of each intent of
+   * which that changes, and of each act, which is done again. [strand] */
   koord_status (*on_applied)(void *self, const koord_intent_result *results, uint32_t n, uint32_t stride);
 } koord_qos_strategy;
 

@@ -179,15 +179,20 @@ TEST_CASE_FIXTURE(Court, "a plan that is the one before again is not looked into
   CHECK(value() == "20000 100000");
 }
 
-TEST_CASE_FIXTURE(Court, "a plan that is repeated holds on, and what became of it is told again") {
+TEST_CASE_FIXTURE(Court, "a plan that is repeated holds on, and only what is news of it is told") {
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
   clock.advance(40s);
   CHECK(governor.repeat({"suppress", "main"}));
-  CHECK(told["suppress"].size() == 2);
+  CHECK(told["suppress"].size() == 1);
   clock.advance(40s);
   governor.expire();
   CHECK(value() == "20000 100000");
+
+  governor.set_mode("suppress", Mode::shadow);
+  CHECK(governor.repeat({"suppress", "main"}));
+  REQUIRE(told["suppress"].size() == 2);
+  CHECK(told["suppress"].back().outcome == Outcome::shadow);
 }
 
 TEST_CASE_FIXTURE(Court, "a plan of which something has ended cannot be repeated, nor one that is not there") {
@@ -438,12 +443,18 @@ TEST_CASE_FIXTURE(Court, "an act is done once for each plan that has it, and in 
   Intent act = intent("4096");
   act.knob = "memory.reclaim";
   const Tell nobody = [](std::vector<IntentResult>) {};
+  std::vector<Outcome> outcomes;
   with_memory.take({"reclaim", "main"}, {act}, nobody);
   CHECK(reclaimed() == "");
   with_memory.set_mode("reclaim", Mode::enforce);
   CHECK(reclaimed() == "4096");
   with_memory.take({"other", "main"}, {intent("20000 100000")}, nobody);
   CHECK(reclaimed() == "");
-  with_memory.take({"reclaim", "main"}, {act}, nobody);
+  with_memory.take({"reclaim", "main"}, {act}, [&](std::vector<IntentResult> results) {
+    for (const IntentResult& result : results) outcomes.push_back(result.outcome);
+  });
   CHECK(reclaimed() == "4096");
+  CHECK(with_memory.repeat({"reclaim", "main"}));
+  CHECK(reclaimed() == "4096");
+  CHECK(outcomes == std::vector{Outcome::applied, Outcome::applied});  // told each time it was done
 }
