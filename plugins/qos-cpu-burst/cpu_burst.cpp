@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <utility>
 
 #include "koordetector/plugin.h"
 
@@ -203,6 +205,7 @@ void CpuBurst::wish_quotas(const std::vector<Step>& steps, const Pool& pool, Poo
 }
 
 void CpuBurst::forget_all_but(const std::vector<Pod>& pods) {
+  if (limiters_.empty() && raised_.empty()) return;
   std::set<std::string_view> living;
   for (const Pod& pod : pods)
     for (const Container& container : pod.containers)
@@ -211,22 +214,32 @@ void CpuBurst::forget_all_but(const std::vector<Pod>& pods) {
   std::erase_if(raised_, [&](const auto& known) { return !living.contains(known.first); });
 }
 
-strategy::Wishes CpuBurst::plan(const Situation& situation) {
+strategy::Wishes CpuBurst::bursts(const std::vector<Pod>& pods) const {
+  Wishes wishes;
+  for (const Pod& pod : pods) wish_bursts(pod, wishes);
+  return wishes;
+}
+
+strategy::Wishes CpuBurst::quotas(const Situation& situation) {
   forget_all_but(situation.pods);
   for (const Pod& pod : situation.pods) observe(pod);
   Pool pool = situation.pool.value_or(Pool());
   pool.used += unseen_.cores(situation.now_ns);
   const PoolState state = situation.pool ? state_of(pool) : PoolState::unknown;
-  Wishes wishes;
   std::vector<Step> steps;
-  for (const Pod& pod : situation.pods) {
-    wish_bursts(pod, wishes);
+  for (const Pod& pod : situation.pods)
     for (const Container& container : pod.containers)
       if (auto next = step(pod, container, state, situation.now_ns)) steps.push_back(*next);
-  }
   share_room(steps, pool.room());
   keep(steps, situation.now_ns);
+  Wishes wishes;
   wish_quotas(steps, pool, state, wishes);
+  return wishes;
+}
+
+strategy::Wishes CpuBurst::plan(const Situation& situation) {
+  Wishes wishes = bursts(situation.pods), more = quotas(situation);
+  std::move(more.begin(), more.end(), std::back_inserter(wishes));
   return wishes;
 }
 

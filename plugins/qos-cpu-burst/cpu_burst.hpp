@@ -58,8 +58,12 @@ class CpuBurst {
   // Whether plan() needs to know the quota of this container and of its pod.
   bool reads_quota(const slo::CpuBurst& settings, const Container& container) const;
 
-  // What is not wished for any more gets its original value back.
+  // All that is wished for: bursts() and quotas(). What is not wished for any more gets its original value back.
   strategy::Wishes plan(const Situation& situation);
+  // What changes with the pods and their settings only.
+  strategy::Wishes bursts(const std::vector<Pod>& pods) const;
+  // What changes with how the pods do. Takes a step.
+  strategy::Wishes quotas(const Situation& situation);
 
  private:
   struct Raised {

@@ -57,7 +57,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     knobs_ = koord::plugin::require<koord_svc_knobs>(host(), "koord.knobs/1");
     metrics_ = MetricQuery(host());
     batch_ = Batch(host());
-    live_ = LiveSeries(host());
+    quota_series_ = burst_series_ = LiveSeries(host());
     quota_ = define({"container_scaled_cfs_quota_us", "microseconds", "CPU quota of a container that is raised, for its period.", 1});
     burst_us_ = define({"container_scaled_cfs_burst_us", "microseconds", "Quota that a container may use later, for its period.", 1});
     read_config();
@@ -70,15 +70,13 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   void evaluate(std::uint64_t now_ns, std::uint64_t) override {
     const Snapshot snapshot(host(), state_);
     follow(snapshot);
-    Situation situation;
-    situation.now_ns = now_ns;
-    if (slo_) {
-      situation.pods = of_snapshot_.pods;
-      if (any_quota_part_) measure(snapshot, situation);
-    }
-    const koord::strategy::Wishes wishes = burst_->plan(situation);
-    koord::strategy::propose(host(), knobs_, wishes, kHoldsFor);
-    count(situation, wishes);
+    situation_.now_ns = now_ns;
+    situation_.pool.reset();
+    if (any_quota_part_) measure(snapshot);
+    const Wishes quotas = burst_->quotas(situation_);
+    koord::strategy::propose(host(), knobs_, bursts_, kHoldsFor);
+    koord::strategy::propose(host(), knobs_, quotas, kHoldsFor);
+    count(quotas);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {
@@ -91,32 +89,44 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     window_ns_ = static_cast<std::uint64_t>(config.i64("/windowSeconds").value_or(kDefaultWindowSeconds)) * kSecondNs;
     burst_.emplace(window_ns_);
     burst_->set_burst_above_quota(config.boolean("/burstAboveQuota").value_or(false));
+    followed_.reset();
   }
 
-  // What changes with the pods or the NodeSLO only.
+  // What changes with the pods, the NodeSLO and the configuration only.
   void follow(const Snapshot& snapshot) {
     for (const std::string& problem : node_slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem);
-    const std::uint64_t slo_version = snapshot.version(KOORD_ON_NODE_SLO), pods_version = snapshot.version(KOORD_ON_PODS);
-    if (slo_version == slo_version_ && pods_version == pods_version_) return;
-    slo_version_ = slo_version;
-    pods_version_ = pods_version;
+    const Versions versions{snapshot.version(KOORD_ON_NODE_SLO), snapshot.version(KOORD_ON_PODS)};
+    if (followed_ == versions) return;
+    take_pods(snapshot);
+    any_quota_part_ = false;
+    for (const Pod& pod : situation_.pods) any_quota_part_ = any_quota_part_ || has_quota_part(pod.settings);
+    bursts_ = burst_->bursts(situation_.pods);
+    burst_points_ = points_of(bursts_, burst_us_, burst_series_);
+    followed_ = versions;
+  }
+
+  void take_pods(const Snapshot& snapshot) {
     const koord::slo::NodeSlo* slo = node_slo_.get();
     slo_ = slo && slo->cpu_burst ? &*slo->cpu_burst : nullptr;
+    situation_.pods.clear();
     if (!slo_) return tell_once("NodeSLO", "there is none with cpuBurstStrategy, so nothing bursts");
     told_.is_over("NodeSLO");
     of_snapshot_ = koord::cpu_burst::snapshot_of(snapshot.pods(), *slo_);
+    situation_.pods = std::move(of_snapshot_.pods);
     for (const std::string& problem : of_snapshot_.problems) tell_once(problem, "ignored");
-    any_quota_part_ = false;
-    for (const Pod& pod : of_snapshot_.pods) any_quota_part_ = any_quota_part_ || has_quota_part(pod.settings);
   }
 
-  void measure(const Snapshot& snapshot, Situation& situation) {
-    situation.pool = pool(snapshot, situation.now_ns);
-    const auto throttled = metrics_.by_subject("container_cpu_throttled", KOORD_AGG_LAST, situation.now_ns, kFreshNs);
-    const auto usage = metrics_.by_subject("container_cpu_usage", KOORD_AGG_LAST, situation.now_ns, kFreshNs);
-    for (Pod& pod : situation.pods) {
+  void measure(const Snapshot& snapshot) {
+    const std::uint64_t now_ns = situation_.now_ns;
+    situation_.pool = pool(snapshot, now_ns);
+    const auto throttled = metrics_.by_subject("container_cpu_throttled", KOORD_AGG_LAST, now_ns, kFreshNs);
+    const auto usage = metrics_.by_subject("container_cpu_usage", KOORD_AGG_LAST, now_ns, kFreshNs);
+    for (Pod& pod : situation_.pods) {
       bool reads_pod = false;
       for (Container& container : pod.containers) {
+        container.throttled.reset();
+        container.usage_cores.reset();
+        container.quota.reset();
         if (const auto found = throttled.find(container.handle); found != throttled.end())
           container.throttled = {found->second.value, found->second.at_ns};
         if (const auto found = usage.find(container.handle); found != usage.end()) container.usage_cores = found->second.value;
@@ -124,7 +134,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
         container.quota = quota_of(container.cgroup_dir);
         reads_pod = true;
       }
-      if (reads_pod) pod.quota = quota_of(pod.cgroup_dir);
+      pod.quota = reads_pod ? quota_of(pod.cgroup_dir) : std::nullopt;
     }
   }
 
@@ -158,19 +168,26 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   }
 
   // What is wished for containers, as long as it is.
-  void count(const Situation& situation, const Wishes& wishes) {
+  void count(const Wishes& quotas) {
+    for (const koord_point& point : points_of(quotas, quota_, quota_series_)) batch_.add(point.series, point.value);
+    for (const koord_point& point : burst_points_) batch_.add(point.series, point.value);
+    batch_.send(situation_.now_ns);
+  }
+
+  // Ends the series of those that are not wished for any more.
+  std::vector<koord_point> points_of(const Wishes& wishes, const koord::plugin::Metric& metric, LiveSeries& live) const {
     std::unordered_map<std::string_view, std::uint64_t> handles;
     if (!wishes.empty())
-      for (const Pod& pod : situation.pods)
+      for (const Pod& pod : situation_.pods)
         for (const Container& container : pod.containers) handles.emplace(container.cgroup_dir, container.handle);
+    std::vector<koord_point> points;
     for (const Wish& wish : wishes) {
       if (wish.level != KOORD_LEVEL_CONTAINER) continue;
-      const koord::plugin::Metric& metric = wish.knob == "cpu.max" ? quota_ : burst_us_;
       const std::uint64_t handle = handles.at(wish.cgroup_dir);
-      batch_.add(live_.of(wish.knob + wish.cgroup_dir, [&] { return metric.series(handle); }), std::strtod(wish.value.c_str(), nullptr));
+      points.push_back({live.of(wish.cgroup_dir, [&] { return metric.series(handle); }), std::strtod(wish.value.c_str(), nullptr)});
     }
-    live_.end_others();
-    batch_.send(situation.now_ns);
+    live.end_others();
+    return points;
   }
 
   void tell_once(std::string_view about, std::string_view what) {
@@ -181,12 +198,20 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   const koord_svc_knobs* knobs_ = nullptr;
   MetricQuery metrics_;
   Batch batch_;
-  LiveSeries live_;
+  LiveSeries quota_series_, burst_series_;
   koord::plugin::Metric quota_, burst_us_;
-  std::uint64_t window_ns_ = 0, slo_version_ = 0, pods_version_ = 0;
+  std::uint64_t window_ns_ = 0;
+  struct Versions {
+    std::uint64_t slo, pods;
+    bool operator==(const Versions&) const = default;
+  };
+  std::optional<Versions> followed_;
   koord::strategy::SloOfNode node_slo_;
   const koord::slo::CpuBurst* slo_ = nullptr;  // of node_slo_
-  koord::cpu_burst::Snapshot of_snapshot_;
+  koord::cpu_burst::Snapshot of_snapshot_;  // but for the pods
+  Situation situation_;
+  Wishes bursts_;
+  std::vector<koord_point> burst_points_;
   bool any_quota_part_ = false;
   std::optional<CpuBurst> burst_;
   koord::strategy::Refusals refusals_;
