@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // /api/v1/modes: who may write, by whose word and until when.
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "core/agentd/decision_request.hpp"
 #include "core/agentd/json_answer.hpp"
 #include "core/base/parse.hpp"
@@ -11,12 +16,13 @@ namespace json = boost::json;
 
 constexpr std::string_view kStrategyKind = "koord.qos-strategy/1";
 
-std::vector<std::string> strategies(const ApiSources& sources) {
-  std::vector<std::string> ids;
+// Their states, by plugin.
+std::map<std::string, std::string_view> strategies(const ApiSources& sources) {
+  std::map<std::string, std::string_view> states;
   for (const host::PluginStatus& plugin : sources.plugins())
     for (const std::string& kind : plugin.kinds)
-      if (kind == kStrategyKind) ids.push_back(plugin.id);
-  return ids;
+      if (kind == kStrategyKind) states.emplace(plugin.id, host::to_string(plugin.state));
+  return states;
 }
 
 json::object mode_of(const ApiSources& sources, std::string_view target) {
@@ -31,13 +37,17 @@ json::object mode_of(const ApiSources& sources, std::string_view target) {
 
 json::array modes_of(const ApiSources& sources) {
   json::array modes{mode_of(sources, knob::kNodeTarget)};
-  for (const std::string& id : strategies(sources)) modes.push_back(mode_of(sources, id));
+  for (const auto& [id, state] : strategies(sources)) {
+    json::object mode = mode_of(sources, id);
+    mode["state"] = state;
+    modes.push_back(std::move(mode));
+  }
   return modes;
 }
 
 Result<void> check_target(const ApiSources& sources, const std::string& target) {
-  std::vector<std::string> known = strategies(sources);
-  known.emplace_back(knob::kNodeTarget);
+  std::vector<std::string> known{std::string(knob::kNodeTarget)};
+  for (const auto& [id, state] : strategies(sources)) known.push_back(id);
   for (const std::string& one : known)
     if (one == target) return {};
   const std::string near = nearest(target, known);

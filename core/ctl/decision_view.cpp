@@ -42,6 +42,12 @@ std::string pod_of(const json::value& object) {
   return text_of(pod, "namespace") + "/" + name + (container.empty() ? "" : "/" + container);
 }
 
+// "shadow", "shadow (disabled)": of a strategy that does not run.
+std::string mode_of(const json::value& mode) {
+  const std::string state = text_of(mode, "state");
+  return text_of(mode, "mode") + (state.empty() || state == "running" ? "" : " (" + state + ")");
+}
+
 std::string time_of(const json::value& object, const char* key) {
   const std::optional<double> time = number_of(object, key);
   return time ? format_wall_time(*time) : "-";
@@ -173,7 +179,7 @@ Result<std::string> render_modes(const std::string& answer) {
   const json::value parsed = TRY(parse_object(answer));
   Table table({{"OF"}, {"MODE"}, {"CONFIGURED"}, {"SAID BY"}, {"UNTIL"}});
   for (const json::value& mode : array_of(parsed, "modes"))
-    table.add({text_of(mode, "target"), text_of(mode, "mode"), or_dash(text_of(mode, "configured")), said_by(mode), time_of(mode, "until")});
+    table.add({text_of(mode, "target"), mode_of(mode), or_dash(text_of(mode, "configured")), said_by(mode), time_of(mode, "until")});
   const std::string evictions = text_of(parsed, "evictions");
   return table.render() + (evictions.empty() ? "" : "\nEvictions, whatever the mode: " + evictions + "\n");
 }

@@ -86,6 +86,13 @@ TEST_CASE("koordctl mode says what holds, by whose word and until when") {
   CHECK(has(text, "x shadow - node -\n"));
 }
 
+TEST_CASE("koordctl mode says of a strategy that does not run what it is in place of that") {
+  const std::string text = shown(render_modes(R"({"modes":[{"target":"x","mode":"shadow","state":"disabled"},{"target":"y","mode":"shadow","state":"running"}]})"));
+  INFO(text);
+  CHECK(has(text, "x shadow (disabled) - node -\n"));
+  CHECK(has(text, "y shadow - node -\n"));
+}
+
 TEST_CASE("koordctl mode says that nobody is evicted now, in whatever mode") {
   CHECK(has(shown(render_modes(R"({"modes":[],"evictions":"too many pods were picked"})")),
             "\nEvictions, whatever the mode: too many pods were picked\n"));
