@@ -97,6 +97,8 @@ FullNode::FullNode(Kernel kernel) {
   publish();
 }
 
+std::string_view FullNode::slo() { return kSlo; }
+
 void FullNode::write_files(Kernel kernel) {
   node_.write("cgroup/cgroup.controllers", "cpuset cpu io memory pids\n");
   const auto add = [&](const std::string& dir) {

@@ -3,6 +3,7 @@
 // resctrl are real files, each pod has annotations, the NodeSLO switches everything on, and each second something is measured.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "test/support/fake_host.hpp"
@@ -23,6 +24,7 @@ class FullNode {
 
   test::FakeHost& host() { return *host_; }
   NodeRoots roots() const { return node_.roots(); }
+  static std::string_view slo();  // the NodeSLO's spec
 
   // A second later: what advisors would have measured then, each time the same.
   void pass_second();

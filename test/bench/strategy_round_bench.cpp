@@ -166,6 +166,10 @@ bool measure(const char* title, Kernel kernel, const std::vector<std::string>& s
 
 int main(int argc, char** argv) {
   const std::vector<std::string> shared_objects(argv + 1, argv + argc);
+  if (shared_objects.empty()) {
+    std::fprintf(stderr, "expected the strategies' .so files: %s plugins/qos-*/qos-*.so\n", argv[0]);
+    return 2;
+  }
   const bool is_quiet = measure("a kernel of the mainline, cgroup v2", Kernel::mainline, shared_objects);
   return measure("a kernel with all knobs there are", Kernel::every_knob, shared_objects) && is_quiet ? 0 : 1;
 }

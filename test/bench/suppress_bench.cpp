@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What qos-cpu-suppress is for, measured on this kernel: a service alone, beside best-effort load (stress-ng, in a class with the
 // weight of everybody else, and with the 2 that a kubelet gives it), and beside it with each policy enforced by the whole agent.
+// The agent runs beside the pods each time, as one with the request of the chart, in shadow where nothing is enforced, so that what
+// it costs itself is the same for all; what that is tells the service without it.
 //
-// Throughput is how many beats of fixed work it gets done in a second. Latency is what the kernel says that its threads were ready to
-// run during a beat and did not (run_delay of schedstat), at the 99th percentile; and how late they run after their timers. Rounds go
-// in turn, so that what else runs here meets all alike. Each figure is the median of its rounds, and behind it the best of them: what
-// else runs here only ever makes one worse.
+// The service has a thread for each CPU, bound to it, so that what is measured is what the load does to them and not how the kernel
+// places two threads on two CPUs. Throughput is how many beats of fixed work it gets done in a second. Latency is how late a thread
+// runs after its timer, and what the kernel says that it was ready to run from then to the beat's end and did not (run_delay of
+// schedstat); at the 99th percentile. Rounds go in turn, so that what else runs here meets all alike. Each figure is the median of its
+// rounds, and behind it the best of them: what else runs here only ever makes one worse.
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,19 +33,33 @@ using Steady = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto kRound = 2s;
-constexpr auto kBeat = 5ms;
+constexpr auto kRound = 5s;
+constexpr auto kStartOfAgent = 5s;  // in which it has more to do than later
+constexpr auto kBeat = 2ms;
 constexpr int kRounds = 5;
 constexpr int kThresholdPercent = 50;  // of the node; with more, two CPUs are shared by all
 
-// About a third of a beat on a quiet CPU of today.
-void work() {
-  for (unsigned i = 0; i < 5'000'000; ++i) asm volatile("");
+constexpr auto kWork = 500us;  // of a beat, on a CPU of its own: less than the kernel's slice, as an answer to a request is
+
+void spin(unsigned turns) {
+  for (unsigned i = 0; i < turns; ++i) asm volatile("");
+}
+
+// How many turns are kWork here, by the quickest of many tries.
+unsigned turns_of_work() {
+  constexpr unsigned kTurns = 100'000;
+  Steady::duration quickest = 1s;
+  for (int i = 0; i < 100; ++i) {
+    const auto begin = Steady::now();
+    spin(kTurns);
+    quickest = std::min(quickest, Steady::now() - begin);
+  }
+  return static_cast<unsigned>(kTurns * (kWork / std::chrono::duration<double>(quickest)));
 }
 
 struct Beats {
   double count = 0;
-  std::vector<double> waited_us, late_us;  // of each
+  std::vector<double> latency_us;  // of each
 };
 
 // How long the calling thread has been ready to run and did not, by a file that is kept open.
@@ -56,16 +74,19 @@ double waited_us(int schedstat) {
 }
 
 // A beat that cannot begin in time is left out: what is late is late once.
-Beats one_thread() {
+Beats one_thread(unsigned cpu, unsigned turns) {
   Beats beats;
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(cpu, &only);
+  ::sched_setaffinity(0, sizeof only, &only);
   const int schedstat = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   const auto begin = Steady::now();
   for (auto due = begin; due < begin + kRound; due += kBeat * (1 + (Steady::now() - due) / kBeat)) {
-    const double before = waited_us(schedstat);
     std::this_thread::sleep_until(due);
-    beats.late_us.push_back(std::chrono::duration<double, std::micro>(Steady::now() - due).count());
-    work();
-    beats.waited_us.push_back(waited_us(schedstat) - before);
+    const double late_us = std::chrono::duration<double, std::micro>(Steady::now() - due).count(), before = waited_us(schedstat);
+    spin(turns);
+    beats.latency_us.push_back(late_us + waited_us(schedstat) - before);
     ++beats.count;
   }
   ::close(schedstat);
@@ -77,65 +98,67 @@ double p99(std::vector<double> values) {
   return values[values.size() * 99 / 100];
 }
 
-// A thread for each CPU, in the service's cgroup; tells beats a second, and the p99 of waiting and of lateness.
-void serve(const PodsByHand& pods, const std::string& output) {
+// A thread for each CPU, in the service's cgroup; tells beats a second, and the p99 of their latency.
+void serve(const PodsByHand& pods, unsigned turns, const std::string& output) {
   pods.service.add_process(::getpid());
   std::vector<Beats> of_threads(pods.cpus());
   std::vector<std::thread> threads;
-  for (Beats& beats : of_threads) threads.emplace_back([&beats] { beats = one_thread(); });
+  for (unsigned cpu = 0; cpu < pods.cpus(); ++cpu) threads.emplace_back([&, cpu] { of_threads[cpu] = one_thread(cpu, turns); });
   for (std::thread& thread : threads) thread.join();
   Beats all;
   for (const Beats& beats : of_threads) {
     all.count += beats.count;
-    all.waited_us.insert(all.waited_us.end(), beats.waited_us.begin(), beats.waited_us.end());
-    all.late_us.insert(all.late_us.end(), beats.late_us.begin(), beats.late_us.end());
+    all.latency_us.insert(all.latency_us.end(), beats.latency_us.begin(), beats.latency_us.end());
   }
-  std::ofstream(output) << all.count / std::chrono::duration<double>(kRound).count() << ' ' << p99(all.waited_us) << ' ' << p99(all.late_us);
+  std::ofstream(output) << all.count / std::chrono::duration<double>(kRound).count() << ' ' << p99(all.latency_us);
 }
 
 struct Figures {
-  std::vector<double> beats, waited_us, late_us;
+  std::vector<double> beats, latency_us;
 };
 
 void measure(const PodsByHand& pods, const TemporaryFolder& folder, Figures& figures) {
-  ChildProcess service([&] { serve(pods, folder / "beats"); });
+  static const unsigned turns = turns_of_work();
+  ChildProcess service([&] { serve(pods, turns, folder / "beats"); });
   service.wait(60s);
-  double beats = 0, waited = 0, late = 0;
-  std::ifstream(folder / "beats") >> beats >> waited >> late;
+  double beats = 0, latency = 0;
+  std::ifstream(folder / "beats") >> beats >> latency;
   figures.beats.push_back(beats);
-  figures.waited_us.push_back(waited);
-  figures.late_us.push_back(late);
+  figures.latency_us.push_back(latency);
 }
 
-// An agent that enforces a policy, for as long as this lives. It runs beside the pods, as it would get no CPU from without.
-class Enforced {
+// An agent with a policy, for as long as this lives. It runs beside the pods, as it would get no CPU from without.
+class Agent {
  public:
-  Enforced(const PodsByHand& pods, const RealCgroup& cgroup, const TemporaryFolder& folder, const std::string& policy)
-      : agent_("roots: {cgroup: " + pods.root(folder.path()) + "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " +
-                   folder / "slo.yaml" + "}}\nqos: {mode: enforce}\n",
+  Agent(const PodsByHand& pods, const RealCgroup& cgroup, const std::string& policy, const std::string& mode)
+      : agent_("roots: {cgroup: " + pods.root(folder_.path()) + "}\nstate: {source: file, file: {pods: " + folder_ / "pods.yaml" + ", nodeSLO: " +
+                   folder_ / "slo.yaml" + "}}\nqos: {mode: " + mode + "}\n",
                {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"), built("plugins/qos-cpu-suppress")}) {
+    pods.write_files(folder_.path(), "{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: " +
+                                         std::to_string(kThresholdPercent) + "}}");
     agent_.launch({"--set", "plugins.settings={qos-cpu-suppress: {config: {policy: " + policy + "}}}"});
     cgroup.add_process(agent_.process().pid());
-    holds_ = eventually([&] { return agent_.get("/api/v1/decisions").find("\"result\":\"applied\"") != std::string::npos; }, 60s);
-    if (!holds_) std::printf("%s was not applied:\n%s\n", policy.c_str(), agent_.log().c_str());
+    const std::string result = mode == "enforce" ? "applied" : mode;
+    decides_ = eventually([&] { return agent_.get("/api/v1/decisions").find("\"result\":\"" + result + "\"") != std::string::npos; }, 60s);
+    if (!decides_) std::printf("%s: nothing was %s:\n%s\n", policy.c_str(), result.c_str(), agent_.log().c_str());
+    std::this_thread::sleep_for(kStartOfAgent);
   }
-  ~Enforced() { agent_.stop(); }
-  bool holds() const { return holds_; }
+  ~Agent() { agent_.stop(); }
+  bool decides() const { return decides_; }
 
  private:
+  TemporaryFolder folder_;
   AgentProcess agent_;
-  bool holds_ = false;
+  bool decides_ = false;
 };
 
 double best(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
 void print(const char* name, const Figures& figures, const Figures& alone) {
-  const double beats = bench::median(figures.beats), most = *std::max_element(figures.beats.begin(), figures.beats.end());
-  const double beats_alone = bench::median(alone.beats), waited_alone = bench::median(alone.waited_us), late_alone = bench::median(alone.late_us);
-  std::printf("%-28s %6.1f beats/s ratio %4.2f (best %6.1f)   p99 waited %6.0f us ratio %6.2f (best %6.0f)   "
-              "late %6.0f us ratio %6.2f (best %6.0f)\n",
-              name, beats, beats / beats_alone, most, bench::median(figures.waited_us), bench::median(figures.waited_us) / waited_alone,
-              best(figures.waited_us), bench::median(figures.late_us), bench::median(figures.late_us) / late_alone, best(figures.late_us));
+  const double beats = bench::median(figures.beats), latency = bench::median(figures.latency_us);
+  std::printf("%-28s %6.1f beats/s ratio %4.2f (best %6.1f)   p99 latency %6.0f us ratio %6.2f (best %6.0f)\n", name, beats,
+              beats / bench::median(alone.beats), *std::max_element(figures.beats.begin(), figures.beats.end()), latency,
+              latency / bench::median(alone.latency_us), best(figures.latency_us));
   std::fflush(stdout);
 }
 
@@ -147,27 +170,31 @@ int main() {
     return kSkip;
   }
   PodsByHand pods("suppress-bench");
-  const RealCgroup agent(pods.top, "agent");
+  const RealCgroup agent(pods.burstable, "podagent");
   TemporaryFolder folder;
   pods.set_shares(pods.top, 262'144);  // whatever else runs on this machine
   pods.set_shares(pods.burstable, 1024);
-  const std::string slo = "{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: " + std::to_string(kThresholdPercent) + "}}";
+  pods.set_shares(agent, 51);  // 50m
   std::map<std::string, Figures> all;
   for (int round = 0; round < kRounds; ++round) {
-    measure(pods, folder, all["alone"]);
+    measure(pods, folder, all["without an agent"]);
+    {
+      Agent in_shadow(pods, agent, "cfsQuota", "shadow");
+      if (!in_shadow.decides()) return 1;
+      measure(pods, folder, all["alone"]);
+      ChildProcess load([&] { pods.become_load(pods.batch); });
+      pods.set_shares(pods.besteffort, 1024);
+      measure(pods, folder, all["beside, weight of everybody"]);
+      pods.set_shares(pods.besteffort, 2);
+      measure(pods, folder, all["beside, weight 2"]);
+    }
     ChildProcess load([&] { pods.become_load(pods.batch); });
-    pods.set_shares(pods.besteffort, 1024);
-    measure(pods, folder, all["beside, weight of everybody"]);
-    pods.set_shares(pods.besteffort, 2);
-    measure(pods, folder, all["beside, weight 2"]);
     for (const char* policy : {"cfsQuota", "cpuset", "cpuIdle"}) {
-      TemporaryFolder of_agent;
-      pods.write_files(of_agent.path(), slo);
-      Enforced enforced(pods, agent, of_agent, policy);
-      if (!enforced.holds()) return 1;
+      Agent enforces(pods, agent, policy, "enforce");
+      if (!enforces.decides()) return 1;
       measure(pods, folder, all[policy]);
     }
   }
-  for (const char* name : {"alone", "beside, weight of everybody", "beside, weight 2", "cfsQuota", "cpuset", "cpuIdle"})
+  for (const char* name : {"without an agent", "alone", "beside, weight of everybody", "beside, weight 2", "cfsQuota", "cpuset", "cpuIdle"})
     print(name, all[name], all["alone"]);
 }
