@@ -182,6 +182,11 @@ void reinstate(std::vector<Change>& changes, const Surroundings& around, const F
   }
 }
 
+// No limit is no limit whatever the period; what is given back has its own all the same.
+bool is_there(const Knob& knob, const Value& now, const Value& value) {
+  return same(knob, now, value) && (knob.form != Form::bandwidth || now.period_us == value.period_us);
+}
+
 Value widest_of(const Change& change, const Future& future) {
   if (is_protection(*change.knob)) return change.target;
   if (is_burst(*change.knob)) return {std::max(change.now.amount, change.target.amount)};
@@ -215,7 +220,7 @@ std::vector<PlannedWrite> plan_writes(std::vector<Change>& changes, const Surrou
   std::vector<Value> now;
   for (const Change& change : changes) now.push_back(change.now);
   const auto write = [&](std::size_t i, const Value& value) {
-    if (!same(*changes[i].knob, now[i], value)) writes.push_back({i, value});
+    if (!is_there(*changes[i].knob, now[i], value)) writes.push_back({i, value});
     now[i] = value;
   };
   for (auto i = order.rbegin(); i != order.rend(); ++i)  // who is kept less for makes room

@@ -47,6 +47,12 @@ TEST_CASE_FIXTURE(Batch, "what widens is written from the outside in, what narro
   CHECK(plan() == "pod/app cpu.max 20000 100000, pod cpu.max 20000 100000");
 }
 
+// As it is when the process ended between the two files of a quota that it gave back.
+TEST_CASE_FIXTURE(Batch, "where there is no limit already, its period is still written") {
+  change("pod", "cpu.max", "max 50000", "max 100000");
+  CHECK(plan() == "pod cpu.max max 100000");
+}
+
 TEST_CASE_FIXTURE(Batch, "a set that moves is the union on the way where somebody is inside, and nowhere else") {
   change("pod", "cpuset.cpus", "0-1", "2-3");
   change("pod/app", "cpuset.cpus", "1", "2");
