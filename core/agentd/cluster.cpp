@@ -5,13 +5,11 @@
 #include <cctype>
 #include <cstdlib>
 #include <utility>
+#include "core/agentd/state_log.hpp"
 
-#include "core/log/log.hpp"
 
 namespace koord::agentd {
 namespace {
-
-constexpr log::Category state_log{"state"};
 
 using host::Capability;
 using host::CapabilityState;

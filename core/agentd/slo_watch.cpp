@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/slo_watch.hpp"
 
-#include "core/log/log.hpp"
+#include "core/agentd/state_log.hpp"
 #include "core/state/slo.hpp"
 
 namespace koord::agentd {
 namespace {
 
-constexpr log::Category state_log{"state"};
-constexpr Duration kPeriod = std::chrono::seconds(1);
+constexpr Duration kSloPeriod = std::chrono::seconds(1);
 
 }  // namespace
 
 void SloWatch::start(event::Loop& loop) {
   look();
-  timer_ = loop.every(kPeriod, [this] { look(); });
+  timer_ = loop.every(kSloPeriod, [this] { look(); });
 }
 
 // A change of what came need not change what holds, so that no subscriber is told of it.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/state_feeder.hpp"
 
+#include "core/agentd/state_log.hpp"
 #include "core/cgroup/kube_root.hpp"
-#include "core/log/log.hpp"
 #include "core/state/topology.hpp"
 
 namespace koord::agentd {
 namespace {
 
-constexpr log::Category state_log{"state"};
 constexpr Duration kLookForCluster = std::chrono::seconds(10);
 
 state::FileSource::Options file_options(const config::StateSettings& settings, PodSource pods, const cgroup::Layout& layout) {

@@ -13,7 +13,7 @@ namespace koord::agentd {
 namespace {
 
 constexpr log::Category qos_log{"qos"};
-constexpr Duration kPeriod = std::chrono::seconds(1);
+constexpr Duration kStrategyPeriod = std::chrono::seconds(1);
 
 metric::Labels labels_of(const knob::Subject& pod) {
   return {{"pod_uid", pod.pod_uid}, {"pod_name", pod.pod_name}, {"pod_namespace", pod.pod_namespace}};
@@ -39,7 +39,7 @@ void StrategyWatch::start() {
   subscription_ = parts_.hub.subscribe([take](std::uint32_t changed, const state::SnapshotPtr& snapshot) {
     if ((changed & (state::kPods | state::kNode)) != 0) take(snapshot);
   });
-  timer_ = parts_.loop.every(kPeriod, [this] { look(); });
+  timer_ = parts_.loop.every(kStrategyPeriod, [this] { look(); });
 }
 
 void StrategyWatch::stop() {

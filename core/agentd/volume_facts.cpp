@@ -3,16 +3,15 @@
 
 #include <boost/json.hpp>
 #include <span>
+#include "core/agentd/state_log.hpp"
 
-#include "core/log/log.hpp"
 
 namespace koord::agentd {
 namespace {
 
 namespace json = boost::json;
 
-constexpr log::Category state_log{"state"};
-constexpr Duration kPeriod = std::chrono::seconds(1);
+constexpr Duration kVolumePeriod = std::chrono::seconds(1);
 
 // Empty: not known.
 std::string directory_of(const state::PodVolume& volume, const state::Pod& pod, const state::StringMap& claims) {
@@ -38,7 +37,7 @@ std::string pod_volumes_json(const state::Snapshot& snapshot) {
 
 void VolumeFacts::start(event::Loop& loop) {
   look();
-  timer_ = loop.every(kPeriod, [this] { look(); });
+  timer_ = loop.every(kVolumePeriod, [this] { look(); });
 }
 
 // Claims have no version of their own, and no subscriber is told of them.

@@ -38,6 +38,9 @@ struct Command {
   Result<void> (*run)(const Invocation&);
 };
 
+// Describes a command without options of its own.
+inline void no_options(po::options_description&) {}
+
 extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kKnobs, kWhy, kMode, kPredict,
     kReport, kRestore, kSlo, kSql, kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload,
     kPluginRun;

@@ -86,7 +86,6 @@ Result<void> run_plugin_check(const Invocation& invocation) {
   return invalid("'" + path + "' breaks " + join(findings.failed, ", ") + "; koordctl plugin explain " + findings.failed.front() + " says more");
 }
 
-void no_options(po::options_description&) {}
 
 Result<void> run_plugin_explain(const Invocation& invocation) {
   const std::string name = invocation.text("argument");

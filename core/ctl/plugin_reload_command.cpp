@@ -7,7 +7,6 @@
 namespace koord::ctl {
 namespace {
 
-void no_options(po::options_description&) {}
 
 Result<void> run(const Invocation& invocation) {
   const std::string id = invocation.text("argument");

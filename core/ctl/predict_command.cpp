@@ -6,7 +6,6 @@
 namespace koord::ctl {
 namespace {
 
-void no_options(po::options_description&) {}
 
 Result<void> run_predict(const Invocation& invocation) {
   const std::string answer = TRY(ask_agent(invocation, "/api/v1/predictions"));

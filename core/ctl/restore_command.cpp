@@ -7,7 +7,6 @@
 namespace koord::ctl {
 namespace {
 
-void no_options(po::options_description&) {}
 
 Result<void> run(const Invocation& invocation) {
   Result<std::string> told = tell_agent(invocation, "/api/v1/restore");

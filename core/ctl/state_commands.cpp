@@ -6,7 +6,6 @@
 namespace koord::ctl {
 namespace {
 
-void no_options(po::options_description&) {}
 
 Result<void> print(const Invocation& invocation, const std::string& target, Result<std::string> (*text)(const std::string&)) {
   const std::string answer = TRY(ask_agent(invocation, target));

@@ -8,7 +8,6 @@
 namespace koord::ctl {
 namespace {
 
-void no_options(po::options_description&) {}
 
 // Asks for one list and prints it, as it came or as rows of a table.
 Result<void> print_list(const Invocation& invocation, const std::string& what, std::vector<Column> columns,

@@ -8,7 +8,7 @@ namespace koord::evict {
 namespace {
 
 using namespace std::chrono_literals;
-using Outcome = kube::EvictionAnswer::Outcome;
+using ApiOutcome = kube::EvictionAnswer::Outcome;
 
 constexpr Duration kFirstWait = 10s, kLongestWait = 5min;
 constexpr Duration kForbiddenWait = 5min;
@@ -126,7 +126,7 @@ void Book::refuse(const std::string& uid, const kube::EvictionAnswer& answer, Ti
 }
 
 void Book::answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer, Time now) {
-  if (answer && answer->outcome == Outcome::evicted) {
+  if (answer && answer->outcome == ApiOutcome::evicted) {
     backoff_.succeeded();
     refusals_.erase(uid);
     return;
@@ -137,10 +137,10 @@ void Book::answered(const std::string& uid, const Result<kube::EvictionAnswer>& 
   picked_.erase(uid);
   if (!answer) return be_quiet(kFirstWait, "the API server gave no answer: " + answer.error().message(), now);
   switch (answer->outcome) {
-    case Outcome::busy:
+    case ApiOutcome::busy:
       return be_quiet(answer->retry_after.value_or(kFirstWait), described(*answer), now);
-    case Outcome::forbidden:
-    case Outcome::unsupported:
+    case ApiOutcome::forbidden:
+    case ApiOutcome::unsupported:
       return be_quiet(kForbiddenWait, described(*answer), now);
     default:
       backoff_.succeeded();

@@ -6,13 +6,12 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/http/last_chunk.hpp"
+
 namespace koord::http {
 namespace {
 
 namespace wire = boost::beast::http;
-
-// "0\r\n\r\n": Beast, which has seen "0\r\n" and wants more, asserts that it is given so much.
-constexpr std::size_t kLastChunkBytes = 5;
 
 std::string_view view(boost::beast::string_view text) {
   return {text.data(), text.size()};

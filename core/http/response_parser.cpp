@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "core/http/last_chunk.hpp"
+
 namespace koord::http {
 namespace {
 
@@ -14,9 +16,6 @@ namespace wire = boost::beast::http;
 using ErrorCode = boost::system::error_code;
 
 constexpr unsigned kMaxInterimAnswers = 8;
-
-// "0\r\n\r\n": Beast, which has seen "0\r\n" and wants more, asserts that it is given so much.
-constexpr std::size_t kLastChunkBytes = 5;
 
 Error not_an_answer(const std::string& why) {
   return Error{std::make_error_code(std::errc::protocol_error), why};

@@ -11,25 +11,25 @@
 namespace koord::kube {
 namespace {
 
-using Outcome = EventBook::Outcome;
+using EventOutcome = EventBook::Outcome;
 
 constexpr Duration kForbiddenPause = std::chrono::minutes(5);
 constexpr Duration kLongestTimer = std::chrono::minutes(1);
 
 struct Verdict {
-  Outcome outcome = Outcome::written;
+  EventOutcome outcome = EventOutcome::written;
   Duration wait{};
 };
 
 Verdict judge(bool create, const Result<Reply>& reply) {
-  if (!reply) return {Outcome::failed};
-  if (reply->ok()) return {Outcome::written};
+  if (!reply) return {EventOutcome::failed};
+  if (reply->ok()) return {EventOutcome::written};
   const Status status = status_of(*reply);
-  if (create && status.code == 409) return {Outcome::exists};
-  if (!create && status.code == 404) return {Outcome::gone};
-  if (status.code == 403 && !status.has_cause("NamespaceTerminating")) return {Outcome::refused, kForbiddenPause};
+  if (create && status.code == 409) return {EventOutcome::exists};
+  if (!create && status.code == 404) return {EventOutcome::gone};
+  if (status.code == 403 && !status.has_cause("NamespaceTerminating")) return {EventOutcome::refused, kForbiddenPause};
   const bool passing = status.code == 401 || status.code == 429 || status.code >= 500;
-  return {passing ? Outcome::failed : Outcome::refused, status.retry_after.value_or(Duration::zero())};
+  return {passing ? EventOutcome::failed : EventOutcome::refused, status.retry_after.value_or(Duration::zero())};
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ struct Events::State {
                              : merge_patch_call(events, write.name, std::move(write.body));
     pending = client.send(std::move(call), [this, create = write.create](Result<Reply> reply) {
       const Verdict verdict = judge(create, reply);
-      const bool went_well = verdict.outcome != Outcome::failed && verdict.outcome != Outcome::refused;
+      const bool went_well = verdict.outcome != EventOutcome::failed && verdict.outcome != EventOutcome::refused;
       problem = went_well ? std::string() : describe(reply);
       book.ended(verdict.outcome, clock.now(), verdict.wait);
       go_on();

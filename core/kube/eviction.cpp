@@ -10,7 +10,7 @@
 namespace koord::kube {
 namespace {
 
-using Outcome = EvictionAnswer::Outcome;
+using EvictionOutcome = EvictionAnswer::Outcome;
 
 constexpr std::string_view kVersions[] = {"policy/v1", "policy/v1beta1"};  // those that we speak, best first
 
@@ -70,19 +70,19 @@ Result<bool> serves(std::string_view group, std::string_view group_version) {
   return found;
 }
 
-Outcome outcome_of(const Status& status) {
+EvictionOutcome outcome_of(const Status& status) {
   switch (status.code) {
     case 404:
-      return Outcome::gone;
+      return EvictionOutcome::gone;
     case 409:
       // "Precondition failed: UID in precondition: a, UID in object meta: b"
-      return status.message.find("UID in precondition") != std::string::npos ? Outcome::gone : Outcome::conflict;
+      return status.message.find("UID in precondition") != std::string::npos ? EvictionOutcome::gone : EvictionOutcome::conflict;
     case 403:
-      return Outcome::forbidden;
+      return EvictionOutcome::forbidden;
     case 429:
-      return status.has_cause(Status::kDisruptionBudget) ? Outcome::over_budget : Outcome::busy;
+      return status.has_cause(Status::kDisruptionBudget) ? EvictionOutcome::over_budget : EvictionOutcome::busy;
     default:
-      return status.code > 500 ? Outcome::busy : Outcome::refused;
+      return status.code > 500 ? EvictionOutcome::busy : EvictionOutcome::refused;
   }
 }
 
@@ -116,32 +116,32 @@ Call eviction_call(const std::string& version, const PodToEvict& pod) {
   return call;
 }
 
-std::string_view name_of(Outcome outcome) {
+std::string_view name_of(EvictionOutcome outcome) {
   switch (outcome) {
-    case Outcome::evicted:
+    case EvictionOutcome::evicted:
       return "evicted";
-    case Outcome::over_budget:
+    case EvictionOutcome::over_budget:
       return "over budget";
-    case Outcome::busy:
+    case EvictionOutcome::busy:
       return "busy";
-    case Outcome::gone:
+    case EvictionOutcome::gone:
       return "gone";
-    case Outcome::conflict:
+    case EvictionOutcome::conflict:
       return "conflict";
-    case Outcome::forbidden:
+    case EvictionOutcome::forbidden:
       return "forbidden";
-    case Outcome::unsupported:
+    case EvictionOutcome::unsupported:
       return "unsupported";
-    case Outcome::refused:
+    case EvictionOutcome::refused:
       return "refused";
   }
   return "?";
 }
 
 EvictionAnswer classify_eviction(const Reply& reply) {
-  if (reply.ok()) return {Outcome::evicted, {}};
+  if (reply.ok()) return {EvictionOutcome::evicted, {}};
   Status status = status_of(reply);
-  const Outcome outcome = outcome_of(status);
+  const EvictionOutcome outcome = outcome_of(status);
   // What is said of all of them does not name the budget; the cause does.
   if (const Status::Cause* budget = status.find_cause(Status::kDisruptionBudget); budget != nullptr && !budget->message.empty())
     status.message = std::string(budget->message);

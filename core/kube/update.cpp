@@ -10,7 +10,7 @@
 namespace koord::kube {
 namespace {
 
-using Outcome = Written::Outcome;
+using WriteOutcome = Written::Outcome;
 
 std::string target_of(const std::string& collection, const std::string& name, bool status) {
   return collection + '/' + http::percent_encode(name) + (status ? "/status" : "");
@@ -51,7 +51,7 @@ class Run final : public Client::Pending {
   }
 
   void create() {
-    if (what_.missing.empty()) return end(Outcome::absent, {});
+    if (what_.missing.empty()) return end(WriteOutcome::absent, {});
     pending_ = client_.send(create_call(what_.collection, what_.missing), [this](Result<Reply> reply) {
       if (!reply) return end(std::move(reply).error());
       if (reply->status == 409) return again(*reply);  // somebody else has created it
@@ -64,7 +64,7 @@ class Run final : public Client::Pending {
   void change(std::string newest) {
     Result<std::optional<std::string>> wanted = what_.change(newest);
     if (!wanted) return end(std::move(wanted).error());
-    if (!*wanted) return end(created_ ? Outcome::created : Outcome::unchanged, std::move(newest));
+    if (!*wanted) return end(created_ ? WriteOutcome::created : WriteOutcome::unchanged, std::move(newest));
     write(*std::move(*wanted));
   }
 
@@ -74,7 +74,7 @@ class Run final : public Client::Pending {
       if (!reply) return end(std::move(reply).error());
       if (reply->status == 409 || reply->status == 404) return again(*reply);  // changed or removed by somebody else
       if (!reply->ok()) return refused(*reply);
-      end(created_ ? Outcome::created : Outcome::updated, std::move(reply->body));
+      end(created_ ? WriteOutcome::created : WriteOutcome::updated, std::move(reply->body));
     });
   }
 
@@ -84,8 +84,8 @@ class Run final : public Client::Pending {
     timer_ = loop_.after(backoff_.failed(), [this] { ask(); });
   }
 
-  void refused(const Reply& reply) { end(Written{Outcome::refused, {}, status_of(reply), conflicts_}); }
-  void end(Outcome outcome, std::string object) { end(Written{outcome, std::move(object), {}, conflicts_}); }
+  void refused(const Reply& reply) { end(Written{WriteOutcome::refused, {}, status_of(reply), conflicts_}); }
+  void end(WriteOutcome outcome, std::string object) { end(Written{outcome, std::move(object), {}, conflicts_}); }
 
   // Called last: it may destroy this.
   void end(Result<Written> written) {
@@ -106,17 +106,17 @@ class Run final : public Client::Pending {
 
 }  // namespace
 
-std::string_view name_of(Outcome outcome) {
+std::string_view name_of(WriteOutcome outcome) {
   switch (outcome) {
-    case Outcome::unchanged:
+    case WriteOutcome::unchanged:
       return "unchanged";
-    case Outcome::updated:
+    case WriteOutcome::updated:
       return "updated";
-    case Outcome::created:
+    case WriteOutcome::created:
       return "created";
-    case Outcome::absent:
+    case WriteOutcome::absent:
       return "absent";
-    case Outcome::refused:
+    case WriteOutcome::refused:
       return "refused";
   }
   return "?";

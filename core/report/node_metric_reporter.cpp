@@ -6,18 +6,15 @@
 
 #include "core/base/parse.hpp"
 #include "core/kube/json_text.hpp"
-#include "core/log/log.hpp"
+#include "core/report/report_log.hpp"
 #include "core/report/annotations.hpp"
 
 namespace koord::report {
 namespace {
 
-constexpr log::Category report_log{"report"};
-
 constexpr const char* kKind = "NodeMetric";
 constexpr const char* kCollection = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics";
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr double kBeyondMeasure = std::numeric_limits<double>::infinity();
 
 std::string empty_object(const std::string& name) {
   return R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":)" + kube::json_quote(name) + R"(},"spec":{}})";

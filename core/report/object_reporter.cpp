@@ -4,14 +4,11 @@
 #include <limits>
 #include <utility>
 
-#include "core/log/log.hpp"
+#include "core/report/report_log.hpp"
 
 namespace koord::report {
 namespace {
 
-constexpr log::Category report_log{"report"};
-
-constexpr double kBeyondMeasure = std::numeric_limits<double>::infinity();
 // An object that is as it should be is never written.
 constexpr DeliveryOptions kDelivery{.heartbeat = std::chrono::hours(24 * 365), .interval = Delivery::kLeastGap, .change_percent = 0};
 

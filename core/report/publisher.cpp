@@ -4,12 +4,10 @@
 #include <utility>
 
 #include "core/kube/refusal.hpp"
-#include "core/log/log.hpp"
+#include "core/report/report_log.hpp"
 
 namespace koord::report {
 namespace {
-
-constexpr log::Category report_log{"report"};
 
 Outcome outcome_of(kube::Written::Outcome outcome) {
   switch (outcome) {

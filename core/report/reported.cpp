@@ -16,7 +16,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr double kBeyondMeasure = std::numeric_limits<double>::infinity();
 
 const json::array& list_of(const json::object& object, std::string_view name) {
   static const json::array none;

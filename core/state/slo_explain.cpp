@@ -30,7 +30,7 @@ const json::value* find(const json::value* value, Names names) {
   return value;
 }
 
-std::string text_of(const json::value* value) { return value ? json::serialize(*value) : ""; }
+std::string json_text(const json::value* value) { return value ? json::serialize(*value) : ""; }
 
 bool may_be(const SloField& field, const json::value& value) {
   return field.type == SloType::list ? value.is_array() : taken_value(field, value).has_value();
@@ -78,7 +78,7 @@ class Explaining {
   void add_object(const json::value& received, const std::string* object, const json::value* effective, const std::vector<SloProblem>& problems) {
     const json::value* value = find(&received, leaf_.names);
     const std::string problem = problem_of(problems, value);
-    SloLayer layer{SloOrigin::object, "NodeSLO", text_of(value), ""};
+    SloLayer layer{SloOrigin::object, "NodeSLO", json_text(value), ""};
     if (!object)
       layer.note = "none is known here";
     else if (object->empty())
@@ -91,7 +91,7 @@ class Explaining {
       take_from_object(*value, layer);
     if (const std::string lost = lost_of(problems); problem.empty() && !lost.empty()) layer.note = "not all taken: " + lost;
     result_.layers.push_back(std::move(layer));
-    result_.value = text_of(effective);
+    result_.value = json_text(effective);
   }
 
   void add_off(const json::value& effective) {
@@ -124,7 +124,7 @@ class Explaining {
  private:
   void add(SloOrigin origin, std::string title, const json::value* value, std::string note) {
     if (note.empty()) note = !value ? "says nothing of it" : may_be(*leaf_.field, *value) ? "" : "would not be taken: expected " + expected_of(*leaf_.field);
-    result_.layers.push_back({origin, std::move(title), text_of(value), std::move(note)});
+    result_.layers.push_back({origin, std::move(title), json_text(value), std::move(note)});
   }
 
   void take_from_object(const json::value& value, SloLayer& layer) {

@@ -5,14 +5,14 @@ namespace koord::store {
 namespace {
 
 // When the disk stalls for long: what comes after it is not journalled until the writer has taken the buffer.
-constexpr std::size_t kMaxBytes = 32u << 20;
+constexpr std::size_t kMaxJournalBytes = 32u << 20;
 constexpr std::uint64_t kWhole = 1;  // the value itself, not a difference
 
 }  // namespace
 
 void JournalBuffer::add(std::int64_t time_ms, std::span<const Entry> entries) {
   if (!enabled_ || entries.empty()) return;
-  if (bytes_.size() > kMaxBytes) return break_off();
+  if (bytes_.size() > kMaxJournalBytes) return break_off();
   newest_ms_ = std::max(newest_ms_, time_ms);
   append_varint(bytes_, static_cast<std::uint64_t>(time_ms));
   append_varint(bytes_, entries.size());

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kMaxKeyBytes = 256;
 constexpr std::size_t kMaxValueBytes = 1u << 20;
-constexpr std::size_t kMaxBytes = 16u << 20;
+constexpr std::size_t kMaxKeyValueBytes = 16u << 20;
 
 Error too_large(const char* what, const std::string& key, std::size_t found, std::size_t most) {
   return invalid(std::string(what) + " of '" + key.substr(0, 64) + "': " + std::to_string(found) +
@@ -27,7 +27,7 @@ Result<void> KeyValues::put(const std::string& key, KeyValue value, std::int64_t
   auto old = values_.find(key);
   std::size_t replaced = old == values_.end() ? 0 : key.size() + old->second.value.size();
   std::size_t bytes = bytes_ - replaced + key.size() + value.value.size();
-  if (bytes > kMaxBytes) return too_large("all values with that", key, bytes, kMaxBytes);
+  if (bytes > kMaxKeyValueBytes) return too_large("all values with that", key, bytes, kMaxKeyValueBytes);
   bytes_ = bytes;
   values_[key] = std::move(value);
   changed_.insert(key);

@@ -11,15 +11,15 @@
 namespace koord::store {
 namespace {
 
-enum Column { kTime, kMetric, kFirstLabel, kValue = kFirstLabel + static_cast<int>(kLabelColumns.size()) + 1 };
+enum SampleColumn { kSampleTime, kSampleMetric, kSampleFirstLabel, kSampleValue = kSampleFirstLabel + static_cast<int>(kLabelColumns.size()) + 1 };
 
 // Which conditions reach filter(): one letter each, in the order of its arguments. SQLite checks them all again, so
 // the bounds need only not be too narrow.
 char letter(const sqlite3_index_info::sqlite3_index_constraint& condition) {
   if (!condition.usable) return 0;
   bool equal = condition.op == SQLITE_INDEX_CONSTRAINT_EQ;
-  if (condition.iColumn == kMetric) return equal ? 'm' : '\0';
-  if (condition.iColumn != kTime) return 0;
+  if (condition.iColumn == kSampleMetric) return equal ? 'm' : '\0';
+  if (condition.iColumn != kSampleTime) return 0;
   switch (condition.op) {
     case SQLITE_INDEX_CONSTRAINT_EQ: return '=';
     case SQLITE_INDEX_CONSTRAINT_GT:
@@ -99,10 +99,10 @@ int Samples::next() {
 
 void Samples::column(sqlite3_context* context, int at) const {
   switch (at) {
-    case kTime: sqlite3_result_double(context, static_cast<double>(scan->time_ms()) / 1000); break;
-    case kMetric: give_text(context, scan->metric().name); break;
-    case kValue: sqlite3_result_double(context, scan->value()); break;
-    default: give_label(context, scan->labels(), static_cast<std::size_t>(at - kFirstLabel));
+    case kSampleTime: sqlite3_result_double(context, static_cast<double>(scan->time_ms()) / 1000); break;
+    case kSampleMetric: give_text(context, scan->metric().name); break;
+    case kSampleValue: sqlite3_result_double(context, scan->value()); break;
+    default: give_label(context, scan->labels(), static_cast<std::size_t>(at - kSampleFirstLabel));
   }
 }
 
