@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/report/report_log.hpp"
+#include "core/report/reported.hpp"
 
 namespace koord::report {
 namespace {
