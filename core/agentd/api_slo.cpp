@@ -19,8 +19,11 @@ json::value as_json(std::string_view text) {
 
 json::array problems_of(const std::vector<state::SloProblem>& problems) {
   json::array array;
-  for (const state::SloProblem& problem : problems)
-    array.push_back({{"field", problem.path}, {"found", problem.found}, {"expected", problem.expected}});
+  for (const state::SloProblem& problem : problems) {
+    json::object object{{"field", problem.path}, {"found", problem.found}, {"expected", problem.expected}};
+    if (!problem.inactive.empty()) object["inactive"] = problem.inactive;
+    array.push_back(std::move(object));
+  }
   return array;
 }
 

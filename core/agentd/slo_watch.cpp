@@ -26,7 +26,8 @@ void SloWatch::look() {
   std::set<std::string> wrong;
   for (const state::SloProblem& problem : effective->problems) {
     std::string text = text_of(problem);
-    if (!told_.contains(text)) log::warn(state_log, "NodeSLO: {}; the default holds", text);
+    if (!told_.contains(text))
+      log::warn(state_log, "NodeSLO: {}; {}", text, problem.inactive.empty() ? "the default holds" : "inactive because of it: " + problem.inactive);
     wrong.insert(std::move(text));
   }
   if (wrong.empty() && !told_.empty()) log::info(state_log, "NodeSLO: all values are taken again");

@@ -25,8 +25,11 @@ void print_slo(const json::value& answer, std::ostream& out) {
   out << table.render();
   const json::array& problems = array_of(answer, "problems");
   if (problems.empty()) return;
-  Table wrong({{"NOT TAKEN"}, {"FOUND"}, {"EXPECTED"}});
-  for (const json::value& problem : problems) wrong.add({text_of(problem, "field"), text_of(problem, "found"), text_of(problem, "expected")});
+  Table wrong({{"NOT TAKEN"}, {"FOUND"}, {"EXPECTED"}, {"INACTIVE"}});
+  for (const json::value& problem : problems) {
+    const std::string inactive = text_of(problem, "inactive");
+    wrong.add({text_of(problem, "field"), text_of(problem, "found"), text_of(problem, "expected"), inactive.empty() ? "-" : inactive});
+  }
   out << "\n" << wrong.render();
 }
 

@@ -17,7 +17,7 @@ Result<EffectiveSlo> effective_slo(std::string_view spec) {
   if (!trim(spec).empty()) received = TRY(parse_document(spec));
   if (!received.is_object()) return invalid("the NodeSLO's spec is not a mapping");
   EffectiveSlo effective;
-  effective.spec = boost::json::serialize(merge_slo(received, slo_schema(), SloProfile::general, {}, effective.problems));
+  effective.spec = boost::json::serialize(merge_slo(received, effective.problems));
   return effective;
 }
 

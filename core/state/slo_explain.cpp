@@ -6,6 +6,7 @@
 #include "core/base/parse.hpp"
 #include "core/state/document.hpp"
 #include "core/state/slo_cluster.hpp"
+#include "core/state/slo_inactive.hpp"
 #include "core/state/slo_merge.hpp"
 #include "core/state/slo_pod.hpp"
 
@@ -17,6 +18,7 @@ struct SloExplainer::Documents {
   SnapshotPtr snapshot;
   json::value received;
   json::value effective;
+  InactiveStrategies inactive;
   std::vector<SloProblem> problems;
   std::optional<ClusterSlo> cluster;  // nullopt: it is not known
 };
@@ -94,6 +96,17 @@ class Explaining {
     result_.value = json_text(effective);
   }
 
+  // A value that was received and dropped stays visible in its own layer.
+  void add_inactive(const InactiveStrategies& inactive) {
+    const std::string reasons = inactive.reasons(*leaf_.field, leaf_.profile);
+    if (reasons.empty()) return;
+    result_.layers.push_back({SloOrigin::off, "inactive", "", reasons});
+    if (!inactive.cover(*leaf_.field, leaf_.profile)) return;
+    is_inactive_ = true;
+    result_.layers.back().value = leaf_.field->inactive;
+    result_.winner = leaf_.field->inactive.empty() ? SloOrigin::none : SloOrigin::off;
+  }
+
   void add_off(const json::value& effective) {
     const bool of_class = leaf_.profile == SloProfile::lsr || leaf_.profile == SloProfile::ls || leaf_.profile == SloProfile::be;
     if (!of_class || !leaf_.section || !is_switched(*leaf_.section) || leaf_.field->name == "enable") return;
@@ -114,7 +127,8 @@ class Explaining {
       return;
     }
     result_.layers.push_back({SloOrigin::pod, name + ", " + own->annotation, own->value ? json::serialize(*own->value) : "", own->note});
-    if (!own->counts) return;
+    if (is_inactive_) result_.layers.back().note = "the strategy is inactive on this node";
+    if (!own->counts || is_inactive_) return;
     result_.winner = own->value ? SloOrigin::pod : SloOrigin::none;
     result_.value = own->value ? json::serialize(*own->value) : "";
   }
@@ -169,6 +183,7 @@ class Explaining {
   const SloLeaf& leaf_;
   const Snapshot& snapshot_;
   SloExplanation result_;
+  bool is_inactive_ = false;
   const json::value* cluster_ = nullptr;
   const json::value* node_ = nullptr;
 };
@@ -203,7 +218,8 @@ Result<SloExplainer> SloExplainer::make(SnapshotPtr snapshot) {
   auto documents = std::make_unique<Documents>();
   documents->received = json::object();
   if (snapshot->received_slo && !trim(*snapshot->received_slo).empty()) documents->received = TRY(parse_document(*snapshot->received_slo));
-  documents->effective = merge_slo(documents->received, slo_schema(), SloProfile::general, {}, documents->problems);
+  documents->effective = merge_slo(documents->received, documents->problems);
+  documents->inactive = InactiveStrategies(documents->effective);
   if (snapshot->cluster_slo) documents->cluster.emplace(*snapshot->cluster_slo);
   documents->snapshot = std::move(snapshot);
   return SloExplainer(std::move(documents));
@@ -215,6 +231,7 @@ SloExplanation SloExplainer::explain(const SloLeaf& leaf, const Pod* pod) const 
   explaining.add_default();
   explaining.add_cluster(d.cluster);
   explaining.add_object(d.received, d.snapshot->received_slo.get(), find(&d.effective, leaf.names), d.problems);
+  explaining.add_inactive(d.inactive);
   explaining.add_off(d.effective);
   if (pod) explaining.add_pod(*pod);
   return std::move(explaining).result();

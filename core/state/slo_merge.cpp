@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/base/parse.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/utf8.hpp"
 #include "core/state/document.hpp"
+#include "core/state/slo_inactive.hpp"
 
 namespace koord::state {
 namespace {
@@ -70,21 +72,55 @@ class Merger {
  public:
   explicit Merger(std::vector<SloProblem>& problems) : problems_(problems) {}
 
-  json::object merge(const json::value& received, std::span<const SloField> fields, SloProfile profile, const std::string& path) {
-    json::object merged;
-    for (const SloField& field : fields) merge_field(received, field, profile, path, merged);
-    keep_order(fields, profile, path, received, merged);
-    add_unknown(received, fields, merged);
+  json::object merge_spec(const json::value& received) {
+    inactive_ = InactiveStrategies(received);
+    json::object merged = merge(received, slo_schema(), SloProfile::general, {});
+    inactive_.write(merged);
     return merged;
   }
 
  private:
+  json::object merge(const json::value& received, std::span<const SloField> fields, SloProfile profile, const std::string& path) {
+    json::object merged;
+    const std::size_t first = problems_.size();
+    for (const SloField& field : fields) merge_field(received, field, profile, path, merged);
+    keep_order(fields, profile, path, received, merged);
+    note_inactive(fields, profile, path, first);
+    drop_inactive(fields, profile, merged);
+    add_unknown(received, fields, merged);
+    return merged;
+  }
+
+  // By the problems from `first` on that are about one of these fields.
+  void note_inactive(std::span<const SloField> fields, SloProfile profile, const std::string& path, std::size_t first) {
+    for (std::size_t i = first; i < problems_.size(); ++i)
+      for (const SloField& field : fields)
+        if (!field.strategies.empty() && problems_[i].path == below(path, field.name)) inactive_.add(strategies_of(field, profile), problems_[i]);
+  }
+
+  void note_inactive_section(const SloField& section, SloProfile profile) {
+    std::set<std::string> strategies;
+    for (const SloField& field : section.fields)
+      for (std::string& name : strategies_of(field, profile)) strategies.insert(std::move(name));
+    if (!strategies.empty()) inactive_.add({strategies.begin(), strategies.end()}, problems_.back());
+  }
+
+  void drop_inactive(std::span<const SloField> fields, SloProfile profile, json::object& merged) const {
+    for (const SloField& field : fields) {
+      if (!inactive_.cover(field, profile)) continue;
+      if (field.inactive.empty())
+        erase(merged, field.name);
+      else
+        merged[field.name] = json::parse(field.inactive);
+    }
+  }
+
   static std::string below(const std::string& path, std::string_view name) {
     return path.empty() ? std::string(name) : path + '.' + std::string(name);
   }
 
   void tell(const std::string& path, const json::value& found, std::string expected) {
-    problems_.push_back({path, shown(found), std::move(expected)});
+    problems_.push_back({path, shown(found), std::move(expected), {}});
   }
 
   void merge_field(const json::value& received, const SloField& field, SloProfile profile, const std::string& path, json::object& merged) {
@@ -104,11 +140,12 @@ class Merger {
   }
 
   void merge_section(const json::value* value, const SloField& section, SloProfile profile, const std::string& place, json::object& merged) {
+    if (section.profile != SloProfile::general) profile = section.profile;
     if (value && !value->is_object()) {
       tell(place, *value, expected_of(section));
+      note_inactive_section(section, profile);
       value = nullptr;
     }
-    if (section.profile != SloProfile::general) profile = section.profile;
     json::object inner = merge(value ? *value : json::value(), section.fields, profile, place);
     if (is_switched(section)) switch_off(section, profile, inner);
     if (value || !inner.empty()) merged[section.name] = std::move(inner);
@@ -191,6 +228,7 @@ class Merger {
   }
 
   std::vector<SloProblem>& problems_;
+  InactiveStrategies inactive_;
 };
 
 }  // namespace
@@ -240,9 +278,6 @@ std::optional<json::value> default_of(const SloField& field, SloProfile profile)
   return text.empty() ? std::nullopt : std::optional(json::parse(text));
 }
 
-json::object merge_slo(const json::value& received, std::span<const SloField> fields, SloProfile profile, std::string path,
-                       std::vector<SloProblem>& problems) {
-  return Merger(problems).merge(received, fields, profile, path);
-}
+json::object merge_slo(const json::value& received, std::vector<SloProblem>& problems) { return Merger(problems).merge_spec(received); }
 
 }  // namespace koord::state

@@ -26,8 +26,7 @@ std::string shown(const boost::json::value& value);
 // The default of a field; nullopt: none.
 std::optional<boost::json::value> default_of(const SloField& field, SloProfile profile);
 
-// `received` over the defaults. Not an object: no such section.
-boost::json::object merge_slo(const boost::json::value& received, std::span<const SloField> fields, SloProfile profile,
-                              std::string path, std::vector<SloProblem>& problems);
+// A whole spec, `received` over the defaults. Not an object: no section came.
+boost::json::object merge_slo(const boost::json::value& received, std::vector<SloProblem>& problems);
 
 }  // namespace koord::state

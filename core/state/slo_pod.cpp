@@ -86,6 +86,26 @@ void take_memory(const SloLeaf& leaf, const json::value& annotation, PodSlo& res
   }
 }
 
+// The first field of a cpuBurst annotation that it may not have; empty: none. Such an annotation switches burst off for its pod.
+std::string invalid_burst_field(const SloLeaf& leaf, const Annotation& of, const json::value& annotation) {
+  for (const SloField& field : leaf.section->fields) {
+    if (std::find(of.fields.begin(), of.fields.end(), field.name) == of.fields.end()) continue;
+    const json::value* value = find_member(annotation, field.name);
+    const bool is_empty_word = value && field.type == SloType::choice && value->is_string() && value->get_string().empty();
+    if (value && !is_empty_word && !taken_value(field, *value))
+      return std::string(field.name) + ": found " + shown(*value) + ", expected " + expected_of(field);
+  }
+  return "";
+}
+
+void switch_burst_off(const SloLeaf& leaf, const json::value* own, const std::string& why, PodSlo& result) {
+  result.note = "the pod's CPU burst is inactive: " + why;
+  if (own) result.value = *own;
+  if (leaf.field->name != "policy") return;
+  result.value = "none";
+  result.counts = true;
+}
+
 }  // namespace
 
 std::optional<PodSlo> pod_slo(const SloLeaf& leaf, const Pod& pod) {
@@ -108,7 +128,10 @@ std::optional<PodSlo> pod_slo(const SloLeaf& leaf, const Pod& pod) {
     if (own) result.value = *own;
     return result;
   }
-  if (leaf.section->name == "memoryQOS") {
+  const std::string invalid = leaf.section->name == "cpuBurstStrategy" ? invalid_burst_field(leaf, *annotation, *document) : "";
+  if (!invalid.empty()) {
+    switch_burst_off(leaf, own, invalid, result);
+  } else if (leaf.section->name == "memoryQOS") {
     take_memory(leaf, *document, result);
   } else if (leaf.section->name == "cpuQOS" && leaf.field->name == "groupIdentity" && !is_true(find_member(*document, "enable"))) {
     result.value = 0;

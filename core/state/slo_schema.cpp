@@ -48,26 +48,50 @@ constexpr SloField vital_part(SloField field, bool required = false) {
   return field;
 }
 
+// An invalid value makes these strategies inactive, instead of the default taking its place.
+constexpr SloField used_by(std::string_view strategies, SloField field, std::string_view inactive = {}) {
+  field.strategies = strategies;
+  field.inactive = inactive;
+  return field;
+}
+constexpr SloField of_burst(SloField field, std::string_view inactive = {}) { return used_by("CPUBurst", field, inactive); }
+constexpr SloField of_resctrl(SloField field, std::string_view inactive = {}) { return used_by("RdtResctrl", field, inactive); }
+
 constexpr SloField kThreshold[] = {
     flag("enable", "whether best-effort pods are held back and evicted at all", general("false")),
     percent("cpuSuppressThresholdPercent", "how much of the node's CPU all pods together may use before best-effort ones get less", general("65")),
     percent("cpuSuppressMinPercent", "how much of the node's CPU is left to best-effort pods in any case"),
     word("cpuSuppressPolicy", "whether best-effort pods get fewer CPUs or a smaller quota", "cpuset|cfsQuota", general("\"cpuset\"")),
-    percent("memoryEvictThresholdPercent", "used memory at which best-effort pods are evicted", general("70")),
-    less_than("memoryEvictThresholdPercent", percent("memoryEvictLowerPercent", "used memory down to which they are evicted", {}, "memoryEvictThresholdPercent - 2")),
-    number("memoryAllocatableEvictThresholdPercent", "requested share of allocatable memory at which pods are evicted", 0),
-    less_than("memoryAllocatableEvictThresholdPercent", number("memoryAllocatableEvictLowerPercent", "requested share of allocatable memory down to which they are evicted", 0)),
-    percent("cpuEvictBESatisfactionUpperPercent", "share of their CPU requests that best-effort pods must get again for evicting to end"),
-    less_than("cpuEvictBESatisfactionUpperPercent", percent("cpuEvictBESatisfactionLowerPercent", "share of their CPU requests below which best-effort pods are evicted")),
-    percent("cpuEvictBEUsageThresholdPercent", "how much of their CPU limit best-effort pods must use to be evicted for want of CPU", {}, "90"),
-    number("cpuEvictTimeWindowSeconds", "how long it must have been so, in seconds", 1, kNoMost, {}, "the period of collecting"),
-    percent("cpuEvictThresholdPercent", "used CPU at which pods are evicted"),
-    less_than("cpuEvictThresholdPercent", percent("cpuEvictLowerPercent", "used CPU down to which they are evicted", {}, "cpuEvictThresholdPercent - 2")),
-    number("cpuAllocatableEvictThresholdPercent", "requested share of allocatable CPU at which pods are evicted", 0),
-    less_than("cpuAllocatableEvictThresholdPercent", number("cpuAllocatableEvictLowerPercent", "requested share of allocatable CPU down to which they are evicted", 0)),
-    word("cpuEvictPolicy", "what the CPU of best-effort pods is measured against", "evictByRealLimit|evictByAllocatable", general("\"evictByRealLimit\"")),
-    number("evictEnabledPriorityThreshold", "pods of a higher priority are not evicted for what is used", INT32_MIN, INT32_MAX),
-    number("allocatableEvictPriorityThreshold", "pods of a higher priority are not evicted for what is requested", 0, 7999),
+    used_by("BEMemoryEvict|MemoryEvict",
+            percent("memoryEvictThresholdPercent", "used memory at which best-effort pods are evicted", general("70"))),
+    used_by("BEMemoryEvict|MemoryEvict",
+            less_than("memoryEvictThresholdPercent", percent("memoryEvictLowerPercent", "used memory down to which they are evicted", {}, "memoryEvictThresholdPercent - 2"))),
+    used_by("MemoryAllocatableEvict",
+            number("memoryAllocatableEvictThresholdPercent", "requested share of allocatable memory at which pods are evicted", 0)),
+    used_by("MemoryAllocatableEvict",
+            less_than("memoryAllocatableEvictThresholdPercent", number("memoryAllocatableEvictLowerPercent", "requested share of allocatable memory down to which they are evicted", 0))),
+    used_by("BECPUEvict",
+            percent("cpuEvictBESatisfactionUpperPercent", "share of their CPU requests that best-effort pods must get again for evicting to end")),
+    used_by("BECPUEvict",
+            less_than("cpuEvictBESatisfactionUpperPercent", percent("cpuEvictBESatisfactionLowerPercent", "share of their CPU requests below which best-effort pods are evicted"))),
+    used_by("BECPUEvict",
+            percent("cpuEvictBEUsageThresholdPercent", "how much of their CPU limit best-effort pods must use to be evicted for want of CPU", {}, "90")),
+    used_by("BECPUEvict|CPUEvict",
+            number("cpuEvictTimeWindowSeconds", "how long it must have been so, in seconds", 1, kNoMost, {}, "the period of collecting")),
+    used_by("CPUEvict",
+            percent("cpuEvictThresholdPercent", "used CPU at which pods are evicted")),
+    used_by("CPUEvict",
+            less_than("cpuEvictThresholdPercent", percent("cpuEvictLowerPercent", "used CPU down to which they are evicted", {}, "cpuEvictThresholdPercent - 2"))),
+    used_by("CPUAllocatableEvict",
+            number("cpuAllocatableEvictThresholdPercent", "requested share of allocatable CPU at which pods are evicted", 0)),
+    used_by("CPUAllocatableEvict",
+            less_than("cpuAllocatableEvictThresholdPercent", number("cpuAllocatableEvictLowerPercent", "requested share of allocatable CPU down to which they are evicted", 0))),
+    used_by("BECPUEvict",
+            word("cpuEvictPolicy", "what the CPU of best-effort pods is measured against", "evictByRealLimit|evictByAllocatable", general("\"evictByRealLimit\""))),
+    used_by("CPUEvict|MemoryEvict",
+            number("evictEnabledPriorityThreshold", "pods of a higher priority are not evicted for what is used", INT32_MIN, INT32_MAX)),
+    used_by("CPUAllocatableEvict|MemoryAllocatableEvict",
+            number("allocatableEvictPriorityThreshold", "pods of a higher priority are not evicted for what is requested", 0, 7999)),
 };
 
 constexpr SloField kCpuQos[] = {
@@ -125,10 +149,11 @@ constexpr SloField kBlkioQos[] = {
 };
 
 constexpr SloField kResctrlQos[] = {
-    flag("enable", "whether this section counts", always("false")),
-    less_than("catRangeEndPercent", percent("catRangeStartPercent", "where its part of the last-level cache begins", always("0"))),
-    percent("catRangeEndPercent", "where its part of the last-level cache ends", by_class("100", "100", "30", "100", "100")),
-    percent("mbaPercent", "its share of the memory bandwidth", always("100")),
+    of_resctrl(flag("enable", "whether this section counts", always("false")), "false"),
+    of_resctrl(less_than("catRangeEndPercent",
+                         percent("catRangeStartPercent", "where its part of the last-level cache begins", always("0")))),
+    of_resctrl(percent("catRangeEndPercent", "where its part of the last-level cache ends", by_class("100", "100", "30", "100", "100"))),
+    of_resctrl(percent("mbaPercent", "its share of the memory bandwidth", always("100"))),
 };
 
 constexpr SloField share_of_network(std::string_view name, std::string_view meaning) {
@@ -165,11 +190,14 @@ constexpr SloField kResourceQos[] = {
 };
 
 constexpr SloField kCpuBurst[] = {
-    word("policy", "how containers may exceed their CPU limit", "none|cpuBurstOnly|cfsQuotaBurstOnly|auto", general("\"none\"")),
-    number("cpuBurstPercent", "saved-up CPU time that may be used at once, in percent of the limit (cpu.cfs_burst_us)", 0, 10000, general("1000")),
-    number("cfsQuotaBurstPercent", "how far the quota of a throttled container is raised, in percent of its limit", 100, kNoMost, general("300")),
-    number("cfsQuotaBurstPeriodSeconds", "how long it may be; -1: as long as it wants", -1, kNoMost, general("-1")),
-    percent("sharePoolThresholdPercent", "used share of the shared CPUs at which nobody's quota is raised", general("50")),
+    of_burst(word("policy", "how containers may exceed their CPU limit", "none|cpuBurstOnly|cfsQuotaBurstOnly|auto", general("\"none\"")),
+             "\"none\""),
+    of_burst(number("cpuBurstPercent", "saved-up CPU time that may be used at once, in percent of the limit (cpu.cfs_burst_us)", 0, 10000,
+                    general("1000"))),
+    of_burst(number("cfsQuotaBurstPercent", "how far the quota of a throttled container is raised, in percent of its limit", 100, kNoMost,
+                    general("300"))),
+    of_burst(number("cfsQuotaBurstPeriodSeconds", "how long it may be raised, in seconds; -1: without end", -1, kNoMost, general("-1"))),
+    of_burst(percent("sharePoolThresholdPercent", "used share of the shared CPUs from which on no quota is raised", general("50"))),
 };
 
 constexpr SloField kSystem[] = {

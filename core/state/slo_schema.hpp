@@ -51,6 +51,9 @@ struct SloField {
   bool vital = false;             // an entry of a list is dropped when this is wrong
   std::span<const SloField> fields = {};  // of an object, or of a list's entries
   SloProfile profile = SloProfile::general;  // of an object for one class; else it has that of what it lies in
+  // Feature gates that use this field and never act on an invalid value: "BECPUEvict|CPUEvict" (slo_inactive.hpp).
+  std::string_view strategies = {};
+  std::string_view inactive = {};  // JSON, its value while all of them are inactive; empty: no value
 };
 
 // The spec's own fields.

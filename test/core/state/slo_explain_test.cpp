@@ -142,6 +142,35 @@ TEST_CASE("a value that was dropped says why, and the default holds") {
         "not all taken: hostApplications[1].name: found null, expected text");
 }
 
+TEST_CASE("a field of a strategy that an invalid figure makes inactive has no value, and the reason is a layer of its own") {
+  const char* disordered = R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})";
+  SloExplanation found = explain("memoryEvictThresholdPercent", {disordered});
+  CHECK(found.value.empty());
+  CHECK(found.winner == SloOrigin::none);
+  CHECK(layer(found, SloOrigin::off).title == "inactive");
+  CHECK(layer(found, SloOrigin::off).note.starts_with("BEMemoryEvict is inactive: resourceUsedThresholdWithBE.memoryEvictLowerPercent: found 65"));
+  SloExplanation part = explain("memoryEvictThresholdPercent", {R"({"resourceUsedThresholdWithBE": {"evictEnabledPriorityThreshold": 0.5}})"});
+  CHECK(part.value == "70");
+  CHECK(part.winner == SloOrigin::fallback);
+  CHECK(layer(part, SloOrigin::off).note.starts_with("MemoryEvict is inactive: "));
+  SloExplanation burst = explain("cpuBurstStrategy.policy", {R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})"});
+  CHECK(burst.value == "\"none\"");
+  CHECK(burst.winner == SloOrigin::off);
+}
+
+TEST_CASE("an invalid field of a pod's cpuBurst makes the pod's burst inactive, and on a node where it is inactive no annotation counts") {
+  const Pod pod = pod_of(KoordQos::ls, {{"koordinator.sh/cpuBurst", R"({"policy": "nonsense", "cpuBurstPercent": 200})"}});
+  SloExplanation found = explain("cpuBurstStrategy.policy", {.received = R"({"cpuBurstStrategy": {"policy": "auto"}})", .pod = &pod});
+  CHECK(found.value == "\"none\"");
+  CHECK(found.winner == SloOrigin::pod);
+  CHECK(layer(found, SloOrigin::pod).note ==
+        "the pod's CPU burst is inactive: policy: found \"nonsense\", expected one of none, cpuBurstOnly, cfsQuotaBurstOnly, auto");
+  const Pod valid = pod_of(KoordQos::ls, {{"koordinator.sh/cpuBurst", R"({"policy": "auto"})"}});
+  SloExplanation off = explain("cpuBurstStrategy.policy", {.received = R"({"cpuBurstStrategy": {"cpuBurstPercent": -1}})", .pod = &valid});
+  CHECK(off.value == "\"none\"");
+  CHECK(layer(off, SloOrigin::pod).note == "the strategy is inactive on this node");
+}
+
 TEST_CASE("a class's section that is off says so") {
   const char* received = R"({"resourceQOSStrategy": {"beClass": {"cpuQOS": {"enable": false, "groupIdentity": 1}}}})";
   SloExplanation found = explain("beClass.cpuQOS.groupIdentity", {received});
@@ -167,14 +196,13 @@ TEST_CASE("a document of the ConfigMap that cannot be read is told") {
 }
 
 TEST_CASE("a pod's cpuBurst goes before the node's, but for classes that are never burst") {
-  const StringMap annotations = {{"koordinator.sh/cpuBurst", R"({"policy": "auto", "cpuburstpercent": 20000})"}};
+  const StringMap annotations = {{"koordinator.sh/cpuBurst", R"({"policy": "auto", "cpuburstpercent": 200})"}};
   const Pod ls = pod_of(KoordQos::ls, annotations), be = pod_of(KoordQos::be, annotations);
   SloExplanation found = explain("cpuBurstStrategy.policy", {.received = "{}", .pod = &ls});
   CHECK(found.value == "\"auto\"");
   CHECK(found.winner == SloOrigin::pod);
   CHECK(layer(found, SloOrigin::pod).title == "pod shop/web, koordinator.sh/cpuBurst");
-  CHECK(layer(explain("cpuBurstPercent", {.pod = &ls}), SloOrigin::pod).note == "not taken: expected an integer from 0 to 10000");
-  CHECK(explain("cpuBurstPercent", {.pod = &ls}).value == "1000");
+  CHECK(explain("cpuBurstPercent", {.pod = &ls}).value == "200");
   CHECK(explain("cpuBurstStrategy.policy", {.pod = &be}).winner == SloOrigin::fallback);
   CHECK(layer(explain("cpuBurstStrategy.policy", {.pod = &be}), SloOrigin::pod).note == "pods of BE never exceed their CPU limit");
   CHECK(layer(explain("sharePoolThresholdPercent", {.pod = &ls}), SloOrigin::pod).note == "no annotation of a pod changes this field");

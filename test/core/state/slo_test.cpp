@@ -141,18 +141,77 @@ TEST_CASE("a value out of its range or of a wrong type is told, and the default 
   CHECK(at(result.spec, "/resourceUsedThresholdWithBE/enable") == false);
   CHECK(at(result.spec, "/resourceUsedThresholdWithBE/cpuSuppressThresholdPercent") == 65);
   CHECK(at(result.spec, "/resourceUsedThresholdWithBE/cpuEvictTimeWindowSeconds").is_null());
-  CHECK(at(result.spec, "/cpuBurstStrategy/cpuBurstPercent") == 1000);
+  CHECK(at(result.spec, "/cpuBurstStrategy/policy") == "none");
+  CHECK(at(result.spec, "/cpuBurstStrategy/cpuBurstPercent").is_null());
 }
 
 TEST_CASE("a number written with a point is an integer when it is one") {
   CHECK(at(effective(R"({"cpuBurstStrategy": {"sharePoolThresholdPercent": 40.0}})"), "/cpuBurstStrategy/sharePoolThresholdPercent") == 40);
 }
 
-TEST_CASE("of two thresholds in the wrong order those that came do not hold") {
+TEST_CASE("an invalid figure of a strategy that evicts, bursts or splits caches makes that strategy inactive") {
+  struct Row {
+    const char* spec;
+    std::vector<std::string> inactive;
+    const char* pointer;  // what the figure's place has then
+    const char* value;    // JSON; null: nothing
+  };
+  for (const Row& row : std::initializer_list<Row>{
+           {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})",
+            {"BEMemoryEvict", "MemoryEvict"}, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent", "null"},
+           {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": -1}})",
+            {"BEMemoryEvict", "MemoryEvict"}, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent", "null"},
+           {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictLowerPercent": 75}})",
+            {"BEMemoryEvict", "MemoryEvict"}, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent", "null"},
+           {R"({"resourceUsedThresholdWithBE": {"cpuEvictBESatisfactionLowerPercent": 60, "cpuEvictBESatisfactionUpperPercent": 50}})",
+            {"BECPUEvict"}, "/resourceUsedThresholdWithBE/cpuEvictBESatisfactionLowerPercent", "null"},
+           {R"({"resourceUsedThresholdWithBE": {"cpuEvictThresholdPercent": 101, "evictEnabledPriorityThreshold": 5999}})",
+            {"CPUEvict"}, "/resourceUsedThresholdWithBE/evictEnabledPriorityThreshold", "5999"},
+           {R"({"resourceUsedThresholdWithBE": {"evictEnabledPriorityThreshold": "high"}})",
+            {"CPUEvict", "MemoryEvict"}, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent", "70"},
+           {R"({"resourceUsedThresholdWithBE": {"cpuEvictPolicy": "byLuck"}})", {"BECPUEvict"}, "/resourceUsedThresholdWithBE/cpuEvictPolicy", "null"},
+           {R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})", {"CPUBurst"}, "/cpuBurstStrategy/policy", "\"none\""},
+           {R"({"cpuBurstStrategy": {"policy": "nonsense"}})", {"CPUBurst"}, "/cpuBurstStrategy/policy", "\"none\""},
+           {R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 30, "catRangeEndPercent": 30}}}})",
+            {"RdtResctrl/beClass"}, "/resourceQOSStrategy/beClass/resctrlQOS/enable", "false"},
+           {R"({"resourceQOSStrategy": {"lsClass": {"resctrlQOS": {"enable": true, "mbaPercent": 101}}}})",
+            {"RdtResctrl/lsClass"}, "/resourceQOSStrategy/lsClass/resctrlQOS/mbaPercent", "100"},
+           {R"({"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 130}})", {}, "/resourceUsedThresholdWithBE/cpuSuppressThresholdPercent", "65"},
+       }) {
+    CAPTURE(row.spec);
+    const EffectiveSlo once = *effective_slo(row.spec);
+    REQUIRE(once.problems.size() == 1);
+    const json::value spec = json::parse(once.spec);
+    std::vector<std::string> inactive;
+    std::string by_problem;
+    if (const json::value* named = spec.as_object().if_contains("koordetector.sh/inactiveStrategies"))
+      for (const auto& [name, reason] : named->get_object()) {
+        inactive.emplace_back(name);
+        by_problem += (by_problem.empty() ? "" : ", ") + std::string(name);
+        CHECK(reason == json::value(text_of(once.problems[0])));
+      }
+    CHECK(inactive == row.inactive);
+    CHECK(once.problems[0].inactive == by_problem);
+    CHECK(at(spec, row.pointer) == json::parse(row.value));
+    const EffectiveSlo twice = *effective_slo(once.spec);
+    CHECK(twice.problems.empty());
+    CHECK(twice.spec == once.spec);
+  }
+}
+
+TEST_CASE("strategies that a NodeSLO names as inactive are so, and anything else in that place counts for nothing") {
+  const json::value spec = effective(R"({"koordetector.sh/inactiveStrategies": {"CPUBurst": "by hand", "BECPUEvict": 7},
+    "cpuBurstStrategy": {"policy": "auto"}, "resourceUsedThresholdWithBE": {"cpuEvictBEUsageThresholdPercent": 80}})");
+  CHECK(at(spec, "/cpuBurstStrategy/policy") == "none");
+  CHECK(at(spec, "/resourceUsedThresholdWithBE/cpuEvictBEUsageThresholdPercent") == 80);
+  CHECK(at(effective(R"({"koordetector.sh/inactiveStrategies": 7})"), "/cpuBurstStrategy/cpuBurstPercent") == 1000);
+}
+
+TEST_CASE("two thresholds in the wrong order do not hold") {
   Told both = told(R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})");
   CHECK(both.problems == std::vector<std::string>{
       "resourceUsedThresholdWithBE.memoryEvictLowerPercent: found 65, expected less than memoryEvictThresholdPercent, which is 60"});
-  CHECK(at(both.spec, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent") == 70);
+  CHECK(at(both.spec, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent").is_null());
   CHECK(at(both.spec, "/resourceUsedThresholdWithBE/memoryEvictLowerPercent").is_null());
 
   Told one = told(R"({"resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 70}})");
