@@ -46,10 +46,9 @@ class Blkio final : public koord::plugin::QosStrategy {
     now_ns_ = now_ns;
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     koord::slo::Problems problems = snapshot ? slo_.follow(*snapshot) : koord::slo::Problems{};
-    if (!snapshot || !slo_.get()) {
-      tell({"no NodeSLO is known: nothing is limited"});
+    if (const std::string news = snapshot ? slo_.news(now_ns) : ""; !news.empty()) log(KOORD_LOG_INFO, news);
+    if (!snapshot || !slo_.get())
       return koord::strategy::propose(host(), knobs_, {}, kHoldsFor);
-    }
     follow(*snapshot);
     problems.insert(problems.end(), plan_.problems.begin(), plan_.problems.end());
     tell(problems);

@@ -69,8 +69,8 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
 
   void evaluate(std::uint64_t now_ns, std::uint64_t) override {
     const Snapshot snapshot(host(), state_);
-    follow(snapshot);
     situation_.now_ns = now_ns;
+    follow(snapshot);
     situation_.pool.reset();
     if (any_quota_part_) measure(snapshot);
     const Wishes quotas = burst_->quotas(situation_);
@@ -95,6 +95,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   // What changes with the pods, the NodeSLO and the configuration only.
   void follow(const Snapshot& snapshot) {
     for (const std::string& problem : node_slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem);
+    if (const std::string news = node_slo_.news(situation_.now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
     const Versions versions{snapshot.version(KOORD_ON_NODE_SLO), snapshot.version(KOORD_ON_PODS)};
     if (followed_ == versions) return;
     take_pods(snapshot);
@@ -109,8 +110,10 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     const koord::slo::NodeSlo* slo = node_slo_.get();
     slo_ = slo && slo->cpu_burst ? &*slo->cpu_burst : nullptr;
     situation_.pods.clear();
-    if (!slo_) return tell_once("NodeSLO", "there is none with cpuBurstStrategy, so nothing bursts");
-    told_.is_over("NodeSLO");
+    if (!slo_) return;  // news() says so
+    if (const auto inactive = slo->inactive.find("CPUBurst"); inactive != slo->inactive.end())
+      return tell_once("inactive", inactive->second);
+    told_.is_over("inactive");
     of_snapshot_ = koord::cpu_burst::snapshot_of(snapshot.pods(), *slo_);
     situation_.pods = std::move(of_snapshot_.pods);
     for (const std::string& problem : of_snapshot_.problems) tell_once(problem, "ignored");

@@ -133,9 +133,9 @@ std::int64_t release(const BestEffort& pods, const Satisfaction& satisfaction) {
 
 Decision decide(const Situation& situation, const Figures& figures) {
   Decision decision;
-  if (situation.is_on(kBestEffort)) by_satisfaction(situation, figures, decision);
-  if (situation.is_on(kAllocatable)) by_allocatable(situation, decision);
-  if (situation.is_on(kUsage)) by_usage(situation, figures, decision);
+  if (decision.may_act(situation, kBestEffort)) by_satisfaction(situation, figures, decision);
+  if (decision.may_act(situation, kAllocatable)) by_allocatable(situation, decision);
+  if (decision.may_act(situation, kUsage)) by_usage(situation, figures, decision);
   return decision;
 }
 

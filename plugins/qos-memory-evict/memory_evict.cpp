@@ -77,9 +77,9 @@ void of_priority(const Situation& situation, std::optional<std::int64_t> node_by
 
 Decision decide(const Situation& situation, std::optional<std::int64_t> node_bytes) {
   Decision decision;
-  if (situation.is_on(kBestEffort)) of_best_effort(situation, node_bytes, decision);
-  if (situation.is_on(kAllocatable)) by_allocatable(situation, decision);
-  if (situation.is_on(kUsage)) of_priority(situation, node_bytes, decision);
+  if (decision.may_act(situation, kBestEffort)) of_best_effort(situation, node_bytes, decision);
+  if (decision.may_act(situation, kAllocatable)) by_allocatable(situation, decision);
+  if (decision.may_act(situation, kUsage)) of_priority(situation, node_bytes, decision);
   return decision;
 }
 

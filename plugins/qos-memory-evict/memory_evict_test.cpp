@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/state/slo.hpp"
 #include "test/support/fake_samples.hpp"
 
 using namespace koord::memory_evict;
@@ -111,6 +112,16 @@ TEST_CASE("without a threshold, a priority, the node's memory or its use nothing
   CHECK(decide(node, 1).unknown.at(0) == "MemoryEvict: the NodeSLO does not give evictEnabledPriorityThreshold");
 }
 
+TEST_CASE("a feature that an invalid figure makes inactive decides nothing and gives the figure, the others decide") {
+  Situation node = situation("BEMemoryEvict", {pod("a", kGiB)});
+  node.features = {"BEMemoryEvict", "MemoryEvict"};
+  node.inactive = {{"MemoryEvict", "evictEnabledPriorityThreshold: found 0.5, expected an integer"}, {"CPUBurst", "x"}};
+  const Decision decision = decide(node, 75 * kGiB);
+  REQUIRE(decision.demands.size() == 1);
+  CHECK(decision.demands[0].feature == "BEMemoryEvict");
+  CHECK(decision.unknown == Names{"MemoryEvict: inactive: evictEnabledPriorityThreshold: found 0.5, expected an integer"});
+}
+
 TEST_CASE("a later feature counts on the pods that go for an earlier one") {
   Situation node = situation("BEMemoryEvict", {pod("a", 5 * kGiB), pod("b", 5 * kGiB)});
   node.features = {"MemoryEvict", "BEMemoryEvict"};
@@ -120,6 +131,31 @@ TEST_CASE("a later feature counts on the pods that go for an earlier one") {
   const auto settled = settle(all);  // 7 GiB: both go for the first
   REQUIRE(settled.size() == 1);
   CHECK(settled[0].feature == "BEMemoryEvict");
+}
+
+TEST_CASE("no invalid threshold of the NodeSLO evicts anybody, whatever the node uses") {
+  for (const char* spec : {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})",
+                           R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": -1}})",
+                           R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictLowerPercent": 75}})"}) {
+    CAPTURE(spec);
+    FakeNode node;
+    FakeHost host(node, R"({"gates": ["BEMemoryEvict", "MemoryEvict"]})");
+    FakeSamples samples(host);
+    state::Pod one;
+    one.uid = one.name = "a";
+    one.namespace_ = "batch";
+    one.phase = state::Phase::running;
+    one.labels = {{"koordinator.sh/qosClass", "BE"}};
+    state::Node object;
+    object.capacity = {{"memory", 100 * kGiB}};
+    host.hub().publish({.node = object, .pods = std::vector{one}, .node_slo = koord::state::effective_slo(spec)->spec});
+    FakeInstance strategy(host, koord_entry_v1());
+    REQUIRE(strategy.init() == KOORD_OK);
+    samples.add("pod_memory_usage", 3.0 * kGiB, host.hub().current()->pods[0].handle);
+    samples.add("node_memory_usage", 99.0 * kGiB);
+    REQUIRE(strategy.evaluate() == KOORD_OK);
+    CHECK(host.context().take_evictions().empty());
+  }
 }
 
 TEST_CASE("the plugin asks at once when memory is short, by the newest sample, and again after four seconds") {

@@ -41,10 +41,10 @@ std::vector<Group> class_groups(const slo::ResourceQos& strategy, slo::Problems&
     const Range range(wanted->cat_range_start_percent.value_or(0), wanted->cat_range_end_percent.value_or(100));
     if (range.first >= range.second) {
       problems.push_back(group.origin + ": catRangeStartPercent " + std::to_string(range.first) + " is not below catRangeEndPercent " +
-                         std::to_string(range.second) + ", so it gets no part of the caches");
-    } else {
-      group.share.l3_range = range;
+                         std::to_string(range.second) + ", so its resctrlQOS is inactive");
+      continue;
     }
+    group.share.l3_range = range;
     if (wanted->mba_percent.value_or(0) > 0) group.share.mb_percent = wanted->mba_percent;
     group.restricts = !is_whole(group.share);
     groups.push_back(std::move(group));

@@ -52,10 +52,9 @@ class Resctrl final : public koord::plugin::QosStrategy {
   void evaluate(std::uint64_t now_ns, std::uint64_t) override {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     koord::slo::Problems problems = snapshot ? slo_.follow(*snapshot) : koord::slo::Problems{};
-    if (!snapshot || !slo_.get()) {
-      tell({"no NodeSLO is known: caches and memory bandwidth are not shared out"});
+    if (const std::string news = snapshot ? slo_.news(now_ns) : ""; !news.empty()) log(KOORD_LOG_INFO, news);
+    if (!snapshot || !slo_.get())
       return koord::strategy::propose(host(), knobs_, {}, kHoldsFor);
-    }
     follow(*snapshot, now_ns);
     problems.insert(problems.end(), plan_.problems.begin(), plan_.problems.end());
     tell(problems);
@@ -122,6 +121,8 @@ class Resctrl final : public koord::plugin::QosStrategy {
     basis_ = std::move(basis);
     koord::slo::Problems problems;
     plan_ = koord::rdt::plan(inputs(snapshot, problems));
+    for (const auto& [strategy, reason] : slo_.get()->inactive)
+      if (strategy.starts_with("RdtResctrl/")) problems.push_back(strategy + " is inactive: " + reason);
     plan_.problems.insert(plan_.problems.begin(), problems.begin(), problems.end());
   }
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "plugins/qos-resctrl/resctrl_tree.hpp"
+#include "core/state/slo.hpp"
 #include "test/support/fake_host.hpp"
 
 using namespace koord::rdt;
@@ -276,15 +277,15 @@ TEST_CASE("MiB/s are wished for once it is known what all of them are, and no li
         Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=15000;1=15000", "resctrl.l3 koord-LS 0=7ff;1=7ff"});
 }
 
-TEST_CASE("a range that is none and a cache that is not there are told, and the rest holds") {
+TEST_CASE("a class with an empty range is inactive with its bandwidth, a cache that is missing is reported and the rest holds") {
   Scene scene;
   scene.strategy.be = part(30, 30, 50);
   koord::slo::PodResctrl own = own_range(0, 50);
   own.mb_of_cache[7] = 50;
   scene.add_pod("u1", KOORD_QOS_LS, own);
   const Plan plan = ::plan(scene.inputs);
-  CHECK(texts(plan) == Texts{"resctrl.mb koord-BE 0=50;1=50", "resctrl.l3 koord-pod-u1 0=3f;1=3f", "resctrl.group pod-u1 koord-pod-u1"});
-  CHECK(plan.problems == Texts{"beClass of the NodeSLO: catRangeStartPercent 30 is not below catRangeEndPercent 30, so it gets no part of the caches",
+  CHECK(texts(plan) == Texts{"resctrl.l3 koord-pod-u1 0=3f;1=3f", "resctrl.group pod-u1 koord-pod-u1"});
+  CHECK(plan.problems == Texts{"beClass of the NodeSLO: catRangeStartPercent 30 is not below catRangeEndPercent 30, so its resctrlQOS is inactive",
                                "the annotation of pod shop/u1: there is no cache 7"});
 }
 
@@ -297,6 +298,17 @@ TEST_CASE("the plugin wishes groups for the NodeSLO's classes and for pods that 
   node.publish(kSlo, R"({"llc": {"schemata": {"range": [0, 50]}}})");
   CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.l3 koord-pod-u1 0=3f;1=3f",
                                  "resctrl.group kubepods/besteffort/podu1 koord-pod-u1"});
+}
+
+TEST_CASE("the plugin proposes nothing for a class whose section is invalid, nor for a pod whose annotation is") {
+  Node node;
+  REQUIRE(node.strategy.init() == KOORD_OK);
+  const auto slo = koord::state::effective_slo(
+      R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 30, "catRangeEndPercent": 30}}}})");
+  node.publish(slo->spec);
+  CHECK(node.proposed().empty());
+  node.publish(kSlo, R"({"llc": {"schemata": {"range": [30, 30]}}, "mb": {"schemata": {"percent": 40}}})");
+  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.group kubepods/besteffort/podu1 koord-BE"});
 }
 
 TEST_CASE("the plugin tells what the CPU shares out as capabilities") {

@@ -40,6 +40,36 @@ TEST_CASE("of the host's defaults a plugin reads every section, and nothing that
   }
 }
 
+TEST_CASE("a strategy is inactive for a plugin when the host says so, and when the plugin reads the same figure unchecked") {
+  for (const char* spec : {
+           R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": -1}})", R"({"resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 101}})",
+           R"({"resourceUsedThresholdWithBE": {"memoryAllocatableEvictThresholdPercent": -1}})",
+           R"({"resourceUsedThresholdWithBE": {"memoryAllocatableEvictLowerPercent": -1}})",
+           R"({"resourceUsedThresholdWithBE": {"cpuEvictBESatisfactionUpperPercent": 101}})",
+           R"({"resourceUsedThresholdWithBE": {"cpuEvictBESatisfactionLowerPercent": -1}})",
+           R"({"resourceUsedThresholdWithBE": {"cpuEvictBEUsageThresholdPercent": 101}})",
+           R"({"resourceUsedThresholdWithBE": {"cpuEvictTimeWindowSeconds": 0}})", R"({"resourceUsedThresholdWithBE": {"cpuEvictThresholdPercent": 101}})",
+           R"({"resourceUsedThresholdWithBE": {"cpuEvictLowerPercent": -1}})", R"({"resourceUsedThresholdWithBE": {"cpuEvictPolicy": "x"}})",
+           R"({"resourceUsedThresholdWithBE": {"cpuAllocatableEvictThresholdPercent": -1}})",
+           R"({"resourceUsedThresholdWithBE": {"cpuAllocatableEvictLowerPercent": -1}})",
+           R"({"resourceUsedThresholdWithBE": {"evictEnabledPriorityThreshold": 1.5}})",
+           R"({"resourceUsedThresholdWithBE": {"allocatableEvictPriorityThreshold": 8000}})", R"({"cpuBurstStrategy": {"policy": "nonsense"}})",
+           R"({"cpuBurstStrategy": {"cfsQuotaBurstPercent": 90}})", R"({"cpuBurstStrategy": 7})",
+           R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeEndPercent": 101}}}})",
+           R"({"resourceQOSStrategy": {"lsrClass": {"resctrlQOS": {"enable": "yes"}}}})",
+           R"({"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 130}})"}) {
+    CAPTURE(spec);
+    const auto names = [](const slo::NodeSlo& slo) {
+      std::vector<std::string> all;
+      for (const auto& [name, reason] : slo.inactive) all.push_back(name);
+      return all;
+    };
+    const Result<slo::ParsedSlo> unchecked = slo::parse_node_slo(spec);
+    REQUIRE(unchecked);
+    CHECK(names(read_through_the_host(spec)) == names(unchecked->slo));
+  }
+}
+
 TEST_CASE("names in another case and numbers with a point arrive as the host reads them") {
   const slo::NodeSlo slo = read_through_the_host(R"({"SystemStrategy":{"WATERMARKSCALEFACTOR":150.0}})");
   CHECK(slo.system->watermark_scale_factor == 150);

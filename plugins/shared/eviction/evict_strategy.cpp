@@ -95,19 +95,22 @@ void EvictStrategy::read_node(const Snapshot& snapshot) {
 }
 
 // Not known is not off, but nobody is evicted either.
-bool EvictStrategy::is_wanted(const Snapshot& snapshot) {
+bool EvictStrategy::is_wanted(const Snapshot& snapshot, std::uint64_t now_ns) {
   for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem);
+  if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
   const slo::NodeSlo* slo = slo_.get();
-  if (!slo || !slo->threshold) return tell_once("NodeSLO", "there is none with resourceUsedThresholdWithBE, so nobody is evicted"), false;
+  if (!slo) return false;
+  if (!slo->threshold) return tell_once("NodeSLO", "it has no resourceUsedThresholdWithBE, so nobody is evicted"), false;
   told_.is_over("NodeSLO");
   situation_.slo = *slo->threshold;
+  situation_.inactive = slo->inactive;
   return situation_.slo.enable == true && !situation_.features.empty();
 }
 
 void EvictStrategy::evaluate(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) {
   if (!cool_since_ns_ && kind_.cools_down_at_first) cool_since_ns_ = now_ns;
   const Snapshot snapshot(host(), state_);
-  if (!is_wanted(snapshot)) return;
+  if (!is_wanted(snapshot, now_ns)) return;
   if (cool_since_ns_ && now_ns - *cool_since_ns_ < cool_down_ns_) return;
   read_pods(snapshot);
   read_node(snapshot);

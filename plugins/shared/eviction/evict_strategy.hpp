@@ -47,7 +47,7 @@ class EvictStrategy : public plugin::QosStrategy {
   void read_pods(const plugin::Snapshot& snapshot);
   void measure_pods(std::uint64_t now_ns);
   void read_node(const plugin::Snapshot& snapshot);
-  bool is_wanted(const plugin::Snapshot& snapshot);
+  bool is_wanted(const plugin::Snapshot& snapshot, std::uint64_t now_ns);
   bool request(const Demand& demand);
   void tell(const Decision& decision);
   void tell_once(std::string_view about, std::string_view what);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ struct Situation {
   Allocatable allocatable;
   std::vector<Candidate> pods;           // with what they use
 
+  std::map<std::string, std::string, std::less<>> inactive;  // features that an invalid figure switches off, with the reason
+
   bool is_on(std::string_view feature) const { return std::find(features.begin(), features.end(), feature) != features.end(); }
 };
 
@@ -27,6 +30,14 @@ struct Decision {
   std::vector<Demand> demands;       // in the order of the features
   std::vector<std::string> unknown;  // "FEATURE: why it cannot decide", which is not "no need"
 
+  // Whether the feature is on and no invalid figure makes it inactive, which is noted.
+  bool may_act(const Situation& situation, std::string_view feature) {
+    if (!situation.is_on(feature)) return false;
+    const auto reason = situation.inactive.find(feature);
+    if (reason == situation.inactive.end()) return true;
+    cannot(feature, "inactive: " + reason->second);
+    return false;
+  }
   void cannot(std::string_view feature, std::string_view why) { unknown.push_back(std::string(feature) + ": " + std::string(why)); }
 };
 

@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 
+#include "plugins/shared/slo/inactive.hpp"
 #include "plugins/shared/slo/read_sections.hpp"
 
 namespace koord::slo {
@@ -17,6 +18,7 @@ Result<ParsedSlo> parse_node_slo(std::string_view spec) {
   members.section("resourceQOSStrategy", parsed.slo.resource_qos, read_resource_qos);
   members.section("cpuBurstStrategy", parsed.slo.cpu_burst, read_cpu_burst);
   members.section("systemStrategy", parsed.slo.system, read_system);
+  find_inactive(*document, parsed.problems, parsed.slo);
   return parsed;
 }
 

@@ -112,9 +112,12 @@ const ClassQos* class_for(const ResourceQos& strategy, std::uint32_t qos) {
 
 CpuBurst cpu_burst_of(const CpuBurst& node, const Annotation& cpu_burst, Problems& problems) {
   CpuBurst burst = node;
-  if (const auto object = object_of(cpu_burst, kCpuBurstAnnotation, problems))
-    read_cpu_burst(Members(*object, std::string(kCpuBurstAnnotation), problems), burst);
-  burst.share_pool_threshold_percent = node.share_pool_threshold_percent;
+  const auto object = object_of(cpu_burst, kCpuBurstAnnotation, problems);
+  if (!object) return burst;
+  const std::size_t before = problems.size();
+  read_pod_burst(Members(*object, std::string(kCpuBurstAnnotation), problems), burst);
+  if (problems.size() > before) burst.policy = BurstPolicy::none;
+  for (std::size_t i = before; i < problems.size(); ++i) problems[i] += "; the pod's CPU burst is inactive";
   return burst;
 }
 
@@ -151,11 +154,13 @@ std::optional<PodResctrl> resctrl_of(const Annotation& resctrl, Problems& proble
   const auto object = object_of(resctrl, kResctrlAnnotation, problems);
   if (!object) return std::nullopt;
   PodResctrl pod;
+  const std::size_t before = problems.size();
   const Members members(*object, std::string(kResctrlAnnotation), problems);
   std::optional<Kept> kept;
   members.section("llc", kept, [&](const Members& llc, Kept&) { read_l3(llc, pod); });
   members.section("mb", kept, [&](const Members& mb, Kept&) { read_bandwidth(mb, pod); });
-  return pod == PodResctrl{} ? std::nullopt : std::optional(std::move(pod));
+  for (std::size_t i = before; i < problems.size(); ++i) problems[i] += "; the pod gets no group of its own";
+  return problems.size() > before || pod == PodResctrl{} ? std::nullopt : std::optional(std::move(pod));
 }
 
 std::optional<std::vector<Block>> blocks_of(const Annotation& blkio_qos, Problems& problems) {

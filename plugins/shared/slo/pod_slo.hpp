@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod's own annotations make of the NodeSLO's sections. The same rules as `koordctl slo --explain FIELD --pod POD`
-// tells: an annotation that is no JSON mapping does not count, nor does a single field that may not have its value, and both
-// are told in `problems`, which begin with the annotation's key. Pure.
+// What a pod's own annotations make of the NodeSLO's sections. The same rules as `koordctl slo --explain FIELD --pod POD` shows:
+// an annotation that is no JSON mapping does not count. Of memoryQOS and blkioQOS a single invalid field does not count; an
+// invalid field of cpuBurst or resctrl makes the pod's whole policy inactive. Each is reported in `problems`, which begin with
+// the annotation's key. Pure.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@ std::optional<std::string_view> label_of(const koord_pod& pod, std::string_view 
 // The section for pods of KOORD_QOS_*: LSE goes by LSR's. Null: there is none.
 const ClassQos* class_for(const ResourceQos& strategy, std::uint32_t qos);
 
-// The node's values, replaced one by one by the pod's; sharePoolThresholdPercent is the node's alone.
+// The node's values, replaced one by one by the pod's; sharePoolThresholdPercent is the node's alone. With an invalid field the
+// policy is none.
 CpuBurst cpu_burst_of(const CpuBurst& node, const Annotation& cpu_burst, Problems& problems);
 
 struct PodMemoryQos {
@@ -56,7 +58,7 @@ struct PodResctrl {
 
   bool operator==(const PodResctrl&) const = default;
 };
-// nullopt: the annotation is not there, cannot be read, or asks nothing: 0 percent of bandwidth is "not told".
+// nullopt: the annotation is missing, has an invalid figure, or asks nothing: 0 percent of bandwidth is "not given".
 std::optional<PodResctrl> resctrl_of(const Annotation& resctrl, Problems& problems);
 
 // The pod's own block devices. An empty annotation is an empty list; nullopt: it says nothing of blocks, or cannot be read.

@@ -90,7 +90,7 @@ void read_threshold(const Members& from, Threshold& into) {
   from.number("allocatableEvictPriorityThreshold", into.allocatable_evict_priority_threshold, 0, 7999);
 }
 
-void read_cpu_burst(const Members& from, CpuBurst& into) {
+void read_pod_burst(const Members& from, CpuBurst& into) {
   from.choice("policy", into.policy,
               {{"none", BurstPolicy::none},
                {"cpuBurstOnly", BurstPolicy::cpu_burst_only},
@@ -99,6 +99,10 @@ void read_cpu_burst(const Members& from, CpuBurst& into) {
   from.number("cpuBurstPercent", into.cpu_burst_percent, 0, 10000);
   from.number("cfsQuotaBurstPercent", into.cfs_quota_burst_percent, 100);
   from.number("cfsQuotaBurstPeriodSeconds", into.cfs_quota_burst_period_seconds, -1);
+}
+
+void read_cpu_burst(const Members& from, CpuBurst& into) {
+  read_pod_burst(from, into);
   from.percent("sharePoolThresholdPercent", into.share_pool_threshold_percent);
 }
 

@@ -132,6 +132,8 @@ struct NodeSlo {
   std::optional<ResourceQos> resource_qos;
   std::optional<CpuBurst> cpu_burst;
   std::optional<System> system;
+  // Strategies that an invalid figure makes inactive, with the reason: "CPUBurst", "RdtResctrl/beClass".
+  std::map<std::string, std::string, std::less<>> inactive;
 
   bool operator==(const NodeSlo&) const = default;
 };

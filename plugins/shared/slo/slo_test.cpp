@@ -86,6 +86,7 @@ TEST_CASE("a value that it may not be is told and not there, those beside it are
   CHECK_FALSE(parsed->slo.system->watermark_scale_factor);
   CHECK(parsed->slo.system->memcg_reap_background == 1);
   CHECK_FALSE(parsed->slo.cpu_burst);
+  CHECK(parsed->slo.inactive.contains("CPUBurst"));
   CHECK(parsed->problems == Problems{"resourceUsedThresholdWithBE.enable: found \"yes\", expected true or false",
                                      "resourceUsedThresholdWithBE.cpuSuppressPolicy: found \"idle\", which is no known choice",
                                      "cpuBurstStrategy: found 7, expected a mapping",
@@ -116,8 +117,33 @@ TEST_CASE("an annotation that cannot be read does not count and is told") {
   CHECK(cpu_burst_of(node, "policy: auto", problems) == node);
   REQUIRE(problems.size() == 1);
   CHECK(problems[0].starts_with("koordinator.sh/cpuBurst: it is no JSON"));
-  CHECK(cpu_burst_of(node, R"({"cfsQuotaBurstPercent":99,"cpuBurstPercent":1})", problems).cpu_burst_percent == 1);
-  CHECK(problems.back() == "koordinator.sh/cpuBurst.cfsQuotaBurstPercent: found 99, expected an integer of at least 100");
+}
+
+TEST_CASE("cpuBurst: an annotation with an invalid field makes the pod's burst inactive") {
+  const CpuBurst node{BurstPolicy::automatic, 1000, 300, -1, 50};
+  for (const char* text : {R"({"cfsQuotaBurstPercent":90})", R"({"policy":"nonsense"})", R"({"cpuBurstPercent":-1})",
+                           R"({"cfsQuotaBurstPeriodSeconds":"long"})", R"({"policy":7})"}) {
+    CAPTURE(text);
+    Problems problems;
+    CHECK(cpu_burst_of(node, text, problems).policy == BurstPolicy::none);
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].ends_with("; the pod's CPU burst is inactive"));
+  }
+  Problems problems;
+  CHECK(cpu_burst_of(node, R"({"sharePoolThresholdPercent":900})", problems) == node);  // not the pod's to set
+}
+
+TEST_CASE("the strategies that the host names as inactive are, and one with a figure that no host has checked") {
+  const NodeSlo named = slo_of(R"({"cpuBurstStrategy":{"policy":"auto"},"koordetector.sh/inactiveStrategies":{"CPUBurst":"why","BECPUEvict":7}})");
+  CHECK(named.inactive == std::map<std::string, std::string, std::less<>>{{"CPUBurst", "why"}});
+  CHECK(named.cpu_burst->policy == BurstPolicy::none);
+  const koord::Result<ParsedSlo> raw = parse_node_slo(R"({"resourceUsedThresholdWithBE":{"memoryEvictThresholdPercent":-1},
+    "resourceQOSStrategy":{"beClass":{"resctrlQOS":{"enable":true,"mbaPercent":101}}}})");
+  REQUIRE(raw);
+  std::vector<std::string> names;
+  for (const auto& [name, reason] : raw->slo.inactive) names.push_back(name);
+  CHECK(names == std::vector<std::string>{"BEMemoryEvict", "MemoryEvict", "RdtResctrl/beClass"});
+  CHECK(raw->slo.resource_qos->be->resctrl->enable == false);
 }
 
 TEST_CASE("memoryQOS: without a policy, and with 'default', the class's values hold where the pod has none of its own") {
@@ -202,7 +228,9 @@ TEST_CASE("a range of a cache that is none is told, and does not count") {
     CHECK_FALSE(resctrl_of(text, problems));
   }
   REQUIRE(problems.size() == 4);
-  CHECK(problems[0] == "node.koordinator.sh/resctrl.llc.schemata.range: found [30,10], expected two integers from 0 to 100, the first the smaller");
+  CHECK(problems[0] == "node.koordinator.sh/resctrl.llc.schemata.range: found [30,10], expected two integers from 0 to 100, the first the smaller; "
+                       "the pod gets no group of its own");
+  CHECK_FALSE(resctrl_of(R"({"llc": {"schemata": {"range": [30, 30]}}, "mb": {"schemata": {"percent": 40}}})", problems));
 }
 
 TEST_CASE("annotations and labels of a pod are found by their key") {

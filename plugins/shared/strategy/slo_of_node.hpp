@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "koordetector/plugin.hpp"
@@ -13,8 +14,12 @@ namespace koord::strategy {
 
 class SloOfNode {
  public:
-  // What was not taken of a new version, or why all of it was not: each told once.
+  // How long a source that has delivered other parts may need for the NodeSLO before it is missing.
+  static constexpr std::uint64_t kPatienceNs = 10'000'000'000;
+
+  // Fields of a new version that were not taken, or why all of it was not: each reported once.
   slo::Problems follow(const plugin::Snapshot& snapshot) {
+    is_synced_ = snapshot.version(KOORD_ON_PODS) != 0 || snapshot.version(KOORD_ON_NODE) != 0;
     const std::uint64_t version = snapshot.version(KOORD_ON_NODE_SLO);
     if (version == version_) return {};
     version_ = version;
@@ -24,12 +29,27 @@ class SloOfNode {
     return parsed ? std::move(parsed->problems) : slo::Problems{parsed.error().message()};
   }
 
+  // A line for the log: that the NodeSLO is missing, kPatienceNs after the source has delivered something else, and that it came
+  // after that. Empty: nothing new. Call it once a round, after follow().
+  std::string news(std::uint64_t now_ns) {
+    if (known_) {
+      since_ns_.reset();
+      return std::exchange(is_waiting_, false) ? "the NodeSLO has come" : "";
+    }
+    if (!is_synced_ || is_waiting_) return "";
+    if (!since_ns_) since_ns_ = now_ns;
+    if (now_ns - *since_ns_ < kPatienceNs) return "";
+    is_waiting_ = true;
+    return "waiting for the NodeSLO: this node has none";
+  }
+
   // Null while there is none, or none that can be read: which is not "everything off".
   const slo::NodeSlo* get() const { return known_ ? &slo_ : nullptr; }
 
  private:
   std::uint64_t version_ = 0;
-  bool known_ = false;
+  bool known_ = false, is_synced_ = false, is_waiting_ = false;
+  std::optional<std::uint64_t> since_ns_;  // since when others are known and the NodeSLO is not
   slo::NodeSlo slo_;
 };
 

@@ -90,6 +90,39 @@ TEST_CASE("the NodeSLO is parsed once a version, and one that cannot be read is 
   CHECK(slo.get() == nullptr);
 }
 
+TEST_CASE("a missing NodeSLO is reported when the pods have been known for ten seconds, and its coming after that") {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  test::FakeNode node({});
+  test::FakeHost host(node);
+  const auto* state = host.service<koord_svc_state>("koord.state/1");
+  SloOfNode slo;
+  const auto news = [&](std::uint64_t seconds) {
+    slo.follow(plugin::Snapshot(host.abi(), state));
+    return slo.news(seconds * kSecond);
+  };
+  host.hub().publish({.topology = state::Topology{}});
+  CHECK(news(1) == "");
+  CHECK(news(100) == "");  // the source has delivered nothing yet
+  host.hub().publish({.pods = std::vector<state::Pod>{}});
+  CHECK(news(101) == "");
+  CHECK(news(111) == "waiting for the NodeSLO: this node has none");
+  CHECK(news(200) == "");
+  host.hub().publish({.node_slo = "{}"});
+  CHECK(news(201) == "the NodeSLO has come");
+  CHECK(news(202) == "");
+}
+
+TEST_CASE("a NodeSLO that comes with the pods is no news") {
+  test::FakeNode node({});
+  test::FakeHost host(node);
+  SloOfNode slo;
+  host.hub().publish({.pods = std::vector<state::Pod>{}, .node_slo = "{}"});
+  for (std::uint64_t second = 0; second < 60; ++second) {
+    slo.follow(plugin::Snapshot(host.abi(), host.service<koord_svc_state>("koord.state/1")));
+    CHECK(slo.news(second * 1'000'000'000) == "");
+  }
+}
+
 TEST_CASE("what cannot be wished for is told once, and again when it was gone in between") {
   Told told;
   using Lines = std::vector<std::string>;
