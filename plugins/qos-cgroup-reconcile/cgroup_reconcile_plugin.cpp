@@ -82,13 +82,13 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
     Plan planned;
     const koord::slo::NodeSlo* slo = slo_.get();
-    if (slo && slo->resource_qos) planned = plan(*slo->resource_qos, inputs_of(snapshot, page_size_));
+    if (slo && slo->resource_qos) {
+      Inputs inputs = inputs_of(snapshot, page_size_);
+      inputs.missing_knobs = {basis_.missing.begin(), basis_.missing.end()};
+      inputs.most_intents = koord::strategy::kMostIntents;
+      planned = plan(*slo->resource_qos, inputs);
+    }
     tell(planned.problems);
-    const auto is_missing = [this](std::string_view knob) {
-      return std::find(basis_.missing.begin(), basis_.missing.end(), knob) != basis_.missing.end();
-    };
-    if (is_missing("memory.high")) planned.highs.clear();
-    std::erase_if(planned.wishes, [&](const koord::strategy::Wish& wish) { return is_missing(wish.knob); });
     wishes_ = std::move(planned.wishes);
     highs_.follow(std::move(planned.highs));
   }

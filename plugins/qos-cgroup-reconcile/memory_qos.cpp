@@ -60,6 +60,20 @@ std::string_view section_of(std::uint32_t qos) {
   }
 }
 
+// The lower the more important.
+unsigned rank_of(std::uint32_t qos) {
+  switch (qos) {
+    case KOORD_QOS_SYSTEM:
+    case KOORD_QOS_LSE:
+    case KOORD_QOS_LSR:
+      return 0;
+    case KOORD_QOS_BE:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
 std::uint32_t class_of_directory(std::uint32_t kube_qos) {
   switch (kube_qos) {
     case KOORD_KUBE_QOS_GUARANTEED:
@@ -91,13 +105,49 @@ class Planner {
   Planner(const slo::ResourceQos& strategy, const Inputs& inputs) : strategy_(strategy), inputs_(inputs) {}
 
   Plan make() && {
-    for (const PodInput& pod : inputs_.pods) take(pod);
+    std::vector<Part> parts;
+    for (const PodInput* pod : by_importance()) {
+      part_ = {};
+      take(*pod);
+      parts.push_back(std::move(part_));
+    }
+    part_ = {};
     for (const auto& [dir, above] : above_) wish_sums(dir, above);
     for (const auto& [dir, qos] : directories_) wish_for_class(dir, qos);
+    append(std::move(part_));
+    for (Part& part : parts) append(std::move(part));
+    if (plan_.left_out > 0)
+      plan_.problems.push_back("a plan has at most " + number(static_cast<std::int64_t>(inputs_.most_intents)) + " intents: " +
+                               number(static_cast<std::int64_t>(plan_.left_out)) + " for the least important pods are left out");
     return std::move(plan_);
   }
 
  private:
+  // Intents for one pod, or for the classes.
+  struct Part {
+    strategy::Wishes wishes;
+    std::vector<HighTarget> highs;
+  };
+
+  std::vector<const PodInput*> by_importance() const {
+    std::vector<const PodInput*> pods;
+    for (const PodInput& pod : inputs_.pods) pods.push_back(&pod);
+    std::stable_sort(pods.begin(), pods.end(), [](const PodInput* a, const PodInput* b) { return rank_of(a->qos) < rank_of(b->qos); });
+    return pods;
+  }
+
+  void append(Part part) {
+    for (Wish& wish : part.wishes) append(std::move(wish), plan_.wishes);
+    for (HighTarget& high : part.highs) append(std::move(high), plan_.highs);
+  }
+  template <class Intent>
+  void append(Intent&& intent, std::vector<Intent>& intents) {
+    if (plan_.wishes.size() + plan_.highs.size() < inputs_.most_intents)
+      intents.push_back(std::forward<Intent>(intent));
+    else
+      ++plan_.left_out;
+  }
+
   struct Above {
     Protection sums;
     std::int64_t pods = 0;  // that are protected
@@ -143,7 +193,8 @@ class Planner {
   }
 
   void wish(std::uint32_t level, std::string_view knob, const std::string& dir, std::string value, std::string reason, strategy::Inputs inputs) {
-    plan_.wishes.push_back({level, std::string(knob), dir, std::move(value), std::move(reason), std::move(inputs)});
+    if (inputs_.missing_knobs.contains(knob)) return;
+    part_.wishes.push_back({level, std::string(knob), dir, std::move(value), std::move(reason), std::move(inputs)});
   }
 
   void wish_sums(const std::string& dir, const Above& above) {
@@ -202,12 +253,12 @@ class Planner {
   void add_high(const ContainerInput& container, const slo::PodMemoryQos& holds, std::uint32_t qos) {
     const std::int64_t percent = holds.values.throttling_percent.value_or(0);
     const std::optional<std::int64_t> limit = container.limit.value_or(0) > 0 ? container.limit : inputs_.allocatable;
-    if (!limit) return;
+    if (!limit || inputs_.missing_knobs.contains("memory.high")) return;
     std::optional<std::int64_t> high = memory_high(container.request, *limit, percent, inputs_.page_size);
     if (!high) return;
     high = std::max(*high, protection_of(holds.values, container.request).min);
     const Origin origin{section_of(qos), holds.own.throttling_percent.has_value()};
-    plan_.highs.push_back({container.cgroup_dir, *high, container.limit,
+    part_.highs.push_back({container.cgroup_dir, *high, container.limit,
                            number(percent) + " % of the way from its memory request to " +
                                (container.limit ? "its limit" : "what the node has for pods") + ", by " + origin.text("throttlingPercent"),
                            {{"request", number(container.request)}, {"limit", number(*limit)}, {"throttlingPercent", number(percent)}}});
@@ -217,6 +268,7 @@ class Planner {
   const Inputs& inputs_;
   std::map<std::string, Above> above_;
   std::map<std::string, std::uint32_t> directories_;  // that hold pods of one Kubernetes class, with the class that rules them
+  Part part_;  // that is being made
   Plan plan_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Inputs {
   std::vector<PodInput> pods;  // those that have not ended
   std::optional<std::int64_t> allocatable;  // the node's memory for pods, bytes
   std::int64_t page_size = 4096;
+  std::set<std::string, std::less<>> missing_knobs;  // that this node does not have: nothing is planned for them
+  std::size_t most_intents = 10'000;                 // that a plan may have, those for `highs` with them
 };
 
 // memory.high that a container is to have in the end; how it gets there is HighGuard's.
@@ -48,9 +51,11 @@ struct Plan {
   strategy::Wishes wishes;
   std::vector<HighTarget> highs;
   slo::Problems problems;  // of annotations, with the pod's name
+  std::size_t left_out = 0;  // intents beyond `most_intents`; a line in `problems` says so
 };
 
-// Wishes only what asks for something: a value that is the kernel's own (protection 0, priority 0, …) is none, unless the pod's
+// The classes' cgroups come first, then those of SYSTEM, LSE and LSR pods, of LS pods and those without a class, of BE pods; each
+// pod before its containers. Beyond `most_intents` the last ones are left out. Wishes only what asks for something: a value that is the kernel's own (protection 0, priority 0, …) is none, unless the pod's
 // annotation says just that. What nobody wishes any more the host gives back.
 Plan plan(const slo::ResourceQos& strategy, const Inputs& inputs);
 

@@ -53,6 +53,51 @@ TEST_CASE("memory.high: a limit below the request counts as the request, and lar
   CHECK(memory_high(0, INT64_MAX, 100, 4096) == INT64_MAX / 4096 * 4096);
 }
 
+TEST_CASE("a plan that is too large keeps the classes and the most important pods, and says once how much is left out") {
+  Inputs inputs;
+  for (int i = 0; i < 200; ++i) {  // best-effort pods come first in the list
+    PodInput be = burstable("be" + std::to_string(i), kGi);
+    be.qos = KOORD_QOS_BE;
+    be.cgroup_dir = "kubepods/besteffort/podbe" + std::to_string(i);
+    be.kube_qos = KOORD_KUBE_QOS_BEST_EFFORT;
+    inputs.pods.push_back(be);
+  }
+  inputs.pods.push_back(burstable("ls", kGi, {{"kubepods/burstable/podls/c", kGi, 2 * kGi}}));
+  PodInput lsr = burstable("lsr", kGi);
+  lsr.qos = KOORD_QOS_LSR;
+  inputs.pods.push_back(lsr);
+  const slo::ResourceQos strategy = strategy_of(R"("lsrClass":{"memoryQOS":{"enable":true,"minLimitPercent":50}},
+    "lsClass":{"memoryQOS":{"enable":true,"minLimitPercent":50,"throttlingPercent":80}},
+    "beClass":{"memoryQOS":{"enable":true,"minLimitPercent":50}})");
+  const Plan whole = plan(strategy, inputs);
+  CHECK(whole.left_out == 0);
+  CHECK(whole.problems.empty());
+  inputs.most_intents = 100;
+  const Plan part = plan(strategy, inputs);
+  CHECK(part.wishes.size() + part.highs.size() == 100);
+  CHECK(part.left_out == whole.wishes.size() + whole.highs.size() - 100);
+  REQUIRE(part.problems.size() == 1);
+  CHECK(part.problems[0] == "a plan has at most 100 intents: " + std::to_string(part.left_out) + " for the least important pods are left out");
+  CHECK(part.highs.size() == 1);
+  const auto place = [&](std::string_view dir) {
+    return std::find_if(part.wishes.begin(), part.wishes.end(), [&](const Wish& wish) { return wish.cgroup_dir == dir; }) - part.wishes.begin();
+  };
+  CHECK(part.wishes[0].level == KOORD_LEVEL_QOS);
+  CHECK(place("kubepods/besteffort") < place("kubepods/burstable/podlsr"));
+  CHECK(place("kubepods/burstable/podlsr") < place("kubepods/burstable/podls"));
+  CHECK(place("kubepods/burstable/podls") < place("kubepods/burstable/podls/c"));
+  CHECK(place("kubepods/burstable/podls/c") < place("kubepods/besteffort/podbe0"));
+}
+
+TEST_CASE("a knob that the node does not have takes no place in a plan") {
+  Inputs inputs;
+  inputs.pods = {burstable("a", kGi, {{"kubepods/burstable/poda/c", kGi, 2 * kGi}})};
+  inputs.missing_knobs = {"memory.high", "memory.wmark_ratio", "memory.wmark_scale_factor", "memory.wmark_min_adj"};
+  const Plan planned = plan(ls_with(R"("throttlingPercent":80,"wmarkRatio":90)"), inputs);
+  CHECK(planned.wishes.empty());
+  CHECK(planned.highs.empty());
+}
+
 TEST_CASE("page cache: a size holds, but no more than the limit, and switches the limit on") {
   slo::MemoryQos values;
   values.page_cache_limit_bytes = 512 * kMi;
@@ -88,7 +133,9 @@ TEST_CASE("a class with protection: container, pod and each directory above get 
                                 "pod memory.min kubepods/burstable/poda = 500", "pod memory.min kubepods/burstable/podb = 250",
                                 "qos memory.low kubepods = 1500", "qos memory.low kubepods/burstable = 1500", "qos memory.min kubepods = 750",
                                 "qos memory.min kubepods/burstable = 750"});
-  CHECK(planned.wishes.front().reason == "50 % of the memory request, by lsClass.memoryQOS.minLimitPercent");
+  const auto of_pod = std::find_if(planned.wishes.begin(), planned.wishes.end(), [](const Wish& wish) { return wish.level == KOORD_LEVEL_POD; });
+  REQUIRE(of_pod != planned.wishes.end());
+  CHECK(of_pod->reason == "50 % of the memory request, by lsClass.memoryQOS.minLimitPercent");
 }
 
 TEST_CASE("protection below kubelets that keep their pods further down reaches up to the top") {
