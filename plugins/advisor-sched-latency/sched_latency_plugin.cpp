@@ -48,7 +48,7 @@ constexpr char kConfigSchema[] = R"({
 
 LatencyMetrics metrics_of(const koord_host* host, const std::string& level) {
   return {host,
-          {level + "_sched", "the threads of a " + level + " waited for a CPU before they ran", {50, 95, 99}}};
+          {level + "_sched", "the threads of a " + level + " waited for a CPU before they ran, time throttled by a CPU quota included", {50, 95, 99}}};
 }
 
 class SchedLatency final : public koord::plugin::Advisor {
