@@ -68,6 +68,7 @@ enum class Service : std::uint32_t {
   capability_report,
   propose,
   current,
+  base,
   evict_request,
 };
 

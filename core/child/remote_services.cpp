@@ -325,7 +325,7 @@ koord_status propose(const koord_host* host, const koord_intent* intents, std::u
       const auto intent = TRY(take_record<koord_intent>(array.at(i), "intent", stride));
       question.add(intent.level).add(intent.knob).add(intent.cgroup_dir).add(intent.value).add(intent.reason);
       add_labels(question, TRY(labels_argument(intent.inputs, intent.n_inputs, intent.input_stride)));
-      question.add(intent.priority).add(intent.flags).add(intent.ttl_ns);
+      question.add(intent.priority).add(intent.flags).add(intent.ttl_ns).add(intent.role).add(intent.rsv);
     }
     return remote.returned(remote.ask(question));
   });
@@ -334,6 +334,13 @@ koord_status propose(const koord_host* host, const koord_intent* intents, std::u
 koord_status current(const koord_host* host, koord_str knob, koord_str dir, char* buf, std::uint64_t cap, std::uint64_t* need) {
   return serve(host, [&](RemoteHost& remote) {
     Packer question = request(Service::current);
+    return take_bytes(remote, question.add(knob).add(dir), buf, cap, need);
+  });
+}
+
+koord_status base(const koord_host* host, koord_str knob, koord_str dir, char* buf, std::uint64_t cap, std::uint64_t* need) {
+  return serve(host, [&](RemoteHost& remote) {
+    Packer question = request(Service::base);
     return take_bytes(remote, question.add(knob).add(dir), buf, cap, need);
   });
 }
@@ -361,7 +368,7 @@ const koord_svc_fs fs = {sizeof fs, 0, fs_path, fs_read};
 const koord_svc_cgroup cgroup = {sizeof cgroup, 0, cgroup_open, cgroup_read, cgroup_close};
 const koord_svc_audit audit = {sizeof audit, 0, audit_record};
 const koord_svc_capabilities capabilities = {sizeof capabilities, 0, capability_get, capability_report};
-const koord_svc_knobs knobs = {sizeof knobs, 0, propose, current};
+const koord_svc_knobs knobs = {sizeof knobs, 0, propose, current, base};
 const koord_svc_evict evict = {sizeof evict, 0, evict_request};
 
 constexpr struct {

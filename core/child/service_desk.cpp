@@ -144,6 +144,8 @@ koord_status propose(const koord_host* host, Unpacker& in) {
     intent.priority = in.number<std::int32_t>();
     intent.flags = in.number<std::uint32_t>();
     intent.ttl_ns = in.number<std::uint64_t>();
+    intent.role = in.number<std::uint32_t>();
+    intent.rsv = in.number<std::uint32_t>();
   }
   return knobs_service.propose(host, intents.data(), length(intents), sizeof(koord_intent));
 }
@@ -204,6 +206,7 @@ const char* table_of(Service service) {
       return "koord.capabilities/1";
     case Service::propose:
     case Service::current:
+    case Service::base:
       return "koord.knobs/1";
     case Service::evict_request:
       return "koord.evict/1";
@@ -308,6 +311,10 @@ Result<koord_status> ServiceDesk::run(Service service, Unpacker& in, Packer& out
     case Service::current: {
       koord_str knob = in.str(), dir = in.str();
       return bytes(in, out, [&](auto... rest) { return knobs_service.current(host(), knob, dir, rest...); });
+    }
+    case Service::base: {
+      koord_str knob = in.str(), dir = in.str();
+      return bytes(in, out, [&](auto... rest) { return knobs_service.base(host(), knob, dir, rest...); });
     }
     default:
       return invalid("request of no known service");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.knobs/1: what strategies wish for. Here a wish is checked and collected; what becomes of it is decided once
-// evaluate() has returned.
+// koord.knobs/1: intents of strategies are checked and collected here; the host decides on them once evaluate() has
+// returned.
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -11,6 +11,7 @@
 #include "core/host/serve.hpp"
 #include "core/host/services.hpp"
 #include "core/knob/knob_files.hpp"
+#include "core/knob/role.hpp"
 
 namespace koord::host {
 namespace {
@@ -19,6 +20,11 @@ static_assert(static_cast<unsigned>(knob::Level::qos) == KOORD_LEVEL_QOS);
 static_assert(static_cast<unsigned>(knob::Level::pod) == KOORD_LEVEL_POD);
 static_assert(static_cast<unsigned>(knob::Level::container) == KOORD_LEVEL_CONTAINER);
 static_assert(static_cast<unsigned>(knob::Level::node) == KOORD_LEVEL_NODE);
+static_assert(static_cast<unsigned>(knob::Role::set) == KOORD_ROLE_SET);
+static_assert(static_cast<unsigned>(knob::Role::base) == KOORD_ROLE_BASE);
+static_assert(static_cast<unsigned>(knob::Role::scale) == KOORD_ROLE_SCALE);
+static_assert(static_cast<unsigned>(knob::Role::cap) == KOORD_ROLE_CAP);
+static_assert(static_cast<unsigned>(knob::Role::floor) == KOORD_ROLE_FLOOR);
 
 Duration clamped(std::uint64_t ns) {
   constexpr auto kLongest = std::numeric_limits<Duration::rep>::max();
@@ -32,7 +38,9 @@ Result<knob::Intent> take_intent(const Array<koord_intent>& intents, std::uint32
   if (record.flags != 0)
     return refuse(KOORD_E_TOO_NEW,
                   "flags has bits that this host does not know: " + std::to_string(record.flags));
-  if (record.ttl_ns == 0) return invalid("ttl_ns is 0, expected how long the wish holds");
+  if (record.ttl_ns == 0) return invalid("ttl_ns is 0, expected how long the intent holds");
+  if (record.role > KOORD_ROLE_FLOOR) return invalid("role is " + std::to_string(record.role) + ", expected a KOORD_ROLE_*");
+  if (record.rsv != 0) return refuse(KOORD_E_TOO_NEW, "rsv is " + std::to_string(record.rsv) + ", expected 0");
   knob::Intent intent;
   intent.level = static_cast<knob::Level>(record.level);
   intent.knob = TRY(name_argument(record.knob, "knob"));
@@ -43,7 +51,12 @@ Result<knob::Intent> take_intent(const Array<koord_intent>& intents, std::uint32
   TRY(knob::check_place(*knob, intent.level, intent.cgroup_dir));
   // Only the name of a group may be empty.
   intent.value = knob->form == knob::Form::group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));
-  TRY(knob::parse_value(*knob, intent.value));
+  intent.role = static_cast<knob::Role>(record.role);
+  TRY(knob::check_role(*knob, intent.role));
+  if (intent.role == knob::Role::scale)
+    TRY(knob::parse_factor(*knob, intent.value));
+  else
+    TRY(knob::parse_value(*knob, intent.value));
   intent.reason = TRY(sentence_argument(record.reason, "reason"));
   intent.inputs = TRY(inputs_argument(record.inputs, record.n_inputs, record.input_stride));
   intent.priority = record.priority;
@@ -61,7 +74,8 @@ bool repeats(const koord_intent& record, const knob::Intent& before) {
   const Array<koord_label> inputs(record.inputs, record.n_inputs, record.input_stride);
   for (std::uint32_t i = 0; i < inputs.size(); ++i)
     if (!is(inputs[i].key, before.inputs[i].first) || !is(inputs[i].value, before.inputs[i].second)) return false;
-  return record.level == static_cast<std::uint32_t>(before.level) && record.priority == before.priority && record.flags == before.flags &&
+  return record.level == static_cast<std::uint32_t>(before.level) && record.role == static_cast<std::uint32_t>(before.role) &&
+         record.rsv == 0 && record.priority == before.priority && record.flags == before.flags &&
          record.ttl_ns != 0 && clamped(record.ttl_ns) == before.ttl && is(record.value, before.value) && is(record.cgroup_dir, before.cgroup_dir) &&
          is(record.knob, before.knob) && is(record.reason, before.reason);
 }
@@ -110,8 +124,24 @@ koord_status current(const koord_host* host, koord_str knob, koord_str cgroup_di
   });
 }
 
+koord_status base(const koord_host* host, koord_str knob, koord_str cgroup_dir, char* buf, std::uint64_t cap, std::uint64_t* need) {
+  return serve(host, [&](PluginContext& context) -> Result<koord_status> {
+    TRY(buffer_argument(buf, cap, need));
+    const std::string_view name = TRY(name_argument(knob, "knob"));
+    const std::string_view dir = TRY(cgroup_argument(cgroup_dir));
+    if (const auto& base_of = context.shared().knob_base) {
+      const std::string value = TRY(base_of(name, dir));
+      return answer(value, buf, cap, need);
+    }
+    // Without a governor nothing is written, and the current value is the base.
+    const knob::KnobFiles files(context.shared().cgroups.layout(), context.shared().roots);
+    const std::string value = TRY(knob::read_knob(files, name, dir));
+    return answer(value, buf, cap, need);
+  });
+}
+
 }  // namespace
 
-const koord_svc_knobs knobs_service = {sizeof knobs_service, 0, propose, current};
+const koord_svc_knobs knobs_service = {sizeof knobs_service, 0, propose, current, base};
 
 }  // namespace koord::host

@@ -5,9 +5,12 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <string_view>
 
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
+#include "core/base/result.hpp"
 #include "core/cgroup/reader.hpp"
 #include "core/host/capability_board.hpp"
 #include "core/host/event_log.hpp"
@@ -32,6 +35,8 @@ struct SharedServices {
   EventLog events = {};
   // A plugin read a cgroup and found it gone: the state of the node is older than the node. [any thread]
   std::function<void()> on_cgroup_gone = {};
+  // The base of a knob as the governor takes it, by the knob's name and its cgroup; empty: no governor. [any thread]
+  std::function<Result<std::string>(std::string_view knob, std::string_view cgroup_dir)> knob_base = {};
 };
 
 }  // namespace koord::host

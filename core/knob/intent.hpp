@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intent: what a strategy wishes for one knob of one cgroup; the host's own copy of koord_intent.
+// Intent: a value, or a part of a value, that a strategy proposes for one knob of one cgroup; the host's own copy of
+// koord_intent.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,9 @@ namespace koord::knob {
 // plugin ABI.
 enum class Level { qos = 0, pod = 1, container = 2, node = 3 };
 
+// The part of the value. The values are those of the plugin ABI.
+enum class Role : std::uint8_t { set = 0, base = 1, scale = 2, cap = 3, floor = 4 };
+
 struct Intent {
   Level level = Level::qos;
   std::string knob;
@@ -25,6 +29,7 @@ struct Intent {
   std::int32_t priority = 0;
   std::uint32_t flags = 0;
   Duration ttl{0};
+  Role role = Role::set;
 
   bool operator==(const Intent&) const = default;
 };

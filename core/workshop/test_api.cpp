@@ -319,7 +319,9 @@ const koord_intent* koord_test_proposal(koord_test* test, uint32_t index) {
                  sizeof(koord_label),
                  intent.priority,
                  intent.flags,
-                 static_cast<std::uint64_t>(intent.ttl.count())};
+                 static_cast<std::uint64_t>(intent.ttl.count()),
+                 static_cast<std::uint32_t>(intent.role),
+                 0};
   return &test->shown;
 }
 

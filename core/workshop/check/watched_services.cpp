@@ -184,6 +184,7 @@ const koord_svc_knobs knobs = {
     0,
     watched<"koord.knobs/1 propose", host::knobs_service, &koord_svc_knobs::propose>,
     watched<"koord.knobs/1 current", host::knobs_service, &koord_svc_knobs::current>,
+    watched<"koord.knobs/1 base", host::knobs_service, &koord_svc_knobs::base>,
 };
 
 const koord_svc_evict evict_table = {

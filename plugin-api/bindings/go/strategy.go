@@ -16,6 +16,12 @@ static inline koord_go_answer knobs_current(const koord_host *host, const koord_
       KOORD_GO_CALL(knobs, current, host, KOORD_GO_TEXT(knob), KOORD_GO_TEXT(cgroup_dir), buf, cap, &answer.value);
   return answer;
 }
+static inline koord_go_answer knobs_base(const koord_host *host, const koord_svc_knobs *knobs, _GoString_ knob,
+                                         _GoString_ cgroup_dir, void *buf, uint64_t cap) {
+  koord_go_answer answer = {0, 0};
+  answer.status = KOORD_GO_CALL(knobs, base, host, KOORD_GO_TEXT(knob), KOORD_GO_TEXT(cgroup_dir), buf, cap, &answer.value);
+  return answer;
+}
 static inline koord_status evict_request(const koord_host *host, const koord_svc_evict *evict,
                                          const koord_eviction *eviction) {
   return KOORD_GO_CALL(evict, request, host, eviction);
@@ -43,7 +49,19 @@ const (
 	NodeLevel      IntentLevel = C.KOORD_LEVEL_NODE // a knob of the whole node: its cgroup is empty
 )
 
-// Intent is a wish: this knob of this cgroup should have this value. The host arbitrates, writes, verifies and undoes.
+// IntentRole is the part that an intent has in a knob's value.
+type IntentRole uint32
+
+// The roles of intents: the value is the base times all scales, at most the strictest cap, at least the largest floor.
+const (
+	SetRole   IntentRole = C.KOORD_ROLE_SET // the whole value
+	BaseRole  IntentRole = C.KOORD_ROLE_BASE
+	ScaleRole IntentRole = C.KOORD_ROLE_SCALE // the value is a factor, "1.5"
+	CapRole   IntentRole = C.KOORD_ROLE_CAP
+	FloorRole IntentRole = C.KOORD_ROLE_FLOOR
+)
+
+// Intent is this value, or this part of a value, for this knob of this cgroup. The host arbitrates, writes, verifies and reverts.
 type Intent struct {
 	Level     IntentLevel
 	Knob      string // "cpu.max", "cpuset.cpus", …
@@ -54,6 +72,7 @@ type Intent struct {
 	Priority  int32  // the highest wins; among equals the strictest value
 	Flags     uint32
 	TTL       time.Duration // withdrawn unless proposed again within this time
+	Role      IntentRole
 }
 
 // IntentResult is what became of an intent.
@@ -81,12 +100,20 @@ func (k Knobs) Propose(intents ...Intent) error {
 			knob: l.text(intent.Knob), cgroup_dir: l.text(intent.CgroupDir), value: l.text(intent.Value),
 			reason: l.text(intent.Reason), inputs: first(inputs), n_inputs: C.uint32_t(len(inputs)),
 			input_stride: C.sizeof_koord_label, priority: C.int32_t(intent.Priority), flags: C.uint32_t(intent.Flags),
-			ttl_ns: C.uint64_t(intent.TTL)}
+			ttl_ns: C.uint64_t(intent.TTL), role: C.uint32_t(intent.Role)}
 	}
 	return check(C.knobs_propose(k.host, k.table, first(raw), C.uint32_t(len(raw))))
 }
 
-// Current value of a knob.
+// Base that the host takes for a knob when no intent gives one; never a value that the host wrote.
+func (k Knobs) Base(knob, cgroupDir string) (string, error) {
+	value, err := filled(nil, func(buffer []byte) C.koord_go_answer {
+		return C.knobs_base(k.host, k.table, knob, cgroupDir, unsafe.Pointer(&buffer[0]), C.uint64_t(len(buffer)))
+	})
+	return string(value), err
+}
+
+// Current value of a knob, which may be one that the host wrote.
 func (k Knobs) Current(knob, cgroupDir string) (string, error) {
 	value, err := filled(nil, func(buffer []byte) C.koord_go_answer {
 		return C.knobs_current(k.host, k.table, knob, cgroupDir, unsafe.Pointer(&buffer[0]), C.uint64_t(len(buffer)))

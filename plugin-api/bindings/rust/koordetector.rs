@@ -804,7 +804,8 @@ impl Capabilities {
     }
 }
 
-/// A wish: this knob of this cgroup should have this value. The host arbitrates, writes, verifies and undoes.
+/// An intent: this value, or this part of a value, for this knob of this cgroup. The host arbitrates, writes, verifies and
+/// reverts.
 #[derive(Debug, Clone, Default)]
 #[allow(missing_docs)]
 pub struct Intent<'a> {
@@ -817,6 +818,7 @@ pub struct Intent<'a> {
     pub priority: i32,
     pub flags: u32,
     pub ttl: Duration,
+    pub role: u32, // KOORD_ROLE_*; the default is KOORD_ROLE_SET
 }
 
 impl Intent<'_> {
@@ -834,6 +836,8 @@ impl Intent<'_> {
             priority: self.priority,
             flags: self.flags,
             ttl_ns: self.ttl.as_nanos() as u64,
+            role: self.role,
+            rsv: 0,
         }
     }
 }
@@ -845,7 +849,11 @@ impl Knobs {
         let raw: Vec<koord_intent> = intents.iter().zip(&inputs).map(|(intent, inputs)| intent.raw(inputs)).collect();
         call!(self.0, propose, raw.as_ptr(), raw.len() as u32, stride_of::<koord_intent>())
     }
-    /// The value that a knob has now.
+    /// The base that the host takes for a knob when no intent gives one; never a value that the host wrote.
+    pub fn base(&self, knob: &str, cgroup_dir: &str) -> Result<String> {
+        string(|buf, cap, need| call!(self.0, base, str_of(knob), str_of(cgroup_dir), buf, cap, need))
+    }
+    /// The value that a knob has now, which may be one that the host wrote.
     pub fn current(&self, knob: &str, cgroup_dir: &str) -> Result<String> {
         string(|buf, cap, need| call!(self.0, current, str_of(knob), str_of(cgroup_dir), buf, cap, need))
     }
@@ -1911,6 +1919,11 @@ pub mod abi {
     pub const KOORD_LEVEL_POD: u32 = 1;
     pub const KOORD_LEVEL_CONTAINER: u32 = 2;
     pub const KOORD_LEVEL_NODE: u32 = 3;
+    pub const KOORD_ROLE_SET: u32 = 0;
+    pub const KOORD_ROLE_BASE: u32 = 1;
+    pub const KOORD_ROLE_SCALE: u32 = 2;
+    pub const KOORD_ROLE_CAP: u32 = 3;
+    pub const KOORD_ROLE_FLOOR: u32 = 4;
 
     #[repr(C)]
     #[derive(Clone, Copy)]
@@ -1927,6 +1940,8 @@ pub mod abi {
         pub priority: i32,
         pub flags: u32,
         pub ttl_ns: u64,
+        pub role: u32,
+        pub rsv: u32,
     }
 
     #[repr(C)]
@@ -1954,6 +1969,16 @@ pub mod abi {
             ) -> koord_status,
         >,
         pub current: Option<
+            unsafe extern "C" fn(
+                host: *const koord_host,
+                knob: koord_str,
+                cgroup_dir: koord_str,
+                buf: *mut c_char,
+                cap: u64,
+                need: *mut u64,
+            ) -> koord_status,
+        >,
+        pub base: Option<
             unsafe extern "C" fn(
                 host: *const koord_host,
                 knob: koord_str,
@@ -2248,9 +2273,9 @@ pub mod abi {
         const _: () = assert!(size_of::<koord_svc_fs>() == 24);
         const _: () = assert!(size_of::<koord_svc_cgroup>() == 32);
         const _: () = assert!(size_of::<koord_svc_capabilities>() == 24);
-        const _: () = assert!(size_of::<koord_intent>() == 104);
+        const _: () = assert!(size_of::<koord_intent>() == 112);
         const _: () = assert!(size_of::<koord_intent_result>() == 72);
-        const _: () = assert!(size_of::<koord_svc_knobs>() == 24);
+        const _: () = assert!(size_of::<koord_svc_knobs>() == 32);
         const _: () = assert!(size_of::<koord_eviction>() == 72);
         const _: () = assert!(size_of::<koord_svc_evict>() == 16);
         const _: () = assert!(size_of::<koord_svc_audit>() == 16);

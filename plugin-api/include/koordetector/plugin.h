@@ -445,20 +445,30 @@ typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
 #define KOORD_LEVEL_CONTAINER 2u
 #define KOORD_LEVEL_NODE 3u /* a knob of the whole node: cgroup_dir is empty */
 
-/* A wish: this knob of this cgroup should have this value. The host arbitrates, writes, verifies and undoes. Of all
- * wishes for one knob of one cgroup one holds: that of the highest priority; among equals the strictest, which is the
- * value that leaves the cgroup less, or for memory.min, memory.low, cpu.idle and memory.oom.group the larger one. */
+/* The part that an intent has in a knob's value. The host composes:
+ *   value = base x all scales, at most the strictest cap, at least the largest floor; a cap beats a floor.
+ * SET replaces the base and the scales of its own priority and below; caps and floors bind all the same. */
+#define KOORD_ROLE_SET 0u   /* the whole value; what intents without a role mean */
+#define KOORD_ROLE_BASE 1u  /* the value before scales; without one the host takes that of the pod's spec, else the original */
+#define KOORD_ROLE_SCALE 2u /* a factor, "1.5": above 0, at most 1000; for knobs that are one amount (cpu.max, memory.max, …) */
+#define KOORD_ROLE_CAP 3u   /* at most this; of a CPU set: only these CPUs */
+#define KOORD_ROLE_FLOOR 4u /* at least this */
+
+/* An intent: this value, or this part of a value, for this knob of this cgroup. The host arbitrates, writes, verifies and
+ * reverts. One SET wins per knob: the one of the highest priority; among equals the strictest, which is the value that
+ * leaves the cgroup less, or for memory.min, memory.low, cpu.idle and memory.oom.group the larger one. */
 typedef struct koord_intent {
   uint32_t struct_size, level;
   koord_str knob;             /* logical name, that of cgroup v2 (or "cpu.shares"): "cpu.max", "memory.high", … */
   koord_str cgroup_dir;
-  koord_str value;            /* "20000 100000", "0-3", "max", …, the same on v1: the host converts */
+  koord_str value;            /* "20000 100000", "0-3", "max", …, the same on v1: the host converts; of a scale its factor */
   koord_str reason;           /* one sentence for the decision record */
   const koord_label *inputs;  /* what it was decided on: ("node_cpu_usage", "7.3") */
   uint32_t n_inputs, input_stride;
   int32_t priority;           /* the highest wins; among equals the strictest value */
   uint32_t flags;
   uint64_t ttl_ns;            /* withdrawn unless proposed again within this time */
+  uint32_t role, rsv;         /* KOORD_ROLE_*; rsv is 0 */
 } koord_intent;
 
 /* What became of an intent. KOORD_OK: it holds, or another's for the same value does. KOORD_E_AGAIN: the winner's holds.
@@ -477,8 +487,12 @@ typedef struct koord_svc_knobs { /* "koord.knobs/1", granted to QoS strategies *
   uint32_t struct_size, rsv;
   /* All that is proposed during one evaluate() is one plan and replaces the plan before. [in-call: evaluate] */
   koord_status (*propose)(const koord_host *host, const koord_intent *intents, uint32_t n, uint32_t stride);
+  /* The value that the knob has now, which may be one that this host wrote: not to be computed with. See base(). */
   koord_status (*current)(const koord_host *host, koord_str knob, koord_str cgroup_dir, char *buf, uint64_t cap,
                           uint64_t *need);
+  /* The base that the host takes when no intent gives one: from the pod's spec, else the value before the host's first
+   * write, else the current value. Never a value that this host wrote. Ask KOORD_HAS() first. */
+  koord_status (*base)(const koord_host *host, koord_str knob, koord_str cgroup_dir, char *buf, uint64_t cap, uint64_t *need);
 } koord_svc_knobs;
 
 typedef struct koord_eviction {
@@ -703,9 +717,9 @@ KOORD_ASSERT_(sizeof(koord_svc_clock) == 24);
 KOORD_ASSERT_(sizeof(koord_svc_fs) == 24);
 KOORD_ASSERT_(sizeof(koord_svc_cgroup) == 32);
 KOORD_ASSERT_(sizeof(koord_svc_capabilities) == 24);
-KOORD_ASSERT_(sizeof(koord_intent) == 104);
+KOORD_ASSERT_(sizeof(koord_intent) == 112);
 KOORD_ASSERT_(sizeof(koord_intent_result) == 72);
-KOORD_ASSERT_(sizeof(koord_svc_knobs) == 24);
+KOORD_ASSERT_(sizeof(koord_svc_knobs) == 32);
 KOORD_ASSERT_(sizeof(koord_eviction) == 72);
 KOORD_ASSERT_(sizeof(koord_svc_evict) == 16);
 KOORD_ASSERT_(sizeof(koord_svc_audit) == 16);

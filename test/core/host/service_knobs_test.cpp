@@ -113,7 +113,8 @@ TEST_CASE_FIXTURE(Knobs, "a plan that differs in a word, has more or less, or an
   const koord_label other = label("node_cpu_usage", "7.4");
   for (auto spoil : {+[](koord_intent& i) { i.reason = str("the node is idle"); }, +[](koord_intent& i) { i.ttl_ns += 1; },
                      +[](koord_intent& i) { i.priority = 3; }, +[](koord_intent& i) { i.n_inputs = 0; },
-                     +[](koord_intent& i) { i.value = str("30000 100000"); }, +[](koord_intent& i) { i.level = KOORD_LEVEL_CONTAINER; }}) {
+                     +[](koord_intent& i) { i.value = str("30000 100000"); }, +[](koord_intent& i) { i.level = KOORD_LEVEL_CONTAINER; },
+                     +[](koord_intent& i) { i.role = KOORD_ROLE_CAP; }}) {
     std::vector<koord_intent> changed = plan;
     spoil(changed[0]);
     CHECK(is_another(changed));
@@ -157,6 +158,49 @@ TEST_CASE_FIXTURE(Knobs, "a knob of the node is of no cgroup, and a knob of a cg
   CHECK(propose(of_cgroup) == KOORD_E_INVALID);
 }
 
+TEST_CASE_FIXTURE(Knobs, "an intent of a plugin from before roles is a set") {
+  koord_intent old = intent();
+  old.struct_size = offsetof(koord_intent, role);
+  old.role = KOORD_ROLE_CAP;  // behind its end
+  REQUIRE(service->propose(abi, &old, 1, offsetof(koord_intent, role)) == KOORD_OK);
+  CHECK(host.context().take_plan().at(0).role == knob::Role::set);
+}
+
+TEST_CASE_FIXTURE(Knobs, "a scale is a factor above 0 and at most 1000") {
+  koord_intent scale = intent("cpu.max", "1.5");
+  scale.role = KOORD_ROLE_SCALE;
+  CHECK(propose(scale) == KOORD_OK);
+  CHECK(host.context().take_plan().at(0).role == knob::Role::scale);
+  for (const char* bad : {"0", "-1", "1000.5", "nan", "x", "20000 100000"}) {
+    scale.value = str(bad);
+    CHECK(propose(scale) == KOORD_E_INVALID);
+  }
+  CHECK(host.last_error() ==
+        "intent 0: the scale of cpu.max is '20000 100000', expected a decimal factor above 0 and at most 1000, such as 1.5");
+}
+
+TEST_CASE_FIXTURE(Knobs, "a role that a knob does not take is refused with those that it takes") {
+  koord_intent wrong = intent("cpuset.cpus", "2");
+  wrong.role = KOORD_ROLE_SCALE;
+  CHECK(propose(wrong) == KOORD_E_INVALID);
+  CHECK(host.last_error() == "intent 0: 'cpuset.cpus' takes no scale, expected one of: set, base, cap");
+  wrong = intent("cpu.idle", "1");
+  wrong.role = KOORD_ROLE_CAP;
+  CHECK(propose(wrong) == KOORD_E_INVALID);
+  CHECK(host.last_error() == "intent 0: 'cpu.idle' takes no cap, expected one of: set, base");
+  wrong = intent("memory.reclaim", "4096");
+  wrong.role = KOORD_ROLE_BASE;
+  CHECK(propose(wrong) == KOORD_E_INVALID);
+  CHECK(host.last_error() == "intent 0: 'memory.reclaim' takes no base, expected one of: set");
+  wrong = intent();
+  wrong.role = 5;
+  CHECK(propose(wrong) == KOORD_E_INVALID);
+  CHECK(host.last_error() == "intent 0: role is 5, expected a KOORD_ROLE_*");
+  wrong = intent();
+  wrong.rsv = 1;
+  CHECK(propose(wrong) == KOORD_E_TOO_NEW);
+}
+
 TEST_CASE_FIXTURE(Knobs, "only the resctrl group of all others has no name") {
   CHECK(propose(intent("resctrl.group", "")) == KOORD_OK);
   CHECK(propose(intent("resctrl.group", "koord-be")) == KOORD_OK);
@@ -188,6 +232,20 @@ TEST_CASE_FIXTURE(Knobs, "the current value is the kernel's") {
   CHECK(value == "20000 100000");
   REQUIRE(current("cpuset.cpus", "be.slice", &value) == KOORD_OK);
   CHECK(value == "0-3");
+}
+
+TEST_CASE_FIXTURE(Knobs, "the base of a knob is that of the governor, and the kernel's value where there is no governor") {
+  char buf[64];
+  std::uint64_t need = 0;
+  REQUIRE(service->base(abi, str("cpu.max"), str("be.slice"), buf, sizeof buf, &need) == KOORD_OK);
+  CHECK(std::string(buf, need) == "20000 100000");
+  host.services().knob_base = [](std::string_view knob, std::string_view dir) -> Result<std::string> {
+    if (dir != "be.slice") return invalid("no such cgroup");
+    return std::string(knob) + " of " + std::string(dir);
+  };
+  REQUIRE(service->base(abi, str("cpu.max"), str("be.slice"), buf, sizeof buf, &need) == KOORD_OK);
+  CHECK(std::string(buf, need) == "cpu.max of be.slice");
+  CHECK(service->base(abi, str("cpu.max"), str("other"), buf, sizeof buf, &need) == KOORD_E_INVALID);
 }
 
 TEST_CASE_FIXTURE(Knobs, "no value is told for what is gone, not there or unknown") {

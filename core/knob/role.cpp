@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/role.hpp"
+
+#include <array>
+#include <vector>
+
+#include "core/base/parse.hpp"
+
+namespace koord::knob {
+namespace {
+
+constexpr std::array kRoles{Role::set, Role::base, Role::scale, Role::cap, Role::floor};
+
+bool is_one_amount(const Knob& knob) {
+  return knob.form == Form::bandwidth || knob.form == Form::amount || knob.name == "cpu.max.burst";
+}
+
+// Weights are ordered, and so is each field of io.max. Of a switch no value lies between.
+bool is_ordered(const Knob& knob) {
+  const bool is_switch = knob.form == Form::number && knob.most - knob.least <= 1;
+  return is_one_amount(knob) || knob.form == Form::shares || knob.form == Form::weight || knob.name == "io.max" ||
+         (knob.form == Form::number && !is_switch);
+}
+
+}  // namespace
+
+std::string_view name_of(Role role) {
+  switch (role) {
+    case Role::set:
+      return "set";
+    case Role::base:
+      return "base";
+    case Role::scale:
+      return "scale";
+    case Role::cap:
+      return "cap";
+    case Role::floor:
+      break;
+  }
+  return "floor";
+}
+
+bool takes_role(const Knob& knob, Role role) {
+  if (role == Role::set) return true;
+  if (knob.is_act) return false;
+  switch (role) {
+    case Role::scale:
+      return is_one_amount(knob);
+    case Role::cap:
+      return is_ordered(knob) || knob.resource == "cpuset.cpus";
+    case Role::floor:
+      return is_ordered(knob);
+    default:
+      return true;
+  }
+}
+
+Result<void> check_role(const Knob& knob, Role role) {
+  if (takes_role(knob, role)) return {};
+  std::vector<std::string> roles;
+  for (const Role one : kRoles)
+    if (takes_role(knob, one)) roles.emplace_back(name_of(one));
+  return invalid("'" + std::string(knob.name) + "' takes no " + std::string(name_of(role)) + ", expected one of: " + join(roles, ", "));
+}
+
+Result<double> parse_factor(const Knob& knob, std::string_view text) {
+  const Result<double> factor = parse_double(text);
+  if (factor && *factor > 0 && *factor <= kLargestFactor) return *factor;
+  return invalid("the scale of " + std::string(knob.name) + " is '" + std::string(text) +
+                 "', expected a decimal factor above 0 and at most 1000, such as 1.5");
+}
+
+}  // namespace koord::knob
