@@ -4,13 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <csignal>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/child/orphans.hpp"
+#include "core/child/plugins_cgroup.hpp"
 
 namespace koord::child {
 namespace {
@@ -25,8 +27,6 @@ Result<void> make_directory(const std::string& path) {
   return {};
 }
 
-std::string cgroup_of(const std::string& name) { return std::string(kPluginsCgroup) + "/" + name; }
-
 bool has_processes(const cgroup::Layout& layout, const std::string& cgroup) {
   for (Controller controller : kControllers) {
     const std::string directory = layout.directory(controller, cgroup);
@@ -35,85 +35,68 @@ bool has_processes(const cgroup::Layout& layout, const std::string& cgroup) {
   return false;
 }
 
-// The parent of a process whose own has ended is the first of all, unless that is us.
-bool is_orphan(pid_t pid) {
-  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
-  std::string_view rest = stat;
-  rest.remove_prefix(std::min(rest.size(), rest.rfind(')') + 1));
-  next_word(rest);  // the state
-  return next_word(rest) == "1" && ::getpid() != 1;
-}
-
-std::size_t end_orphans_in(const std::string& cgroup) {
-  std::size_t ended = 0;
-  const std::string list = read_file(cgroup + "/cgroup.procs").value_or("");
-  std::string_view rest = list;
-  while (auto line = next_field(rest, '\n')) {
-    const auto pid = static_cast<pid_t>(parse_int(*line).value_or(0));
-    if (pid <= 0 || !is_orphan(pid)) continue;
-    ::kill(pid, SIGKILL);
-    ++ended;
-  }
-  return ended;
-}
-
 }  // namespace
 
-std::size_t end_orphans(const cgroup::Layout& layout) {
-  std::size_t ended = 0;
-  for (Controller controller : kControllers) {
-    const std::string plugins = layout.directory(controller, kPluginsCgroup);
-    if (plugins.empty()) continue;
-    for (const std::string& plugin : list_subdirectories(plugins).value_or({})) {
-      ended += end_orphans_in(plugins + "/" + plugin);
-      ::rmdir((plugins + "/" + plugin).c_str());  // when it is empty
-    }
-  }
-  return ended;
-}
-
 std::string Confinement::free_name(const cgroup::Layout& layout, const std::string& plugin_id) {
+  const std::string plugins = plugins_cgroup(layout) + "/";
   std::string name = plugin_id;
-  for (int n = 2; has_processes(layout, cgroup_of(name)); ++n) name = plugin_id + "~" + std::to_string(n);
+  for (int n = 2; has_processes(layout, plugins + name); ++n) name = plugin_id + "~" + std::to_string(n);
   return name;
 }
 
 Confinement::Confinement(const cgroup::Layout& layout, const std::string& name, const host::HomeLimits& limits)
-    : layout_(layout), cgroup_(cgroup_of(name)) {
-  const std::string memory = std::to_string(limits.memory_bytes);
-  const std::string quota = std::to_string(limits.cpu_millis * (kPeriodUs / 1000));
-  const std::string pids = std::to_string(limits.processes);
-  if (limits.memory_bytes > 0)
+    : layout_(layout), name_(name), limits_(limits) {
+  make();
+}
+
+Confinement::~Confinement() { remove(); }
+
+void Confinement::make() {
+  plugins_ = plugins_cgroup(layout_);
+  cgroup_ = plugins_ + "/" + name_;
+  const std::string memory = std::to_string(limits_.memory_bytes);
+  const std::string quota = std::to_string(limits_.cpu_millis * (kPeriodUs / 1000));
+  const std::string pids = std::to_string(limits_.processes);
+  if (limits_.memory_bytes > 0)
     limits_memory_ = limit({Controller::memory, "memory.limit_in_bytes", memory, "memory.max", memory});
-  if (limits.cpu_millis > 0)
+  if (limits_.cpu_millis > 0)
     limit({Controller::cpu, "cpu.cfs_quota_us", quota, "cpu.max", quota + " " + std::to_string(kPeriodUs)});
-  if (limits.processes > 0) limit({Controller::pids, "pids.max", pids, "pids.max", pids});
+  if (limits_.processes > 0) limit({Controller::pids, "pids.max", pids, "pids.max", pids});
+  lock();
   oom_kills_before_ = count_oom_kills();
 }
 
-Confinement::~Confinement() {
+void Confinement::remove() {
+  locks_.clear();
   for (Controller controller : kControllers) {
     ::rmdir(layout_.directory(controller, cgroup_).c_str());
-    ::rmdir(layout_.directory(controller, kPluginsCgroup).c_str());
+    ::rmdir(layout_.directory(controller, plugins_).c_str());
   }
 }
 
+void Confinement::lock() {
+  for (Controller controller : kControllers)
+    if (const std::string path = layout_.directory(controller, cgroup_); !path.empty())
+      if (UniqueFd locked = lock_cgroup(path)) locks_.push_back(std::move(locked));
+}
+
+void Confinement::note(const std::string& problem) { problems_ += (problems_.empty() ? "" : "; ") + problem; }
+
 bool Confinement::limit(const Limit& limit) {
   Result<void> done = try_limit(limit);
-  if (!done)
-    problems_ += (problems_.empty() ? "" : "; ") + std::string(name_of(limit.controller)) + ": " + done.error().message();
+  if (!done) note(std::string(name_of(limit.controller)) + ": " + done.error().message());
   return done.has_value();
 }
 
 Result<void> Confinement::try_limit(const Limit& limit) {
   std::optional<cgroup::Version> version = layout_.version(limit.controller);
   if (!version) return invalid("this node has no such controller");
-  const std::string parent = layout_.directory(limit.controller, kPluginsCgroup);
+  const std::string parent = layout_.directory(limit.controller, plugins_);
   const std::string own = layout_.directory(limit.controller, cgroup_);
   TRY(make_directory(parent));
   if (*version == cgroup::Version::v2) {
     const std::string enable = "+" + std::string(name_of(limit.controller));
-    TRY(write_value(layout_.directory(limit.controller, "") + "/cgroup.subtree_control", enable));
+    TRY(write_value(parent + "/../cgroup.subtree_control", enable));
     TRY(write_value(parent + "/cgroup.subtree_control", enable));
   }
   TRY(make_directory(own));
@@ -121,13 +104,28 @@ Result<void> Confinement::try_limit(const Limit& limit) {
   return write_value(own + "/" + (v1 ? limit.v1_file : limit.v2_file), v1 ? limit.v1_value : limit.v2_value);
 }
 
+// The kernel answers ENOENT, with the file there, to who would move a process out of a cgroup namespace (cgroup v2 with
+// nsdelegate, Linux 4.13).
+bool Confinement::is_out_of_reach(pid_t pid) const {
+  const std::string directory = layout_.unified_directory(cgroup_);
+  if (plugins_ != kPluginsCgroup || directory.empty() || ::access(directory.c_str(), F_OK) != 0) return false;
+  Result<void> moved = write_value(directory + "/cgroup.procs", std::to_string(pid));
+  return !moved && moved.error().is(std::errc::no_such_file_or_directory);
+}
+
 void Confinement::add(pid_t pid) {
+  if (is_out_of_reach(pid)) {
+    remove();
+    problems_.clear();
+    if (Result<void> moved = move_agent_aside(layout_); !moved) note(moved.error().message());
+    make();
+  }
   for (Controller controller : kControllers) {
     std::string path = layout_.directory(controller, cgroup_);
     if (path.empty() || ::access(path.c_str(), F_OK) != 0) continue;
     Result<void> moved = write_value(path + "/cgroup.procs", std::to_string(pid));
     if (moved) continue;
-    problems_ += (problems_.empty() ? "" : "; ") + moved.error().message();
+    note(moved.error().message());
     if (controller == Controller::memory) limits_memory_ = false;
   }
 }

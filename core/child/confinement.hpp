@@ -1,35 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confinement: the cgroup that the children of one plugin live in, with the limits of that plugin. Controllers that the
-// node's tree does not offer are told, not errors; for memory there is Process::limit_memory() then. [any thread]
+// Confinement: the cgroup that the children of one plugin live in, with the limits of that plugin. A controller that the
+// node does not offer is a problem in words, not an error; Process::limit_memory() replaces that of memory. [any thread]
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstddef>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
 #include "core/cgroup/layout.hpp"
 #include "core/host/home.hpp"
 
 namespace koord::child {
 
-// Below the root of the hierarchy; a cgroup for each plugin in it, by its id.
-inline constexpr std::string_view kPluginsCgroup = "koordetector-plugins";
-
-// Ends what the children of an agent that was killed have left behind: processes in these cgroups whose parent is gone.
-// To be called before there are children. Returns how many there were.
-std::size_t end_orphans(const cgroup::Layout& layout);
-
 class Confinement {
  public:
-  // Makes "koordetector-plugins/<name>" with these limits, or gives that new ones.
+  // Makes "koordetector-plugins/<name>" with these limits, or gives that new ones, and locks it (orphans.hpp).
   Confinement(const cgroup::Layout& layout, const std::string& name, const host::HomeLimits& limits);
   ~Confinement();  // removes what it made, unless another child lives in it
   Confinement(const Confinement&) = delete;
   Confinement& operator=(const Confinement&) = delete;
 
+  // Where the kernel refuses to move the process to the first place, the cgroup moves below the agent's own.
   void add(pid_t pid);
   // Processes that were added get no more memory than they may have.
   bool limits_memory() const { return limits_memory_; }
@@ -48,12 +43,21 @@ class Confinement {
     cgroup::Controller controller;
     std::string v1_file, v1_value, v2_file, v2_value;
   };
+  void make();
+  void remove();
+  void lock();
+  void note(const std::string& problem);
+  bool is_out_of_reach(pid_t pid) const;
   bool limit(const Limit& limit);
   Result<void> try_limit(const Limit& limit);
   std::uint64_t count_oom_kills() const;
 
   const cgroup::Layout& layout_;
-  const std::string cgroup_;
+  const std::string name_;
+  const host::HomeLimits limits_;
+  std::string plugins_;  // the cgroup that holds those of all plugins
+  std::string cgroup_;
+  std::vector<UniqueFd> locks_;
   std::string problems_;
   bool limits_memory_ = false;
   std::uint64_t oom_kills_before_ = 0;

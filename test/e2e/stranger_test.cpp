@@ -135,7 +135,7 @@ TEST_CASE_FIXTURE(Stranger, "what a killed agent's plugin had started is ended b
   CHECK(lives());
   plays("count");
   CHECK(eventually([&] { return !lives(); }));
-  CHECK(contains(agent.log(), "left behind, and are ended now"));
+  CHECK(contains(agent.log(), "plugin processes that a previous agent left behind"));
 }
 
 TEST_CASE_FIXTURE(Stranger, "acceptance 7: one that dereferences NULL is back within a second of the others' ticks") {

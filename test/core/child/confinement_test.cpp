@@ -2,17 +2,25 @@
 // Limits of a plugin's process, on this machine's kernel. Needs root.
 #include "core/child/confinement.hpp"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include <doctest/doctest.h>
 
 #include "core/base/file.hpp"
 #include "core/base/node_roots.hpp"
+#include "core/base/parse.hpp"
+#include "core/child/orphans.hpp"
+#include "core/child/plugins_cgroup.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/real_cgroup.hpp"
 
@@ -105,6 +113,102 @@ TEST_CASE("a controller that the node does not have is told by name") {
   Confinement confinement(*layout, "koord-test", {.memory_bytes = 1 << 20, .processes = 8});
   CHECK(confinement.problems().find("pids: this node has no such controller") != std::string::npos);
   std::filesystem::remove_all(empty);
+}
+
+namespace {
+
+// Unlike a ChildProcess, it outlives its parent.
+pid_t spawn_as_the_agent_does() {
+  std::string name = "sleep", time = "1000";
+  char* arguments[] = {name.data(), time.data(), nullptr};
+  pid_t pid = 0;
+  if (::posix_spawnp(&pid, "sleep", nullptr, nullptr, arguments, environ) != 0) ::_exit(1);
+  return pid;
+}
+
+// A plugin's process that an agent which was killed has left behind.
+struct LeftBehind : Node {
+  pid_t pid = 0;
+
+  LeftBehind() {
+    ChildProcess agent([this] {
+      Confinement confinement(layout, id, {.processes = 8});
+      confinement.add(spawn_as_the_agent_does());
+      ::pause();
+    });
+    auto first = [&] { return parse_int(trim(read_file(file(Controller::pids, "cgroup.procs")).value_or(""))).value_or(0); };
+    REQUIRE(test::eventually([&] { return first() > 0; }));
+    pid = static_cast<pid_t>(first());
+    agent.signal(SIGKILL);
+    REQUIRE(agent.wait(20s));
+  }
+  ~LeftBehind() { ::kill(pid, SIGKILL); }
+  LeftBehind(const LeftBehind&) = delete;
+  LeftBehind& operator=(const LeftBehind&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("a process that a killed agent left behind is ended, also when its new parent is not process 1") {
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+  LeftBehind left;
+  CHECK(end_orphans(left.layout) >= 1);
+  int status = 0;
+  REQUIRE(test::eventually([&] { return ::waitpid(left.pid, &status, WNOHANG) == left.pid; }));
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGKILL);
+  end_orphans(left.layout);  // the cgroup is empty now, and goes
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+TEST_CASE_FIXTURE(Node, "the processes of an agent that runs are no orphans") {
+  Confinement confinement(layout, id, {.processes = 8});
+  ChildProcess plugin(std::vector<std::string>{"sleep", "1000"});
+  confinement.add(plugin.pid());
+  end_orphans(layout);
+  CHECK(plugin.running());
+  CHECK(trim(read_file(file(Controller::pids, "cgroup.procs")).value_or("")) == std::to_string(plugin.pid()));
+}
+
+namespace {
+
+bool delegates_by_namespace() {
+  std::ifstream mounts("/proc/self/mounts");
+  for (std::string line; std::getline(mounts, line);)
+    if (line.find(" cgroup2 ") != std::string::npos && line.find("nsdelegate") != std::string::npos) return true;
+  return false;
+}
+
+// Confines a process from within a cgroup namespace, as an agent in a container does; exits with 1 where that fails.
+void confine_in_a_namespace(const Node& node, const test::RealCgroup& container) {
+  container.add_process(::getpid());
+  if (::unshare(CLONE_NEWCGROUP) != 0) ::_exit(2);
+  Confinement confinement(node.layout, node.id, {.memory_bytes = 64 << 20, .processes = 8});
+  ChildProcess plugin(std::vector<std::string>{"sleep", "1000"});
+  confinement.add(plugin.pid());
+  const std::string own = container.path(Controller::pids) + "/" + std::string(kPluginsCgroup) + "/" + node.id;
+  const bool inside = trim(read_file(own + "/cgroup.procs").value_or("")) == std::to_string(plugin.pid());
+  const bool limited = trim(read_file(own + "/pids.max").value_or("")) == "8";
+  if (!confinement.problems().empty()) std::fprintf(stderr, "%s\n", confinement.problems().c_str());
+  plugin.signal(SIGKILL);
+  plugin.wait(20s);
+  if (!inside || !limited || !confinement.problems().empty()) ::_exit(1);
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Node, "in a cgroup namespace that processes may not leave, limits hold below the agent's own cgroup") {
+  if (layout.hierarchy() != cgroup::Hierarchy::v2 || !delegates_by_namespace()) {
+    MESSAGE("SKIPPED: cgroups here are not version 2 with nsdelegate");
+    return;
+  }
+  test::RealCgroup container("container");
+  ChildProcess agent([&] { confine_in_a_namespace(*this, container); });
+  auto status = agent.wait(60s);
+  REQUIRE(status);
+  CHECK(WEXITSTATUS(*status) == 0);
+  for (std::string_view below : {kAgentCgroup, kPluginsCgroup})
+    test::eventually([&] { return ::rmdir((container.path(Controller::core) + "/" + std::string(below)).c_str()) == 0 || errno == ENOENT; }, 5s);
 }
 
 int main(int argc, char** argv) {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes of plugins whose agent has ended. An agent holds a shared lock on each cgroup of its plugins; the kernel drops
+// that lock when the agent ends, however it ends. Parents tell nothing: an orphan's parent is process 1 on one machine
+// and the container runtime's shim on another. [any thread]
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "core/base/unique_fd.hpp"
+#include "core/cgroup/layout.hpp"
+
+namespace koord::child {
+
+// Takes the shared lock on the cgroup in this directory; an empty descriptor when the directory is missing.
+UniqueFd lock_cgroup(const std::string& directory);
+
+// Kills all processes in cgroups of plugins that no agent has locked, and removes those cgroups. To be called before the
+// agent has children. Returns the number of processes.
+std::size_t end_orphans(const cgroup::Layout& layout);
+
+}  // namespace koord::child

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cgroup that holds the cgroups of all plugins. It lies below the root of the hierarchy, or below the agent's own
+// cgroup where the kernel refuses to move processes out of that: on cgroup v2 mounted with nsdelegate, for an agent in a
+// cgroup namespace of its own. [any thread]
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/cgroup/layout.hpp"
+
+namespace koord::child {
+
+inline constexpr std::string_view kPluginsCgroup = "koordetector-plugins";
+// Holds the agent itself once its own cgroup holds those of plugins.
+inline constexpr std::string_view kAgentCgroup = "koordetector-agent";
+
+// Returns its directory, relative to the root of the hierarchy.
+std::string plugins_cgroup(const cgroup::Layout& layout);
+
+// Moves all processes of the agent's own cgroup to kAgentCgroup in it, because a v2 cgroup that has processes cannot
+// enable controllers for its children. plugins_cgroup() then lies in the agent's own cgroup. Fails on v1.
+Result<void> move_agent_aside(const cgroup::Layout& layout);
+
+}  // namespace koord::child
