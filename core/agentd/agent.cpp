@@ -18,7 +18,7 @@
 #include "core/base/parse.hpp"
 #include "core/base/program.hpp"
 #include "core/child/child_home.hpp"
-#include "core/child/confinement.hpp"
+#include "core/child/orphans.hpp"
 #include "core/config/load.hpp"
 #include "core/host/capability_probes.hpp"
 #include "core/host/managed_plugin.hpp"
@@ -195,9 +195,10 @@ int Agent::run() {
 }
 
 Result<void> Agent::start() {
-  if (!store_->open_report().empty()) log::warn(agent_log, "{}", store_->open_report());
+  std::string_view report = store_->open_report();
+  while (auto line = next_field(report, '\n')) log::warn(agent_log, "metric cache: {}", *line);
   if (std::size_t orphans = child::end_orphans(cgroups_.layout()); orphans > 0)
-    log::warn(agent_log, "{} processes of plugins of an agent before this one were left behind, and are ended now", orphans);
+    log::warn(agent_log, "killed {} plugin processes that a previous agent left behind", orphans);
   capabilities_.set(host::probe_capabilities(config_.roots, cgroups_.layout()));
   export_process(host_metrics_);
   export_cgroup_files(host_metrics_, cgroups_);
