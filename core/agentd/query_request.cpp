@@ -27,14 +27,14 @@ constexpr std::array<Name, 9> kNames{{{"last", Aggregation::last},
 
 constexpr std::array<std::string_view, 7> kParameters{"metric", "agg", "window", "from", "to", "label", "raw"};
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 Result<std::vector<Aggregation>> parse_aggregations(std::string_view list) {
   std::vector<Aggregation> aggregations;
   while (auto word = next_field(list, ',')) {
     auto name = std::find_if(kNames.begin(), kNames.end(), [&](const Name& n) { return n.text == *word; });
     if (name == kNames.end())
-      return invalid("agg " + quoted(*word) + " is not one of last, avg, min, max, count, p50, p90, p95, p99");
+      return invalid("agg " + in_quotes(*word) + " is not one of last, avg, min, max, count, p50, p90, p95, p99");
     aggregations.push_back(name->aggregation);
   }
   if (aggregations.empty()) return invalid("agg is empty");
@@ -45,14 +45,14 @@ Result<std::vector<Aggregation>> parse_aggregations(std::string_view list) {
 Result<Time> parse_time(std::string_view name, std::string_view text, const Clock& clock) {
   Result<double> seconds = parse_double(text);
   if (!seconds || !(*seconds >= 0 && *seconds < 9e9))
-    return invalid(std::string(name) + " " + quoted(text) + " is not a time in Unix seconds");
+    return invalid(std::string(name) + " " + in_quotes(text) + " is not a time in Unix seconds");
   std::int64_t wall_ns = static_cast<std::int64_t>(*seconds * 1e9);
   return clock.now() + Duration(wall_ns - clock.wall_ns());
 }
 
 Result<std::pair<std::string, std::string>> parse_label(std::string_view text) {
   std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string_view::npos) return invalid("label " + quoted(text) + " is not key=value");
+  if (equals == 0 || equals == std::string_view::npos) return invalid("label " + in_quotes(text) + " is not key=value");
   return std::pair(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
 }
 
@@ -60,7 +60,7 @@ Result<void> check_names(const http::Query& parameters) {
   for (const auto& [name, value] : parameters.parameters()) {
     if (std::find(kParameters.begin(), kParameters.end(), name) != kParameters.end()) continue;
     std::vector<std::string> known(kParameters.begin(), kParameters.end());
-    return invalid("unknown parameter " + quoted(name) + ", known are " + join(known, ", "));
+    return invalid("unknown parameter " + in_quotes(name) + ", known are " + join(known, ", "));
   }
   return {};
 }
@@ -92,7 +92,7 @@ Result<QueryRequest> parse_query_request(const http::Query& parameters, const Cl
   for (std::string_view label : parameters.get_all("label")) request.query.match.push_back(TRY(parse_label(label)));
   request.aggregations = TRY(parse_aggregations(parameters.get("agg").value_or("last,avg,max,p95")));
   std::string_view raw = parameters.get("raw").value_or("false");
-  if (raw != "true" && raw != "false") return invalid("raw " + quoted(raw) + " is neither true nor false");
+  if (raw != "true" && raw != "false") return invalid("raw " + in_quotes(raw) + " is neither true nor false");
   request.raw = raw == "true";
   return request;
 }
