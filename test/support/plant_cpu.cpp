@@ -83,7 +83,7 @@ std::vector<unsigned> least_shared_first(PlantGroup& root, unsigned cpus) {
   return order;
 }
 
-void settle(PlantGroup& group) {
+void settle_cpu(PlantGroup& group) {
   const double got = group.want - group.left;
   group.got_sum += got;
   double waits = 0;
@@ -113,7 +113,7 @@ void run_cpus(PlantTree& tree, const Plant::Machine& machine, double now) {
   tree.cpusets_changed = false;
   want(tree.root, now);
   for (unsigned cpu : least_shared_first(tree.root, machine.cpus)) give(tree.root, cpu, kPeriodSeconds);
-  from_the_leaves(tree.root, settle);
+  from_the_leaves(tree.root, settle_cpu);
 }
 
 }  // namespace koord::test

@@ -111,7 +111,7 @@ void reclaim_for_the_node(PlantGroup& root, const Plant::Machine& machine, doubl
   if (root.usage() > machine.memory_bytes) kill_the_largest(root, now);
 }
 
-void settle(PlantGroup& group) {
+void settle_memory(PlantGroup& group) {
   double some = group.memory_stall, full = group.memory_stall;
   if (!group.runs) {
     full = group.children.empty() ? 0 : 1;
@@ -151,7 +151,7 @@ void run_memory(PlantTree& tree, const Plant::Machine& machine, double now) {
   from_the_leaves(tree.root, sum);
   limit(tree.root, now);
   reclaim_for_the_node(tree.root, machine, now);
-  from_the_leaves(tree.root, settle);
+  from_the_leaves(tree.root, settle_memory);
 }
 
 }  // namespace koord::test
