@@ -16,14 +16,18 @@ export CCACHE_DEPEND=1
 # What ccache wants before it caches a precompiled header, and what is compiled with one. No source of ours uses __TIME__.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 
-# timed "words" LOG command…: runs the command with its output in LOG and prints one line: words, result, seconds.
+# timed "words" LOG command…: runs the command with its output in LOG and prints one line: words, result, seconds. With
+# in_lane set, the line is printed as a whole, for other lanes print theirs. Adds words and seconds to the file phase_times.
 timed() {
-  local words=$1 log=$2 begin=$SECONDS rc=0 result=ok
+  local words=$1 log=$2 begin=$SECONDS rc=0 result=ok seconds
   shift 2
   mkdir -p "$(dirname "$log")"
-  printf '%-44s ' "$words"
+  [ -n "${in_lane:-}" ] || printf '%-44s ' "$words"
   "$@" >"$log" 2>&1 </dev/null || { rc=$?; result=FAILED; }
-  printf '%-6s %5d s\n' "$result" $((SECONDS - begin))
+  seconds=$((SECONDS - begin))
+  [ -z "${in_lane:-}" ] || printf '%-44s ' "$words"
+  printf '%-6s %5d s\n' "$result" "$seconds"
+  [ -z "${phase_times:-}" ] || printf '%s\t%d\n' "$words" "$seconds" >>"$phase_times"
   return "$rc"
 }
 

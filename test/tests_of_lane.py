@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the names of the tests of one lane of test/run, a name a line.
+
+usage: tests_of_lane.py FOLDER parallel|machines|quiet
+
+quiet: tests that meson runs alone, because they measure this machine. machines: the suite v2, whose emulated machines take
+a CPU each. parallel: all others.
+"""
+import json
+import subprocess
+import sys
+
+
+def lane_of(test):
+    if not test['is_parallel']:
+        return 'quiet'
+    return 'machines' if any(suite.split(':')[-1] == 'v2' for suite in test['suite']) else 'parallel'
+
+
+def main():
+    folder, lane = sys.argv[1:]
+    tests = json.loads(subprocess.check_output(['meson', 'introspect', '--tests', folder]))
+    for name in sorted({test['name'] for test in tests if lane_of(test) == lane}):
+        print(name)
+
+
+main()
