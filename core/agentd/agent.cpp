@@ -82,12 +82,12 @@ host::Loader child_loader(std::string program, child::SnapshotImages& images, co
   };
 }
 
-std::string name_of(const host::PluginStatus& plugin) { return plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id; }
+std::string plugin_name_of(const host::PluginStatus& plugin) { return plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id; }
 
 void log_plugin(const host::PluginStatus& plugin) {
   const bool has_news = plugin.state == host::PluginState::running && !plugin.reason.empty();
   log::write(plugin_log, has_news ? log::Level::warn : level_of(plugin.state),
-             name_of(plugin) + " is " + std::string(to_string(plugin.state)) +
+             plugin_name_of(plugin) + " is " + std::string(to_string(plugin.state)) +
                  (plugin.reason.empty() ? "" : ": " + plugin.reason));
 }
 
@@ -348,7 +348,7 @@ ModuleHealth Agent::plugin_health() const {
   std::vector<std::string> troubled;
   for (const host::PluginStatus& plugin : plugins_.status()) {
     if (level_of(plugin.state) == log::Level::warn)
-      troubled.push_back(name_of(plugin) + " is " + std::string(to_string(plugin.state)));
+      troubled.push_back(plugin_name_of(plugin) + " is " + std::string(to_string(plugin.state)));
   }
   return {"plugins", true, troubled.empty() ? "ok" : "degraded: " + join(troubled, "; ")};
 }

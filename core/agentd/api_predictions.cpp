@@ -8,10 +8,10 @@ namespace {
 
 namespace json = boost::json;
 
-double cores(const predict::Amounts& amounts) { return static_cast<double>(amounts.cpu_milli) / 1000; }
+double cores_of(const predict::Amounts& amounts) { return static_cast<double>(amounts.cpu_milli) / 1000; }
 
 json::object amounts(const predict::Amounts& amounts) {
-  return {{"cpuCores", cores(amounts)}, {"memoryBytes", amounts.memory_bytes}};
+  return {{"cpuCores", cores_of(amounts)}, {"memoryBytes", amounts.memory_bytes}};
 }
 
 json::object percentiles(const predict::Percentiles& all) {

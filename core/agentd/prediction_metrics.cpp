@@ -14,9 +14,9 @@ using predict::ScoreReport;
 constexpr const char* kCpu = "cpu";
 constexpr const char* kMemory = "memory";
 
-class Page {
+class ForecastPage {
  public:
-  Page(std::string& out, std::string_view node) : writer_(out), node_(node) {}
+  ForecastPage(std::string& out, std::string_view node) : writer_(out), node_(node) {}
 
   void family(std::string_view name, std::string_view help) {
     name_ = std::string(metric::kFamilyPrefix) + std::string(name);
@@ -38,7 +38,7 @@ class Page {
   std::string node_, name_, help_;
 };
 
-void add_scores(Page& page, const predict::Forecast& forecast, std::optional<double> ScoreReport::*cpu,
+void add_scores(ForecastPage& page, const predict::Forecast& forecast, std::optional<double> ScoreReport::*cpu,
                 std::optional<double> ScoreReport::*memory) {
   for (const auto& [subject, score] : forecast.scores) {
     page.add({{"subject", subject}, {"resource", kCpu}}, score.*cpu);
@@ -46,7 +46,7 @@ void add_scores(Page& page, const predict::Forecast& forecast, std::optional<dou
   }
 }
 
-void add_predictions(Page& page, const predict::Prediction& prediction, predict::Amounts predict::ProdPrediction::*what) {
+void add_predictions(ForecastPage& page, const predict::Prediction& prediction, predict::Amounts predict::ProdPrediction::*what) {
   for (predict::Predictor predictor : predict::kPredictors) {
     auto prod = prediction.prod(predictor);
     if (!prod) continue;
@@ -62,7 +62,7 @@ void add_predictions(Page& page, const predict::Prediction& prediction, predict:
 void write_prediction_metrics(std::string& out, const predict::Prediction& prediction, std::string_view node) {
   const predict::PredictionStatus status = prediction.status();
   const predict::ForecastPtr forecast = prediction.current();
-  Page page(out, node);
+  ForecastPage page(out, node);
   page.family("predict_models", "Pods, priority classes and the like whose use is learnt.");
   page.add({}, static_cast<double>(status.models));
   page.family("predict_checkpoint_ok", "1 while what is learnt outlives a restart, 0 while it is in memory only.");

@@ -18,7 +18,7 @@ report::PodTolerance tolerance_of(const config::Config& config) {
   return {std::max<Duration>(2min, 3 * period), std::max<Duration>(10min, 6 * period)};
 }
 
-report::NodeMetricOptions options_of(const config::Config& config) {
+report::NodeMetricOptions report_options_of(const config::Config& config) {
   return {.node_name = config.node_name,
           .create = config.report.create_node_metric,
           .heartbeat = config.report.heartbeat,
@@ -57,7 +57,7 @@ struct ReportingModule::Running {
 };
 
 ReportingModule::ReportingModule(Parts parts, const config::Config& config)
-    : parts_(std::move(parts)), config_(config), options_(options_of(config)), node_metric_(node_metric_parts(nullptr), options_) {}
+    : parts_(std::move(parts)), config_(config), options_(report_options_of(config)), node_metric_(node_metric_parts(nullptr), options_) {}
 
 ReportingModule::~ReportingModule() = default;
 

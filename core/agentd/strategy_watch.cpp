@@ -12,7 +12,7 @@
 namespace koord::agentd {
 namespace {
 
-constexpr log::Category qos_log{"qos"};
+constexpr log::Category strategy_log{"qos"};
 constexpr Duration kStrategyPeriod = std::chrono::seconds(1);
 
 metric::Labels labels_of(const knob::Subject& pod) {
@@ -68,19 +68,19 @@ void StrategyWatch::look_at_annotations() {
                    "', which is neither a knob nor a plugin here");
   }
   for (const std::string& text : wrong)
-    if (!told_.contains(text)) log::warn(qos_log, "{}, ignoring", text);
+    if (!told_.contains(text)) log::warn(strategy_log, "{}, ignoring", text);
   told_ = std::move(wrong);
 }
 
 void StrategyWatch::look_at_archive() {
   const std::optional<knob::DecisionArchive::Status> status = parts_.governor.log().archive();
   if (!status) return;
-  if (std::exchange(archive_told_, status->told) != status->told) log::warn(qos_log, "{}", status->told);
+  if (std::exchange(archive_told_, status->told) != status->told) log::warn(strategy_log, "{}", status->told);
   if (std::exchange(archive_problem_, status->problem) == status->problem) return;
   if (status->problem.empty())
-    log::info(qos_log, "decisions are kept on disk again");
+    log::info(strategy_log, "decisions are kept on disk again");
   else
-    log::warn(qos_log, "{}; decisions are kept in memory only", status->problem);
+    log::warn(strategy_log, "{}; decisions are kept in memory only", status->problem);
 }
 
 void StrategyWatch::tell(const std::vector<knob::Release>& releases) {

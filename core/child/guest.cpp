@@ -9,8 +9,8 @@ namespace koord::child {
 namespace {
 
 constexpr Duration kLoadPatience = std::chrono::seconds(10);
-constexpr Duration kEndPatience = std::chrono::seconds(2);  // once the channel is closed
-constexpr std::size_t kMaxText = 4096;
+constexpr Duration kGuestEndPatience = std::chrono::seconds(2);  // once the channel is closed
+constexpr std::size_t kMaxProblem = 4096;
 
 }  // namespace
 
@@ -42,11 +42,11 @@ Result<std::vector<host::ClassInfo>> Guest::read_introduction() {
   auto introduction = asked ? process_->calls().receive(kLoadPatience) : Result<std::optional<Message>>(asked.error());
   if (!introduction)
     return invalid("wanted a return, found that its process ended " +
-                   explain(process_->wait(kEndPatience).value_or("not, but hung up")));
+                   explain(process_->wait(kGuestEndPatience).value_or("not, but hung up")));
   if (!*introduction) return invalid("wanted an end within 10s, found none");
   Unpacker in((*introduction)->bytes);
   auto status = in.number<koord_status>();
-  std::string text(in.text().substr(0, kMaxText));
+  std::string text(in.text().substr(0, kMaxProblem));
   in.number<std::int64_t>();
   if (status != KOORD_OK) return invalid(text);
   return unpack_classes(in);

@@ -16,7 +16,7 @@ namespace koord::child {
 namespace {
 
 // Lays records out one after the other. What a record points to is put down first or last, and its pointer set then.
-class Layout {
+class ImageLayout {
  public:
   // First of all.
   void begin(const ImageRoot& root) { put(root); }
@@ -130,7 +130,7 @@ class Layout {
 }  // namespace
 
 std::string image_of(const host::SnapshotView& view) {
-  Layout layout;
+  ImageLayout layout;
   ImageRoot root{};
   for (std::size_t i = 0; i < std::size(kParts); ++i) root.versions[i] = view.version(kParts[i]);
   root.n_pods = static_cast<std::uint32_t>(view.pods().size());
@@ -146,7 +146,7 @@ std::string image_of(const host::SnapshotView& view) {
 }
 
 std::string image_of(const koord_pod& pod, const koord_container* container) {
-  Layout layout;
+  ImageLayout layout;
   ImageRoot root{};
   root.n_pods = 1;
   root.n_containers = container ? 1 : 0;

@@ -360,7 +360,7 @@ koord_status evict_request(const koord_host* host, const koord_eviction* evictio
 
 const koord_svc_metrics metrics = {sizeof metrics, 0, define, series, end_series, append, append_columns,
                                    append_histograms, aggregate, samples};
-const koord_svc_state state = {sizeof state, 0, acquire, release, version, node, pods, containers, topology, node_slo, subscribe};
+const koord_svc_state state_table = {sizeof state_table, 0, acquire, release, version, node, pods, containers, topology, node_slo, subscribe};
 const koord_svc_kv kv = {sizeof kv, 0, kv_get, kv_set};
 const koord_svc_config config = {sizeof config, 0, config_json, config_i64, config_f64, config_boolean, config_string};
 const koord_svc_clock clock_table = {sizeof clock_table, 0, now_ns, wall_ns};
@@ -385,7 +385,7 @@ constexpr struct {
     {"koord.knobs/1", &knobs},
     {"koord.kv/1", &kv},
     {"koord.metrics/1", &metrics},
-    {"koord.state/1", &state},
+    {"koord.state/1", &state_table},
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace koord::ctl {
 namespace {
 
-void describe(po::options_description& options) {
+void describe_decisions(po::options_description& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
   options.add_options()("pod,p", text("POD"), "of this pod: its uid, NAMESPACE/NAME or NAME")("cgroup", text("CGROUP"),
                                                                                               "of this cgroup and those below it")(
@@ -17,7 +17,7 @@ void describe(po::options_description& options) {
       "limit,n", text("COUNT"), "so many at most, the newest; 1000 if not said")("before", text("NUMBER"), "only smaller numbers: the page before");
 }
 
-std::string target_of(const Invocation& invocation) {
+std::string decisions_target_of(const Invocation& invocation) {
   std::string target = "/api/v1/decisions";
   char separator = '?';
   for (const char* name : {"pod", "cgroup", "knob", "plugin", "outcome", "since", "until", "limit", "before"}) {
@@ -29,7 +29,7 @@ std::string target_of(const Invocation& invocation) {
 }
 
 Result<void> run_decisions(const Invocation& invocation) {
-  const std::string answer = TRY(ask_agent(invocation, target_of(invocation)));
+  const std::string answer = TRY(ask_agent(invocation, decisions_target_of(invocation)));
   const std::string table = TRY(render_decisions(answer));
   invocation.out << (invocation.output == Output::json ? answer : table);
   return {};
@@ -37,6 +37,6 @@ Result<void> run_decisions(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kDecisions{"decisions", "", "What strategies wished for which cgroup, why, and what became of it.", describe, run_decisions};
+const Command kDecisions{"decisions", "", "What strategies wished for which cgroup, why, and what became of it.", describe_decisions, run_decisions};
 
 }  // namespace koord::ctl

@@ -7,7 +7,7 @@
 namespace koord::ctl {
 namespace {
 
-void describe(po::options_description& options) {
+void describe_mode(po::options_description& options) {
   options.add_options()("for,f", po::value<std::string>()->value_name("TIME"), "how long it holds, 1s to 168h; then what is configured does again");
 }
 
@@ -33,6 +33,6 @@ Result<void> run_mode(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kMode{"mode", "[STRATEGY] [MODE]", "What becomes of strategies' wishes; sets it for a while, of one or of 'node'.", describe, run_mode};
+const Command kMode{"mode", "[STRATEGY] [MODE]", "What becomes of strategies' wishes; sets it for a while, of one or of 'node'.", describe_mode, run_mode};
 
 }  // namespace koord::ctl

@@ -23,7 +23,7 @@ void describe_bench(po::options_description& options) {
       "class,c", po::value<std::string>()->value_name("NAME"), "which class of the plugin; default: the first");
 }
 
-double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
+double seconds_of(Duration time) { return std::chrono::duration<double>(time).count(); }
 
 std::string one_decimal(double number) { return format_number(std::round(number * 10) / 10); }
 
@@ -42,7 +42,7 @@ std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
       continue;
     }
     auto optional = [](const std::optional<double>& number) { return number ? one_decimal(*number) : "-"; };
-    table.add({home, format_seconds(seconds(figures->start)), format_seconds(seconds(figures->median)), format_seconds(seconds(figures->p99)),
+    table.add({home, format_seconds(seconds_of(figures->start)), format_seconds(seconds_of(figures->median)), format_seconds(seconds_of(figures->p99)),
                format_seconds(figures->cpu_ns / 1e9), optional(figures->system_calls), optional(figures->allocations),
                format_bytes(static_cast<double>(figures->private_bytes)), format_bytes(static_cast<double>(figures->growth_bytes))});
   }
@@ -58,9 +58,9 @@ std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
     if (!figures) {
       about["error"] = figures.error().message();
     } else {
-      about["startSeconds"] = seconds(figures->start);
-      about["tickSeconds"] = seconds(figures->median);
-      about["tickP99Seconds"] = seconds(figures->p99);
+      about["startSeconds"] = seconds_of(figures->start);
+      about["tickSeconds"] = seconds_of(figures->median);
+      about["tickP99Seconds"] = seconds_of(figures->p99);
       about["cpuSeconds"] = figures->cpu_ns / 1e9;
       if (figures->system_calls) about["systemCalls"] = *figures->system_calls;
       if (figures->allocations) about["allocations"] = *figures->allocations;

@@ -16,7 +16,7 @@
 namespace koord::ctl {
 namespace {
 
-void describe(po::options_description& options) {
+void describe_info(po::options_description& options) {
   options.add_options()("own-directory", po::value<std::string>()->default_value(KOORD_OWN_PLUGIN_DIR),
                         "Where the agent has its own plugins, plugins.ownDirectories.");
 }
@@ -92,7 +92,7 @@ Result<void> run_plugin_info(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginInfo{"plugin info", "FILE", "What a plugin's file says of itself; nothing of it is run.", describe,
+const Command kPluginInfo{"plugin info", "FILE", "What a plugin's file says of itself; nothing of it is run.", describe_info,
                           run_plugin_info};
 
 }  // namespace koord::ctl

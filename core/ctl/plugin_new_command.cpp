@@ -16,13 +16,13 @@ void describe_new(po::options_description& options) {
       "id", po::value<std::string>()->value_name("DOMAIN.NAME"), "reverse domain name; default: com.example.NAME");
 }
 
-std::string json_of(const workshop::Project& project) {
+std::string project_json_of(const workshop::Project& project) {
   json::array files;
   for (const workshop::ProjectFile& file : project.files) files.emplace_back(file.path);
   return json::serialize(json::object{{"folder", project.name}, {"id", project.id}, {"gate", project.gate}, {"files", files}}) + "\n";
 }
 
-std::string words_of(const workshop::Project& project) {
+std::string project_words_of(const workshop::Project& project) {
   const std::string& name = project.name;
   const std::string plugin = name + ".so";
   return name + "/: the plugin " + project.id + " with feature gate " + project.gate + "; " + project.source +
@@ -37,7 +37,7 @@ Result<void> make_new(const Invocation& invocation) {
                                                                 .name = invocation.text("argument-2"),
                                                                 .id = invocation.text("id")}));
   TRY(workshop::write_project(project, "."));
-  invocation.out << (invocation.output == Output::json ? json_of(project) : words_of(project));
+  invocation.out << (invocation.output == Output::json ? project_json_of(project) : project_words_of(project));
   return {};
 }
 

@@ -8,7 +8,7 @@ namespace koord::ctl {
 namespace {
 
 
-Result<void> run(const Invocation& invocation) {
+Result<void> run_reload(const Invocation& invocation) {
   const std::string id = invocation.text("argument");
   if (!config::is_plugin_id(id)) return invalid("'" + id + "' is no plugin id, expected " + std::string(config::kPluginIdForm));
   const std::string answer = TRY(tell_agent(invocation, "/api/v1/plugins/" + id + "/reload"));
@@ -24,6 +24,6 @@ Result<void> run(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginReload{"plugin reload", "ID", "Puts a plugin's new file in the place of the one that runs.", no_options, run};
+const Command kPluginReload{"plugin reload", "ID", "Puts a plugin's new file in the place of the one that runs.", no_options, run_reload};
 
 }  // namespace koord::ctl

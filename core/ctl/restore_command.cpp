@@ -8,7 +8,7 @@ namespace koord::ctl {
 namespace {
 
 
-Result<void> run(const Invocation& invocation) {
+Result<void> run_restore(const Invocation& invocation) {
   Result<std::string> told = tell_agent(invocation, "/api/v1/restore");
   if (!told) return std::move(told).error().context("`koordetector restore` gives knobs back where no agent runs");
   const json::value answer = TRY(parse_object(*told));
@@ -31,6 +31,6 @@ Result<void> run(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kRestore{"restore", "", "Gives all knobs back what they had before; no strategy writes from then on.", no_options, run};
+const Command kRestore{"restore", "", "Gives all knobs back what they had before; no strategy writes from then on.", no_options, run_restore};
 
 }  // namespace koord::ctl

@@ -14,14 +14,14 @@ void describe_slo(po::options_description& options) {
       "pod,p", po::value<std::string>()->value_name("NAMESPACE/NAME"), "with --explain: as it is for this pod, with its annotations");
 }
 
-std::string value_of(const json::value& object) {
+std::string effective_value_of(const json::value& object) {
   const json::value* value = member(object, "value");
   return value ? json::serialize(*value) : "-";
 }
 
 void print_slo(const json::value& answer, std::ostream& out) {
   Table table({{"FIELD"}, {"VALUE"}, {"FROM"}});
-  for (const json::value& field : array_of(answer, "fields")) table.add({text_of(field, "field"), value_of(field), text_of(field, "from")});
+  for (const json::value& field : array_of(answer, "fields")) table.add({text_of(field, "field"), effective_value_of(field), text_of(field, "from")});
   out << table.render();
   const json::array& problems = array_of(answer, "problems");
   if (problems.empty()) return;
@@ -34,15 +34,15 @@ void print_slo(const json::value& answer, std::ostream& out) {
 }
 
 void print_explanation(const json::value& answer, std::ostream& out) {
-  out << text_of(answer, "field") << " is " << value_of(answer) << "\n"
+  out << text_of(answer, "field") << " is " << effective_value_of(answer) << "\n"
       << text_of(answer, "meaning") << "; " << text_of(answer, "expected") << "\n\n";
   Table table({{""}, {"SAID BY"}, {"VALUE"}, {"NOTE"}});
   for (const json::value& layer : array_of(answer, "layers"))
-    table.add({flag_of(layer, "counts") ? "*" : "", text_of(layer, "title"), value_of(layer), text_of(layer, "note")});
+    table.add({flag_of(layer, "counts") ? "*" : "", text_of(layer, "title"), effective_value_of(layer), text_of(layer, "note")});
   out << table.render();
 }
 
-std::string target_of(const Invocation& invocation) {
+std::string slo_target_of(const Invocation& invocation) {
   if (!invocation.has("explain")) return "/api/v1/slo";
   std::string target = "/api/v1/slo/explain?field=" + http::percent_encode(invocation.text("explain"));
   if (invocation.has("pod")) target += "&pod=" + http::percent_encode(invocation.text("pod"));
@@ -51,7 +51,7 @@ std::string target_of(const Invocation& invocation) {
 
 Result<void> run_slo(const Invocation& invocation) {
   if (invocation.has("pod") && !invocation.has("explain")) return invalid("--pod needs --explain FIELD");
-  std::string text = TRY(ask_agent(invocation, target_of(invocation)));
+  std::string text = TRY(ask_agent(invocation, slo_target_of(invocation)));
   if (invocation.output == Output::json) {
     invocation.out << text;
     return {};

@@ -7,7 +7,7 @@ namespace koord::ctl {
 namespace {
 
 
-Result<void> print(const Invocation& invocation, const std::string& target, Result<std::string> (*text)(const std::string&)) {
+Result<void> print_state(const Invocation& invocation, const std::string& target, Result<std::string> (*text)(const std::string&)) {
   const std::string answer = TRY(ask_agent(invocation, target));
   if (invocation.output == Output::json) {
     invocation.out << answer;
@@ -17,8 +17,8 @@ Result<void> print(const Invocation& invocation, const std::string& target, Resu
   return {};
 }
 
-Result<void> run_pods(const Invocation& invocation) { return print(invocation, "/api/v1/pods", pods_text); }
-Result<void> run_node(const Invocation& invocation) { return print(invocation, "/api/v1/node", node_text); }
+Result<void> run_pods(const Invocation& invocation) { return print_state(invocation, "/api/v1/pods", pods_text); }
+Result<void> run_node(const Invocation& invocation) { return print_state(invocation, "/api/v1/node", node_text); }
 
 }  // namespace
 

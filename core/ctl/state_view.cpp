@@ -11,13 +11,13 @@
 namespace koord::ctl {
 namespace {
 
-std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
+std::string text_or_dash(std::string text) { return text.empty() ? "-" : text; }
 
 // "12 pods from the kubelet, as of 3s ago", and what is wrong.
 std::string banner(const json::value& state, std::size_t pods) {
   const auto age = number_of(object_of(state, "ageSeconds"), "pods");
   const std::string source = text_of(state, "source");
-  std::string text = fmt::format("{} pods from: {}, ", pods, or_dash(source));
+  std::string text = fmt::format("{} pods from: {}, ", pods, text_or_dash(source));
   text += age ? "as of " + format_age(age) + " ago\n" : "which were never known\n";
   const std::string problem = text_of(state, "problem");
   return problem.empty() ? text : text + problem + "\n";
@@ -40,13 +40,13 @@ std::string containers_of(const json::value& pod) {
   return fmt::format("{}/{}", running, all);
 }
 
-std::string phase_of(const json::value& pod) { return flag_of(pod, "deleting") ? "Terminating" : or_dash(text_of(pod, "phase")); }
+std::string phase_of(const json::value& pod) { return flag_of(pod, "deleting") ? "Terminating" : text_or_dash(text_of(pod, "phase")); }
 
 std::vector<std::string> pod_row(const json::value& pod, std::optional<double> now) {
   const auto start = number_of(pod, "startTime");
   const std::optional<double> age = now && start ? std::optional(*now - *start) : std::nullopt;
-  return {or_dash(text_of(pod, "namespace")), text_of(pod, "name"), or_dash(text_of(pod, "qosClass")), priority_of(pod),
-          phase_of(pod), format_age(age), containers_of(pod), or_dash(text_of(pod, "cgroup"))};
+  return {text_or_dash(text_of(pod, "namespace")), text_of(pod, "name"), text_or_dash(text_of(pod, "qosClass")), priority_of(pod),
+          phase_of(pod), format_age(age), containers_of(pod), text_or_dash(text_of(pod, "cgroup"))};
 }
 
 // Amounts by name: of CPU in milli-cores, of memory in bytes.
@@ -61,7 +61,7 @@ std::string amounts(const json::value& object) {
       parts.push_back(std::string(key) + " " + (memory ? format_bytes(amount) : format_number(cpu ? amount / 1000 : amount)));
     }
   }
-  return or_dash(join(parts, ", "));
+  return text_or_dash(join(parts, ", "));
 }
 
 std::string words(const json::value& object) {
@@ -70,13 +70,13 @@ std::string words(const json::value& object) {
     for (const auto& [name, value] : object.as_object())
       parts.push_back(std::string(name) + "=" + (value.is_string() ? std::string(value.as_string()) : json::serialize(value)));
   }
-  return or_dash(join(parts, ", "));
+  return text_or_dash(join(parts, ", "));
 }
 
 std::string addresses_of(const json::value& node) {
   std::vector<std::string> parts;
   for (const json::value& address : array_of(node, "addresses")) parts.push_back(text_of(address, "type") + " " + text_of(address, "address"));
-  return or_dash(join(parts, ", "));
+  return text_or_dash(join(parts, ", "));
 }
 
 std::string objects_of(const json::value& node) {
@@ -84,7 +84,7 @@ std::string objects_of(const json::value& node) {
   const json::value& objects = object_of(node, "objects");
   for (const auto& [kind, there] : objects.as_object())
     parts.push_back(std::string(kind) + (there.is_bool() && there.as_bool() ? "" : " (none)"));
-  return or_dash(join(parts, ", "));
+  return text_or_dash(join(parts, ", "));
 }
 
 std::string ages_of(const json::value& state) {
@@ -99,10 +99,10 @@ std::string ages_of(const json::value& state) {
 void add_kubelet(Table& table, const json::value& node) {
   if (!member(node, "kubelet")) return table.add({"kubelet", "its configuration is not known"});
   const json::value& kubelet = object_of(node, "kubelet");
-  table.add({"kubelet cgroups", or_dash(text_of(kubelet, "cgroupDriver")) + ", root " + or_dash(text_of(kubelet, "cgroupRoot"))});
-  table.add({"kubelet CPU manager", or_dash(text_of(kubelet, "cpuManagerPolicy")) + ", options " + words(object_of(kubelet, "cpuManagerPolicyOptions")) +
-                                        ", reserved CPUs " + or_dash(text_of(kubelet, "reservedSystemCPUs"))});
-  table.add({"kubelet topology", or_dash(text_of(kubelet, "topologyManagerPolicy")) + ", scope " + or_dash(text_of(kubelet, "topologyManagerScope"))});
+  table.add({"kubelet cgroups", text_or_dash(text_of(kubelet, "cgroupDriver")) + ", root " + text_or_dash(text_of(kubelet, "cgroupRoot"))});
+  table.add({"kubelet CPU manager", text_or_dash(text_of(kubelet, "cpuManagerPolicy")) + ", options " + words(object_of(kubelet, "cpuManagerPolicyOptions")) +
+                                        ", reserved CPUs " + text_or_dash(text_of(kubelet, "reservedSystemCPUs"))});
+  table.add({"kubelet topology", text_or_dash(text_of(kubelet, "topologyManagerPolicy")) + ", scope " + text_or_dash(text_of(kubelet, "topologyManagerScope"))});
   table.add({"kubelet reserved", "system " + amounts(object_of(kubelet, "systemReserved")) + "; kubelet " + amounts(object_of(kubelet, "kubeReserved"))});
 }
 
@@ -128,16 +128,16 @@ Result<std::string> node_text(const std::string& answer) {
   const json::value node = TRY(parse_object(answer));
   const json::value& state = object_of(node, "state");
   Table table({{"NODE"}, {text_of(node, "name")}});
-  table.add({"uid", or_dash(text_of(node, "uid"))});
+  table.add({"uid", text_or_dash(text_of(node, "uid"))});
   table.add({"agent", text_of(node, "version")});
-  table.add({"pods", format_number(number_of(node, "pods")) + " from: " + or_dash(text_of(state, "source"))});
+  table.add({"pods", format_number(number_of(node, "pods")) + " from: " + text_or_dash(text_of(state, "source"))});
   table.add({"known since", ages_of(state)});
   if (const std::string problem = text_of(state, "problem"); !problem.empty()) table.add({"problem", problem});
   table.add({"addresses", addresses_of(node)});
   table.add({"capacity", amounts(object_of(node, "capacity"))});
   table.add({"allocatable", amounts(object_of(node, "allocatable"))});
   table.add({"labels", words(object_of(node, "labels"))});
-  table.add({"cgroups", or_dash(text_of(node, "cgroupHierarchy"))});
+  table.add({"cgroups", text_or_dash(text_of(node, "cgroupHierarchy"))});
   table.add({"CPUs", format_number(static_cast<double>(array_of(node, "cpus").size()))});
   table.add({"memory", format_bytes(number_of(node, "memoryBytes"))});
   add_kubelet(table, node);

@@ -11,7 +11,6 @@
 namespace koord::evict {
 namespace {
 
-using knob::Outcome;
 
 class Round {
  public:
@@ -21,7 +20,7 @@ class Round {
 
   void satisfy(const Request& request) {
     if (!world_.pods_problem.empty())
-      return verdicts_.push_back({.request = &request, .outcome = Outcome::unknown, .why = world_.pods_problem});
+      return verdicts_.push_back({.request = &request, .outcome = knob::Outcome::unknown, .why = world_.pods_problem});
     const Result<Release> release = parse_release(request.resource);
     if (!release) return;  // it was refused when it was asked for
     for (const state::Pod* pod : unhandled(request)) count_if_going(*pod, request, *release);
@@ -68,22 +67,22 @@ class Round {
     Verdict verdict = verdict_of(pod, request, release);
     handled_.insert(pod.handle);
     if (!is_counted) releasing_.push_back(verdict.holding);
-    add(std::move(verdict), Outcome::pending, "it is going already");
+    add(std::move(verdict), knob::Outcome::pending, "it is going already");
   }
 
   void consider(const state::Pod& pod, const Request& request, const Release& release) {
     Verdict verdict = verdict_of(pod, request, release);
     std::string against = protection_of(pod, world_.own_uid);
     if (against.empty()) against = opt_out_of(pod, feature_of(request, plugin_));
-    if (!against.empty()) return add(std::move(verdict), Outcome::opted_out, std::move(against));
+    if (!against.empty()) return add(std::move(verdict), knob::Outcome::opted_out, std::move(against));
     if (verdict.releases <= 0) return;  // nothing is gained by its end
     if (std::string wait = book_.wait_of(pod.uid, world_.now); !wait.empty()) {
       verdict.was_refused = true;
-      return add(std::move(verdict), Outcome::refused, std::move(wait));
+      return add(std::move(verdict), knob::Outcome::refused, std::move(wait));
     }
     handled_.insert(pod.handle);
     releasing_.push_back(verdict.holding);
-    add(std::move(verdict), Outcome::evicted, {});
+    add(std::move(verdict), knob::Outcome::evicted, {});
   }
 
   Holding holding_of(const state::Pod& pod) const {
@@ -91,7 +90,7 @@ class Round {
     return {usage == world_.usage.end() ? Usage{} : usage->second, pod.resources};
   }
 
-  void add(Verdict verdict, Outcome outcome, std::string why) {
+  void add(Verdict verdict, knob::Outcome outcome, std::string why) {
     verdict.outcome = outcome;
     verdict.why = std::move(why);
     verdicts_.push_back(std::move(verdict));
@@ -106,7 +105,7 @@ class Round {
   std::vector<Verdict> verdicts_;
 };
 
-void stop(Verdict& verdict, Outcome outcome, std::string why) {
+void stop(Verdict& verdict, knob::Outcome outcome, std::string why) {
   verdict.outcome = outcome;
   verdict.why = std::move(why);
 }
@@ -121,12 +120,12 @@ void restrain(const std::vector<Verdict*>& picked, Book& book, const World& worl
   std::uint64_t room = book.room(world.now);
   for (Verdict* verdict : picked) {
     if (is_braked) {
-      stop(*verdict, Outcome::brake, "more of the node's pods were picked than evict.brakePercent lets go");
+      stop(*verdict, knob::Outcome::brake, "more of the node's pods were picked than evict.brakePercent lets go");
     } else if (!quiet.empty()) {
       verdict->was_refused = true;
-      stop(*verdict, Outcome::refused, quiet);
+      stop(*verdict, knob::Outcome::refused, quiet);
     } else if (room == 0) {
-      stop(*verdict, Outcome::budget, "as many as evict.mostPods have gone in evict.window");
+      stop(*verdict, knob::Outcome::budget, "as many as evict.mostPods have gone in evict.window");
     } else {
       --room;
     }
@@ -141,7 +140,7 @@ std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_vi
   std::vector<Verdict> verdicts = round.take();
   std::vector<Verdict*> picked;
   for (Verdict& verdict : verdicts)
-    if (verdict.outcome == Outcome::evicted) picked.push_back(&verdict);
+    if (verdict.outcome == knob::Outcome::evicted) picked.push_back(&verdict);
   if (!picked.empty()) restrain(picked, book, world);
   return verdicts;
 }

@@ -13,7 +13,7 @@
 namespace koord::host {
 namespace {
 
-constexpr log::Category plugin_log{"plugin"};
+constexpr log::Category watch_log{"plugin"};
 
 // Which state speaks for a plugin of several classes.
 int severity(PluginState state) {
@@ -105,8 +105,8 @@ void ManagedPlugin::look_at_budget() {
     verdict = budget_.look(time, use, allowance);
     now = budget_.status().slowdown;
   }
-  if (!verdict.warning.empty()) log::warn(plugin_log, "{} {}", id, verdict.warning);
-  if (now != before) log::info(plugin_log, "{} ticks at {} times its period, before at {} times", id, now, before);
+  if (!verdict.warning.empty()) log::warn(watch_log, "{} {}", id, verdict.warning);
+  if (now != before) log::info(watch_log, "{} ticks at {} times its period, before at {} times", id, now, before);
   pace();
   if (verdict.breach.empty()) return;
   for (const auto& supervisor : all) supervisor->instance().fail(verdict.breach);

@@ -13,7 +13,7 @@ namespace koord::host {
 namespace {
 
 constexpr std::uint32_t kMaxClasses = 64;
-constexpr std::size_t kMaxName = 128;
+constexpr std::size_t kMaxClassName = 128;
 constexpr std::size_t kMaxSchema = 1u << 20;
 // What revision /1 of a table had when it was published; a later member is asked for with has().
 constexpr std::size_t kModuleSize = sizeof(koord_module);
@@ -126,8 +126,8 @@ Result<void> check_kind(const Manifest& manifest, const ClassInfo& info) {
 Result<ClassInfo> check_class(const koord_class& cls, const Manifest& manifest) {
   TRY(check_size("class", cls.struct_size, kClassSize));
   ClassInfo info;
-  info.name = TRY(bounded_text("name of a class", cls.name, kMaxName));
-  info.kind = TRY(bounded_text("kind", cls.kind, kMaxName));
+  info.name = TRY(bounded_text("name of a class", cls.name, kMaxClassName));
+  info.kind = TRY(bounded_text("kind", cls.kind, kMaxClassName));
   TRY(check_kind(manifest, info));
   if (cls.config_schema != nullptr) {
     info.config_schema = TRY(bounded_text("config_schema", cls.config_schema, kMaxSchema));

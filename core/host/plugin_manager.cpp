@@ -28,7 +28,7 @@
 namespace koord::host {
 namespace {
 
-constexpr log::Category plugin_log{"plugin"};
+constexpr log::Category manager_log{"plugin"};
 
 std::string format_cores(double cores) {
   char text[32];
@@ -255,7 +255,7 @@ void PluginManager::State::look_at_agent_budget(const Plugins& running) {
   const std::string now = "advisors tick at " + std::to_string(agent_budget.slowdown()) + " times their periods";
   const std::string why = "the agent uses " + format_cores(agent_budget.cores().value_or(0)) + " of the " +
                           format_cores(static_cast<double>(cpu_budget_millis) / 1000) + " cores of plugins.cpuBudget";
-  log::info(plugin_log, "{}: {}", now, why);
+  log::info(manager_log, "{}: {}", now, why);
   parts.services.events.add({.time = parts.services.clock.now(), .what = now, .why = why});
 }
 

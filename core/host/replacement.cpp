@@ -9,8 +9,8 @@ namespace {
 
 // A tick may be missed by it, no more: then the new one ticks beside one that does not end. Short periods are no reason
 // to tick beside one that is about to, and nobody takes longer than this to end.
-constexpr Duration kLeastPatience = std::chrono::milliseconds(100);
-constexpr Duration kMostPatience = std::chrono::seconds(5);
+constexpr Duration kLeastOverlap = std::chrono::milliseconds(100);
+constexpr Duration kMostOverlap = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -53,8 +53,8 @@ bool Replacement::started() {
   const PluginStatus before = old_->status();
   fresh_->inherit(before);
   old_->stop();
-  const Duration period = before.period > Duration::zero() ? before.period : kMostPatience;
-  patience_ = loop_.after(std::clamp(period, kLeastPatience, kMostPatience), [this] { finish(); });
+  const Duration period = before.period > Duration::zero() ? before.period : kMostOverlap;
+  patience_ = loop_.after(std::clamp(period, kLeastOverlap, kMostOverlap), [this] { finish(); });
   if (old_->ended()) finish();
   return true;
 }

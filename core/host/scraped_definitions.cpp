@@ -6,16 +6,15 @@
 namespace koord::host {
 namespace {
 
-using exposition::Kind;
 
 constexpr double kMaxSteps = 4611686018427387904.0;   // 2^62, the registry's
 constexpr double kDoubleSteps = 4503599627370496.0;  // 2^52
 
-metric::Type type_of(Kind kind) {
+metric::Type type_of(exposition::Kind kind) {
   switch (kind) {
-    case Kind::counter:
+    case exposition::Kind::counter:
       return metric::Type::counter;
-    case Kind::histogram:
+    case exposition::Kind::histogram:
       return metric::Type::histogram;
     default:
       return metric::Type::gauge;
@@ -37,10 +36,10 @@ std::string unit_of(const exposition::Metric& metric) {
 
 }  // namespace
 
-double scraped_resolution(std::string_view name, Kind kind, double largest) {
+double scraped_resolution(std::string_view name, exposition::Kind kind, double largest) {
   name = without_total(name);
-  double resolution = kind == Kind::counter ? 1e-3 : 1e-6;
-  if (name.ends_with("seconds")) resolution = kind == Kind::gauge ? 1e-9 : 1e-6;
+  double resolution = kind == exposition::Kind::counter ? 1e-3 : 1e-6;
+  if (name.ends_with("seconds")) resolution = kind == exposition::Kind::gauge ? 1e-9 : 1e-6;
   if (name.ends_with("bytes")) resolution = 1;
   while (largest > resolution * kDoubleSteps) resolution *= 10;
   return resolution;

@@ -12,7 +12,6 @@ namespace koord::host {
 namespace {
 
 using exposition::Document;
-using exposition::Kind;
 using exposition::Sample;
 
 // Definitions stay as long as the plugin runs, so that names must not come and go.
@@ -221,12 +220,12 @@ std::string ScrapedMetrics::refusal_of(const Document& document, const Picked& p
   if (!known.refusal.empty()) return known.refusal;
   if (known.kind != metric.kind) return of + "found another type than before, expected one";
   const double max_value = known.definition->max_value;
-  if (known.kind == Kind::histogram) {
+  if (known.kind == exposition::Kind::histogram) {
     const exposition::Histogram& histogram = document.histogram(*picked.sample);
     if (histogram.bounds != known.definition->bounds) return of + "found other bounds than before, expected the same for all its series";
     return std::abs(histogram.sum) > max_value ? of + "found a sum beyond 2^62 times its resolution" : std::string();
   }
-  if (known.kind == Kind::counter && picked.value < 0) return of + "found a negative value, expected a counter's";
+  if (known.kind == exposition::Kind::counter && picked.value < 0) return of + "found a negative value, expected a counter's";
   return std::abs(picked.value) > max_value ? of + "found a value beyond 2^62 times its resolution" : std::string();
 }
 

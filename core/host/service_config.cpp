@@ -7,7 +7,7 @@
 namespace koord::host {
 namespace {
 
-koord_status json(const koord_host* host, char* buf, std::uint64_t cap, std::uint64_t* need) {
+koord_status whole_json(const koord_host* host, char* buf, std::uint64_t cap, std::uint64_t* need) {
   return serve(host, [&](PluginContext& context) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     return answer(context.config()->text(), buf, cap, need);
@@ -52,6 +52,6 @@ koord_status string(const koord_host* host, koord_str pointer, char* buf, std::u
 
 }  // namespace
 
-const koord_svc_config config_service = {sizeof config_service, 0, json, i64, f64, boolean, string};
+const koord_svc_config config_service = {sizeof config_service, 0, whole_json, i64, f64, boolean, string};
 
 }  // namespace koord::host

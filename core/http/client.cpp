@@ -29,9 +29,9 @@ Result<SocketAddress> parse_endpoint(std::string_view endpoint) {
 }
 
 // One request on a connection of its own. Its steps return 0 or an errno.
-class Exchange {
+class BlockingExchange {
  public:
-  explicit Exchange(const ClientOptions& options) : options_(options), deadline_(Clock::now() + options.timeout) {}
+  explicit BlockingExchange(const ClientOptions& options) : options_(options), deadline_(Clock::now() + options.timeout) {}
 
   Result<ClientResponse> run(const SocketAddress& address, std::string_view request) {
     if (int error = connect(address)) return system_error(error, "cannot connect");
@@ -67,7 +67,7 @@ class Exchange {
   std::string plain_;
 };
 
-int Exchange::connect(const SocketAddress& address) {
+int BlockingExchange::connect(const SocketAddress& address) {
   socket_.reset(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket_) return errno;
   if (::connect(socket_.get(), address.get(), address.length) == 0) return 0;
@@ -78,7 +78,7 @@ int Exchange::connect(const SocketAddress& address) {
   return ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
-int Exchange::send(std::string_view bytes) {
+int BlockingExchange::send(std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t n = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n >= 0) {
@@ -92,7 +92,7 @@ int Exchange::send(std::string_view bytes) {
   return 0;
 }
 
-Result<void> Exchange::shake_hands() {
+Result<void> BlockingExchange::shake_hands() {
   tls_.emplace(TRY(TlsSession::begin(*options_.tls)));
   for (;;) {
     Result<bool> done = tls_->shake_hands();
@@ -107,7 +107,7 @@ Result<void> Exchange::shake_hands() {
 }
 
 // Empty: the server has closed. Valid until the next call.
-Result<std::string_view> Exchange::receive_some() {
+Result<std::string_view> BlockingExchange::receive_some() {
   for (;;) {
     if (Clock::now() >= deadline_) return system_error(ETIMEDOUT, "");  // also of a peer that never lets us wait
     const ssize_t n = ::recv(socket_.get(), block_.data(), block_.size(), 0);
@@ -117,14 +117,14 @@ Result<std::string_view> Exchange::receive_some() {
   }
 }
 
-Result<std::string_view> Exchange::plain_of(std::string_view bytes) {
+Result<std::string_view> BlockingExchange::plain_of(std::string_view bytes) {
   plain_.clear();
   TRY(tls_->incoming(bytes));
   server_is_done_ = TRY(tls_->read(plain_));
   return std::string_view(plain_);
 }
 
-Result<ClientResponse> Exchange::receive() {
+Result<ClientResponse> BlockingExchange::receive() {
   ResponseParser parser(options_.max_body);
   for (bool whole = false; !whole;) {
     const std::string_view bytes = TRY(receive_some());
@@ -140,7 +140,7 @@ Result<ClientResponse> Exchange::receive() {
 }
 
 // ETIMEDOUT when the socket is not ready by the deadline, ECANCELED when nobody wants it any more.
-int Exchange::wait_for(short events) const {
+int BlockingExchange::wait_for(short events) const {
   for (;;) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
     if (left.count() <= 0) return ETIMEDOUT;
@@ -165,7 +165,7 @@ std::string request_text(std::string_view method, std::string_view target, const
 
 Result<ClientResponse> exchange(std::string_view endpoint, std::string_view request, const ClientOptions& options) {
   SocketAddress address = TRY(parse_endpoint(endpoint));
-  Result<ClientResponse> response = Exchange(options).run(address, request);
+  Result<ClientResponse> response = BlockingExchange(options).run(address, request);
   if (!response) return std::move(response).error().context("'" + std::string(endpoint) + "'");
   return response;
 }

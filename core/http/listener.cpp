@@ -18,7 +18,7 @@ ino_t inode_of(const std::string& path) {
 }
 
 // The peer gave up while it waited; the next one is not affected.
-bool is_passing(int error) {
+bool is_passing_accept_error(int error) {
   return error == ECONNABORTED || error == EINTR || error == EPROTO;
 }
 
@@ -55,7 +55,7 @@ void Listener::accept_all() {
       on_accept_(std::move(peer));
     else if (errno == EAGAIN)
       return;
-    else if (!is_passing(errno))
+    else if (!is_passing_accept_error(errno))
       return pause();
   }
 }

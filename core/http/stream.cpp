@@ -13,9 +13,9 @@
 namespace koord::http {
 namespace {
 
-constexpr std::size_t kBlock = 16 << 10;
+constexpr std::size_t kStreamBlock = 16 << 10;
 
-bool is_passing(int error) {
+bool is_passing_stream_error(int error) {
   return error == EAGAIN || error == EINTR;
 }
 
@@ -36,7 +36,7 @@ std::optional<bool> Outgoing::send_some(int fd) {
   message.msg_iov = parts;
   message.msg_iovlen = std::size(parts);
   ssize_t n = ::sendmsg(fd, &message, MSG_NOSIGNAL);
-  if (n < 0) return is_passing(errno) ? std::nullopt : std::optional(false);
+  if (n < 0) return is_passing_stream_error(errno) ? std::nullopt : std::optional(false);
   sent += static_cast<std::size_t>(n);
   return sent == header.size() + body.size() ? std::optional(true) : std::nullopt;
 }
@@ -51,9 +51,9 @@ void Stream::read(OnBytes on_bytes) {
 }
 
 void Stream::receive(const OnBytes& on_bytes) {
-  std::array<char, kBlock> block;
+  std::array<char, kStreamBlock> block;
   ssize_t n = ::recv(fd_.get(), block.data(), block.size(), 0);
-  if (n < 0 && is_passing(errno)) return;
+  if (n < 0 && is_passing_stream_error(errno)) return;
   on_bytes({block.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))});
 }
 

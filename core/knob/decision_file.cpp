@@ -85,31 +85,31 @@ std::size_t size_of(const Decision& decision) {
 }
 
 // Why a file cannot be used: a word for its new name, and the whole story.
-struct Fault {
+struct DecisionFault {
   std::string word, story;
 };
 
-Result<std::optional<Fault>> fault_of(Connection& connection) {
+Result<std::optional<DecisionFault>> decision_fault_of(Connection& connection) {
   const std::int64_t application = TRY(connection.integer("PRAGMA application_id"));
-  if (application != kApplicationId) return std::optional(Fault{"foreign", "it belongs to another program"});
+  if (application != kApplicationId) return std::optional(DecisionFault{"foreign", "it belongs to another program"});
   const std::int64_t version = TRY(connection.integer("PRAGMA user_version"));
   if (version != kVersion)
-    return std::optional(Fault{version > kVersion ? "newer-version" : "older-version",
+    return std::optional(DecisionFault{version > kVersion ? "newer-version" : "older-version",
                                "its version is " + std::to_string(version) + ", expected " + std::to_string(kVersion)});
   TRY(connection.integer("SELECT count(number) FROM decision"));
-  return std::optional<Fault>();
+  return std::optional<DecisionFault>();
 }
 
-Result<std::optional<Fault>> look_at(Connection& connection, std::uint64_t log_bytes) {
+Result<std::optional<DecisionFault>> look_at(Connection& connection, std::uint64_t log_bytes) {
   const std::int64_t tables = TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
   if (tables == 0) TRY(connection.execute("PRAGMA page_size=" + std::to_string(kPageBytes) + "; PRAGMA auto_vacuum=INCREMENTAL;"));
   TRY(connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-512; PRAGMA temp_store=MEMORY;"
                          "PRAGMA wal_autocheckpoint=" + std::to_string(std::max<std::uint64_t>(log_bytes / 2 / kPageBytes, 8)) +
                          ";PRAGMA journal_size_limit=" + std::to_string(log_bytes / 2) + ";"));
-  if (tables > 0) return fault_of(connection);
+  if (tables > 0) return decision_fault_of(connection);
   TRY(connection.execute("BEGIN IMMEDIATE;" + std::string(kTable) + "PRAGMA application_id=" + std::to_string(kApplicationId) +
                          ";PRAGMA user_version=" + std::to_string(kVersion) + ";COMMIT;"));
-  return std::optional<Fault>();
+  return std::optional<DecisionFault>();
 }
 
 }  // namespace
@@ -124,14 +124,14 @@ Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path
   std::error_code ignored;  // opening tells more
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   for (bool again : {true, false}) {
-    Fault fault;
+    DecisionFault fault;
     {
       Connection connection = TRY(Connection::open(path, Connection::Access::read_write));
-      Result<std::optional<Fault>> found = look_at(connection, max_bytes / kLogShare);
+      Result<std::optional<DecisionFault>> found = look_at(connection, max_bytes / kLogShare);
       if (!found && !found.error().is(std::errc::bad_message)) return std::move(found).error().context("'" + path + "'");
       if (found && !*found)
         return std::unique_ptr<DecisionFile>(new DecisionFile(std::make_unique<Connection>(std::move(connection)), max_bytes));
-      fault = found ? **found : Fault{"corrupt", found.error().text};
+      fault = found ? **found : DecisionFault{"corrupt", found.error().text};
     }
     const std::string aside = TRY(store::set_aside(path, fault.word, wall_ns));
     told = "'" + path + "' cannot be used: " + fault.story + "; set aside as '" + aside + "', begun anew";

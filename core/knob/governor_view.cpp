@@ -8,7 +8,7 @@ namespace koord::knob {
 namespace {
 
 // What holds first, then what would.
-bool goes_first(const WishView& a, const WishView& b) {
+bool is_shown_first(const WishView& a, const WishView& b) {
   const bool a_holds = a.outcome == Outcome::applied, b_holds = b.outcome == Outcome::applied;
   if (a_holds != b_holds) return a_holds;
   return a.mode != b.mode ? a.mode > b.mode : a.priority > b.priority;
@@ -94,7 +94,7 @@ std::vector<KnobView> Governor::knobs() const {
   std::vector<KnobView> knobs;
   knobs.reserve(views.size());
   for (auto& [key, view] : views) {
-    std::stable_sort(view.wishes.begin(), view.wishes.end(), goes_first);
+    std::stable_sort(view.wishes.begin(), view.wishes.end(), is_shown_first);
     read_value(view, files_);
     knobs.push_back(std::move(view));
   }

@@ -17,11 +17,11 @@ namespace {
 using store::Connection;
 using store::Statement;
 
-constexpr std::int64_t kApplicationId = 0x6b6f6f6f;  // "kooo"
+constexpr std::int64_t kJournalApplicationId = 0x6b6f6f6f;  // "kooo"
 constexpr std::string_view kName = "originals.db";
 
 // Why a file cannot be used: a word for its new name, and the whole story.
-struct Fault {
+struct JournalFault {
   std::string word, story;
 };
 
@@ -32,27 +32,27 @@ Result<void> set_modes(Connection& connection) {
       "PRAGMA journal_size_limit=4194304; PRAGMA temp_store=MEMORY;");
 }
 
-Result<std::optional<Fault>> fault_of(Connection& connection) {
+Result<std::optional<JournalFault>> journal_fault_of(Connection& connection) {
   const std::int64_t application = TRY(connection.integer("PRAGMA application_id"));
-  if (application != kApplicationId) return std::optional(Fault{"foreign", "it belongs to another program"});
+  if (application != kJournalApplicationId) return std::optional(JournalFault{"foreign", "it belongs to another program"});
   const std::int64_t version = TRY(connection.integer("PRAGMA user_version"));
   if (version != kJournalVersion)
-    return std::optional(Fault{version > kJournalVersion ? "newer-version" : "older-version",
+    return std::optional(JournalFault{version > kJournalVersion ? "newer-version" : "older-version",
                                "its version is " + std::to_string(version) + ", expected " + std::to_string(kJournalVersion)});
   Statement check = TRY(connection.prepare("PRAGMA integrity_check(1)"));
   TRY(check.step());
-  if (check.text(0) != "ok") return std::optional(Fault{"corrupt", std::string(check.text(0))});
-  return std::optional<Fault>();
+  if (check.text(0) != "ok") return std::optional(JournalFault{"corrupt", std::string(check.text(0))});
+  return std::optional<JournalFault>();
 }
 
-Result<std::optional<Fault>> look_at(Connection& connection) {
+Result<std::optional<JournalFault>> look_at(Connection& connection) {
   TRY(set_modes(connection));
   const std::int64_t pages = TRY(connection.integer("PRAGMA page_count"));
   const std::int64_t tables = TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
-  if (pages > 1 || tables > 0) return fault_of(connection);
-  TRY(connection.execute("BEGIN IMMEDIATE;" + std::string(kJournalTables) + "PRAGMA application_id=" + std::to_string(kApplicationId) +
+  if (pages > 1 || tables > 0) return journal_fault_of(connection);
+  TRY(connection.execute("BEGIN IMMEDIATE;" + std::string(kJournalTables) + "PRAGMA application_id=" + std::to_string(kJournalApplicationId) +
                          ";PRAGMA user_version=" + std::to_string(kJournalVersion) + ";COMMIT;"));
-  return std::optional<Fault>();
+  return std::optional<JournalFault>();
 }
 
 }  // namespace
@@ -80,13 +80,13 @@ std::optional<std::string> journal_set_aside(const std::string& directory) {
 
 Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wall_ns) {
   const std::string path = journal_path(directory);
-  std::optional<Fault> fault;
+  std::optional<JournalFault> fault;
   {
     Connection connection = TRY(Connection::open(path, Connection::Access::read_write));
-    Result<std::optional<Fault>> found = look_at(connection);
+    Result<std::optional<JournalFault>> found = look_at(connection);
     if (found && !*found) return OpenedJournal{std::move(connection), {}};
     if (!found && !found.error().is(std::errc::bad_message)) return std::move(found).error().context("'" + path + "'");
-    fault = found ? *found : Fault{"corrupt", found.error().text};
+    fault = found ? *found : JournalFault{"corrupt", found.error().text};
   }
   const std::string aside = TRY(store::set_aside(path, fault->word, wall_ns));
   return OpenedJournal{std::nullopt, "'" + path + "' cannot be used: " + fault->story + "; set aside as '" + aside + "'"};
@@ -102,7 +102,7 @@ Result<Connection> open_copy_of_journal(const std::string& directory) {
       if (content) TRY(write_file_atomically(journal_path(folder) + end, *content, 0600));
     }
     Connection connection = TRY(Connection::open(journal_path(folder), Connection::Access::read_write));
-    const std::optional<Fault> fault = TRY(fault_of(connection));
+    const std::optional<JournalFault> fault = TRY(journal_fault_of(connection));
     if (fault) return Error{std::make_error_code(std::errc::bad_message), fault->story};
     return connection;
   };

@@ -15,12 +15,12 @@ namespace {
 using cgroup::Controller;
 using cgroup::Version;
 
-constexpr std::int64_t kLeastShares = 2, kMostShares = 262144, kMostWeight = 10000;
+constexpr std::int64_t kFewestShares = 2, kHighestShares = 262144, kHighestWeight = 10000;
 // v1 writes "no limit" of memory as the largest count of pages.
 constexpr std::int64_t kHuge = 0x7FFFFFFFFFFFF000;
 
 std::int64_t weight_of_shares(std::int64_t shares) {
-  return 1 + (std::clamp(shares, kLeastShares, kMostShares) - kLeastShares) * (kMostWeight - 1) / (kMostShares - kLeastShares);
+  return 1 + (std::clamp(shares, kFewestShares, kHighestShares) - kFewestShares) * (kHighestWeight - 1) / (kHighestShares - kFewestShares);
 }
 
 std::int64_t page_size() {

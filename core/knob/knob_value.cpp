@@ -12,11 +12,11 @@ namespace {
 // What the kernel takes of cpu.max.
 constexpr std::int64_t kLeastQuotaUs = 1000;
 constexpr std::int64_t kLeastPeriodUs = 1000, kMostPeriodUs = 1'000'000, kPeriodUs = 100'000;
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 
 std::string range_of(const Knob& knob) {
   std::string range = "a number from " + std::to_string(knob.least);
-  if (knob.most != kMost) range += " to " + std::to_string(knob.most);
+  if (knob.most != kUnbounded) range += " to " + std::to_string(knob.most);
   return range + (knob.form == Form::amount ? " or \"max\"" : "");
 }
 

@@ -10,7 +10,7 @@ namespace koord::kube {
 namespace {
 
 // Timers run on another clock than ours: a wait is looked at again now and then.
-constexpr Duration kLongestTimer = std::chrono::minutes(1);
+constexpr Duration kLongestWatchTimer = std::chrono::minutes(1);
 
 struct Parsed {
   Result<ListPage> page;  // its views are void
@@ -60,7 +60,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   }
 
   void wake_after(Duration wait) {
-    timer = loop.after(std::clamp(wait, Duration(std::chrono::milliseconds(1)), kLongestTimer), [this] { go_on(); });
+    timer = loop.after(std::clamp(wait, Duration(std::chrono::milliseconds(1)), kLongestWatchTimer), [this] { go_on(); });
   }
 
   void list() {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kKind = "NodeMetric";
 constexpr const char* kCollection = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics";
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kReportedSecond = 1'000'000'000;
 
 std::string empty_object(const std::string& name) {
   return R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":)" + kube::json_quote(name) + R"(},"spec":{}})";
@@ -167,7 +167,7 @@ void NodeMetricReporter::decide(const Look& look) {
   delivery.set_options({options_.heartbeat, look.spec.report, options_.change_percent});
   if (!delivery.begun()) {
     std::optional<Duration> age;
-    if (look.reported_seconds) age = Duration(parts_.clock.wall_ns() - *look.reported_seconds * kSecond);
+    if (look.reported_seconds) age = Duration(parts_.clock.wall_ns() - *look.reported_seconds * kReportedSecond);
     delivery.begin(now, age);
     if (age) publisher_->found(now - *age);
   }

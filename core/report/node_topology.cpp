@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::int64_t kMilli = 1000;
+constexpr std::int64_t kMilliPerCpu = 1000;
 constexpr std::int64_t kKi = 1024;
 
 std::string basic_info(const std::string& cpu_info) {
@@ -115,7 +115,7 @@ std::map<std::int32_t, Memory> huge_pages(const std::string& numa_info) {
   return by_node;
 }
 
-std::int64_t amount(const std::map<std::string, std::int64_t, std::less<>>& resources, std::string_view name) {
+std::int64_t amount_of(const std::map<std::string, std::int64_t, std::less<>>& resources, std::string_view name) {
   auto found = resources.find(name);
   return found == resources.end() ? 0 : found->second;
 }
@@ -129,7 +129,7 @@ bool spreads_reservation(const state::Node& node) {
 void reserve(std::vector<Zone>& zones, const state::Node& node) {
   const auto count = static_cast<std::int64_t>(zones.size());
   for (const char* name : {"cpu", "memory"}) {
-    const std::int64_t kept = std::max<std::int64_t>(amount(node.capacity, name) - amount(node.allocatable, name), 0);
+    const std::int64_t kept = std::max<std::int64_t>(amount_of(node.capacity, name) - amount_of(node.allocatable, name), 0);
     for (Zone& zone : zones) {
       ZoneResource& resource = zone.resources[name];
       resource.allocatable = std::max<std::int64_t>(resource.capacity - (kept + count - 1) / count, 0);
@@ -147,7 +147,7 @@ std::vector<Zone> make_zones(const state::Snapshot& state, const std::string& nu
     const Memory memory = pages == huge.end() ? Memory() : pages->second;
     Zone zone{"node-" + std::to_string(node.id), {}};
     const auto add = [&zone](const char* name, std::int64_t size) { zone.resources[name] = {size, size}; };
-    add("cpu", cpus * kMilli);
+    add("cpu", cpus * kMilliPerCpu);
     add("memory", std::max<std::int64_t>(node.memory_bytes - memory.all_huge, 0));
     add("hugepages-1Gi", memory.huge_1gi);
     add("hugepages-2Mi", memory.huge_2mi);

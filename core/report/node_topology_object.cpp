@@ -12,7 +12,7 @@ namespace {
 namespace json = boost::json;
 
 // The member as an object, made one when it is none.
-json::object& object_in(json::object& object, std::string_view name) {
+json::object& topology_object_in(json::object& object, std::string_view name) {
   json::value& value = object[json_view(name)];
   if (!value.is_object()) value = json::object();
   return value.get_object();
@@ -129,9 +129,9 @@ bool put_policy(json::object& root, const std::string& policy) {
 
 Result<std::optional<std::string>> merge_node_topology(const NodeTopology& ours, std::string_view object) {
   json::object root = TRY(parse_root(object, "NodeResourceTopology"));
-  json::object& metadata = object_in(root, "metadata");
-  bool changed = put_annotations(object_in(metadata, "annotations"), ours.annotations);
-  changed = put_labels(object_in(metadata, "labels"), ours.labels) || changed;
+  json::object& metadata = topology_object_in(root, "metadata");
+  bool changed = put_annotations(topology_object_in(metadata, "annotations"), ours.annotations);
+  changed = put_labels(topology_object_in(metadata, "labels"), ours.labels) || changed;
   changed = put_policy(root, ours.policy) || changed;
   changed = put_zones(root, ours.zones) || changed;
   return changed ? std::optional(json::serialize(root)) : std::nullopt;

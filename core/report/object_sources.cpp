@@ -10,7 +10,7 @@
 namespace koord::report {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kObjectSecond = 1'000'000'000;
 constexpr const char* kNodeInfo = "advisor-node-info";
 
 // The Node must be known, because the object ends with it.
@@ -32,7 +32,7 @@ Result<Merge> merge_of_devices(const state::Snapshot& state, const Clock& clock,
   devices->gpus = TRY(devices_of(facts, "advisor-gpu", "GPU", parse_gpu_fact));
   devices->rdma = TRY(devices_of(facts, "advisor-rdma", "RDMA", parse_rdma_fact));
   if (!devices->gpus && !devices->rdma) return not_found("neither advisor-gpu nor advisor-rdma has told of devices");
-  return Merge([devices, now = clock.wall_ns() / kSecond](std::string_view object) { return merge_devices(*devices, object, now); });
+  return Merge([devices, now = clock.wall_ns() / kObjectSecond](std::string_view object) { return merge_devices(*devices, object, now); });
 }
 
 }  // namespace

@@ -266,10 +266,10 @@ const json::value* find_member(const json::value& object, std::string_view name)
 }
 
 std::string shown(const json::value& value) {
-  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kMostShown = 64;
   std::string text = json::serialize(value);
-  if (text.size() <= kMost) return text;
-  cut_utf8(text, kMost);
+  if (text.size() <= kMostShown) return text;
+  cut_utf8(text, kMostShown);
   return text + "…";
 }
 

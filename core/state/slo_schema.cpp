@@ -225,7 +225,7 @@ constexpr SloField kHostApplication[] = {
     {.name = "strategy", .meaning = "not used"},
 };
 
-constexpr SloField kSpec[] = {
+constexpr SloField kSloSpec[] = {
     section("resourceUsedThresholdWithBE", kThreshold, "when best-effort pods give way"),
     section("resourceQOSStrategy", kResourceQos, "what each class of pods gets"),
     section("cpuBurstStrategy", kCpuBurst, "when containers may exceed their CPU limit"),
@@ -267,7 +267,7 @@ std::string_view SloDefaults::of(SloProfile profile) const {
   return {};
 }
 
-std::span<const SloField> slo_schema() { return kSpec; }
+std::span<const SloField> slo_schema() { return kSloSpec; }
 
 std::string expected_of(const SloField& field) {
   switch (field.type) {

@@ -16,7 +16,7 @@
 namespace koord::state {
 namespace {
 
-constexpr std::size_t kShortId = 12;
+constexpr std::size_t kTreeShortId = 12;
 constexpr int kMaxDepth = 16;
 
 bool is_directory(DIR* parent, const dirent& entry) {
@@ -32,7 +32,7 @@ std::string join_cgroup(const std::string& parent, const std::string& name) {
 Container make_container(const cgroup::ContainerName& found, std::string dir) {
   Container container;
   container.id = found.full_id();
-  container.name = found.id.substr(0, kShortId);
+  container.name = found.id.substr(0, kTreeShortId);
   container.state = ContainerState::running;
   container.cgroup_dir = std::move(dir);
   return container;

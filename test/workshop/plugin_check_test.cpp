@@ -25,33 +25,33 @@ Finished koordctl(std::vector<std::string> arguments) {
   return run_to_end(arguments, std::chrono::minutes(2));
 }
 
-std::string bad_plugin(const std::string& name) { return variable("KOORD_BAD_PLUGINS") + "/" + name + ".so"; }
+std::string bad_plugin_file(const std::string& name) { return variable("KOORD_BAD_PLUGINS") + "/" + name + ".so"; }
 
 bool says(const Finished& done, std::string_view text) { return done.output.find(text) != std::string::npos; }
 
 }  // namespace
 
 TEST_CASE("acceptance 3: plugin info tells what a plugin is whose constructor aborts, and exits 0") {
-  const Finished told = koordctl({"plugin", "info", bad_plugin("constructor_aborts")});
+  const Finished told = koordctl({"plugin", "info", bad_plugin_file("constructor_aborts")});
   CHECK(told.exit_status == 0);
   for (const char* part : {"com.example.bad", "1.0.0", "koord.advisor/1", "koord.metrics/1, koord.state/1"})
     CHECK_MESSAGE(says(told, part), told.output);
 }
 
 TEST_CASE("plugin check exits 0 when no rule is broken, and its last line is the sum") {
-  const Finished checked = koordctl({"plugin", "check", bad_plugin("sound")});
+  const Finished checked = koordctl({"plugin", "check", bad_plugin_file("sound")});
   CHECK_MESSAGE(checked.exit_status == 0, checked.output);
   CHECK_MESSAGE(says(checked, "\n32 passed, 0 failed, 2 not applicable\n"), checked.output);
 }
 
 TEST_CASE("plugin check exits 1 when a rule is broken, and says which and where to read on") {
-  const Finished checked = koordctl({"plugin", "check", bad_plugin("leaked_descriptor")});
+  const Finished checked = koordctl({"plugin", "check", bad_plugin_file("leaked_descriptor")});
   CHECK(checked.exit_status == 1);
   CHECK_MESSAGE(says(checked, "breaks K023; koordctl plugin explain K023 says more"), checked.output);
 }
 
 TEST_CASE("plugin check says the same as JSON") {
-  const Finished checked = koordctl({"plugin", "check", bad_plugin("sound"), "--json"});
+  const Finished checked = koordctl({"plugin", "check", bad_plugin_file("sound"), "--json"});
   const boost::json::object report = boost::json::parse(checked.output).as_object();
   CHECK(report.at("failed").as_int64() == 0);
   CHECK(report.at("rules").as_array().size() == check::rules().size());
@@ -68,7 +68,7 @@ TEST_CASE("plugin check says what is wrong about what is no plugin at all") {
   const Finished nothing = koordctl({"plugin", "check", "/no/such.so"});
   CHECK(nothing.exit_status == 1);
   CHECK_MESSAGE(says(nothing, "No such file or directory"), nothing.output);
-  const Finished version = koordctl({"plugin", "check", bad_plugin("sound"), "--glibc", "new"});
+  const Finished version = koordctl({"plugin", "check", bad_plugin_file("sound"), "--glibc", "new"});
   CHECK(version.exit_status == 1);
   CHECK_MESSAGE(says(version, "--glibc 'new' is no version, expected one such as 2.31"), version.output);
 }

@@ -15,7 +15,7 @@ using enum Severity;
 using Group = Rule::Group;
 
 // Numbers are forever: a rule that goes leaves a gap, a new one comes last of its group's ten.
-constexpr std::array table = {
+constexpr std::array kRules = {
     Rule{1, error, Group::file, "exports koord_entry_v1 alone", R"(
 The dynamic symbol table defines one function, koord_entry_v1, and nothing else. Every other symbol is a name that
 another library of the process can take over, or that takes over one of another library.
@@ -158,11 +158,11 @@ Mend it: plugin.hpp guards every call, and so do the bindings; in plain C++ catc
 
 }  // namespace
 
-std::span<const Rule> rules() { return table; }
+std::span<const Rule> rules() { return kRules; }
 
 const Rule* find_rule(std::string_view name) {
-  auto found = std::find_if(table.begin(), table.end(), [&](const Rule& rule) { return rule.name() == name; });
-  return found == table.end() ? nullptr : &*found;
+  auto found = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& rule) { return rule.name() == name; });
+  return found == kRules.end() ? nullptr : &*found;
 }
 
 std::string Rule::name() const {
