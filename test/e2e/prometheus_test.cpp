@@ -8,10 +8,8 @@
 #include <string>
 
 #include "core/base/file.hpp"
-#include "core/http/client.hpp"
-#include "core/http/socket_address.hpp"
-#include "core/http/url.hpp"
 #include "test/support/agent_process.hpp"
+#include "test/support/prometheus_process.hpp"
 #include "test/support/real_cgroup.hpp"
 
 using namespace koord;
@@ -19,7 +17,7 @@ using namespace koord::test;
 
 namespace {
 
-constexpr int kIntervalSeconds = 3;
+constexpr int kIntervalSeconds = PrometheusProcess::kIntervalSeconds;
 constexpr const char* kStateOfTests = "state: {source: cgroup, cgroup: {paths: [\"koord-test-*\"]}, resyncPeriod: 1h}";
 
 std::vector<std::string> usual_plugins() {
@@ -37,40 +35,6 @@ std::vector<std::string> every_plugin() {
   }
   return directories;
 }
-
-class Prometheus {
- public:
-  explicit Prometheus(const std::string& target) {
-    auto free_port = http::open_tcp_listener("127.0.0.1:0");
-    address_ = "127.0.0.1:" + std::to_string(*http::local_port(free_port->get()));
-    free_port = UniqueFd();
-    std::ofstream(folder_ / "prometheus.yml") << "global: {scrape_interval: " << kIntervalSeconds << "s, scrape_timeout: " << kIntervalSeconds
-                                              << "s}\nscrape_configs:\n- job_name: agent\n  static_configs: [{targets: ['" << target << "']}]\n";
-    process_ = std::make_unique<ChildProcess>(
-        std::vector<std::string>{KOORD_PROMETHEUS, "--config.file=" + (folder_ / "prometheus.yml"), "--storage.tsdb.path=" + (folder_ / "data"),
-                                 "--web.listen-address=" + address_},
-        folder_ / "log");
-  }
-  // The JSON of an answer; empty while there is none.
-  std::string query(const std::string& expression) const {
-    auto response = http::get(address_, "/api/v1/query?query=" + http::percent_encode(expression));
-    return response && response->status == 200 ? response->body : "";
-  }
-  // The number of a query that has one result.
-  std::optional<double> value(const std::string& expression) const {
-    const std::string answer = query(expression);
-    const std::size_t at = answer.find("\"value\":[");
-    const std::size_t comma = answer.find(",\"", at == std::string::npos ? answer.size() : at + 8);
-    if (comma == std::string::npos) return std::nullopt;
-    return std::strtod(answer.c_str() + comma + 2, nullptr);
-  }
-  std::string log() const { return read_file(folder_ / "log").value_or(""); }
-
- private:
-  TemporaryFolder folder_;
-  std::string address_;
-  std::unique_ptr<ChildProcess> process_;
-};
 
 double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
@@ -98,7 +62,7 @@ TEST_CASE("promtool finds nothing wrong with the page of an agent with every plu
 TEST_CASE("prometheus scrapes the agent without a warning") {
   AgentProcess agent(kStateOfTests, usual_plugins());
   REQUIRE(agent.start({"--set", "exporter.koordletNames=true"}));
-  Prometheus prometheus(agent.tcp_address());
+  PrometheusProcess prometheus(agent.tcp_address());
   CHECK(eventually([&] { return prometheus.value("up") == 1; }, std::chrono::seconds(60)));
   CHECK(eventually([&] { return prometheus.value("koordetector_node_cpu_usage").value_or(-1) >= 0; }, std::chrono::seconds(60)));
   CHECK(eventually([&] { return prometheus.value("koordlet_node_used_cpu_cores").value_or(-1) >= 0; }, std::chrono::seconds(60)));
@@ -114,7 +78,7 @@ TEST_CASE("a container's series end within one interval of its end") {
   RealCgroup cgroup("ends");
   AgentProcess agent(kStateOfTests, usual_plugins());
   REQUIRE(agent.start());
-  Prometheus prometheus(agent.tcp_address());
+  PrometheusProcess prometheus(agent.tcp_address());
   const std::string series = "koordetector_container_memory_usage{container_name=\"" + cgroup.dir() + "\"}";
   REQUIRE(eventually([&] { return prometheus.value(series).has_value(); }, std::chrono::seconds(60)));
   const double ended = unix_now();

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strategies that evict, through the whole agent, with everything that interrupts it in the middle: one need takes one
+// pod, however many sessions see it, and an API server that loses answers loses no pods for it. Objects and a node's
+// figures in, requests for evictions at an API server out.
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+#include "test/composed/interruption.hpp"
+#include "test/e2e/crowded_node.hpp"
+
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto kLong = 2min;
+
+struct Row {
+  const char *strategy, *feature, *slo;
+  int memory_percent = 50;
+  int best_effort_milli = 4000;
+  double node_cores = 1;
+};
+
+const Row kMemory{.strategy = "qos-memory-evict",
+                  .feature = "BEMemoryEvict",
+                  .slo = R"("memoryEvictThresholdPercent": 75, "memoryEvictLowerPercent": 74)",
+                  .memory_percent = 75};
+const Row kCpu{.strategy = "qos-cpu-evict",
+               .feature = "BECPUEvict",
+               .slo = R"("cpuEvictBESatisfactionLowerPercent": 30, "cpuEvictBESatisfactionUpperPercent": 35)",
+               .best_effort_milli = 500};
+
+void set_need(CrowdedNode& node, const Row& row) {
+  node.set_memory(row.memory_percent);
+  node.limit_best_effort(row.best_effort_milli);
+  node.set_slo(row.slo);
+}
+
+void interrupt(CrowdedNode& node, const Row& row, Interruption interruption) {
+  switch (interruption) {
+    case Interruption::sigkill:
+      node.agent->kill();
+      REQUIRE(node.start());
+      return;
+    case Interruption::sigterm:
+    case Interruption::keep:  // an eviction has nothing to keep or to undo
+      CHECK(node.agent->stop() == 0);
+      REQUIRE(node.start());
+      return;
+    case Interruption::sighup:
+      node.agent->process().signal(SIGHUP);
+      return;
+    case Interruption::reload:
+      CHECK(node.agent->ctl({"plugin", "reload", row.strategy}).exit_status == 0);
+      return;
+  }
+}
+
+// The strategy has seen the need again in this session, on lists that are new.
+bool sees_the_need(CrowdedNode& node, const Row& row) {
+  const auto pending = [&] { return node.let_run(row.node_cores), node.counted(row.feature, "pending") >= 1; };
+  if (!eventually(pending, kLong)) return false;
+  node.wait_for_lists(2);
+  return true;
+}
+
+void check_one_victim(const Row& row) {
+  CrowdedNode node;
+  set_need(node, row);
+  node.configure(std::string(row.feature) + ": true", "enforce");
+  REQUIRE(node.start());
+  REQUIRE_MESSAGE(
+      eventually([&] { return node.let_run(row.node_cores), node.counted(row.feature, "evicted") == 1; }, kLong),
+      node.agent->log());
+  CHECK(node.going() == std::vector<std::string>{"low"});
+  node.set_terminating("low");  // and stays so
+  for (const Interruption interruption : kInterruptions) {
+    INFO("after " << name_of(interruption));
+    interrupt(node, row, interruption);
+    CHECK_MESSAGE(sees_the_need(node, row), node.agent->log());
+    CHECK(node.asked() == 1);
+  }
+  CHECK(node.going() == std::vector<std::string>{"low"});
+  CHECK(node.agent->stop() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("memory eviction: interrupted in any way, one need takes one pod") {
+  check_one_victim(kMemory);
+}
+
+TEST_CASE("CPU eviction: interrupted in any way, one need takes one pod") {
+  check_one_victim(kCpu);
+}
+
+TEST_CASE("an agent killed between its request and the answer asks for no other pod") {
+  CrowdedNode node;
+  set_need(node, kMemory);
+  node.cluster.fault("slow", R"({"verb": "create", "path": "/eviction", "bytes_per_second": 1})");
+  node.configure("BEMemoryEvict: true", "enforce");
+  REQUIRE(node.start());
+  REQUIRE(eventually([&] { return node.asked() == 1; }, kLong));
+  node.agent->kill();
+  CHECK(node.going() == std::vector<std::string>{"low"});
+  node.set_terminating("low");
+  node.cluster.clear_faults();
+  REQUIRE(node.start());
+  CHECK(sees_the_need(node, kMemory));
+  CHECK(node.asked() == 1);
+  CHECK(node.agent->stop() == 0);
+}

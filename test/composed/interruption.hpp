@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that interrupts an agent in its work. Header-only.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace koord::test {
+
+enum class Interruption {
+  sigkill,  // then the next start
+  sigterm,  // all files are as before in between
+  sighup,   // with another configuration of the log and of the strategy, which asks for the same
+  reload,   // of the strategy: koordctl plugin reload
+  keep,     // a session with onExit: keep, its end, the next start
+};
+inline constexpr std::array kInterruptions = {Interruption::sigkill, Interruption::sighup, Interruption::reload,
+                                              Interruption::sigterm, Interruption::keep};
+
+constexpr std::string_view name_of(Interruption interruption) {
+  switch (interruption) {
+    case Interruption::sigkill:
+      return "SIGKILL and the next start";
+    case Interruption::sigterm:
+      return "SIGTERM and the next start";
+    case Interruption::sighup:
+      return "SIGHUP with an unrelated change";
+    case Interruption::reload:
+      return "a reload of the plugin";
+    case Interruption::keep:
+      return "onExit: keep and the next start";
+  }
+  return "";
+}
+
+}  // namespace koord::test

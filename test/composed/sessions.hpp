@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions: an agent that enforces strategies on the cgroups of a node's pods on this kernel, and what interrupts it. A
+// test gives objects (pods, Node, NodeSLO) and reads the kernel's files:
+//
+//   Sessions node({.plugins = {"qos-cpu-burst"}, .node_slo = "{cpuBurstStrategy: {policy: auto}}", .service_limit =
+//   "100m"}); node.expect(node.quota_file(node.pods.service), {.value = "20000"}); REQUIRE(node.start());
+//   CHECK(node.settles());
+//   node.interrupt(Interruption::sigkill);
+//   CHECK(node.settles());
+//   CHECK(node.outside() == "");
+//
+// The node is a service that uses all CPU it gets and an idle best-effort pod, each of one container. Needs root.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "test/composed/file_watch.hpp"
+#include "test/composed/interruption.hpp"
+#include "test/support/agent_process.hpp"
+#include "test/support/pods_by_hand.hpp"
+
+namespace koord::test {
+
+// A file and the value that it settles at. Every value on the way lies between this one and the one before the agent;
+// of a number -1 and "max" are no limit. Other texts have one or the other.
+struct Target {
+  std::string value;
+};
+
+class Sessions {
+ public:
+  struct Given {
+    std::vector<std::string> plugins;  // the first is the strategy that is reloaded and configured
+    std::string gates = {};            // "BlkIOReconcile=true"
+    std::string node_slo;              // its spec, YAML
+    std::string service_limit = "100m";
+    std::string config = {};        // of the strategy, members of a YAML mapping: "windowSeconds: 5"
+    std::string config_again = {};  // another configuration that asks for the same
+  };
+
+  explicit Sessions(const Given& given);
+  ~Sessions();
+
+  // Before start(). Files that this kernel does not have are left out.
+  void expect(const std::string& path, const Target& target);
+  std::size_t expected() const { return targets_.size(); }
+
+  bool start();
+  void interrupt(Interruption interruption);
+  // SIGKILL and the next start; the session may have any age.
+  void kill() { agent->kill(); }
+  void set_node_slo(const std::string& spec) const { pods.write_slo(folder.path(), spec); }
+
+  // Each file has its value, and has it still after three more rounds of the strategy.
+  bool settles();
+  bool is_as_before() const { return now() == before_; }
+  bool becomes_as_before() const;
+  // What differs, a line each.
+  std::string unsettled() const;
+  std::string differences() const;
+  // Values that a file had at some time and that do not lie between its bounds, a line each. Empty: none.
+  std::string outside() const;
+
+  std::string quota_file(const RealCgroup& cgroup) const;
+  std::string file(const RealCgroup& cgroup, cgroup::Controller controller, std::string_view name) const;
+  double rounds() const;  // that the strategy has had in this session
+
+  TemporaryFolder folder;
+  PodsByHand pods{"composed"};
+  std::optional<AgentProcess> agent;
+  // Of every start(): "--set", "listen.metrics=127.0.0.1:9316".
+  std::vector<std::string> arguments;
+
+ private:
+  void write_node_files() const;
+  std::map<std::string, std::string> now()
+      const;  // each file of the cgroups that sets something, and those of the targets
+  std::string config(bool again) const;
+  std::vector<std::string> start_arguments() const;
+  bool runs_on(double rounds) const;
+
+  const Given given_;
+  std::string cgroup_root_;
+  bool is_configured_again_ = false;
+  std::unique_ptr<ChildProcess> service_;
+  std::map<std::string, std::string> before_;
+  std::map<std::string, Target> targets_;
+  std::unique_ptr<FileWatch> watch_;
+};
+
+}  // namespace koord::test
