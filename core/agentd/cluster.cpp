@@ -56,6 +56,12 @@ std::string log_text(const state::ApiSource::Status& status) {
   return state_of(status) == CapabilityState::broken && !away ? detail_of(status) : "";
 }
 
+// Its watch is not back yet, or never was there and cannot be begun.
+bool is_behind(const state::ApiSource::Status& status) {
+  const bool starts_with_trouble = status.health.state == CollectionState::starting && !status.health.problem.empty();
+  return status.health.state == CollectionState::failing || starts_with_trouble;
+}
+
 // A kind that is not installed or not ours to read is no failure of the state.
 bool is_trouble(const state::ApiSource::Status& status) {
   if (status.health.state == CollectionState::failing) return true;
@@ -193,22 +199,27 @@ void Cluster::tell_kubelet(std::vector<Capability>& capabilities, std::string& p
 }
 
 void Cluster::tell_api(std::vector<Capability>& capabilities, std::string& problem) {
-  bool any_current = false, any_failing = false;
+  bool any_current = false, any_behind = false;
   std::string first_trouble;
   for (const state::ApiSource::Status& status : source_->status()) {
     any_current |= status.health.state == CollectionState::current;
-    any_failing |= status.health.state == CollectionState::failing;
+    any_behind |= is_behind(status);
     if (is_trouble(status) && first_trouble.empty()) first_trouble = status.kind + " " + detail_of(status);
     const std::string name = lower_case(status.kind);
     log_change(name, log_text(status));
     capabilities.push_back({name, state_of(status), detail_of(status), ""});
   }
   if (!first_trouble.empty()) problem += (problem.empty() ? "" : "; ") + ("API server: " + first_trouble);
-  Capability server{"apiserver", any_failing ? CapabilityState::broken : CapabilityState::absent, first_trouble, ""};
-  if (any_current) server = {"apiserver", CapabilityState::supported, place_of(api_server_), ""};
+  Capability server{"apiserver", any_behind ? CapabilityState::broken : CapabilityState::absent, first_trouble, ""};
+  if (any_current && !any_behind) server = {"apiserver", CapabilityState::supported, place_of(api_server_), ""};
   if (server.detail.empty()) server.detail = "no answer yet";
-  log_change(server.name, server.state == CapabilityState::broken ? server.detail : "");
+  log_server(any_behind ? server.detail : "");
   capabilities.push_back(std::move(server));
+}
+
+// Which kind is behind changes while they come back one by one: one line at the beginning and one when all are back.
+void Cluster::log_server(const std::string& problem) {
+  if (problem.empty() || logged_["apiserver"].empty()) log_change("apiserver", problem);
 }
 
 void Cluster::log_change(const std::string& name, const std::string& problem) {

@@ -63,6 +63,7 @@ class Cluster {
   void tell_kubelet(std::vector<host::Capability>& capabilities, std::string& problem);
   void tell_api(std::vector<host::Capability>& capabilities, std::string& problem);
   void log_change(const std::string& name, const std::string& problem);
+  void log_server(const std::string& problem);
 
   Parts parts_;
   const kube::ConnectionConfig api_server_;

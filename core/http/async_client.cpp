@@ -13,6 +13,7 @@ class Handle final : public AsyncClient::Pending {
  public:
   explicit Handle(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) { exchange_->start(); }
   ~Handle() override { exchange_->cancel(); }
+  bool was_sent() const override { return exchange_->was_sent(); }
 
  private:
   std::shared_ptr<Exchange> exchange_;
@@ -31,8 +32,10 @@ AsyncClient::PendingPtr AsyncClient::send(AsyncRequest request, OnAnswer on_answ
   return stream(std::move(request), nullptr, std::move(on_answer));
 }
 
-AsyncClient::PendingPtr AsyncClient::stream(AsyncRequest request, OnPiece on_piece, OnAnswer on_answer) {
-  return std::make_unique<Handle>(std::make_shared<Exchange>(connections_, std::move(request), std::move(on_piece), std::move(on_answer)));
+AsyncClient::PendingPtr AsyncClient::stream(AsyncRequest request, OnPiece on_piece, OnAnswer on_answer,
+                                            std::function<void()> on_begin) {
+  return std::make_unique<Handle>(std::make_shared<Exchange>(connections_, std::move(request), std::move(on_piece),
+                                                             std::move(on_answer), std::move(on_begin)));
 }
 
 void AsyncClient::renew(std::optional<TlsOptions> tls) {

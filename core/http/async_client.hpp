@@ -57,6 +57,9 @@ class AsyncClient {
   class Pending {
    public:
     virtual ~Pending() = default;
+    // The server may have the request. False: the request certainly never left, for example because the connection was
+    // refused.
+    virtual bool was_sent() const = 0;
   };
   using PendingPtr = std::unique_ptr<Pending>;
 
@@ -67,8 +70,9 @@ class AsyncClient {
 
   PendingPtr send(AsyncRequest request, OnAnswer on_answer);
   // The body of an answer of status 2xx goes to `on_piece`, and `on_answer` is called when it has ended; any other
-  // answer is as for send().
-  PendingPtr stream(AsyncRequest request, OnPiece on_piece, OnAnswer on_answer);
+  // answer is as for send(). `on_begin` (may be empty) is called once the header of such an answer is there and more is
+  // to come; pieces of the body may come before it.
+  PendingPtr stream(AsyncRequest request, OnPiece on_piece, OnAnswer on_answer, std::function<void()> on_begin = {});
 
   // For new connections. Those that are kept close, those in use are not kept.
   void renew(std::optional<TlsOptions> tls);

@@ -18,8 +18,13 @@ std::string seconds(Duration duration) {
 
 }  // namespace
 
-Exchange::Exchange(std::shared_ptr<Connections> connections, AsyncRequest request, AsyncClient::OnPiece on_piece, AsyncClient::OnAnswer on_answer)
-    : connections_(std::move(connections)), request_(std::move(request)), on_piece_(std::move(on_piece)), on_answer_(std::move(on_answer)) {}
+Exchange::Exchange(std::shared_ptr<Connections> connections, AsyncRequest request, AsyncClient::OnPiece on_piece, AsyncClient::OnAnswer on_answer,
+                   std::function<void()> on_begin)
+    : connections_(std::move(connections)),
+      request_(std::move(request)),
+      on_piece_(std::move(on_piece)),
+      on_answer_(std::move(on_answer)),
+      on_begin_(std::move(on_begin)) {}
 
 void Exchange::start() {
   set_deadline(request_.timeout);
@@ -78,6 +83,7 @@ void Exchange::use(Lease connection) {
                                  if (auto self = weak.lock()) self->on_closed(std::move(why));
                                }});
   ++connections_->sent;
+  was_sent_ = true;
   connection_.channel->send(request_text());
 }
 
@@ -89,8 +95,9 @@ void Exchange::on_bytes(std::string_view bytes) {
   if (!whole) return finish(std::move(whole).error().context("no answer"));
   if (*whole) return finish(parser_->take());
   if (!on_piece_ || !parser_->has_header() || !is_stream()) return;
-  streaming_ = true;
+  const bool begins = !std::exchange(streaming_, true);
   set_deadline(request_.silence);
+  if (begins && on_begin_) on_begin_();
 }
 
 Result<void> Exchange::on_body(std::string_view piece) {

@@ -16,12 +16,15 @@ namespace koord::http {
 
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
-  // `on_piece`: of a stream.
-  Exchange(std::shared_ptr<Connections> connections, AsyncRequest request, AsyncClient::OnPiece on_piece, AsyncClient::OnAnswer on_answer);
+  // `on_piece` and `on_begin`: of a stream.
+  Exchange(std::shared_ptr<Connections> connections, AsyncRequest request, AsyncClient::OnPiece on_piece, AsyncClient::OnAnswer on_answer,
+           std::function<void()> on_begin);
 
   void start();
   // Nothing is called any more.
   void cancel();
+  // Bytes of the request were handed to a connection.
+  bool was_sent() const { return was_sent_; }
 
  private:
   void find_connection();
@@ -43,6 +46,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   const AsyncRequest request_;
   const AsyncClient::OnPiece on_piece_;
   AsyncClient::OnAnswer on_answer_;
+  const std::function<void()> on_begin_;
   std::unique_ptr<event::Timer> deadline_;
   std::shared_ptr<std::function<void()>> waiting_;
   std::shared_ptr<Dial> dial_;
@@ -52,6 +56,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   const char* doing_ = "waiting for a connection";
   bool got_bytes_ = false;
   bool sent_again_ = false;
+  bool was_sent_ = false;
   bool streaming_ = false;  // the deadline is that of silence
   bool done_ = false;
 };

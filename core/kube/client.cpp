@@ -60,7 +60,8 @@ struct Client::State {
         config(std::move(which)),
         credentials(config, clock),
         http(loop, workers, origin_of(config, credentials), {.kept = options.kept_connections}),
-        limit(options.requests_per_second, options.burst) {}
+        limit(options.requests_per_second, options.burst),
+        health(loop, clock, options.probes, random_seed()) {}
 
   class Job;
   class Handle;
@@ -75,6 +76,7 @@ struct Client::State {
   Credentials credentials;
   http::AsyncClient http;
   RateLimit limit;
+  ServerHealth health;
   std::deque<std::weak_ptr<Job>> waiting;  // for their turn, in the order they came
   std::unique_ptr<event::Timer> next_turn;
   std::atomic<std::uint64_t> failures = 0, delayed = 0;
@@ -83,12 +85,18 @@ struct Client::State {
 // One call, from waiting for its turn to its end.
 class Client::State::Job : public std::enable_shared_from_this<Job> {
  public:
-  Job(State& state, Call call, OnReply on_reply, std::function<void(std::string_view)> on_line)
-      : state_(state), call_(std::move(call)), on_reply_(std::move(on_reply)), on_line_(std::move(on_line)), lines_(call_.max_body) {}
+  Job(State& state, Call call, OnReply on_reply, std::function<void(std::string_view)> on_line, std::function<void()> on_begin)
+      : state_(state),
+        call_(std::move(call)),
+        on_reply_(std::move(on_reply)),
+        on_line_(std::move(on_line)),
+        on_begin_(std::move(on_begin)),
+        lines_(call_.max_body) {}
 
   Verb verb() const { return call_.verb; }
   void begin();
   void fail_soon(Error error);
+  bool was_sent() const { return pending_ && pending_->was_sent(); }
   void cancel() {
     done_ = true;
     soon_.reset();
@@ -107,6 +115,7 @@ class Client::State::Job : public std::enable_shared_from_this<Job> {
   const Call call_;
   OnReply on_reply_;
   const std::function<void(std::string_view)> on_line_;  // of a watch
+  const std::function<void()> on_begin_;
   Lines lines_;
   http::AsyncClient::PendingPtr pending_;
   std::unique_ptr<event::Timer> soon_;
@@ -127,7 +136,11 @@ void Client::State::Job::begin() {
     const auto self = shared_from_this();
     return lines_.feed(piece, [this](std::string_view line) { return give(line); });
   };
-  pending_ = state_.http.stream(request(*token), on_piece, on_answer);
+  const auto on_begin = [this] {
+    const auto self = shared_from_this();
+    if (!done_ && on_begin_) on_begin_();
+  };
+  pending_ = state_.http.stream(request(*token), on_piece, on_answer, on_begin);
 }
 
 http::AsyncRequest Client::State::Job::request(const std::string& token) const {
@@ -197,6 +210,7 @@ class Client::State::Handle final : public Pending {
  public:
   Handle(std::shared_ptr<State> state, std::shared_ptr<Job> job) : state_(std::move(state)), job_(std::move(job)) {}
   ~Handle() override { job_->cancel(); }
+  bool was_sent() const override { return job_->was_sent(); }
 
  private:
   std::shared_ptr<State> state_;
@@ -228,17 +242,18 @@ Client::Client(event::Loop& loop, event::WorkerPool& workers, const Clock& clock
 Client::~Client() = default;
 
 Client::PendingPtr Client::send(Call call, OnReply on_reply) {
-  return start(std::move(call), std::move(on_reply), nullptr);
+  return start(std::move(call), std::move(on_reply), nullptr, nullptr);
 }
 
 Client::PendingPtr Client::watch(Call call, WatchHandlers handlers) {
   call.verb = Verb::watch;
-  return start(std::move(call), std::move(handlers.on_end), std::move(handlers.on_line));
+  return start(std::move(call), std::move(handlers.on_end), std::move(handlers.on_line), std::move(handlers.on_begin));
 }
 
-Client::PendingPtr Client::start(Call call, OnReply on_reply, std::function<void(std::string_view)> on_line) {
+Client::PendingPtr Client::start(Call call, OnReply on_reply, std::function<void(std::string_view)> on_line,
+                                 std::function<void()> on_begin) {
   State& state = *state_;
-  auto job = std::make_shared<State::Job>(state, std::move(call), std::move(on_reply), std::move(on_line));
+  auto job = std::make_shared<State::Job>(state, std::move(call), std::move(on_reply), std::move(on_line), std::move(on_begin));
   std::erase_if(state.waiting, [](const auto& one) { return one.expired(); });
   if (state.waiting.size() >= kMaxWaiting) {
     job->fail_soon(Error{std::make_error_code(std::errc::device_or_resource_busy), "too many requests wait for their turn"});
@@ -248,6 +263,10 @@ Client::PendingPtr Client::start(Call call, OnReply on_reply, std::function<void
     if (!state.waiting.empty() && state.waiting.back().lock() == job) ++state.delayed;
   }
   return std::make_unique<State::Handle>(state_, std::move(job));
+}
+
+ServerHealth& Client::server_health() {
+  return state_->health;
 }
 
 const ConnectionConfig& Client::config() const {

@@ -21,6 +21,7 @@
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
 #include "core/kube/connection_config.hpp"
+#include "core/kube/server_health.hpp"
 
 namespace koord::kube {
 
@@ -49,6 +50,7 @@ struct ClientOptions {
   double requests_per_second = 5;  // of all verbs but watch, and as many of that
   std::uint32_t burst = 10;
   std::size_t kept_connections = 4;
+  ServerHealth::Options probes = {};
 };
 
 class Client {
@@ -58,6 +60,8 @@ class Client {
   class Pending {
    public:
     virtual ~Pending() = default;
+    // The server may have the request, also when no answer came. False: the request certainly never left.
+    virtual bool was_sent() const { return true; }
   };
   using PendingPtr = std::unique_ptr<Pending>;
 
@@ -66,6 +70,8 @@ class Client {
 
   struct WatchHandlers {
     std::function<void(std::string_view line)> on_line;  // one event's JSON, without its newline
+    // The server has begun the watch; lines may come before. May be empty.
+    std::function<void()> on_begin = {};
     // Once, when no line will follow: the server has ended the watch in order (a reply of status 200 without a body), it
     // refused to begin it (any other reply), or the connection broke.
     OnReply on_end;
@@ -87,12 +93,14 @@ class Client {
   PendingPtr send(Call call, OnReply on_reply);
   PendingPtr watch(Call call, WatchHandlers handlers);
 
+  // Of the collections that are followed with this client.
+  ServerHealth& server_health();
   const ConnectionConfig& config() const;
   Use use() const;  // [any]
 
  private:
   struct State;
-  PendingPtr start(Call call, OnReply on_reply, std::function<void(std::string_view)> on_line);
+  PendingPtr start(Call call, OnReply on_reply, std::function<void(std::string_view)> on_line, std::function<void()> on_begin);
   std::shared_ptr<State> state_;
 };
 

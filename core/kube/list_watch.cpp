@@ -11,6 +11,10 @@ namespace {
 
 // Timers run on another clock than ours: a wait is looked at again now and then.
 constexpr Duration kLongestWatchTimer = std::chrono::minutes(1);
+// After the server was away its collections come back within this time, not all in one moment.
+constexpr Duration kSpread = std::chrono::seconds(1);
+// A request that has not left by then waits for a connection to a server that was away when it began.
+constexpr Duration kNeverLeft = std::chrono::seconds(2);
 
 struct Parsed {
   Result<ListPage> page;  // its views are void
@@ -38,7 +42,8 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
         options(std::move(some_options)),
         handlers(std::move(some_handlers)),
         reflector(std::move(collection), options.reflector, clock.now(), random_seed()),
-        set(options.limits) {}
+        set(options.limits),
+        member(client.server_health(), [this](ServerHealth::Wake why) { wake(why); }) {}
 
   void go_on() {
     tell();
@@ -57,6 +62,27 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
         wake_after(reflector.next(now).at - now);
         break;
     }
+    if (const std::optional<Time> not_before = reflector.waits_for_server())
+      member.wait(*not_before);
+    else
+      member.stop_waiting();
+  }
+
+  void wake(ServerHealth::Wake why) {
+    const Time now = clock.now();
+    const bool answers = why == ServerHealth::Wake::answered;
+    if (reflector.waits_for_server()) {
+      if (answers)
+        reflector.server_answers(now, kSpread);
+      else
+        reflector.try_again(now);
+    } else if (answers && asked_at && now - *asked_at >= kNeverLeft && pending && !pending->was_sent()) {
+      pending.reset();
+      reflector.begin_again(now);
+    } else {
+      return;
+    }
+    go_on();
   }
 
   void wake_after(Duration wait) {
@@ -64,15 +90,18 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   }
 
   void list() {
+    asked_at = clock.now();
     pending = client.send(reflector.call(), [this](Result<Reply> reply) { on_list_reply(std::move(reply)); });
   }
 
   void on_list_reply(Result<Reply> reply) {
+    asked_at.reset();
     if (!reply || !reply->ok()) {
       reflector.list_failed(clock.now(), reply);
       if (reflector.health().state == Health::State::absent) changed(set.clear());
       return go_on();
     }
+    member.succeeded();
     workers.post([&to = loop, state = weak_from_this(), body = std::move(reply->body), what = options.keep,
                   most = options.limits.objects] {
       auto parsed = std::make_shared<Parsed>(parse(body, what, most));
@@ -98,10 +127,19 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   void watch() {
     Client::WatchHandlers watch_handlers;
     watch_handlers.on_line = [this](std::string_view line) { on_line(line); };
+    watch_handlers.on_begin = [this] {
+      asked_at.reset();
+      reflector.watch_begun(clock.now());
+      tell();
+      member.watch_opened();
+    };
     watch_handlers.on_end = [this](Result<Reply> reply) {
+      asked_at.reset();
+      member.watch_closed();
       reflector.watch_ended(clock.now(), reply);
       go_on();
     };
+    asked_at = clock.now();
     pending = client.watch(reflector.call(), std::move(watch_handlers));
   }
 
@@ -120,6 +158,8 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
     }
     if (ends) {
       pending.reset();
+      asked_at.reset();
+      member.watch_closed();
       go_on();
     } else {
       tell();
@@ -155,7 +195,9 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   Reflector reflector;
   ObjectSet set;
   Client::PendingPtr pending;
+  std::optional<Time> asked_at;  // of a request without an answer yet
   std::unique_ptr<event::Timer> timer;
+  ServerHealth::Member member;
   bool known = false;
   std::optional<Time> told_news;
   std::pair<Health::State, std::string> told_health{Health::State::starting, {}};

@@ -15,12 +15,22 @@ using std::chrono::seconds;
 
 // A watch that ends sooner and has brought nothing has failed: somebody in between does not let it be.
 constexpr Duration kShortWatch = seconds(5);
+constexpr std::uint32_t kMostShortWatches = 3;  // in a row; then it is not the server that starts anew
 // A watch that was not refused until then has begun; longer than a call may take to begin.
 constexpr Duration kBegun = seconds(15);
 constexpr Duration kBetweenWatches = seconds(1);
 // A server that has just started may say of a kind that it does know that it does not.
 constexpr Duration kReallyMissing = minutes(2);
+// The same of roles: what was allowed may be forbidden until the server has read them.
+constexpr Duration kReallyForbidden = seconds(30);
 constexpr std::size_t kMaxWatchLine = 8u << 20;  // etcd takes objects of 1.5 MiB
+
+// The server has no state to serve from yet: not one more failure, it says itself when to come again.
+bool is_initializing(const Status& status) {
+  return status.code == 429 && status.message.find("initializing") != std::string::npos;
+}
+
+bool is_of_server(const Status& status) { return status.code >= 500 || status.code == 429; }
 
 bool is_expired(const Status& status) {
   return status.code == 410 || status.reason == "Expired" || status.reason == "Gone";
@@ -66,7 +76,7 @@ Reflector::Step Reflector::next(Time now) {
     return {Step::Do::list, now};
   }
   ++health_.watches;
-  heard_ = settled_ = false;
+  heard_ = settled_ = was_begun_ = false;
   watch_began_ = now;
   watch_for_ = backoff_.dice().between(options_.watch_at_least, options_.watch_at_least * 2);
   return {Step::Do::watch, now};
@@ -121,13 +131,15 @@ std::optional<Reflector::Page> Reflector::listed(Time now, const Result<ListPage
   missing_since_.reset();
   kind_exists_ = true;
   health_.last_news = now;
-  if (!watch_forbidden_) set_state(now, Health::State::current, {});
+  if (watch_forbidden_) return part;
+  cause_ = Cause::none;
+  set_state(now, Health::State::current, {});
   return part;
 }
 
 void Reflector::list_failed(Time now, const Result<Reply>& reply) {
   running_ = false;
-  if (!reply) return fail(now, Phase::list, reply.error().message());
+  if (!reply) return fail(now, Phase::list, reply.error().message(), Cause::server);
   const Status status = status_of(*reply);
   if (status.code == 404) return unknown_kind(now, describe(status));
   // The version asked for has expired, or this server has not come so far yet: what it has now is the truth.
@@ -140,7 +152,7 @@ void Reflector::list_failed(Time now, const Result<Reply>& reply) {
 Reflector::Line Reflector::line(Time now, std::string_view text) {
   Result<WatchEvent> event = parse_watch_event(text);
   if (!event) {
-    fail(now, Phase::list, event.error().message());
+    fail(now, Phase::list, event.error().message(), Cause::other);
     return {std::nullopt, true};
   }
   if (event->kind == WatchEvent::Kind::error) {
@@ -160,15 +172,26 @@ Reflector::Line Reflector::line(Time now, std::string_view text) {
   return {*std::move(event), false};
 }
 
+void Reflector::watch_begun(Time now) {
+  was_begun_ = true;
+  if (cause_ != Cause::server) return;
+  cause_ = Cause::none;
+  watch_forbidden_ = false;
+  health_.last_news = now;
+  set_state(now, Health::State::current, {});
+}
+
 void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
-  if (!reply) return fail(now, Phase::watch, reply.error().message());
+  // Whatever takes watches and breaks them off at once is not well again by taking the next one.
+  if (!reply && was_begun_ && !heard_ && now - watch_began_ < kShortWatch) ++short_watches_;
+  if (!reply) return fail(now, Phase::watch, reply.error().message(), short_watches_ >= kMostShortWatches ? Cause::other : Cause::server);
   if (!reply->ok()) {
     const Status status = status_of(*reply);
     if (is_expired(status) || status.code == 404) return expired(now, describe(status));
     return refused(now, Phase::watch, status);
   }
   const Duration lived = now - watch_began_;
-  if (lived < kShortWatch && !heard_) return fail(now, Phase::watch, "the watch ended as soon as it had begun");
+  if (lived < kShortWatch && !heard_) return fail(now, Phase::watch, "the watch ended as soon as it had begun", Cause::other);
   running_ = false;
   settle(now);
   // Before its time: the server goes away, and all its watches end with this one.
@@ -178,6 +201,7 @@ void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
 
 void Reflector::reject(Time now, std::string problem) {
   running_ = false;
+  cause_ = Cause::other;
   continuation_.clear();
   ++health_.failures;
   set_state(now, Health::State::failing, std::move(problem));
@@ -190,6 +214,27 @@ void Reflector::set_state(Time now, Health::State state, std::string problem) {
   health_.problem = std::move(problem);
 }
 
+std::optional<Time> Reflector::waits_for_server() const {
+  if (running_ || cause_ != Cause::server) return std::nullopt;
+  return asked_until_;
+}
+
+void Reflector::try_again(Time now) {
+  if (waits_for_server()) not_before_ = std::min(not_before_, std::max(now, asked_until_));
+}
+
+void Reflector::server_answers(Time now, Duration spread) {
+  if (!waits_for_server()) return;
+  backoff_.succeeded();
+  const Time soon = now + backoff_.dice().between(Duration::zero(), spread);
+  not_before_ = std::min(not_before_, std::max(soon, asked_until_));
+}
+
+void Reflector::begin_again(Time now) {
+  running_ = false;
+  not_before_ = now;
+}
+
 void Reflector::wait_until(Time at, Phase phase) {
   running_ = false;
   not_before_ = at;
@@ -200,31 +245,52 @@ Time Reflector::rarely(Time now) {
   return now + backoff_.dice().between(options_.rare * 4 / 5, options_.rare * 6 / 5);
 }
 
-void Reflector::fail(Time now, Phase again, std::string problem, Duration at_least) {
+void Reflector::fail(Time now, Phase again, std::string problem, Cause cause, Duration at_least) {
+  cause_ = cause;
+  asked_until_ = at_least > Duration::zero() ? now + std::min(at_least, Backoff::kMaxAsked) : Time{};
+  fail_for(now, again, std::move(problem), backoff_.failed(at_least));
+}
+
+void Reflector::fail_for(Time now, Phase again, std::string problem, Duration wait) {
   ++health_.failures;
   set_state(now, health_.last_news ? Health::State::failing : Health::State::starting, std::move(problem));
-  wait_until(now + backoff_.failed(at_least), again);
+  wait_until(now + wait, again);
 }
 
 void Reflector::refused(Time now, Phase again, const Status& status) {
-  if (status.code != 403) return fail(now, again, describe(status), status.retry_after.value_or(Duration::zero()));
+  if (status.code == 403) return forbidden(now, describe(status));
+  const Duration asked = status.retry_after.value_or(Duration::zero());
+  if (!is_initializing(status) || asked == Duration::zero())
+    return fail(now, again, describe(status), is_of_server(status) ? Cause::server : Cause::other, asked);
+  cause_ = Cause::server;
+  const Duration wait = std::min(asked, Backoff::kMaxAsked);
+  asked_until_ = now + wait;
+  fail_for(now, again, describe(status), backoff_.dice().between(wait, wait + wait / 10));
+}
+
+void Reflector::forbidden(Time now, std::string problem) {
   ++health_.failures;
   watch_forbidden_ = phase_ == Phase::watch;
   continuation_.clear();
-  set_state(now, Health::State::forbidden, describe(status));
-  wait_until(rarely(now), Phase::list);
+  set_state(now, Health::State::forbidden, std::move(problem));
+  if (!forbidden_since_) forbidden_since_ = now;
+  const bool may_pass = has_settled_ && now - *forbidden_since_ < kReallyForbidden;
+  cause_ = may_pass ? Cause::server : Cause::other;
+  asked_until_ = Time{};
+  wait_until(may_pass ? now + std::min<Duration>(backoff_.failed(), seconds(5)) : rarely(now), Phase::list);
 }
 
 void Reflector::expired(Time now, std::string problem) {
   continuation_.clear();
-  if (expired_before_) return fail(now, Phase::list, std::move(problem));
+  if (expired_before_) return fail(now, Phase::list, std::move(problem), Cause::other);
   expired_before_ = true;
   wait_until(now, Phase::list);
 }
 
 void Reflector::unknown_kind(Time now, std::string problem) {
   if (kind_exists_ && !missing_since_) missing_since_ = now;
-  if (kind_exists_ && now - *missing_since_ < kReallyMissing) return fail(now, Phase::list, std::move(problem));
+  if (kind_exists_ && now - *missing_since_ < kReallyMissing) return fail(now, Phase::list, std::move(problem), Cause::server);
+  cause_ = Cause::other;
   ++health_.failures;
   kind_exists_ = false;
   missing_since_.reset();
@@ -236,7 +302,10 @@ void Reflector::unknown_kind(Time now, std::string problem) {
 }
 
 void Reflector::settle(Time now) {
-  settled_ = true;
+  settled_ = has_settled_ = true;
+  short_watches_ = 0;
+  cause_ = Cause::none;
+  forbidden_since_.reset();
   watch_forbidden_ = false;
   expired_before_ = false;
   backoff_.succeeded();

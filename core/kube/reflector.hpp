@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reflector: how one list and watch of the API server goes on: what to ask next, and when, from what it answered. It
 // lists page by page, watches from the list's version, goes on from the newest version when a watch ends, and lists
-// again when that version has expired. What fails is tried again later and later, at random moments. Pure: no I/O, the
-// time is passed in; list_watch.hpp runs one. The semantics are those of Kubernetes' API concepts: resourceVersion,
+// again when that version has expired. What fails is tried again later and later, at random moments, or at once when the
+// server is seen to answer again (server_health.hpp). Pure: no I/O, the time is passed in; list_watch.hpp runs one. The semantics are those of Kubernetes' API concepts: resourceVersion,
 // bookmarks, chunks, 410 Gone. [one thread]
 #pragma once
 
@@ -87,7 +87,20 @@ class Reflector {
     bool ends = false;                 // the watch is to be ended, watch_ended() is not to be called
   };
   Line line(Time now, std::string_view line);
+  // The server has taken the watch. After a failure of the server the collection is current again; a watch that was cut
+  // short has to last or to bring something first.
+  void watch_begun(Time now);
   void watch_ended(Time now, const Result<Reply>& reply);
+
+  // It waits because the server gave no answer, was busy, or answered as one that has just started. Not before this time,
+  // which the server asked for; nullopt: it waits for another reason, or not at all.
+  std::optional<Time> waits_for_server() const;
+  // Tries now what waits for the server; its back-off stays as it is.
+  void try_again(Time now);
+  // The server answers again: what waits for it goes on within `spread`, and its back-off begins anew.
+  void server_answers(Time now, Duration spread);
+  // The request that runs has never left: it is to be begun anew, with next().
+  void begin_again(Time now);
 
   // The caller cannot keep what came, and `problem` says why: everything is listed anew, after a long while. What runs is
   // to be ended.
@@ -98,11 +111,14 @@ class Reflector {
 
  private:
   enum class Phase : std::uint8_t { list, watch };
+  enum class Cause : std::uint8_t { none, server, other };  // of the wait
 
   void set_state(Time now, Health::State state, std::string problem);
   void wait_until(Time at, Phase phase);
   Time rarely(Time now);
-  void fail(Time now, Phase again, std::string problem, Duration at_least = Duration::zero());
+  void fail(Time now, Phase again, std::string problem, Cause cause, Duration at_least = Duration::zero());
+  void fail_for(Time now, Phase again, std::string problem, Duration wait);
+  void forbidden(Time now, std::string problem);
   void refused(Time now, Phase again, const Status& status);
   void expired(Time now, std::string problem);
   void unknown_kind(Time now, std::string problem);
@@ -122,13 +138,19 @@ class Reflector {
   bool consistent_ = false;   // the next list asks for the newest state, not for what the server has at hand
   bool kind_exists_ = false;  // it has been listed
   std::optional<Time> missing_since_;
+  std::optional<Time> forbidden_since_;
+  Cause cause_ = Cause::none;
+  Time asked_until_{};  // by the server
   bool expired_before_ = false;  // and nothing has gone well since
   bool watch_forbidden_ = false;
 
   Time watch_began_{};
   Duration watch_for_{};
+  bool was_begun_ = false;  // the server has taken this watch
+  std::uint32_t short_watches_ = 0;  // broken off at once, in a row
   bool heard_ = false;    // this watch has brought a line
   bool settled_ = false;  // this watch goes well
+  bool has_settled_ = false;  // some watch went well
 };
 
 }  // namespace koord::kube

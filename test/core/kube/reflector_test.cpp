@@ -310,6 +310,90 @@ TEST_CASE("the wait may stand in the answer's object, too") {
   CHECK(talk.waited >= 40s);
 }
 
+TEST_CASE("a server whose storage is initializing is asked again when it says so, however often") {
+  Talk talk;
+  talk.watching();
+  for (int i = 0; i < 20; ++i) {
+    talk.watch_refused(429, R"({"kind":"Status","code":429,"message":"storage is (re)initializing","details":{"retryAfterSeconds":1}})");
+    CHECK(talk.reflector.waits_for_server() == talk.now + 1s);
+    REQUIRE(talk.step_after_wait() == Do::watch);
+    CHECK(talk.waited >= 1s);
+    CHECK(talk.waited <= 1100ms);
+  }
+}
+
+TEST_CASE("a server that answers again ends the wait and the back-off, but not before the time that it asked for") {
+  Talk talk;
+  talk.watching();
+  for (int i = 0; i < 10; ++i) {
+    talk.watch_lost();
+    talk.step_after_wait();
+  }
+  talk.watch_lost();
+  REQUIRE(talk.reflector.waits_for_server());
+  talk.reflector.server_answers(talk.now, 1s);
+  REQUIRE(talk.step_after_wait() == Do::watch);
+  CHECK(talk.waited <= 1s);
+  CHECK_FALSE(talk.reflector.waits_for_server());
+  talk.watch_refused(503, R"({"kind":"Status","code":503,"details":{"retryAfterSeconds":3}})");
+  talk.reflector.server_answers(talk.now, 1s);
+  REQUIRE(talk.step_after_wait() == Do::watch);
+  CHECK(talk.waited >= 3s);
+  CHECK(talk.waited <= 4s);
+}
+
+TEST_CASE("a probe that fails makes the next wait longer") {
+  Talk talk;
+  talk.watching();
+  for (int i = 0; i < 10; ++i) {
+    talk.watch_lost();
+    talk.reflector.try_again(talk.now);
+    REQUIRE(talk.step() == Do::watch);
+  }
+  talk.watch_lost();
+  talk.step();
+  CHECK(talk.last.at - talk.now >= 1min);
+}
+
+TEST_CASE("a watch that has begun after an outage is current at once, and one that is always broken off at once is not") {
+  Talk talk;
+  talk.watching();
+  talk.watch_lost();
+  REQUIRE(talk.step_after_wait() == Do::watch);
+  talk.reflector.watch_begun(talk.now);
+  CHECK(talk.state() == State::current);
+  CHECK(talk.problem().empty());
+  for (int i = 0; i < 3; ++i) {
+    talk.watch_lost();
+    talk.step_after_wait();
+    talk.reflector.watch_begun(talk.now);
+  }
+  CHECK(talk.state() == State::failing);
+  talk.watch_lost();
+  CHECK_FALSE(talk.reflector.waits_for_server());
+}
+
+TEST_CASE("what was allowed may be forbidden for half a minute after a restart, and is asked for again soon") {
+  Talk talk;
+  talk.watching();
+  talk.line("MODIFIED", "6");
+  talk.watch_lost();
+  talk.step_after_wait();
+  const Time since = talk.now;
+  while (talk.now - since < 30s) {
+    talk.watch_refused(403, R"({"kind":"Status","reason":"Forbidden"})");
+    CHECK(talk.state() == State::forbidden);
+    REQUIRE(talk.step_after_wait() == Do::list);
+    CHECK(talk.waited <= 5s);
+    talk.list_refused(403, R"({"kind":"Status","reason":"Forbidden"})");
+    talk.step_after_wait();
+  }
+  talk.list_refused(403, R"({"kind":"Status","reason":"Forbidden"})");
+  CHECK_FALSE(talk.reflector.waits_for_server());
+  REQUIRE(talk.step_after_wait() == Do::list);
+  CHECK(talk.waited >= 4min);
+}
+
 TEST_CASE("what is forbidden is told as such and asked for every five minutes") {
   Talk talk;
   talk.step();
