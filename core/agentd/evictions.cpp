@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "core/base/file.hpp"
@@ -54,7 +55,7 @@ evict::Evictions::Parts EvictionModule::eviction_parts() {
           .ask = [this](evict::Order order) { later([this, order = std::move(order)] { ask(order); }); },
           .record = [this](knob::Decision decision) { parts_.governor.note(std::move(decision)); },
           .on_outcome = [this](const evict::Outcome& outcome) { later([this, outcome] { tell(outcome); }); },
-          .on_brake = [this](Time until) { later([this, until] { tell_brake(until); }); },
+          .on_brake = [this](Time until, const std::string& why) { later([this, until, why] { tell_brake(until, why); }); },
           .memory_pressure = [proc = config_.roots.proc]() -> std::optional<double> {
             const Result<std::string> text = read_file(proc + "/pressure/memory");
             return text ? evict::full_memory_pressure(*text) : std::nullopt;
@@ -69,12 +70,19 @@ void EvictionModule::later(std::function<void()> task) {
 }
 
 void EvictionModule::remember() {
-  for (knob::Outcome outcome : {knob::Outcome::evicted, knob::Outcome::killed}) {
+  using knob::Outcome;
+  std::vector<knob::Decision> records;
+  for (Outcome outcome :
+       {Outcome::asked, Outcome::evicted, Outcome::killed, Outcome::unanswered, Outcome::refused, Outcome::gone}) {
     knob::DecisionQuery query;
     query.since_ns = parts_.clock.wall_ns() - config_.evict.window.count();
+    query.knob = "eviction";
     query.outcome = outcome;
-    evictions_->remember(parts_.governor.log().find(query).decisions);
+    std::vector<knob::Decision> some = parts_.governor.log().find(query).decisions;
+    records.insert(records.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }
+  std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
+  evictions_->remember(records);
 }
 
 void EvictionModule::start() {
@@ -115,10 +123,9 @@ void EvictionModule::tell(const evict::Outcome& outcome) {
   if (api_) api_->tell(outcome);
 }
 
-void EvictionModule::tell_brake(Time until) {
-  const std::string why = "more than " + std::to_string(config_.evict.brake_percent) +
-                          " % of the node's pods were picked for eviction: for " + minutes_until(until, parts_.clock.now()) +
-                          " none is evicted, and what would have been is in the decision records";
+void EvictionModule::tell_brake(Time until, const std::string& brake_why) {
+  const std::string why = brake_why + ": no pod is evicted for " + minutes_until(until, parts_.clock.now()) +
+                          ", and what would have been evicted is in the decision records";
   log::error(evict_log, "{}", why);
   parts_.events.add({.time = parts_.clock.now(), .plugin = {}, .subject = {}, .what = "eviction brake", .why = why});
   const kube::ObjectReference node{"v1", "Node", "", config_.node_name, config_.node_name};
@@ -141,7 +148,7 @@ void EvictionModule::tell_capability() {
   std::string problem;
   if (!api_) capability = {"eviction", CapabilityState::absent, "there is no API server", ""};
   if (!view.quiet.empty()) problem = view.quiet.substr(0, view.quiet.rfind(", "));
-  if (view.brake_until) problem = "too many pods were picked: none is evicted before " + kube::rfc3339(parts_.clock.wall_label_ns(*view.brake_until));
+  if (view.brake_until) problem = view.brake_why + ": no pod is evicted before " + kube::rfc3339(parts_.clock.wall_label_ns(*view.brake_until));
   if (!problem.empty()) capability = {"eviction", CapabilityState::broken, problem, ""};
   parts_.capabilities.set({capability});
   const bool is_braked = view.brake_until.has_value();

@@ -61,7 +61,7 @@ class EvictionModule final : public evict::RequestSink {
   void remember();
   void ask(const evict::Order& order);
   void tell(const evict::Outcome& outcome);
-  void tell_brake(Time until);
+  void tell_brake(Time until, const std::string& brake_why);
   void look();
   void tell_capability();
   void export_metrics();

@@ -26,10 +26,16 @@ void ApiEvictor::ask(const Order& order, const OnAnswer& on_answer) {
   if (!is_new) return;
   entry->second.pending = evictor_.evict({.name_space = order.pod.namespace_, .name = order.pod.name, .uid = uid},
                                          [this, uid, on_answer](const Result<kube::EvictionAnswer>& answer) { end(uid, on_answer, answer); });
-  entry->second.patience = loop_.after(options_.patience, [this, uid, on_answer] {
-    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(options_.patience);
-    end(uid, on_answer, system_error(ETIMEDOUT, "evicting a pod, within " + std::to_string(waited.count()) + " s"));
-  });
+  entry->second.patience = loop_.after(options_.patience, [this, uid, on_answer] { give_up(uid, on_answer); });
+}
+
+void ApiEvictor::give_up(const std::string& uid, const OnAnswer& on_answer) {
+  auto request = requests_.find(uid);
+  if (request == requests_.end()) return;
+  const auto waited = std::chrono::duration_cast<std::chrono::seconds>(options_.patience);
+  const std::string why = "no answer to the eviction within " + std::to_string(waited.count()) + " s";
+  if (!request->second.pending->was_sent()) return end(uid, on_answer, Error{std::make_error_code(std::errc::timed_out), why});
+  end(uid, on_answer, kube::EvictionAnswer{kube::EvictionAnswer::Outcome::unanswered, why});
 }
 
 void ApiEvictor::end(const std::string& uid, const OnAnswer& on_answer, const Result<kube::EvictionAnswer>& answer) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ApiEvictor: asks the API server for evictions and writes Events about them. A request that waits for its turn or for an
-// answer too long is given up: what was decided then is not what is wanted now. [loop thread]
+// ApiEvictor: asks the API server for evictions and writes Events about them. A request that waits too long for its turn or
+// for an answer is given up, because the decision behind it is stale by then. [loop thread]
 #pragma once
 
 #include <functional>
@@ -30,7 +30,8 @@ class ApiEvictor {
   ApiEvictor& operator=(const ApiEvictor&) = delete;
 
   using OnAnswer = std::function<void(const std::string& uid, const Result<kube::EvictionAnswer>& answer)>;
-  // Once, never before ask() returns. A pod that is being asked for is not asked for twice.
+  // Called once, never before ask() returns. An error: the request never left. `unanswered`: it was sent, and may be done.
+  // A second request for the same pod is ignored while the first one runs.
   void ask(const Order& order, const OnAnswer& on_answer);
 
   // An Event of the pod: evictPodSuccess or evictPodFail, as koordlet's.
@@ -45,6 +46,7 @@ class ApiEvictor {
     kube::Client::PendingPtr pending;
     std::unique_ptr<event::Timer> patience;
   };
+  void give_up(const std::string& uid, const OnAnswer& on_answer);
   void end(const std::string& uid, const OnAnswer& on_answer, const Result<kube::EvictionAnswer>& answer);
 
   event::Loop& loop_;

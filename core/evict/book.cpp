@@ -37,6 +37,10 @@ const state::Pod* find_pod(const state::Snapshot& snapshot, std::string_view uid
   return found != snapshot.pods.end() && found->uid == uid ? &*found : nullptr;
 }
 
+std::size_t most_picked(std::size_t pods, std::uint64_t brake_percent) {
+  return std::max<std::size_t>(kBrakeFloor, pods * brake_percent / 100);
+}
+
 Book::Book(const config::EvictSettings& limits, std::uint64_t seed) : limits_(limits), backoff_(kFirstWait, kLongestWait, seed) {}
 
 bool Book::is_over(const Going& going, Time now) const {
@@ -55,7 +59,8 @@ void Book::look(const state::Snapshot& snapshot, Time now) {
   std::erase_if(refusals_, [&](const auto& entry) {
     return entry.second.until + limits_.window <= now || find_pod(snapshot, entry.first) == nullptr;
   });
-  for (Times* times : {&asked_, &picked_}) std::erase_if(*times, [&](const auto& entry) { return now - entry.second >= limits_.window; });
+  for (Times* times : {&asked_, &picked_, &unanswered_})
+    std::erase_if(*times, [&](const auto& entry) { return now - entry.second >= limits_.window; });
   if (brake_until_ && *brake_until_ <= now) brake_until_.reset();
 }
 
@@ -74,11 +79,17 @@ bool Book::pick(const std::vector<std::string>& uids, const state::Snapshot& sna
   std::size_t pods = 0;  // those of the node, and those that have been picked and are no more
   for (const auto& [uid, time] : picked_) pods += find_pod(snapshot, uid) == nullptr ? 1 : 0;
   for (const state::Pod& pod : snapshot.pods) pods += has_ended(pod) ? 0 : 1;
-  const std::size_t most = std::max<std::size_t>(1, pods * limits_.brake_percent / 100);
-  if (picked_.size() <= most) return false;
-  brake_until_ = now + limits_.brake_period;
-  picked_.clear();
+  if (picked_.size() <= most_picked(pods, limits_.brake_percent)) return false;
+  brake(std::to_string(picked_.size()) + " of the node's " + std::to_string(pods) + " pods were picked for eviction within evict.window",
+        now);
   return true;
+}
+
+void Book::brake(std::string why, Time now) {
+  brake_until_ = now + limits_.brake_period;
+  brake_why_ = std::move(why);
+  picked_.clear();
+  unanswered_.clear();
 }
 
 std::optional<Time> Book::brake_until(Time now) const { return brake_until_ && now < *brake_until_ ? brake_until_ : std::nullopt; }
@@ -109,6 +120,11 @@ void Book::remember(const std::string& uid, Time when) {
   picked_.insert_or_assign(uid, when);
 }
 
+void Book::forget(const std::string& uid) {
+  asked_.erase(uid);
+  picked_.erase(uid);
+}
+
 void Book::killed(const std::string& uid, const Holding& holding, Time now) { ask(uid, holding, now); }
 
 void Book::be_quiet(Duration at_least, std::string why, Time now) {
@@ -131,11 +147,17 @@ void Book::answered(const std::string& uid, const Result<kube::EvictionAnswer>& 
     refusals_.erase(uid);
     return;
   }
-  // Whether it was done nobody knows when no answer came; the list of pods will tell before anybody is asked again.
+  // It may be done: it keeps its place in the budget, in the brake and among those that are going.
+  if (answer && answer->outcome == ApiOutcome::unanswered) {
+    unanswered_.insert_or_assign(uid, now);
+    be_quiet(kFirstWait, described(*answer), now);
+    if (unanswered_.size() >= kBrakeFloor && !brake_until(now))
+      brake("the API server did not answer " + std::to_string(unanswered_.size()) + " evictions within evict.window", now);
+    return;
+  }
   going_.erase(uid);
-  asked_.erase(uid);
-  picked_.erase(uid);
-  if (!answer) return be_quiet(kFirstWait, "the API server gave no answer: " + answer.error().message(), now);
+  forget(uid);
+  if (!answer) return be_quiet(kFirstWait, "the API server cannot be asked: " + answer.error().message(), now);
   switch (answer->outcome) {
     case ApiOutcome::busy:
       return be_quiet(answer->retry_after.value_or(kFirstWait), described(*answer), now);

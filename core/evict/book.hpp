@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Book: what was asked of the API server and what came of it: who is going and what that will release, how many have gone of
-// late, whom not to ask for a while, and whether so many were picked that something must be wrong. Pure: times are passed in.
-// [one thread at a time]
+// Book: the evictions asked of the API server and their answers: which pods are going and what that will release, how many
+// have gone lately, which pods not to ask for, and whether the brake holds. An eviction counts from the moment it is sent
+// until it is known to have failed. Pure: times are passed in. [one thread at a time]
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,11 @@
 
 namespace koord::evict {
 
+// The brake never holds before more than this many pods were picked in a window, however small the node is.
+inline constexpr std::size_t kBrakeFloor = 5;
+// How many pods may be picked in evict.window on a node of `pods` pods; one more, and the brake holds.
+std::size_t most_picked(std::size_t pods, std::uint64_t brake_percent);
+
 class Book {
  public:
   // `seed`: so that nodes do not come back to a busy server all at once.
@@ -36,10 +41,11 @@ class Book {
   std::size_t going() const { return going_.size(); }
 
   // ---- whether more may go.
-  // These were picked to satisfy requests. True: those of this window that were not refused are too many, and nobody goes for
-  // evict.brakePeriod. One pod is never too many.
+  // These were picked to satisfy requests. True: the picks of this window that were not refused are more than most_picked(),
+  // and no pod is evicted for evict.brakePeriod.
   bool pick(const std::vector<std::string>& uids, const state::Snapshot& snapshot, Time now);
   std::optional<Time> brake_until(Time now) const;
+  const std::string& brake_why() const { return brake_why_; }  // of the last brake
   std::uint64_t room(Time now) const;  // pods that may still go in this window
   // Why this pod is not to be asked for now; empty: it may be.
   std::string wait_of(std::string_view uid, Time now) const;
@@ -48,10 +54,12 @@ class Book {
 
   // ---- what is done.
   void ask(const std::string& uid, const Holding& holding, Time now);
-  // An error: no answer came.
+  // An error: the request never left. After kBrakeFloor unanswered evictions in a window the brake holds.
   void answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer, Time now);
-  // It went in an earlier life of the agent, and counts for budget and brake.
+  // An earlier run of the agent asked for it; it counts for budget and brake.
   void remember(const std::string& uid, Time when);
+  // Undoes remember(): that request is known to have failed.
+  void forget(const std::string& uid);
   // It was ended without the API server.
   void killed(const std::string& uid, const Holding& holding, Time now);
 
@@ -71,13 +79,15 @@ class Book {
 
   bool is_over(const Going& going, Time now) const;
   void refuse(const std::string& uid, const kube::EvictionAnswer& answer, Time now);
+  void brake(std::string why, Time now);
   void be_quiet(Duration at_least, std::string why, Time now);
 
   const config::EvictSettings limits_;
   std::map<std::string, Going, std::less<>> going_;     // by uid
   std::map<std::string, Refusal, std::less<>> refusals_;
-  Times asked_, picked_;  // when, within the window
+  Times asked_, picked_, unanswered_;  // when, within the window
   std::optional<Time> brake_until_;
+  std::string brake_why_;
   kube::Backoff backoff_;
   Time quiet_until_{};
   std::string quiet_why_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 namespace koord::evict {
 namespace {
@@ -62,13 +63,15 @@ knob::Outcome outcome_of(const Result<kube::EvictionAnswer>& answer) {
       return knob::Outcome::evicted;
     case kube::EvictionAnswer::Outcome::gone:
       return knob::Outcome::gone;
+    case kube::EvictionAnswer::Outcome::unanswered:
+      return knob::Outcome::unanswered;
     default:
       return knob::Outcome::refused;
   }
 }
 
 std::string why_of(const Result<kube::EvictionAnswer>& answer) {
-  if (!answer) return "no answer: " + answer.error().message();
+  if (!answer) return "not sent: " + answer.error().message();
   if (answer->outcome == kube::EvictionAnswer::Outcome::evicted) return {};
   return std::string(name_of(answer->outcome)) + (answer->message.empty() ? "" : ": " + answer->message);
 }
@@ -88,12 +91,24 @@ std::string Evictions::pods_problem(Time now) const {
   return "what pods there are was last heard " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(age).count()) + " s ago";
 }
 
-void Evictions::remember(const std::vector<knob::Decision>& gone) {
+void Evictions::remember(const std::vector<knob::Decision>& records) {
   std::lock_guard lock(mutex_);
   const Time now = parts_.clock.now();
   const std::int64_t wall = parts_.clock.wall_ns();
-  // Somebody may have set the wall clock since.
-  for (const knob::Decision& one : gone) book_.remember(one.pod_uid, now - std::max(Duration(wall - one.wall_ns), Duration::zero()));
+  std::set<std::string> in_flight;  // asked for, and no record of an answer yet
+  for (const knob::Decision& record : records) {
+    const bool has_failed = record.outcome == knob::Outcome::refused || record.outcome == knob::Outcome::gone;
+    if (has_failed) {
+      if (in_flight.erase(record.pod_uid) != 0) book_.forget(record.pod_uid);
+      continue;
+    }
+    // The wall clock may have been set since.
+    book_.remember(record.pod_uid, now - std::max(Duration(wall - record.wall_ns), Duration::zero()));
+    if (record.outcome == knob::Outcome::asked)
+      in_flight.insert(record.pod_uid);
+    else
+      in_flight.erase(record.pod_uid);
+  }
 }
 
 void Evictions::take(const knob::Proposer& proposer, std::vector<Request> requests) {
@@ -104,6 +119,7 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
   std::vector<Order> orders;
   std::optional<Order> to_kill;
   std::optional<Time> braked;
+  std::string why;  // of the brake
   {
     std::lock_guard lock(mutex_);
     const Time now = parts_.clock.now();
@@ -119,6 +135,7 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
       if (goes) book.ask(order.pod.uid, verdict.holding, now);
       if (!goes || is_shadow) note(order, goes ? knob::Outcome::shadow : verdict.outcome, verdict.why, now);
       if (goes && !is_shadow) {
+        parts_.record(decision_of(order, knob::Outcome::asked, {}, now));
         asked_.insert_or_assign(order.pod.uid, order);
         orders.push_back(std::move(order));
       } else if (!is_shadow && !to_kill && may_kill(verdict, now) && !book.pick({order.pod.uid}, *snapshot, now)) {
@@ -127,8 +144,9 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
       }
     }
     if (!is_shadow && !brake_before) braked = book.brake_until(now);
+    if (braked) why = book.brake_why();
   }
-  if (braked) parts_.on_brake(*braked);
+  if (braked) parts_.on_brake(*braked, why);
   for (Order& order : orders) parts_.ask(std::move(order));
   if (to_kill) kill(*to_kill);
 }
@@ -156,18 +174,24 @@ bool Evictions::kill(const Order& order) {
 void Evictions::answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer) {
   Outcome outcome;
   bool is_news = false;
+  std::optional<Time> braked;
+  std::string why;  // of the brake
   {
     std::lock_guard lock(mutex_);
     auto asked = asked_.find(uid);
     if (asked == asked_.end()) return;
     const Time now = parts_.clock.now();
+    const bool had_brake = book_.brake_until(now).has_value();
     book_.answered(uid, answer, now);
+    if (!had_brake) braked = book_.brake_until(now);
+    if (braked) why = book_.brake_why();
     outcome.order = std::move(asked->second);
     asked_.erase(asked);
     outcome.outcome = outcome_of(answer);
     outcome.why = why_of(answer);
-    is_news = note(outcome.order, outcome.outcome, outcome.why, now);
+    is_news = note_answer(outcome.order, outcome.outcome, outcome.why, now);
   }
+  if (braked) parts_.on_brake(*braked, why);
   if (is_news || outcome.outcome == knob::Outcome::evicted) parts_.on_outcome(outcome);
 }
 
@@ -186,10 +210,17 @@ bool Evictions::note(const Order& order, knob::Outcome outcome, const std::strin
   return true;
 }
 
+bool Evictions::note_answer(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
+  const bool is_new = is_news(order, outcome, now);
+  if (is_new) ++counts_[{order.feature, outcome}];
+  parts_.record(decision_of(order, outcome, why, now));
+  return is_new;
+}
+
 Evictions::View Evictions::view() const {
   std::lock_guard lock(mutex_);
   const Time now = parts_.clock.now();
-  return {book_.brake_until(now), book_.quiet(now), book_.going(), counts_};
+  return {book_.brake_until(now), book_.brake_why(), book_.quiet(now), book_.going(), counts_};
 }
 
 }  // namespace koord::evict

@@ -49,7 +49,7 @@ class Evictions final : public RequestSink {
     std::function<void(Order)> ask;                           // must only post; answered() is to be called then
     std::function<void(knob::Decision)> record;
     std::function<void(const Outcome&)> on_outcome;           // of what was done, and of what was tried when it is news; must only post
-    std::function<void(Time until)> on_brake;                 // must only post
+    std::function<void(Time until, const std::string& why)> on_brake;  // must only post
     // Of the tier runtime: percent of the time of the last 10 s in which all tasks waited for memory; nothing: not known.
     std::function<std::optional<double>()> memory_pressure = {};
     std::function<Result<void>(const state::Pod&)> kill = {};  // all its containers
@@ -63,13 +63,15 @@ class Evictions final : public RequestSink {
 
   Evictions(Parts parts, Options options);
 
-  // Which pods have gone in an earlier life of the agent, of its records: a start is no new budget.
-  void remember(const std::vector<knob::Decision>& gone);
+  // The records of an earlier run of the agent, the oldest first: what it sent and is not known to have failed counts for
+  // budget and brake. A start is no new budget.
+  void remember(const std::vector<knob::Decision>& records);
   void take(const knob::Proposer& proposer, std::vector<Request> requests) override;
   void answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer);
 
   struct View {
     std::optional<Time> brake_until;
+    std::string brake_why;  // of the last brake
     std::string quiet;      // why the API server is not asked now; empty: it may be
     std::size_t going = 0;  // pods that were told to go and are still here, or have just gone
     std::map<std::pair<std::string, knob::Outcome>, std::uint64_t> counts;  // of what was new, by feature
@@ -85,6 +87,8 @@ class Evictions final : public RequestSink {
   // [locked]
   std::string pods_problem(Time now) const;
   bool note(const Order& order, knob::Outcome outcome, const std::string& why, Time now);  // whether it is news
+  // Records the result of a request in any case, and counts it when it is news.
+  bool note_answer(const Order& order, knob::Outcome outcome, const std::string& why, Time now);
   bool is_news(const Order& order, knob::Outcome outcome, Time now);
   bool may_kill(const Verdict& verdict, Time now) const;
 

@@ -120,7 +120,7 @@ void restrain(const std::vector<Verdict*>& picked, Book& book, const World& worl
   std::uint64_t room = book.room(world.now);
   for (Verdict* verdict : picked) {
     if (is_braked) {
-      stop(*verdict, knob::Outcome::brake, "more of the node's pods were picked than evict.brakePercent lets go");
+      stop(*verdict, knob::Outcome::brake, book.brake_why());
     } else if (!quiet.empty()) {
       verdict->was_refused = true;
       stop(*verdict, knob::Outcome::refused, quiet);

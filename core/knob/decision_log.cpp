@@ -67,13 +67,17 @@ std::string_view name_of(Outcome outcome) {
       return "opted_out";
     case Outcome::unknown:
       return "unknown";
+    case Outcome::asked:
+      return "asked";
+    case Outcome::unanswered:
+      return "unanswered";
   }
   return "";
 }
 
 Result<Outcome> parse_outcome(std::string_view text) {
   std::vector<std::string> names;
-  for (int i = 0; i <= static_cast<int>(Outcome::unknown); ++i) {
+  for (int i = 0; i <= static_cast<int>(Outcome::unanswered); ++i) {
     const auto outcome = static_cast<Outcome>(i);
     if (name_of(outcome) == text) return outcome;
     names.emplace_back(name_of(outcome));

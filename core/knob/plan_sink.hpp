@@ -51,6 +51,8 @@ enum class Outcome {
   brake,      // so many were picked that nobody goes for now
   opted_out,  // the pod does not allow it, or is not one to be evicted
   unknown,    // whether the pod is still what it was: the kubelet is away
+  asked,      // the eviction was sent to the API server, which has not answered yet
+  unanswered, // it was sent, and no answer says whether it was done
 };
 std::string_view name_of(Outcome outcome);
 // Of such a name; an error names all.

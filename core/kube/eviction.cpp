@@ -79,6 +79,9 @@ EvictionOutcome outcome_of(const Status& status) {
       return status.message.find("UID in precondition") != std::string::npos ? EvictionOutcome::gone : EvictionOutcome::conflict;
     case 403:
       return EvictionOutcome::forbidden;
+    case 502:
+    case 504:
+      return EvictionOutcome::unanswered;
     case 429:
       return status.has_cause(Status::kDisruptionBudget) ? EvictionOutcome::over_budget : EvictionOutcome::busy;
     default:
@@ -132,6 +135,8 @@ std::string_view name_of(EvictionOutcome outcome) {
       return "forbidden";
     case EvictionOutcome::unsupported:
       return "unsupported";
+    case EvictionOutcome::unanswered:
+      return "unanswered";
     case EvictionOutcome::refused:
       return "refused";
   }

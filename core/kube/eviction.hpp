@@ -33,11 +33,12 @@ struct EvictionAnswer {
   enum class Outcome : std::uint8_t {
     evicted,      // the pod is being deleted
     over_budget,  // a disruption budget does not allow it now
-    busy,         // the server is too busy to say (429, 5xx but 500)
+    busy,         // the server is too busy (429, 503 and other 5xx)
     gone,         // there is no such pod, or another one has its name
     conflict,     // somebody changes the pod or its budget at this moment
     forbidden,
     unsupported,  // this server evicts nothing
+    unanswered,   // the request was sent, and nothing says whether it was done (no answer, 502, 504)
     refused,      // else; of 500 it is two budgets for one pod
   };
 

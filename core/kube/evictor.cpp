@@ -17,15 +17,18 @@ class Evictor::Run final : public Client::Pending {
     }
   }
 
+  bool was_sent() const override { return evicting_ && pending_ && pending_->was_sent(); }
+
  private:
   void ask(std::string target, void (Run::*then)(std::string)) {
+    evicting_ = false;
     Call call;
     call.target = std::move(target);
     pending_ = evictor_.client_.send(std::move(call), [this, then](Result<Reply> reply) {
       if (!reply) return end(std::move(reply).error().context("asking which version of evictions the server takes"));
       // Some server is there, without this group.
       if (reply->status == 404) return (this->*then)("{}");
-      if (!reply->ok()) return end(classify_eviction(*reply));
+      if (!reply->ok()) return end(not_sent(classify_eviction(*reply)));
       (this->*then)(std::move(reply->body));
     });
   }
@@ -44,8 +47,16 @@ class Evictor::Run final : public Client::Pending {
     evict();
   }
 
+  // An answer about versions says nothing about an eviction.
+  static EvictionAnswer not_sent(EvictionAnswer answer) {
+    if (answer.outcome == EvictionAnswer::Outcome::unanswered) answer.outcome = EvictionAnswer::Outcome::busy;
+    return answer;
+  }
+
   void evict() {
+    evicting_ = true;
     pending_ = evictor_.client_.send(eviction_call(*evictor_.version_, pod_), [this](Result<Reply> reply) {
+      if (!reply && was_sent()) return end(EvictionAnswer{EvictionAnswer::Outcome::unanswered, reply.error().message()});
       if (!reply) return end(std::move(reply).error());
       // The server was replaced by one that speaks another version.
       const bool other_version = !asked_ && (reply->status == 400 || reply->status == 415);
@@ -66,6 +77,7 @@ class Evictor::Run final : public Client::Pending {
   Client::PendingPtr pending_;
   std::string resources_;
   bool asked_ = false;
+  bool evicting_ = false;  // pending_ is the eviction
 };
 
 Evictor::Evictor(Client& client) : client_(client) {}

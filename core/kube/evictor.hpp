@@ -22,8 +22,9 @@ class Evictor {
   Evictor(const Evictor&) = delete;
   Evictor& operator=(const Evictor&) = delete;
 
-  // An error: no answer came, or the server's answer about its versions was none. Once, never before evict() returns, and
-  // not any more when what it returned is destroyed; a request that is on its way may still be done.
+  // An error: the eviction was not sent (no connection, or no usable answer about the server's versions). `unanswered`: it
+  // was sent, and may be done. Called once, never before evict() returns, and not any more when the returned object is
+  // destroyed; was_sent() of that object says whether the server may still do it.
   using OnAnswer = std::function<void(Result<EvictionAnswer>)>;
   Client::PendingPtr evict(PodToEvict pod, OnAnswer on_answer);
 

@@ -46,7 +46,11 @@ struct Node : ClusterClient {
                          told.push_back(outcome.order.pod.name);
                          api.tell(outcome);
                        },
-                   .on_brake = [this](Time until) { braked_until = until; },
+                   .on_brake =
+                       [this](Time until, const std::string& why) {
+                         braked_until = until;
+                         brake_why = why;
+                       },
                    .memory_pressure = [this] { return pressure; },
                    .kill = [this](const state::Pod& pod) -> Result<void> {
                      killed.push_back(pod.name);
@@ -144,6 +148,7 @@ struct Node : ClusterClient {
   std::deque<Order> orders;
   std::vector<knob::Decision> decisions;
   std::optional<Time> braked_until;
+  std::string brake_why;
   ApiEvictor api{loop, clock, client, {.source = {"koordetector", "test-node"}}};
   Evictions evictions;
 };
@@ -157,7 +162,9 @@ TEST_CASE("pods end through the API server, with a record and an Event each, unt
   CHECK(node.round(2 * kGiB) == 2);
   CHECK(node.going() == Names{"pod-1", "pod-2"});
   REQUIRE(node.count(knob::Outcome::evicted) == 2);
-  const knob::Decision& first = node.decisions.front();
+  CHECK(node.count(knob::Outcome::asked) == 2);
+  const knob::Decision& first = *std::find_if(node.decisions.begin(), node.decisions.end(),
+                                              [](const auto& d) { return d.outcome == knob::Outcome::evicted; });
   CHECK(first.pod_name == "pod-1");
   CHECK(first.plugin == "qos-memory-evict");
   CHECK(first.reason == "the node is short of memory");
@@ -197,7 +204,7 @@ TEST_CASE("a disruption budget is respected: its pod stays, the next one goes, a
   node.publish();
   CHECK(node.round(2 * kGiB) == 1);
   CHECK(node.evictions_asked() == 3);
-  CHECK(node.count(knob::Outcome::refused) == 1);  // again, which is no news
+  CHECK(node.count(knob::Outcome::refused) == 2);
   CHECK(node.told == Names{"pod-1", "pod-2"});
 }
 
@@ -281,6 +288,7 @@ TEST_CASE("who went before the agent began anew counts for the budget, until the
   Node node;
   std::vector<knob::Decision> gone(5);
   for (std::size_t i = 0; i < gone.size(); ++i) {
+    gone[i].outcome = i % 2 == 0 ? knob::Outcome::evicted : knob::Outcome::killed;
     gone[i].pod_uid = "gone-" + std::to_string(i);
     gone[i].wall_ns = node.manual.wall_ns() - std::chrono::nanoseconds(1min).count();
   }
@@ -355,8 +363,65 @@ TEST_CASE("an answer that does not come is given up, and the server is left alon
   REQUIRE(node.orders.size() == 1);
   impatient.ask(node.orders.front(), [&](const std::string& uid, const auto& answer) { node.evictions.answered(uid, answer); });
   node.orders.clear();
-  CHECK(node.until([&] { return node.count(knob::Outcome::refused) == 1; }));
-  CHECK(node.decisions.back().problem.starts_with("no answer: evicting a pod, within 0 s"));
+  CHECK(node.until([&] { return node.count(knob::Outcome::unanswered) == 1; }));
+  CHECK(node.decisions.back().problem == "unanswered: no answer to the eviction within 0 s");
   CHECK_FALSE(node.evictions.view().quiet.empty());
   CHECK(node.round(kGiB) == 0);
+}
+
+TEST_CASE("a server that evicts and never answers: five pods go in five minutes, then the brake holds") {
+  Node node;
+  node.cluster.fault("graceful_deletion", R"({"on":false})");
+  node.cluster.fault("mute", R"({"verb":"create","kind":"Pod"})");
+  ApiEvictor impatient(node.loop, node.clock, node.client, {.source = {"koordetector", "test-node"}, .patience = 3s});
+  for (int tens = 0; tens < 30; ++tens) {
+    node.request(5 * kGiB);  // the need stays, whatever goes
+    for (const Order& order : std::exchange(node.orders, {}))
+      impatient.ask(order, [&](const std::string& uid, const auto& answer) { node.evictions.answered(uid, answer); });
+    REQUIRE(node.until([&] { return impatient.waiting() == 0; }));
+    node.manual.advance(10s);
+    std::erase_if(node.pods, [&](const state::Pod& pod) { return !node.cluster.get("Pod", pod.name, "shop"); });
+    node.publish();
+  }
+  CHECK(node.pods.size() == 15);
+  CHECK(node.evictions_asked() == 5);
+  CHECK(node.count(knob::Outcome::unanswered) == 5);
+  REQUIRE(node.braked_until);
+  CHECK(node.brake_why == "the API server did not answer 5 evictions within evict.window");
+  CHECK(node.count(knob::Outcome::brake) > 0);
+}
+
+TEST_CASE("an eviction whose connection is refused takes nothing of the budget") {
+  Node node(config::EvictionTier::api, 1);
+  node.cluster.fault("down");
+  CHECK(node.round(kGiB) == 1);
+  CHECK(node.count(knob::Outcome::refused) == 1);
+  CHECK(node.decisions.back().problem.starts_with("not sent: "));
+  CHECK(node.evictions.view().going == 0);
+  node.cluster.clear_faults();
+  node.manual.advance(20s);
+  node.publish();
+  CHECK(node.round(kGiB) == 1);
+  CHECK(node.going() == Names{"pod-1"});
+}
+
+TEST_CASE("an eviction that was in flight when the agent died counts for the budget, one that was refused does not") {
+  Node node(config::EvictionTier::api, 2);
+  const auto record = [&](const char* uid, knob::Outcome outcome) {
+    knob::Decision decision;
+    decision.pod_uid = uid;
+    decision.outcome = outcome;
+    decision.wall_ns = node.manual.wall_ns();
+    return decision;
+  };
+  SUBCASE("in flight, and without an answer") {
+    node.evictions.remember({record("a", knob::Outcome::asked), record("b", knob::Outcome::asked), record("b", knob::Outcome::unanswered),
+                             record("b", knob::Outcome::refused)});  // refused later: it was not even asked for
+    CHECK(node.round(kGiB) == 0);
+    CHECK(node.count(knob::Outcome::budget) == 1);
+  }
+  SUBCASE("refused") {
+    node.evictions.remember({record("a", knob::Outcome::asked), record("b", knob::Outcome::asked), record("b", knob::Outcome::refused)});
+    CHECK(node.round(kGiB) == 1);
+  }
 }

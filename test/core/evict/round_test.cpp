@@ -228,12 +228,45 @@ TEST_CASE_FIXTURE(Node, "pods that a budget protects do not make the brake of th
   CHECK(round({release_memory(kGiB, handles(1, 20))}) == Names{"pod-20"});
 }
 
-TEST_CASE("on a node of two pods one may go") {
-  Node node;
-  node.snapshot = node_with(2);
-  CHECK(node.round({release_memory(kGiB, {1, 2})}).size() == 1);
-  CHECK(node.round({release_memory(2 * kGiB, {1, 2})}).empty());
-  CHECK(node.book.brake_until(node.now).has_value());
+TEST_CASE("the brake holds above a share of the node's pods, but never below five picked pods") {
+  struct Row {
+    std::size_t pods, most;
+  };
+  for (const Row& row : {Row{1, 5}, Row{6, 5}, Row{8, 5}, Row{16, 5}, Row{19, 5}, Row{20, 6}, Row{40, 12}, Row{110, 33}, Row{250, 75}}) {
+    CAPTURE(row.pods);
+    CHECK(most_picked(row.pods, 30) == row.most);
+  }
+}
+
+TEST_CASE("on nodes of six and of eight pods five may go in a window, and the sixth pick makes the brake hold") {
+  for (int pods : {6, 8}) {
+    CAPTURE(pods);
+    Node node;
+    node.snapshot = node_with(pods);
+    for (int gib = 1; gib <= 5; ++gib) CHECK(node.round({release_memory(gib * kGiB, handles(1, pods))}).size() == 1);
+    CHECK_FALSE(node.book.brake_until(node.now));
+    CHECK(node.round({release_memory(6 * kGiB, handles(1, pods))}).empty());
+    CHECK(node.book.brake_until(node.now).has_value());
+    CHECK(node.book.brake_why() == "6 of the node's " + std::to_string(pods) + " pods were picked for eviction within evict.window");
+  }
+}
+
+TEST_CASE_FIXTURE(Node, "an eviction without an answer keeps its place in budget and credit, and five of them make the brake hold") {
+  snapshot = node_with(40);
+  usage = use_of(snapshot);
+  CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).size() == 4);
+  for (int number = 1; number <= 4; ++number) answer(number, {Answer::unanswered, "no answer"});
+  CHECK(book.room(now) == 1);
+  CHECK(book.going() == 4);
+  now += 11s;
+  CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).empty());  // they may be going
+  now += 10min;
+  for (int number = 1; number <= 5; ++number) {
+    book.look(snapshot, now);
+    book.ask(uid_of(number), {}, now);
+    answer(number, {Answer::unanswered, "no answer"});
+    CHECK(book.brake_until(now).has_value() == (number == 5));
+  }
 }
 
 TEST_CASE_FIXTURE(Node, "what pods there are is not known: nobody goes") {

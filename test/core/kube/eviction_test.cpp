@@ -97,4 +97,7 @@ TEST_CASE("every other refusal has its name") {
   CHECK(answer(503).outcome == Outcome::busy);
   CHECK(answer(400).outcome == Outcome::refused);
   CHECK(name_of(Outcome::over_budget) == "over budget");
+  // Something on the way, or the server itself, gave up on a request that may still be done.
+  CHECK(answer(502).outcome == Outcome::unanswered);
+  CHECK(answer(504, R"({"kind":"Status","reason":"Timeout"})").outcome == Outcome::unanswered);
 }

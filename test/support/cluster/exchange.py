@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One request and its answer, with the faults that strike bytes: hang, slow, cut, endless, garbage."""
+"""One request and its answer, with the faults that strike bytes: hang, mute, slow, cut, endless, garbage."""
 import gzip
 import json
 import select
@@ -79,6 +79,9 @@ class Exchange:
 
     def reply(self, code, body, headers=None):
         """`body`: an object, or text."""
+        if rule := self.fault("mute"):
+            self._listener.faults.wait_until_cleared(rule, self.client_gone)
+            raise Broken("mute")
         kind = "text/plain; charset=utf-8" if isinstance(body, str) else "application/json"
         data = body.encode() if isinstance(body, str) else json.dumps(body, separators=(",", ":")).encode()
         headers = dict(headers or {})

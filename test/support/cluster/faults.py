@@ -11,6 +11,7 @@ CHOICE = {"server", "verb", "path", "kind", "count"}
 KNOWN = {
     "down": {"server"},
     "hang": CHOICE | {"handshake"},
+    "mute": CHOICE,
     "slow": CHOICE | {"bytes_per_second"},
     "cut": CHOICE | {"after_bytes"},
     "error": CHOICE | {"code", "reason", "message", "retry_after"},

@@ -78,6 +78,16 @@ class Faults(ClusterCase):
         with self.assertRaises((http.client.IncompleteRead, OSError)):
             watch.response.read()
 
+    def test_mute_does_what_is_asked_and_never_answers(self):
+        self.control("fault", fault="mute", verb="delete")
+        self.put_pod("quiet")
+        connection = self.connect()
+        connection.request("DELETE", "/api/v1/namespaces/shop/pods/quiet", headers=connection.token)
+        self.control("wait_for_object", kind="Pod", name="quiet", namespace="shop", exists=False)
+        connection.sock.settimeout(0.5)
+        with self.assertRaises(TimeoutError):
+            connection.getresponse()
+
     def test_hang_answers_when_it_is_cleared_with_an_end(self):
         self.control("fault", fault="hang", path="/nodes")
         ended = []
