@@ -207,7 +207,9 @@ Result<TlsSession> TlsSession::begin(const TlsOptions& options) {
 Result<bool> TlsSession::shake_hands() {
   const int done = state_->tls.SSL_do_handshake(state_->ssl.get());
   if (done == 1) return true;
-  return state_->outcome(done, "TLS");
+  const bool ended = TRY(state_->outcome(done, "TLS"));  // close_notify
+  if (ended) return Error{std::make_error_code(std::errc::connection_reset), "TLS: the server ended the handshake with close_notify"};
+  return false;
 }
 
 Result<void> TlsSession::write(std::string_view plain) {

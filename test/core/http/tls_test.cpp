@@ -10,6 +10,7 @@
 #include "core/http/client.hpp"
 #include "core/http/socket_address.hpp"
 #include "running_server.hpp"
+#include "scripted_server.hpp"
 #include "test/support/child_process.hpp"
 
 using namespace koord;
@@ -129,6 +130,21 @@ TEST_CASE("an answer that is cut off is an error, and so is a server that speaks
   auto response = http::get(plain.address(), "/", {.tls = http::TlsOptions{.server_name = "127.0.0.1"}});
   REQUIRE_FALSE(response);
   CHECK_MESSAGE(contains(response.error().message(), "TLS: wrong version number"), response.error().message());
+}
+
+TEST_CASE("a server that says goodbye in the middle of the handshake has not shaken hands") {
+  // An alert in the clear: level warning, close_notify.
+  constexpr std::string_view kCloseNotify("\x15\x03\x03\x00\x02\x01\x00", 7);
+  ScriptedServer server([&](ScriptedServer::Peer& peer) {
+    peer.send(kCloseNotify);
+    peer.wait_for_close();
+  });
+  const std::string address = "127.0.0.1:" + std::to_string(server.port());
+  auto response = http::get(address, "/", {.timeout = std::chrono::seconds(20), .tls = http::TlsOptions{.server_name = "127.0.0.1"}});
+  REQUIRE_FALSE(response);
+  CHECK_MESSAGE(contains(response.error().message(), "cannot connect: TLS: the server ended the handshake with close_notify"),
+                response.error().message());
+  CHECK(server.connections() == 1);
 }
 
 TEST_CASE("a server that accepts and says nothing is given up at the timeout, also in the handshake") {
