@@ -17,7 +17,8 @@ json::array aggregate_rows(const store::Store& store, const QueryRequest& reques
                     {"values", std::move(values)},
                     {"count", row.count},
                     {"from", wall_seconds(clock, row.from)},
-                    {"to", wall_seconds(clock, row.to)}});
+                    {"to", wall_seconds(clock, row.to)},
+                    {"ageSeconds", to_seconds(clock.now() - row.to)}});
   }
   return rows;
 }

@@ -8,13 +8,25 @@ namespace koord::agentd {
 namespace {
 
 namespace json = boost::json;
-using namespace std::chrono_literals;
 
-constexpr Duration kMaxAge = 1min;
+// The latest values of all subjects, with the clock that labels their times.
+struct Figures {
+  LatestValues values;
+  const Clock& clock;
+};
 
-json::object values_of(const LatestValues& values, std::uint64_t subject) {
-  auto found = values.find(subject);
-  return found == values.end() ? json::object() : json_map(found->second);
+// Adds "values" and, by the same names, "times" of one subject.
+json::object with_values(json::object object, const Figures& figures, std::uint64_t subject) {
+  json::object values, times;
+  if (auto found = figures.values.find(subject); found != figures.values.end()) {
+    for (const auto& [name, latest] : found->second) {
+      values[name] = latest.value;
+      times[name] = wall_seconds(figures.clock, latest.time);
+    }
+  }
+  object["values"] = std::move(values);
+  object["times"] = std::move(times);
+  return object;
 }
 
 json::object resources(const std::vector<state::Resource>& resources) {
@@ -28,23 +40,23 @@ json::object resources(const std::vector<state::Resource>& resources) {
   return object;
 }
 
-json::object container(const state::Container& container, const LatestValues& values) {
-  return {{"id", container.id},
-          {"name", container.name},
-          {"kind", name_of(container.kind)},
-          {"state", name_of(container.state)},
-          {"cgroup", container.cgroup_dir},
-          {"resources", resources(container.resources)},
-          {"values", values_of(values, container.handle)}};
+json::object container(const state::Container& container, const Figures& values) {
+  return with_values({{"id", container.id},
+                      {"name", container.name},
+                      {"kind", name_of(container.kind)},
+                      {"state", name_of(container.state)},
+                      {"cgroup", container.cgroup_dir},
+                      {"resources", resources(container.resources)}},
+                     values, container.handle);
 }
 
-json::array containers(const std::vector<state::Container>& list, const LatestValues& values) {
+json::array containers(const std::vector<state::Container>& list, const Figures& values) {
   json::array array;
   for (const state::Container& one : list) array.push_back(container(one, values));
   return array;
 }
 
-json::object pod(const state::Pod& pod, const LatestValues& values) {
+json::object pod(const state::Pod& pod, const Figures& values) {
   json::object object{{"uid", pod.uid},
           {"namespace", pod.namespace_},
           {"name", pod.name},
@@ -56,8 +68,8 @@ json::object pod(const state::Pod& pod, const LatestValues& values) {
           {"labels", json_map(pod.labels)},
           {"cgroup", pod.cgroup_dir},
           {"resources", resources(pod.resources)},
-          {"values", values_of(values, pod.handle)},
           {"containers", containers(pod.containers, values)}};
+  object = with_values(std::move(object), values, pod.handle);
   if (pod.start_time_ns != 0) object["startTime"] = static_cast<double>(pod.start_time_ns / 1'000'000) / 1e3;
   if (pod.deleting) object["deleting"] = true;
   return object;
@@ -136,8 +148,9 @@ json::object cgroup_files(const cgroup::Reader& reader) {
           {"sharedReads", use.shared}};
 }
 
-LatestValues current_values(const ApiSources& sources) {
-  return latest_values(sources.services.metrics, sources.services.clock.now(), kMaxAge);
+Figures current_values(const ApiSources& sources) {
+  const Clock& clock = sources.services.clock;
+  return {latest_values(sources.services.metrics, clock.now(), two_periods(sources.plugins())), clock};
 }
 
 }  // namespace
@@ -161,8 +174,8 @@ http::Response get_node(const ApiSources& sources, const http::Request&) {
                       {"kubeletPort", node.kubelet_port},
                       {"objects", objects(snapshot->objects)},
                       {"pods", snapshot->pods.size()},
-                      {"state", state_of(sources)},
-                      {"values", values_of(current_values(sources), 0)}};
+                      {"state", state_of(sources)}};
+  answer = with_values(std::move(answer), current_values(sources), 0);
   if (snapshot->kubelet) answer["kubelet"] = kubelet(*snapshot->kubelet);
   return json_answer(std::move(answer));
 }
@@ -170,7 +183,7 @@ http::Response get_node(const ApiSources& sources, const http::Request&) {
 http::Response get_pods(const ApiSources& sources, const http::Request&) {
   state::SnapshotPtr snapshot = sources.services.hub.current();
   if (snapshot->versions.pods == 0) return json_error(503, "the pods of this node are not known yet");
-  LatestValues values = current_values(sources);
+  const Figures values = current_values(sources);
   json::array pods;
   for (const state::Pod& one : snapshot->pods) pods.push_back(pod(one, values));
   return json_answer({{"pods", std::move(pods)},

@@ -88,7 +88,7 @@ Result<void> run_top(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kTop{"top", "", "The node, its pods, containers and services by CPU, memory and what holds them up.",
+const Command kTop{"top", "", "The node, its pods, containers and services by CPU, memory and delays; - is a value older than two periods.",
                    describe_top, run_top};
 
 }  // namespace koord::ctl

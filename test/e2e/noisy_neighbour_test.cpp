@@ -52,6 +52,17 @@ struct Scene {
   double throttled() const {
     return find_metric(agent.metrics(), "koordetector_container_cpu_throttled", {"container_name=\"" + pod.dir() + '"'}).value_or(-1);
   }
+  // The column WAIT P95 of `koordctl top`; empty: no such row.
+  std::string wait_p95(const std::string& container) const {
+    const std::string table = agent.ctl({"top", "--once"}).output;
+    const std::size_t name = table.find("/" + container + " ");
+    if (name == std::string::npos) return {};
+    std::string_view line = std::string_view(table).substr(name, table.find('\n', name) - name);
+    std::vector<std::string> columns;
+    while (auto word = koord::next_word(line)) columns.emplace_back(*word);
+    // From the end: WAIT P50, P95, P99, THROTTLED, STALLED; values and units are one word.
+    return columns.size() < 5 ? std::string() : columns[columns.size() - 4];
+  }
   bool is_calm() const { return throttled() == 0 && value("memory_stall_ratio") == 0; }
 
   RealCgroup pod{"noisy"};
@@ -85,6 +96,9 @@ TEST_CASE("an antagonist's harm is seen to come and to go, and agrees with what 
     CHECK(eventually([&] { return scene.throttled() > 0.2; }, kMinute));
   }
   CHECK(eventually([&] { return scene.is_calm(); }, kMinute));
+  // Its cgroup stays, without processes and so without new figures.
+  CHECK(eventually([&] { return scene.wait_p95("antagonist") == "-"; }, kMinute));
+  CHECK(scene.wait_p95("victim") != "-");
 
   const double stalled = scene.stalled_seconds(), waited = scene.value("sched_latency_seconds_sum");
   const SelfReport before = scene.self_report();
