@@ -41,6 +41,7 @@ VARIATIONS = {
         'state': {'hostPath': ''}, 'sloConfigMap': {'name': ''}, 'capabilities': [], 'kubelet': {'access': 'fine', 'serverName': 'kubelet'},
         'cgroup': {'hierarchies': ['cpu', 'cpu,cpuacct', 'memory'], 'recursiveReadOnly': ''}, 'metrics': {'service': True}, 'tolerations': [],
         'nodeSelector': {}, 'serviceAccount': {'create': False, 'name': 'other'}, 'rbac': {'create': False}, 'image': {'tag': 'edge'},
+        'networkPolicy': {'enabled': False}, 'admissionPolicy': {'create': 'never'},
         'config': {'report': {'nodeMetric': False, 'topology': False}}},
 }
 
@@ -182,6 +183,35 @@ class Rights(unittest.TestCase):
                                           'verbs': ['get', 'list', 'watch']}])
         self.assertNotIn('Role', [document['kind'] for document in objects({'sloConfigMap': {'name': ''}})])
 
+    def test_everything_that_it_may_write_but_evictions_is_bound_to_the_node_of_its_token(self):
+        more = {'profile': 'enforce', 'config': {'report': {'devices': True, 'createNodeMetric': True}}}
+        documents = objects(more)
+        spec = the('ValidatingAdmissionPolicy', documents)['spec']
+        self.assertEqual(spec['failurePolicy'], 'Fail')
+        bound = {(group, resource) for rule in spec['matchConstraints']['resourceRules'] for group in rule['apiGroups']
+                 for resource in rule['resources'] if rule['operations'] == ['CREATE', 'UPDATE']}
+        written = {(group, resource) for verb, group, resource in rights(documents) if verb in ('create', 'patch', 'update')}
+        # An eviction names a pod; a policy cannot look its node up.
+        self.assertEqual(written - bound, {('', 'pods/eviction')})
+        self.assertEqual({verb for verb, _, _ in rights(documents)}, {'get', 'list', 'watch', 'create', 'patch', 'update'})
+
+    def test_the_policy_is_about_the_agents_own_account_and_is_in_force(self):
+        documents = objects({'serviceAccount': {'name': 'own'}}, namespace='elsewhere')
+        policy, binding = the('ValidatingAdmissionPolicy', documents), the('ValidatingAdmissionPolicyBinding', documents)
+        self.assertEqual([condition['expression'] for condition in policy['spec']['matchConditions']],
+                         ['request.userInfo.username == "system:serviceaccount:elsewhere:own"'])
+        self.assertEqual(binding['spec'], {'policyName': policy['metadata']['name'], 'validationActions': ['Deny']})
+        self.assertEqual([variable['name'] for variable in policy['spec']['variables']], ['node', 'objectNode'])
+        self.assertEqual([validation['expression'] for validation in policy['spec']['validations']],
+                         ['variables.node != ""', 'variables.objectNode == variables.node'])
+
+    def test_the_policy_is_there_where_the_cluster_knows_it_and_the_tokens_name_nodes(self):
+        def has(create, version):
+            documents = objects({'admissionPolicy': {'create': create}}, kube_version=version)
+            return 'ValidatingAdmissionPolicy' in [document['kind'] for document in documents]
+        self.assertEqual([has('auto', '1.29.9'), has('auto', '1.30.0'), has('always', '1.28.0'), has('never', '1.34.0')],
+                         [False, True, True, False])
+
     def test_the_token_is_only_in_the_agents_own_container(self):
         pod = pod_of(objects({'plugins': {'images': ACME}}))['spec']
         self.assertFalse(pod['automountServiceAccountToken'])
@@ -301,19 +331,34 @@ class Pod(unittest.TestCase):
                     self.assertLessEqual(selector().items(), labels.items())
 
     def test_probes_and_scrapes_go_to_the_port_that_the_agent_listens_on(self):
-        documents = objects({'metrics': {'port': 9000, 'serviceMonitor': {'enabled': True}}, 'networkPolicy': {'enabled': True}})
+        documents = objects({'metrics': {'port': 9000, 'serviceMonitor': {'enabled': True}}, 'probes': {'port': 9001}})
         agent = pod_of(documents)['spec']['containers'][0]
         self.assertIn('--set=listen.metrics=$(POD_IP):9000', agent['args'])
-        self.assertEqual(agent['ports'], [{'name': 'metrics', 'containerPort': 9000}])
+        self.assertIn('--set=listen.probes=$(POD_IP):9001', agent['args'])
+        self.assertEqual(agent['ports'], [{'name': 'metrics', 'containerPort': 9000}, {'name': 'probes', 'containerPort': 9001}])
         self.assertEqual([agent[probe]['httpGet'] for probe in ('livenessProbe', 'readinessProbe')],
-                         [{'path': '/healthz', 'port': 'metrics'}, {'path': '/readyz', 'port': 'metrics'}])
+                         [{'path': '/healthz', 'port': 'probes'}, {'path': '/readyz', 'port': 'probes'}])
         self.assertEqual(the('Service', documents)['spec']['ports'], [{'name': 'metrics', 'port': 9000, 'targetPort': 'metrics'}])
         self.assertEqual(the('ServiceMonitor', documents)['spec']['endpoints'][0]['port'], 'metrics')
         self.assertEqual(the('NetworkPolicy', documents)['spec']['ingress'], [{'ports': [{'port': 9000}]}])
 
     def test_there_is_nothing_to_scrape_by_unless_it_is_asked_for(self):
         kinds = {document['kind'] for document in objects()}
-        self.assertFalse({'Service', 'ServiceMonitor', 'NetworkPolicy'} & kinds)
+        self.assertFalse({'Service', 'ServiceMonitor'} & kinds)
+
+    def test_from_other_nodes_and_pods_only_metrics_can_be_reached(self):
+        spec = the('NetworkPolicy', objects())['spec']
+        self.assertEqual(spec['policyTypes'], ['Ingress'])
+        self.assertEqual(spec['ingress'], [{'ports': [{'port': 9316}]}])
+        monitoring = [{'namespaceSelector': {'matchLabels': {'kubernetes.io/metadata.name': 'monitoring'}}}]
+        self.assertEqual(the('NetworkPolicy', objects({'networkPolicy': {'from': monitoring}}))['spec']['ingress'],
+                         [{'ports': [{'port': 9316}], 'from': monitoring}])
+        self.assertNotIn('NetworkPolicy', [document['kind'] for document in objects({'networkPolicy': {'enabled': False}})])
+
+    def test_the_ipv6_address_of_a_pod_is_in_brackets(self):
+        args = pod_of(objects({'metrics': {'ipv6': True}}))['spec']['containers'][0]['args']
+        self.assertIn('--set=listen.metrics=[$(POD_IP)]:9316', args)
+        self.assertIn('--set=listen.probes=[$(POD_IP)]:9317', args)
 
 
 if __name__ == '__main__':

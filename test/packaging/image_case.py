@@ -119,7 +119,7 @@ class ImageCase(unittest.TestCase):
         return pid
 
     def metrics(self, running, wanted):
-        url = running.probe('livenessProbe').replace('/healthz', '/metrics')
+        url = running.url('metrics', '/metrics')
         return until(lambda page: wanted in page, lambda: running.get(url)[1])
 
     def states(self, running):

@@ -144,8 +144,13 @@ class Pod:
         """The address that the kubelet asks for this probe."""
         container = self.spec['containers'][0]
         get = container[kind]['httpGet']
-        port = next(port['containerPort'] for port in container['ports'] if port['name'] == get['port'])
-        return f'http://{POD_IP}:{port}{get["path"]}'
+        return self.url(get['port'], get['path'])
+
+    def url(self, port_name, path):
+        """The address of a named port of the agent's container."""
+        ports = self.spec['containers'][0]['ports']
+        port = next(port['containerPort'] for port in ports if port['name'] == port_name)
+        return f'http://{POD_IP}:{port}{path}'
 
     def get(self, url):
         """Status and body, asked in the pod's network; 0 without an answer."""

@@ -83,6 +83,15 @@ true
 {{- end -}}
 {{- end -}}
 
+{{- /* Tokens name the node of their pod since 1.30, where the policy is v1, too. */ -}}
+{{- define "koordetector.admissionPolicy" -}}
+{{- if eq .Values.admissionPolicy.create "always" -}}
+true
+{{- else if and (eq .Values.admissionPolicy.create "auto") (semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version) -}}
+true
+{{- end -}}
+{{- end -}}
+
 {{- define "koordetector.recursiveReadOnly" -}}
 {{- if ne .Values.cgroup.recursiveReadOnly "auto" -}}
 {{- .Values.cgroup.recursiveReadOnly -}}
