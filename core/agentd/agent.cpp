@@ -74,6 +74,17 @@ log::Level level_of(host::PluginState state) {
   }
 }
 
+// The kubelet asks little, now and then; whoever else comes goes first.
+http::Limits probe_limits() {
+  http::Limits limits;
+  limits.connections = 32;
+  limits.connections_of_peer = 8;
+  limits.send_buffer_bytes = 16 << 10;
+  limits.idle = std::chrono::seconds(15);
+  limits.read = limits.write = std::chrono::seconds(3);
+  return limits;
+}
+
 host::Loader child_loader(std::string program, child::SnapshotImages& images, const cgroup::Layout& layout) {
   if (program.empty()) program = directory_of_program() + "/koord-plugin-host";
   return [program = std::move(program), &images, &layout](const std::string& path, const host::Manifest& manifest,
@@ -164,8 +175,10 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                state_.pod_source(),
                &reporting_,
                [this] { return qos_.restore(); }},
-      public_server_(loop_, workers_, public_routes(sources_)),
-      local_server_(loop_, workers_, local_routes(sources_)) {
+      page_(*clock_, [this](std::string& text) { write_metrics(text, sources_); }),
+      probe_server_(loop_, workers_, probe_routes(sources_), probe_limits()),
+      public_server_(loop_, workers_, public_routes(sources_, page_)),
+      local_server_(loop_, workers_, local_routes(sources_, page_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
   services_.on_cgroup_gone = [this] { state_.request(); };
 }
@@ -225,6 +238,10 @@ Result<void> Agent::listen() {
   if (!config_.listen.metrics.empty()) {
     std::uint16_t port = TRY(public_server_.listen_tcp(config_.listen.metrics));
     log::info(agent_log, "metrics on {}, port {}", config_.listen.metrics, port);
+  }
+  if (!config_.listen.probes.empty()) {
+    const std::uint16_t port = TRY(probe_server_.listen_tcp(config_.listen.probes));
+    log::info(agent_log, "probes on {}, port {}", config_.listen.probes, port);
   }
   if (!config_.listen.socket.empty()) {
     TRY(local_server_.listen_unix(config_.listen.socket));
@@ -314,7 +331,9 @@ void Agent::stop() {
   strategy_watch_.stop();
   volume_facts_.stop();
   bool plugins_ended = plugins_.stop(kPluginGrace);
-  local_server_.stop(kHttpGrace, [this] { public_server_.stop(kHttpGrace, [this] { loop_.stop(); }); });
+  local_server_.stop(kHttpGrace, [this] {
+    public_server_.stop(kHttpGrace, [this] { probe_server_.stop(kHttpGrace, [this] { loop_.stop(); }); });
+  });
   loop_.run();
   if (plugins_ended) return;
   // A thread of a plugin is still at work in what we would destroy: save the history and leave.

@@ -95,6 +95,8 @@ class Agent {
   std::vector<std::string> gate_problems_;
 
   const ApiSources sources_;
+  MetricsPage page_;
+  http::Server probe_server_;
   http::Server public_server_;
   http::Server local_server_;
 };

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the agent serves over HTTP. Everything but the POSTs is read-only. The data API is on the unix socket alone, which only its
-// owner may open; Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well.
+// owner may open; Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well (listen.metrics), and the kubelet the
+// last two on a listener of their own (listen.probes).
 //
 //   GET /metrics                    Prometheus text
 //   GET /healthz, /readyz           "ok"; /readyz: a line per module, 503 while one of them is not ready
 //   GET /api/v1/node                the node, its kubelet, its topology and latest node values, and how old what is known is
-//   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest values, and their age
+//   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest "values" and their
+//                                   "times"; a value older than two periods of its plugin is left out, in /node as well
 //   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
-//                                   &raw=true: the samples themselves
+//                                   &raw=true: the samples themselves; "to" and "ageSeconds" of a row say when its newest was taken
 //   GET /api/v1/plugins, /features, /capabilities
 //   POST /api/v1/plugins/{id}/reload   takes the plugin's file again; answers when that is done, 409 when it was not
 //   POST /api/v1/restore            gives all knobs back what they had, and has no strategy write until an operator says so
@@ -33,6 +35,7 @@
 #include <string>
 #include <vector>
 
+#include "core/agentd/metrics_page.hpp"
 #include "core/agentd/module_health.hpp"
 #include "core/config/feature_gates.hpp"
 #include "core/host/plugin_status.hpp"
@@ -66,10 +69,15 @@ struct ApiSources {
   std::function<std::vector<knob::Undone>()> restore = {};
 };
 
-// For the TCP listener: metrics and probes.
-http::Routes public_routes(const ApiSources& sources);
+// Appends the text of /metrics.
+void write_metrics(std::string& text, const ApiSources& sources);
+
+// For listen.probes.
+http::Routes probe_routes(const ApiSources& sources);
+// For listen.metrics: metrics and probes. `page` outlives the server.
+http::Routes public_routes(const ApiSources& sources, MetricsPage& page);
 // For the unix socket: those and the data API.
-http::Routes local_routes(const ApiSources& sources);
+http::Routes local_routes(const ApiSources& sources, MetricsPage& page);
 
 // The parts of the data API, a file each.
 http::Response get_node(const ApiSources& sources, const http::Request& request);

@@ -5,17 +5,6 @@
 namespace koord::agentd {
 namespace {
 
-http::Response get_metrics(const ApiSources& sources) {
-  http::Response response{.content_type = std::string(http::kPrometheusText)};
-  host::SharedServices& services = sources.services;
-  services.metrics.write_text(response.body, services.clock.now());
-  sources.host_metrics.write_text(response.body);
-  if (sources.prediction != nullptr)
-    write_prediction_metrics(response.body, *sources.prediction, services.hub.current()->node.name);
-  if (sources.koordlet_names) sources.koordlet_names(response.body);
-  return response;
-}
-
 http::Response get_readyz(const ApiSources& sources) {
   http::Response response;
   for (const ModuleHealth& module : sources.health()) {
@@ -25,9 +14,9 @@ http::Response get_readyz(const ApiSources& sources) {
   return response;
 }
 
+// That the loop runs is what /healthz says: it takes no worker.
 void add_probes(const ApiSources& sources, http::Routes& routes) {
-  routes.get("/metrics", [&sources](const http::Request&) { return get_metrics(sources); });
-  routes.get("/healthz", [](const http::Request&) { return http::plain_text(200, "ok"); });
+  routes.get_now("/healthz", [](const http::Request&, const http::Reply& reply) { reply(http::plain_text(200, "ok")); });
   routes.get("/readyz", [&sources](const http::Request&) { return get_readyz(sources); });
 }
 
@@ -39,14 +28,28 @@ void add(http::Routes& routes, std::string path, const ApiSources& sources, Answ
 
 }  // namespace
 
-http::Routes public_routes(const ApiSources& sources) {
+void write_metrics(std::string& text, const ApiSources& sources) {
+  host::SharedServices& services = sources.services;
+  services.metrics.write_text(text, services.clock.now());
+  sources.host_metrics.write_text(text);
+  if (sources.prediction != nullptr) write_prediction_metrics(text, *sources.prediction, services.hub.current()->node.name);
+  if (sources.koordlet_names) sources.koordlet_names(text);
+}
+
+http::Routes probe_routes(const ApiSources& sources) {
   http::Routes routes;
   add_probes(sources, routes);
   return routes;
 }
 
-http::Routes local_routes(const ApiSources& sources) {
-  http::Routes routes = public_routes(sources);
+http::Routes public_routes(const ApiSources& sources, MetricsPage& page) {
+  http::Routes routes = probe_routes(sources);
+  routes.get_now("/metrics", [&page](const http::Request& request, const http::Reply& reply) { page.answer(request, reply); });
+  return routes;
+}
+
+http::Routes local_routes(const ApiSources& sources, MetricsPage& page) {
+  http::Routes routes = public_routes(sources, page);
   add(routes, "/api/v1/node", sources, get_node);
   add(routes, "/api/v1/pods", sources, get_pods);
   add(routes, "/api/v1/query", sources, get_query);

@@ -83,12 +83,15 @@ void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed) {
 void export_http(metric::HostMetrics& metrics, const http::Server& server) {
   FollowingCounter requests(metrics.counter("http_requests_total", "Requests served."));
   FollowingCounter errors(metrics.counter("http_errors_total", "Requests answered with 4xx or 5xx."));
-  FollowingCounter refused(metrics.counter("http_refused_connections_total", "Connections refused at the limit."));
+  FollowingCounter refused(metrics.counter("http_refused_connections_total", "Connections refused at a cap."));
+  FollowingCounter displaced(
+      metrics.counter("http_displaced_connections_total", "Connections without a request that were closed at a cap for a newer one."));
   metrics.on_collect([=, &server]() mutable {
     http::Server::Counters counters = server.counters();
     requests.follow(as_double(counters.requests));
     errors.follow(as_double(counters.errors));
     refused.follow(as_double(counters.refused_connections));
+    displaced.follow(as_double(counters.displaced_connections));
   });
 }
 

@@ -26,6 +26,7 @@ struct LogSettings {
 
 struct ListenSettings {
   std::string metrics;  // host:port, "" = off
+  std::string probes;   // host:port, "" = off
   std::string socket;   // absolute path of the data API's unix socket, "" = off
 };
 

@@ -93,6 +93,10 @@ Schema<Config> make_config_schema() {
           "listen.metrics", "127.0.0.1:9316", "Where /metrics, /healthz and /readyz are served.",
           host_and_port_or_empty(), [](C & c) -> auto& { return c.listen.metrics; }),
       key(
+          "listen.probes", "",
+          "Where /healthz and /readyz are served besides, on a listener of their own, which scrapers cannot exhaust.",
+          host_and_port_or_empty(), [](C & c) -> auto& { return c.listen.probes; }),
+      key(
           "listen.socket", "/run/koordetector/koordetector.sock",
           "Unix socket of the data API; only root may connect.", socket_path_or_empty(),
           [](C & c) -> auto& { return c.listen.socket; }),
@@ -296,10 +300,10 @@ Schema<Config> make_config_schema() {
           [](C & c) -> auto& { return c.evict.window; }),
       key(
           "evict.brakePercent", "30",
-          "When strategies pick more than this share of the node's pods in a window, none is evicted for evict.brakePeriod.",
+          "When more than this share of the node's pods, and more than 5, are picked in a window, none is evicted for evict.brakePeriod.",
           integer(1, 100), [](C & c) -> auto& { return c.evict.brake_percent; }),
       key(
-          "evict.brakePeriod", "30m", "How long evictions are only told, not done, after too many pods were picked.",
+          "evict.brakePeriod", "30m", "How long evictions are only recorded, not done, while the brake holds.",
           duration(1min, kDay), [](C & c) -> auto& { return c.evict.brake_period; }),
       key(
           "evict.pendingPeriod", "2m", "How long what an evicted pod uses counts as released while it still ends.",

@@ -42,6 +42,11 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
     std::exchange(on_over_, {})(this);
   }
 
+  std::optional<std::uint64_t> waiting_since() const override {
+    const bool is_waiting = state_ == State::idle || state_ == State::header || state_ == State::body;
+    return is_waiting ? std::optional(turn_) : std::nullopt;
+  }
+
  private:
   enum class State : std::uint8_t { idle, header, body, busy, over };
 
@@ -82,11 +87,13 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   const Route* route_ = nullptr;
   Target target_;
   std::uint64_t request_number_ = 0;
+  std::uint64_t turn_ = 0;  // of its wait for a request
   std::unique_ptr<event::Timer> deadline_;  // of the step under way
 };
 
 void HttpConnection::await_request() {
   if (finishing_) return cut();
+  turn_ = ++service_->last_turn;
   parser_.begin();
   if (parser_.has_bytes()) return take_turn();
   state_ = State::idle;
@@ -175,7 +182,7 @@ void HttpConnection::dispatch() {
                                      self.answer(plain_text(503, "the answer took too long"), false);
                                    }));
   bool keep = parser_.keep_alive();
-  handle_on_worker(service_, *route_, take_request(), later([number, keep](auto& self, Response response) {
+  dispatch_request(service_, *route_, take_request(), later([number, keep](auto& self, Response response) {
                      if (self.request_number_ == number) self.answer(std::move(response), keep);
                    }));
 }
@@ -186,9 +193,10 @@ void HttpConnection::answer(Response response, bool keep) {
   if (response.status >= 400) ++service_->errors;
   keep = keep && !finishing_;
   std::string header = response_header(response, keep);
-  if (parser_.method() == Method::head) response.body.clear();
+  auto body = response.shared_body ? std::move(response.shared_body) : std::make_shared<const std::string>(std::move(response.body));
+  if (parser_.method() == Method::head) body.reset();
   cut_after(service_->limits.write);
-  stream_.send(std::move(header), std::move(response.body),
+  stream_.send(std::move(header), std::move(body),
                later([keep](auto& self, bool sent) { self.on_sent(sent, keep); }));
 }
 

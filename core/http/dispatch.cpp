@@ -61,7 +61,7 @@ void compress(Response& response, const Request& request) {
 
 // Compressed, when it is large and the peer takes that.
 Response packed(const Limits& limits, Response response, const Request& request) {
-  if (response.body.size() > limits.gzip_from_bytes && !is_encoded(response)) compress(response, request);
+  if (!response.shared_body && response.body.size() > limits.gzip_from_bytes && !is_encoded(response)) compress(response, request);
   return response;
 }
 
@@ -79,19 +79,22 @@ Response handle(const Limits& limits, const Handler& handler, const Request& req
   return packed(limits, answered([&] { return handler(request); }), request);
 }
 
-void handle_on_worker(std::shared_ptr<Service> service, const Route& route, Request request,
+void dispatch_request(std::shared_ptr<Service> service, const Route& route, Request request,
                       std::function<void(Response)> reply) {
   auto shared = std::make_shared<const Request>(std::move(request));
   event::WorkerPool& workers = service->workers;
+  const bool on_loop = route.on_loop;
   // The route lives in the service, which the task keeps.
-  workers.post([service = std::move(service), &route, shared = std::move(shared), reply = std::move(reply)] {
+  auto task = [service = std::move(service), &route, shared = std::move(shared), reply = std::move(reply)] {
     auto send = [service, shared, reply](Response response) {
       auto answer = std::make_shared<Response>(packed(service->limits, std::move(response), *shared));
       service->loop.post([reply, answer] { reply(std::move(*answer)); });
     };
     if (!route.slow) return send(answered([&] { return route.handler(*shared); }));
     handle_slowly(route.slow, *shared, send);
-  });
+  };
+  if (on_loop) return task();
+  workers.post(std::move(task));
 }
 
 }  // namespace koord::http

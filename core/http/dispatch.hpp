@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a request to its answer: the handler's run on a worker, compression included, and the answers that
-// need no handler.
+// From a request to its answer: the handler's run, compression included, and the answers that need no handler.
 #pragma once
 
 #include <functional>
@@ -19,8 +18,8 @@ Response answer_without_route(const Routes& routes, std::string_view path);
 // [worker] Runs the handler; what it throws becomes 500. Compresses a large answer for a peer that takes it.
 Response handle(const Limits& limits, const Handler& handler, const Request& request);
 
-// [loop] Handles the request on a worker, then calls `reply` on the loop.
-void handle_on_worker(std::shared_ptr<Service> service, const Route& route, Request request,
+// [loop] Handles the request on a worker, or on the loop where the route says so, then calls `reply` on the loop.
+void dispatch_request(std::shared_ptr<Service> service, const Route& route, Request request,
                       std::function<void(Response)> reply);
 
 }  // namespace koord::http

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one peer may cost. The defaults suit a node agent that is asked by a handful of clients.
+// What peers may cost. The defaults suit a node agent that is asked by a handful of clients. When a cap is reached, the
+// connection that has waited longest for a request is closed for the new one; where all of them are being answered, the
+// new one gets 503.
 #pragma once
 
 #include <chrono>
@@ -12,6 +14,8 @@ namespace koord::http {
 struct Limits {
   std::size_t header_bytes = 8 << 10;
   std::size_t connections = 64;  // of one listener: scrapers cannot lock out the local socket
+  std::size_t connections_of_peer = 16;  // of one address at one listener; unix sockets have no such cap
+  std::size_t send_buffer_bytes = 128 << 10;  // of a TCP connection: what a peer that does not read costs the kernel, about
   std::size_t gzip_from_bytes = 1 << 10;
   Duration idle = std::chrono::seconds(60);  // from an answer to the next request
   Duration read = std::chrono::seconds(10);  // for the whole of a request

@@ -2,6 +2,7 @@
 // What a handler gets and gives: plain values, no network.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,7 +37,11 @@ struct Response {
   unsigned status = 200;
   std::string content_type{kPlainText};
   std::string body;
-  Headers headers;  // further ones; length, encoding and connection are the server's matter
+  // Sent instead of `body` when it is set, as it is: for an answer that many connections share.
+  std::shared_ptr<const std::string> shared_body = nullptr;
+  Headers headers = {};  // further ones; length, encoding and connection are the server's matter
+
+  std::size_t body_size() const { return shared_body ? shared_body->size() : body.size(); }
 };
 
 // A line of plain text, as all errors of the server are answered.

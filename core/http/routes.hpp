@@ -18,8 +18,8 @@ namespace koord::http {
 // Runs on a worker, several at a time; an exception is answered with 500.
 using Handler = std::function<Response(const Request&)>;
 
-// Runs on a worker and returns at once; `reply` is called once, on any thread, when the answer is there. For what waits
-// for the loop or for other workers. An exception before that is answered with 500.
+// Returns at once; `reply` is called once, on any thread, when the answer is there. For what waits for the loop or for other
+// threads. An exception before that is answered with 500.
 using Reply = std::function<void(Response)>;
 using SlowHandler = std::function<void(const Request&, Reply reply)>;
 
@@ -30,6 +30,7 @@ struct Route {
   Handler handler = {};
   std::size_t max_body = kDefaultMaxBody;
   SlowHandler slow = {};
+  bool on_loop = false;  // runs on the loop, not on a worker
 
   bool served() const { return handler || slow; }
 };
@@ -41,6 +42,8 @@ class Routes {
  public:
   // GET, and HEAD which is answered with the same headers and no body.
   void get(std::string path, Handler handler);
+  // The same on the loop, also while all workers are busy: `handler` returns at once.
+  void get_now(std::string path, SlowHandler handler);
   void post(std::string path, Handler handler, std::size_t max_body = kDefaultMaxBody);
   // `pattern`: a path with one part in braces, which stands for any text without '/'.
   void post_slow(std::string pattern, SlowHandler handler);

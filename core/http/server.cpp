@@ -25,6 +25,12 @@ void refuse(const UniqueFd& peer) {
   ::shutdown(peer.get(), SHUT_WR);
 }
 
+// Fixed: the kernel would let it grow to megabytes for a peer that does not read.
+void limit_send_buffer(int fd, std::size_t bytes) {
+  const int size = static_cast<int>(bytes);
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+}
+
 }  // namespace
 
 // What the loop works on. All but the counters is touched on the loop thread only.
@@ -51,14 +57,16 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   }
 
   Counters counters() const {
-    return {service_->requests, service_->errors, refused_connections_, open_connections_};
+    return {service_->requests, service_->errors, refused_connections_, displaced_connections_, open_connections_};
   }
 
  private:
   struct Entry {
     std::shared_ptr<Connection> connection;
     const Listener* listener;
+    std::string peer;  // see peer_of()
   };
+  using IsOne = std::function<bool(const Entry&)>;
 
   // A task that comes after the end finds nothing to do.
   template <class Step>
@@ -71,6 +79,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
 
   void add_listener(UniqueFd fd, const std::string& unix_path);
   void accept(const Listener& listener, UniqueFd peer);
+  bool make_room(std::size_t most, const IsOne& is_one);
   void stop(Duration bound, const std::function<void()>& stopped);
   void forget(Connection* connection);
   void cut_all();
@@ -84,6 +93,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   bool stopping_ = false;
   bool closed_ = false;
   std::atomic<std::uint64_t> refused_connections_ = 0;
+  std::atomic<std::uint64_t> displaced_connections_ = 0;
   std::atomic<std::uint64_t> open_connections_ = 0;
 };
 
@@ -96,17 +106,38 @@ void Server::Core::add_listener(UniqueFd fd, const std::string& unix_path) {
 }
 
 void Server::Core::accept(const Listener& listener, UniqueFd peer) {
-  auto of_listener = std::count_if(connections_.begin(), connections_.end(),
-                                   [&](const auto& entry) { return entry.second.listener == &listener; });
-  if (static_cast<std::size_t>(of_listener) >= service_->limits.connections) {
+  const Limits& limits = service_->limits;
+  std::string address = peer_of(peer.get());
+  const auto of_listener = [&](const Entry& entry) { return entry.listener == &listener; };
+  const auto of_peer = [&](const Entry& entry) { return of_listener(entry) && entry.peer == address; };
+  const bool has_room = (listener.is_unix() || make_room(limits.connections_of_peer, of_peer)) && make_room(limits.connections, of_listener);
+  if (!has_room) {
     ++refused_connections_;
     return refuse(peer);
   }
+  if (!listener.is_unix()) limit_send_buffer(peer.get(), limits.send_buffer_bytes);
   auto connection = Connection::open(service_, std::move(peer), listener.is_unix(),
                                      [this](Connection* over) { forget(over); });
-  connections_.emplace(connection.get(), Entry{connection, &listener});
+  connections_.emplace(connection.get(), Entry{connection, &listener, std::move(address)});
   ++open_connections_;
   connection->start();
+}
+
+// Room for one more of those; the one of them that has waited longest for a request may have to end for it.
+bool Server::Core::make_room(std::size_t most, const IsOne& is_one) {
+  std::size_t count = 0;
+  std::shared_ptr<Connection> oldest;
+  for (const auto& [key, entry] : connections_) {
+    if (!is_one(entry)) continue;
+    ++count;
+    const std::optional<std::uint64_t> since = entry.connection->waiting_since();
+    if (since && (!oldest || *since < *oldest->waiting_since())) oldest = entry.connection;
+  }
+  if (count < most) return true;
+  if (!oldest) return false;
+  ++displaced_connections_;
+  oldest->cut();
+  return true;
 }
 
 void Server::Core::stop(Duration bound, const std::function<void()>& stopped) {

@@ -147,4 +147,14 @@ Result<UniqueFd> open_unix_listener(const std::string& path) {
   return fd;
 }
 
+std::string peer_of(int fd) {
+  sockaddr_storage peer{};
+  socklen_t length = sizeof peer;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0) return {};
+  const auto bytes_of = [](const auto& address) { return std::string(reinterpret_cast<const char*>(&address), sizeof address); };
+  if (peer.ss_family == AF_INET) return bytes_of(reinterpret_cast<const sockaddr_in&>(peer).sin_addr);
+  if (peer.ss_family == AF_INET6) return bytes_of(reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr);
+  return {};
+}
+
 }  // namespace koord::http

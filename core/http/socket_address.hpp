@@ -28,6 +28,8 @@ Result<SocketAddress> unix_address(const std::string& path);
 // Non-blocking, listening.
 Result<UniqueFd> open_tcp_listener(std::string_view address);
 Result<std::uint16_t> local_port(int fd);
+// The peer's address without its port, to compare; empty: it has none (a unix socket).
+std::string peer_of(int fd);
 
 // Mode 0600 before anybody can connect; makes the folder; replaces a socket that nobody answers on.
 Result<UniqueFd> open_unix_listener(const std::string& path);

@@ -24,21 +24,23 @@ struct Outgoing {
   // loop has others to serve.
   std::optional<bool> send_some(int fd);
 
-  std::string header, body;
+  std::string header;
+  std::shared_ptr<const std::string> body;
   std::size_t sent = 0;
 };
 
 std::optional<bool> Outgoing::send_some(int fd) {
   std::size_t of_header = std::min(sent, header.size()), of_body = sent - of_header;
+  // sendmsg() does not write to what it sends.
   iovec parts[] = {{header.data() + of_header, header.size() - of_header},
-                   {body.data() + of_body, body.size() - of_body}};
+                   {const_cast<char*>(body->data()) + of_body, body->size() - of_body}};
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = std::size(parts);
   ssize_t n = ::sendmsg(fd, &message, MSG_NOSIGNAL);
   if (n < 0) return is_passing_stream_error(errno) ? std::nullopt : std::optional(false);
   sent += static_cast<std::size_t>(n);
-  return sent == header.size() + body.size() ? std::optional(true) : std::nullopt;
+  return sent == header.size() + body->size() ? std::optional(true) : std::nullopt;
 }
 
 }  // namespace
@@ -57,8 +59,9 @@ void Stream::receive(const OnBytes& on_bytes) {
   on_bytes({block.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))});
 }
 
-void Stream::send(std::string header, std::string body, OnSent on_sent) {
+void Stream::send(std::string header, std::shared_ptr<const std::string> body, OnSent on_sent) {
   pause();
+  if (!body) body = std::make_shared<const std::string>();
   auto outgoing = std::make_shared<Outgoing>(Outgoing{std::move(header), std::move(body)});
   if (auto sent = outgoing->send_some(fd_.get())) return on_sent(*sent);
   auto watching = loop_.on_writable(fd_.get(), [this, outgoing, on_sent] {

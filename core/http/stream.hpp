@@ -26,8 +26,8 @@ class Stream {
   // Calls for whatever comes, until one of the functions below.
   void read(OnBytes on_bytes);
   void pause() { watch_.reset(); }
-  // Calls once, perhaps before it returns.
-  void send(std::string header, std::string body, OnSent on_sent);
+  // Calls once, perhaps before it returns. `body`: null is empty; it is let go when all of it is sent.
+  void send(std::string header, std::shared_ptr<const std::string> body, OnSent on_sent);
   // Tells the peer that nothing more will be sent.
   void shut();
   void close();

@@ -90,11 +90,11 @@ TEST_CASE("whatever the kubelet answers that is no list, the pods stay, the agen
     INFO("fault: " << fault);
     node.cluster.fault(fault, R"({"server": "kubelet")" + std::string(more) + "}");
     CHECK(eventually([&] { return contains(node.ready(), "degraded, keeping the last state, pods "); }, 60s));
-    CHECK(contains(node.ready(), "kubelet /pods: "));
+    CHECK_MESSAGE(contains(node.ready(), "kubelet /pods: "), node.ready());
     CHECK(node.shows("web"));
     CHECK(contains(node.pods(), "degraded"));
     node.cluster.clear_faults();
-    CHECK(eventually([&] { return contains(node.ready(), "[+] state: ok"); }, 60s));
+    CHECK_MESSAGE(eventually([&] { return contains(node.ready(), "[+] state: ok"); }, 60s), node.ready());
   }
   CHECK(node.agent->stop() == 0);
 }

@@ -18,6 +18,12 @@ bool is_best_effort(const CrowdedPod& pod) { return pod.tier == "batch"; }
 
 std::string uid_of(const std::string& pod) { return "uid-" + pod; }
 
+// Of the container of the `number`th pod.
+std::string container_id(std::size_t number) {
+  const std::string digits = std::to_string(number);
+  return std::string(64 - digits.size(), 'c') + digits;
+}
+
 std::string requests_of(const CrowdedPod& pod) {
   if (pod.tier.empty()) return R"({"cpu": "1", "memory": "1Gi"})";
   const std::string prefix = "kubernetes.io/" + pod.tier;
@@ -50,7 +56,7 @@ CrowdedNode::CrowdedNode(std::vector<CrowdedPod> pods) : pods_(std::move(pods)) 
 
 std::string CrowdedNode::object_of(const CrowdedPod& pod) const {
   const bool ends = std::find(terminating_.begin(), terminating_.end(), pod.name) != terminating_.end();
-  const std::string id(64, static_cast<char>('a' + (&pod - pods_.data())));
+  const std::string id = container_id(static_cast<std::size_t>(&pod - pods_.data()));
   const std::string requests = requests_of(pod);
   return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + pod.name + R"(", "namespace": "shop", "uid": ")" + uid_of(pod.name) +
          R"(", "labels": {"app": ")" + pod.name + "\"" + (pod.labels.empty() ? "" : ", ") + pod.labels + R"(}, "annotations": {)" + pod.annotations +
@@ -71,7 +77,7 @@ void CrowdedNode::tell_kubelet() {
 void CrowdedNode::write_pods() {
   std::vector<FakePod> trees;
   for (const CrowdedPod& pod : pods_) {
-    const std::string id(64, static_cast<char>('a' + trees.size()));
+    const std::string id = container_id(trees.size());
     const CgroupUse use{.cpu_us = static_cast<std::int64_t>(ran_seconds_ * pod.used_cores * 1e6),
                         .active_anon_pages = (pod.used_mib << 20) / ::sysconf(_SC_PAGESIZE)};
     trees.push_back({uid_of(pod.name), is_best_effort(pod) ? cgroup::KubeQos::best_effort : cgroup::KubeQos::burstable, {{id, use}}});

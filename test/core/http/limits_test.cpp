@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <future>
+#include <memory>
+#include <vector>
 
 #include "core/http/client.hpp"
 #include "running_server.hpp"
@@ -63,18 +65,91 @@ TEST_CASE("a peer that does not read its answer is cut at the time for writing")
   CHECK(peer.read_to_end().size() < (64u << 20));
 }
 
-TEST_CASE("connections beyond the cap are answered with 503, and room is made by those that end") {
-  RunningServer server(hello(), {.connections = 2});
-  RawPeer first(server.address()), second(server.address());
-  first.send(get_request("/hello"));
-  second.send(get_request("/hello"));
-  first.read_until("hello\n");
-  second.read_until("hello\n");
+TEST_CASE("connections beyond the cap are answered with 503 while all others are being answered") {
+  Gate gate;
+  RunningServer server(gate.routes(), {.connections = 1});
+  RawPeer first(server.address());
+  first.send(get_request("/wait"));
+  gate.begun.get_future().wait();
   CHECK(RawPeer(server.address()).read_to_end().starts_with("HTTP/1.1 503 "));
   CHECK(server->counters().refused_connections == 1);
-  second.close();
-  while (server->counters().open_connections > 1) std::this_thread::yield();
+  gate.let_go.set_value();
+  CHECK(first.read_until("done\n").ends_with("done\n"));
+}
+
+TEST_CASE("at the cap the connection that has waited longest for a request makes room for a new one") {
+  RunningServer server(hello(), {.connections = 3});
+  RawPeer half(server.address()), oldest(server.address()), idle(server.address());
+  for (RawPeer* peer : {&half, &oldest, &idle}) {
+    peer->send(get_request("/hello"));
+    peer->read_until("hello\n");
+  }
+  half.send(get_request("/hello"));  // waits anew since then
+  half.read_until("hello\n");
+  half.send("GET /hel");
   CHECK(http::get(server.address(), "/hello")->status == 200);
+  CHECK(oldest.read_to_end().empty());
+  RawPeer another(server.address());
+  another.send(get_request("/hello"));
+  CHECK(another.read_until("hello\n").ends_with("hello\n"));
+  half.send("lo HTTP/1.1\r\nHost: x\r\n\r\n");
+  CHECK(half.read_until("hello\n").ends_with("hello\n"));
+  CHECK(server->counters().refused_connections == 0);
+}
+
+TEST_CASE("a peer with many connections loses its own, not those of others") {
+  RunningServer server(hello(), {.connections = 8, .connections_of_peer = 2});
+  RawPeer other(server.address(), "127.0.0.2");
+  other.send(get_request("/hello"));
+  other.read_until("hello\n");
+  std::vector<std::unique_ptr<RawPeer>> silent;
+  for (int i = 0; i < 20; ++i) silent.push_back(std::make_unique<RawPeer>(server.address()));
+  for (int i = 0; i < 18; ++i) CHECK(silent[static_cast<std::size_t>(i)]->read_to_end().empty());
+  other.send(get_request("/hello"));
+  CHECK(other.read_until("hello\n").ends_with("hello\n"));
+  CHECK(server->counters().displaced_connections == 18);
+}
+
+TEST_CASE("what runs on the loop is answered while all workers are busy") {
+  std::promise<void> let_go;
+  auto gate = let_go.get_future().share();
+  http::Routes routes;
+  routes.get("/wait", [gate](const http::Request&) {
+    gate.wait();
+    return http::plain_text(200, "done");
+  });
+  routes.get_now("/now", [](const http::Request&, const http::Reply& reply) { reply(http::plain_text(200, "now")); });
+  RunningServer server(std::move(routes));
+  std::vector<std::unique_ptr<RawPeer>> waiting;
+  for (int i = 0; i < 4; ++i) {
+    waiting.push_back(std::make_unique<RawPeer>(server.address()));
+    waiting.back()->send(get_request("/wait"));
+  }
+  while (server->counters().requests < 4) std::this_thread::yield();
+  CHECK(http::get(server.address(), "/now")->body == "now\n");
+  let_go.set_value();
+}
+
+TEST_CASE("a body that many answers share is sent as it is, and is let go with the last of them") {
+  auto page = std::make_shared<const std::string>(std::string(1 << 20, 'p'));
+  const std::weak_ptr<const std::string> alive = page;
+  {
+    http::Routes routes;
+    routes.get("/page", [page](const http::Request&) {
+      http::Response response;
+      response.shared_body = page;
+      return response;
+    });
+    RunningServer server(std::move(routes));
+    auto answer = http::get(server.address(), "/page", 5s, {{"Accept-Encoding", "gzip"}});
+    CHECK(answer->body == *page);
+    CHECK_FALSE(answer->header("Content-Encoding"));
+    RawPeer head(server.address());
+    head.send("HEAD /page HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    CHECK(head.read_to_end().ends_with("Content-Length: 1048576\r\n\r\n"));
+  }
+  page.reset();
+  CHECK(alive.expired());
 }
 
 TEST_CASE("the unix socket is served when the cap of TCP is reached") {

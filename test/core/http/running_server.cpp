@@ -39,9 +39,13 @@ SocketFolder::~SocketFolder() {
   std::filesystem::remove_all(folder_);
 }
 
-RawPeer::RawPeer(const std::string& address) {
+RawPeer::RawPeer(const std::string& address, const std::string& from) {
   auto to = address.starts_with('/') ? http::unix_address(address) : http::parse_tcp_address(address);
   fd_.reset(::socket(to->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!from.empty()) {
+    const auto own = http::parse_tcp_address(from + ":0");
+    REQUIRE(::bind(fd_.get(), own->get(), own->length) == 0);
+  }
   REQUIRE(::connect(fd_.get(), to->get(), to->length) == 0);
 }
 

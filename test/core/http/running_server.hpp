@@ -48,7 +48,8 @@ class SocketFolder {
 
 class RawPeer {
  public:
-  explicit RawPeer(const std::string& address);
+  // `from`: an address of ours, without a port; empty: any.
+  explicit RawPeer(const std::string& address, const std::string& from = {});
   void send(std::string_view bytes);
   // What comes until the server closes.
   std::string read_to_end();

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// MetricsPage: the text of /metrics, rendered on a thread of its own and shared by all who ask for it, so that many scrapers,
+// also those that do not read, cost the memory of two pages and no time of the workers that run plugins. At most two pages
+// are alive: while a slow reader still holds the one before the newest, all others get the newest, and the server's time for
+// writing bounds its age. Requests that come while a page is rendered get that page. Owner: the agent. [any thread]
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/http/routes.hpp"
+
+namespace koord::agentd {
+
+class MetricsPage {
+ public:
+  struct Options {
+    Duration period = std::chrono::seconds(1);
+    std::uint32_t renders = 2;  // in a period; further requests get the newest page
+  };
+  // Appends the page to `text`; called on the page's thread.
+  using Render = std::function<void(std::string& text)>;
+
+  MetricsPage(const Clock& clock, Render render, Options options);
+  explicit MetricsPage(const Clock& clock, Render render) : MetricsPage(clock, std::move(render), Options()) {}
+  // Requests without an answer get 503.
+  ~MetricsPage();
+  MetricsPage(const MetricsPage&) = delete;
+  MetricsPage& operator=(const MetricsPage&) = delete;
+
+  // Returns at once. `reply` is called once, on the page's thread.
+  void answer(const http::Request& request, http::Reply reply);
+
+  std::uint64_t rendered() const;
+
+ private:
+  struct Page {
+    std::string text, packed;  // packed: empty until somebody takes gzip
+  };
+  struct Waiting {
+    bool takes_gzip = false;
+    http::Reply reply;
+  };
+
+  void run();
+  bool may_render();  // [locked]
+  std::shared_ptr<Page> render() const;
+  void reply_to(const std::vector<Waiting>& waiting);
+
+  const Clock& clock_;
+  const Render render_;
+  const Options options_;
+
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::vector<Waiting> waiting_;
+  std::vector<Time> renders_;  // within a period
+  std::uint64_t rendered_ = 0;
+  bool ending_ = false;
+
+  // On the thread only.
+  std::shared_ptr<Page> newest_;
+  std::weak_ptr<Page> before_;
+  std::size_t last_size_ = 0;
+
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace koord::agentd

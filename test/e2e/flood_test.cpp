@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// An agent with the memory of its DaemonSet on a node of 250 pods, whose listener of metrics is held by connections that say
+// nothing and by scrapes that are never read. KOORD_FLOOD_SECONDS says for how long (30).
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "core/http/client.hpp"
+#include "core/http/socket_address.hpp"
+#include "crowded_node.hpp"
+#include "test/support/real_cgroup.hpp"
+
+using namespace koord;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t kMemory = 128u << 20;
+constexpr int kPods = 250;
+constexpr std::size_t kConnections = 64;
+constexpr std::string_view kScrape = "GET /metrics HTTP/1.1\r\nHost: flood\r\n\r\n";
+
+std::vector<CrowdedPod> many_pods() {
+  std::vector<CrowdedPod> pods;
+  for (int number = 0; number < kPods; ++number)
+    pods.push_back({.name = "web-" + std::to_string(number), .priority = 9500, .used_mib = 16});
+  return pods;
+}
+
+// Connections to an address from a loopback address of their own, made again when the server has ended them.
+class Flood {
+ public:
+  Flood(const std::string& to, const std::string& from, std::string_view says)
+      : to_(*http::parse_tcp_address(to)), from_(*http::parse_tcp_address(from + ":0")), says_(says), open_(kConnections) {}
+
+  void keep_up() {
+    for (UniqueFd& fd : open_)
+      if (!fd || is_over(fd.get())) open(fd);
+  }
+
+ private:
+  // Reads nothing: a small buffer of ours, so that the answer waits at the server.
+  void open(UniqueFd& fd) {
+    const int small = 4096;
+    fd.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    if (::bind(fd.get(), from_.get(), from_.length) != 0 || ::connect(fd.get(), to_.get(), to_.length) != 0) return fd.reset();
+    if (!says_.empty()) (void)::send(fd.get(), says_.data(), says_.size(), MSG_NOSIGNAL);
+  }
+  // With the answer's first bytes unread only a reset shows; an end shows where nothing was answered.
+  static bool is_over(int fd) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    char byte;
+    return error != 0 || ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  }
+
+  const http::SocketAddress to_, from_;
+  const std::string_view says_;
+  std::vector<UniqueFd> open_;
+};
+
+// A line of the agent's log, "probes on 127.0.0.1:0, port 1234": the address.
+std::string address_of(const std::string& log, const std::string& listener) {
+  const std::size_t at = log.find(listener + " on "), port = log.find(", port ", at);
+  if (at == std::string::npos || port == std::string::npos) return {};
+  return "127.0.0.1:" + log.substr(port + 7, log.find('\n', port) - port - 7);
+}
+
+int flood_seconds() {
+  const char* text = std::getenv("KOORD_FLOOD_SECONDS");
+  return text == nullptr ? 30 : std::atoi(text);
+}
+
+}  // namespace
+
+TEST_CASE("probes are answered each second, and a scraper has no gap, while 64 silent and 64 unread connections hold the metrics port") {
+  RealCgroup cgroup("flood");
+  cgroup.limit_memory(kMemory);
+  CrowdedNode node(many_pods());
+  node.configure("BEMemoryEvict: false", "shadow");
+  node.agent->run_by({"/bin/sh", "-c", "echo $$ > '" + cgroup.path(cgroup::Controller::memory) + "/cgroup.procs' && exec \"$@\"", "sh"});
+  REQUIRE(node.agent->start({"--set", "listen.probes=127.0.0.1:0"}));
+  const std::string probes = address_of(node.agent->log(), "probes"), metrics = node.agent->tcp_address();
+  REQUIRE_FALSE(probes.empty());
+  REQUIRE(eventually([&] { return node.agent->metrics().find("pod_name=\"web-249\"") != std::string::npos; }, 120s));
+
+  Flood silent(metrics, "127.0.0.2", {}), unread(metrics, "127.0.0.3", kScrape);
+  int unanswered = 0, gap = 0, longest_gap = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(flood_seconds());
+  for (auto next = std::chrono::steady_clock::now(); next < end; next += 1s) {
+    std::this_thread::sleep_until(next);  // the kubelet's and the scraper's pace, not a wait for something
+    silent.keep_up();
+    unread.keep_up();
+    const auto health = http::get(probes, "/healthz", 1s);
+    unanswered += health && health->status == 200 ? 0 : 1;
+    const auto page = http::get(metrics, "/metrics", 2s);
+    gap = page && page->status == 200 ? 0 : gap + 1;
+    longest_gap = std::max(longest_gap, gap);
+  }
+  CHECK(unanswered == 0);
+  CHECK(longest_gap < 2);
+  REQUIRE(node.agent->process().running());
+  const std::string page = node.agent->metrics();
+  CHECK(find_metric(page, "koordetector_http_displaced_connections_total").value_or(0) > 0);
+  MESSAGE("a page of " << page.size() << " bytes, resident "
+                       << find_metric(page, "koordetector_host_resident_memory_bytes").value_or(0) / (1 << 20) << " MiB");
+  CHECK(node.agent->stop() == 0);
+}
