@@ -112,3 +112,34 @@ TEST_CASE("an agent killed between its request and the answer asks for no other 
   CHECK(node.asked() == 1);
   CHECK(node.agent->stop() == 0);
 }
+
+TEST_CASE("an agent killed between its requests and their answers has no new budget") {
+  std::vector<CrowdedPod> pods;
+  for (char name = 'a'; name < 'a' + 8; ++name)
+    pods.push_back({.name = std::string("batch-") + name,
+                    .tier = "batch",
+                    .priority = 5500,
+                    .labels = R"("koordinator.sh/qosClass": "BE")",
+                    .used_mib = 256});
+  CrowdedNode node(pods);
+  node.set_slo(kMemory.slo);
+  node.set_memory(76);  // three pods too many
+  node.cluster.fault("mute", R"({"verb": "create", "path": "/eviction"})");
+  node.configure("BEMemoryEvict: true", "enforce", "evict: {mostPods: 3}\n");
+  REQUIRE(node.start());
+  REQUIRE_MESSAGE(eventually([&] { return node.going().size() == 3; }, kLong), node.agent->log());
+  // Asked for, and on disk: what is read there has been written.
+  const auto recorded = [&] {
+    const std::string records = node.ctl({"decisions", "--knob", "eviction", "--outcome", "asked", "-o", "json"});
+    return records.find("batch-a") != std::string::npos && records.find("batch-b") != std::string::npos && records.find("batch-c") != std::string::npos;
+  };
+  REQUIRE(eventually(recorded, kLong));
+  node.agent->kill();
+  node.set_memory(77);  // four
+  REQUIRE(node.start());
+  CHECK_MESSAGE(eventually([&] { return node.counted("BEMemoryEvict", "budget") >= 1; }, kLong), node.agent->log());
+  node.wait_for_lists(3);
+  CHECK(node.asked() == 3);
+  CHECK(node.going().size() == 3);
+  CHECK(node.agent->stop() == 0);
+}
