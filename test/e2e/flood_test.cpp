@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // An agent with the memory of its DaemonSet on a node of 250 pods, whose listener of metrics is held by connections that say
-// nothing and by scrapes that are never read. KOORD_FLOOD_SECONDS says for how long (30).
+// nothing and by scrapes that are never read. KOORD_FLOOD_SECONDS says for how long (30); with it, ticks must be in time, too.
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
+#include "core/base/file.hpp"
 #include "core/http/client.hpp"
 #include "core/http/socket_address.hpp"
 #include "crowded_node.hpp"
@@ -24,6 +28,16 @@ constexpr std::uint64_t kMemory = 128u << 20;
 constexpr int kPods = 250;
 constexpr std::size_t kConnections = 64;
 constexpr std::string_view kScrape = "GET /metrics HTTP/1.1\r\nHost: flood\r\n\r\n";
+
+// Some megabytes of series for the page of metrics.
+constexpr int kSeries = 18'000;
+constexpr std::size_t kLabelBytes = 250;
+
+void write_series(const std::string& file) {
+  std::ofstream out(file);
+  for (int number = 0; number < kSeries; ++number)
+    out << "flood_value{name=\"" << std::string(kLabelBytes, 'x') << number << "\"} " << number << "\n";
+}
 
 std::vector<CrowdedPod> many_pods() {
   std::vector<CrowdedPod> pods;
@@ -73,9 +87,35 @@ std::string address_of(const std::string& log, const std::string& listener) {
   return "127.0.0.1:" + log.substr(port + 7, log.find('\n', port) - port - 7);
 }
 
-int flood_seconds() {
-  const char* text = std::getenv("KOORD_FLOOD_SECONDS");
-  return text == nullptr ? 30 : std::atoi(text);
+const char* const kFloodSeconds = std::getenv("KOORD_FLOOD_SECONDS");
+
+// By how much the time between two samples of a metric of each second differs from a second: 99 of 100 by less.
+double tick_delay(const AgentProcess& agent) {
+  const std::string rows = agent.get("/api/v1/query?metric=node_cpu_usage&raw=true&window=10m");
+  std::vector<double> delays;
+  std::optional<double> before;
+  // [[time,value],[time,value],…]
+  for (std::size_t at = rows.find("[["); at != std::string::npos; at = rows.find(",[", at + 1)) {
+    const double time = std::strtod(rows.c_str() + at + 2, nullptr);
+    if (before) delays.push_back(std::fabs(time - *before - 1));
+    before = time;
+  }
+  std::sort(delays.begin(), delays.end());
+  return delays.empty() ? 1e9 : delays[delays.size() * 99 / 100];
+}
+
+// The node's agent, with those series besides and a listener for probes.
+void start(CrowdedNode& node, const RealCgroup& cgroup) {
+  node.configure("BEMemoryEvict: false, ExternalTextfile: true", "shadow");
+  node.agent->run_by({"/bin/sh", "-c", "echo $$ > '" + cgroup.path(cgroup::Controller::memory) + "/cgroup.procs' && exec \"$@\"", "sh"});
+  const std::string folder = node.agent->folder() / "textfile";
+  std::filesystem::create_directory(folder);
+  write_series(folder + "/flood.prom");
+  std::string plugins;
+  for (const char* id : {"advisor-node-resource", "advisor-pod-resource", "external-textfile", "qos-cpu-evict", "qos-memory-evict"})
+    plugins += (plugins.empty() ? "" : ", ") + built(std::string("plugins/") + id);
+  REQUIRE(node.agent->start({"--set", "listen.probes=127.0.0.1:0", "--set", "plugins.ownDirectories=[" + plugins + "]", "--set",
+                             "plugins.settings.external-textfile.config.directory=" + folder}));
 }
 
 }  // namespace
@@ -84,16 +124,15 @@ TEST_CASE("probes are answered each second, and a scraper has no gap, while 64 s
   RealCgroup cgroup("flood");
   cgroup.limit_memory(kMemory);
   CrowdedNode node(many_pods());
-  node.configure("BEMemoryEvict: false", "shadow");
-  node.agent->run_by({"/bin/sh", "-c", "echo $$ > '" + cgroup.path(cgroup::Controller::memory) + "/cgroup.procs' && exec \"$@\"", "sh"});
-  REQUIRE(node.agent->start({"--set", "listen.probes=127.0.0.1:0"}));
+  start(node, cgroup);
   const std::string probes = address_of(node.agent->log(), "probes"), metrics = node.agent->tcp_address();
   REQUIRE_FALSE(probes.empty());
-  REQUIRE(eventually([&] { return node.agent->metrics().find("pod_name=\"web-249\"") != std::string::npos; }, 120s));
+  const auto shows = [&](const char* part) { return node.agent->metrics().find(part) != std::string::npos; };
+  REQUIRE(eventually([&] { return shows("pod_name=\"web-249\"") && shows("x17999\""); }, 120s));
 
   Flood silent(metrics, "127.0.0.2", {}), unread(metrics, "127.0.0.3", kScrape);
   int unanswered = 0, gap = 0, longest_gap = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(flood_seconds());
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kFloodSeconds == nullptr ? 30 : std::atoi(kFloodSeconds));
   for (auto next = std::chrono::steady_clock::now(); next < end; next += 1s) {
     std::this_thread::sleep_until(next);  // the kubelet's and the scraper's pace, not a wait for something
     silent.keep_up();
@@ -108,8 +147,12 @@ TEST_CASE("probes are answered each second, and a scraper has no gap, while 64 s
   CHECK(longest_gap < 2);
   REQUIRE(node.agent->process().running());
   const std::string page = node.agent->metrics();
+  CHECK(page.size() > 5'000'000);
+  const double delay = tick_delay(*node.agent);
+  if (kFloodSeconds != nullptr) CHECK(delay < 0.1);
   CHECK(find_metric(page, "koordetector_http_displaced_connections_total").value_or(0) > 0);
   MESSAGE("a page of " << page.size() << " bytes, resident "
-                       << find_metric(page, "koordetector_host_resident_memory_bytes").value_or(0) / (1 << 20) << " MiB");
+                       << find_metric(page, "koordetector_host_resident_memory_bytes").value_or(0) / (1 << 20) << " MiB, ticks late by "
+                       << delay << " s (p99)");
   CHECK(node.agent->stop() == 0);
 }
