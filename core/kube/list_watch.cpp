@@ -14,7 +14,7 @@ constexpr Duration kLongestWatchTimer = std::chrono::minutes(1);
 // After the server was away its collections come back within this time, not all in one moment.
 constexpr Duration kSpread = std::chrono::seconds(1);
 // A request that has not left by then waits for a connection to a server that was away when it began.
-constexpr Duration kNeverLeft = std::chrono::seconds(2);
+constexpr Duration kNeverLeft = std::chrono::seconds(3);
 
 struct Parsed {
   Result<ListPage> page;  // its views are void

@@ -74,6 +74,8 @@ void ServerHealth::probe() {
 }
 
 void ServerHealth::wake_all() {
+  const bool was_away = probes_ != 0 || first_waiting() != nullptr;
+  if (!was_away) return;
   probes_ = 0;
   timer_.reset();
   // Each may fail at once and wait again: that is its next turn.

@@ -143,7 +143,7 @@ void KubeletSource::on_config(Result<kube::Reply> reply) {
 
 void KubeletSource::config_taken(const std::string& problem) {
   asking_config_ = false;
-  if (problem.empty()) config_known_ = parts_.clock.now();
+  config_known_ = problem.empty() ? std::optional(parts_.clock.now()) : std::nullopt;  // unknown: asked for with the next tick
   set_problem(&Status::config_problem, problem);
 }
 

@@ -243,6 +243,17 @@ TEST_CASE("the configuration is asked for until it is known, then rarely, and an
   CHECK(kubelet.run_until([&] { return kubelet.asked["/configz"] == known + 1; }));
 }
 
+TEST_CASE("a configuration that was known and could not be asked for anew is asked for until it can be") {
+  Kubelet kubelet;
+  kubelet.begin(kOften);
+  REQUIRE(kubelet.run_until([&] { return kubelet.asked["/configz"] == 1 && kubelet.pods() == 1; }));
+  kubelet.answers.at("/configz") = no_answer();
+  kubelet.clock.advance(11min);
+  REQUIRE(kubelet.run_until([&] { return !kubelet.source->status().config_problem.empty(); }));
+  kubelet.answers.at("/configz") = answer(200, kConfig);
+  CHECK(kubelet.run_until([&] { return kubelet.source->status().config_problem.empty(); }));
+}
+
 TEST_CASE("a configuration that moves the pods' directories has them computed anew at once") {
   Kubelet kubelet;
   for (const char* path : {"podu1/c1", "podu1", "podu2/c2", "podu2"}) kubelet.node.remove(std::string("cgroup/kubepods/burstable/") + path);
