@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/report: what is told the API server of this node, and how that goes.
+// /api/v1/report: the objects that the agent writes about this node, and the results of its writes.
 #include "core/agentd/json_answer.hpp"
 #include "core/agentd/reporting.hpp"
 
@@ -13,6 +13,8 @@ void add_account(json::object& object, const report::Account& account, const Clo
   for (const auto& [outcome, count] : account.outcomes) outcomes[name_of(outcome)] = count;
   object["outcomes"] = std::move(outcomes);
   object["problem"] = account.problem;
+  object["leftOut"] = json_strings(account.left_out);
+  if (!account.left_out.empty()) object["leftOutWhy"] = account.left_out_why;
   if (account.accepted) object["accepted"] = wall_seconds(clock, *account.accepted);
 }
 

@@ -30,22 +30,26 @@ report::NodeMetricOptions report_options_of(const config::Config& config) {
 // What the metrics of one object are made from.
 struct ObjectMetrics {
   std::map<report::Outcome, metric::HostCounter> writes;
-  metric::HostGauge age;
+  metric::HostGauge age, left_out;
 
   ObjectMetrics(metric::HostMetrics& metrics, const std::string& object) {
     for (report::Outcome outcome : report::kOutcomes)
-      writes[outcome] = metrics.counter("report_writes_total", "What became of what was to be written to the API server.",
+      writes[outcome] = metrics.counter("report_writes_total", "Writes of an object to the API server, by result.",
                                         {{"object", object}, {"result", std::string(name_of(outcome))}});
     age = metrics.gauge("report_age_seconds", "Since the API server took an object, or had it as it should be; -1: never.", {{"object", object}});
+    left_out = metrics.gauge("report_left_out_parts", "Parts that an object lacks because the API server refused them as invalid.", {{"object", object}});
   }
   void follow(const report::Account& account, Time now) {
     for (const auto& [outcome, count] : account.outcomes) writes[outcome].add(static_cast<double>(count) - writes[outcome].value());
     age.set(account.accepted ? std::chrono::duration<double>(now - *account.accepted).count() : -1);
+    left_out.set(static_cast<double>(account.left_out.size()));
   }
 };
 
 std::string trouble(const std::string& object, const report::Account& account) {
-  return account.problem.empty() ? "" : object + " cannot be written: " + account.problem;
+  if (!account.problem.empty()) return object + " cannot be written: " + account.problem;
+  if (account.left_out.empty()) return "";
+  return object + " is written without " + join(account.left_out, ", ") + ": the API server refused " + account.left_out_why;
 }
 
 }  // namespace

@@ -16,7 +16,16 @@ std::string state_of(const json::value& object) {
   for (const char* trouble : {"problem", "refusal", "unknown"}) {
     if (std::string text = text_of(object, trouble); !text.empty()) return text;
   }
+  const std::size_t left_out = array_of(object, "leftOut").size();
+  if (left_out > 0) return "written without " + std::to_string(left_out) + (left_out == 1 ? " part" : " parts") + " that the API server refused";
   return "ok";
+}
+
+std::string refused_parts(const char* name, const json::value& object) {
+  std::string parts;
+  for (const json::value& field : array_of(object, "leftOut"))
+    if (field.is_string()) parts += (parts.empty() ? "" : ", ") + std::string(field.get_string());
+  return parts.empty() ? "" : "\n" + std::string(name) + " without " + parts + ": " + text_of(object, "leftOutWhy");
 }
 
 std::vector<std::string> object_row(const char* name, const json::value& object) {
@@ -59,6 +68,7 @@ Result<std::string> render_report(const std::string& answer) {
       if (problem.is_string()) text += "\n" + std::string(problem.get_string());
     }
   }
+  for (const char* name : kObjects) text += refused_parts(name, object_of(report, name));
   return text.ends_with('\n') ? text : text + "\n";
 }
 

@@ -58,8 +58,8 @@ Result<void> read_list_metadata(JsonText& text, ListPage& page) {
 Result<void> read_cause(JsonText& text, Status& status) {
   Status::Cause& cause = status.causes.emplace_back();
   return text.object([&](std::string_view key) -> Result<void> {
-    if (key != "reason" && key != "message") return skip(text);
-    (key == "reason" ? cause.reason : cause.message) = TRY(text.string());
+    if (key != "reason" && key != "message" && key != "field") return skip(text);
+    (key == "reason" ? cause.reason : key == "message" ? cause.message : cause.field) = TRY(text.string());
     return {};
   });
 }

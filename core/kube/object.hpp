@@ -43,6 +43,7 @@ struct Status {
   struct Cause {
     std::string reason;  // "DisruptionBudget"
     std::string message;
+    std::string field;  // "spec.devices[0].health"; empty: names none
   };
   std::vector<Cause> causes;
 

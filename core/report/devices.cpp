@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/base/quantity.hpp"
+#include "core/base/utf8.hpp"
 #include "core/report/json_text.hpp"
 
 namespace koord::report {
@@ -17,6 +18,10 @@ namespace json = boost::json;
 constexpr const char* kGpu = "gpu";
 constexpr const char* kRdma = "rdma";
 constexpr const char* kVendorLabel = "node.koordinator.sh/gpu-vendor";
+
+// A condition's reason may have 1024 bytes, its message 32768 characters.
+constexpr std::size_t kMaxReason = 1000;
+constexpr std::size_t kMaxMessage = 32768;
 
 // A value that is an array: gcc 12 warns of nothing when a Result holds an array itself.
 Result<json::value> parse_list(std::string_view text, const char* fact) {
@@ -65,10 +70,23 @@ Result<Device> device_of(const json::value& item, const char* type, const char* 
   return device;
 }
 
-// A condition must have a reason.
+// A reason is a word that begins with a letter: API servers refuse all else, and then the whole object. Advisors before 1.1
+// give NVML's bare number.
+std::string reason_of(std::string_view code) {
+  if (code.empty()) return "Unknown";
+  std::string reason(code.substr(0, kMaxReason));
+  const auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (char& c : reason)
+    if (!is_letter(c) && !is_digit(c)) c = '_';
+  if (std::all_of(reason.begin(), reason.end(), is_digit)) return "NVMLError" + reason;
+  return is_letter(reason.front()) ? reason : "Error_" + reason;
+}
+
 DeviceFault fault_of(const json::object& status) {
-  const std::string_view code = text_of(status, "errCode");
-  return {std::string(code.empty() ? "Unknown" : code), std::string(text_of(status, "errMessage"))};
+  DeviceFault fault{reason_of(text_of(status, "errCode")), std::string(text_of(status, "errMessage"))};
+  cut_utf8(fault.message, kMaxMessage);
+  return fault;
 }
 
 json::object condition_of(const DeviceFault& fault, std::int64_t now_seconds) {

@@ -90,4 +90,12 @@ std::string_view text_of(const json::object& object, std::string_view name) {
   return {text.data(), text.size()};
 }
 
+bool same_json(std::string_view a, std::string_view b) {
+  json::error_code error;
+  const json::value left = json::parse(json_view(a), error);
+  if (error) return false;
+  const json::value right = json::parse(json_view(b), error);
+  return !error && left == right;
+}
+
 }  // namespace koord::report

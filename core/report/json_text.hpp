@@ -32,6 +32,9 @@ const boost::json::object& member_of(const boost::json::object& object, std::str
 // The text of a member; "" when it is missing or no text.
 std::string_view text_of(const boost::json::object& object, std::string_view name);
 
+// Whether two JSON texts say the same, whatever the order of their members.
+bool same_json(std::string_view a, std::string_view b);
+
 inline boost::json::string_view json_view(std::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace koord::report

@@ -16,6 +16,14 @@ constexpr const char* kKind = "NodeMetric";
 constexpr const char* kCollection = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics";
 constexpr std::int64_t kReportedSecond = 1'000'000'000;
 
+// A usage without one of its resources reads as 0 of it, so an entry goes as a whole, and node usage never does.
+ReductionRules reduction_rules() {
+  return {.whole = {"status.podsMetric[]", "status.hostApplicationMetric[]", "status.prodReclaimableMetric", "status.prodPeakMetric",
+                    "status.nodeMetric.systemUsage", "status.nodeMetric.numaUsages[]", "status.nodeMetric.aggregatedNodeUsages[]",
+                    "status.nodeMetric.aggregatedSystemUsages[]", "status.nodeMetric.nodeUsage.devices[]"},
+          .needed = {"metadata.name", "metadata.resourceVersion", "status.updateTime", "status.nodeMetric.nodeUsage.resources"}};
+}
+
 std::string empty_object(const std::string& name) {
   return R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":)" + kube::json_quote(name) + R"(},"spec":{}})";
 }
@@ -97,7 +105,7 @@ NodeMetricReporter::NodeMetricReporter(Parts parts, NodeMetricOptions options)
   if (parts_.client == nullptr) return;
   const DeliveryOptions delivery{options_.heartbeat, std::chrono::minutes(1), options_.change_percent};
   publisher_ = std::make_unique<Publisher>(kKind, parts_.loop, *parts_.client, parts_.clock,
-                                           Delivery(delivery, seed_of(options_.node_name, parts_.clock)));
+                                           Delivery(delivery, seed_of(options_.node_name, parts_.clock)), reduction_rules());
 }
 
 NodeMetricReporter::~NodeMetricReporter() { stop(); }

@@ -18,15 +18,6 @@ json::object& topology_object_in(json::object& object, std::string_view name) {
   return value.get_object();
 }
 
-// Whether two JSON texts say the same, whatever the order of their members.
-bool same_json(std::string_view a, std::string_view b) {
-  json::error_code error;
-  const json::value left = json::parse(json_view(a), error);
-  if (error) return false;
-  const json::value right = json::parse(json_view(b), error);
-  return !error && left == right;
-}
-
 bool put_annotations(json::object& annotations, const std::map<std::string, std::string>& ours) {
   bool changed = false;
   for (const auto& [name, text] : ours) {

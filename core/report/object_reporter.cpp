@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/report/json_text.hpp"
 #include "core/report/report_log.hpp"
 #include "core/report/reported.hpp"
 
@@ -24,7 +25,7 @@ ObjectReporter::ObjectReporter(Parts parts, Object object, const std::string& no
       }) {
   if (parts_.client == nullptr) return;
   const std::uint64_t seed = std::hash<std::string>()(node_name + object_.kind) ^ static_cast<std::uint64_t>(parts_.clock.wall_ns());
-  publisher_ = std::make_unique<Publisher>(object_.kind, parts_.loop, *parts_.client, parts_.clock, Delivery(kDelivery, seed));
+  publisher_ = std::make_unique<Publisher>(object_.kind, parts_.loop, *parts_.client, parts_.clock, Delivery(kDelivery, seed), object_.rules);
 }
 
 ObjectReporter::~ObjectReporter() { stop(); }
@@ -65,9 +66,17 @@ Result<void> ObjectReporter::compare(const state::Snapshot& state, Look& look, s
   look.fresh = merged.value_or(bare);
   std::optional<std::string> changed = look.fresh;
   if (look.exists()) changed = TRY(look.merge(*look.there));
-  look.differs = changed.has_value();
+  look.differs = changed && !(look.exists() && is_reduction(*changed, *look.there));
   wanted = changed ? *changed : *look.there;
   return {};
+}
+
+// What the API server has is what is wanted without the parts that it refused.
+bool ObjectReporter::is_reduction(const std::string& wanted, const std::string& there) const {
+  const Reductions reductions = publisher_ ? publisher_->reductions() : Reductions();
+  if (reductions.empty()) return false;
+  const Result<std::string> reduced = without(wanted, reductions);
+  return reduced && same_json(*reduced, there);
 }
 
 void ObjectReporter::decide(const Look& look) {

@@ -29,7 +29,8 @@ class ObjectReporter {
     std::string collection;  // "/apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies"
     // [worker] An error: what it should be is not known now; then it stays as it is.
     std::function<Result<Merge>(const state::Snapshot&)> compute;
-    std::function<std::string(const state::Node&)> create;  // [worker] where there is none, before it is merged
+    std::function<std::string(const state::Node&)> create;  // [worker] for a node without the object, before it is merged
+    ReductionRules rules = {};  // what is left out of an object that the API server refuses
   };
   struct Parts {
     event::Loop& loop;
@@ -42,7 +43,7 @@ class ObjectReporter {
     Account account;
     std::string problem;                // why it is not known what the object should be
     std::optional<std::string> wanted;  // the object as it should be, when it is known
-    bool differs = false;               // from what the API server has
+    bool differs = false;               // from what the API server has; parts that it refused do not count
   };
 
   ObjectReporter(Parts parts, Object object, const std::string& node_name, Duration period = std::chrono::seconds(10));
@@ -70,6 +71,7 @@ class ObjectReporter {
 
   Look take_look();
   Result<void> compare(const state::Snapshot& state, Look& look, std::optional<std::string>& wanted) const;
+  bool is_reduction(const std::string& wanted, const std::string& there) const;
   void decide(const Look& look);
 
   const Parts parts_;

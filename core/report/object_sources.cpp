@@ -13,6 +13,8 @@ namespace {
 constexpr std::int64_t kObjectSecond = 1'000'000'000;
 constexpr const char* kNodeInfo = "advisor-node-info";
 
+const std::vector<std::string> kNeededMetadata = {"metadata.name", "metadata.ownerReferences", "metadata.resourceVersion"};
+
 // The Node must be known, because the object ends with it.
 Result<void> check_node(const state::Snapshot& state) {
   if (state.node.uid.empty()) return not_found("nobody has told of the Node");
@@ -39,7 +41,8 @@ Result<Merge> merge_of_devices(const state::Snapshot& state, const Clock& clock,
 
 ObjectReporter::Object TopologySource::object() {
   return {"NodeResourceTopology", "/apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies",
-          [this](const state::Snapshot& state) { return compute(state); }, new_node_topology};
+          [this](const state::Snapshot& state) { return compute(state); }, new_node_topology,
+          ReductionRules{.whole = {"zones[].resources[]"}, .needed = kNeededMetadata}};
 }
 
 Result<Merge> TopologySource::compute(const state::Snapshot& state) {
@@ -74,7 +77,8 @@ std::optional<CpuPools> TopologySource::pools() const {
 ObjectReporter::Object device_object(const Clock& clock, Facts facts) {
   return {"Device", "/apis/scheduling.koordinator.sh/v1alpha1/devices",
           [&clock, facts = std::move(facts)](const state::Snapshot& state) { return merge_of_devices(state, clock, facts); },
-          new_device_object};
+          new_device_object,
+          ReductionRules{.whole = {"spec.devices[].conditions[]", "spec.devices[].topology", "spec.devices[].vfGroups[]"}, .needed = kNeededMetadata}};
 }
 
 std::map<std::string, bool, std::less<>> gpu_health(const Facts& facts) {

@@ -163,7 +163,7 @@ TEST_CASE("a device that fails has no figures and says why; the others go on, an
   CHECK(gpu.tick() == KOORD_OK);
   CHECK_FALSE(gpu.host->value("node_gpu_memory_usage", {{"gpu_minor", "3"}}));
   CHECK(gpu.host->value("node_gpu_memory_usage", {{"gpu_minor", "4"}}) == 0.0);
-  CHECK(gpu.fact().find(R"("status":{"healthy":false,"errCode":"15","errMessage":"listing processes: GPU is lost: NVML error 15"})") !=
+  CHECK(gpu.fact().find(R"("status":{"healthy":false,"errCode":"NVMLError15","errMessage":"listing processes: GPU is lost: NVML error 15"})") !=
         std::string::npos);
   gpu.driver_says(both);
   gpu.tick();

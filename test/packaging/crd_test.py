@@ -14,7 +14,7 @@ import yaml
 
 tree = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(tree / 'test/support'))
-from cluster import schemas  # noqa: E402
+from cluster import kinds, schemas  # noqa: E402
 
 DEFINITIONS = {}
 for file in sorted((tree / 'packaging/helm/koordetector/crds').glob('*.yaml')):
@@ -92,7 +92,7 @@ spec:
     health: false
     resources: {koordinator.sh/gpu-core: 100, koordinator.sh/gpu-memory: 80Gi}
     topology: {socketID: -1, nodeID: 0, pcieID: pci0000:3a, busID: "0000:3b:00.0"}
-    conditions: [{type: Healthy, status: "False", reason: "79", message: XID, lastTransitionTime: "2026-07-24T06:52:45Z"}]
+    conditions: [{type: Healthy, status: "False", reason: NVMLError79, message: XID, lastTransitionTime: "2026-07-24T06:52:45Z"}]
   - {id: "0000:5e:00.0", type: rdma, minor: 1, health: true, vfGroups: [{vfs: [{minor: -1, busID: "0000:5e:00.2"}]}]}
 """)
 
@@ -130,9 +130,12 @@ def changed(sample, path, value):
 
 
 def described(schema):
-    """A schema in the words of the test's API server, test/support/cluster/schemas.py, without what it says must be there."""
+    """A schema in the words of the test's API server, test/support/cluster/schemas.py."""
     if schema.get('x-kubernetes-int-or-string'):
         return 'quantity'
+    bounds = {key: schema[key] for key in ('type', 'pattern', 'enum', 'minLength', 'maxLength', 'minimum', 'maximum') if key in schema}
+    if set(bounds) - {'type'} and schema['type'] in ('string', 'integer'):
+        return next((word for word, known in schemas.BOUNDED.items() if known == bounds), f'no word for {bounds}')
     if schema['type'] == 'array':
         return [described(schema['items'])]
     if 'additionalProperties' in schema:
@@ -164,27 +167,43 @@ class Definitions(unittest.TestCase):
                 if key in schema:
                     check(schema[key], f'{path}.{key}')
             self.assertLessEqual(set(schema.get('required', [])), set(schema.get('properties', {})), path)
-        for kind in DEFINITIONS:
-            jsonschema.Draft7Validator.check_schema(schema_of(kind))
-            check(schema_of(kind), kind)
+        for kind, definition in DEFINITIONS.items():
+            for version in definition['spec']['versions']:
+                schema = version['schema']['openAPIV3Schema']
+                jsonschema.Draft7Validator.check_schema(schema)
+                check(schema, kind)
 
     def test_names_are_what_the_api_server_asks_for(self):
         for definition in DEFINITIONS.values():
             spec = definition['spec']
             self.assertEqual(definition['metadata']['name'], f"{spec['names']['plural']}.{spec['group']}")
             self.assertEqual(spec['scope'], 'Cluster')
-            self.assertEqual([(version['name'], version['served'], version['storage']) for version in spec['versions']], [('v1alpha1', True, True)])
+            versions = [(version['name'], version['served'], version['storage']) for version in spec['versions']]
+            # Koordinator's definition stores v1alpha2: an API server refuses one without a version that it has stored.
+            two = spec['names']['kind'] == 'NodeResourceTopology'
+            self.assertEqual(versions, [('v1alpha1', True, False), ('v1alpha2', True, True)] if two else [('v1alpha1', True, True)])
             if spec['group'].endswith('.k8s.io'):
                 self.assertIn('api-approved.kubernetes.io', definition['metadata']['annotations'])
 
     def test_whose_status_others_write_has_it_as_a_subresource(self):
         with_status = {kind for kind, definition in DEFINITIONS.items() if 'status' in definition['spec']['versions'][0].get('subresources', {})}
-        self.assertEqual(with_status, {'Device', 'NodeMetric', 'NodeSLO'})
+        self.assertEqual(with_status, {'NodeMetric', 'NodeSLO'})  # as with Koordinator
+        self.assertEqual(with_status, {kind.name for kind in kinds.KINDS if kind.custom and kind.status})
 
     def test_what_the_agent_writes_and_reads_is_taken_and_kept_whole(self):
         for kind, sample in SAMPLES.items():
             jsonschema.validate(sample, schema_of(kind))
             self.assertEqual(pruned(schema_of(kind), sample), [], kind)
+
+    def test_each_version_of_a_topology_takes_what_the_agent_writes(self):
+        for version in DEFINITIONS['NodeResourceTopology']['spec']['versions']:
+            schema = version['schema']['openAPIV3Schema']
+            jsonschema.validate(TOPOLOGY, schema)
+            self.assertEqual(pruned(schema, TOPOLOGY), [])
+        newer = changed(TOPOLOGY, ('attributes',), [{'name': 'topologyManagerPolicy', 'value': 'restricted'}])
+        del newer['topologyPolicies']
+        jsonschema.validate(newer, schema)
+        self.assertEqual(pruned(schema, newer), [])
 
     def test_wrong_types_and_values_out_of_range_are_refused(self):
         wrong = [
@@ -194,7 +213,10 @@ class Definitions(unittest.TestCase):
             (NODE_SLO, ('spec', 'cpuBurstStrategy', 'policy'), 'on'), (NODE_SLO, ('spec', 'cpuBurstStrategy', 'cpuBurstPercent'), 10001),
             (NODE_SLO, ('spec', 'resourceUsedThresholdWithBE', 'cpuSuppressThresholdPercent'), 101),
             (NODE_SLO, ('spec', 'resourceQOSStrategy', 'beClass', 'resctrlQOS', 'mbaPercent'), -1),
-            (TOPOLOGY, ('zones',), [{'name': 'node-0'}]), (DEVICE, ('spec', 'devices'), [{'type': 'gpu'}])]
+            (TOPOLOGY, ('zones',), [{'name': 'node-0'}]), (DEVICE, ('spec', 'devices'), [{'type': 'gpu'}]),
+            (DEVICE, ('spec', 'devices', 0, 'conditions', 0, 'reason'), '79'), (DEVICE, ('spec', 'devices', 0, 'conditions', 0, 'status'), 'no'),
+            (DEVICE, ('spec', 'devices', 0, 'conditions', 0, 'message'), 'x' * 32769), (DEVICE, ('spec', 'devices', 0, 'conditions', 0, 'type'), '-'),
+            (DEVICE, ('spec', 'devices', 0, 'resources', 'koordinator.sh/gpu-core'), 'all')]
         for sample, path, value in wrong:
             with self.assertRaises(jsonschema.ValidationError, msg=(path, value)):
                 jsonschema.validate(changed(sample, path, value), schema_of(sample['kind']))

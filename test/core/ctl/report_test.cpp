@@ -37,6 +37,13 @@ TEST_CASE("koordctl report says that there is no NodeMetric, or why nothing is t
   CHECK(has(table(R"({"NodeResourceTopology":{"written":true,"unknown":"no kubelet"}})"), "no kubelet"));
 }
 
+TEST_CASE("koordctl report names the parts that the API server refused") {
+  const std::string text = table(
+      R"({"Device":{"written":true,"problem":"","leftOut":["spec.devices[0].conditions[0]"],"leftOutWhy":"422 Invalid: must be a word"}})");
+  CHECK(has(text, "written without 1 part that the API server refused"));
+  CHECK(has(text, "Device without spec.devices[0].conditions[0]: 422 Invalid: must be a word"));
+}
+
 TEST_CASE("an answer with members of other types is a table without them, one that is no object an error") {
   CHECK(has(table(R"({"NodeMetric":7,"Device":{"written":true,"outcomes":[],"accepted":"x"}})"), "NodeMetric"));
   CHECK_FALSE(render_report("[]"));

@@ -52,12 +52,24 @@ TEST_CASE("a device that the driver reports broken says why and since when") {
   const std::string object = written(both(), fresh());
   CHECK(at(object, "/spec/devices/1/health") == "false");
   CHECK(at(object, "/spec/devices/1/conditions") ==
-        R"([{"type":"Healthy","status":"False","reason":"15","message":"lost","lastTransitionTime":"2026-09-21T14:13:20Z"}])");
+        R"([{"type":"Healthy","status":"False","reason":"NVMLError15","message":"lost","lastTransitionTime":"2026-09-21T14:13:20Z"}])");
   CHECK(written(both(), object, 1'790'000'600).empty());  // and since when stays
 
   Devices other = both();
   other.gpus->front().fault->reason = "79";
   CHECK(at(written(other, object, 1'790'000'600), "/spec/devices/1/conditions/0/lastTransitionTime") == "\"2026-09-21T14:23:20Z\"");
+}
+
+TEST_CASE("the reason of a condition is a word that begins with a letter, whatever the advisor reports") {
+  const auto reason = [](const std::string& code) {
+    return parse_gpu_fact(R"([{"id":"GPU-a","memory-total":1024,"status":{"healthy":false,"errCode":")" + code + R"("}}])")->at(0).fault->reason;
+  };
+  CHECK(reason("NVMLError15") == "NVMLError15");
+  CHECK(reason("15") == "NVMLError15");
+  CHECK(reason("") == "Unknown");
+  CHECK(reason("-5") == "Error__5");
+  CHECK(reason("XID 79.") == "XID_79_");
+  CHECK(reason(std::string(2000, '7')).size() <= 1024);
 }
 
 TEST_CASE("an object that says all of this already is not written") {

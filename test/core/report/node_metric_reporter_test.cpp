@@ -232,3 +232,24 @@ TEST_CASE_FIXTURE(Reporting, "without a client it is computed all the same") {
   CHECK(alone.view().report.status.node.amounts == Amounts{5000, 8ll << 30});
   CHECK_FALSE(alone.view().writes);
 }
+
+TEST_CASE_FIXTURE(Reporting, "a pod whose entry the API server refuses is left out, and node usage is still reported") {
+  pod("u2", "shop", "web-1", {0.1}, {kGi});
+  tell_pods();
+  put();
+  cluster.fault("refuse", R"({"kind":"NodeMetric","fields":["status.podsMetric[].podUsage.resources.cpu"]})");
+  start();
+  pass(60s);
+  CHECK(object("NodeMetric").at_pointer("/status/podsMetric").as_array().empty());
+  CHECK(object("NodeMetric").at_pointer("/status/nodeMetric/nodeUsage/resources").as_object().size() == 2);
+  CHECK(reporter->view().account.left_out.size() == 2);
+}
+
+TEST_CASE_FIXTURE(Reporting, "node usage is never left out: a node without it would count as idle") {
+  put();
+  cluster.fault("refuse", R"({"kind":"NodeMetric","fields":["status.nodeMetric.nodeUsage.resources.cpu"]})");
+  start();
+  pass(2min);
+  CHECK_FALSE(object("NodeMetric").as_object().contains("status"));
+  CHECK(reporter->view().account.problem.find("refused on purpose") != std::string::npos);
+}

@@ -132,3 +132,52 @@ TEST_CASE_FIXTURE(Objects, "a Device is created from the advisors' facts, and fo
   pass(20s);
   CHECK(object("Device").at_pointer("/spec/devices/0/health") == false);
 }
+
+namespace {
+
+constexpr const char* kLostGpu =
+    R"([{"id":"GPU-a","minor":0,"memory-total":1073741824,"status":{"healthy":false,"errCode":"15","errMessage":"lost"}},)"
+    R"({"id":"GPU-b","minor":1,"memory-total":1073741824,"status":{"healthy":true}}])";
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Objects, "a GPU that is lost is reported unhealthy to an API server that takes only words as reasons") {
+  facts["advisor-gpu/GPU"] = kLostGpu;
+  start(device_object(clock, fact()), &client);
+  pass(1min);
+  CHECK(object("Device").at_pointer("/spec/devices/0/health") == false);
+  CHECK(object("Device").at_pointer("/spec/devices/0/conditions/0/reason") == "NVMLError15");
+  CHECK(reporter->view().account.problem.empty());
+  CHECK(reporter->view().account.left_out.empty());
+}
+
+TEST_CASE_FIXTURE(Objects, "a part that the API server refuses is left out and reported, and the rest is written once") {
+  cluster.fault("refuse", R"({"kind":"Device","fields":["spec.devices[].conditions[].message"]})");
+  facts["advisor-gpu/GPU"] = kLostGpu;
+  start(device_object(clock, fact()), &client);
+  pass(1min);
+  CHECK(object("Device").at_pointer("/spec/devices/0/health") == false);
+  CHECK(object("Device").at_pointer("/spec/devices/1/id") == "GPU-b");
+  CHECK(reporter->view().account.left_out == std::vector<std::string>{"spec.devices[0].conditions[0]"});
+  CHECK(reporter->view().account.left_out_why.find("refused on purpose") != std::string::npos);
+  CHECK(reporter->view().account.outcomes[Outcome::reduced] == 1);
+  const std::size_t asked = writes("Device").size();
+  pass(10min);
+  CHECK(writes("Device").size() == asked);
+
+  cluster.clear_faults();
+  facts["advisor-gpu/GPU"] = R"([{"id":"GPU-b","minor":1,"memory-total":1073741824,"status":{"healthy":true}}])";
+  pass(1min);
+  CHECK(object("Device").at_pointer("/spec/devices").as_array().size() == 1);
+  CHECK(reporter->view().account.left_out.empty());
+}
+
+TEST_CASE_FIXTURE(Objects, "an object that is refused for a part that it needs is tried again ever later, not in a loop") {
+  cluster.fault("refuse", R"({"kind":"Device","fields":["metadata.name"]})");
+  facts["advisor-gpu/GPU"] = kLostGpu;
+  start(device_object(clock, fact()), &client);
+  pass(10min);
+  CHECK(reporter->view().account.problem.find("refused on purpose") != std::string::npos);
+  CHECK(reporter->view().account.outcomes[Outcome::refused] > 5);
+  CHECK(writes("Device").size() <= 30);
+}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API server: who asks for what, whether they may, and what strikes the answer."""
-from . import discovery, eviction, exchange as exchanges, kinds, resources, status, storage, watching
+from . import discovery, eviction, exchange as exchanges, kinds, resources, schemas, status, storage, watching
 
 _PUBLIC = ("/version", "/healthz", "/livez", "/readyz")
 
@@ -71,6 +71,8 @@ class ApiServer:
         if verb == "get":
             return exchange.reply(200, resources.get(self.store, kind, namespace, name, query))
         body = exchange.body()
+        if rule := exchange.fault("refuse"):
+            schemas.refuse(kind, name or body.get("metadata", {}).get("name", ""), body, rule["fields"])
         if verb == "create":
             if address.subresource == "eviction":
                 return exchange.reply(201, eviction.evict(self.store, namespace, name, body, self.minor, self.graceful))

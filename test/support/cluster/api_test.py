@@ -222,6 +222,36 @@ class Writes(ClusterCase):
         self.assertEqual((answer.status, answer.json["reason"]), (422, "Invalid"))
         self.assertIn("status.nodeMetric.nodeUsage.resources.cpu", answer.json["message"])
 
+    def test_a_refusal_names_each_field_that_is_out_of_bounds_as_a_real_server_does(self):
+        devices = "/apis/scheduling.koordinator.sh/v1alpha1/devices"
+        condition = {"type": "Healthy", "status": "no", "reason": "15", "message": "lost", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        device = {"metadata": {"name": "n"}, "spec": {"devices": [{"id": "GPU-a", "health": False, "conditions": [condition]}]}}
+        answer = self.ask("POST", devices, device)
+        self.assertEqual(answer.status, 422)
+        field = "spec.devices[0].conditions[0].reason"
+        self.assertIn({"field": field, "reason": "FieldValueInvalid", "message": f'Invalid value: "15": {field} in body should match '
+                       "'^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$'"}, answer.json["details"]["causes"])
+        self.assertIn('status: Unsupported value: "no": supported values: "True", "False", "Unknown"', answer.json["message"])
+        condition |= {"status": "False", "reason": "NVMLError15"}
+        self.assertEqual(self.ask("POST", devices, device).status, 201)
+        labelled = {"metadata": {"name": "m", "labels": {"a": "no label!"}, "annotations": {"b": "x" * (256 << 10)}}}
+        refused = {cause["field"] for cause in self.ask("POST", devices, labelled).json["details"]["causes"]}
+        self.assertEqual(refused, {"metadata.labels", "metadata.annotations"})
+
+    def test_an_event_belongs_to_the_namespace_of_what_it_is_about(self):
+        event = {"metadata": {"name": "e"}, "involvedObject": {"kind": "Pod", "namespace": "other", "name": "p"}, "type": "Warning"}
+        self.assertEqual(self.ask("POST", "/api/v1/namespaces/shop/events", event).status, 422)
+        event["involvedObject"]["namespace"] = "shop"
+        self.assertEqual(self.ask("POST", "/api/v1/namespaces/shop/events", event).status, 201)
+
+    def test_fields_are_refused_on_purpose(self):
+        obj = self.create().json
+        self.control("fault", fault="refuse", kind="NodeMetric", fields=["status.podsMetric[].qos"])
+        pods = [{"name": "a"}, {"name": "b", "qos": "LS"}]
+        answer = self.ask("PUT", METRIC + "/n/status", {**obj, "status": {"podsMetric": pods}})
+        self.assertEqual([cause["field"] for cause in answer.json["details"]["causes"]], ["status.podsMetric[1].qos"])
+        self.assertEqual(self.ask("PUT", METRIC + "/n/status", {**obj, "status": {"podsMetric": pods[:1]}}).status, 200)
+
     def test_conflict_strikes_by_another_writer(self):
         obj = self.create().json
         self.control("fault", fault="conflict", count=1)

@@ -24,8 +24,9 @@ KNOWN = {
     "deny": CHOICE,
     "missing": {"kind"},
     "conflict": CHOICE,
+    "refuse": CHOICE | {"fields"},
 }
-_REQUIRED = {"slow": ["bytes_per_second"], "cut": ["after_bytes"], "error": ["code"], "missing": ["kind"]}
+_REQUIRED = {"slow": ["bytes_per_second"], "cut": ["after_bytes"], "error": ["code"], "missing": ["kind"], "refuse": ["fields"]}
 _CHOICES = {"server": ("api", "kubelet", "both"), "as": ("event", "status")}
 
 

@@ -1,21 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the definitions of the custom resources ask of objects that clients write: fields of other types are refused, unknown
-ones dropped. A type is one of the words below, [type] a list, {"*": type} a map, {field: type} an object; a field whose name
-ends in "!" must be there."""
+"""What the API server asks of objects that clients write. For custom resources that is their definition: fields of other types and
+values out of bounds are refused, unknown fields dropped. A type is one of the words below, [type] a list, {"*": type} a map,
+{field: type} an object; a field whose name ends in "!" must be there. For all objects: the limits of labels, annotations and
+owners; for Events theirs."""
+import json
 import re
 
 from . import status
 
-_QUANTITY = re.compile(r"^[+-]?(\d+(\.\d*)?|\.\d+)(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?(\d+(\.\d*)?|\.\d+)))?$")
+_QUANTITY = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$")
+
+# Types with bounds, in the words of OpenAPI.
+BOUNDED = {
+    "quantity": {"pattern": _QUANTITY},
+    "condition type": {"type": "string", "maxLength": 316,
+                       "pattern": r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"},
+    "condition status": {"type": "string", "enum": ["True", "False", "Unknown"]},
+    "condition reason": {"type": "string", "minLength": 1, "maxLength": 1024, "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},
+    "condition message": {"type": "string", "maxLength": 32768},
+    "natural": {"type": "integer", "minimum": 0},
+    "memory policy": {"type": "string", "enum": ["usageWithoutPageCache", "usageWithHotPageCache", "usageWithPageCache"]},
+}
 
 _RESOURCES = {"*": "quantity"}
 _DEVICE = {"type": "string", "labels": {"*": "string"}, "id": "string", "minor": "integer", "moduleID": "integer",
            "health!": "boolean", "resources": _RESOURCES,
            "topology": {"socketID!": "integer", "nodeID!": "integer", "pcieID!": "string", "busID": "string"},
            "vfGroups": [{"labels": {"*": "string"}, "vfs": [{"minor!": "integer", "busID": "string"}]}],
-           "conditions": [{"type!": "string", "status!": "string", "reason!": "string", "message!": "string",
-                           "lastTransitionTime!": "time", "observedGeneration": "integer"}]}
+           "conditions": [{"type!": "condition type", "status!": "condition status", "reason!": "condition reason",
+                           "message!": "condition message", "lastTransitionTime!": "time", "observedGeneration": "natural"}]}
 _USAGE = {"resources": _RESOURCES, "devices": [_DEVICE]}
 _AGGREGATED = [{"usage": {"*": _USAGE}, "duration": "string"}]
 
@@ -23,7 +37,7 @@ _SCHEMAS = {
     "NodeMetric": {
         "spec": {"metricCollectPolicy": {"aggregateDurationSeconds": "integer", "reportIntervalSeconds": "integer",
                                          "nodeAggregatePolicy": {"durations": ["string"]},
-                                         "nodeMemoryCollectPolicy": "string"}},
+                                         "nodeMemoryCollectPolicy": "memory policy"}},
         "status": {
             "updateTime": "time",
             "nodeMetric": {"nodeUsage": _USAGE, "aggregatedNodeUsages": _AGGREGATED, "systemUsage": _USAGE,
@@ -45,55 +59,157 @@ _SCHEMAS = {
 }
 
 
-def _is(word, value):
-    if word == "string":
-        return isinstance(value, str)
-    if word == "integer":
-        return isinstance(value, int) and not isinstance(value, bool)
-    if word == "boolean":
-        return isinstance(value, bool)
-    if word == "time":
-        return isinstance(value, str) and _TIME.match(value) is not None
-    if word == "quantity":
-        return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, str) and _QUANTITY.match(value) is not None)
-    return word == "any"
+_TYPES = {"string": str, "integer": int, "boolean": bool, "time": str}
 
 
-class _Wrong(Exception):
-    pass
+class _Problems:
+    """What is wrong with one object, in the server's words."""
+
+    def __init__(self):
+        self.causes = []
+
+    def add(self, path, reason, message):
+        self.causes.append({"reason": reason, "message": message, "field": path})
+
+    def invalid(self, path, value, why):
+        self.add(path, "FieldValueInvalid", f"Invalid value: {json.dumps(value)}: {why}")
+
+    def required(self, path):
+        self.add(path, "FieldValueRequired", "Required value")
+
+    def wrong_type(self, path, value, expected):
+        found = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}.get(type(value), "null")
+        self.add(path, "FieldValueTypeInvalid", f'Invalid value: "{found}": {path} in body must be of type {expected}: "{found}"')
+
+    def too_long(self, path, most):
+        self.add(path, "FieldValueTooLong", f"Too long: may not be more than {most} bytes")
 
 
-def _checked(value, schema, path):
+def _check_bounds(value, bounds, path, problems):
+    if "enum" in bounds and value not in bounds["enum"]:
+        known = ", ".join(json.dumps(entry) for entry in bounds["enum"])
+        problems.add(path, "FieldValueNotSupported", f"Unsupported value: {json.dumps(value)}: supported values: {known}")
+    if "minimum" in bounds and value < bounds["minimum"]:
+        problems.invalid(path, value, f"{path} in body should be greater than or equal to {bounds['minimum']}")
+    if "maxLength" in bounds and len(value) > bounds["maxLength"]:
+        problems.too_long(path, bounds["maxLength"])
+    if "minLength" in bounds and len(value) < bounds["minLength"]:
+        problems.invalid(path, value, f"{path} in body should be at least {bounds['minLength']} chars long")
+    elif "pattern" in bounds and isinstance(value, str) and not re.search(bounds["pattern"], value):
+        problems.invalid(path, value, f"{path} in body should match '{bounds['pattern']}'")
+
+
+def _check_scalar(value, word, path, problems):
+    bounds = BOUNDED.get(word, {})
+    base = bounds.get("type", word)
+    if base == "any":
+        return
+    if base == "quantity":
+        if isinstance(value, bool) or not isinstance(value, (int, str)):
+            return problems.wrong_type(path, value, "integer,string")
+    elif not isinstance(value, _TYPES[base]) or (base == "integer" and isinstance(value, bool)):
+        return problems.wrong_type(path, value, "string" if base == "time" else base)
+    if base == "time" and not _TIME.match(value):
+        return problems.invalid(path, value, f'{path} in body must be of type date-time: "{value}"')
+    _check_bounds(value, bounds, path, problems)
+
+
+def _checked(value, schema, path, problems):
     if isinstance(schema, str):
-        if not _is(schema, value):
-            raise _Wrong(path, value, f"must be of type {schema}")
+        _check_scalar(value, schema, path, problems)
         return value
     if isinstance(schema, list):
         if not isinstance(value, list):
-            raise _Wrong(path, value, "must be of type array")
-        return [_checked(entry, schema[0], f"{path}[{i}]") for i, entry in enumerate(value)]
+            problems.wrong_type(path, value, "array")
+            return value
+        return [_checked(entry, schema[0], f"{path}[{i}]", problems) for i, entry in enumerate(value)]
     if not isinstance(value, dict):
-        raise _Wrong(path, value, "must be of type object")
+        problems.wrong_type(path, value, "object")
+        return value
     if "*" in schema:
-        return {key: _checked(entry, schema["*"], f"{path}.{key}") for key, entry in value.items()}
+        return {key: _checked(entry, schema["*"], f"{path}.{key}", problems) for key, entry in value.items()}
     kept = {}
     for field, kind in schema.items():
         name = field.rstrip("!")
+        below = f"{path}.{name}".lstrip(".")
         if value.get(name) is not None:
-            kept[name] = _checked(value[name], kind, f"{path}.{name}".lstrip("."))
+            kept[name] = _checked(value[name], kind, below, problems)
         elif field.endswith("!"):
-            raise _Wrong(f"{path}.{name}".lstrip("."), None, "Required value")
+            problems.required(below)
     return kept
 
 
+_LABEL = re.compile(r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$")
+_NAME = re.compile(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
+_MOST_ANNOTATIONS = 256 << 10
+
+
+def _check_metadata(kind, metadata, problems):
+    name = metadata.get("name", "")
+    if kind.custom and (len(name) > 253 or not _NAME.match(name)):
+        problems.invalid("metadata.name", name, "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+                                                "'.', and must start and end with an alphanumeric character")
+    for key, value in (metadata.get("labels") or {}).items():
+        if not isinstance(value, str) or len(value) > 63 or not _LABEL.match(value):
+            problems.invalid("metadata.labels", value, "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' "
+                                                       "or '.', and must start and end with an alphanumeric character")
+    annotations = metadata.get("annotations") or {}
+    if sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items()) > _MOST_ANNOTATIONS:
+        problems.too_long("metadata.annotations", _MOST_ANNOTATIONS)
+    for i, owner in enumerate(metadata.get("ownerReferences") or []):
+        for field in ("apiVersion", "kind", "name", "uid"):
+            if not owner.get(field):
+                problems.invalid(f"metadata.ownerReferences[{i}].{field}", owner.get(field, ""), "must not be empty")
+
+
+def _check_event(event, problems):
+    about = (event.get("involvedObject") or {}).get("namespace", "")
+    namespace = event["metadata"].get("namespace", "")
+    if namespace != about and not (about == "" and namespace == "default"):
+        problems.invalid("involvedObject.namespace", about, "does not match event.namespace")
+    if event.get("type") not in ("Normal", "Warning"):
+        problems.invalid("type", event.get("type", ""), "must be one of Normal, Warning")
+    # Only of Events with an eventTime does the server ask for these lengths; ours keep them anyway.
+    for field, most in (("reason", 128), ("message", 1024), ("reportingInstance", 128)):
+        if len(event.get(field) or "") > most:
+            problems.too_long(field, most)
+    for field in ("firstTimestamp", "lastTimestamp"):
+        if event.get(field) is not None:
+            _check_scalar(event[field], "time", field, problems)
+
+
 def admit(kind, obj):
-    """The object as its definition lets it in."""
+    """The object as the server lets it in."""
+    problems = _Problems()
+    _check_metadata(kind, obj["metadata"], problems)
+    if kind.name == "Event":
+        _check_event(obj, problems)
     schema = _SCHEMAS.get(kind.name)
-    if schema is None:
-        return obj
-    try:
-        kept = _checked(obj, schema, "")
-    except _Wrong as wrong:
-        field, value, why = wrong.args
-        raise status.invalid(kind, obj["metadata"].get("name", ""), field, None if value is None else repr(value), why) from wrong
-    return {key: obj[key] for key in ("apiVersion", "kind", "metadata") if key in obj} | kept
+    kept = obj
+    if schema is not None:
+        kept = {key: obj[key] for key in ("apiVersion", "kind", "metadata") if key in obj} | _checked(obj, schema, "", problems)
+    if problems.causes:
+        raise status.invalid_fields(kind, obj["metadata"].get("name", ""), problems.causes)
+    return kept
+
+
+def _places(value, steps, path=""):
+    """The fields of a value that are at these steps, "[]" being each entry of a list."""
+    if not steps:
+        return [(path, value)]
+    if steps[0] == "[]":
+        entries = enumerate(value) if isinstance(value, list) else []
+        return [found for i, entry in entries for found in _places(entry, steps[1:], f"{path}[{i}]")]
+    if not isinstance(value, dict) or steps[0] not in value:
+        return []
+    return _places(value[steps[0]], steps[1:], f"{path}.{steps[0]}".lstrip("."))
+
+
+def refuse(kind, name, body, fields):
+    """As if these fields ("spec.devices[].id") were invalid."""
+    problems = _Problems()
+    for field in fields:
+        for path, value in _places(body, field.replace("[]", ".[]").split(".")):
+            problems.invalid(path, value, "refused on purpose")
+    if problems.causes:
+        raise status.invalid_fields(kind, name, problems.causes)

@@ -63,6 +63,14 @@ def unsupported_media_type(content_type, known):
                    f"{', '.join(known)}")
 
 
+def invalid_fields(kind, name, causes):
+    """Of several fields: each cause says which."""
+    texts = [f"{cause['field']}: {cause['message']}" for cause in causes]
+    text = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
+    details = {"name": name, "group": kind.group, "kind": kind.name, "causes": causes}
+    return Refusal(422, "Invalid", f'{kind.name}.{kind.group or "core"} "{name}" is invalid: {text}', details)
+
+
 def invalid(kind, name, field, value, why):
     what = f"{field}: {value}: {why}" if value is not None else f"{field}: {why}"
     details = {"name": name, "group": kind.group, "kind": kind.name,
