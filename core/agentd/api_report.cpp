@@ -47,8 +47,10 @@ json::object kept(const std::optional<report::ObjectReporter::View>& view, const
 http::Response get_report(const ApiSources& sources, const http::Request&) {
   const ReportingModule& reporting = *sources.reporting;
   const Clock& clock = sources.services.clock;
+  json::object topology = kept(reporting.topology(), clock);
+  if (const auto pools = reporting.pools()) topology["problems"] = json_strings(pools->problems);
   return json_answer({{"NodeMetric", node_metric(reporting, clock)},
-                      {"NodeResourceTopology", kept(reporting.topology(), clock)},
+                      {"NodeResourceTopology", std::move(topology)},
                       {"Device", kept(reporting.devices(), clock)}});
 }
 

@@ -132,6 +132,16 @@ json::array cpus(const state::Topology& topology) {
   return array;
 }
 
+// The CPUs that not everybody may use.
+json::object cpu_owners(const state::CpuOwners& owners) {
+  json::object object{{"reserved", owners.reserved.list()}, {"lse", owners.lse.list()}, {"lsr", owners.lsr.list()}, {"pinned", owners.pinned.list()},
+                      {"system", owners.system.list()},     {"systemExclusive", owners.system_exclusive}};
+  json::array problems = json_strings(owners.node_problems);
+  for (const std::string& problem : owners.pod_problems) problems.emplace_back(problem);
+  object["problems"] = std::move(problems);
+  return object;
+}
+
 json::array numa_nodes(const state::Topology& topology) {
   json::array array;
   for (const state::NumaNode& node : topology.numa_nodes)
@@ -176,6 +186,7 @@ http::Response get_node(const ApiSources& sources, const http::Request&) {
                       {"pods", snapshot->pods.size()},
                       {"state", state_of(sources)}};
   answer = with_values(std::move(answer), current_values(sources), 0);
+  if (snapshot->cpu_owners) answer["cpuOwners"] = cpu_owners(*snapshot->cpu_owners);
   if (snapshot->kubelet) answer["kubelet"] = kubelet(*snapshot->kubelet);
   return json_answer(std::move(answer));
 }

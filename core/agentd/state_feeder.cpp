@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/state_feeder.hpp"
 
+#include <utility>
+
 #include "core/agentd/state_log.hpp"
 #include "core/cgroup/kube_root.hpp"
+#include "core/state/pod_intake.hpp"
 #include "core/state/topology.hpp"
 
 namespace koord::agentd {
@@ -37,10 +40,13 @@ StateFeeder::StateFeeder(Parts parts, const config::Config& config)
   if (wants_files(config_.state, pods_)) files_.emplace(file_options(config_.state, pods_, parts_.layout), parts_.hub);
 }
 
-StateFeeder::~StateFeeder() = default;
+StateFeeder::~StateFeeder() {
+  if (subscription_ != 0) parts_.hub.remove(subscription_);
+}
 
 void StateFeeder::start() {
   log::info(state_log, "pods are learnt from: {}", name_of(pods_));
+  subscription_ = parts_.hub.subscribe([this](std::uint32_t changed, const state::SnapshotPtr& snapshot) { follow_annotations(changed, *snapshot); });
   publish_node();
   refresh();
   timer_ = parts_.loop.every(config_.state.resync_period, [this] { refresh_soon(); });
@@ -50,6 +56,7 @@ void StateFeeder::start() {
 }
 
 void StateFeeder::stop() {
+  if (const std::uint64_t subscription = std::exchange(subscription_, 0); subscription != 0) parts_.hub.remove(subscription);
   file_watch_.reset();
   timer_.reset();
   look_.reset();
@@ -135,6 +142,17 @@ Result<void> StateFeeder::refresh_sources() {
   if (!cgroups) return cgroups;
   if (!topology) return std::move(topology).error().context("cannot read the CPU topology");
   return {};
+}
+
+// Annotations of the node and its pods that could not be read: each set of them is logged once.
+void StateFeeder::follow_annotations(std::uint32_t changed, const state::Snapshot& snapshot) {
+  if (!(changed & state::kTopology) || !snapshot.cpu_owners) return;
+  std::vector<std::string> problems = snapshot.cpu_owners->node_problems;
+  problems.insert(problems.end(), snapshot.cpu_owners->pod_problems.begin(), snapshot.cpu_owners->pod_problems.end());
+  std::string text = state::first_problems(problems);
+  if (text == annotation_problems_) return;
+  if (!text.empty()) log::warn(state_log, "{}", text);
+  annotation_problems_ = std::move(text);
 }
 
 void StateFeeder::publish_node() {

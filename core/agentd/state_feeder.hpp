@@ -61,6 +61,7 @@ class StateFeeder {
   void refresh();
   Result<void> refresh_sources();
   void publish_node();
+  void follow_annotations(std::uint32_t changed, const state::Snapshot& snapshot);
   bool in_cluster() const { return pods_ == PodSource::kubelet || pods_ == PodSource::apiserver; }
   void look_for_cluster();
   void start_cluster();
@@ -74,6 +75,9 @@ class StateFeeder {
   std::unique_ptr<Cluster> cluster_;
   std::optional<state::FileSource> files_;
   state::CgroupSource cgroups_;
+
+  std::uint64_t subscription_ = 0;
+  std::string annotation_problems_;  // [publishing thread] as logged
 
   mutable std::mutex mutex_;
   std::string problem_;  // of the last refresh; empty: all was well

@@ -61,11 +61,12 @@ Result<std::string> render_report(const std::string& answer) {
   const json::value report = TRY(parse_object(answer));
   Table objects({{"OBJECT"}, {"ACCEPTED"}, {"WRITTEN", true}, {"STATE"}});
   for (const char* name : kObjects) objects.add(object_row(name, object_of(report, name)));
-  const json::value& node_metric = object_of(report, "NodeMetric");
-  std::string text = objects.render() + "\n" + render_usages(object_of(node_metric, "status"));
-  for (const char* list : {"problems", "specProblems"}) {
-    for (const json::value& problem : array_of(node_metric, list)) {
-      if (problem.is_string()) text += "\n" + std::string(problem.get_string());
+  std::string text = objects.render() + "\n" + render_usages(object_of(object_of(report, "NodeMetric"), "status"));
+  for (const char* name : kObjects) {
+    for (const char* list : {"problems", "specProblems"}) {
+      for (const json::value& problem : array_of(object_of(report, name), list)) {
+        if (problem.is_string()) text += "\n" + std::string(problem.get_string());
+      }
     }
   }
   for (const char* name : kObjects) text += refused_parts(name, object_of(report, name));

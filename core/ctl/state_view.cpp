@@ -96,6 +96,20 @@ std::string ages_of(const json::value& state) {
   return join(parts, ", ");
 }
 
+// CPUs that not everybody may use, by whose they are, and what could not be read.
+void add_cpu_owners(Table& table, const json::value& node) {
+  const json::value& owners = object_of(node, "cpuOwners");
+  const char* const kOwners[][2] = {{"reserved", "reserved"}, {"system", flag_of(owners, "systemExclusive") ? "SYSTEM alone" : "SYSTEM"}, {"lse", "LSE"}, {"lsr", "LSR"}, {"pinned", "other pods"}};
+  std::vector<std::string> parts;
+  for (const auto& [key, name] : kOwners) {
+    const std::string cpus = text_of(owners, key);
+    if (!cpus.empty()) parts.push_back(std::string(name) + " " + cpus);
+  }
+  table.add({"CPUs set apart", text_or_dash(join(parts, ", "))});
+  for (const json::value& problem : array_of(owners, "problems"))
+    if (problem.is_string()) table.add({"problem", std::string(problem.get_string())});
+}
+
 void add_kubelet(Table& table, const json::value& node) {
   if (!member(node, "kubelet")) return table.add({"kubelet", "its configuration is not known"});
   const json::value& kubelet = object_of(node, "kubelet");
@@ -139,6 +153,7 @@ Result<std::string> node_text(const std::string& answer) {
   table.add({"labels", words(object_of(node, "labels"))});
   table.add({"cgroups", text_or_dash(text_of(node, "cgroupHierarchy"))});
   table.add({"CPUs", format_number(static_cast<double>(array_of(node, "cpus").size()))});
+  add_cpu_owners(table, node);
   table.add({"memory", format_bytes(number_of(node, "memoryBytes"))});
   add_kubelet(table, node);
   table.add({"objects", objects_of(node)});

@@ -42,6 +42,18 @@ std::uint32_t topology_id(std::int32_t id) {
   return static_cast<std::uint32_t>(id);
 }
 
+std::uint32_t flags_of(const state::Cpu& cpu, const state::CpuOwners* owners) {
+  std::uint32_t flags = (cpu.online ? KOORD_CPU_ONLINE : 0u) | (cpu.reserved ? KOORD_CPU_RESERVED : 0u);
+  if (owners == nullptr) return flags;
+  const auto number = static_cast<unsigned>(cpu.cpu);
+  if (owners->reserved.contains(number)) flags |= KOORD_CPU_RESERVED;
+  if (owners->system_exclusive && owners->system.contains(number)) flags |= KOORD_CPU_SYSTEM;
+  if (owners->lse.contains(number)) flags |= KOORD_CPU_LSE;
+  if (owners->lsr.contains(number)) flags |= KOORD_CPU_LSR;
+  if (owners->pinned.contains(number)) flags |= KOORD_CPU_PINNED;
+  return flags;
+}
+
 std::set<std::string_view> resource_names(const state::Node& node) {
   std::set<std::string_view> names;
   for (const auto& [name, amount] : node.capacity) names.insert(name);
@@ -134,6 +146,9 @@ void SnapshotView::build_node() {
     ++node_.n_resources;
   }
   node_.resource_stride = sizeof(koord_resource);
+  const state::CpuOwners* owners = snapshot_->cpu_owners.get();
+  node_.reserved_cpu = owners ? owners->reserved_cpu_milli.value_or(KOORD_ABSENT) : KOORD_ABSENT;
+  node_.reserved_memory = owners ? owners->reserved_memory_bytes.value_or(KOORD_ABSENT) : KOORD_ABSENT;
 }
 
 void SnapshotView::build_pods() {
@@ -202,10 +217,8 @@ const koord_resource* SnapshotView::add(const std::vector<state::Resource>& reso
 
 void SnapshotView::build_topology() {
   for (const state::Cpu& cpu : snapshot_->topology.cpus) {
-    const std::uint32_t flags =
-        (cpu.online ? KOORD_CPU_ONLINE : 0u) | (cpu.reserved ? KOORD_CPU_RESERVED : 0u);
     cpus_.push_back({topology_id(cpu.cpu), topology_id(cpu.core), topology_id(cpu.socket),
-                     topology_id(cpu.numa_node), topology_id(cpu.l3), flags});
+                     topology_id(cpu.numa_node), topology_id(cpu.l3), flags_of(cpu, snapshot_->cpu_owners.get())});
   }
   for (const state::NumaNode& node : snapshot_->topology.numa_nodes)
     numa_nodes_.push_back({topology_id(node.id), 0, static_cast<std::uint64_t>(node.memory_bytes)});

@@ -5,17 +5,20 @@
 
 #include <string_view>
 
+#include "core/state/cpu_owners.hpp"
+
 namespace koord::report {
 
-// On a NodeMetric: what is left out of its status or not as asked for, and why: sentences, joined by "; ". Without it nothing is.
+// On a NodeMetric or NodeResourceTopology: the parts that are left out or not as asked for, and why: sentences, joined by "; ".
+// Without it nothing is left out.
 inline constexpr std::string_view kDegradedAnnotation = "koordetector.sh/degraded";
 
 // On the Node, and on its NodeResourceTopology with the CPUs that follow from it.
-inline constexpr std::string_view kReservationAnnotation = "node.koordinator.sh/reservation";
-inline constexpr std::string_view kSystemQosAnnotation = "node.koordinator.sh/system-qos-resource";
+using state::kReservationAnnotation;
+using state::kSystemQosAnnotation;
 inline constexpr std::string_view kNumaReservationLabel = "node.koordinator.sh/enable-numa-reservation";
 // On a pod, by the scheduler.
-inline constexpr std::string_view kResourceStatusAnnotation = "scheduling.koordinator.sh/resource-status";
+using state::kResourceStatusAnnotation;
 // On the NodeResourceTopology.
 inline constexpr std::string_view kCpuBasicInfoAnnotation = "node.koordinator.sh/cpu-basic-info";
 inline constexpr std::string_view kCpuTopologyAnnotation = "node.koordinator.sh/cpu-topology";

@@ -65,13 +65,15 @@ std::string cpu_manager(const state::KubeletConfig& kubelet, const CpuSet& reser
   return json::serialize(policy);
 }
 
-// The Node's annotation with the CPUs that were picked.
-std::string reservation(const state::Node& node, const CpuSet& reserved) {
+// The Node's annotation with the CPUs that were picked; only those when the annotation is not well-formed, since readers would
+// stumble over a copy.
+std::string reservation(const state::Node& node, const CpuPools& pools) {
   json::object copy;
-  if (auto found = node.annotations.find(kReservationAnnotation); found != node.annotations.end()) {
+  const auto found = node.annotations.find(kReservationAnnotation);
+  if (pools.reservation_is_whole && found != node.annotations.end()) {
     if (Result<json::object> root = parse_root(found->second, "reservation")) copy = std::move(*root);
   }
-  if (!reserved.empty()) copy["reservedCPUs"] = reserved.list();
+  if (!pools.reserved.empty()) copy["reservedCPUs"] = pools.reserved.list();
   return json::serialize(copy);
 }
 
@@ -169,13 +171,14 @@ NodeTopology make_node_topology(const NodeTopologyInputs& inputs) {
                           {std::string(kBestEffortPoolsAnnotation), pools_by_node(state.topology, pools.best_effort)},
                           {std::string(kPodCpusAnnotation), pod_cpus(pools.static_pods)},
                           {std::string(kCpuManagerAnnotation), cpu_manager(*state.kubelet, pools.kubelet)},
-                          {std::string(kReservationAnnotation), reservation(state.node, pools.reserved)},
+                          {std::string(kReservationAnnotation), reservation(state.node, pools)},
                           {std::string(kSystemQosAnnotation), system_qos(pools)}};
   if (std::string info = basic_info(inputs.cpu_info); !info.empty()) topology.annotations.emplace(kCpuBasicInfoAnnotation, std::move(info));
   auto label = state.node.labels.find(kNumaReservationLabel);
   topology.labels.emplace(kNumaReservationLabel, label == state.node.labels.end() ? std::nullopt : std::optional(label->second));
   topology.policy = policy_of(*state.kubelet);
   topology.zones = make_zones(state, inputs.numa_info);
+  topology.degraded = join(pools.problems, "; ");
   return topology;
 }
 

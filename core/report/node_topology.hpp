@@ -32,6 +32,7 @@ struct NodeTopology {
   std::map<std::string, std::optional<std::string>> labels;  // nothing: must not be there
   std::string policy;                                 // "None", "SingleNUMANodePodLevel", …
   std::vector<Zone> zones;                            // by name
+  std::string degraded;  // of the annotation koordetector.sh/degraded; empty: must not be there
 };
 
 struct NodeTopologyInputs {

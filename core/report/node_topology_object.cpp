@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "core/base/quantity.hpp"
+#include "core/report/annotations.hpp"
 #include "core/report/json_text.hpp"
 #include "core/report/node_topology.hpp"
 
@@ -26,6 +27,15 @@ bool put_annotations(json::object& annotations, const std::map<std::string, std:
     changed = true;
   }
   return changed;
+}
+
+bool put_degraded(json::object& annotations, const std::string& text) {
+  if (text_of(annotations, kDegradedAnnotation) == text) return false;
+  if (text.empty())
+    annotations.erase(json_view(kDegradedAnnotation));
+  else
+    annotations[json_view(kDegradedAnnotation)] = text;
+  return true;
 }
 
 bool put_labels(json::object& labels, const std::map<std::string, std::optional<std::string>>& ours) {
@@ -122,6 +132,7 @@ Result<std::optional<std::string>> merge_node_topology(const NodeTopology& ours,
   json::object root = TRY(parse_root(object, "NodeResourceTopology"));
   json::object& metadata = topology_object_in(root, "metadata");
   bool changed = put_annotations(topology_object_in(metadata, "annotations"), ours.annotations);
+  changed = put_degraded(topology_object_in(metadata, "annotations"), ours.degraded) || changed;
   changed = put_labels(topology_object_in(metadata, "labels"), ours.labels) || changed;
   changed = put_policy(root, ours.policy) || changed;
   changed = put_zones(root, ours.zones) || changed;

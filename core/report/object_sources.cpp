@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kObjectSecond = 1'000'000'000;
 constexpr const char* kNodeInfo = "advisor-node-info";
 
-const std::vector<std::string> kNeededMetadata = {"metadata.name", "metadata.ownerReferences", "metadata.resourceVersion"};
+std::vector<std::string> needed_metadata() { return {"metadata.name", "metadata.ownerReferences", "metadata.resourceVersion"}; }
 
 // The Node must be known, because the object ends with it.
 Result<void> check_node(const state::Snapshot& state) {
@@ -42,7 +42,7 @@ Result<Merge> merge_of_devices(const state::Snapshot& state, const Clock& clock,
 ObjectReporter::Object TopologySource::object() {
   return {"NodeResourceTopology", "/apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies",
           [this](const state::Snapshot& state) { return compute(state); }, new_node_topology,
-          ReductionRules{.whole = {"zones[].resources[]"}, .needed = kNeededMetadata}};
+          ReductionRules{.whole = {"zones[].resources[]"}, .needed = needed_metadata()}};
 }
 
 Result<Merge> TopologySource::compute(const state::Snapshot& state) {
@@ -78,7 +78,7 @@ ObjectReporter::Object device_object(const Clock& clock, Facts facts) {
   return {"Device", "/apis/scheduling.koordinator.sh/v1alpha1/devices",
           [&clock, facts = std::move(facts)](const state::Snapshot& state) { return merge_of_devices(state, clock, facts); },
           new_device_object,
-          ReductionRules{.whole = {"spec.devices[].conditions[]", "spec.devices[].topology", "spec.devices[].vfGroups[]"}, .needed = kNeededMetadata}};
+          ReductionRules{.whole = {"spec.devices[].conditions[]", "spec.devices[].topology", "spec.devices[].vfGroups[]"}, .needed = needed_metadata()}};
 }
 
 std::map<std::string, bool, std::less<>> gpu_health(const Facts& facts) {

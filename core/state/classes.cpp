@@ -77,10 +77,10 @@ KoordQos koord_qos(const StringMap& labels, KubeQos kube_qos) {
 }
 
 PriorityClass priority_class(const StringMap& labels, std::int32_t priority, KoordQos qos) {
-  if (auto klass =
-          find_label(labels, kPriorityClassLabel,
-                     {PriorityClass::prod, PriorityClass::mid, PriorityClass::batch, PriorityClass::free}))
-    return *klass;
+  if (labels.contains(kPriorityClassLabel))
+    return find_label(labels, kPriorityClassLabel,
+                      {PriorityClass::prod, PriorityClass::mid, PriorityClass::batch, PriorityClass::free})
+        .value_or(by_qos(qos));
   PriorityClass klass = by_range(priority);
   return klass == PriorityClass::none ? by_qos(qos) : klass;
 }

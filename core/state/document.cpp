@@ -205,6 +205,13 @@ Result<std::int64_t> Field::integer(std::int64_t fallback) const {
   return *number;
 }
 
+Result<bool> Field::boolean() const {
+  if (empty()) return wrong("expected a boolean, found nothing");
+  const bool* value = value_->if_bool();
+  if (!value) return wrong_type("a boolean");
+  return *value;
+}
+
 Result<std::vector<Field>> Field::list() const {
   std::vector<Field> items;
   if (empty()) return items;

@@ -45,7 +45,10 @@ class Field {
   Result<std::string> text() const;  // "" when empty
   Result<std::string> required_text() const;
   Result<std::int64_t> integer(std::int64_t fallback) const;
+  Result<bool> boolean() const;
   Result<StringMap> text_map() const;
+  // One quantity, in the unit that Resource says for the name.
+  Result<std::int64_t> quantity(std::string_view resource) const;
   // Kubernetes quantities, written as text or number, in the unit that Resource says for the name.
   Result<std::map<std::string, std::int64_t, std::less<>>> resources() const;
   Result<std::vector<Field>> list() const;
@@ -60,7 +63,6 @@ class Field {
   Field(const boost::json::value* value, std::string path) : value_(value), path_(std::move(path)) {}
 
   Error wrong_type(std::string_view expected) const;
-  Result<std::int64_t> quantity(std::string_view resource) const;
 
   const boost::json::value* value_;  // null: missing
   std::string path_;

@@ -33,6 +33,16 @@ bool replace_text(std::shared_ptr<const std::string>& current, std::shared_ptr<c
   return true;
 }
 
+// Whose a CPU is follows from the node, its pods and its topology, and counts as part of the last.
+bool replace_owners(Snapshot& next, bool has_new_version) {
+  if (next.versions.topology == 0) return false;
+  CpuOwners owners = find_cpu_owners(next.node, next.pods, next.topology);
+  if (next.cpu_owners && *next.cpu_owners == owners) return false;
+  next.cpu_owners = std::make_shared<const CpuOwners>(std::move(owners));
+  if (!has_new_version) ++next.versions.topology;
+  return true;
+}
+
 // What has no version and no subscribers.
 bool replace_unversioned(Snapshot& next, Update update) {
   bool changed = replace_text(next.received_slo, std::move(update.received_slo));
@@ -86,6 +96,7 @@ std::uint32_t Hub::publish(Update update) {
     put(replace(next->node_slo, next->versions.node_slo, *std::move(update.node_slo)), kNodeSlo);
   if (update.topology)
     put(replace(next->topology, next->versions.topology, *std::move(update.topology)), kTopology);
+  if (changed & (kNode | kPods | kTopology)) put(replace_owners(*next, (changed & kTopology) != 0), kTopology);
   const bool others_changed = replace_unversioned(*next, std::move(update));
   if (changed == 0 && !others_changed) return 0;
   {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/state/cpu_owners.hpp"
 #include "core/state/pod.hpp"
 #include "core/state/topology.hpp"
 
@@ -74,6 +75,7 @@ struct Snapshot {
   std::vector<Container> standalone;  // by id; outside of any pod
   std::string node_slo;  // what holds here: the NodeSLO's spec over the defaults, as JSON text; empty when unknown
   Topology topology;
+  std::shared_ptr<const CpuOwners> cpu_owners;  // null: the topology is not known yet. Another one makes another version of it
   // These have no version of their own.
   std::optional<KubeletConfig> kubelet;
   StringMap volumes;  // of persistent volume claims, by "namespace/name"

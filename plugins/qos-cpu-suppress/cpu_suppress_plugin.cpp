@@ -70,7 +70,6 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     inputs.threshold_percent = slo->threshold->cpu_suppress_threshold_percent.value_or(inputs.threshold_percent);
     inputs.min_percent = slo->threshold->cpu_suppress_min_percent;
     node_.read(snapshot, now_ns, max_age_ns_, inputs);
-    for (const std::string& problem : node_.take_problems()) log(KOORD_LOG_WARN, problem);
     if (inputs.targets.empty()) return finish(now_ns, {}, inputs.use.pods);
     finish(now_ns, plan(inputs, settings_, memory_), inputs.use.pods, inputs.policy);
   }

@@ -220,6 +220,34 @@ TEST_CASE("reserved CPUs, those of SYSTEM pods and those of LSE pods are left al
   CHECK(world.value() == "2-3");
 }
 
+TEST_CASE("a reservation by amount takes CPUs from best-effort pods, as text and as number, and gives them back with the annotation") {
+  World world;
+  state::Node about;
+  for (const char* reservation : {R"({"resources":{"cpu":2}})", R"({"resources":{"cpu":"2"}})", R"({"resources":{"cpu":"1500m"}})"}) {
+    CAPTURE(reservation);
+    about.annotations["node.koordinator.sh/reservation"] = reservation;
+    world.about_node(about);
+    CHECK(world.value() == "2-3");
+  }
+  about.annotations.clear();
+  world.about_node(about);
+  CHECK(world.value() == "0-1");
+}
+
+TEST_CASE("CPUs that the scheduler gave an LSR pod are shared with best-effort pods, by their part") {
+  World world;
+  state::Pod pod = pod_of("lsr", state::KoordQos::lsr, state::KubeQos::guaranteed, "kubepods/podlsr");
+  pod.containers[0].resources = {{"cpu", 4000, 4000}};
+  pod.annotations["scheduling.koordinator.sh/resource-status"] = R"({"cpuset":"0-3"})";
+  world.pods.push_back(pod);
+  world.publish();
+  // As many as it asks for, but not the kubelet's to give.
+  world.node.write("cgroup/kubepods/podlsr/main/cpuset.cpus", "0-3\n");
+  const std::string value = world.value();
+  CHECK(CpuSet::parse(value)->size() == 2);
+  CHECK(!(CpuSet::parse(value).value() & CpuSet::parse("0-3").value()).empty());
+}
+
 TEST_CASE("the kubelet's reserve counts as used by the system") {
   World world;
   world.node_slo(slo_of("cfsQuota"));
@@ -252,7 +280,7 @@ TEST_CASE("a best-effort host application of the NodeSLO counts with the pods") 
   CHECK(world.value() == "100000 100000");  // 5.2 − 4.2, and of the system nothing is left
 }
 
-TEST_CASE("an annotation that cannot be read is told once, and counts for nothing") {
+TEST_CASE("an annotation that cannot be read counts for nothing") {
   World world;
   state::Node about;
   about.annotations["node.koordinator.sh/reservation"] = "all";

@@ -19,7 +19,6 @@ using plugin::Strided;
 using plugin::view;
 
 constexpr std::uint64_t kExclusivePeriodNs = 10'000'000'000;  // a file for each container, and they hardly ever change
-constexpr std::size_t kMostTold = 1000;                        // of what others write into annotations
 
 // Whose class is the kubelet's BestEffort shares its cgroup with all of these, whatever its label says. Elsewhere, where a file names
 // cgroups, the class says no more than that nothing was requested: the label decides.
@@ -44,12 +43,6 @@ bool is_one_cgroup(const koord_pod& pod) {
   for (const koord_container& container : plugin::containers_of(pod))
     if (!may_run(container) || container.cgroup_dir.n > 0) return false;
   return true;
-}
-
-std::optional<std::string_view> annotation_of(const koord_node& node, std::string_view key) {
-  for (const koord_label& annotation : Strided<koord_label>(node.annotations, node.n_annotations, node.label_stride))
-    if (view(annotation.key) == key) return view(annotation.value);
-  return std::nullopt;
 }
 
 const koord_resource* cpu_of(Strided<koord_resource> resources) {
@@ -91,17 +84,9 @@ void NodeView::read(const plugin::Snapshot& snapshot, std::uint64_t now_ns, std:
   read_exclusive_cpus(now_ns);
   inputs.now_ns = now_ns;
   inputs.capacity_milli = capacity_milli_;
-  inputs.pools = {online_, lsr_cpus_, reserved_cpus_ | lse_cpus_ | exclusive_cpus_};
+  inputs.pools = {online_, lsr_cpus_, closed_cpus_ | exclusive_cpus_};
   inputs.targets = targets_;
   inputs.use = use(now_ns, max_age_ns);
-}
-
-std::vector<std::string> NodeView::take_problems() {
-  return std::exchange(problems_, {});
-}
-
-void NodeView::tell(std::string problem) {
-  if (told_.size() < kMostTold && told_.insert(problem).second) problems_.push_back(std::move(problem));
 }
 
 void NodeView::follow_topology(const plugin::Snapshot& snapshot) {
@@ -109,9 +94,15 @@ void NodeView::follow_topology(const plugin::Snapshot& snapshot) {
   topology_version_ = snapshot.version(KOORD_ON_TOPOLOGY);
   node_version_ = ~std::uint64_t{0};  // the capacity depends on it
   online_.clear();
+  closed_cpus_ = lsr_cpus_ = given_cpus_ = {};
+  exclusive_until_ns_ = 0;
   const koord_topology& topology = *snapshot.topology();
-  for (const koord_cpu& cpu : Strided<koord_cpu>(topology.cpus, topology.n_cpus, topology.cpu_stride))
+  for (const koord_cpu& cpu : Strided<koord_cpu>(topology.cpus, topology.n_cpus, topology.cpu_stride)) {
     if (cpu.flags & KOORD_CPU_ONLINE) online_.push_back({cpu.cpu, cpu.core, cpu.socket, cpu.numa_node});
+    if (cpu.flags & (KOORD_CPU_RESERVED | KOORD_CPU_SYSTEM | KOORD_CPU_LSE)) closed_cpus_.insert(cpu.cpu);
+    if (cpu.flags & KOORD_CPU_LSR) lsr_cpus_.insert(cpu.cpu);
+    if (cpu.flags & (KOORD_CPU_LSE | KOORD_CPU_LSR | KOORD_CPU_PINNED)) given_cpus_.insert(cpu.cpu);
+  }
 }
 
 void NodeView::follow_node(const plugin::Snapshot& snapshot) {
@@ -119,24 +110,12 @@ void NodeView::follow_node(const plugin::Snapshot& snapshot) {
   node_version_ = snapshot.version(KOORD_ON_NODE);
   static constexpr koord_node kNotKnown = {};
   const koord_node& node = snapshot.node() ? *snapshot.node() : kNotKnown;
-  usage::Reservation reservation;
-  if (const auto text = annotation_of(node, usage::kReservationAnnotation)) {
-    Result<usage::Reservation> parsed = usage::parse_reservation(*text);
-    if (parsed) reservation = *std::move(parsed);
-    else tell("the node's annotation " + std::string(usage::kReservationAnnotation) + " counts for nothing: " + parsed.error().message());
-  }
-  reserved_cpus_ = reservation.cpus;
-  if (const auto text = annotation_of(node, usage::kSystemQosAnnotation)) {
-    const Result<usage::SystemCpus> parsed = usage::parse_system_cpus(*text);
-    if (parsed && parsed->exclusive) reserved_cpus_ = reserved_cpus_ | parsed->cpus;
-    if (!parsed) tell("the node's annotation " + std::string(usage::kSystemQosAnnotation) + " counts for nothing: " + parsed.error().message());
-  }
   const koord_resource* cpu = cpu_of({node.resources, node.n_resources, node.resource_stride});
   const auto capacity = cpu ? cores(cpu->limit) : std::nullopt;
   // A kubelet keeps the capacity that it found at its start.
   const auto online_milli = static_cast<std::int64_t>(online_.size()) * 1000;
   capacity_milli_ = capacity ? std::min(cpu->limit, online_milli) : online_milli;
-  const auto reserved = reservation.cpu_milli ? cores(*reservation.cpu_milli) : std::nullopt;
+  const auto reserved = KOORD_HAS(&node, reserved_cpu) ? cores(node.reserved_cpu) : std::nullopt;
   reserved_cores_ = usage::reserved(capacity, cpu ? cores(cpu->request) : std::nullopt, reserved);
 }
 
@@ -146,7 +125,6 @@ void NodeView::follow_pods(const plugin::Snapshot& snapshot) {
   exclusive_until_ns_ = 0;
   best_effort_.clear();
   whole_cpus_.clear();
-  lsr_cpus_ = lse_cpus_ = {};
   targets_ = {};
   targets_.cpus_of_parents = is_unified();
   pods_run_ = false;
@@ -161,18 +139,10 @@ void NodeView::follow_pod(const koord_pod& pod, const std::vector<std::string>& 
   best_effort_.emplace(pod.handle, best_effort);
   if (has_ended(pod)) return;
   pods_run_ = pods_run_ || pod.phase == KOORD_PHASE_RUNNING;
-  CpuSet own;
-  if (const auto text = slo::annotation_of(pod, usage::kResourceStatusAnnotation)) {
-    Result<CpuSet> parsed = usage::parse_pod_cpus(*text);
-    if (parsed) own = *std::move(parsed);
-    else tell("the CPUs of pod " + std::string(view(pod.ns)) + "/" + std::string(view(pod.name)) + " count for nothing: " + parsed.error().message());
-  }
-  if (pod.qos == KOORD_QOS_LSE) lse_cpus_ = lse_cpus_ | own;
-  if (pod.qos == KOORD_QOS_LSR) lsr_cpus_ = lsr_cpus_ | own;
   for (const koord_container& container : plugin::containers_of(pod)) {
     if (!counts(container)) continue;
     if (best_effort) targets_.containers.emplace_back(view(container.cgroup_dir));
-    const std::size_t count = pod.kube_qos == KOORD_KUBE_QOS_GUARANTEED && own.empty() ? whole_cpus(container) : 0;
+    const std::size_t count = pod.kube_qos == KOORD_KUBE_QOS_GUARANTEED ? whole_cpus(container) : 0;
     if (count > 0) whole_cpus_.push_back({std::string(view(container.cgroup_dir)), count});
   }
   if (!best_effort || dir.empty()) return;
@@ -188,14 +158,16 @@ void NodeView::follow_slo(const plugin::Snapshot& snapshot) {
   best_effort_applications_ = usage::parse_best_effort_applications(snapshot.node_slo()).value_or({});
 }
 
-// Nobody tells us the kubelet's policy for CPUs: that a container has exactly as many as it asks for, and not all, shows it.
+// The kubelet's policy for CPUs is unknown here: that a container has exactly as many as it asks for, and not all, shows it. CPUs
+// that the scheduler gave are its, not the kubelet's.
 void NodeView::read_exclusive_cpus(std::uint64_t now_ns) {
   if (now_ns < exclusive_until_ns_) return;
   exclusive_until_ns_ = now_ns + kExclusivePeriodNs;
   exclusive_cpus_ = {};
   for (const WholeCpus& container : whole_cpus_) {
     const CpuSet cpus = cpus_of(container.cgroup_dir);
-    if (cpus.size() == container.count && cpus.size() < online_.size()) exclusive_cpus_ = exclusive_cpus_ | cpus;
+    const bool is_given = !(cpus & given_cpus_).empty();
+    if (!is_given && cpus.size() == container.count && cpus.size() < online_.size()) exclusive_cpus_ = exclusive_cpus_ | cpus;
   }
 }
 

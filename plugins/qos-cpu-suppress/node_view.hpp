@@ -24,9 +24,6 @@ class NodeView {
   // something is not known that a decision needs.
   void read(const plugin::Snapshot& snapshot, std::uint64_t now_ns, std::uint64_t max_age_ns, Inputs& inputs);
 
-  // What could not be read of annotations since the last time; each is told once.
-  std::vector<std::string> take_problems();
-
  private:
   void follow_topology(const plugin::Snapshot& snapshot);
   void follow_node(const plugin::Snapshot& snapshot);
@@ -37,7 +34,6 @@ class NodeView {
   CpuSet cpus_of(const std::string& cgroup_dir) const;
   bool is_unified() const;
   usage::Split use(std::uint64_t now_ns, std::uint64_t max_age_ns);
-  void tell(std::string problem);
 
   // A container for which the kubelet's static policy may have set whole CPUs apart.
   struct WholeCpus {
@@ -51,19 +47,17 @@ class NodeView {
   usage::NewestSamples newest_;
   std::uint64_t topology_version_ = 0, node_version_ = 0, pods_version_ = 0, slo_version_ = 0;
   std::vector<Cpu> online_;
-  CpuSet reserved_cpus_;  // and those of SYSTEM pods alone
+  CpuSet closed_cpus_;           // no best-effort pod may run there: reserved, of SYSTEM pods alone, of LSE pods
+  CpuSet lsr_cpus_, given_cpus_;  // given by the scheduler: to LSR pods, to any pod
   std::int64_t capacity_milli_ = 0;
   double reserved_cores_ = 0;
   std::unordered_map<std::uint64_t, bool> best_effort_;  // by a pod's handle
   bool pods_run_ = false;
-  CpuSet lsr_cpus_, lse_cpus_;
   Targets targets_;
   std::vector<WholeCpus> whole_cpus_;
   CpuSet exclusive_cpus_;  // of those
   std::uint64_t exclusive_until_ns_ = 0;
   std::set<std::string> best_effort_applications_;
-  std::vector<std::string> problems_;
-  std::set<std::string> told_;
 };
 
 }  // namespace koord::cpu_suppress

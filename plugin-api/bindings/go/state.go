@@ -301,6 +301,10 @@ type Node struct {
 const (
 	CPUOnline   uint32 = C.KOORD_CPU_ONLINE
 	CPUReserved uint32 = C.KOORD_CPU_RESERVED
+	CPUSystem   uint32 = C.KOORD_CPU_SYSTEM
+	CPULSE      uint32 = C.KOORD_CPU_LSE
+	CPULSR      uint32 = C.KOORD_CPU_LSR
+	CPUPinned   uint32 = C.KOORD_CPU_PINNED
 )
 
 // CPU has the ids that the kernel gives in sysfs; math.MaxUint32: not told.

@@ -1703,10 +1703,16 @@ pub mod abi {
         pub label_stride: u32,
         pub resource_stride: u32,
         pub rsv2: u32,
+        pub reserved_cpu: i64,
+        pub reserved_memory: i64,
     }
 
     pub const KOORD_CPU_ONLINE: u32 = 1;
     pub const KOORD_CPU_RESERVED: u32 = 2;
+    pub const KOORD_CPU_SYSTEM: u32 = 4;
+    pub const KOORD_CPU_LSE: u32 = 8;
+    pub const KOORD_CPU_LSR: u32 = 16;
+    pub const KOORD_CPU_PINNED: u32 = 32;
 
     #[repr(C)]
     #[derive(Clone, Copy)]
@@ -2262,7 +2268,7 @@ pub mod abi {
         const _: () = assert!(size_of::<koord_resource>() == 40);
         const _: () = assert!(size_of::<koord_container>() == 88);
         const _: () = assert!(size_of::<koord_pod>() == 200);
-        const _: () = assert!(size_of::<koord_node>() == 72);
+        const _: () = assert!(size_of::<koord_node>() == 88);
         const _: () = assert!(size_of::<koord_cpu>() == 24);
         const _: () = assert!(size_of::<koord_numa_node>() == 16);
         const _: () = assert!(size_of::<koord_topology>() == 40);

@@ -298,10 +298,19 @@ typedef struct koord_node {
   const koord_resource *resources; /* request = allocatable, limit = capacity */
   uint32_t n_labels, n_annotations, n_resources;
   uint32_t label_stride, resource_stride, rsv2;
+  /* Since 1.1: the amounts of the annotation node.koordinator.sh/reservation, in units of koord_resource, or KOORD_ABSENT. CPUs
+     that it names one by one count 1000 each. Which CPUs they are: KOORD_CPU_RESERVED. */
+  int64_t reserved_cpu, reserved_memory;
 } koord_node;
 
+/* Flags of a CPU. Which CPU is reserved, and whose it is, changes with the node's annotations and with its pods: then the topology
+   has a new version. Hosts before 1.1 set KOORD_CPU_ONLINE only. */
 #define KOORD_CPU_ONLINE 1u
-#define KOORD_CPU_RESERVED 2u
+#define KOORD_CPU_RESERVED 2u /* by the node's reservation: named there, or picked for its amount */
+#define KOORD_CPU_SYSTEM 4u   /* for pods of the class SYSTEM alone */
+#define KOORD_CPU_LSE 8u      /* given by the scheduler to a pod of the class LSE */
+#define KOORD_CPU_LSR 16u     /* … of the class LSR */
+#define KOORD_CPU_PINNED 32u  /* … of another class */
 
 /* Frozen. Ids as the kernel gives them in sysfs; UINT32_MAX: not told. */
 typedef struct koord_cpu {
@@ -706,7 +715,7 @@ KOORD_ASSERT_(sizeof(koord_svc_metrics) == 72);
 KOORD_ASSERT_(sizeof(koord_resource) == 40);
 KOORD_ASSERT_(sizeof(koord_container) == 88);
 KOORD_ASSERT_(sizeof(koord_pod) == 200);
-KOORD_ASSERT_(sizeof(koord_node) == 72);
+KOORD_ASSERT_(sizeof(koord_node) == 88);
 KOORD_ASSERT_(sizeof(koord_cpu) == 24);
 KOORD_ASSERT_(sizeof(koord_numa_node) == 16);
 KOORD_ASSERT_(sizeof(koord_topology) == 40);

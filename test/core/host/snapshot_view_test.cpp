@@ -134,6 +134,27 @@ TEST_CASE("what the kernel does not tell of a CPU is UINT32_MAX") {
   CHECK(topology->numa_nodes[0].memory_bytes == 1 << 30);
 }
 
+TEST_CASE("a CPU's record says who may use it, and the node's how much is reserved") {
+  auto snapshot = std::make_shared<state::Snapshot>();
+  snapshot->versions.node = snapshot->versions.topology = 1;
+  for (int cpu = 0; cpu < 6; ++cpu) snapshot->topology.cpus.push_back({.cpu = cpu, .online = true});
+  auto owners = std::make_shared<state::CpuOwners>();
+  owners->reserved = CpuSet::parse("0").value();
+  owners->reserved_cpu_milli = 500;
+  owners->system = CpuSet::parse("1").value();
+  owners->lse = CpuSet::parse("2").value();
+  owners->lsr = CpuSet::parse("3").value();
+  owners->pinned = CpuSet::parse("4").value();
+  snapshot->cpu_owners = owners;
+  const SnapshotView all(snapshot);
+  const std::uint32_t expected[] = {KOORD_CPU_RESERVED, KOORD_CPU_SYSTEM, KOORD_CPU_LSE, KOORD_CPU_LSR, KOORD_CPU_PINNED, 0};
+  for (std::size_t cpu = 0; cpu < 6; ++cpu) CHECK(all.topology()->cpus[cpu].flags == (KOORD_CPU_ONLINE | expected[cpu]));
+  CHECK(all.node()->reserved_cpu == 500);
+  CHECK(all.node()->reserved_memory == KOORD_ABSENT);
+  owners->system_exclusive = false;
+  CHECK(SnapshotView(snapshot).topology()->cpus[1].flags == KOORD_CPU_ONLINE);
+}
+
 TEST_CASE("the labels of a subject follow from what it is") {
   state::Container service;
   service.handle = 30;

@@ -147,20 +147,24 @@ TEST_CASE_FIXTURE(PoolFixture, "nothing is known of the pools while the kubelet'
   CHECK(error().starts_with("the kubelet's configuration is not known"));
 }
 
-TEST_CASE_FIXTURE(PoolFixture, "an annotation of the node that cannot be read leaves the pools unknown, by name") {
+TEST_CASE_FIXTURE(PoolFixture, "an annotation of the node that cannot be read costs its part of the pools, and is reported by name") {
   annotate(kReservationAnnotation, R"({"reservedCPUs":"all"})");
-  CHECK(error().starts_with("node.koordinator.sh/reservation: reservedCPUs: "));
-  annotate(kReservationAnnotation, R"({"resources":{"cpu":"much"}})");
-  CHECK(error().starts_with("node.koordinator.sh/reservation: resources.cpu: "));
-  annotate(kReservationAnnotation, "{}");
+  annotate(kSystemQosAnnotation, R"({"cpuset":"6-7"})");
+  CHECK(shared() == "0-5");
+  REQUIRE(pools().problems.size() == 1);
+  CHECK(pools().problems[0].starts_with("the Node's annotation node.koordinator.sh/reservation is left out of account: reservedCPUs: "));
+  CHECK_FALSE(pools().reservation_is_whole);
+  annotate(kReservationAnnotation, R"({"resources":{"cpu":"1"}})");
   annotate(kSystemQosAnnotation, "[]");
-  CHECK(error() == "node.koordinator.sh/system-qos-resource: expected an object");
+  CHECK(shared() == "1-7");
+  CHECK(pools().reservation_is_whole);
+  CHECK(pools().problems.at(0).find("node.koordinator.sh/system-qos-resource") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(PoolFixture, "CPUs are picked by socket, then by core, threads of a core together") {
   for (state::Cpu& cpu : state.topology.cpus) cpu.core = cpu.cpu % 4;  // threads 0 and 4 are a core
   for (state::Cpu& cpu : state.topology.cpus) cpu.socket = cpu.numa_node = cpu.core / 2;
-  CHECK(pick_cpus(state.topology, 3).list() == "0-1,4");
-  CHECK(pick_cpus(state.topology, 5).list() == "0-2,4-5");
-  CHECK(pick_cpus(state.topology, 100).list() == "0-7");
+  CHECK(state::pick_cpus(state.topology, 3).list() == "0-1,4");
+  CHECK(state::pick_cpus(state.topology, 5).list() == "0-2,4-5");
+  CHECK(state::pick_cpus(state.topology, 100).list() == "0-7");
 }

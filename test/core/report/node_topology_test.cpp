@@ -65,6 +65,20 @@ TEST_CASE_FIXTURE(TopologyFixture, "the reservation is the node's, with the CPUs
   CHECK(annotation(kReservationAnnotation) == R"({"resources":{"cpu":"2"},"applyPolicy":"Default","reservedCPUs":"0-1"})");
 }
 
+TEST_CASE_FIXTURE(TopologyFixture, "a malformed reservation is left out and said, the rest is reported, and both end with it") {
+  annotate(kReservationAnnotation, R"({"resources":{"cpu":"much"}})");
+  annotate(kSystemQosAnnotation, R"({"cpuset":"6-7"})");
+  const std::string object = first();
+  const auto annotations = json::parse(object).at_pointer("/metadata/annotations").as_object();
+  CHECK(annotations.at(kReservationAnnotation) == "{}");
+  CHECK(annotations.at(kSystemQosAnnotation) == R"({"cpuset":"6-7","cpusetExclusive":true})");
+  CHECK(annotations.at(kSharedPoolsAnnotation) == R"([{"socket":0,"node":0,"cpuset":"0-3"},{"socket":1,"node":1,"cpuset":"4-5"}])");
+  CHECK(std::string(annotations.at(kDegradedAnnotation).as_string()).find("resources.cpu") != std::string::npos);
+  CHECK(written(object).empty());
+  annotate(kReservationAnnotation, "{}");
+  CHECK_FALSE(json::parse(written(object)).at_pointer("/metadata/annotations").as_object().contains(kDegradedAnnotation));
+}
+
 TEST_CASE_FIXTURE(TopologyFixture, "the CPUs of system pods and pods of the kubelet's are told, also that there are none") {
   CHECK(annotation(kSystemQosAnnotation) == "{}");
   CHECK(annotation(kPodCpusAnnotation) == "[]");

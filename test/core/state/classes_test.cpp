@@ -37,6 +37,9 @@ TEST_CASE("without a QoS label, or with an unknown one, the Kubernetes QoS decid
 
 TEST_CASE("the priority class is the label's, else by range, else by QoS") {
   CHECK(priority_class(label(kPriorityClassLabel, "koord-mid"), 9500, KoordQos::ls) == PriorityClass::mid);
+  CHECK(priority_class(label(kPriorityClassLabel, "koord-gold"), 9500, KoordQos::be) == PriorityClass::batch);
+  CHECK(priority_class(label(kPriorityClassLabel, "koord-gold"), 5500, KoordQos::ls) == PriorityClass::prod);
+  CHECK(priority_class(label(kPriorityClassLabel, ""), 9500, KoordQos::be) == PriorityClass::batch);
   CHECK(priority_class({}, 9999, KoordQos::be) == PriorityClass::prod);
   CHECK(priority_class({}, 7000, KoordQos::be) == PriorityClass::mid);
   CHECK(priority_class({}, 5999, KoordQos::ls) == PriorityClass::batch);
