@@ -5,62 +5,34 @@
 
 namespace koord::kube {
 
-// One eviction: the version, when it is not known yet, then the request.
+// One eviction: once the version is known, the request.
 class Evictor::Run final : public Client::Pending {
  public:
   Run(Evictor& evictor, PodToEvict pod, OnAnswer on_answer)
       : evictor_(evictor), pod_(std::move(pod)), on_answer_(std::move(on_answer)) {
-    if (evictor_.version_) {
-      evict();
-    } else {
-      ask("/api/v1", &Run::on_resources);
-    }
+    if (evictor_.version_)
+      evict(false);
+    else
+      evictor_.wait_for_version(*this);
   }
+  ~Run() override { std::erase(evictor_.waiting_, this); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   bool was_sent() const override { return evicting_ && pending_ && pending_->was_sent(); }
 
- private:
-  void ask(std::string target, void (Run::*then)(std::string)) {
-    evicting_ = false;
-    Call call;
-    call.target = std::move(target);
-    pending_ = evictor_.client_.send(std::move(call), [this, then](Result<Reply> reply) {
-      if (!reply) return end(std::move(reply).error().context("asking which version of evictions the server takes"));
-      // Some server is there, without this group.
-      if (reply->status == 404) return (this->*then)("{}");
-      if (!reply->ok()) return end(not_sent(classify_eviction(*reply)));
-      (this->*then)(std::move(reply->body));
-    });
-  }
-
-  void on_resources(std::string resources) {
-    resources_ = std::move(resources);
-    ask("/apis/policy", &Run::on_group);
-  }
-
-  void on_group(std::string group) {
-    Result<std::optional<std::string>> version = find_eviction_version(group, resources_);
-    if (!version) return end(std::move(version).error().context("what the server says of its versions"));
-    if (!*version) return end(EvictionAnswer{EvictionAnswer::Outcome::unsupported, "the server has no pods/eviction of policy/v1 or policy/v1beta1"});
-    evictor_.version_ = *std::move(version);
-    asked_ = true;
-    evict();
-  }
-
-  // An answer about versions says nothing about an eviction.
-  static EvictionAnswer not_sent(EvictionAnswer answer) {
-    if (answer.outcome == EvictionAnswer::Outcome::unanswered) answer.outcome = EvictionAnswer::Outcome::busy;
-    return answer;
-  }
-
-  void evict() {
+  // `asked`: the version is fresh.
+  void evict(bool asked) {
     evicting_ = true;
-    pending_ = evictor_.client_.send(eviction_call(*evictor_.version_, pod_), [this](Result<Reply> reply) {
+    pending_ = evictor_.client_.send(eviction_call(*evictor_.version_, pod_), [this, asked](Result<Reply> reply) {
       if (!reply && was_sent()) return end(EvictionAnswer{EvictionAnswer::Outcome::unanswered, reply.error().message()});
       if (!reply) return end(std::move(reply).error());
       // The server was replaced by one that speaks another version.
-      const bool other_version = !asked_ && (reply->status == 400 || reply->status == 415);
-      if (other_version) return ask("/api/v1", &Run::on_resources);
+      const bool other_version = !asked && (reply->status == 400 || reply->status == 415);
+      if (other_version) {
+        evicting_ = false;
+        return evictor_.wait_for_version(*this);
+      }
       end(classify_eviction(*reply));
     });
   }
@@ -71,12 +43,11 @@ class Evictor::Run final : public Client::Pending {
     on_answer(std::move(answer));
   }
 
+ private:
   Evictor& evictor_;
   PodToEvict pod_;
   OnAnswer on_answer_;
   Client::PendingPtr pending_;
-  std::string resources_;
-  bool asked_ = false;
   bool evicting_ = false;  // pending_ is the eviction
 };
 
@@ -85,6 +56,60 @@ Evictor::~Evictor() = default;
 
 Client::PendingPtr Evictor::evict(PodToEvict pod, OnAnswer on_answer) {
   return std::make_unique<Run>(*this, std::move(pod), std::move(on_answer));
+}
+
+void Evictor::wait_for_version(Run& run) {
+  waiting_.push_back(&run);
+  if (!asking_) ask("/api/v1", &Evictor::on_resources);
+}
+
+void Evictor::ask(std::string target, Then then) {
+  Call call;
+  call.target = std::move(target);
+  asking_ = client_.send(std::move(call), [this, then](Result<Reply> reply) {
+    if (!reply) {
+      const Error error = std::move(reply).error().context("asking which version of evictions the server takes");
+      return end_asking([&error](Run& run) { run.end(error); });
+    }
+    // Some server is there, without this group.
+    if (reply->status == 404) return (this->*then)("{}");
+    if (!reply->ok()) {
+      EvictionAnswer answer = classify_eviction(*reply);
+      // An answer about versions says nothing about an eviction.
+      if (answer.outcome == EvictionAnswer::Outcome::unanswered) answer.outcome = EvictionAnswer::Outcome::busy;
+      return end_asking([&answer](Run& run) { run.end(answer); });
+    }
+    (this->*then)(std::move(reply->body));
+  });
+}
+
+void Evictor::on_resources(std::string resources) {
+  resources_ = std::move(resources);
+  ask("/apis/policy", &Evictor::on_group);
+}
+
+void Evictor::on_group(std::string group) {
+  Result<std::optional<std::string>> version = find_eviction_version(group, std::exchange(resources_, {}));
+  if (!version) {
+    const Error error = std::move(version).error().context("what the server says of its versions");
+    return end_asking([&error](Run& run) { run.end(error); });
+  }
+  if (!*version) {
+    const EvictionAnswer none{EvictionAnswer::Outcome::unsupported, "the server has no pods/eviction of policy/v1 or policy/v1beta1"};
+    return end_asking([&none](Run& run) { run.end(none); });
+  }
+  version_ = *std::move(version);
+  end_asking([](Run& run) { run.evict(true); });
+}
+
+// An answer may destroy any of those that wait, or begin another eviction.
+void Evictor::end_asking(const std::function<void(Run&)>& tell) {
+  const Client::PendingPtr asked = std::move(asking_);
+  for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty(); --left) {
+    Run* run = waiting_.front();
+    waiting_.erase(waiting_.begin());
+    tell(*run);
+  }
 }
 
 }  // namespace koord::kube

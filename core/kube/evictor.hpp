@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evictor: evicts pods through the API server. It asks for the version of the request before the first one, and again when
-// the server does not take that version any more. It does not try again what was refused: who evicts knows whether it is
+// the server does not take that version any more; evictions that begin meanwhile wait for the same answer. It does not try again what was refused: who evicts knows whether it is
 // still wanted. [loop thread]
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/result.hpp"
 #include "core/kube/client.hpp"
@@ -32,8 +33,19 @@ class Evictor {
 
  private:
   class Run;
+  using Then = void (Evictor::*)(std::string);
+
+  void wait_for_version(Run& run);
+  void ask(std::string target, Then then);
+  void on_resources(std::string resources);
+  void on_group(std::string group);
+  void end_asking(const std::function<void(Run&)>& tell);
+
   Client& client_;
   std::optional<std::string> version_;
+  Client::PendingPtr asking_;
+  std::string resources_;
+  std::vector<Run*> waiting_;  // for the version
 };
 
 }  // namespace koord::kube

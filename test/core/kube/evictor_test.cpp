@@ -105,6 +105,24 @@ TEST_CASE("a server that cannot be asked for its version is an error, and is ask
   CHECK(evicting.evict("unasked", uid)->outcome == Outcome::evicted);
 }
 
+TEST_CASE("evictions that begin together ask for the version once, and one that nobody wants any more holds up no other") {
+  Evicting evicting;
+  std::vector<std::string> names = {"p0", "p1", "p2", "p3", "p4"};
+  std::map<std::string, Outcome> outcomes;
+  std::vector<Client::PendingPtr> running;
+  const auto first = evicting.cluster.requests(R"({"path":"/api/v1"})").size();
+  for (const std::string& name : names) {
+    running.push_back(evicting.evictor.evict({"shop", name, evicting.put_pod(name)}, [&outcomes, name](Result<EvictionAnswer> answer) {
+      outcomes[name] = answer ? answer->outcome : Outcome::refused;
+    }));
+  }
+  running.front().reset();
+  REQUIRE(evicting.until([&] { return outcomes.size() == 4; }));
+  for (const auto& [name, outcome] : outcomes) CHECK(outcome == Outcome::evicted);
+  CHECK(evicting.there("p0"));
+  CHECK(evicting.cluster.requests(R"({"path":"/api/v1"})").size() == first + 1);
+}
+
 TEST_CASE("a server of Kubernetes 1.21 is spoken to in policy/v1beta1") {
   TestCluster old({.minor = 21});
   auto config = find_config(old.kubeconfig());
