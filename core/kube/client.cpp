@@ -85,12 +85,14 @@ struct Client::State {
 // One call, from waiting for its turn to its end.
 class Client::State::Job : public std::enable_shared_from_this<Job> {
  public:
-  Job(State& state, Call call, OnReply on_reply, std::function<void(std::string_view)> on_line, std::function<void()> on_begin)
+  Job(State& state, Call call, OnReply on_reply, std::function<void(std::string_view)> on_line, std::function<void()> on_begin,
+      OnPiece on_piece)
       : state_(state),
         call_(std::move(call)),
         on_reply_(std::move(on_reply)),
         on_line_(std::move(on_line)),
         on_begin_(std::move(on_begin)),
+        on_piece_(std::move(on_piece)),
         lines_(call_.max_body) {}
 
   Verb verb() const { return call_.verb; }
@@ -100,11 +102,14 @@ class Client::State::Job : public std::enable_shared_from_this<Job> {
   void cancel() {
     done_ = true;
     soon_.reset();
+    deadline_.reset();
     pending_.reset();
   }
 
  private:
   http::AsyncRequest request(const std::string& token) const;
+  void download(const std::string& token, http::AsyncClient::OnAnswer on_answer);
+  Result<void> take(std::string_view piece);
   void on_answer(Result<http::ClientResponse> answer);
   bool begin_again();
   Result<void> give_last_line();
@@ -116,9 +121,11 @@ class Client::State::Job : public std::enable_shared_from_this<Job> {
   OnReply on_reply_;
   const std::function<void(std::string_view)> on_line_;  // of a watch
   const std::function<void()> on_begin_;
+  const OnPiece on_piece_;                               // of a download
+  std::size_t taken_ = 0;                                // bytes of it
   Lines lines_;
   http::AsyncClient::PendingPtr pending_;
-  std::unique_ptr<event::Timer> soon_;
+  std::unique_ptr<event::Timer> soon_, deadline_;
   bool begun_again_ = false;
   bool done_ = false;
 };
@@ -128,6 +135,7 @@ void Client::State::Job::begin() {
   const Result<std::string>& token = state_.credentials.token();
   if (!token) return fail_soon(Error(token.error()).context("cannot read the token"));
   const auto on_answer = [this](Result<http::ClientResponse> answer) { this->on_answer(std::move(answer)); };
+  if (on_piece_) return download(*token, on_answer);
   if (!on_line_) {
     pending_ = state_.http.send(request(*token), on_answer);
     return;
@@ -143,14 +151,33 @@ void Client::State::Job::begin() {
   pending_ = state_.http.stream(request(*token), on_piece, on_answer, on_begin);
 }
 
+// A stream has no deadline for all of it: this has.
+void Client::State::Job::download(const std::string& token, http::AsyncClient::OnAnswer on_answer) {
+  taken_ = 0;
+  deadline_ = state_.loop.after(call_.timeout, [this] {
+    const auto self = shared_from_this();
+    pending_.reset();
+    finish(Error{std::make_error_code(std::errc::timed_out), "the answer was not whole in time"});
+  });
+  pending_ = state_.http.stream(request(token), [this](std::string_view piece) { return take(piece); }, std::move(on_answer));
+}
+
+Result<void> Client::State::Job::take(std::string_view piece) {
+  const auto self = shared_from_this();
+  if (piece.size() > call_.max_body - taken_)
+    return Error{std::make_error_code(std::errc::message_size), "found a body of more than " + std::to_string(call_.max_body) + " bytes, expected at most those"};
+  taken_ += piece.size();
+  return on_piece_(piece);
+}
+
 http::AsyncRequest Client::State::Job::request(const std::string& token) const {
   http::AsyncRequest request{.method = method_of(call_.verb),
                              .target = state_.config.path_prefix + call_.target,
                              .headers = {{"User-Agent", "koordetector/" KOORD_VERSION}, {"Accept", "application/json"}},
                              .body = call_.body,
                              .timeout = call_.timeout,
-                             .silence = call_.silence,
-                             .max_body = on_line_ ? kMaxRefusalBytes : call_.max_body};
+                             .silence = on_piece_ ? call_.timeout : call_.silence,
+                             .max_body = on_line_ || on_piece_ ? kMaxRefusalBytes : call_.max_body};
   if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
   if (!call_.body.empty()) request.headers.emplace_back("Content-Type", call_.content_type);
   return request;
@@ -198,6 +225,7 @@ void Client::State::Job::fail_soon(Error error) {
 void Client::State::Job::finish(Result<Reply> reply) {
   const auto self = shared_from_this();
   done_ = true;
+  deadline_.reset();
   if (!reply) ++state_.failures;
   const std::string path = call_.target.substr(0, call_.target.find('?'));
   const ConnectionConfig& to = state_.config;
@@ -250,10 +278,14 @@ Client::PendingPtr Client::watch(Call call, WatchHandlers handlers) {
   return start(std::move(call), std::move(handlers.on_end), std::move(handlers.on_line), std::move(handlers.on_begin));
 }
 
+Client::PendingPtr Client::download(Call call, OnPiece on_piece, OnReply on_reply) {
+  return start(std::move(call), std::move(on_reply), nullptr, nullptr, std::move(on_piece));
+}
+
 Client::PendingPtr Client::start(Call call, OnReply on_reply, std::function<void(std::string_view)> on_line,
-                                 std::function<void()> on_begin) {
+                                 std::function<void()> on_begin, OnPiece on_piece) {
   State& state = *state_;
-  auto job = std::make_shared<State::Job>(state, std::move(call), std::move(on_reply), std::move(on_line), std::move(on_begin));
+  auto job = std::make_shared<State::Job>(state, std::move(call), std::move(on_reply), std::move(on_line), std::move(on_begin), std::move(on_piece));
   std::erase_if(state.waiting, [](const auto& one) { return one.expired(); });
   if (state.waiting.size() >= kMaxWaiting) {
     job->fail_soon(Error{std::make_error_code(std::errc::device_or_resource_busy), "too many requests wait for their turn"});

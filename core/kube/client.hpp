@@ -34,7 +34,7 @@ struct Call {
   std::string content_type = "application/json";  // of a patch "application/merge-patch+json", …
   Duration timeout = std::chrono::seconds(10);    // from its turn to the end of the answer; of a watch: to its beginning
   Duration silence = std::chrono::minutes(6);     // of a watch: how long nothing may come before it is ended
-  std::size_t max_body = 64u << 20;               // of a watch: of one line
+  std::size_t max_body = 64u << 20;               // of a watch: of one line; of a download: of all that comes
 };
 
 // An answer of any status; what a refusal says: refusal.hpp.
@@ -92,6 +92,10 @@ class Client {
 
   PendingPtr send(Call call, OnReply on_reply);
   PendingPtr watch(Call call, WatchHandlers handlers);
+  // Hands the body of an answer of status 2xx on as it comes, so that it is never in memory as a whole; the reply has none then.
+  // An error of `on_piece` ends the request with it. The bytes are valid during the call.
+  using OnPiece = std::function<Result<void>(std::string_view)>;
+  PendingPtr download(Call call, OnPiece on_piece, OnReply on_reply);
 
   // Of the collections that are followed with this client.
   ServerHealth& server_health();
@@ -100,7 +104,8 @@ class Client {
 
  private:
   struct State;
-  PendingPtr start(Call call, OnReply on_reply, std::function<void(std::string_view)> on_line, std::function<void()> on_begin);
+  PendingPtr start(Call call, OnReply on_reply, std::function<void(std::string_view)> on_line, std::function<void()> on_begin,
+                   OnPiece on_piece = {});
   std::shared_ptr<State> state_;
 };
 
