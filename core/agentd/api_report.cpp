@@ -28,6 +28,7 @@ json::object node_metric(const ReportingModule& reporting, const Clock& clock) {
                       {"written", view.has_value()}};
   if (!view) return object;
   object["exists"] = view->exists;
+  object["missing"] = view->missing;
   object["specProblems"] = json_strings(view->spec_problems);
   add_account(object, view->account, clock);
   return object;

@@ -138,11 +138,14 @@ std::optional<report::CpuPools> ReportingModule::pools() const {
 
 void ReportingModule::export_metrics() {
   if (running_->node_metric) {
+    auto missing = parts_.metrics.gauge("report_object_missing", "1 while an object does not exist and nobody creates it: nothing is reported then.",
+                                        {{"object", "NodeMetric"}});
     auto degraded = parts_.metrics.gauge("report_degraded", "1 while something is left out of the NodeMetric or not as asked for.");
-    parts_.metrics.on_collect([this, degraded, metrics = ObjectMetrics(parts_.metrics, "NodeMetric")]() mutable {
+    parts_.metrics.on_collect([this, degraded, missing, metrics = ObjectMetrics(parts_.metrics, "NodeMetric")]() mutable {
       const auto view = node_metric();
       if (!view) return;
       metrics.follow(view->account, parts_.clock.now());
+      missing.set(view->missing);
       degraded.set(!view->report.refusal.empty() || !view->report.problems.empty());
     });
   }
@@ -163,6 +166,7 @@ ModuleHealth ReportingModule::health() const {
   std::vector<std::string> troubles;
   if (const auto view = node_metric()) {
     if (!view->computed) return {"report", true, "nothing reported yet"};
+    if (view->missing) troubles.push_back("the NodeMetric is missing, and nobody creates it");
     if (!view->report.refusal.empty()) troubles.push_back("nothing is told of this node: " + view->report.refusal);
     for (const std::string& problem : view->report.problems) troubles.push_back(problem);
     for (const std::string& problem : view->spec_problems) troubles.push_back("the NodeMetric asks for what it cannot have: " + problem);

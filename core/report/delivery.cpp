@@ -6,6 +6,8 @@
 namespace koord::report {
 namespace {
 
+constexpr double kEarly = 1.0 / 30;  // of a heartbeat, so that nodes that began together drift apart
+
 Duration part(Duration whole, double share) {
   return Duration(static_cast<Duration::rep>(static_cast<double>(whole.count()) * share));
 }
@@ -38,11 +40,12 @@ Time Delivery::next_change() const {
 
 Time Delivery::next_heartbeat() const {
   if (!has_last_) return not_before_;
-  return std::max(next_change(), last_ + part(options_.heartbeat, 1 - 0.1 * late_));
+  if (options_.interval > options_.heartbeat) return next_change();
+  return std::max(not_before_, last_ + part(options_.heartbeat, 1 - kEarly * late_));
 }
 
 bool Delivery::due(Time now, double change) const {
-  return begun_ && now >= (change > options_.change_percent ? next_change() : next_heartbeat());
+  return begun_ && (now >= next_heartbeat() || (change > options_.change_percent && now >= next_change()));
 }
 
 void Delivery::accepted(Time now) {

@@ -3,7 +3,7 @@
 // again, no change before the heartbeat; each node has its own moments, so that thousands do not write at once, and only
 // the newest state is ever written: there is no queue. No I/O and no clock: times in, decisions out. Not thread-safe.
 //
-//   accepted at t    a change is due from t + interval × (1 … 1.1) on, and anything at t + heartbeat × (0.9 … 1)
+//   accepted at t    a change is due from t + interval × (1 … 1.1) on, and anything at t + heartbeat × (29/30 … 1)
 //   refused at t     nothing before t + 10 s × 2^n × (0.5 … 1), up to half a minute to a minute, nor before Retry-After
 //   begun at t       what the API server has counts as accepted when it says so; what is overdue is due within 30 s, all
 //                    else not before 30 s to a minute, when what is reported from has settled
@@ -19,7 +19,7 @@
 namespace koord::report {
 
 struct DeliveryOptions {
-  Duration heartbeat = std::chrono::minutes(2);  // how old the report gets at most, unless `interval` is longer
+  Duration heartbeat = std::chrono::minutes(1);  // how old the report gets at most, unless `interval` is longer
   Duration interval = std::chrono::minutes(1);   // of the spec: how often the cluster wants to be told at most
   double change_percent = 5;                     // a change must be greater; what change() of reported.hpp measures
 };

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kKind = "NodeMetric";
 constexpr const char* kCollection = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics";
+constexpr Duration kRepeatAbsent = std::chrono::minutes(30);
 constexpr std::int64_t kReportedSecond = 1'000'000'000;
 
 // A usage without one of its resources reads as 0 of it, so an entry goes as a whole, and node usage never does.
@@ -112,6 +113,7 @@ NodeMetricReporter::~NodeMetricReporter() { stop(); }
 
 void NodeMetricReporter::stop() {
   lookout_.stop();
+  heartbeat_.reset();
   if (publisher_) publisher_->stop();
 }
 
@@ -163,6 +165,7 @@ NodeMetricReporter::Look NodeMetricReporter::take_look() {
   view_.report = look.report;
   view_.computed = parts_.clock.now();
   view_.exists = look.exists();
+  view_.missing = look.is_known && !look.exists() && !options_.create;
   view_.spec_problems = std::move(problems);
   return look;
 }
@@ -183,14 +186,30 @@ void NodeMetricReporter::decide(const Look& look) {
   // Inputs that are missing for a moment, as after a start, are no news; those that make a heartbeat fail are.
   const bool is_refused = !look.report.refusal.empty();
   if (delivery.due(now, is_refused ? 0 : look.change) && (!is_refused || look.degraded_differs)) write(look);
+  look_at_heartbeat();
+}
+
+// A heartbeat between two periodic looks must not wait for the second one: readers count on its age.
+void NodeMetricReporter::look_at_heartbeat() {
+  heartbeat_.reset();
+  const Duration left = publisher_->delivery().next_heartbeat() - parts_.clock.now();
+  if (left <= Duration::zero() || left >= options_.period) return;
+  heartbeat_ = parts_.loop.after(left, [this] { lookout_.look(); });
 }
 
 void NodeMetricReporter::tell(const Look& look) {
   if (!publisher_ || !look.is_known) return;
   const bool absent = !look.exists() && !options_.create;
-  if (absent && !told_absent_) log::warn(report_log, "there is no NodeMetric '{}', and nothing is reported until there is", options_.node_name);
-  if (!absent && told_absent_) log::info(report_log, "there is a NodeMetric '{}' now", options_.node_name);
-  told_absent_ = absent;
+  const Time now = parts_.clock.now();
+  if (absent && (!told_absent_ || now - *told_absent_ >= kRepeatAbsent)) {
+    log::warn(report_log, "the NodeMetric '{}' is missing, and nothing is reported of this node: Koordinator's manager creates it, or the agent "
+              "itself with report.createNodeMetric", options_.node_name);
+    told_absent_ = now;
+  }
+  if (!absent && told_absent_) {
+    log::info(report_log, "the NodeMetric '{}' exists now", options_.node_name);
+    told_absent_.reset();
+  }
 }
 
 void NodeMetricReporter::write(const Look& look) {

@@ -25,7 +25,7 @@ struct NodeMetricOptions {
   std::string node_name;
   bool create = false;  // the object, where there is none
   Duration period = std::chrono::seconds(10);
-  Duration heartbeat = std::chrono::minutes(2);
+  Duration heartbeat = std::chrono::minutes(1);
   double change_percent = 5;
   PodTolerance tolerance = {};
 };
@@ -51,6 +51,7 @@ class NodeMetricReporter {
     Account account;
     bool writes = false;  // there is a client
     bool exists = false;  // the object, as far as we were told
+    bool missing = false;  // it is known not to exist, and the agent does not create it: nothing is reported
   };
 
   NodeMetricReporter(Parts parts, NodeMetricOptions options);
@@ -72,6 +73,7 @@ class NodeMetricReporter {
 
   Look take_look();
   void decide(const Look& look);
+  void look_at_heartbeat();
   void tell(const Look& look);
   void write(const Look& look);
   void write_status(const Look& look);
@@ -79,7 +81,8 @@ class NodeMetricReporter {
   const Parts parts_;
   const NodeMetricOptions options_;
   std::unique_ptr<Publisher> publisher_;
-  bool told_absent_ = false;
+  std::unique_ptr<event::Timer> heartbeat_;  // between two looks
+  std::optional<Time> told_absent_;  // when it was logged last that the object is missing
   std::string told_degraded_;
 
   std::unique_ptr<Known> known_;  // [worker]

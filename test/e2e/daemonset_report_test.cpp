@@ -13,7 +13,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr auto kLimit = 240s;  // a heartbeat is two minutes
+constexpr auto kLimit = 240s;  // several heartbeats
 const PodSpec kWeb{.name = "web-0",
                    .uid = "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
                    .digit = 'a',

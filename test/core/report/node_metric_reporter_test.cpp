@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "core/log/capture.hpp"
+
 #include "test/core/report/reporting_node.hpp"
 
 using namespace koord;
@@ -14,7 +16,7 @@ namespace {
 constexpr double kGi = 1024.0 * 1024 * 1024;
 
 struct Reporting : ReportingNode {
-  NodeMetricOptions options{.node_name = "test-node"};
+  NodeMetricOptions options{.node_name = "test-node", .heartbeat = 2min};
   std::unique_ptr<NodeMetricReporter> reporter;
 
   Reporting() {
@@ -170,6 +172,7 @@ TEST_CASE_FIXTURE(Reporting, "a NodeMetric that there is not is not written, unl
   pass(3min);
   CHECK(writes("NodeMetric").empty());
   CHECK_FALSE(reporter->view().exists);
+  CHECK(reporter->view().missing);
   options.create = true;
   start();
   pass(30s);
@@ -252,4 +255,25 @@ TEST_CASE_FIXTURE(Reporting, "node usage is never left out: a node without it wo
   pass(2min);
   CHECK_FALSE(object("NodeMetric").as_object().contains("status"));
   CHECK(reporter->view().account.problem.find("refused on purpose") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Reporting, "by default an unchanged node's report is never older than a minute") {
+  options.heartbeat = NodeMetricOptions().heartbeat;
+  put();
+  start();
+  pass(30s);
+  REQUIRE(status_writes() == 1);
+  pass(10min);
+  CHECK(status_writes() >= 11);
+}
+
+TEST_CASE_FIXTURE(Reporting, "that the NodeMetric is missing is logged again every half hour") {
+  const log::Capture capture(log::Level::warn);
+  hear("NodeMetric");
+  start();
+  pass(29min);
+  CHECK(capture.lines().size() == 1);
+  pass(40min);
+  CHECK(capture.lines().size() == 3);
+  CHECK(capture.lines()[0].find("report.createNodeMetric") != std::string::npos);
 }
