@@ -166,8 +166,13 @@ class Rights(unittest.TestCase):
         self.assertEqual(more - self.OBSERVING, {
             ('create', 'slo.koordinator.sh', 'nodemetrics'), *((verb, '', 'persistentvolumeclaims') for verb in ('get', 'list', 'watch')),
             *((verb, 'scheduling.koordinator.sh', 'devices') for verb in ('create', 'patch', 'update'))})
-        pods = rights(objects({'config': {'state': {'source': 'apiserver'}}})) - self.OBSERVING
-        self.assertEqual(pods, {(verb, '', 'pods') for verb in ('get', 'list', 'watch')})
+        of_api_server = {'config': {'state': {'source': 'apiserver'}}}
+        pods = rights(objects(of_api_server))
+        self.assertEqual(pods - self.OBSERVING, {(verb, '', 'pods') for verb in ('get', 'list', 'watch')})
+        # The kubelet is asked for its configuration only, and not at all where that would take all its rights.
+        self.assertEqual({resource for _, _, resource in pods if resource.startswith('nodes/')}, {'nodes/configz'})
+        old = rights(objects({**of_api_server, 'kubelet': {'access': 'proxy'}}))
+        self.assertEqual({resource for _, _, resource in old if resource.startswith('nodes/')}, set())
 
     def test_nothing_lets_it_read_secrets_or_all_of_anything(self):
         for changes in VARIATIONS.values():
