@@ -271,6 +271,7 @@ void Agent::start_plugins(const config::Config& config, const std::vector<host::
     gate_problems_ = std::move(problems);
   }
   plugins_.apply(config.plugins, gates, keys);
+  state_.keep_annotations(plugins_.annotations());
 }
 
 void Agent::reload() {

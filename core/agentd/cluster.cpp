@@ -11,6 +11,9 @@
 namespace koord::agentd {
 namespace {
 
+// Where pods come from the API server, the kubelet is asked for its configuration only, until it is known.
+constexpr Duration kConfigAlone = std::chrono::minutes(1);
+
 using host::Capability;
 using host::CapabilityState;
 using CollectionState = kube::Health::State;
@@ -82,8 +85,8 @@ Cluster::~Cluster() { stop(); }
 
 void Cluster::start() {
   watch_ = std::make_unique<state::PodWatch>(parts_.loop, parts_.layout, [this] { request(); });
-  watch_pods(state::find_kube_root(parts_.layout, {}));
-  if (pods_ == PodSource::kubelet) start_kubelet();
+  watch_pods({state::find_kube_root(parts_.layout, {}), {}});
+  start_kubelet();
   start_api_source();
   tell();
 }
@@ -105,27 +108,32 @@ void Cluster::start_api_source() {
   options.slo_config_map = settings_.api_server.slo_config_map;
   state::ApiSource::Handlers handlers;
   handlers.on_status = [this] { later(&Cluster::tell); };
-  handlers.on_root = [this](const cgroup::KubeRoot& root) {
-    parts_.loop.post([this, root, alive = std::weak_ptr<Alive>(alive_)] {
-      if (alive.lock()) watch_pods(root);
+  handlers.on_places = [this](const state::PodPlaces& places) {
+    parts_.loop.post([this, places, alive = std::weak_ptr<Alive>(alive_)] {
+      if (alive.lock()) watch_pods(places);
     });
   };
   source_ = std::make_unique<state::ApiSource>(
-      state::ApiSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, api_, parts_.layout}, options, std::move(handlers));
+      state::ApiSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, api_, parts_.layout, &parts_.annotations}, options, std::move(handlers));
 }
 
 void Cluster::start_kubelet() {
   state::KubeletSource::Options options;
   options.sync_period = settings_.kubelet.sync_period;
   options.timeout = settings_.kubelet.timeout;
+  options.pods = pods_ == PodSource::kubelet;
+  if (!options.pods) options.sync_period = std::max<Duration>(options.sync_period, kConfigAlone);
   state::KubeletSource::Handlers handlers;
   handlers.on_answer = [this](const state::KubeletSource::Answer& answer) {
     parts_.durations.observe(answer.path, answer.status, answer.took);
   };
-  handlers.on_root = [this](const cgroup::KubeRoot& root) { watch_pods(root); };
+  handlers.on_places = [this](const state::PodPlaces& places) { watch_pods(places); };
   handlers.on_status = [this](const state::KubeletSource::Status&) { later(&Cluster::tell); };
+  handlers.on_moved = [this] {
+    if (source_) source_->request();
+  };
   kubelet_ = std::make_unique<state::KubeletSource>(
-      state::KubeletSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, parts_.layout}, options, std::move(handlers));
+      state::KubeletSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, parts_.layout, &parts_.annotations}, options, std::move(handlers));
   subscription_ = parts_.hub.subscribe([this](std::uint32_t changed, const state::SnapshotPtr&) {
     if (changed & state::kNode) later(&Cluster::connect_kubelet);
   });
@@ -143,16 +151,23 @@ void Cluster::connect_kubelet() {
       parts_.loop, parts_.workers, parts_.clock,
       kube::kubelet_config(api_server_, place->host, place->port, settings_.kubelet.ca_file, settings_.kubelet.server_name),
       kube::ClientOptions());
-  kubelet_->begin([this](kube::Call call, kube::Client::OnReply on_reply) { return kubelet_client_->send(std::move(call), std::move(on_reply)); });
+  kubelet_->begin([this](kube::Call call, kube::Client::OnPiece on_piece, kube::Client::OnReply on_reply) {
+    return on_piece ? kubelet_client_->download(std::move(call), std::move(on_piece), std::move(on_reply))
+                    : kubelet_client_->send(std::move(call), std::move(on_reply));
+  });
   tell();
 }
 
-void Cluster::watch_pods(const cgroup::KubeRoot& root) {
-  if (watch_) watch_->watch(root);
+void Cluster::watch_pods(const state::PodPlaces& places) {
+  if (watch_) watch_->watch(places.root);
+  if (places == places_) return;
+  if (places.others != places_.others && !places.others.empty()) log::warn(state_log, "{}", state::describe_others(places));
+  places_ = places;
+  later(&Cluster::tell);
 }
 
 void Cluster::request() {
-  if (kubelet_) return kubelet_->request();
+  if (pods_ == PodSource::kubelet && kubelet_) return kubelet_->request();
   if (source_) source_->request();
 }
 
@@ -178,6 +193,10 @@ void Cluster::tell() {
   if (source_) tell_api(capabilities, problem);
   if (watch_)
     capabilities.push_back({"pod_watch", watch_->degraded() ? CapabilityState::broken : CapabilityState::supported, watch_->detail(), ""});
+  if (!places_.root.dir.empty()) {
+    const std::string others = state::describe_others(places_);
+    capabilities.push_back({"pod_cgroups", CapabilityState::supported, others.empty() ? places_.root.dir : others, ""});
+  }
   log_change("pod_watch", watch_ && watch_->degraded() ? watch_->detail() : "");
   parts_.capabilities.set(std::move(capabilities));
   std::lock_guard lock(mutex_);
@@ -186,14 +205,18 @@ void Cluster::tell() {
 
 void Cluster::tell_kubelet(std::vector<Capability>& capabilities, std::string& problem) {
   if (!place_) {
-    problem = "the address of the kubelet is not known yet: neither state.kubelet.address nor $HOST_IP is set, and the Node is not known";
-    capabilities.push_back({"kubelet", CapabilityState::absent, problem, ""});
+    const std::string trouble = "the address of the kubelet is not known yet: neither state.kubelet.address nor $HOST_IP is set, and the Node is not known";
+    if (pods_ == PodSource::kubelet) problem = trouble;
+    capabilities.push_back({"kubelet", CapabilityState::absent, trouble, ""});
     return;
   }
   const state::KubeletSource::Status status = kubelet_->status();
-  const std::string& trouble = status.pods_problem.empty() ? status.config_problem : status.pods_problem;
+  std::string trouble = status.pods_problem.empty() ? status.config_problem : status.pods_problem;
+  // Pods of the API server need of the kubelet only where their cgroups are: without a right to ask, that is guessed.
+  if (pods_ == PodSource::apiserver && !trouble.empty())
+    trouble += "; its cgroupRoot, CPU manager and reserved CPUs are unknown, cgroups are found by their names, and no NodeResourceTopology is written";
   log_change("kubelet", trouble);
-  if (!trouble.empty()) problem = "kubelet " + trouble;
+  if (!trouble.empty() && pods_ == PodSource::kubelet) problem = "kubelet " + trouble;
   capabilities.push_back({"kubelet", trouble.empty() ? CapabilityState::supported : CapabilityState::broken,
                           trouble.empty() ? place_->host + ":" + std::to_string(place_->port) : trouble, ""});
 }

@@ -32,6 +32,7 @@ class Cluster {
     host::CapabilityBoard& capabilities;
     metric::HostMetrics& metrics;
     KubeletDurations& durations;
+    const state::AnnotationFilter& annotations;
   };
 
   // `pods`: kubelet or apiserver.
@@ -57,7 +58,7 @@ class Cluster {
   void start_api_source();
   void start_kubelet();
   void connect_kubelet();
-  void watch_pods(const cgroup::KubeRoot& root);
+  void watch_pods(const state::PodPlaces& places);
   void later(void (Cluster::*what)());
   void tell();
   void tell_kubelet(std::vector<host::Capability>& capabilities, std::string& problem);
@@ -77,6 +78,7 @@ class Cluster {
   mutable std::mutex mutex_;
   std::string problem_;
   std::map<std::string, std::string> logged_;  // problem by what has it
+  state::PodPlaces places_;
 
   const std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
   std::unique_ptr<state::PodWatch> watch_;

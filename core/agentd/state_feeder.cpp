@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/agentd/state_log.hpp"
+#include "core/base/parse.hpp"
 #include "core/cgroup/kube_root.hpp"
 #include "core/state/pod_intake.hpp"
 #include "core/state/topology.hpp"
@@ -74,7 +75,7 @@ void StateFeeder::start_cluster() {
   look_.reset();
   cluster_ = std::make_unique<Cluster>(
       Cluster::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, parts_.layout, config_.node_name, parts_.capabilities,
-                     parts_.metrics, durations_},
+                     parts_.metrics, durations_, annotations_},
       *choice_.cluster, pods_, config_);
   export_cluster(parts_.metrics, *cluster_);
   cluster_->start();
@@ -84,6 +85,11 @@ void StateFeeder::start_cluster() {
 void StateFeeder::look_for_cluster() {
   choice_ = choose_state(config_, kube::find_config(config_.cluster.kubeconfig));
   if (choice_.cluster) start_cluster();
+}
+
+void StateFeeder::keep_annotations(std::vector<std::string> keys) {
+  keys.insert(keys.end(), config_.state.pod_annotations.begin(), config_.state.pod_annotations.end());
+  annotations_.set(state::AnnotationKeys(std::move(keys)));
 }
 
 void StateFeeder::request() {
@@ -97,10 +103,11 @@ void StateFeeder::refresh_soon() {
 }
 
 ModuleHealth StateFeeder::health() const {
-  std::string problem;
+  std::string problem, notes;
   {
     std::lock_guard lock(mutex_);
     problem = problem_;
+    notes = notes_;
   }
   if (const Cluster* cluster = running_) {
     const std::string more = cluster->problem();
@@ -108,7 +115,7 @@ ModuleHealth StateFeeder::health() const {
   }
   const std::optional<Time> known = parts_.hub.confirmed(state::kPods);
   if (!known) return {"state", false, "pods are not known yet" + (problem.empty() ? "" : ": " + problem)};
-  if (problem.empty()) return {"state", true, "ok"};
+  if (problem.empty()) return {"state", true, notes.empty() ? "ok" : "ok, but " + notes};
   return {"state", true, "degraded, keeping the last state, pods " + age_of(*known, parts_.clock.now()) + " old: " + problem};
 }
 
@@ -116,7 +123,10 @@ void StateFeeder::refresh() {
   requested_ = false;
   Result<void> refreshed = refresh_sources();
   std::string problem = refreshed ? std::string() : refreshed.error().message();
+  std::string notes = files_ ? join(files_->notes(), "; ") : std::string();
   std::lock_guard lock(mutex_);
+  if (notes != notes_ && !notes.empty()) log::warn(state_log, "{}", notes);
+  notes_ = std::move(notes);
   if (problem == problem_) return;
   if (problem.empty())
     log::info(state_log, "all sources can be read again");

@@ -45,6 +45,9 @@ class StateFeeder {
   void start();
   void stop();
 
+  // These annotations of pods are read by plugins; the configuration's are kept, too. [any]
+  void keep_annotations(std::vector<std::string> keys);
+
   // Look for pods and containers soon. [any]
   void request();
 
@@ -71,6 +74,7 @@ class StateFeeder {
   StateChoice choice_;
   const PodSource pods_;
   KubeletDurations durations_;
+  state::AnnotationFilter annotations_;
   std::atomic<Cluster*> running_ = nullptr;
   std::unique_ptr<Cluster> cluster_;
   std::optional<state::FileSource> files_;
@@ -81,6 +85,7 @@ class StateFeeder {
 
   mutable std::mutex mutex_;
   std::string problem_;  // of the last refresh; empty: all was well
+  std::string notes_;    // of the last refresh: remarks on pods of a file
 
   std::atomic<bool> requested_ = false;
   std::unique_ptr<event::FdWatch> file_watch_;

@@ -130,6 +130,7 @@ struct StateSettings {
   File file;
   Cgroup cgroup;
   Duration resync_period{};
+  std::vector<std::string> pod_annotations;  // kept beside those that the agent and its plugins read
 };
 
 struct ExporterSettings {

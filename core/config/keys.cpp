@@ -214,6 +214,11 @@ Schema<Config> make_config_schema() {
           "state.cgroup.paths", "[]", "Further cgroups to observe, relative to the root of the hierarchy.",
           list_of(any_text()), [](C & c) -> auto& { return c.state.cgroup.paths; }),
       key(
+          "state.podAnnotations", "[]",
+          "Annotations of pods to keep for plugins that do not name them in their manifest: \"example.org/batch\", or all of a domain, "
+          "\"example.org/*\". Others than these, Koordinator's and those of manifests are dropped while a list of pods is read.",
+          list_of(any_text()), [](C & c) -> auto& { return c.state.pod_annotations; }),
+      key(
           "state.resyncPeriod", "3s",
           "How often the source is read again even when nothing seems to have changed.", duration(100ms, 1h),
           [](C & c) -> auto& { return c.state.resync_period; }),
@@ -257,7 +262,9 @@ Schema<Config> make_config_schema() {
           "report.changeThresholdPercent", "5", "A smaller change of what was reported last waits for the heartbeat.",
           integer(0, 100), [](C & c) -> auto& { return c.report.change_threshold_percent; }),
       key(
-          "report.heartbeat", "2m", "How old a reported status gets at most, changed or not; the scheduler forgets those of 3m.",
+          "report.heartbeat", "1m",
+          "How old a reported status gets at most, changed or not. At most half of the shortest nodeMetricExpirationSeconds of the cluster's "
+          "schedulers and deschedulers (180 by default).",
           duration(30s, 15min), [](C & c) -> auto& { return c.report.heartbeat; }),
       key(
           "report.topology", "true", "Write the NodeResourceTopology of this node.",

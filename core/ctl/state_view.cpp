@@ -111,7 +111,8 @@ void add_cpu_owners(Table& table, const json::value& node) {
 }
 
 void add_kubelet(Table& table, const json::value& node) {
-  if (!member(node, "kubelet")) return table.add({"kubelet", "its configuration is not known"});
+  const std::string problem = text_of(node, "kubeletProblem");
+  if (!member(node, "kubelet")) return table.add({"kubelet", "its configuration is unknown" + (problem.empty() ? "" : ": " + problem)});
   const json::value& kubelet = object_of(node, "kubelet");
   table.add({"kubelet cgroups", text_or_dash(text_of(kubelet, "cgroupDriver")) + ", root " + text_or_dash(text_of(kubelet, "cgroupRoot"))});
   table.add({"kubelet CPU manager", text_or_dash(text_of(kubelet, "cpuManagerPolicy")) + ", options " + words(object_of(kubelet, "cpuManagerPolicyOptions")) +

@@ -41,6 +41,17 @@ bool is_gate(std::string_view text) {
          std::all_of(text.begin(), text.end(), allowed);
 }
 
+// A key of an annotation, or all of a domain.
+bool is_annotation(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const std::string_view domain = text.substr(0, slash == std::string_view::npos ? 0 : slash);
+  const std::string_view name = slash == std::string_view::npos ? text : text.substr(slash + 1);
+  const auto allowed = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '-' || c == '_' || c == '.'; };
+  const bool is_name = !name.empty() && name.size() <= 63 && std::all_of(name.begin(), name.end(), allowed);
+  if (slash == std::string_view::npos) return is_name;
+  return !domain.empty() && domain.size() <= 253 && std::all_of(domain.begin(), domain.end(), allowed) && (is_name || name == "*");
+}
+
 bool is_any(std::string_view) {
   return true;
 }
@@ -141,6 +152,11 @@ constexpr std::array kKeys = {
         [](Value v, Manifest& m) { return take_services("requires", v, m.required_services); }},
     Key{"optional", false,
         [](Value v, Manifest& m) { return take_services("optional", v, m.optional_services); }},
+    Key{"annotations", false,
+        [](Value v, Manifest& m) {
+          return take_names(is_annotation, "keys of annotations such as example.org/batch or example.org/*, with commas between", "annotations", v,
+                            m.annotations);
+        }},
     Key{"runtime", false, take_runtime},
     Key{"license", false,
         [](Value v, Manifest& m) { return take_text(is_any, "", "license", v, m.license); }},

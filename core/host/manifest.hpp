@@ -35,6 +35,7 @@ struct Manifest {
   bool default_on = false;  // as written; gate_specs() decides
   std::vector<std::string> required_services;
   std::vector<std::string> optional_services;
+  std::vector<std::string> annotations;  // of pods, that it reads: "example.org/batch", or "example.org/*"
   Runtime runtime = Runtime::native;
   std::string license;
   std::string description;

@@ -362,6 +362,15 @@ std::vector<PluginStatus> PluginManager::status() const {
   return state_->status();
 }
 
+std::vector<std::string> PluginManager::annotations() const {
+  std::vector<std::string> keys;
+  for (const auto& plugin : state_->all_with_coming()) {
+    const std::vector<std::string>& read = plugin->file().manifest.annotations;
+    keys.insert(keys.end(), read.begin(), read.end());
+  }
+  return keys;
+}
+
 std::vector<HookTarget> PluginManager::hooks(std::uint32_t stage) const {
   std::vector<HookTarget> hooks;
   for (const auto& plugin : state_->all()) {

@@ -97,6 +97,8 @@ class PluginManager {
   Readiness ready() const;
   // The runtime hooks that run and name this stage, by the ids of their plugins and the names of their classes.
   std::vector<HookTarget> hooks(std::uint32_t stage) const;
+  // The annotations of pods that plugins say they read, of all that are known.
+  std::vector<std::string> annotations() const;
   // Problems of the directories themselves, one line each.
   std::vector<std::string> problems() const;
 

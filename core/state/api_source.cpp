@@ -11,6 +11,9 @@
 namespace koord::state {
 namespace {
 
+// A page is in memory as a whole, and a pod may have 256 KiB of annotations.
+constexpr std::size_t kPodsInPage = 20;
+
 constexpr std::string_view kSloApi = "/apis/slo.koordinator.sh/v1alpha1/";
 
 std::shared_ptr<const std::string> shared(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
@@ -37,8 +40,9 @@ ApiSource::ApiSource(Parts parts, const Options& options, Handlers handlers)
   if (options_.node_object)
     watch("Node", {.path = "/api/v1/nodes", .field_selector = this_node}, kNode, [this](const kube::Objects& o) { return take_node(o); });
   if (options_.pods)
-    watch("Pod", {.path = "/api/v1/pods", .field_selector = "spec.nodeName=" + options_.node}, kPods,
-          [this](const kube::Objects& o) { return take_pods(o); });
+    watch("Pod", {.path = "/api/v1/pods", .field_selector = "spec.nodeName=" + options_.node, .page = kPodsInPage, .newest = true}, kPods,
+          [this](const kube::Objects& o) { return take_pods(o); },
+          [this](const kube::ObjectView& object) { return trim_pod(object.json, annotation_keys()); });
   if (options_.node_slo)
     watch("NodeSLO", {.path = std::string(kSloApi) + "nodeslos", .field_selector = this_node}, kNodeSlo,
           [this](const kube::Objects& o) { return take_node_slo(o); });
@@ -58,6 +62,10 @@ ApiSource::ApiSource(Parts parts, const Options& options, Handlers handlers)
 ApiSource::~ApiSource() = default;
 
 void ApiSource::end() { watches_.clear(); }
+
+AnnotationFilter::KeysPtr ApiSource::annotation_keys() const {
+  return parts_.annotations ? parts_.annotations->keys() : std::make_shared<const AnnotationKeys>();
+}
 
 void ApiSource::watch(std::string kind, kube::Collection collection, std::optional<Part> part, Take take, kube::Keep keep) {
   const std::size_t index = watches_.size();
@@ -179,7 +187,7 @@ std::string ApiSource::take_pods(const kube::Objects& objects) {
   for (const auto& [key, object] : objects) {
     auto known = known_pods_.find(key);
     if (known == known_pods_.end() || known->second.object != object)
-      known = known_pods_.insert_or_assign(key, KnownPod{object, parse_pod(object->text, root)}).first;
+      known = known_pods_.insert_or_assign(key, KnownPod{object, parse_pod(object->text, root, options_.node)}).first;
     if (known->second.pod)
       list.pods.push_back(*known->second.pod);
     else
@@ -187,8 +195,10 @@ std::string ApiSource::take_pods(const kube::Objects& objects) {
   }
   pod_objects_ = objects;
   pods_listed_ = true;
-  std::string problem = intake_.take(std::move(list), root, parts_.clock.now());
-  if (handlers_.on_root) handlers_.on_root(root);
+  const PodPlaces places = find_pods(parts_.layout, root, list.pods, options_.node);
+  if (places.root != root) place_pods(list, places.root, options_.node);
+  std::string problem = intake_.take(std::move(list), places.root, parts_.clock.now());
+  if (handlers_.on_places) handlers_.on_places(places);
   return problem;
 }
 

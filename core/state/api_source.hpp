@@ -19,6 +19,7 @@
 #include "core/event/strand.hpp"
 #include "core/kube/list_watch.hpp"
 #include "core/state/pod_intake.hpp"
+#include "core/state/pod_places.hpp"
 
 namespace koord::state {
 
@@ -31,6 +32,7 @@ class ApiSource {
     Hub& hub;
     kube::Client& client;
     cgroup::Layout layout;
+    const AnnotationFilter* annotations = nullptr;  // null: only what is always kept
   };
   struct Options {
     std::string node;
@@ -47,8 +49,8 @@ class ApiSource {
     std::string problem;  // of what came: one line; empty: none
   };
   struct Handlers {
-    std::function<void()> on_status;                       // [any thread] a health or a problem is another
-    std::function<void(const cgroup::KubeRoot&)> on_root;  // [any thread] after a change of pods: where they are
+    std::function<void()> on_status;                  // [any thread] a health or a problem is another
+    std::function<void(const PodPlaces&)> on_places;  // [any thread] after a change of pods: where they are
   };
 
   ApiSource(Parts parts, const Options& options, Handlers handlers);
@@ -72,6 +74,7 @@ class ApiSource {
   };
 
   void watch(std::string kind, kube::Collection collection, std::optional<Part> part, Take take, kube::Keep keep = {});
+  AnnotationFilter::KeysPtr annotation_keys() const;  // [any]
   void watch_object(const std::string& kind, const std::string& path);
   void watch_config_map(std::string_view name);
   void set_problem(std::size_t index, std::string problem);

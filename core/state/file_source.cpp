@@ -5,12 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/state/named_cgroups.hpp"
 #include "core/state/objects.hpp"
+#include "core/state/pod_object.hpp"
+#include "core/state/pod_places.hpp"
 #include "core/state/slo.hpp"
 
 namespace koord::state {
@@ -75,10 +78,32 @@ Result<void> FileSource::refresh() {
     if (!file.problem.empty()) problems.push_back(file.problem);
   }
   update.pods = pods_;
-  if (update.pods && layout_) sandboxes_.add_to(*update.pods, *layout_);
+  if (update.pods && layout_) place(*update.pods);
   hub_.publish(std::move(update));
   if (problems.empty()) return {};
   return invalid(join(problems, "; ") + "; keeping what was read last");
+}
+
+// In the tree where they are now, with the sandboxes that they have now.
+void FileSource::place(std::vector<Pod>& pods) {
+  constexpr std::size_t kMostUnnamed = 3;
+  notes_.clear();
+  const PodPlaces places = find_pods(*layout_, kube_root_, pods);
+  if (!places.others.empty()) notes_.push_back(describe_others(places));
+  std::vector<std::string> unnamed;
+  for (Pod& pod : pods) {
+    if (names_cgroups(pod)) {
+      for (const std::string& dir : unnamed_cgroups(pod, *layout_))
+        unnamed.push_back("cgroup '" + dir + "' of pod " + pod.namespace_ + "/" + pod.name + " is no container's: no annotation " +
+                          std::string(kCgroupAnnotation) + ".NAME names it");
+    } else if (places.root != kube_root_) {
+      // The uid was good below the other root.
+      if (!place_in_cgroups(pod, places.root)) pod.cgroup_dir.clear();
+    }
+  }
+  notes_.insert(notes_.end(), unnamed.begin(), unnamed.begin() + static_cast<std::ptrdiff_t>(std::min(unnamed.size(), kMostUnnamed)));
+  if (unnamed.size() > kMostUnnamed) notes_.push_back("and " + std::to_string(unnamed.size() - kMostUnnamed) + " more");
+  sandboxes_.add_to(pods, *layout_);
 }
 
 // Reads and takes a file that is not the one seen last. The stamp is from before reading: what is written

@@ -38,6 +38,10 @@ class FileSource {
   // error names every bad file, with what is wrong in it; it is repeated until the file is good again.
   Result<void> refresh();
 
+  // Remarks on the pods as of the last refresh, which are no errors: other trees of cgroups with pods, cgroups below a pod that none
+  // of its annotations names.
+  const std::vector<std::string>& notes() const { return notes_; }
+
   // Readable when a file may have changed: call refresh(). -1 where the kernel has no inotify to spare; then
   // only calling refresh() now and again finds changes.
   int watch_fd() const { return inotify_.get(); }
@@ -63,6 +67,7 @@ class FileSource {
   void watch_directories();
   bool drain_events();
   Result<void> check(File& file, bool touched, Update& update);
+  void place(std::vector<Pod>& pods);
   Result<void> take_pods(const std::string& text, Update& update);
   Result<void> take_node(const std::string& text, Update& update);
   Result<void> take_node_slo(const std::string& text, Update& update);
@@ -71,6 +76,7 @@ class FileSource {
   std::optional<cgroup::Layout> layout_;
   Sandboxes sandboxes_;
   std::optional<std::vector<Pod>> pods_;  // as the file has them
+  std::vector<std::string> notes_;
   Hub& hub_;
   UniqueFd inotify_;
   std::vector<File> files_;

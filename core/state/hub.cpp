@@ -123,7 +123,7 @@ bool Hub::replace_workloads(Snapshot& next, std::optional<std::vector<Pod>> pods
                             std::optional<std::vector<Container>> standalone) {
   if (!pods && !standalone) return false;
   bool first = next.versions.pods == 0;
-  bool differs = first || (pods && *pods != next.pods) || (standalone && *standalone != next.standalone);
+  bool differs = first || (pods && *pods != static_cast<const std::vector<Pod>&>(next.pods)) || (standalone && *standalone != next.standalone);
   if (!differs) return false;
   if (pods) next.pods = *std::move(pods);
   if (standalone) next.standalone = *std::move(standalone);

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <boost/json/basic_parser_impl.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/parse.hpp"
@@ -25,7 +26,8 @@ class ItemHandler {
   static constexpr std::size_t max_key_size = json::string::max_size();
   static constexpr std::size_t max_string_size = json::string::max_size();
 
-  ItemHandler(std::span<const Wanted> wanted, const std::function<void(const Field&)>& take) : take_(take), wanted_(wanted) {
+  ItemHandler(std::span<const Wanted> wanted, const ItemReader::Keeps& keeps, const ItemReader::Take& take)
+      : keeps_(keeps), take_(take), wanted_(wanted) {
     begin_memory();
   }
 
@@ -52,11 +54,14 @@ class ItemHandler {
   }
 
   bool on_string_part(json::string_view part, std::size_t, error_code&) {
-    if (is_kept()) stack_.push_chars(part);
+    if (is_kept()) add_text(part);
     return true;
   }
   bool on_string(json::string_view last, std::size_t, error_code&) {
-    return scalar("text", [&] { stack_.push_string(last); });
+    if (is_kept()) add_text(last);
+    const bool goes_on = scalar("text", [&] { stack_.push_string(text_); });
+    text_.clear();
+    return goes_on;
   }
   bool on_number_part(json::string_view, error_code&) { return true; }
   bool on_int64(std::int64_t number, json::string_view, error_code&) {
@@ -88,6 +93,7 @@ class ItemHandler {
     bool is_array;
     std::span<const Wanted> wanted;
     std::size_t kept;  // values on the stack that belong to it
+    bool is_filtered;
   };
 
   bool is_kept() const { return skipped_ == 0 && !skip_next_; }
@@ -99,12 +105,32 @@ class ItemHandler {
       skip_next_ = key != "items" && key != "kind";
       return;
     }
+    if (levels_.back().is_filtered) return meet_filtered_key(key);
     const std::span<const Wanted> wanted = levels_.back().wanted;
     const auto found = std::find_if(wanted.begin(), wanted.end(), [key](const Wanted& w) { return w.key == key; });
     skip_next_ = !wanted.empty() && found == wanted.end();
     if (skip_next_) return;
     next_wanted_ = wanted.empty() ? std::span<const Wanted>() : found->members;
+    next_is_filtered_ = !wanted.empty() && found->is_filtered;
+    push_key(key);
+  }
+
+  // Its key is put down with the value, when that is known not to be too long.
+  void meet_filtered_key(std::string_view key) {
+    skip_next_ = keeps_ && !keeps_(key);
+    filtered_key_ = key;
+    next_wanted_ = {};
+    next_is_filtered_ = false;
+  }
+
+  void push_key(std::string_view key) {
     stack_.push_key(key);
+    kept_bytes_ += key.size();
+  }
+
+  // The text so far; no more of it than can be kept.
+  void add_text(json::string_view part) {
+    if (text_.size() <= kMaxKeptBytes) text_.append(part);
   }
 
   // Where the value that begins here stands.
@@ -136,9 +162,12 @@ class ItemHandler {
     } else if (place == Place::items && !is_array) {
       return refuse("items: expected a list, found a mapping");
     }
-    levels_.push_back({place, is_array, wanted_of_next(), 0});
+    if (is_in_filtered_map()) push_key(filtered_key_);
+    levels_.push_back({place, is_array, wanted_of_next(), 0, !is_array && std::exchange(next_is_filtered_, false)});
     return true;
   }
+
+  bool is_in_filtered_map() const { return !levels_.empty() && levels_.back().is_filtered; }
 
   std::span<const Wanted> wanted_of_next() const {
     if (levels_.empty()) return {};
@@ -149,7 +178,7 @@ class ItemHandler {
 
   bool end() {
     if (skipped_ > 0) {
-      --skipped_;
+      if (--skipped_ == 0 && notes_.too_large) take_nothing();
       return true;
     }
     const Level level = levels_.back();
@@ -178,8 +207,20 @@ class ItemHandler {
     if (place == Place::document) return refuse("the document: expected a mapping, found " + std::string(type));
     if (place == Place::items) return take_items_scalar(type);
     if (place == Place::kind && type != "text") return refuse("kind: expected text, found " + std::string(type));
+    if (is_in_filtered_map() && !keep_filtered()) return true;
     push();
     complete();
+    return true;
+  }
+
+  bool keep_filtered() {
+    const std::size_t bytes = filtered_key_.size() + text_.size();
+    if (bytes > kMaxFilteredBytes - filtered_bytes_) {
+      notes_.left_out.push_back(filtered_key_);
+      return false;
+    }
+    filtered_bytes_ += bytes;
+    push_key(filtered_key_);
     return true;
   }
 
@@ -192,8 +233,10 @@ class ItemHandler {
   // A value is on the stack. One that stands alone is the kind or an item.
   void complete() {
     Level& level = levels_.back();
+    kept_bytes_ += text_.size() + sizeof(json::value);
     if (level.place == Place::item) {
       ++level.kept;
+      if (kept_bytes_ > kMaxKeptBytes) give_up_item();
       return;
     }
     {
@@ -201,10 +244,28 @@ class ItemHandler {
       if (level.place == Place::list)
         list_.kind = value.as_string();
       else
-        take_(Field(value, "items[" + std::to_string(items_++) + ']'));
+        take_item(value);
     }
     begin_memory();
   }
+
+  void take_item(const json::value& value) {
+    take_(Field(value, "items[" + std::to_string(items_++) + ']'), notes_);
+    notes_ = {};
+    filtered_bytes_ = kept_bytes_ = 0;
+  }
+
+  // The rest of the item is passed over, as what nobody wants is.
+  void give_up_item() {
+    notes_.too_large = true;
+    while (levels_.back().place == Place::item) {
+      levels_.pop_back();
+      ++skipped_;
+    }
+    begin_memory();
+  }
+
+  void take_nothing() { take_item(json::value()); }
 
   // A new one for each item: its blocks grow, and releasing them does not make them small again.
   void begin_memory() {
@@ -217,13 +278,19 @@ class ItemHandler {
     return false;
   }
 
-  const std::function<void(const Field&)>& take_;
+  const ItemReader::Keeps& keeps_;
+  const ItemReader::Take& take_;
   std::span<const Wanted> wanted_;
   std::vector<unsigned char> buffer_ = std::vector<unsigned char>(kItemBytes);
   std::optional<json::monotonic_resource> memory_;  // of one item; before stack_, which uses it
   json::value_stack stack_;
   std::vector<Level> levels_;
-  std::string key_;  // the parts of a key so far
+  std::string key_;   // the parts of a key so far
+  std::string text_;  // the parts of a text so far
+  std::string filtered_key_;
+  std::size_t filtered_bytes_ = 0, kept_bytes_ = 0;  // of this item
+  ItemReader::Notes notes_;
+  bool next_is_filtered_ = false;
   Place next_place_ = Place::kind;
   std::span<const Wanted> next_wanted_;
   bool skip_next_ = false;
@@ -235,16 +302,70 @@ class ItemHandler {
 
 }  // namespace
 
+struct ItemReader::State {
+  State(std::span<const Wanted> wanted, Keeps which, Take taker)
+      : keeps(std::move(which)), take(std::move(taker)), parser(options(), wanted, keeps, take) {}
+
+  static json::parse_options options() {
+    json::parse_options options;
+    options.max_depth = kMaxDocumentDepth + 1;
+    return options;
+  }
+
+  Result<void> write(bool more, std::string_view piece) {
+    error_code error;
+    const std::size_t end = parser.write_some(more, piece.data(), piece.size(), error);
+    const std::size_t at = bytes + end;
+    bytes += piece.size();
+    if (!parser.handler().problem().empty()) return invalid(parser.handler().problem());
+    if (error) return invalid("not JSON: " + error.message() + " at byte " + std::to_string(at));
+    if (!trim(piece.substr(end)).empty()) return invalid("not JSON: extra data at byte " + std::to_string(at));
+    return {};
+  }
+
+  Result<void> after_end(std::string_view piece) {
+    if (!trim(piece).empty()) return invalid("not JSON: extra data at byte " + std::to_string(bytes));
+    bytes += piece.size();
+    return {};
+  }
+
+  const Keeps keeps;
+  const Take take;
+  json::basic_parser<ItemHandler> parser;
+  std::size_t bytes = 0;  // of the pieces before
+  std::optional<Error> failed;
+};
+
+ItemReader::ItemReader(std::span<const Wanted> wanted, Keeps keeps, Take take)
+    : state_(std::make_unique<State>(wanted, std::move(keeps), std::move(take))) {}
+
+ItemReader::~ItemReader() = default;
+
+Result<void> ItemReader::feed(std::string_view piece) {
+  if (state_->failed) return *state_->failed;
+  if (piece.empty()) return {};
+  Result<void> written = state_->parser.done() ? state_->after_end(piece) : state_->write(true, piece);
+  if (!written) state_->failed = written.error();
+  return written;
+}
+
+Result<ItemList> ItemReader::end() {
+  if (state_->failed) return *state_->failed;
+  if (!state_->parser.done()) TRY(state_->write(false, std::string_view("")));
+  return state_->parser.handler().list();
+}
+
 Result<ItemList> for_each_item(std::string_view text, std::span<const Wanted> wanted, const std::function<void(const Field&)>& take) {
-  json::parse_options options;
-  options.max_depth = kMaxDocumentDepth + 1;
-  json::basic_parser<ItemHandler> parser(options, wanted, take);
-  error_code error;
-  const std::size_t end = parser.write_some(false, text.data(), text.size(), error);
-  if (!parser.handler().problem().empty()) return invalid(parser.handler().problem());
-  if (error) return invalid("not JSON: " + error.message() + " at byte " + std::to_string(end));
-  if (!trim(text.substr(end)).empty()) return invalid("not JSON: extra data at byte " + std::to_string(end));
-  return parser.handler().list();
+  std::optional<Error> too_large;
+  ItemReader reader(wanted, {}, [&](const Field& item, const ItemReader::Notes& notes) {
+    if (notes.too_large) too_large = item.wrong("more than 4 MiB");
+    if (!notes.left_out.empty()) too_large = item.wrong("more than 64 KiB of annotations, '" + notes.left_out.front() + "' is too long");
+    take(item);
+  });
+  TRY(reader.feed(text));
+  ItemList list = TRY(reader.end());
+  if (too_large) return *std::move(too_large);
+  return list;
 }
 
 }  // namespace koord::state

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a list of Kubernetes, {"kind": …, "items": […]}, one item after the other while it parses, and of each item only
-// what is wanted: most of an answer (managedFields, environment, volumes) is never anywhere in memory but in its text. For
-// the sources of this folder only. [any thread]
+// ItemReader: reads a list of Kubernetes, {"kind": …, "items": […]}, while it comes, one item after the other, and keeps of each
+// item only what is wanted: most of an answer (managedFields, environment, unread annotations) is never anywhere in memory. For
+// the sources of this folder only. One thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.hpp"
 #include "core/state/document.hpp"
@@ -18,7 +21,12 @@ namespace koord::state {
 struct Wanted {
   std::string_view key;
   std::span<const Wanted> members = {};
+  bool is_filtered = false;  // a map of texts of which only the keys of the filter are kept, as far as they are not too long
 };
+
+// What is kept of one item at most: of the texts of filtered maps together, and of all.
+inline constexpr std::size_t kMaxFilteredBytes = 64u << 10;
+inline constexpr std::size_t kMaxKeptBytes = 4u << 20;
 
 struct ItemList {
   std::string kind;       // empty: it names none
@@ -26,8 +34,32 @@ struct ItemList {
   bool null_items = false;
 };
 
-// `take` is called for each item, which is gone when it returns. An error: not JSON, or not a list; what was taken before it
-// should not count.
+class ItemReader {
+ public:
+  using Keeps = std::function<bool(std::string_view key)>;
+  // An item, which is gone when the call returns, and the keys of filtered maps that were left out because they were too long. An
+  // item of more than kMaxKeptBytes comes as null, with `too_large`.
+  struct Notes {
+    std::vector<std::string> left_out;
+    bool too_large = false;
+  };
+  using Take = std::function<void(const Field& item, const Notes& notes)>;
+
+  // `wanted` outlives this. `keeps` may be empty: all keys of filtered maps are kept.
+  ItemReader(std::span<const Wanted> wanted, Keeps keeps, Take take);
+  ~ItemReader();
+
+  // The next piece of the text. An error: not JSON, or no list; all later calls return it.
+  Result<void> feed(std::string_view piece);
+  // The text has ended. An error: it was not whole; what was taken should not count then.
+  Result<ItemList> end();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// A text that is all there.
 Result<ItemList> for_each_item(std::string_view text, std::span<const Wanted> wanted, const std::function<void(const Field&)>& take);
 
 }  // namespace koord::state

@@ -12,6 +12,9 @@ namespace {
 constexpr std::string_view kPodsPath = "/pods";
 constexpr std::string_view kConfigPath = "/configz";
 
+// 110 pods are usual, 250 many; a pod has at most about 1.5 MiB.
+constexpr std::size_t kMaxListBytes = 512u << 20;
+
 std::string problem_with(std::string_view path, const std::string& what) { return std::string(path) + ": " + what; }
 
 bool is_good(const Result<kube::Reply>& reply) { return reply && reply->status == 200; }
@@ -60,14 +63,14 @@ KubeletSource::Status KubeletSource::status() const {
 }
 
 void KubeletSource::tick() {
-  ask_pods();
+  if (options_.pods) ask_pods();
   const bool config_is_old = !config_known_ || parts_.clock.now() - *config_known_ >= options_.config_period;
   if (config_is_old && !asking_config_) ask_config();
 }
 
 void KubeletSource::hurry() {
   requested_ = false;
-  if (!send_) return;
+  if (!send_ || !options_.pods) return;
   settled_ = parts_.loop.after(options_.settle_time, [this] { ask_pods(); });
   if (asking_pods_) {
     hurried_ = true;
@@ -78,11 +81,13 @@ void KubeletSource::hurry() {
   if (!soon_) soon_ = parts_.loop.after(options_.hurry_gap - gone, [this] { ask_pods(); });
 }
 
-kube::Client::PendingPtr KubeletSource::ask(std::string_view path, std::function<void(Result<kube::Reply>)> on_reply) {
+kube::Client::PendingPtr KubeletSource::ask(std::string_view path, kube::Client::OnPiece on_piece,
+                                            std::function<void(Result<kube::Reply>)> on_reply) {
   kube::Call call;
   call.target = path;
   call.timeout = options_.timeout;
-  return send_(std::move(call), [this, path, begun = parts_.clock.now(), on_reply = std::move(on_reply)](Result<kube::Reply> reply) {
+  if (on_piece) call.max_body = kMaxListBytes;
+  return send_(std::move(call), std::move(on_piece), [this, path, begun = parts_.clock.now(), on_reply = std::move(on_reply)](Result<kube::Reply> reply) {
     const Answer answer{path, reply ? reply->status : 0, parts_.clock.now() - begun};
     if (handlers_.on_answer) handlers_.on_answer(answer);
     on_reply(std::move(reply));
@@ -94,35 +99,40 @@ void KubeletSource::ask_pods() {
   if (asking_pods_) return;
   asking_pods_ = true;
   pods_asked_ = parts_.clock.now();
-  pods_request_ = ask(kPodsPath, [this](Result<kube::Reply> reply) { on_pods(std::move(reply)); });
+  auto reader = std::make_shared<PodListReader>(parts_.annotations ? parts_.annotations->keys() : std::make_shared<const AnnotationKeys>());
+  pods_request_ = ask(
+      kPodsPath, [reader](std::string_view piece) { return reader->feed(piece); },
+      [this, reader](Result<kube::Reply> reply) { on_pods(std::move(reply), reader); });
 }
 
-void KubeletSource::on_pods(Result<kube::Reply> reply) {
+void KubeletSource::on_pods(Result<kube::Reply> reply, const std::shared_ptr<PodListReader>& reader) {
   if (!is_good(reply)) return pods_taken(problem_with(kPodsPath, kube::describe(reply)), {});
-  strand_.post([this, body = std::move(reply->body), at = parts_.clock.now(), asking = std::weak_ptr<Alive>(asking_)] {
-    const cgroup::KubeRoot root = find_kube_root(parts_.layout, parts_.hub.current()->kubelet);
-    Result<PodList> list = parse_served_pods(body, root);
-    std::string problem = list ? intake_.take(*std::move(list), root, at) : list.error().message();
+  Result<PodList> read = reader->end();
+  if (!read) return pods_taken(problem_with(kPodsPath, read.error().message()), {});
+  strand_.post([this, list = *std::move(read), at = parts_.clock.now(), asking = std::weak_ptr<Alive>(asking_)]() mutable {
+    const PodPlaces places = find_pods(parts_.layout, find_kube_root(parts_.layout, parts_.hub.current()->kubelet), list.pods);
+    place_pods(list, places.root);
+    std::string problem = intake_.take(std::move(list), places.root, at);
     if (!problem.empty()) problem = problem_with(kPodsPath, problem);
-    parts_.loop.post([this, asking, root, problem = std::move(problem)] {
-      if (asking.lock()) pods_taken(problem, root);
+    parts_.loop.post([this, asking, places, problem = std::move(problem)] {
+      if (asking.lock()) pods_taken(problem, places);
     });
   });
 }
 
-void KubeletSource::pods_taken(const std::string& problem, const std::optional<cgroup::KubeRoot>& root) {
+void KubeletSource::pods_taken(const std::string& problem, const std::optional<PodPlaces>& places) {
   asking_pods_ = false;
   const bool recovered = problem.empty() && !status().pods_problem.empty();
   set_problem(&Status::pods_problem, problem);
   // A kubelet that was away may have come back with another configuration.
   if (recovered && !asking_config_) ask_config();
-  if (root && handlers_.on_root) handlers_.on_root(*root);
+  if (places && handlers_.on_places) handlers_.on_places(*places);
   if (std::exchange(hurried_, false)) hurry();
 }
 
 void KubeletSource::ask_config() {
   asking_config_ = true;
-  config_request_ = ask(kConfigPath, [this](Result<kube::Reply> reply) { on_config(std::move(reply)); });
+  config_request_ = ask(kConfigPath, {}, [this](Result<kube::Reply> reply) { on_config(std::move(reply)); });
 }
 
 void KubeletSource::on_config(Result<kube::Reply> reply) {
@@ -136,7 +146,9 @@ void KubeletSource::on_config(Result<kube::Reply> reply) {
     parts_.loop.post([this, asking, problem, moved] {
       if (!asking.lock()) return;
       config_taken(problem);
-      if (moved) hurry();
+      if (!moved) return;
+      hurry();
+      if (handlers_.on_moved) handlers_.on_moved();
     });
   });
 }

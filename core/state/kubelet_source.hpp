@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // KubeletSource: pods and the kubelet's configuration, asked of the kubelet: every period, and at once when somebody saw that
-// a pod came or went. What is no good answer changes nothing: the last pods stay and get old (Hub::confirmed). Requests are
-// made on the loop thread, answers read on a strand. Functions are [loop thread] unless marked.
+// a pod came or went. What is no good answer changes nothing: the last pods stay and get old (Hub::confirmed). The list of
+// pods is read on the loop thread while it comes, so that an answer of any size takes little memory; its cgroups are looked for on
+// a strand. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -18,6 +19,7 @@
 #include "core/event/strand.hpp"
 #include "core/kube/client.hpp"
 #include "core/state/pod_intake.hpp"
+#include "core/state/pod_places.hpp"
 
 namespace koord::state {
 
@@ -29,8 +31,10 @@ class KubeletSource {
     const Clock& clock;
     Hub& hub;
     cgroup::Layout layout;
+    const AnnotationFilter* annotations = nullptr;  // null: only what is always kept
   };
   struct Options {
+    bool pods = true;  // false: another source knows them, and only the configuration is asked for
     Duration sync_period = std::chrono::seconds(10);
     Duration timeout = std::chrono::seconds(3);
     Duration config_period = std::chrono::minutes(10);
@@ -54,11 +58,12 @@ class KubeletSource {
   // All may be empty; called on the loop thread, and must not destroy the source.
   struct Handlers {
     std::function<void(const Answer&)> on_answer;
-    std::function<void(const cgroup::KubeRoot&)> on_root;  // after each list: where the pods are
+    std::function<void(const PodPlaces&)> on_places;       // after each list: where the pods are
     std::function<void(const Status&)> on_status;          // a problem came, went or is another
+    std::function<void()> on_moved = {};                   // by its configuration the pods are elsewhere than was thought
   };
-  // A client's send().
-  using Send = std::function<kube::Client::PendingPtr(kube::Call, kube::Client::OnReply)>;
+  // A client's download(), or its send() when there is nowhere to hand pieces to.
+  using Send = std::function<kube::Client::PendingPtr(kube::Call, kube::Client::OnPiece, kube::Client::OnReply)>;
 
   KubeletSource(Parts parts, const Options& options, Handlers handlers);
   ~KubeletSource();
@@ -77,14 +82,14 @@ class KubeletSource {
  private:
   struct Alive {};
 
-  kube::Client::PendingPtr ask(std::string_view path, std::function<void(Result<kube::Reply>)> on_reply);
+  kube::Client::PendingPtr ask(std::string_view path, kube::Client::OnPiece on_piece, std::function<void(Result<kube::Reply>)> on_reply);
   void tick();
   void ask_pods();
   void ask_config();
   void hurry();
-  void on_pods(Result<kube::Reply> reply);
+  void on_pods(Result<kube::Reply> reply, const std::shared_ptr<PodListReader>& reader);
   void on_config(Result<kube::Reply> reply);
-  void pods_taken(const std::string& problem, const std::optional<cgroup::KubeRoot>& root);
+  void pods_taken(const std::string& problem, const std::optional<PodPlaces>& places);
   void config_taken(const std::string& problem);
   void set_problem(std::string Status::*which, std::string problem);
 

@@ -59,6 +59,10 @@ Result<void> take(Pod& pod) {
 
 }  // namespace
 
+bool names_cgroups(const Pod& pod) {
+  return std::any_of(pod.annotations.begin(), pod.annotations.end(), [](const auto& annotation) { return part_of(annotation.first).has_value(); });
+}
+
 Result<void> take_named_cgroups(std::vector<Pod>& pods) {
   std::set<std::string_view> seen;
   for (Pod& pod : pods) {

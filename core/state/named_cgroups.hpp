@@ -15,6 +15,9 @@ namespace koord::state {
 // "batch.slice", relative to the hierarchy's root; of a container: "koordetector.sh/cgroup-dir.NAME".
 inline constexpr std::string_view kCgroupAnnotation = "koordetector.sh/cgroup-dir";
 
+// The pod has such an annotation.
+bool names_cgroups(const Pod& pod);
+
 // Pods without such an annotation stay as they are. Of one that has some no other cgroup is known, and what its status does not
 // say runs. An error names the pod, what was found and what is expected.
 Result<void> take_named_cgroups(std::vector<Pod>& pods);

@@ -12,9 +12,15 @@
 namespace koord::state {
 namespace {
 
-Result<Pod> read_item(const Field& item, const cgroup::KubeRoot& root) {
+Result<Pod> read_item(const Field& item) {
   TRY(check_kind(item, {"Pod"}));
-  return read_pod(item, root);
+  return read_pod(item);
+}
+
+Result<Pod> read_item(const Field& item, const cgroup::KubeRoot& root, std::string_view node = {}) {
+  Pod pod = TRY(read_item(item));
+  if (Result<void> placed = place_in_cgroups(pod, root, node); !placed) return item["metadata"]["uid"].wrong(placed.error().text);
+  return pod;
 }
 
 Result<ItemList> check_list(Result<ItemList> list) {
@@ -55,23 +61,64 @@ Result<std::vector<Pod>> parse_pod_list(std::string_view text, const cgroup::Kub
   return pods;
 }
 
-Result<PodList> parse_served_pods(std::string_view text, const cgroup::KubeRoot& root) {
+struct PodListReader::State {
+  explicit State(AnnotationFilter::KeysPtr keys)
+      : reader(
+            kWantedOfPod, [keys = std::move(keys)](std::string_view key) { return keys->contains(key); },
+            [this](const Field& item, const ItemReader::Notes& notes) { take(item, notes); }) {}
+
+  void take(const Field& item, const ItemReader::Notes& notes) {
+    if (notes.too_large) return list.problems.push_back(item.wrong("the pod has more than 4 MiB to read, left out").message());
+    Result<Pod> pod = read_item(item);
+    if (!pod) return list.problems.push_back(pod.error().message());
+    for (const std::string& key : notes.left_out)
+      list.problems.push_back("pod " + pod->namespace_ + "/" + pod->name + ": annotation " + key + " is left out: more than 64 KiB of annotations");
+    list.pods.push_back(*std::move(pod));
+  }
+
   PodList list;
-  TRY(check_list(for_each_item(text, kWantedOfPod, [&](const Field& item) {
-    Result<Pod> pod = read_item(item, root);
-    if (pod)
-      list.pods.push_back(*std::move(pod));
-    else
-      list.problems.push_back(pod.error().message());
-  })));
+  ItemReader reader;
+};
+
+PodListReader::PodListReader(AnnotationFilter::KeysPtr keys) : state_(std::make_unique<State>(std::move(keys))) {}
+
+PodListReader::~PodListReader() = default;
+
+Result<void> PodListReader::feed(std::string_view piece) { return state_->reader.feed(piece); }
+
+Result<PodList> PodListReader::end() {
+  TRY(check_list(state_->reader.end()));
+  return std::move(state_->list);
+}
+
+void place_pods(PodList& list, const cgroup::KubeRoot& root, std::string_view node) {
+  std::erase_if(list.pods, [&](Pod& pod) {
+    Result<void> placed = place_in_cgroups(pod, root, node);
+    if (!placed) list.problems.push_back("pod " + pod.namespace_ + "/" + pod.name + ": " + placed.error().message());
+    return !placed;
+  });
+}
+
+Result<PodList> parse_served_pods(std::string_view text, const cgroup::KubeRoot& root) {
+  PodListReader reader(std::make_shared<const AnnotationKeys>());
+  TRY(reader.feed(text));
+  PodList list = TRY(reader.end());
+  place_pods(list, root);
   return list;
 }
 
-Result<Pod> parse_pod(std::string_view text, const cgroup::KubeRoot& root) {
+std::string trim_pod(std::string_view text, const AnnotationFilter::KeysPtr& keys) {
+  std::string trimmed;
+  ItemReader reader(
+      kWantedOfPod, [&keys](std::string_view key) { return keys->contains(key); },
+      [&trimmed](const Field& item, const ItemReader::Notes&) { trimmed = item.json(); });
+  const bool is_whole = reader.feed(R"({"items":[)") && reader.feed(text) && reader.feed("]}") && reader.end();
+  return is_whole ? trimmed : std::string(text);
+}
+
+Result<Pod> parse_pod(std::string_view text, const cgroup::KubeRoot& root, std::string_view node) {
   boost::json::value document = TRY(parse_document(text));
-  Field object(document);
-  TRY(check_kind(object, {"Pod"}));
-  return read_pod(object, root);
+  return read_item(Field(document), root, node);
 }
 
 Result<std::string> parse_node_slo(std::string_view text) {

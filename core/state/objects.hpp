@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/result.hpp"
 #include "core/cgroup/names.hpp"
+#include "core/state/annotation_keys.hpp"
 #include "core/state/snapshot.hpp"
 
 namespace koord::state {
@@ -19,16 +21,39 @@ namespace koord::state {
 // the field `items` is an error, an empty one is not.
 Result<std::vector<Pod>> parse_pod_list(std::string_view text, const cgroup::KubeRoot& root);
 
-// What a kubelet or the API server tells, as JSON: a pod that cannot be read is left out and told, the others count. A list
-// whose `items` are null is an empty one. A kubelet that has just begun gives such, so nobody should take it for "no pods".
+// A kubelet's list of pods, as JSON: a pod that cannot be read is left out and named, the others count. A list whose `items` are
+// null is an empty one. A kubelet that has just begun gives such, so nobody should take it for "no pods".
 struct PodList {
   std::vector<Pod> pods;
   std::vector<std::string> problems;
 };
 Result<PodList> parse_served_pods(std::string_view text, const cgroup::KubeRoot& root);
 
-// One Pod.
-Result<Pod> parse_pod(std::string_view text, const cgroup::KubeRoot& root);
+// The same while the text comes, without the cgroups of the pods: place_pods() adds them. Only annotations that `keys` contain are
+// kept, and 64 KiB of them for a pod. One thread at a time.
+class PodListReader {
+ public:
+  explicit PodListReader(AnnotationFilter::KeysPtr keys);
+  ~PodListReader();
+
+  Result<void> feed(std::string_view piece);
+  // Once, when the text has ended.
+  Result<PodList> end();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Gives pods and containers their cgroup directories below `root`; a pod whose uid cannot be a directory's name is left out and
+// named.
+void place_pods(PodList& list, const cgroup::KubeRoot& root, std::string_view node = {});
+
+// From the JSON of a pod what parse_pod() reads of it; the text itself when it is none.
+std::string trim_pod(std::string_view text, const AnnotationFilter::KeysPtr& keys);
+
+// One Pod, of this node when that is known.
+Result<Pod> parse_pod(std::string_view text, const cgroup::KubeRoot& root, std::string_view node = {});
 
 Result<Node> parse_node(std::string_view text);
 

@@ -12,11 +12,12 @@
 namespace koord::state {
 namespace {
 
-// A mirror pod in the API server has a uid of its own; its cgroup has that of the static pod.
-constexpr std::string_view kMirrorAnnotation = "kubernetes.io/config.mirror";
+constexpr std::string_view kMirrorAnnotation = "kubernetes.io/config.mirror";  // the uid of the static pod
+constexpr std::string_view kHashAnnotation = "kubernetes.io/config.hash";
+constexpr std::string_view kSourceAnnotation = "kubernetes.io/config.source";
 
 constexpr Wanted kOwner[] = {{"controller"}, {"kind"}, {"name"}};
-constexpr Wanted kMetadata[] = {{"annotations"}, {"deletionTimestamp"}, {"labels"}, {"name"}, {"namespace"}, {"ownerReferences", kOwner}, {"uid"}};
+constexpr Wanted kMetadata[] = {{"annotations", {}, true}, {"deletionTimestamp"}, {"labels"}, {"name"}, {"namespace"}, {"ownerReferences", kOwner}, {"uid"}};
 constexpr Wanted kResources[] = {{"limits"}, {"requests"}};
 constexpr Wanted kContainer[] = {{"name"}, {"resources", kResources}, {"restartPolicy"}};
 constexpr Wanted kClaim[] = {{"claimName"}};
@@ -171,13 +172,32 @@ Result<void> read_pod_status(const Field& status, Pod& pod) {
   return {};
 }
 
-// A uid or id that would lead out of the kubelet's directory is refused; an id of an unknown runtime has no
-// directory.
-Result<void> place_in_cgroups(const Field& object, const cgroup::KubeRoot& root, Pod& pod) {
-  auto mirror = pod.annotations.find(kMirrorAnnotation);
-  const std::string& uid = mirror == pod.annotations.end() ? pod.uid : mirror->second;
-  if (uid.find('/') != std::string::npos || !cgroup::is_cgroup(uid))
-    return object["metadata"]["uid"].wrong("'" + uid + "' cannot be a directory's name");
+std::string_view annotation_or_empty(const Pod& pod, std::string_view key) {
+  const auto found = pod.annotations.find(key);
+  return found == pod.annotations.end() ? std::string_view() : std::string_view(found->second);
+}
+
+// A kubelet names a static pod after an MD5 sum, in hexadecimal digits.
+bool is_static_uid(std::string_view uid) {
+  constexpr std::size_t kDigits = 32;
+  return uid.size() == kDigits && uid.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// Whoever may create pods may write the annotation: alone it would let a pod pose as another's cgroup.
+bool is_mirror(const Pod& pod, std::string_view node) {
+  const std::string_view source = annotation_or_empty(pod, kSourceAnnotation);
+  const std::string_view uid = annotation_or_empty(pod, kMirrorAnnotation);
+  return is_static_uid(uid) && annotation_or_empty(pod, kHashAnnotation) == uid && (source == "file" || source == "http") &&
+         pod.owner_kind == "Node" && (node.empty() || pod.owner_name == node);
+}
+
+}  // namespace
+
+const std::span<const Wanted> kWantedOfPod = kPod;
+
+Result<void> place_in_cgroups(Pod& pod, const cgroup::KubeRoot& root, std::string_view node) {
+  const std::string uid(is_mirror(pod, node) ? annotation_or_empty(pod, kMirrorAnnotation) : pod.uid);
+  if (uid.find('/') != std::string::npos || !cgroup::is_cgroup(uid)) return invalid("'" + uid + "' cannot be a directory's name");
   pod.cgroup_dir = cgroup::pod_dir(root, pod.kube_qos, uid);
   for (Container& container : pod.containers) {
     Result<std::string> dir = cgroup::container_dir(root.driver, pod.cgroup_dir, container.id);
@@ -186,11 +206,7 @@ Result<void> place_in_cgroups(const Field& object, const cgroup::KubeRoot& root,
   return {};
 }
 
-}  // namespace
-
-const std::span<const Wanted> kWantedOfPod = kPod;
-
-Result<Pod> read_pod(const Field& object, const cgroup::KubeRoot& root) {
+Result<Pod> read_pod(const Field& object) {
   Pod pod;
   TRY(read_metadata(object["metadata"], pod));
   const Field spec = object["spec"], status = object["status"];
@@ -205,7 +221,6 @@ Result<Pod> read_pod(const Field& object, const cgroup::KubeRoot& root) {
   pod.resources = pod_resources(pod.containers, stated, overhead);
   pod.koord_qos = koord_qos(pod.labels, pod.kube_qos);
   pod.priority_class = priority_class(pod.labels, pod.priority, pod.koord_qos);
-  TRY(place_in_cgroups(object, root, pod));
   return pod;
 }
 

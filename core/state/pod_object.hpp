@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "core/base/result.hpp"
 #include "core/cgroup/names.hpp"
@@ -16,6 +17,13 @@ namespace koord::state {
 // What read_pod() looks at.
 extern const std::span<const Wanted> kWantedOfPod;
 
-Result<Pod> read_pod(const Field& object, const cgroup::KubeRoot& root);
+// Without its cgroups.
+Result<Pod> read_pod(const Field& object);
+
+// The cgroup directories of the pod and its containers. A mirror pod lies where its static pod does: its own uid is the API
+// server's. It is taken for one when it looks as the kubelet of this node makes them: owned by the Node (`node`, when that is
+// known), from a static source, named after a hash, which no uid of an ordinary pod is. Fails for a uid that would lead out of the
+// kubelet's directory; an id of an unknown runtime has no directory.
+Result<void> place_in_cgroups(Pod& pod, const cgroup::KubeRoot& root, std::string_view node = {});
 
 }  // namespace koord::state

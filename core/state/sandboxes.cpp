@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/cgroup/names.hpp"
+#include "core/state/named_cgroups.hpp"
 #include "core/state/tree_walk.hpp"
 
 namespace koord::state {
@@ -55,7 +56,7 @@ std::vector<Container> unlisted(const Pod& pod, const cgroup::Layout& layout) {
 void Sandboxes::add_to(std::vector<Pod>& pods, const cgroup::Layout& layout) {
   std::map<std::string, std::string> found;
   for (Pod& pod : pods) {
-    if (pod.cgroup_dir.empty()) continue;
+    if (pod.cgroup_dir.empty() || names_cgroups(pod)) continue;
     std::vector<Container> candidates = unlisted(pod, layout);
     const auto before = found_.find(pod.uid);
     auto sandbox = std::find_if(candidates.begin(), candidates.end(), [&](const Container& candidate) {
@@ -67,6 +68,16 @@ void Sandboxes::add_to(std::vector<Pod>& pods, const cgroup::Layout& layout) {
     pod.containers.push_back(std::move(*sandbox));
   }
   found_ = std::move(found);
+}
+
+std::vector<std::string> unnamed_cgroups(const Pod& pod, const cgroup::Layout& layout) {
+  std::vector<std::string> found;
+  for (const Container& container : unlisted(pod, layout)) {
+    const std::string below = container.cgroup_dir + '/';
+    const bool is_around = std::any_of(pod.containers.begin(), pod.containers.end(), [&](const Container& one) { return one.cgroup_dir.starts_with(below); });
+    if (!is_around) found.push_back(container.cgroup_dir);
+  }
+  return found;
 }
 
 }  // namespace koord::state

@@ -20,10 +20,14 @@ class Sandboxes {
 
   // Lists the directory of each pod and adds its sandbox to its containers. A pod without a cgroup, or a
   // runtime that gives the sandbox none, is ordinary.
+  // A pod that names its cgroups itself has none: see unnamed_cgroups().
   void add_to(std::vector<Pod>& pods, const cgroup::Layout& layout);
 
  private:
   std::map<std::string, std::string> found_;  // directory by the pod's uid
 };
+
+// Directories below that of a pod which names its cgroups itself, and are no container's of it.
+std::vector<std::string> unnamed_cgroups(const Pod& pod, const cgroup::Layout& layout);
 
 }  // namespace koord::state

@@ -12,6 +12,7 @@
 
 #include "core/state/cpu_owners.hpp"
 #include "core/state/pod.hpp"
+#include "core/state/shared_list.hpp"
 #include "core/state/topology.hpp"
 
 namespace koord::state {
@@ -71,7 +72,7 @@ struct Versions {
 struct Snapshot {
   Versions versions;
   Node node;
-  std::vector<Pod> pods;              // by uid
+  SharedList<Pod> pods;               // by uid
   std::vector<Container> standalone;  // by id; outside of any pod
   std::string node_slo;  // what holds here: the NodeSLO's spec over the defaults, as JSON text; empty when unknown
   Topology topology;

@@ -227,8 +227,11 @@ TEST_CASE("a reservation by amount takes CPUs from best-effort pods, as text and
     CAPTURE(reservation);
     about.annotations["node.koordinator.sh/reservation"] = reservation;
     world.about_node(about);
-    CHECK(world.value() == "2-3");
+    CHECK(world.value() == "4-5");
   }
+  about.annotations["node.koordinator.sh/reservation"] = R"({"resources":{"cpu":6}})";
+  world.about_node(about);
+  CHECK(world.value() == "6-7");
   about.annotations.clear();
   world.about_node(about);
   CHECK(world.value() == "0-1");

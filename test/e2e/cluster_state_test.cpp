@@ -161,7 +161,19 @@ TEST_CASE("pods may come from the API server alone") {
   node.cluster.remove("Pod", "db", "shop");
   CHECK(eventually([&] { return !node.shows("db"); }));
   CHECK_FALSE(node.shows("elsewhere"));
-  CHECK(node.cluster.requests(R"({"server": "kubelet"})").empty());
+  // The kubelet says where its pods' cgroups are; its list is not asked for.
+  CHECK(eventually([&] { return contains(node.agent->get("/api/v1/node"), R"("cgroupDriver":"systemd")"); }));
+  CHECK(node.cluster.requests(R"({"server": "kubelet", "path": "/pods"})").empty());
+}
+
+TEST_CASE("a kubelet that may not be asked leaves its configuration unknown, and says so") {
+  Node node("apiserver");
+  node.cluster.fault("deny", R"({"server": "kubelet"})");
+  node.cluster.put(pod("web"));
+  REQUIRE(node.agent->start());
+  CHECK(contains(node.pods(), "1 pods from: apiserver"));
+  CHECK(eventually([&] { return contains(node.agent->ctl({"node"}).output, "its configuration is unknown: /configz: 403"); }));
+  CHECK(eventually([&] { return contains(node.ready(), "[+] state: ok"); }));
 }
 
 TEST_CASE("a kind that is not installed or not ours to read is a capability that is missing, not a failure") {

@@ -58,6 +58,15 @@ TEST_CASE("a manifest lists the services it requires and those it can use") {
   CHECK(manifest->optional_services == std::vector<std::string>{"com.acme.x/2"});
 }
 
+TEST_CASE("a manifest names the annotations of pods that the plugin reads") {
+  CHECK(parse_manifest(kMinimal + "annotations=example.org/batch, example.org/*,plain\n")->annotations ==
+        std::vector<std::string>{"example.org/batch", "example.org/*", "plain"});
+  for (const char* wrong : {"*", "a b", "/x", "example.org/", "example.org/a/b"}) {
+    CAPTURE(wrong);
+    CHECK(refusal(kMinimal + "annotations=" + wrong + "\n").find("keys of annotations") != std::string::npos);
+  }
+}
+
 TEST_CASE("keys of a later minor are ignored") {
   CHECK(parse_manifest(kMinimal + "colour=blue\n"));
 }

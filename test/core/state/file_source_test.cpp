@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "core/cgroup/kube_root.hpp"
 #include "core/state/slo.hpp"
 #include "test/support/fake_node.hpp"
 
@@ -142,4 +143,41 @@ TEST_CASE("without a directory to watch, changes are found by refreshing") {
   node.write("run/later/pods.yaml", pod_list("longer"));
   REQUIRE(source.refresh());
   CHECK(hub.current()->pods[0].uid == "longer");
+}
+
+TEST_CASE("a cgroup below a pod that none of its annotations names is no sandbox, and is said") {
+  FakeNode node({{"run/pods.yaml", "items: [{metadata: {uid: a, name: n, namespace: shop, annotations: {koordetector.sh/cgroup-dir: batch, "
+                                   "koordetector.sh/cgroup-dir.app: batch/deep/app}}, spec: {containers: [{name: app}]}}]\n"},
+                 {"cgroup/cgroup.controllers", "cpu memory\n"}});
+  node.make_directory("cgroup/batch/deep/app");
+  node.make_directory("cgroup/batch/worker");
+  Hub hub;
+  FileSource::Options options = pods_from(node);
+  options.layout = *cgroup::Layout::detect(node.roots());
+  FileSource source(options, hub);
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods[0].containers.size() == 1);
+  REQUIRE(source.notes().size() == 1);
+  CHECK(source.notes()[0] == "cgroup 'batch/worker' of pod shop/n is no container's: no annotation koordetector.sh/cgroup-dir.NAME names it");
+  std::filesystem::remove(node.path("cgroup/batch/worker"));
+  REQUIRE(source.refresh());
+  CHECK(source.notes().empty());
+}
+
+TEST_CASE("pods of a file are found in the tree that has them, also when it comes later, and the other is named") {
+  FakeNode node({{"run/pods.yaml", pod_list("a")}, {"cgroup/cgroup.controllers", "cpu memory\n"}});
+  node.make_directory("cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podother.slice");
+  Hub hub;
+  FileSource::Options options = pods_from(node);
+  options.layout = *cgroup::Layout::detect(node.roots());
+  options.kube_root = cgroup::choose_kube_root(*options.layout);
+  FileSource source(options, hub);
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods[0].cgroup_dir.starts_with("kubepods.slice/"));
+  CHECK(source.notes().empty());
+  node.make_directory("cgroup/nested/kubepods/besteffort/poda/c");
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods[0].cgroup_dir == "nested/kubepods/besteffort/poda");
+  REQUIRE(source.notes().size() == 1);
+  CHECK(source.notes()[0].find("below 'nested/kubepods'; other trees hold pods, too, and are left out of account: kubepods.slice") != std::string::npos);
 }

@@ -70,3 +70,31 @@ TEST_CASE("what is not a list of Kubernetes is refused with what was found") {
   CHECK(error_of(R"({"items": []} x)") == "not JSON: extra data at byte 14");
   CHECK(error_of(R"({"items": )" + std::string(100, '[') + std::string(100, ']') + "}").starts_with("not JSON: "));
 }
+
+TEST_CASE("a list is read alike in pieces of any size") {
+  const std::string text = R"({"kind": "ThingList", "items": [{"name": "\u00e9\n", "other": [1, "two"], "ports": [{"number": -12.5e1}]}, {"name": "y"}]}  )";
+  for (std::size_t size = 1; size < text.size(); ++size) {
+    CAPTURE(size);
+    std::vector<std::string> items;
+    ItemReader reader(kThing, {}, [&](const Field& item, const ItemReader::Notes&) { items.push_back(item.json()); });
+    for (std::size_t at = 0; at < text.size(); at += size) REQUIRE(reader.feed(std::string_view(text).substr(at, size)));
+    Result<ItemList> list = reader.end();
+    REQUIRE_MESSAGE(list, list.error().message());
+    CHECK(list->kind == "ThingList");
+    CHECK(items == std::vector<std::string>{R"({"name":"é\n","ports":[{"number":-1.25E2}]})", R"({"name":"y"})"});
+  }
+}
+
+TEST_CASE("a reader that has failed stays so, and one that was not fed all says so") {
+  ItemReader reader(kThing, {}, [](const Field&, const ItemReader::Notes&) {});
+  REQUIRE(reader.feed(R"({"items": [)"));
+  CHECK_FALSE(reader.feed("}"));
+  CHECK_FALSE(reader.feed("]}"));
+  CHECK_FALSE(reader.end());
+  ItemReader other(kThing, {}, [](const Field&, const ItemReader::Notes&) {});
+  REQUIRE(other.feed(R"({"items": [{"name": "x")"));
+  CHECK(other.end().error().message().starts_with("not JSON: incomplete JSON"));
+  ItemReader behind(kThing, {}, [](const Field&, const ItemReader::Notes&) {});
+  REQUIRE(behind.feed(R"({"items": []} )"));
+  CHECK_FALSE(behind.feed("x"));
+}

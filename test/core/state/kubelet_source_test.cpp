@@ -40,12 +40,25 @@ struct Kubelet {
   void begin(const KubeletSource::Options& options) {
     source.emplace(KubeletSource::Parts{loop, workers, clock, hub, *cgroup::Layout::detect(node.roots())}, options,
                    KubeletSource::Handlers{[this](const KubeletSource::Answer& a) { told.push_back(std::string(a.path) + " " + std::to_string(a.status)); },
-                                           [this](const cgroup::KubeRoot& found) { root = found; },
-                                           [this](const KubeletSource::Status&) { ++status_changes; }});
+                                           [this](const PodPlaces& found) { root = found.root; others = found.others; },
+                                           [this](const KubeletSource::Status&) { ++status_changes; }, [this] { ++moved; }});
     begin_client();
   }
   void begin_client() {
-    source->begin([this](const kube::Call& call, kube::Client::OnReply on_reply) { return send(call, std::move(on_reply)); });
+    source->begin([this](const kube::Call& call, kube::Client::OnPiece on_piece, kube::Client::OnReply on_reply) {
+      return send(call, on_piece ? in_pieces(std::move(on_piece), std::move(on_reply)) : std::move(on_reply));
+    });
+  }
+  // As a client downloads: what is good comes piece by piece.
+  static kube::Client::OnReply in_pieces(kube::Client::OnPiece on_piece, kube::Client::OnReply on_reply) {
+    return [on_piece = std::move(on_piece), on_reply = std::move(on_reply)](Result<kube::Reply> reply) {
+      constexpr std::size_t kPiece = 7;
+      for (std::size_t at = 0; reply && reply->ok() && at < reply->body.size(); at += kPiece) {
+        if (Result<void> taken = on_piece(std::string_view(reply->body).substr(at, kPiece)); !taken) return on_reply(taken.error());
+      }
+      if (reply && reply->ok()) reply->body.clear();
+      on_reply(std::move(reply));
+    };
   }
   kube::Client::PendingPtr send(const kube::Call& call, kube::Client::OnReply on_reply) {
     ++asked[call.target];
@@ -84,8 +97,9 @@ struct Kubelet {
   std::deque<kube::Client::OnReply> held_replies;
   std::vector<std::string> told;
   Duration timeout{};
-  int status_changes = 0;
+  int status_changes = 0, moved = 0;
   std::optional<cgroup::KubeRoot> root;
+  std::vector<std::string> others;
   std::optional<KubeletSource> source;
 };
 
@@ -291,4 +305,31 @@ TEST_CASE("with another client what the one before was asked is forgotten") {
   kubelet.loop.post([&] { done = true; });
   REQUIRE(kubelet.run_until([&] { return done; }));
   CHECK(kubelet.asked == asked);
+}
+
+TEST_CASE("of two trees with pods the one with the listed pods is theirs, and the other is named") {
+  Kubelet kubelet;
+  kubelet.node.make_directory("cgroup/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podother.slice");
+  kubelet.answers.at("/configz") = answer(403, "");
+  kubelet.begin(kRarely);
+  REQUIRE(kubelet.run_until([&] { return kubelet.root.has_value(); }));
+  CHECK(kubelet.root->dir == "kubepods");
+  CHECK(kubelet.others == std::vector<std::string>{"kubepods.slice"});
+  CHECK(kubelet.hub.current()->pods[0].cgroup_dir == "kubepods/burstable/podu1");
+}
+
+TEST_CASE("where another source knows the pods only the configuration is asked for, and what it changes is told") {
+  Kubelet kubelet;
+  kubelet.node.make_directory("cgroup/elsewhere/kubepods/burstable/podu1/c1");
+  kubelet.answers.at("/configz") = answer(200, R"({"kubeletconfig":{"cgroupDriver":"cgroupfs","cgroupRoot":"/elsewhere"}})");
+  KubeletSource::Options options = kOften;
+  options.pods = false;
+  kubelet.begin(options);
+  REQUIRE(kubelet.run_until([&] { return kubelet.moved > 0; }));
+  CHECK(kubelet.hub.current()->kubelet->cgroup_root == "/elsewhere");
+  CHECK(kubelet.asked["/pods"] == 0);
+  kubelet.source->request();
+  kubelet.answers.at("/configz") = no_answer();
+  REQUIRE(kubelet.run_until([&] { return kubelet.asked["/configz"] >= 1; }));
+  CHECK(kubelet.asked["/pods"] == 0);
 }

@@ -129,10 +129,39 @@ TEST_CASE("an empty qosClass is computed from the spec") {
   CHECK(minimal("{}", "{qosClass: Burstable}").kube_qos == KubeQos::burstable);
 }
 
+namespace {
+
+constexpr const char* kHash = "1f2e3d4c5b6a79880f1e2d3c4b5a6978";
+
+// As a kubelet makes them, but for what the test changes.
+struct Mirror {
+  std::string mirror = kHash, hash = kHash, source = "file", owner = "Node", owner_name = "node-1";
+
+  std::string dir(std::string_view node = "node-1") const {
+    const std::string text = R"({"kind":"Pod","metadata":{"uid":"u","name":"n","annotations":{"kubernetes.io/config.mirror":")" + mirror +
+                             R"(","kubernetes.io/config.hash":")" + hash + R"(","kubernetes.io/config.source":")" + source +
+                             R"("},"ownerReferences":[{"kind":")" + owner + R"(","name":")" + owner_name + R"(","controller":true}]}})";
+    return parse_pod(text, kCgroupfs, node)->cgroup_dir;
+  }
+};
+
+}  // namespace
+
 TEST_CASE("a mirror pod lies where its static pod's uid says") {
-  std::string text =
-      "items: [{metadata: {uid: u, name: n, annotations: {kubernetes.io/config.mirror: abc0}}}]";
-  CHECK(parse_pod_list(text, kCgroupfs)->front().cgroup_dir == "kubepods/besteffort/podabc0");
+  CHECK(Mirror().dir() == "kubepods/besteffort/pod" + std::string(kHash));
+  CHECK(Mirror().dir("") == "kubepods/besteffort/pod" + std::string(kHash));
+  CHECK(Mirror{.source = "http"}.dir() == "kubepods/besteffort/pod" + std::string(kHash));
+}
+
+TEST_CASE("a pod that only says that it is a mirror lies where its own uid says") {
+  const std::string own = "kubepods/besteffort/podu";
+  const std::string other = "0b7d6a2e-0000-4000-8000-000000000009";  // of somebody else's pod
+  CHECK(Mirror{.mirror = other, .hash = other}.dir() == own);
+  CHECK(Mirror{.hash = "x"}.dir() == own);
+  CHECK(Mirror{.source = "api"}.dir() == own);
+  CHECK(Mirror{.owner = "ReplicaSet"}.dir() == own);
+  CHECK(Mirror{.owner_name = "node-2"}.dir() == own);
+  CHECK(parse_pod_list("items: [{metadata: {uid: u, name: n, annotations: {kubernetes.io/config.mirror: abc0}}}]", kCgroupfs)->front().cgroup_dir == own);
 }
 
 TEST_CASE("a pod whose end was asked for is deleting") {
@@ -154,6 +183,41 @@ TEST_CASE("a list whose items are null is empty, one without items is an error")
   CHECK(parse_served_pods(R"({"kind": "Status"})", kSystemd).error().message() ==
         "kind: expected 'PodList', found 'Status'");
   CHECK(parse_served_pods("{}", kSystemd).error().message() == "items: expected a list, found nothing");
+}
+
+TEST_CASE("of annotations only those that somebody reads are kept, of a pod at most 64 KiB") {
+  const auto keys = std::make_shared<const AnnotationKeys>(std::vector<std::string>{"example.org/*", "plain"});
+  PodListReader reader(keys);
+  const std::string large(40'000, 'x');
+  const std::string text = R"({"items":[{"metadata":{"annotations":{"other.org/x":")" + std::string(1 << 20, 'x') +
+                           R"(","koordinator.sh/a":"1","slo.koordinator.sh/b":")" + large + R"(","example.org/c":")" + large +
+                           R"(","plain":"2","notkoordinator.sh/d":"3","koordinator.sh":"4"},"name":"n","uid":"u","namespace":"ns"}}]})";
+  for (std::size_t at = 0; at < text.size(); at += 4096) REQUIRE(reader.feed(std::string_view(text).substr(at, 4096)));
+  const PodList list = *reader.end();
+  REQUIRE(list.pods.size() == 1);
+  CHECK(list.pods[0].annotations.size() == 3);
+  CHECK(list.pods[0].annotations.at("slo.koordinator.sh/b") == large);
+  CHECK(list.pods[0].annotations.at("plain") == "2");
+  REQUIRE(list.problems.size() == 1);
+  CHECK(list.problems[0] == "pod ns/n: annotation example.org/c is left out: more than 64 KiB of annotations");
+}
+
+TEST_CASE("a pod that would fill the memory is left out, and those around it are read") {
+  PodListReader reader(std::make_shared<const AnnotationKeys>());
+  REQUIRE(reader.feed(R"({"items":[{"metadata":{"uid":"a","name":"a"}},{"metadata":{"uid":"b","name":"b","labels":{)"));
+  for (int i = 0; i < 100; ++i) REQUIRE(reader.feed("\"" + std::to_string(i) + "\":\"" + std::string(100'000, 'x') + "\","));
+  REQUIRE(reader.feed(R"("z":"1"}},"spec":{}},{"metadata":{"uid":"c","name":"c"}}]})"));
+  const PodList list = *reader.end();
+  REQUIRE(list.pods.size() == 2);
+  CHECK(list.pods[1].uid == "c");
+  CHECK(list.problems.at(0).find("items[1]: the pod has more than 4 MiB") != std::string::npos);
+}
+
+TEST_CASE("what is kept of a pod's text is read as the pod was") {
+  const std::string text = R"({"metadata":{"uid":"u","name":"n","managedFields":[1],"annotations":{"koordinator.sh/a":"1","b":"2"}},"spec":{"priority":7,"nodeName":"x"}})";
+  const std::string trimmed = trim_pod(text, std::make_shared<const AnnotationKeys>());
+  CHECK(trimmed == R"({"metadata":{"uid":"u","name":"n","annotations":{"koordinator.sh/a":"1"}},"spec":{"priority":7}})");
+  CHECK(trim_pod("no JSON", std::make_shared<const AnnotationKeys>()) == "no JSON");
 }
 
 TEST_CASE("a resized container has the request that is larger and the limit that its cgroup has") {

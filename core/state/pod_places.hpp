@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which cgroup tree the listed pods are, where a machine has several: a nested cluster, one that was removed, another kubelet's.
+// These list directories and open no file. [any thread]
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cgroup/kube_root.hpp"
+#include "core/cgroup/layout.hpp"
+#include "core/state/pod.hpp"
+
+namespace koord::state {
+
+struct PodPlaces {
+  cgroup::KubeRoot root;
+  std::vector<std::string> others;  // directories of trees that hold pods, too
+
+  bool operator==(const PodPlaces&) const = default;
+};
+
+// The tree with most of the listed pods; `guess` where none has more. `node`: as place_in_cgroups() has it.
+PodPlaces find_pods(const cgroup::Layout& layout, const cgroup::KubeRoot& guess, const std::vector<Pod>& listed, std::string_view node = {});
+
+// One sentence about the others; empty: there are none.
+std::string describe_others(const PodPlaces& places);
+
+}  // namespace koord::state
