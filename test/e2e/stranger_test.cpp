@@ -160,8 +160,8 @@ TEST_CASE_FIXTURE(Stranger, "acceptance 7: one that dereferences NULL is back wi
 TEST_CASE_FIXTURE(Stranger, "one that is killed begins again, in another process") {
   plays("count");
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_actor_count").has_value(); }));
+  REQUIRE(eventually([&] { return processes().size() == 2; }));
   std::vector<pid_t> first = processes();
-  REQUIRE(first.size() == 2);
   for (pid_t pid : first) ::kill(pid, SIGSEGV);
   CHECK(plugins_say("by signal 11 (Segmentation fault)"));
   CHECK(eventually([&] { return processes().size() == 2 && processes() != first; }));
