@@ -25,19 +25,19 @@ void counted() { count.fetch_add(1, std::memory_order_relaxed); }
 
 extern "C" {
 // glibc's own names for its allocator; free() needs no counting and stays as it is.
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t n, std::size_t size);
-void* __libc_realloc(void* memory, std::size_t size);
+void* __libc_malloc(std::size_t size) noexcept;
+void* __libc_calloc(std::size_t n, std::size_t size) noexcept;
+void* __libc_realloc(void* memory, std::size_t size) noexcept;
 
-__attribute__((visibility("default"))) void* malloc(std::size_t size) {
+__attribute__((visibility("default"))) void* malloc(std::size_t size) noexcept {
   counted();
   return __libc_malloc(size);
 }
-__attribute__((visibility("default"))) void* calloc(std::size_t n, std::size_t size) {
+__attribute__((visibility("default"))) void* calloc(std::size_t n, std::size_t size) noexcept {
   counted();
   return __libc_calloc(n, size);
 }
-__attribute__((visibility("default"))) void* realloc(void* memory, std::size_t size) {
+__attribute__((visibility("default"))) void* realloc(void* memory, std::size_t size) noexcept {
   counted();
   return __libc_realloc(memory, size);
 }
