@@ -2,6 +2,7 @@
 // What tells of the node itself: a Node, the kubelet's configuration, a claim.
 #include <boost/json.hpp>
 
+#include "core/base/parse.hpp"
 #include "core/state/document.hpp"
 #include "core/state/objects.hpp"
 
@@ -56,6 +57,9 @@ Result<KubeletConfig> parse_kubelet_config(std::string_view text) {
   result.cgroup_driver = TRY(config["cgroupDriver"].text());
   result.cgroup_root = TRY(config["cgroupRoot"].text());
   result.cpu_manager_policy = TRY(config["cpuManagerPolicy"].text());
+  if (const Field quota = config["cpuCFSQuota"]; !quota.empty()) result.cpu_cfs_quota = TRY(quota.boolean());
+  const std::string quota_period = TRY(config["cpuCFSQuotaPeriod"].text());
+  result.cpu_cfs_quota_period_us = parse_duration(quota_period).value_or(Duration(0)).count() / 1000;
   result.cpu_manager_options = TRY(config["cpuManagerPolicyOptions"].text_map());
   result.topology_manager_policy = TRY(config["topologyManagerPolicy"].text());
   result.topology_manager_scope = TRY(config["topologyManagerScope"].text());

@@ -43,6 +43,8 @@ struct KubeletConfig {
   std::string cgroup_driver;  // "systemd" or "cgroupfs"
   std::string cgroup_root;
   std::string cpu_manager_policy;
+  bool cpu_cfs_quota = true;                 // limits of CPU become quotas,
+  std::int64_t cpu_cfs_quota_period_us = 0;  // of this period
   StringMap cpu_manager_options;
   std::string topology_manager_policy;
   std::string topology_manager_scope;

@@ -37,12 +37,14 @@ TEST_CASE("a node says where its kubelet listens") {
 TEST_CASE("of a kubelet's configuration the part about CPUs, cgroups and reservations is taken") {
   KubeletConfig config = *parse_kubelet_config(R"({"kubeletconfig": {"cgroupDriver": "systemd", "cgroupRoot": "/",
     "cpuManagerPolicy": "static", "cpuManagerPolicyOptions": {"full-pcpus-only": "true"},
-    "topologyManagerPolicy": "best-effort", "topologyManagerScope": "container", "reservedSystemCPUs": "0-1",
+    "cpuCFSQuota": false, "cpuCFSQuotaPeriod": "50ms", "topologyManagerPolicy": "best-effort", "topologyManagerScope": "container", "reservedSystemCPUs": "0-1",
     "systemReserved": {"cpu": "500m", "memory": "1Gi"}, "kubeReserved": {"cpu": "1"}, "logging": {"format": 5}}})");
   CHECK(config.cgroup_driver == "systemd");
   CHECK(config.cgroup_root == "/");
   CHECK(config.cpu_manager_policy == "static");
   CHECK(config.cpu_manager_options.at("full-pcpus-only") == "true");
+  CHECK_FALSE(config.cpu_cfs_quota);
+  CHECK(config.cpu_cfs_quota_period_us == 50'000);
   CHECK(config.topology_manager_policy == "best-effort");
   CHECK(config.topology_manager_scope == "container");
   CHECK(config.reserved_cpus == "0-1");
@@ -58,6 +60,8 @@ TEST_CASE("an answer without a kubelet's configuration is refused") {
   CHECK(parse_kubelet_config(R"({"kubeletconfig": {"cgroupDriver": true}})").error().message() ==
         "kubeletconfig.cgroupDriver: expected text, found a boolean");
   CHECK(*parse_kubelet_config(R"({"kubeletconfig": {}})") == KubeletConfig());
+  CHECK(parse_kubelet_config(R"({"kubeletconfig": {"cpuCFSQuota": "no"}})").error().message() ==
+        "kubeletconfig.cpuCFSQuota: expected a boolean, found text");
 }
 
 TEST_CASE("a claim names its volume once it is bound") {
