@@ -181,6 +181,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       local_server_(loop_, workers_, local_routes(sources_, page_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
   services_.on_cgroup_gone = [this] { state_.request(); };
+  services_.knob_base = [this](std::string_view knob, std::string_view cgroup_dir) { return qos_.governor().base(knob, cgroup_dir); };
 }
 
 std::function<void(std::string&)> Agent::koordlet_names() const {

@@ -2,6 +2,7 @@
 #include "core/agentd/decision_json.hpp"
 
 #include "core/agentd/json_answer.hpp"
+#include "core/knob/role.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -32,15 +33,26 @@ json::object wish(const knob::WishView& wish, const Clock& clock) {
   json::object object{{"plugin", wish.plugin},
                       {"strategy", wish.strategy},
                       {"mode", knob::name_of(wish.mode)},
+                      {"role", knob::name_of(wish.role)},
                       {"wanted", wish.wanted},
                       {"priority", wish.priority},
                       {"reason", wish.reason},
                       {"inputs", json_map(wish.inputs)},
                       {"result", knob::name_of(wish.outcome)},
                       {"winner", wish.winner},
-                      {"problem", wish.problem}};
+                      {"problem", wish.problem},
+                      {"composition", wish.composition}};
   if (wish.until != Time::max()) object["until"] = wall_seconds(clock, wish.until);
   if (wish.since != Time{}) object["since"] = wall_seconds(clock, wish.since);
+  return object;
+}
+
+json::object part(const knob::Part& part) {
+  json::object object{{"role", knob::name_of(part.role)}, {"plugin", part.plugin}, {"source", part.source}, {"binds", part.binds}};
+  if (part.role == knob::Role::scale)
+    object["factor"] = part.factor;
+  else
+    object["value"] = knob::spell(*part.knob, part.value);
   return object;
 }
 
@@ -62,7 +74,9 @@ json::object json_of(const knob::Decision& decision) {
                       {"after", decision.after},
                       {"result", knob::name_of(decision.outcome)},
                       {"winner", decision.winner},
-                      {"problem", decision.problem}};
+                      {"problem", decision.problem},
+                      {"role", knob::name_of(decision.role)},
+                      {"composition", decision.composition}};
   add_subject(object, decision.pod_uid, decision.pod_namespace, decision.pod_name, decision.container);
   return object;
 }
@@ -77,6 +91,12 @@ json::object json_of(const knob::KnobView& knob, const Clock& clock) {
   if (knob.is_held) {
     object["original"] = knob.original;
     object["holder"] = knob.holder;
+  }
+  if (!knob.composition.empty()) {
+    json::array parts;
+    for (const knob::Part& one : knob.parts) parts.push_back(part(one));
+    object["composition"] = knob.composition;
+    object["parts"] = std::move(parts);
   }
   json::array wishes;
   for (const knob::WishView& one : knob.wishes) wishes.push_back(wish(one, clock));

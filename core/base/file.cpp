@@ -89,11 +89,16 @@ Result<std::string_view> pread_all(int fd, std::span<char> buffer) {
 }
 
 Result<void> write_value(const std::string& path, std::string_view content) {
-  UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_WRONLY | O_TRUNC));
-  ssize_t n = ::write(fd.get(), content.data(), content.size());
-  if (n < 0) return system_error(errno, "cannot write '" + std::string(content) + "' to '" + path + "'");
+  return write_value_at(AT_FDCWD, path, content, path);
+}
+
+Result<void> write_value_at(int dir, const std::string& path, std::string_view content, const std::string& shown) {
+  const UniqueFd fd(::openat(dir, path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  if (!fd) return system_error(errno, "cannot open '" + shown + "'");
+  const ssize_t n = ::write(fd.get(), content.data(), content.size());
+  if (n < 0) return system_error(errno, "cannot write '" + std::string(content) + "' to '" + shown + "'");
   if (static_cast<std::size_t>(n) != content.size())
-    return system_error(EIO, "wrote only a part of '" + std::string(content) + "' to '" + path + "'");
+    return system_error(EIO, "wrote only a part of '" + std::string(content) + "' to '" + shown + "'");
   return {};
 }
 

@@ -36,6 +36,9 @@ Result<std::string_view> pread_all(int fd, std::span<char> buffer);
 // Writes `content` to an existing file with a single write(2), as cgroup files want it.
 Result<void> write_value(const std::string& path, std::string_view content);
 
+// The same of a file in an open directory; `shown` stands for it in an error.
+Result<void> write_value_at(int dir, const std::string& path, std::string_view content, const std::string& shown);
+
 // Replaces `path` by a file with this content; a reader sees the old or the new one, never a part.
 Result<void> write_file_atomically(const std::string& path, std::string_view content, unsigned mode = 0644);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decision: a record of what one strategy wished for one knob of one cgroup and why, on what it was decided, what was there and
-// what became of it; and a query for such records. Plain values.
+// Decision: a record of one intent for one knob of one cgroup: its reason and inputs, the value before, the parts of the composed
+// value, and the result; and a query for such records. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,10 @@ struct Decision {
   std::vector<std::pair<std::string, std::string>> inputs;
   std::string before, wanted, after;  // of the knob; empty: not known
   Outcome outcome = Outcome::off;
-  std::string winner;   // the plugin whose wish holds
+  std::string winner;   // the plugin whose intent holds
   std::string problem;  // what the kernel said
+  Role role = Role::set;
+  std::string composition;  // all parts of the value: "cpu.max 150000 100000 = base 100000 (limit 1) × 1.5 (qos-cpu-burst), no cap"
 
   bool operator==(const Decision&) const = default;
 };

@@ -16,7 +16,7 @@ using store::Connection;
 using store::Statement;
 
 constexpr std::int64_t kApplicationId = 0x6b6f6f64;  // "kood"
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 constexpr std::uint64_t kPageBytes = 4096;
 // Of the bytes that there may be: the log's, and those of one transaction.
 constexpr std::uint64_t kLogShare = 8, kBatchShare = 32;
@@ -26,9 +26,14 @@ constexpr const char* kTable =
     " strategy TEXT NOT NULL, cgroup TEXT NOT NULL, knob TEXT NOT NULL, pod_uid TEXT NOT NULL, namespace TEXT NOT NULL,"
     " pod TEXT NOT NULL, container TEXT NOT NULL, level INTEGER NOT NULL, priority INTEGER NOT NULL, reason TEXT NOT NULL,"
     " inputs BLOB NOT NULL, before TEXT NOT NULL, wanted TEXT NOT NULL, after TEXT NOT NULL, outcome TEXT NOT NULL,"
-    " winner TEXT NOT NULL, problem TEXT NOT NULL);";
+    " winner TEXT NOT NULL, problem TEXT NOT NULL, role INTEGER NOT NULL DEFAULT 0, composition TEXT NOT NULL DEFAULT '');";
 
-constexpr const char* kInsert = "INSERT OR REPLACE INTO decision VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+// From version 1, which had no parts of values.
+constexpr const char* kFromVersion1 =
+    "BEGIN IMMEDIATE; ALTER TABLE decision ADD COLUMN role INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE decision ADD COLUMN composition TEXT NOT NULL DEFAULT ''; PRAGMA user_version=2; COMMIT;";
+
+constexpr const char* kInsert = "INSERT OR REPLACE INTO decision VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 constexpr const char* kFind =
     "SELECT * FROM decision WHERE number < ?1 AND wall_ns BETWEEN ?2 AND ?3 AND (?4 = '' OR ?4 IN (pod_uid, pod, namespace || '/' || pod))"
@@ -73,12 +78,14 @@ Decision decision_of(const Statement& row) {
   decision.outcome = parse_outcome(row.text(18)).value_or(Outcome::off);
   decision.winner = row.text(19);
   decision.problem = row.text(20);
+  decision.role = static_cast<Role>(std::clamp<std::int64_t>(row.integer(21), 0, static_cast<std::int64_t>(Role::floor)));
+  decision.composition = row.text(22);
   return decision;
 }
 
 std::size_t size_of(const Decision& decision) {
   std::size_t bytes = 256;  // the row's own, names among them
-  for (const std::string* text : {&decision.cgroup_dir, &decision.reason, &decision.before, &decision.wanted, &decision.after, &decision.problem})
+  for (const std::string* text : {&decision.cgroup_dir, &decision.reason, &decision.before, &decision.wanted, &decision.after, &decision.problem, &decision.composition})
     bytes += text->size();
   for (const auto& [name, value] : decision.inputs) bytes += name.size() + value.size() + 2;
   return bytes;
@@ -92,7 +99,11 @@ struct DecisionFault {
 Result<std::optional<DecisionFault>> decision_fault_of(Connection& connection) {
   const std::int64_t application = TRY(connection.integer("PRAGMA application_id"));
   if (application != kApplicationId) return std::optional(DecisionFault{"foreign", "it belongs to another program"});
-  const std::int64_t version = TRY(connection.integer("PRAGMA user_version"));
+  std::int64_t version = TRY(connection.integer("PRAGMA user_version"));
+  if (version == 1) {
+    TRY(connection.execute(kFromVersion1));
+    version = kVersion;
+  }
   if (version != kVersion)
     return std::optional(DecisionFault{version > kVersion ? "newer-version" : "older-version",
                                "its version is " + std::to_string(version) + ", expected " + std::to_string(kVersion)});
@@ -166,6 +177,7 @@ Result<void> DecisionFile::insert(std::span<const Decision> decisions) {
       statement.bind(12, static_cast<std::int64_t>(one.level)).bind(13, std::int64_t{one.priority}).bind_text(14, one.reason);
       statement.bind_blob(15, inputs).bind_text(16, one.before).bind_text(17, one.wanted).bind_text(18, one.after);
       statement.bind_text(19, name_of(one.outcome)).bind_text(20, one.winner).bind_text(21, one.problem);
+      statement.bind(22, static_cast<std::int64_t>(one.role)).bind_text(23, one.composition);
       TRY(statement.run());
     }
     return {};

@@ -12,6 +12,7 @@ namespace {
 
 void cut(Decision& decision) {
   cut_utf8(decision.reason, DecisionLog::kMostText);
+  cut_utf8(decision.composition, DecisionLog::kMostText);
   std::size_t bytes = 0;
   auto last = decision.inputs.begin();
   for (; last != decision.inputs.end(); ++last) {

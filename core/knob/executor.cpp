@@ -36,6 +36,7 @@ Executor::Report Executor::apply(const std::vector<Order>& orders) {
 
 Executor::Report Executor::apply(const std::vector<Order>& orders, const std::vector<KnobKey>& dropped) {
   files_.forget_threads();
+  open_directories_ = 0;
   std::map<std::string, Done> failed_groups;
   make_groups(orders, failed_groups);
   Steps steps;
@@ -224,13 +225,48 @@ Executor::Step Executor::order_step(const Order& order) {
   if (order.knob->is_act) return step.done = act(order), step;
   ordered_.insert(step.key);
   given_up_.erase(step.key);
-  if (auto held = held_.find(step.key); held != held_.end()) held->second.adopted_until.reset();
+  if (auto held = held_.find(step.key); held != held_.end()) {
+    held->second.adopted_until.reset();
+    heal(step.key, held->second);
+  }
   if (recall(step)) return step;
   Result<Value> target = files_.settled(*order.knob, order.value);
   if (!target) return fail(step, target.error()), step;
   step.target = *std::move(target);
   if (examine(step)) decide_write(step);
+  keep_directory(step);
   return step;
+}
+
+// As long as it is needed, and not too many.
+void Executor::keep_directory(Step& step) {
+  if (!step.writes || open_directories_ >= kMostOpenDirectories)
+    step.now.directory.reset();
+  else
+    ++open_directories_;
+}
+
+// An original is what the pod's spec decides, where it does: the value that was found may have been raised by another agent, or
+// by this one before its journal began.
+KnobFiles::Reading Executor::original_in(const KnobKey& key, const Knob& knob, KnobFiles::Reading original) const {
+  original.directory.reset();
+  if (!owner_base_ || knob.is_act) return original;
+  const std::optional<Value> base = owner_base_(key, knob, original.value);
+  if (!base || same(knob, original.value, *base)) return original;
+  Result<Texts> texts = files_.texts_of(knob, *base);
+  if (!texts) return original;
+  original.texts = *std::move(texts);
+  original.value = *base;
+  return original;
+}
+
+void Executor::heal(const KnobKey& key, Held& held) { held.original = original_in(key, *held.knob, std::move(held.original)); }
+
+Result<Value> Executor::value_before(const KnobKey& key, const Knob& knob) const {
+  KnobFiles::Reading now = TRY(files_.read({knob, key.cgroup_dir, key.item}));
+  const auto held = held_.find(key);
+  const bool is_held = held != held_.end() && held->second.original.cgroup == now.cgroup;
+  return is_held ? held->second.original.value : std::move(now.value);
 }
 
 void Executor::decide_write(Step& step) {
@@ -245,11 +281,13 @@ void Executor::decide_write(Step& step) {
 }
 
 Executor::Step Executor::revert_step(const KnobKey& key, Held& held) {
+  heal(key, held);
   Step step{held.level, key, held.knob, held.original.value, {}, &held.original, {}};
   if (!examine(step)) return step;
   // Who has written since we have knows better.
   step.writes = !is_of_others(held, step.now);
   step.done.outcome = step.writes ? Outcome::reverted : Outcome::left;
+  keep_directory(step);
   return step;
 }
 

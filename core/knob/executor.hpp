@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -85,6 +86,15 @@ class Executor {
   // From now on these hold; one for each resource of a cgroup. Those that have held stay, but for `dropped`. Whose order is
   // the quota of a cgroup comes with that of its burst, if there is one. Orders of acts are done, once.
   Report apply(const std::vector<Order>& orders, const std::vector<KnobKey>& dropped);
+  // What the pod's spec decides of a knob that had `before` when nothing of ours was written; nullopt: nothing. A revert writes
+  // it, and it stands in for the original. To be set before the first order.
+  using OwnerBase = std::function<std::optional<Value>(const KnobKey& key, const Knob& knob, const Value& before)>;
+  void set_owner_base(OwnerBase owner_base) { owner_base_ = std::move(owner_base); }
+
+  // The knob's value without what we have written: the original of one that is held, else the current value.
+  Result<Value> value_before(const KnobKey& key, const Knob& knob) const;
+  bool holds(const KnobKey& key) const { return held_.contains(key); }
+
   // Exactly these, and no others.
   Report apply(const std::vector<Order>& orders);
 
@@ -115,6 +125,8 @@ class Executor {
  private:
   // An act blocks whoever else decides on knobs.
   static constexpr Duration kLongestAct = std::chrono::milliseconds(200);
+  // Directories of cgroups that are kept open from the read to the write; the others are opened again, and compared.
+  static constexpr std::size_t kMostOpenDirectories = 256;
 
   // What we have written, and what was there before.
   struct Held {
@@ -161,6 +173,9 @@ class Executor {
   Done act(const Order& order) const;
   Step order_step(const Order& order);
   Step revert_step(const KnobKey& key, Held& held);
+  KnobFiles::Reading original_in(const KnobKey& key, const Knob& knob, KnobFiles::Reading original) const;
+  void heal(const KnobKey& key, Held& held);
+  void keep_directory(Step& step);
   bool recall(Step& step);
   void remember(Step& step);
   Time good_until(const Step& step) const;
@@ -190,6 +205,7 @@ class Executor {
   void take_back(const std::vector<Step*>& steps);
   Result<Original> original_of(const Step& step) const;
   bool is_ours(const Held& held, const Original& kept, const KnobFiles::Reading& now) const;
+  bool is_replaced(const Step& step, const KnobFiles::Reading& now) const;
   void write(Step& step, const Value& value);
   void verify(Step& step);
   Result<KnobFiles::Reading> read(const Step& step) const;
@@ -203,6 +219,8 @@ class Executor {
   std::unordered_set<KnobKey, KnobKeyHash> ordered_;
   std::set<KnobKey> given_up_;  // held, and not ordered
   std::unordered_map<KnobKey, Seen, KnobKeyHash> seen_;
+  OwnerBase owner_base_;
+  std::size_t open_directories_ = 0;  // in this round
   double writes_left_ = 0;
   std::optional<Time> writes_counted_at_;
 };

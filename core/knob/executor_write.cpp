@@ -70,7 +70,7 @@ void Executor::try_again(const std::vector<Step*>& steps) {
       continue;
     }
     Result<KnobFiles::Reading> now = read(*step);
-    if (!now) continue;
+    if (!now || is_replaced(*step, *now)) continue;
     step->now = *std::move(now);
     step->refused = false;
     step->writes = true;
@@ -125,7 +125,7 @@ void Executor::keep_originals(const std::vector<Step*>& steps) {
 Result<Original> Executor::original_of(const Step& step) const {
   const auto found = held_.find(step.key);
   const Held* held = found == held_.end() ? nullptr : &found->second;
-  const KnobFiles::Reading& before = held ? held->original : step.now;
+  const KnobFiles::Reading before = held ? held->original : original_in(step.key, *step.knob, step.now);
   Original original{.key = step.key,
                     .level = step.level,
                     .knob = std::string(step.knob->name),
@@ -145,8 +145,13 @@ void Executor::write(Step& step, const Value& value) {
   const bool is_as_it_was = is_target && step.original && step.remark.empty();
   Result<Texts> texts = is_as_it_was ? step.original->texts : files_.texts_of(*step.knob, is_target ? step.asked : value);
   if (!texts) return fail(step, texts.error());
-  auto [held, first] = held_.emplace(step.key, Held{step.level, step.knob, step.now, step.order ? step.order->plugin : std::string()});
-  Result<void> written = files_.write({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now.texts);
+  const Texts before = step.now.texts;
+  auto held = held_.find(step.key);
+  const bool first = held == held_.end();
+  if (first)
+    held = held_.emplace(step.key, Held{step.level, step.knob, original_in(step.key, *step.knob, step.now),
+                                        step.order ? step.order->plugin : std::string()}).first;
+  Result<void> written = files_.replace({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now);
   held->second.knob = step.knob;
   held->second.target = step.target;
   held->second.written = *texts;
@@ -161,18 +166,25 @@ void Executor::write(Step& step, const Value& value) {
   Result<KnobFiles::Reading> now = read(step);
   held = held_.find(step.key);
   if (held == held_.end()) return;
-  if (now) {
+  if (now && !is_replaced(step, *now)) {
     held->second.written = now->texts;
     originals_.wrote(step.key, now->texts);
     step.done.after = spell(*step.knob, now->value);
     step.now = *now;
   }
-  // Of two files one may have been written; else there is nothing to give back.
-  if (first && (!now || now->texts == held->second.original.texts)) forget(step.key);
+  // One of two files may have been written; else nothing is to be reverted.
+  if (first && (!now || now->texts == before)) forget(step.key);
+}
+
+// Another cgroup has taken the name of the one that was read.
+bool Executor::is_replaced(const Step& step, const KnobFiles::Reading& now) const {
+  const bool is_in_cgroup = step.knob->place == Place::cgroup || step.knob->place == Place::root_cgroup;
+  return is_in_cgroup && now.cgroup != step.now.cgroup;
 }
 
 void Executor::verify(Step& step) {
   Result<KnobFiles::Reading> now = read(step);
+  if (now && is_replaced(step, *now)) now = system_error(ENODEV, "'" + step.key.cgroup_dir + "' has been replaced since it was read");
   if (!now) return fail(step, now.error());
   step.done.after = spell(*step.knob, now->value);
   auto held = held_.find(step.key);
@@ -181,7 +193,7 @@ void Executor::verify(Step& step) {
     originals_.wrote(step.key, now->texts);
   }
   if (same(*step.knob, now->value, step.target)) {
-    if (!step.original) step.done.outcome = Outcome::applied;
+    step.done.outcome = step.original ? Outcome::reverted : Outcome::applied;
     step.done.problem = step.remark;
     return;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who wishes what, and what is to be decided of it.
+// Which intents are active, and which knobs are to be decided anew.
 #include "core/knob/governor.hpp"
 
 #include <algorithm>
@@ -9,12 +9,20 @@
 namespace koord::knob {
 namespace {
 
-KnobKey key_of(const Wish& wish) { return {wish.intent.cgroup_dir, std::string(wish.knob->resource), wish.value.item}; }
+KnobKey state_key(const Proposal& proposal) {
+  return {proposal.intent.cgroup_dir, std::string(proposal.knob->resource), proposal.value.item};
+}
 
 }  // namespace
 
 Governor::Governor(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, Originals& originals)
-    : clock_(clock), files_(layout, roots), executor_(files_, originals, clock), readings_(files_, clock) {}
+    : clock_(clock),
+      files_(layout, roots),
+      has_nested_quotas_(files_.is_nested(*find_knob("cpu.max"))),
+      executor_(files_, originals, clock),
+      readings_(files_, clock) {
+  executor_.set_owner_base([this](const KnobKey& key, const Knob& knob, const Value& before) { return owner_base(key, knob, before); });
+}
 
 void Governor::set_limits(const Executor::Limits& limits) {
   std::lock_guard lock(mutex_);
@@ -29,33 +37,36 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
   strategy.tell = std::move(tell);
   strategy.is_new_plan = true;
   strategy.has_ended = false;
-  std::vector<std::unique_ptr<Standing>> before = std::exchange(strategy.wishes, {}), after(plan.size());
-  // As a rule a plan is the one before again, or nearly so.
+  std::vector<std::unique_ptr<ActiveIntent>> before = std::exchange(strategy.intents, {}), after(plan.size());
+  // Most plans are the one before again, or nearly so.
   for (std::size_t i = 0; i < std::min(before.size(), plan.size()); ++i) {
     if (!repeats(*before[i], plan[i])) continue;
     after[i] = std::move(before[i]);
-    after[i]->intent = std::move(plan[i]);
+    after[i]->proposal.intent = std::move(plan[i]);
   }
-  using Turned = std::tuple<std::string_view, std::string_view, std::string_view>;
-  std::map<Turned, Standing*> known;
+  using Turned = std::tuple<std::string_view, std::string_view, std::string_view, Role>;
+  const auto turned = [](const ActiveIntent& one) {
+    return Turned(one.proposal.intent.cgroup_dir, one.proposal.knob->name, one.proposal.value.item, one.proposal.intent.role);
+  };
+  std::map<Turned, ActiveIntent*> known;
   for (const auto& old : before)
-    if (old) known.emplace(Turned(old->intent.cgroup_dir, old->knob->name, old->value.item), old.get());
+    if (old) known.emplace(turned(*old), old.get());
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (after[i]) continue;
-    after[i] = stand(proposer, std::move(plan[i]));
-    if (!after[i]) continue;  // what cannot be was refused when it was proposed
+    after[i] = activate(proposer, std::move(plan[i]));
+    if (!after[i]) continue;  // an intent that cannot be was refused when it was proposed
     after[i]->strategy = &strategy;
-    const auto same = known.find(Turned(after[i]->intent.cgroup_dir, after[i]->knob->name, after[i]->value.item));
+    const auto same = known.find(turned(*after[i]));
     if (same != known.end()) after[i]->last = std::move(same->second->last);
     enter(*after[i]);
   }
   for (const auto& old : before)
-    if (old) leave_case(*old);
+    if (old) leave_state(*old);
   std::erase(after, nullptr);
-  strategy.wishes = std::move(after);
+  strategy.intents = std::move(after);
   sum_up(strategy);
   renew(strategy);
-  settle();
+  reconcile();
 }
 
 bool Governor::repeat(const Proposer& proposer) {
@@ -63,80 +74,79 @@ bool Governor::repeat(const Proposer& proposer) {
   const auto found = strategies_.find(proposer);
   if (found == strategies_.end() || found->second.has_ended) return false;
   renew(found->second);
-  settle();
+  reconcile();
   return true;
 }
 
-// All its wishes hold anew, from now on.
+// All its intents hold anew, from now on.
 void Governor::renew(Strategy& strategy) {
   strategy.renewed = clock_.now();
-  for (Standing* act : strategy.acts)
-    if (std::exchange(act->acted, false)) call(*act->its_case);
+  for (ActiveIntent* act : strategy.acts)
+    if (std::exchange(act->acted, false)) mark_dirty(*act->entry);
 }
 
-// What is to be known of its wishes without a look at each.
+// What is to be known of its intents without a look at each.
 void Governor::sum_up(Strategy& strategy) {
   strategy.acts.clear();
   strategy.shortest_ttl = Duration::max();
-  for (const auto& standing : strategy.wishes) {
-    if (standing->knob->is_act) strategy.acts.push_back(standing.get());
-    strategy.shortest_ttl = std::min(strategy.shortest_ttl, standing->intent.ttl);
+  for (const auto& active : strategy.intents) {
+    if (active->proposal.knob->is_act) strategy.acts.push_back(active.get());
+    strategy.shortest_ttl = std::min(strategy.shortest_ttl, active->proposal.intent.ttl);
   }
 }
 
-std::unique_ptr<Governor::Standing> Governor::stand(const Proposer& proposer, Intent intent) {
-  const Knob* knob = find_knob(intent.knob);
-  Result<Value> value = knob ? parse_value(*knob, intent.value) : Result<Value>(invalid("no such knob"));
-  if (!value) return nullptr;
-  auto standing = std::make_unique<Standing>();
-  static_cast<Wish&>(*standing) = {proposer, std::move(intent), knob, *std::move(value)};
-  standing->hands_off = is_hands_off(*standing);
-  return standing;
+std::unique_ptr<Governor::ActiveIntent> Governor::activate(const Proposer& proposer, Intent intent) {
+  Result<Proposal> proposal = parse_proposal(proposer, std::move(intent));
+  if (!proposal) return nullptr;
+  auto active = std::make_unique<ActiveIntent>();
+  active->proposal = *std::move(proposal);
+  active->hands_off = is_hands_off(*active);
+  return active;
 }
 
-// Is the same wished, for whatever reason?
-bool Governor::repeats(const Standing& standing, const Intent& intent) {
-  const Intent& before = standing.intent;
-  return std::tie(before.value, before.cgroup_dir, before.knob, before.priority, before.level, before.flags) ==
-         std::tie(intent.value, intent.cgroup_dir, intent.knob, intent.priority, intent.level, intent.flags);
+// Is the same proposed, for whatever reason?
+bool Governor::repeats(const ActiveIntent& active, const Intent& intent) {
+  const Intent& before = active.proposal.intent;
+  return std::tie(before.value, before.cgroup_dir, before.knob, before.priority, before.level, before.flags, before.role) ==
+         std::tie(intent.value, intent.cgroup_dir, intent.knob, intent.priority, intent.level, intent.flags, intent.role);
 }
 
-void Governor::enter(Standing& standing) {
-  standing.its_case = &*cases_.try_emplace(key_of(standing)).first;
-  standing.its_case->second.wishes.push_back(&standing);
-  call(*standing.its_case);
+void Governor::enter(ActiveIntent& intent) {
+  intent.entry = &*states_.try_emplace(state_key(intent.proposal)).first;
+  intent.entry->second.intents.push_back(&intent);
+  mark_dirty(*intent.entry);
 }
 
-void Governor::leave_case(Standing& standing) {
-  std::erase(standing.its_case->second.wishes, &standing);
-  readings_.forget(*standing.knob, standing.intent.cgroup_dir, standing.value.item);
-  call(*standing.its_case);
+void Governor::leave_state(ActiveIntent& intent) {
+  std::erase(intent.entry->second.intents, &intent);
+  readings_.forget(*intent.proposal.knob, intent.proposal.intent.cgroup_dir, intent.proposal.value.item);
+  mark_dirty(*intent.entry);
 }
 
-void Governor::call(Cases::value_type& entry) {
-  if (std::exchange(entry.second.is_called, true)) return;
-  called_.push_back(&entry);
+void Governor::mark_dirty(Entry& entry) {
+  if (std::exchange(entry.second.is_dirty, true)) return;
+  dirty_.push_back(&entry);
   // A burst may have to follow its quota.
   if (entry.first.resource != "cpu.max") return;
-  if (const auto burst = cases_.find({entry.first.cgroup_dir, "cpu.max.burst", {}}); burst != cases_.end()) call(*burst);
+  if (const auto burst = states_.find({entry.first.cgroup_dir, "cpu.max.burst", {}}); burst != states_.end()) mark_dirty(*burst);
 }
 
-void Governor::call_all() {
-  for (Cases::value_type& entry : cases_) call(entry);
+void Governor::mark_all_dirty() {
+  for (Entry& entry : states_) mark_dirty(entry);
 }
 
-void Governor::call_due() {
+void Governor::mark_due_dirty() {
   const Time now = clock_.now();
-  for (auto due = due_.begin(); due != due_.end() && due->first <= now; ++due) call(*due->second);
+  for (auto due = due_.begin(); due != due_.end() && due->first <= now; ++due) mark_dirty(*due->second);
 }
 
 void Governor::withdraw(const Proposer& proposer) {
   std::lock_guard lock(mutex_);
   const auto found = strategies_.find(proposer);
   if (found == strategies_.end()) return;
-  for (const auto& standing : found->second.wishes) leave_case(*standing);
+  for (const auto& active : found->second.intents) leave_state(*active);
   strategies_.erase(found);
-  settle("'" + proposer.plugin + "' has ended");
+  reconcile("'" + proposer.plugin + "' has ended");
 }
 
 void Governor::expire() {
@@ -144,20 +154,21 @@ void Governor::expire() {
   const Time now = clock_.now();
   expire_overrides(now);
   for (auto& [proposer, strategy] : strategies_)
-    if (later(strategy.renewed, strategy.shortest_ttl) <= now) end_wishes(proposer, strategy);
+    if (later(strategy.renewed, strategy.shortest_ttl) <= now) end_intents(proposer, strategy);
   const bool any_due = !due_.empty() && due_.begin()->first <= now;
-  if (any_due || !called_.empty() || executor_.has_to_give_back()) settle();
+  if (any_due || !dirty_.empty() || executor_.has_to_give_back()) reconcile();
 }
 
-void Governor::end_wishes(const Proposer& proposer, Strategy& strategy) {
+void Governor::end_intents(const Proposer& proposer, Strategy& strategy) {
   const Time now = clock_.now();
   std::vector<IntentResult> expired;
-  std::erase_if(strategy.wishes, [&](const std::unique_ptr<Standing>& standing) {
-    if (later(strategy.renewed, standing->intent.ttl) > now) return false;
-    Done done{Outcome::expired, standing->final_value, standing->final_value, {}};
-    if (mode_of(proposer) != Mode::off) record(decision_of(*standing, done, now));
-    expired.push_back({Outcome::expired, standing->intent.knob, standing->intent.cgroup_dir, {}, {}});
-    leave_case(*standing);
+  std::erase_if(strategy.intents, [&](const std::unique_ptr<ActiveIntent>& active) {
+    const Intent& intent = active->proposal.intent;
+    if (later(strategy.renewed, intent.ttl) > now) return false;
+    Done done{Outcome::expired, active->final_value, active->final_value, {}};
+    if (mode_of(proposer) != Mode::off) record(decision_of(active->proposal, done, now));
+    expired.push_back({Outcome::expired, intent.knob, intent.cgroup_dir, {}, {}});
+    leave_state(*active);
     return true;
   });
   strategy.has_ended = true;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Governor: the one place where proposals of strategies become values of knobs. Keeps each strategy's last plan, lets the
-// arbiter decide among the plans that may write, has the executor write, and tells the strategies and the log what became
-// of each wish. A strategy in shadow takes part in an arbitration of its own, over all plans: the log says what would have
-// been, nothing is written. Until set_mode() or set_node_mode() says otherwise a strategy is in shadow. A wish for what is
-// not to be turned (subjects.hpp, or the node's override "off") takes part in nothing. A round decides what has changed, and
-// looks at what was not looked at for long: a plan that repeats the one before costs next to nothing.
+// Governor: the one place where intents of strategies become values of knobs. Keeps each strategy's last plan, composes one
+// value per knob from the intents that may write (composition.hpp), has the executor write it, and reports the result of each
+// intent to its strategy and to the log. A strategy in shadow takes part in a composition of its own, over all plans: the log
+// shows the result, nothing is written. Strategies are in shadow until set_mode() or set_node_mode(). Intents for knobs with
+// hands off (subjects.hpp, or the node's override "off") take part in nothing. A round decides what is dirty, and reads again
+// what was not read for long: a plan that repeats the one before costs next to nothing.
+//
+// Three values follow from other cgroups, without an intent for the cgroup itself (governor_compose.cpp):
+// - On cgroup v1 the kernel refuses a quota below that of a cgroup inside. A cap of cpu.max therefore caps the cgroups inside.
+// - A pod has at least what its containers add up to, unless a cap binds.
+// - The base of a knob that a pod's spec decides is that of the spec.
 //
 // expire() is to be called about once a second, stop() once at the end. Reads and writes files in the calling thread; one
 // at a time does, the others wait. [any thread]
@@ -21,7 +26,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
-#include "core/knob/arbiter.hpp"
+#include "core/knob/composition.hpp"
 #include "core/knob/decision_log.hpp"
 #include "core/knob/executor.hpp"
 #include "core/knob/knob_view.hpp"
@@ -57,7 +62,11 @@ class Governor final : public PlanSink {
   // only post. To be set before the first plan.
   void on_release(OnRelease on_release) { on_release_ = std::move(on_release); }
 
-  // Ends the wishes that were not proposed again in time.
+  // The base of a knob that no intent gives: from the pod's spec, else the original, else the current value. Behind the name of
+  // one with items stands the item: "io.max 8:16".
+  Result<std::string> base(std::string_view knob, std::string_view cgroup_dir) const;
+
+  // Ends the intents that were not proposed again in time.
   void expire();
 
   // Goes on with what a process before this one has left; as Executor has it.
@@ -65,9 +74,9 @@ class Governor final : public PlanSink {
   std::size_t adopted() const;
   // Gives back all that is held, now. No strategy does more than shadow from then on, until an operator says otherwise.
   std::vector<Undone> restore();
-  // Ends all wishes, and none is heard from then on: each knob that was written has its original value, or is somebody else's.
+  // Ends all intents, and takes none from then on: each knob that was written is reverted, or is somebody else's.
   std::vector<Undone> stop();
-  // No wish is heard from then on, and all knobs stay as they are.
+  // Takes no intent from then on; all knobs stay as they are.
   void leave();
 
   // Decisions on disk, too; before the first plan.
@@ -81,90 +90,131 @@ class Governor final : public PlanSink {
   std::vector<Decision> decisions() const { return log_.decisions(); }
   std::map<Outcome, std::uint64_t> counts() const { return log_.counts(); }
   std::size_t held() const;    // knobs that have a value of ours
-  std::size_t wishes() const;  // that stand
-  // How many wishes stand, by what became of them.
+  std::size_t wishes() const;  // active intents
+  // Active intents by result.
   std::map<Outcome, std::size_t> standing() const;
-  // All knobs that have a value of ours, or that somebody wishes. Reads them.
+  // All knobs that have a value of ours, or an intent. Reads them.
   std::vector<KnobView> knobs() const;
 
  private:
   struct Strategy;
-  struct Standing;
-  // All that is wished for one resource of one cgroup. It is decided when it is called: a wish for it comes, changes or goes,
-  // who may write changes, or it is due.
-  struct Case {
-    std::vector<Standing*> wishes;
-    Time due = Time::max();  // to be looked at again
-    bool is_called = false;
-  };
-  using Cases = std::map<KnobKey, Case>;
-  using Called = std::vector<Cases::value_type*>;
+  struct ActiveIntent;
 
-  // What was last recorded of a wish.
-  struct Told {
+  // What was last recorded of an intent, or of a value that follows from other cgroups.
+  struct Recorded {
     Outcome outcome = Outcome::off;
-    std::string wanted, winner, problem;
+    std::string wanted, winner, problem, equation;
     std::int32_t priority = 0;
     Time time = {};
   };
-  struct Standing : Wish {
-    Strategy* strategy = nullptr;
-    Cases::value_type* its_case = nullptr;
-    std::optional<Told> last;
-    Outcome outcome = Outcome::off;   // what became of it
-    std::string final_value, winner;  // as IntentResult has them
-    bool hands_off = false;  // because of its cgroup
-    bool acted = false;  // of an act, which is done once for each plan
+
+  // All intents for one resource of one cgroup. It is composed anew when it is dirty: an intent for it comes, changes or ends,
+  // the modes, its base or the cgroups around change, or it is due.
+  struct KnobState {
+    std::vector<ActiveIntent*> intents;
+    std::optional<Composition> composed;  // as it is enforced
+    std::optional<Recorded> recorded;     // of one without an intent
+    Outcome outcome = Outcome::off;       // of what was composed
+    Time due = Time::max();               // to be read again
+    bool is_dirty = false;
   };
+  using States = std::map<KnobKey, KnobState>;
+  using Entry = States::value_type;
+  using Dirty = std::vector<Entry*>;
+
+  struct ActiveIntent {
+    Proposal proposal;
+    Strategy* strategy = nullptr;
+    Entry* entry = nullptr;
+    std::optional<Recorded> last;
+    Outcome outcome = Outcome::off;
+    std::string final_value, winner;  // as IntentResult has them
+    bool hands_off = false;           // because of its cgroup
+    bool acted = false;               // of a one-shot, which is done once for each plan
+  };
+  using Intents = std::vector<ActiveIntent*>;
+
   struct Strategy {
-    std::vector<std::unique_ptr<Standing>> wishes;
-    std::vector<Standing*> acts;                // those of them that are done again whenever they are proposed
-    Duration shortest_ttl = Duration::max();    // of them
-    Time renewed = {};                          // all of them were proposed last
-    bool has_ended = false;                     // some of them have
+    std::vector<std::unique_ptr<ActiveIntent>> intents;
+    Intents acts;                             // one-shots, which are done again whenever they are proposed
+    Duration shortest_ttl = Duration::max();  // of them
+    Time renewed = {};                        // all of them were proposed last
+    bool has_ended = false;                   // some of them have
     Tell tell;
-    bool is_new_plan = false;      // of which all is to be told
-    std::vector<Standing*> news;   // else of these
+    bool is_new_plan = false;  // all results are to be reported
+    Intents changed;           // else those of these
   };
   using Strategies = std::map<Proposer, Strategy>;
 
+  // What goes to the executor in a round, and whose it is.
+  struct Round {
+    struct Planned {
+      Entry* entry;
+      Intents intents;
+    };
+    std::vector<Planned> planned;  // in the order of the orders
+    std::vector<Order> orders;
+    std::vector<KnobKey> dropped;
+  };
+
   // [locked], all
   Mode mode_of(const Proposer& proposer) const { return modes_.of(proposer.plugin); }
-  bool is_hands_off(const Standing& standing) const;
-  WishView view_of(const Proposer& proposer, const Standing& standing) const;
-  void look_for_hands_off();
+  bool is_hands_off(const ActiveIntent& intent) const;
+  WishView view_of(const Proposer& proposer, const ActiveIntent& intent) const;
+  void mark_changed_subjects(const Subjects& before);
   void expire_overrides(Time now);
   Result<void> change_override(std::string_view target, std::optional<Modes::Override> what, const std::string& why);
   void record_switch(std::string_view target, Mode before, const std::string& why);
 
-  // governor.cpp: which cases there are
-  std::unique_ptr<Standing> stand(const Proposer& proposer, Intent intent);
-  static bool repeats(const Standing& standing, const Intent& intent);
+  // governor.cpp: which intents there are
+  std::unique_ptr<ActiveIntent> activate(const Proposer& proposer, Intent intent);
+  static bool repeats(const ActiveIntent& active, const Intent& intent);
   void renew(Strategy& strategy);
   static void sum_up(Strategy& strategy);
-  void enter(Standing& standing);
-  void leave_case(Standing& standing);
-  void call(Cases::value_type& entry);
-  void call_all();
-  void call_due();
-  void end_wishes(const Proposer& proposer, Strategy& strategy);
+  void enter(ActiveIntent& intent);
+  void leave_state(ActiveIntent& intent);
+  void mark_dirty(Entry& entry);
+  void mark_all_dirty();
+  void mark_due_dirty();
+  void end_intents(const Proposer& proposer, Strategy& strategy);
 
-  // governor_settle.cpp: what becomes of them. `why`: of knobs that are given back; empty: because nobody wishes them any more.
-  std::vector<Undone> settle(const std::string& why = {});
-  std::vector<Wish*> wishes_of(const Case& one, Mode least) const;
-  std::vector<Undone> settle_enforced(const Called& called, const std::string& why);
-  void settle_shadow(const Called& called);
-  void settle_idle(const Called& called);
-  void close(const Called& called);
-  void conclude(Wish& wish, const Wish* winner, const Done& done);
+  // governor_compose.cpp: which value each knob is to have
+  Result<Base> base_of(const KnobKey& key, const Knob& knob) const;
+  std::optional<Value> owner_base(const KnobKey& key, const Knob& knob, const Value& before) const;
+  Intents intents_of(const KnobState& state, Mode least) const;
+  Result<Composition> compose_intents(const KnobKey& key, const Intents& intents) const;
+  std::optional<Composition> follow_hierarchy(const KnobKey& key) const;
+  std::optional<Bound> cap_around(const KnobKey& key) const;
+  std::optional<Bound> floor_inside(const KnobKey& key) const;
+  void spread_caps();
+  void spread_cap(Entry& entry);
+  void find_larger_quotas(const std::string& cgroup_dir, const Bound& cap);
+  void mark_pods_dirty();
+  Level level_of(const KnobKey& key) const;
+
+  // governor_reconcile.cpp: doing it. `why`: of knobs that are reverted; empty: because no intent is left.
+  std::vector<Undone> reconcile(const std::string& why = {});
+  Dirty take_dirty();
+  std::vector<Undone> reconcile_enforced(const Dirty& dirty, const std::string& why);
+  void plan(Entry& entry, Round& round);
+  void plan_intents(Entry& entry, Intents intents, Round& round);
+  void finish(const Round::Planned& planned, const Done& done);
+  void reconcile_shadow(const Dirty& dirty);
+  void reconcile_shadow(Entry& entry, const Intents& intents);
+  void reconcile_idle(const Dirty& dirty);
+  void close(const Dirty& dirty);
+  void conclude(ActiveIntent& intent, const Verdict& verdict, const std::string& equation, const Done& done);
+  void conclude_all(const Intents& intents, const Done& done);
+  void record_followed(Entry& entry, const Done& done);
   std::vector<Undone> record_all(std::vector<Undone> undone, const std::string& why);
   void record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases);
-  static Decision decision_of(const Wish& wish, const Done& done, Time time);
+  static Decision decision_of(const Proposal& proposal, const Done& done, Time time);
   void record(Decision decision);
-  void tell(Strategy& strategy);
+  void report(Strategy& strategy);
 
   const Clock& clock_;
   const KnobFiles files_;
+  const bool has_nested_quotas_;  // as on v1
   DecisionLog log_;
 
   mutable std::mutex mutex_;  // of what follows
@@ -172,9 +222,10 @@ class Governor final : public PlanSink {
   RecentReadings readings_;  // of those in shadow
   Duration refresh_ = Executor::Limits().refresh;
   Strategies strategies_;
-  Cases cases_;
-  Called called_;
-  std::set<std::pair<Time, Cases::value_type*>> due_;
+  States states_;
+  Dirty dirty_;
+  std::set<std::pair<Time, Entry*>> due_;
+  std::map<std::string, Bound> caps_;  // of cpu.max, by cgroup; where quotas are nested
   Modes modes_;
   SubjectsPtr subjects_ = std::make_shared<const Subjects>();
   OnRelease on_release_;

@@ -28,8 +28,8 @@ std::vector<Undone> Governor::restore() {
   // Neither is refused: the node may always be told to do less.
   if (modes_.override_mode(kNodeTarget, Modes::Override{most, clock_.now() + kForGood})) record_switch(kNodeTarget, before, why);
   executor_.end_patience();
-  call_all();
-  return settle(why);
+  mark_all_dirty();
+  return reconcile(why);
 }
 
 std::vector<Undone> Governor::stop() {
@@ -37,7 +37,7 @@ std::vector<Undone> Governor::stop() {
   if (has_ended_) return {};
   has_ended_ = true;
   strategies_.clear();
-  cases_.clear(), called_.clear(), due_.clear();
+  states_.clear(), dirty_.clear(), due_.clear(), caps_.clear();
   executor_.end_patience();
   return record_all(executor_.apply({}).undone, "the agent ends");
 }

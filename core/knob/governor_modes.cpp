@@ -22,8 +22,8 @@ void Governor::set_mode(std::string_view plugin, std::optional<Mode> mode) {
   if (modes_.of(plugin) == before) return;
   const bool proposes = std::any_of(strategies_.begin(), strategies_.end(), [&](const auto& s) { return s.first.plugin == plugin; });
   if (!proposes) return;
-  call_all();
-  settle(switched_to(plugin, modes_.of(plugin)));
+  mark_all_dirty();
+  reconcile(switched_to(plugin, modes_.of(plugin)));
 }
 
 void Governor::set_node_mode(Mode mode) {
@@ -31,8 +31,8 @@ void Governor::set_node_mode(Mode mode) {
   if (modes_.view(kNodeTarget).configured == mode) return;
   modes_.configure_node(mode);
   if (strategies_.empty()) return;
-  call_all();
-  settle(switched_to("qos.mode", mode));
+  mark_all_dirty();
+  reconcile(switched_to("qos.mode", mode));
 }
 
 Result<void> Governor::override_mode(std::string_view target, Mode mode, Duration how_long) {
@@ -63,8 +63,8 @@ Result<void> Governor::change_override(std::string_view target, std::optional<Mo
   const Mode before = modes_.view(target).mode;
   TRY(modes_.override_mode(target, what));
   record_switch(target, before, why);
-  call_all();
-  settle(switched_to(target, modes_.view(target).mode));
+  mark_all_dirty();
+  reconcile(switched_to(target, modes_.view(target).mode));
   return {};
 }
 
@@ -73,8 +73,8 @@ void Governor::expire_overrides(Time now) {
   const std::vector<std::string> ended = modes_.expire(now);
   for (const std::string& target : ended) record_switch(target, before.view(target).mode, "the time for which an operator said otherwise is over");
   if (ended.empty()) return;
-  call_all();
-  settle("the time for which " + join(ended, ", ") + " had another mode is over");
+  mark_all_dirty();
+  reconcile("the time for which " + join(ended, ", ") + " had another mode is over");
 }
 
 void Governor::record_switch(std::string_view target, Mode before, const std::string& why) {
@@ -91,24 +91,32 @@ void Governor::record_switch(std::string_view target, Mode before, const std::st
 
 void Governor::set_subjects(SubjectsPtr subjects) {
   std::lock_guard lock(mutex_);
-  subjects_ = std::move(subjects);
+  const SubjectsPtr before = std::exchange(subjects_, std::move(subjects));
   executor_.set_pinned(subjects_->pinned());
-  look_for_hands_off();
-  if (!called_.empty()) settle("the pod's annotation " + std::string(kHandsOffAnnotation) + " has changed");
+  mark_changed_subjects(*before);
+  if (!dirty_.empty()) reconcile("the pod's annotation " + std::string(kHandsOffAnnotation) + " has changed");
 }
 
-bool Governor::is_hands_off(const Standing& standing) const {
-  const Subject* subject = subjects_->of(standing.intent.cgroup_dir);
-  return subject != nullptr && subject->hands_off.covers(*standing.knob, standing.proposer.plugin);
+bool Governor::is_hands_off(const ActiveIntent& intent) const {
+  const Subject* subject = subjects_->of(intent.proposal.intent.cgroup_dir);
+  return subject != nullptr && subject->hands_off.covers(*intent.proposal.knob, intent.proposal.proposer.plugin);
 }
 
-// Calls the cases of wishes for which it has changed.
-void Governor::look_for_hands_off() {
+// Marks the knobs dirty whose owner now says otherwise: hands off, a base, the containers of a pod.
+void Governor::mark_changed_subjects(const Subjects& before) {
   for (auto& [proposer, strategy] : strategies_)
-    for (const auto& standing : strategy.wishes) {
-      const bool before = std::exchange(standing->hands_off, is_hands_off(*standing));
-      if (before != standing->hands_off) call(*standing->its_case);
+    for (const auto& active : strategy.intents) {
+      const bool had_hands_off = std::exchange(active->hands_off, is_hands_off(*active));
+      if (had_hands_off != active->hands_off) mark_dirty(*active->entry);
     }
+  const bool is_other_rule = before.quota_rules() != subjects_->quota_rules();
+  for (Entry& entry : states_) {
+    const Subject* was = before.at(entry.first.cgroup_dir);
+    const Subject* is = subjects_->at(entry.first.cgroup_dir);
+    const bool is_same = was == is || (was != nullptr && is != nullptr && was->limits == is->limits && was->containers == is->containers &&
+                                       was->has_own_cpus == is->has_own_cpus && was->hands_off == is->hands_off);
+    if (!is_same || is_other_rule) mark_dirty(entry);
+  }
 }
 
 }  // namespace koord::knob

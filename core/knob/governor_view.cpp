@@ -45,7 +45,7 @@ std::size_t Governor::held() const {
 std::size_t Governor::wishes() const {
   std::lock_guard lock(mutex_);
   std::size_t count = 0;
-  for (const auto& [proposer, strategy] : strategies_) count += strategy.wishes.size();
+  for (const auto& [proposer, strategy] : strategies_) count += strategy.intents.size();
   return count;
 }
 
@@ -53,26 +53,30 @@ std::map<Outcome, std::size_t> Governor::standing() const {
   std::lock_guard lock(mutex_);
   std::map<Outcome, std::size_t> counts;
   for (const auto& [proposer, strategy] : strategies_)
-    for (const auto& standing : strategy.wishes) ++counts[standing->outcome];
+    for (const auto& active : strategy.intents) ++counts[active->outcome];
   return counts;
 }
 
-WishView Governor::view_of(const Proposer& proposer, const Standing& standing) const {
+WishView Governor::view_of(const Proposer& proposer, const ActiveIntent& active) const {
+  const Intent& intent = active.proposal.intent;
   WishView view{.plugin = proposer.plugin,
                 .strategy = proposer.name,
                 .mode = mode_of(proposer),
-                .wanted = standing.intent.value,
-                .priority = standing.intent.priority,
-                .reason = standing.intent.reason,
-                .inputs = standing.intent.inputs,
-                .outcome = standing.outcome,
-                .winner = standing.winner,
+                .role = intent.role,
+                .wanted = intent.value,
+                .priority = intent.priority,
+                .reason = intent.reason,
+                .inputs = intent.inputs,
+                .outcome = active.outcome,
+                .winner = active.winner,
                 .problem = {},
+                .composition = {},
                 .since = {},
-                .until = later(standing.strategy->renewed, standing.intent.ttl)};
-  if (!standing.last) return view;
-  view.problem = standing.last->problem;
-  view.since = standing.last->time;
+                .until = later(active.strategy->renewed, intent.ttl)};
+  if (!active.last) return view;
+  view.problem = active.last->problem;
+  view.composition = active.last->equation;
+  view.since = active.last->time;
   return view;
 }
 
@@ -87,9 +91,15 @@ std::vector<KnobView> Governor::knobs() const {
       view.holder = holding.plugin;
     }
     for (const auto& [proposer, strategy] : strategies_)
-      for (const auto& standing : strategy.wishes)
-        knob::view_of(views, standing->intent.level, standing->its_case->first, *standing->knob, *subjects_)
-            .wishes.push_back(view_of(proposer, *standing));
+      for (const auto& active : strategy.intents)
+        knob::view_of(views, active->proposal.intent.level, active->entry->first, *active->proposal.knob, *subjects_)
+            .wishes.push_back(view_of(proposer, *active));
+    for (const auto& [key, state] : states_) {
+      if (!state.composed || state.composed->knob->is_act) continue;
+      KnobView& view = knob::view_of(views, level_of(key), key, *state.composed->knob, *subjects_);
+      view.composition = equation(*state.composed);
+      view.parts = state.composed->parts;
+    }
   }
   std::vector<KnobView> knobs;
   knobs.reserve(views.size());

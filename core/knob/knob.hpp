@@ -68,6 +68,8 @@ Result<const Knob*> knob_named(std::string_view name);
 // May this knob be proposed at this level, for this cgroup or group?
 Result<void> check_place(const Knob& knob, Level level, std::string_view cgroup_dir);
 
+// The least quota that the kernel takes, and the kubelet writes.
+inline constexpr std::int64_t kLeastQuotaUs = 1000;
 inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
 using Fields = std::map<std::string, std::string, std::less<>>;

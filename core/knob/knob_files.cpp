@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/knob/knob_files.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -25,7 +26,12 @@ bool has_items(const Knob& knob) {
 
 bool is_in_cgroup(const Knob& knob) { return knob.place == Place::cgroup || knob.place == Place::root_cgroup; }
 
-// A file that is not there: the directory tells whether its cgroup is gone, or the kernel has no such knob.
+std::uint64_t inode_of(int fd) {
+  struct stat about;
+  return ::fstat(fd, &about) == 0 ? about.st_ino : 0;
+}
+
+// A file is missing: the directory shows whether its cgroup is gone, or the kernel has no such knob.
 Error missing(const std::string& directory, Error error) {
   return system_error(inode_of(directory) != 0 ? ENOTSUP : ENODEV, std::move(error).text);
 }
@@ -36,14 +42,31 @@ Result<std::string> read_text(const std::string& directory, const std::string& p
   return content.error().is(std::errc::no_such_file_or_directory) ? missing(directory, std::move(content).error()) : content;
 }
 
-Result<void> write_text(const std::string& path, const std::string& text) {
-  Result<void> written = write_value(path, text.empty() ? "\n" : text);  // nothing written is no write
-  if (!written && written.error().is(std::errc::no_such_file_or_directory))
-    return system_error(ENODEV, std::move(written).error().text);
-  return written;
+Result<std::string> read_text_at(int directory, const std::string& path, const std::string& file) {
+  Result<UniqueFd> fd = open_at(directory, file, O_RDONLY);
+  if (fd) return std::string(trim(TRY(read_all(fd->get(), path + "/" + file))));
+  Error error = std::move(fd).error();
+  error.text = "cannot open '" + path + "/" + file + "'";
+  if (!error.is(std::errc::no_such_file_or_directory)) return error;
+  // Nothing is left in the directory of a cgroup that has ended.
+  return system_error(inode_of(path) == inode_of(directory) ? ENOTSUP : ENODEV, std::move(error).text);
 }
 
 }  // namespace
+
+// An open directory, or the current one when `path` is all there is.
+struct KnobFiles::FileDirectory {
+  std::shared_ptr<const UniqueFd> fd = {};
+  std::string path;
+
+  Result<void> write(const std::string& file, const std::string& text) const {
+    const std::string shown = path + "/" + file;
+    const std::string content = text.empty() ? "\n" : text;  // writing nothing is no write
+    Result<void> written = fd ? write_value_at(fd->get(), file, content, shown) : write_value(shown, content);
+    if (!written && written.error().is(std::errc::no_such_file_or_directory)) return system_error(ENODEV, std::move(written).error().text);
+    return written;
+  }
+};
 
 KnobFiles::KnobFiles(cgroup::Layout layout, NodeRoots roots)
     : layout_(std::move(layout)), roots_(std::move(roots)), resctrl_(std::make_unique<Resctrl>(roots_.resctrl, layout_)) {}
@@ -87,45 +110,81 @@ Result<KnobFiles::Reading> KnobFiles::read_cgroup(const Spot& spot) const {
   const Version version = TRY(version_of(spot.knob));
   const std::string directory = TRY(directory_of(spot));
   Reading reading;
+  if (is_in_cgroup(spot.knob)) {
+    Result<UniqueFd> opened = open_at(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
+    if (!opened && opened.error().is(std::errc::no_such_file_or_directory))
+      return system_error(ENODEV, "cannot open '" + directory + "/" + std::string(files_of(spot.knob, version)[0]) + "'");
+    reading.directory = std::make_shared<const UniqueFd>(TRY(std::move(opened)));
+  }
   for (std::string_view file : files_of(spot.knob, version)) {
-    const std::string path = TRY(path_of(spot, file));
-    std::string text = TRY(read_text(directory, path));
+    std::string text;
+    if (reading.directory) {
+      text = TRY(read_text_at(reading.directory->get(), directory, std::string(file)));
+    } else {
+      const std::string path = TRY(path_of(spot, file));
+      text = TRY(read_text(directory, path));
+    }
     reading.texts.push_back(has_items(spot.knob) ? item_of(spot.knob, text, spot.item) : std::move(text));
   }
   if (spot.knob.form == Form::feature && reading.texts[0].empty())
     return system_error(ENOTSUP, "this kernel has no scheduler feature '" + std::string(spot.item) + "'");
   reading.value = TRY(decode(spot.knob, reading.texts, version, spot.item));
-  reading.cgroup = inode_of(directory);
+  reading.cgroup = reading.directory ? inode_of(reading.directory->get()) : inode_of(directory);
   return reading;
 }
 
 Result<void> KnobFiles::write(const Spot& spot, const Texts& texts, const Texts& now) const {
-  if (is_in_cgroup(spot.knob) || spot.knob.place == Place::proc || spot.knob.place == Place::sys)
-    return write_cgroup(spot, texts, now);
+  const bool is_file = is_in_cgroup(spot.knob) || spot.knob.place == Place::proc || spot.knob.place == Place::sys;
+  if (is_file) return write_cgroup(spot, texts, now, FileDirectory{{}, TRY(directory_of(spot))});
   return resctrl_->write(spot.knob, spot.cgroup_dir, texts[0]);
 }
 
-// The kernel takes no set away from a cgroup with tasks in it. On v2 all there is means the same to them.
-Result<void> KnobFiles::write_no_set(const Spot& spot, const std::string& path, std::string_view file) const {
-  Result<void> written = write_text(path, "");
-  if (written || !written.error().is(std::errc::no_space_on_device)) return written;
-  const std::string root = layout_.directory(spot.knob.controller, "");
-  return write_text(path, TRY(read_text(root, root + "/" + std::string(file) + ".effective")));
+Result<void> KnobFiles::replace(const Spot& spot, const Texts& texts, const Reading& now) const {
+  if (!is_in_cgroup(spot.knob)) return write(spot, texts, now.texts);
+  const FileDirectory directory = TRY(directory_for_write(spot, now));
+  return write_cgroup(spot, texts, now.texts, directory);
 }
 
-Result<void> KnobFiles::write_cgroup(const Spot& spot, const Texts& texts, const Texts& now) const {
+// The directory of the read, opened again where it was not kept open.
+Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const Spot& spot, const Reading& now) const {
+  FileDirectory directory{now.directory, TRY(directory_of(spot))};
+  if (directory.fd) return directory;
+  Result<UniqueFd> opened = open_at(AT_FDCWD, directory.path, O_PATH | O_DIRECTORY);
+  if (!opened && !opened.error().is(std::errc::no_such_file_or_directory)) return std::move(opened).error();
+  if (!opened || inode_of(opened->get()) != now.cgroup)
+    return system_error(ENODEV, "cannot write to '" + directory.path + "', which has been replaced since it was read");
+  directory.fd = std::make_shared<const UniqueFd>(std::move(*opened));
+  return directory;
+}
+
+// One of the knob's files, by its name.
+Result<void> KnobFiles::write_file(const Spot& spot, const FileDirectory& directory, std::string_view file, const std::string& text) const {
+  if (spot.knob.form != Form::feature) return directory.write(std::string(file), text);
+  const std::string path = TRY(path_of(spot, file));  // it has had another name
+  return directory.write(path.substr(directory.path.size() + 1), text);
+}
+
+// The kernel takes no set away from a cgroup with tasks in it. On v2 all there is means the same to them.
+Result<void> KnobFiles::write_no_set(const Spot& spot, const FileDirectory& directory, std::string_view file) const {
+  Result<void> written = directory.write(std::string(file), "");
+  if (written || !written.error().is(std::errc::no_space_on_device)) return written;
+  const std::string root = layout_.directory(spot.knob.controller, "");
+  return directory.write(std::string(file), TRY(read_text(root, root + "/" + std::string(file) + ".effective")));
+}
+
+Result<void> KnobFiles::write_cgroup(const Spot& spot, const Texts& texts, const Texts& now, const FileDirectory& directory) const {
   const Version version = TRY(version_of(spot.knob));
   const std::vector<std::string_view> files = files_of(spot.knob, version);
   auto write_one = [&](std::size_t i) -> Result<void> {
     if (i < now.size() && texts[i] == now[i]) return {};
     const bool is_unset = has_items(spot.knob) && texts[i].empty();
-    if (spot.knob.form == Form::set && texts[i].empty() && version == Version::v2) return write_no_set(spot, TRY(path_of(spot, files[i])), files[i]);
-    return write_text(TRY(path_of(spot, files[i])), is_unset ? unset_text(spot.knob, version, spot.item) : texts[i]);
+    if (spot.knob.form == Form::set && texts[i].empty() && version == Version::v2) return write_no_set(spot, directory, files[i]);
+    return write_file(spot, directory, files[i], is_unset ? unset_text(spot.knob, version, spot.item) : texts[i]);
   };
   if (spot.knob.form == Form::idle) {
     TRY(write_one(0));
     // An idle cgroup has the kernel's weight and takes no other; one that is not any more has not its own.
-    return texts[0] == "0" && !texts[1].empty() ? write_text(TRY(path_of(spot, files[1])), texts[1]) : Result<void>();
+    return texts[0] == "0" && !texts[1].empty() ? write_file(spot, directory, files[1], texts[1]) : Result<void>();
   }
   if (spot.knob.form != Form::bandwidth || files.size() != 2) {
     for (std::size_t i = 0; i < files.size(); ++i) TRY(write_one(i));

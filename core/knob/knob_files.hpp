@@ -13,6 +13,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
 #include "core/cgroup/layout.hpp"
 #include "core/knob/knob.hpp"
 
@@ -39,8 +40,13 @@ class KnobFiles {
     Texts texts;
     Value value;
     std::uint64_t cgroup = 0;  // inode: another one is another cgroup of the same name
+    std::shared_ptr<const UniqueFd> directory = {};  // of the cgroup that was read; replace() writes there
   };
   Result<Reading> read(const Spot& spot) const;
+
+  // Writes to the cgroup that was read, or to none: one that took its name since is left alone, and the answer is that the cgroup
+  // is gone. As write() else.
+  Result<void> replace(const Spot& spot, const Texts& texts, const Reading& now) const;
 
   // Only the files whose text differs from that in `now`. A text "" of an item takes away what the kernel says of it. Where the kernel
   // refuses to leave a cgroup of v2 without a set, because tasks are in it, it gets all CPUs or memory nodes of the machine.
@@ -74,8 +80,11 @@ class KnobFiles {
   Result<std::string> directory_of(const Spot& spot) const;
   Result<std::string> path_of(const Spot& spot, std::string_view file) const;
   Result<Reading> read_cgroup(const Spot& spot) const;
-  Result<void> write_cgroup(const Spot& spot, const Texts& texts, const Texts& now) const;
-  Result<void> write_no_set(const Spot& spot, const std::string& path, std::string_view file) const;
+  struct FileDirectory;
+  Result<FileDirectory> directory_for_write(const Spot& spot, const Reading& now) const;
+  Result<void> write_file(const Spot& spot, const FileDirectory& directory, std::string_view file, const std::string& text) const;
+  Result<void> write_cgroup(const Spot& spot, const Texts& texts, const Texts& now, const FileDirectory& directory) const;
+  Result<void> write_no_set(const Spot& spot, const FileDirectory& directory, std::string_view file) const;
 
   const cgroup::Layout layout_;
   const NodeRoots roots_;

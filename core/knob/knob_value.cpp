@@ -10,7 +10,6 @@ namespace koord::knob {
 namespace {
 
 // What the kernel takes of cpu.max.
-constexpr std::int64_t kLeastQuotaUs = 1000;
 constexpr std::int64_t kLeastPeriodUs = 1000, kMostPeriodUs = 1'000'000, kPeriodUs = 100'000;
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 

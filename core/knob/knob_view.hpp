@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be shown of a knob: its value, what it was before, and who wishes what for it. Plain values.
+// What is to be shown of a knob: its value, the value before, its parts, and the intents for it. Plain values.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/knob/composition.hpp"
 #include "core/knob/plan_sink.hpp"
 #include "core/knob/subjects.hpp"
 
@@ -16,12 +17,14 @@ namespace koord::knob {
 struct WishView {
   std::string plugin, strategy;
   Mode mode = Mode::shadow;
+  Role role = Role::set;
   std::string wanted;
   std::int32_t priority = 0;
   std::string reason;
   std::vector<std::pair<std::string, std::string>> inputs;
   Outcome outcome = Outcome::off;  // what became of it,
   std::string winner, problem;     // and why
+  std::string composition;         // the parts of the value in which it takes part
   Time since{};  // when that was decided
   Time until{};  // when it ends unless it is proposed again
 };
@@ -35,7 +38,9 @@ struct KnobView {
   std::string problem;      // and why
   bool is_held = false;     // it has a value of ours
   std::string holder;       // the plugin whose
-  std::string original;     // what it was before; of one that is held
+  std::string original;     // what a revert writes; of one that is held
+  std::string composition;  // all parts of the value as an equation; empty: none is composed
+  std::vector<Part> parts;  // the same one by one
   std::vector<WishView> wishes;  // the winner's first
 };
 

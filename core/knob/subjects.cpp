@@ -41,7 +41,7 @@ std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vec
 }
 
 void Subjects::add(std::string cgroup_dir, Subject subject) {
-  if (subject.has_own_cpus) pinned_.insert(cgroup_dir);
+  if (subject.has_own_cpus && !subject.container.empty()) pinned_.insert(cgroup_dir);
   subjects_.emplace(std::move(cgroup_dir), std::move(subject));
 }
 
@@ -52,6 +52,22 @@ const Subject* Subjects::of(std::string_view cgroup_dir) const {
     cgroup_dir = slash == std::string_view::npos ? std::string_view() : cgroup_dir.substr(0, slash);
   }
   return nullptr;
+}
+
+const Subject* Subjects::at(std::string_view cgroup_dir) const {
+  const auto found = subjects_.find(cgroup_dir);
+  return found == subjects_.end() ? nullptr : &found->second;
+}
+
+std::string_view Subjects::pod_of(std::string_view cgroup_dir) const {
+  const Subject* subject = at(cgroup_dir);
+  if (subject == nullptr || subject->container.empty()) return {};
+  for (std::size_t slash = cgroup_dir.rfind('/'); slash != std::string_view::npos; slash = cgroup_dir.rfind('/')) {
+    cgroup_dir = cgroup_dir.substr(0, slash);
+    const Subject* around = at(cgroup_dir);
+    if (around != nullptr && around->container.empty() && around->pod_uid == subject->pod_uid) return cgroup_dir;
+  }
+  return {};
 }
 
 }  // namespace koord::knob

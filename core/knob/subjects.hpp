@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subjects: which pod and container a cgroup belongs to, and what of it nobody may turn because its owner said "hands off".
-// Immutable once made: the agent makes new ones when pods change. [any thread]
+// Subjects: which pod and container a cgroup belongs to, which values its spec decides, and which knobs its owner keeps
+// strategies from by "hands off". Immutable once made: the agent makes new ones when pods change. [any thread]
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,22 +32,47 @@ HandsOff parse_hands_off(std::string_view annotation);
 // Names that are neither of a knob nor of one of these plugins: a slip, most likely.
 std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vector<std::string>& plugins);
 
+// Limits of a spec, or of its resize status; nullopt: the spec has none, or is unknown. A pod has one where each of its
+// containers has one.
+struct SpecLimits {
+  std::optional<std::int64_t> cpu_milli = {}, memory_bytes = {};
+
+  bool operator==(const SpecLimits&) const = default;
+};
+
 struct Subject {
   std::string pod_uid, pod_namespace, pod_name;
   std::string container = {};  // empty: the pod itself
   HandsOff hands_off = {};
-  bool has_own_cpus = false;  // of a container: on which nobody else runs
+  bool has_own_cpus = false;  // CPUs on which nobody else runs; of a pod: a container of it has
+  SpecLimits limits = {};
+  std::vector<std::string> containers = {};  // of a pod: cgroups of the containers that run for its life
 
   bool operator==(const Subject&) const = default;
 };
 
+// How the kubelet turns limits of CPU into quotas.
+struct QuotaRules {
+  bool is_known = false;     // the kubelet's configuration is known; else these are its defaults
+  bool is_enforced = true;   // its cpuCFSQuota
+  std::int64_t period_us = 100'000;
+
+  bool operator==(const QuotaRules&) const = default;
+};
+
 class Subjects {
  public:
-  // `cgroup_dir` is the subject's and not empty; one that was said before stays.
+  // `cgroup_dir` is the subject's and not empty; the first subject of a cgroup stays.
   void add(std::string cgroup_dir, Subject subject);
+  void set_quota_rules(const QuotaRules& rules) { quota_rules_ = rules; }
 
-  // Whose this cgroup is, or the nearest one above it; nullptr: nobody's.
+  // The subject of this cgroup, or of the nearest one above it; nullptr: none.
   const Subject* of(std::string_view cgroup_dir) const;
+  // The subject of exactly this cgroup.
+  const Subject* at(std::string_view cgroup_dir) const;
+  // The cgroup of the pod that a container's cgroup is in; empty: it is no container's.
+  std::string_view pod_of(std::string_view cgroup_dir) const;
+  const QuotaRules& quota_rules() const { return quota_rules_; }
 
   // Cgroups of containers that have CPUs of their own.
   const std::set<std::string>& pinned() const { return pinned_; }
@@ -59,6 +85,7 @@ class Subjects {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   std::unordered_map<std::string, Subject, Hash, std::equal_to<>> subjects_;
+  QuotaRules quota_rules_;
   std::set<std::string> pinned_;
 };
 

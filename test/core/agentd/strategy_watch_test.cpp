@@ -23,9 +23,33 @@ TEST_CASE("each cgroup of a pod is the pod's, with what its annotation says") {
   snapshot.pods = {pod};
   const knob::Subjects subjects = subjects_of(snapshot);
   const knob::HandsOff said{.names = {"cpu.max"}};
-  CHECK(*subjects.of("kube/podu1") == knob::Subject{"u1", "shop", "web", "", said});
+  CHECK(*subjects.of("kube/podu1") == knob::Subject{"u1", "shop", "web", "", said, false, {}, {"kube/podu1/app"}});
   CHECK(*subjects.of("kube/podu1/app") == knob::Subject{"u1", "shop", "web", "app", said});
   CHECK(subjects.of("kube") == nullptr);
+}
+
+TEST_CASE("limits of a spec and the kubelet's rules for quotas come with the pod") {
+  state::Snapshot snapshot;
+  state::Pod pod;
+  pod.uid = "u1";
+  pod.cgroup_dir = "kube/podu1";
+  pod.resources = {{"cpu", 500, 1500}, {"memory", 1000, 2000}};
+  pod.containers.resize(2);
+  pod.containers[0].cgroup_dir = "kube/podu1/app";
+  pod.containers[0].name = "app";
+  pod.containers[0].resources = {{"cpu", 500, 1500}, {"memory", 1000, state::kNoResource}};
+  pod.containers[1].cgroup_dir = "kube/podu1/init";
+  pod.containers[1].kind = state::ContainerKind::init;
+  snapshot.pods = {pod};
+  const knob::Subjects unknown = subjects_of(snapshot);
+  CHECK(unknown.at("kube/podu1")->limits == knob::SpecLimits{1500, 2000});
+  CHECK(unknown.at("kube/podu1/app")->limits == knob::SpecLimits{1500, {}});
+  CHECK(unknown.at("kube/podu1")->containers == std::vector<std::string>{"kube/podu1/app"});
+  CHECK(unknown.pod_of("kube/podu1/app") == "kube/podu1");
+  CHECK(unknown.quota_rules() == knob::QuotaRules{});
+  snapshot.kubelet.emplace().cpu_cfs_quota = false;
+  snapshot.kubelet->cpu_cfs_quota_period_us = 50'000;
+  CHECK(subjects_of(snapshot).quota_rules() == knob::QuotaRules{true, false, 50'000});
 }
 
 TEST_CASE("containers of LSE and LSR have CPUs of their own, and under a static kubelet guaranteed ones that ask for whole CPUs") {
@@ -53,6 +77,7 @@ TEST_CASE("containers of LSE and LSR have CPUs of their own, and under a static 
     pod.kube_qos = row.kube_qos;
     pod.cgroup_dir = "kube/podu1";
     state::Container& app = pod.containers.emplace_back();
+    app.name = "app";
     app.cgroup_dir = "kube/podu1/app";
     app.resources = {{"cpu", row.request, row.request}};
     snapshot.pods = {pod};

@@ -65,6 +65,29 @@ TEST_CASE("acceptance 12: a strategy changes a cgroup value through propose alon
   }
 }
 
+TEST_CASE("a role and the question for a base go through the process boundary") {
+  for (config::Isolation home : kHomes) {
+    Strategies strategies;
+    strategies.isolation = home;
+    strategies.configure(kA, R"({"value": "1.5", "role": 2})");
+    strategies.configure(kB, R"({"value": "base", "role": 3})");
+    knob::Subjects subjects;
+    subjects.add("be/pod", {"u", "shop", "web"});
+    strategies.stage.governor().set_subjects(std::make_shared<const knob::Subjects>(subjects));
+    REQUIRE(strategies.begin("Deputya=true"));
+    strategies.enforce(kA);
+    CHECK(strategies.eventually([&] { return strategies.value() == "75000 100000"; }));
+    strategies.stage.apply("Deputya=true,Deputyb=true");
+    REQUIRE(strategies.eventually([&] { return strategies.decision(kB, knob::Outcome::shadow).has_value(); }));
+    strategies.enforce(kA);
+    strategies.enforce(kB);
+    REQUIRE(strategies.eventually([&] { return strategies.decision(kB, knob::Outcome::applied).has_value(); }));
+    CHECK(strategies.decision(kB, knob::Outcome::applied)->wanted == kBefore);
+    CHECK(strategies.value() == kBefore);  // capped at its base
+    CHECK(strategies.decision(kA, knob::Outcome::lost)->winner == kB);
+  }
+}
+
 TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser is told by whom, and it ends with its ttl") {
   for (config::Isolation home : kHomes) {
     Strategies strategies;

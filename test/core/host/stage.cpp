@@ -93,6 +93,7 @@ HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_
                                  .restart_delay = std::chrono::milliseconds(1),
                                  .budget_period = std::chrono::milliseconds(20),
                                  .on_change = [this](const host::PluginStatus&) { bell_.ring(); }});
+  host_.services().knob_base = [this](std::string_view knob, std::string_view cgroup_dir) { return governor_.base(knob, cgroup_dir); };
   thread_ = std::thread([this] { loop_.run(); });
 }
 

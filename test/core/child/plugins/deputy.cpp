@@ -41,7 +41,8 @@ struct Strategist : QosStrategy {
   }
   void evaluate(std::uint64_t, std::uint64_t) override {
     if (is_set(host(), "/silent")) throw std::runtime_error("says nothing");
-    const std::string value = text_of(host(), "/value");
+    std::string value = text_of(host(), "/value");
+    if (value == "base") value = base();
     const koord_label input = {str("busy"), str("7.3")};
     koord_intent wish{};
     wish.struct_size = sizeof wish;
@@ -55,8 +56,15 @@ struct Strategist : QosStrategy {
     wish.input_stride = sizeof input;
     wish.priority = static_cast<std::int32_t>(number_of(host(), "/priority"));
     wish.ttl_ns = 60'000'000'000;
+    wish.role = static_cast<std::uint32_t>(number_of(host(), "/role"));
     check(knobs_->propose(host(), &wish, 1, sizeof wish), "proposing");
     if (const std::int64_t pod = number_of(host(), "/evict"); pod != 0) evict(static_cast<std::uint64_t>(pod));
+  }
+  std::string base() const {
+    char buffer[64];
+    std::uint64_t need = 0;
+    check(knobs_->base(host(), str("cpu.max"), str("be/pod"), buffer, sizeof buffer, &need), "asking for the base");
+    return {buffer, need};
   }
   void on_applied(Strided<koord_intent_result> results) override {
     for (const koord_intent_result& result : results) {

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/composition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <tuple>
+#include <utility>
+
+#include "core/base/parse.hpp"
+#include "core/knob/role.hpp"
+
+namespace koord::knob {
+namespace {
+
+// No kernel takes more, and no double loses a unit below it.
+constexpr double kMostScaled = 1LL << 52;
+
+bool is_preferred(const Proposal* a, const Proposal* b) {
+  if (a->intent.priority != b->intent.priority) return a->intent.priority > b->intent.priority;
+  const Setting of_a{*a->knob, a->value}, of_b{*b->knob, b->value};
+  if (is_stricter(of_a, of_b)) return true;
+  if (is_stricter(of_b, of_a)) return false;
+  return std::tie(a->proposer, a->intent.value) < std::tie(b->proposer, b->intent.value);
+}
+
+const Proposal* first_of(std::span<const Proposal* const> proposals, Role role) {
+  const Proposal* first = nullptr;
+  for (const Proposal* one : proposals)
+    if (one->intent.role == role && (first == nullptr || is_preferred(one, first))) first = one;
+  return first;
+}
+
+bool has_same_value(const Proposal& a, const Proposal& b) { return a.knob == b.knob && same(*b.knob, a.value, b.value); }
+
+Value scaled(const Knob& knob, Value value, double factor) {
+  if (value.amount == kUnlimited || factor == 1) return value;
+  const double product = std::min(std::floor(static_cast<double>(value.amount) * factor + 0.5), kMostScaled);
+  value.amount = std::max<std::int64_t>(static_cast<std::int64_t>(product), knob.form == Form::bandwidth ? kLeastQuotaUs : knob.least);
+  return value;
+}
+
+// "max" is the largest.
+bool is_field_less(std::string_view a, std::string_view b) {
+  if (a == "max" || b == "max") return a != "max" && b == "max";
+  return parse_int(a).value_or(0) < parse_int(b).value_or(0);
+}
+
+// Of each field the smaller or the larger one.
+Value bounded_fields(Value value, const Value& bound, bool is_cap) {
+  for (const auto& [name, text] : bound.fields) {
+    auto [field, is_new] = value.fields.emplace(name, text);
+    if (is_new) continue;
+    if (is_cap ? is_field_less(text, field->second) : is_field_less(field->second, text)) field->second = text;
+  }
+  return value;
+}
+
+Value common_set(Value value, const Value& cap) {
+  const CpuSet common = value.set & cap.set;
+  // Where the two have nothing in common the cap wins; a set that is empty has all.
+  value.set = common.empty() ? cap.set : common;
+  return value;
+}
+
+using Chosen = std::pair<const Knob*, Value>;
+
+// true: the bound has altered the value.
+bool bound_by(Chosen& chosen, const Knob& knob, const Value& bound, bool is_cap) {
+  Value value = bound;
+  if (knob.form == Form::fields) value = bounded_fields(chosen.second, bound, is_cap);
+  if (knob.form == Form::set) value = common_set(chosen.second, bound);
+  const bool is_whole = knob.form != Form::fields && knob.form != Form::set;
+  const Setting now{*chosen.first, chosen.second}, limit{knob, bound};
+  if (is_whole && !(is_cap ? is_less(limit, now) : is_less(now, limit))) return false;
+  if (!is_whole && same(knob, chosen.second, value) && same(knob, value, chosen.second)) return false;
+  chosen = {&knob, std::move(value)};
+  return true;
+}
+
+struct Candidates {
+  const Proposal* set = nullptr;
+  const Proposal* base = nullptr;
+  std::vector<const Proposal*> scales, caps, floors;
+};
+
+bool outranks(const Proposal& one, const Proposal* set) { return set == nullptr || one.intent.priority > set->intent.priority; }
+
+Candidates candidates_of(std::span<const Proposal* const> proposals) {
+  Candidates all{.set = first_of(proposals, Role::set), .base = first_of(proposals, Role::base)};
+  if (all.base != nullptr && !outranks(*all.base, all.set)) all.base = nullptr;
+  if (all.base != nullptr) all.set = nullptr;
+  const Proposal* const strongest_set = first_of(proposals, Role::set);
+  for (const Proposal* one : proposals) {
+    if (one->intent.role == Role::scale && outranks(*one, strongest_set)) all.scales.push_back(one);
+    if (one->intent.role == Role::cap) all.caps.push_back(one);
+    if (one->intent.role == Role::floor) all.floors.push_back(one);
+  }
+  const auto by_bound = [](const Proposal* a, const Proposal* b) { return is_less({*a->knob, a->value}, {*b->knob, b->value}); };
+  std::stable_sort(all.caps.begin(), all.caps.end(), by_bound);
+  std::stable_sort(all.floors.rbegin(), all.floors.rend(), by_bound);
+  return all;
+}
+
+Part part_of(const Proposal& one) { return {one.intent.role, one.knob, one.value, one.factor, one.proposer.plugin}; }
+
+class Composer {
+ public:
+  Composer(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy)
+      : proposals_(proposals), hierarchy_(hierarchy), all_(candidates_of(proposals)) {}
+
+  Result<Composition> compose(const BaseOf& base_of) {
+    TRY(start(base_of));
+    for (const Proposal* scale : all_.scales) {
+      chosen_.second = scaled(*chosen_.first, std::move(chosen_.second), scale->factor);
+      made_.parts.push_back(part_of(*scale));
+      if (made_.winner.empty()) made_.winner = scale->proposer.plugin;
+    }
+    bind_floors();
+    bind_caps();
+    made_.knob = chosen_.first;
+    made_.value = std::move(chosen_.second);
+    judge();
+    return std::move(made_);
+  }
+
+ private:
+  Result<void> start(const BaseOf& base_of) {
+    if (const Proposal* given = all_.base ? all_.base : all_.set) {
+      chosen_ = {given->knob, given->value};
+      made_.parts.push_back(part_of(*given));
+      made_.winner = given->proposer.plugin;
+      made_.chosen = static_cast<std::size_t>(std::find(proposals_.begin(), proposals_.end(), given) - proposals_.begin());
+      return {};
+    }
+    Base base = TRY(base_of());
+    made_.parts.push_back({Role::base, base.knob, base.value, 1, {}, std::move(base.source)});
+    chosen_ = {base.knob, std::move(base.value)};
+    return {};
+  }
+
+  void add_bound(Part part, bool is_cap) {
+    part.binds = bound_by(chosen_, *part.knob, part.value, is_cap);
+    std::string& winner = is_cap ? cap_winner_ : floor_winner_;
+    if (part.binds) winner = made_.winner = part.plugin;
+    made_.parts.push_back(std::move(part));
+  }
+
+  void bind_floors() {
+    for (const Proposal* floor : all_.floors) add_bound(part_of(*floor), false);
+    if (!hierarchy_.floor) return;
+    const Bound& floor = *hierarchy_.floor;
+    const Value before = chosen_.second;
+    add_bound({Role::floor, floor.knob, floor.value, 1, floor.plugin, "its containers"}, false);
+    made_.is_bound_by_hierarchy |= made_.parts.back().binds;
+    if (!made_.parts.back().binds) made_.parts.pop_back();
+  }
+
+  void bind_caps() {
+    for (const Proposal* cap : all_.caps) add_bound(part_of(*cap), true);
+    if (!hierarchy_.cap) return;
+    const Bound& cap = *hierarchy_.cap;
+    add_bound({Role::cap, cap.knob, cap.value, 1, cap.plugin, cap.cgroup_dir}, true);
+    made_.is_bound_by_hierarchy |= made_.parts.back().binds;
+  }
+
+  // Which intents hold: a cap or floor whose bound the value keeps, and every other part that no bound has altered.
+  void judge() {
+    const Proposal* strongest_set = first_of(proposals_, Role::set);
+    const std::string altered_by = !cap_winner_.empty() ? cap_winner_ : floor_winner_;
+    for (const Proposal* one : proposals_) {
+      made_.ttl = std::max(made_.ttl, one->intent.ttl);
+      made_.verdicts.push_back(judge(*one, strongest_set, altered_by));
+    }
+    if (proposals_.empty() && hierarchy_.cap) made_.ttl = hierarchy_.cap->ttl;
+    if (proposals_.empty() && hierarchy_.floor) made_.ttl = std::max(made_.ttl, hierarchy_.floor->ttl);
+    if (made_.winner.empty() && !proposals_.empty()) made_.winner = proposals_.front()->proposer.plugin;
+  }
+
+  Verdict judge(const Proposal& one, const Proposal* strongest_set, const std::string& altered_by) const {
+    const Role role = one.intent.role;
+    const std::string& own = one.proposer.plugin;
+    if (role == Role::cap) return {true, own};
+    if (role == Role::floor) {
+      const bool is_kept = !is_less({*made_.knob, made_.value}, {*one.knob, one.value}) || one.knob->form == Form::fields;
+      return is_kept ? Verdict{true, own} : Verdict{false, cap_winner_};
+    }
+    if (role == Role::scale && !outranks(one, strongest_set)) return {false, strongest_set->proposer.plugin};
+    const Proposal* start = all_.base ? all_.base : all_.set;
+    if ((role == Role::set || role == Role::base) && start != &one && (start == nullptr || !has_same_value(*start, one)))
+      return {false, start ? start->proposer.plugin : std::string()};
+    const bool has_bound = !cap_winner_.empty() || !floor_winner_.empty();
+    const bool is_reached = role == Role::set && same(*one.knob, made_.value, one.value) && made_.knob == one.knob;
+    if (has_bound && !is_reached) return {false, altered_by};
+    return {true, role == Role::scale ? own : start->proposer.plugin};
+  }
+
+  std::span<const Proposal* const> proposals_;
+  const Hierarchy& hierarchy_;
+  Candidates all_;
+  Chosen chosen_{nullptr, {}};
+  std::string cap_winner_, floor_winner_;
+  Composition made_;
+};
+
+// Without the period where it is that of the composed value.
+std::string short_text(const Part& part, const Composition& whole) {
+  const bool is_same_period = part.knob->form == Form::bandwidth && part.value.period_us == whole.value.period_us;
+  if (!is_same_period) return spell(*part.knob, part.value);
+  return part.value.amount == kUnlimited ? "max" : std::to_string(part.value.amount);
+}
+
+std::string number_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", number);
+  return text;
+}
+
+// " (qos-cpu-suppress on kubepods/besteffort)"
+std::string origin_of(const Part& part) {
+  if (part.plugin.empty() && part.source.empty()) return {};
+  const bool is_of_another = part.role == Role::cap && !part.source.empty();
+  if (is_of_another) return " (" + part.plugin + " on " + part.source + ")";
+  return " (" + (part.source.empty() ? part.plugin : part.source) + ")";
+}
+
+}  // namespace
+
+Result<Proposal> parse_proposal(const Proposer& proposer, Intent intent) {
+  Proposal made{proposer, std::move(intent), nullptr};
+  made.knob = TRY(knob_named(made.intent.knob));
+  TRY(check_role(*made.knob, made.intent.role));
+  if (made.intent.role == Role::scale)
+    made.factor = TRY(parse_factor(*made.knob, made.intent.value));
+  else
+    made.value = TRY(parse_value(*made.knob, made.intent.value));
+  return made;
+}
+
+bool is_less(const Setting& a, const Setting& b) { return a.knob.large_is_strict ? is_stricter(b, a) : is_stricter(a, b); }
+
+Result<Composition> compose(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy, const BaseOf& base_of) {
+  return Composer(proposals, hierarchy).compose(base_of);
+}
+
+std::string equation(const Composition& composition) {
+  std::string text = std::string(composition.knob->name) + " " + spell(*composition.knob, composition.value) + " =";
+  bool has_cap = false;
+  for (const Part& part : composition.parts) {
+    has_cap |= part.role == Role::cap;
+    if (part.role == Role::scale)
+      text += " × " + number_text(part.factor);
+    else
+      text += std::string(&part == composition.parts.data() ? " " : ", ") + std::string(name_of(part.role)) + " " + short_text(part, composition);
+    text += origin_of(part);
+  }
+  const bool may_have_cap = takes_role(*composition.knob, Role::cap);
+  return text + (has_cap || !may_have_cap ? "" : ", no cap");
+}
+
+}  // namespace koord::knob

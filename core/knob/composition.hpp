@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Composition: the value of one knob of one cgroup from all that is proposed for it:
+//   value = base × all scales, at most the strictest cap, at least the largest floor; a cap beats a floor.
+// A set of priority p replaces the base and the scales of priority p and below. Of several sets, or bases, the one of the
+// highest priority wins, among equals the strictest, among those the first by the proposer's name. Pure. [any thread]
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/knob/knob.hpp"
+#include "core/knob/plan_sink.hpp"
+
+namespace koord::knob {
+
+// An intent, parsed once.
+struct Proposal {
+  Proposer proposer;
+  Intent intent;
+  const Knob* knob = nullptr;
+  Value value = {};   // of a scale only the item
+  double factor = 1;  // of a scale
+};
+
+// An error: the intent is none for its knob.
+Result<Proposal> parse_proposal(const Proposer& proposer, Intent intent);
+
+// The value that a knob has before scales, caps and floors, and where it comes from: "limit 1", "original".
+struct Base {
+  const Knob* knob = nullptr;
+  Value value = {};
+  std::string source = {};
+};
+
+// A bound that another cgroup gives: the cap of a cgroup around, or what the cgroups inside add up to.
+struct Bound {
+  const Knob* knob = nullptr;
+  Value value = {};
+  std::string plugin = {};      // whose intent it comes from
+  std::string cgroup_dir = {};  // of the cap; empty: the cgroups inside
+  Duration ttl{0};              // of that intent
+};
+
+struct Hierarchy {
+  std::optional<Bound> cap = {}, floor = {};
+};
+
+// One part of a composed value.
+struct Part {
+  Role role = Role::set;
+  const Knob* knob = nullptr;
+  Value value = {};
+  double factor = 1;
+  std::string plugin = {};  // whose intent it is; empty: the host's
+  std::string source = {};  // of a base of the host, or the cgroup of a cap
+  bool binds = true;        // of a cap or floor: without it the value would be another one
+};
+
+// Whether an intent holds, and if not, whose does instead.
+struct Verdict {
+  bool holds = true;
+  std::string winner;
+};
+
+struct Composition {
+  const Knob* knob = nullptr;
+  Value value = {};
+  std::vector<Part> parts = {};        // the base or set first
+  std::string winner = {};             // the plugin whose part decides the value
+  Duration ttl{0};                     // the longest of the intents
+  std::vector<Verdict> verdicts = {};  // in the order of the proposals
+
+  std::optional<std::size_t> chosen = {};  // the proposal whose base or set counts
+  // A bound of the hierarchy is what decides it.
+  bool is_bound_by_hierarchy = false;
+};
+
+// Asked for only when no intent gives a base or a set that counts.
+using BaseOf = std::function<Result<Base>()>;
+
+// `proposals`: all for one resource of one cgroup, of a file with items for one of them; none: the value that follows from the
+// hierarchy alone. An error is that of the base.
+Result<Composition> compose(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy, const BaseOf& base_of);
+
+// The larger of two caps, or of two floors, by how much they allow.
+bool is_less(const Setting& a, const Setting& b);
+
+// "cpu.max 150000 100000 = base 100000 (limit 1) × 1.5 (qos-cpu-burst), no cap"
+std::string equation(const Composition& composition);
+
+}  // namespace koord::knob

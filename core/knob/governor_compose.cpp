@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which value each knob is to have: its intents, the base, and what follows from the cgroups around and inside.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/knob/governor.hpp"
+#include "core/knob/spec_base.hpp"
+
+namespace koord::knob {
+namespace {
+
+constexpr std::string_view kQuota = "cpu.max", kMemoryLimit = "memory.max";
+
+bool is_limit(const KnobKey& key) { return key.resource == kQuota || key.resource == kMemoryLimit; }
+
+// Cgroup names contain no character below '/', but '-', '.' and the like: those of a cgroup's insides are not next to it.
+template <class Map, class Visit>
+void for_each_inside(Map& states, const std::string& cgroup_dir, const Visit& visit) {
+  const std::string prefix = cgroup_dir.empty() ? "" : cgroup_dir + "/";
+  for (auto at = states.lower_bound(KnobKey{prefix, "", ""}); at != states.end() && at->first.cgroup_dir.starts_with(prefix); ++at)
+    if (at->first.resource == kQuota && at->first.cgroup_dir != cgroup_dir) visit(*at);
+}
+
+// What the cgroups inside of a pod have, summed up for it.
+class Sum {
+ public:
+  explicit Sum(std::int64_t period_us) : value_{0, period_us} {}
+
+  void add(const Value& one) {
+    if (one.amount == kUnlimited) {
+      value_.amount = kUnlimited;
+      return;
+    }
+    if (value_.amount == kUnlimited) return;
+    const bool has_other_period = value_.period_us > 0 && one.period_us > 0 && one.period_us != value_.period_us;
+    const long double of_period = static_cast<long double>(one.amount) * static_cast<long double>(value_.period_us);
+    value_.amount += has_other_period ? static_cast<std::int64_t>(std::ceil(of_period / static_cast<long double>(one.period_us))) : one.amount;
+  }
+  const Value& value() const { return value_; }
+
+ private:
+  Value value_;
+};
+
+}  // namespace
+
+Result<Base> Governor::base_of(const KnobKey& key, const Knob& knob) const {
+  std::optional<SpecBase> spec = spec_base(*subjects_, knob, key.cgroup_dir);
+  if (spec && spec->is_enforced) return Base{&knob, spec->value, std::move(spec->source)};
+  Value before = TRY(executor_.value_before(key, knob));
+  spec = spec_base_over(*subjects_, knob, key.cgroup_dir, before);
+  if (spec) return Base{&knob, spec->value, std::move(spec->source)};
+  return Base{&knob, std::move(before), "original"};
+}
+
+// What a revert writes instead of the original.
+std::optional<Value> Governor::owner_base(const KnobKey& key, const Knob& knob, const Value& before) const {
+  const std::optional<SpecBase> spec = spec_base_over(*subjects_, knob, key.cgroup_dir, before);
+  return spec && spec->is_reverted_to ? std::optional(spec->value) : std::nullopt;
+}
+
+Result<std::string> Governor::base(std::string_view name, std::string_view cgroup_dir) const {
+  const std::size_t space = name.find(' ');
+  const Knob* knob = TRY(knob_named(name.substr(0, space)));
+  const std::string item(space == std::string_view::npos ? std::string_view() : name.substr(space + 1));
+  const KnobKey key{std::string(cgroup_dir), std::string(knob->resource), item};
+  std::lock_guard lock(mutex_);
+  const Base base = TRY(base_of(key, *knob));
+  return spell(*knob, base.value);
+}
+
+// Those of strategies that may do so much.
+Governor::Intents Governor::intents_of(const KnobState& state, Mode least) const {
+  Intents intents;
+  for (ActiveIntent* intent : state.intents)
+    if (!intent->hands_off && mode_of(intent->proposal.proposer) >= least) intents.push_back(intent);
+  return intents;
+}
+
+Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents& intents) const {
+  std::vector<const Proposal*> proposals;
+  proposals.reserve(intents.size());
+  for (const ActiveIntent* intent : intents) proposals.push_back(&intent->proposal);
+  const Proposal& first = *proposals.front();
+  const auto base = [&]() -> Result<Base> {
+    const bool is_of_pod = first.intent.level == Level::pod || first.intent.level == Level::container;
+    const bool has_scale = std::any_of(proposals.begin(), proposals.end(), [](const Proposal* one) { return one->intent.role == Role::scale; });
+    // The value may have been raised before this agent began.
+    if (is_of_pod && has_scale && subjects_->of(key.cgroup_dir) == nullptr)
+      return invalid("no pod is known of '" + key.cgroup_dir + "', and without its spec no base to scale");
+    return base_of(key, *first.knob);
+  };
+  return compose(proposals, {cap_around(key), floor_inside(key)}, base);
+}
+
+// Without an intent of its own; nullopt: it keeps its value. A pod whose containers are composed is composed with them.
+std::optional<Composition> Governor::follow_hierarchy(const KnobKey& key) const {
+  if (!is_limit(key) || !key.item.empty()) return std::nullopt;
+  Hierarchy hierarchy{cap_around(key), floor_inside(key)};
+  if (!hierarchy.cap && !hierarchy.floor) return std::nullopt;
+  const Knob& knob = *find_knob(key.resource);
+  const std::string& plugin = hierarchy.cap ? hierarchy.cap->plugin : hierarchy.floor->plugin;
+  const Subject* subject = subjects_->of(key.cgroup_dir);
+  if (subject != nullptr && subject->hands_off.covers(knob, plugin)) return std::nullopt;
+  Result<Composition> composed = compose({}, hierarchy, [&] { return base_of(key, knob); });
+  if (!composed || (!composed->is_bound_by_hierarchy && !hierarchy.floor)) return std::nullopt;
+  return *std::move(composed);
+}
+
+// The strictest cap of the cgroups around.
+std::optional<Bound> Governor::cap_around(const KnobKey& key) const {
+  if (caps_.empty() || key.resource != kQuota) return std::nullopt;
+  const Bound* strictest = nullptr;
+  std::string outer = key.cgroup_dir;
+  while (!outer.empty()) {
+    const std::size_t slash = outer.rfind('/');
+    outer.resize(slash == std::string::npos ? 0 : slash);
+    const auto cap = caps_.find(outer);
+    if (cap == caps_.end()) continue;
+    if (strictest == nullptr || is_less({*cap->second.knob, cap->second.value}, {*strictest->knob, strictest->value})) strictest = &cap->second;
+  }
+  return strictest == nullptr ? std::nullopt : std::optional(*strictest);
+}
+
+// What the containers of a pod add up to, once one of them has a value of ours.
+std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
+  if (!is_limit(key)) return std::nullopt;
+  const Subject* pod = subjects_->at(key.cgroup_dir);
+  if (pod == nullptr || pod->containers.empty()) return std::nullopt;
+  Bound floor{find_knob(key.resource), {}};
+  Sum sum(key.resource == kQuota ? subjects_->quota_rules().period_us : 0);
+  const Composition* largest = nullptr;
+  for (const std::string& container : pod->containers) {
+    const KnobKey inner{container, key.resource, {}};
+    const auto state = states_.find(inner);
+    if (state != states_.end() && state->second.composed) {
+      const Composition& composed = *state->second.composed;
+      if (largest == nullptr || is_less({*largest->knob, largest->value}, {*composed.knob, composed.value})) largest = &composed;
+      floor.ttl = std::max(floor.ttl, composed.ttl);
+      sum.add(composed.value);
+    } else if (const Result<Base> base = base_of(inner, *floor.knob)) {
+      sum.add(base->value);
+    }
+  }
+  if (largest == nullptr || sum.value().amount == kUnlimited) return std::nullopt;
+  floor.value = sum.value();
+  floor.plugin = largest->winner;
+  return floor;
+}
+
+// Caps of quotas reach the cgroups inside: those with intents, and those that have more without one.
+void Governor::spread_caps() {
+  if (!has_nested_quotas_) return;
+  for (std::size_t i = 0; i < dirty_.size(); ++i)
+    if (dirty_[i]->first.resource == kQuota) spread_cap(*dirty_[i]);
+}
+
+void Governor::spread_cap(Entry& entry) {
+  const std::string& cgroup_dir = entry.first.cgroup_dir;
+  const ActiveIntent* strictest = nullptr;
+  const auto setting = [](const ActiveIntent& one) { return Setting{*one.proposal.knob, one.proposal.value}; };
+  const Intents intents = intents_of(entry.second, Mode::enforce);
+  for (const ActiveIntent* one : intents) {
+    if (one->proposal.intent.role != Role::cap) continue;
+    if (strictest == nullptr || is_less(setting(*one), setting(*strictest))) strictest = one;
+  }
+  const auto known = caps_.find(cgroup_dir);
+  if (strictest == nullptr && known == caps_.end()) return;
+  const auto mark_inside = [&] { for_each_inside(states_, cgroup_dir, [this](Entry& inner) { mark_dirty(inner); }); };
+  if (strictest == nullptr) {
+    caps_.erase(known);
+    return mark_inside();
+  }
+  const Proposal& proposal = strictest->proposal;
+  Bound cap{proposal.knob, proposal.value, proposal.proposer.plugin, cgroup_dir, proposal.intent.ttl};
+  const bool is_changed = known == caps_.end() || !same(*cap.knob, known->second.value, cap.value) || known->second.plugin != cap.plugin;
+  const bool is_wider = known != caps_.end() && is_changed && !is_less({*cap.knob, cap.value}, {*known->second.knob, known->second.value});
+  caps_.insert_or_assign(cgroup_dir, cap);
+  if (is_changed) mark_inside();
+  // Also when it is due, or the kernel has refused it: another cgroup may have begun inside.
+  if (!is_wider || entry.second.outcome != Outcome::applied) find_larger_quotas(cgroup_dir, cap);
+}
+
+// Those that have less than the cap hold all that is inside of them below it.
+void Governor::find_larger_quotas(const std::string& cgroup_dir, const Bound& cap) {
+  for (const std::string& inner : files_.inner_cgroups(*cap.knob, cgroup_dir)) {
+    const KnobKey key{inner, std::string(kQuota), {}};
+    const Result<KnobFiles::Reading> now = files_.read({*cap.knob, inner});
+    const bool is_limited = now && now->value.amount != kUnlimited;
+    const bool is_larger = is_limited && is_less({*cap.knob, cap.value}, {*cap.knob, now->value});
+    // One that an agent before this one has capped holds less already, and is to go on so.
+    const bool is_ours = executor_.holds(key);
+    if (is_larger || is_ours) mark_dirty(*states_.try_emplace(key).first);
+    if (!is_limited || is_larger || is_ours) find_larger_quotas(inner, cap);
+  }
+}
+
+// A pod follows its containers.
+void Governor::mark_pods_dirty() {
+  for (std::size_t i = 0; i < dirty_.size(); ++i) {
+    const auto& [key, state] = *dirty_[i];
+    if (!is_limit(key)) continue;
+    const std::string_view pod = subjects_->pod_of(key.cgroup_dir);
+    if (pod.empty()) continue;
+    const bool is_enforced = state.composed || !intents_of(state, Mode::enforce).empty();
+    const KnobKey of_pod{std::string(pod), key.resource, {}};
+    if (is_enforced || states_.contains(of_pod)) mark_dirty(*states_.try_emplace(of_pod).first);
+  }
+}
+
+// Of a knob without an intent.
+Level Governor::level_of(const KnobKey& key) const {
+  const Subject* subject = subjects_->at(key.cgroup_dir);
+  if (subject == nullptr) return Level::qos;
+  return subject->container.empty() ? Level::pod : Level::container;
+}
+
+}  // namespace koord::knob

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/spec_base.hpp"
+
+#include <algorithm>
+
+namespace koord::knob {
+namespace {
+
+// As Kubernetes spells it: "2", "100m".
+std::string cores_text(std::int64_t milli) {
+  return milli % 1000 == 0 ? std::to_string(milli / 1000) : std::to_string(milli) + "m";
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::int64_t kMebi = 1 << 20;
+  return bytes > 0 && bytes % kMebi == 0 ? std::to_string(bytes / kMebi) + "Mi" : std::to_string(bytes);
+}
+
+std::optional<SpecBase> quota_base(const Subject& subject, const QuotaRules& rules) {
+  const Value unlimited{kUnlimited, rules.period_us};
+  // Kubelets before 1.33 give a quota to a container with CPUs of its own as well.
+  if (subject.has_own_cpus) return SpecBase{unlimited, "own CPUs", false, true};
+  if (!subject.limits.cpu_milli) return std::nullopt;
+  if (!rules.is_enforced) return SpecBase{unlimited, "cpuCFSQuota is off", false, true};
+  const std::int64_t quota = std::max(*subject.limits.cpu_milli * rules.period_us / 1000, kLeastQuotaUs);
+  return SpecBase{{quota, rules.period_us}, "limit " + cores_text(*subject.limits.cpu_milli), true, rules.is_known};
+}
+
+}  // namespace
+
+std::optional<SpecBase> spec_base(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir) {
+  if (knob.resource != "cpu.max" && knob.resource != "memory.max") return std::nullopt;
+  const Subject* subject = subjects.at(cgroup_dir);
+  if (subject == nullptr) return std::nullopt;
+  if (knob.resource == "cpu.max") return quota_base(*subject, subjects.quota_rules());
+  if (!subject->limits.memory_bytes) return std::nullopt;
+  return SpecBase{{*subject->limits.memory_bytes}, "limit " + bytes_text(*subject->limits.memory_bytes), true, subjects.quota_rules().is_known};
+}
+
+std::optional<SpecBase> spec_base_over(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir, const Value& before) {
+  std::optional<SpecBase> base = spec_base(subjects, knob, cgroup_dir);
+  if (base && !base->is_enforced && before.amount == kUnlimited) base.reset();
+  return base;
+}
+
+}  // namespace koord::knob

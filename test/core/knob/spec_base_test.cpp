@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/knob/spec_base.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord::knob;
+
+namespace {
+
+struct Spec {
+  Subject subject{"u1", "shop", "web"};
+  QuotaRules rules{.is_known = true};
+
+  Spec() {
+    subject.container = "app";
+    subject.limits = {1500, 64 << 20};
+  }
+  // "150000 100000 (limit 1500m)"
+  std::string base(std::string_view name, std::string_view before = "") const {
+    Subjects subjects;
+    subjects.set_quota_rules(rules);
+    subjects.add("pod/app", subject);
+    const Knob& knob = *find_knob(name);
+    const auto base = before.empty() ? spec_base(subjects, knob, "pod/app") : spec_base_over(subjects, knob, "pod/app", *parse_value(knob, before));
+    return base ? spell(knob, base->value) + " (" + base->source + ")" : "none";
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Spec, "a limit of CPU is a quota of the kubelet's period, a limit of memory is bytes") {
+  CHECK(base("cpu.max") == "150000 100000 (limit 1500m)");
+  CHECK(base("memory.max") == "67108864 (limit 64Mi)");
+  CHECK(base("memory.high") == "none");
+  rules.period_us = 50'000;
+  subject.limits = {2000, 1000};
+  CHECK(base("cpu.max") == "100000 50000 (limit 2)");
+  CHECK(base("memory.max") == "1000 (limit 1000)");
+  subject.limits.cpu_milli = 1;
+  CHECK(base("cpu.max") == "1000 50000 (limit 1m)");
+}
+
+TEST_CASE_FIXTURE(Spec, "without a limit the spec decides nothing") {
+  subject.limits = {};
+  CHECK(base("cpu.max") == "none");
+  CHECK(base("memory.max") == "none");
+}
+
+TEST_CASE_FIXTURE(Spec, "where the kubelet's cpuCFSQuota is off, or the CPUs are its own, a container has no quota") {
+  rules.is_enforced = false;
+  CHECK(base("cpu.max") == "max 100000 (cpuCFSQuota is off)");
+  rules.is_enforced = true;
+  subject.has_own_cpus = true;
+  CHECK(base("cpu.max") == "max 100000 (own CPUs)");
+}
+
+TEST_CASE_FIXTURE(Spec, "a cgroup without a limit shows that an unknown kubelet does not enforce it") {
+  CHECK(base("cpu.max", "max") == "150000 100000 (limit 1500m)");
+  rules.is_known = false;
+  CHECK(base("cpu.max", "max") == "none");
+  CHECK(base("cpu.max", "300000 100000") == "150000 100000 (limit 1500m)");
+}
