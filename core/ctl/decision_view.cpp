@@ -58,6 +58,19 @@ std::string value_of(const json::value& knob) {
   return problem.empty() ? text_of(knob, "value") : problem;
 }
 
+// "20000 100000", "scale 1.5", "cap 50000 100000"
+std::string intent_of(const json::value& intent) {
+  const std::string role = text_of(intent, "role"), wanted = text_of(intent, "wanted");
+  return role.empty() || role == "set" || wanted.empty() ? wanted : role + " " + wanted;
+}
+
+// "base 100000 (limit 1) × 1.5 (qos-cpu-burst), no cap": the parts without the value.
+std::string parts_of(const json::value& decision) {
+  const std::string text = text_of(decision, "composition");
+  const std::size_t equals = text.find(" = ");
+  return equals == std::string::npos ? "" : text.substr(equals + 3);
+}
+
 // Of a pod's own container, the pod itself, the cgroup of its class.
 std::string owner_of(const json::value& knob) {
   const std::string container = text_of(knob, "container"), level = text_of(knob, "level");
@@ -65,19 +78,19 @@ std::string owner_of(const json::value& knob) {
   return level == "qos" ? "class " + text_of(knob, "cgroup") : level;
 }
 
-// A row for each wish; what is known of the knob itself in the first alone.
+// A row for each intent; the first one has the knob's own cells, too.
 void add_rows(Table& table, const std::string& owner, const json::value& knob) {
-  static const json::value kNoWish(json::object{});
+  static const json::value kNoIntent(json::object{});
   const bool is_held = flag_of(knob, "held");
   std::vector<std::string> cells{owner, text_of(knob, "knob"), value_of(knob), is_held ? text_of(knob, "original") : "-",
                                  is_held ? or_dash(text_of(knob, "holder")) : "-"};
   const json::array& wishes = array_of(knob, "wishes");
   std::vector<const json::value*> rows;
   for (const json::value& wish : wishes) rows.push_back(&wish);
-  if (rows.empty()) rows.push_back(&kNoWish);
+  if (rows.empty()) rows.push_back(&kNoIntent);
   for (const json::value* wish : rows) {
     cells.resize(5);
-    for (const std::string& text : {text_of(*wish, "plugin"), text_of(*wish, "wanted"), result_of(*wish), why_of(*wish)})
+    for (const std::string& text : {text_of(*wish, "plugin"), intent_of(*wish), result_of(*wish), why_of(*wish)})
       cells.push_back(or_dash(text));
     table.add(cells);
     cells.assign(5, "");
@@ -85,16 +98,29 @@ void add_rows(Table& table, const std::string& owner, const json::value& knob) {
 }
 
 std::vector<Column> knob_columns(const char* owner) {
-  return {{owner}, {"KNOB"}, {"NOW"}, {"WAS"}, {"HELD BY"}, {"STRATEGY"}, {"WISHES"}, {"RESULT"}, {"WHY"}};
+  return {{owner}, {"KNOB"}, {"NOW"}, {"WAS"}, {"HELD BY"}, {"STRATEGY"}, {"INTENT"}, {"RESULT"}, {"WHY"}};
 }
 
 Table decision_table(const json::array& decisions) {
-  Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"POD"}, {"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"WANTED"}, {"RESULT"}, {"WHY"}});
+  Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"POD"}, {"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"WANTED"}, {"RESULT"}, {"WHY"}, {"PARTS"}});
   for (const json::value& decision : decisions)
     table.add({format_number(number_of(decision, "number")), time_of(decision, "time"), or_dash(text_of(decision, "plugin")), pod_of(decision),
                or_dash(text_of(decision, "cgroup")), or_dash(text_of(decision, "knob")), or_dash(text_of(decision, "before")),
-               or_dash(text_of(decision, "wanted")), result_of(decision), why_of(decision)});
+               or_dash(intent_of(decision)), result_of(decision), why_of(decision), or_dash(parts_of(decision))});
   return table;
+}
+
+// A line for each composed value.
+std::string compositions_of(const json::array& knobs, std::string (*owner)(const json::value&)) {
+  std::string lines;
+  for (const json::value& knob : knobs)
+    if (const std::string text = text_of(knob, "composition"); !text.empty()) lines += "  " + owner(knob) + ": " + text + "\n";
+  return lines.empty() ? "" : "\nComposed values:\n" + lines;
+}
+
+std::string cgroup_of(const json::value& knob) {
+  const std::string cgroup = text_of(knob, "cgroup");
+  return cgroup.empty() ? "node" : cgroup;
 }
 
 // Of one pod, whose name stands above.
@@ -156,11 +182,8 @@ Result<std::string> render_decisions(const std::string& answer) {
 Result<std::string> render_knobs(const std::string& answer) {
   const json::value parsed = TRY(parse_object(answer));
   Table table(knob_columns("CGROUP"));
-  for (const json::value& knob : array_of(parsed, "knobs")) {
-    const std::string cgroup = text_of(knob, "cgroup");
-    add_rows(table, cgroup.empty() ? "node" : cgroup, knob);
-  }
-  return table.render();
+  for (const json::value& knob : array_of(parsed, "knobs")) add_rows(table, cgroup_of(knob), knob);
+  return table.render() + compositions_of(array_of(parsed, "knobs"), cgroup_of);
 }
 
 Result<std::string> render_why(const std::string& answer) {
@@ -169,7 +192,7 @@ Result<std::string> render_why(const std::string& answer) {
   const json::array& knobs = array_of(parsed, "knobs");
   Table table(knob_columns("OF"));
   for (const json::value& knob : knobs) add_rows(table, owner_of(knob), knob);
-  text += knobs.empty() ? "No strategy sets or wishes anything of it.\n" : table.render();
+  text += knobs.empty() ? "No strategy manages this pod.\n" : table.render() + compositions_of(knobs, owner_of);
   const json::array decisions = of_knobs(array_of(parsed, "decisions"));
   if (!decisions.empty()) text += "\n" + decision_table(decisions).render();
   return text + evictions_of(array_of(parsed, "evictions")) + events_of(array_of(parsed, "events"));

@@ -83,7 +83,7 @@ TEST_CASE_FIXTURE(Node, "what an operator says for a while is done, and undone b
   CHECK_MESSAGE(has(said, "qos-cpu-suppress is in enforce until "), said);
   REQUIRE(limit_becomes_another());
   CHECK(has(ctl({"why", "nightly"}), "applied"));
-  CHECK(has(ctl({"why", "machine/shop"}), "No strategy sets or wishes anything of it."));
+  CHECK(has(ctl({"why", "machine/shop"}), "No strategy manages this pod."));
   CHECK(limit_of(shop) == original);
   CHECK(find_metric(agent->metrics(), "koordetector_host_knobs_held").value_or(0) >= 1);
 

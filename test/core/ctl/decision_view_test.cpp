@@ -11,13 +11,14 @@ namespace {
 constexpr const char* kWhy =
     R"({"pod":{"uid":"u1","namespace":"shop","name":"web","cgroup":"kube/podu1","qosClass":"LS","handsOff":"memory.high"},"nodeHandsOff":false,)"
     R"("knobs":[{"cgroup":"kube/podu1/app","level":"container","container":"app","knob":"cpu.max","held":true,"value":"20000 100000",)"
-    R"("original":"max 100000","holder":"burst","wishes":[)"
+    R"("original":"max 100000","holder":"burst","composition":"cpu.max 20000 100000 = base 10000 (limit 100m) × 2 (burst), no cap","wishes":[)"
     R"({"plugin":"burst","mode":"enforce","wanted":"20000 100000","reason":"it is throttled","inputs":{"throttled":"0.3"},"result":"applied","winner":"burst"},)"
-    R"({"plugin":"mild","mode":"enforce","wanted":"30000 100000","reason":"it may","inputs":{},"result":"lost","winner":"burst"},)"
+    R"({"plugin":"mild","mode":"enforce","role":"cap","wanted":"30000 100000","reason":"it may","inputs":{},"result":"lost","winner":"burst"},)"
     R"({"plugin":"watcher","mode":"shadow","wanted":"10000 100000","reason":"it would","inputs":{},"result":"shadow","winner":"watcher"}]},)"
     R"({"cgroup":"kube","level":"qos","knob":"cpu.max","held":false,"problem":"no such file","wishes":[]}],)"
     R"("decisions":[{"number":7,"time":1790000000,"plugin":"burst","knob":"cpu.max","cgroup":"kube/podu1/app","before":"max 100000",)"
-    R"("wanted":"20000 100000","result":"failed","problem":"Invalid argument","reason":"it is throttled"},)"
+    R"("role":"scale","wanted":"2","composition":"cpu.max 20000 100000 = base 10000 × 2 (burst), no cap",)"
+    R"("result":"failed","problem":"Invalid argument","reason":"it is throttled"},)"
     R"({"number":8,"time":1790000000,"plugin":"memory-evict","knob":"eviction","result":"refused","reason":"memory is short"}],)"
     R"("evictions":[{"number":8,"time":1790000000,"plugin":"memory-evict","knob":"eviction","result":"refused","problem":"a budget forbids it",)"
     R"("reason":"memory is short"}],"events":[{"time":1790000000,"plugin":"","what":"evicted","why":"memory is short"}]})";
@@ -39,13 +40,14 @@ std::string shown(Result<std::string> rendered) {
 
 }  // namespace
 
-TEST_CASE("koordctl why says value, original, holder, and of each wish what became of it and why") {
+TEST_CASE("koordctl why shows value, original, holder, the parts of the value, and each intent with its result and reason") {
   const std::string text = shown(render_why(kWhy));
   INFO(text);
   for (const char* part : {"shop/web, LS, in kube/podu1\n", "The pod says hands off: memory.high\n",
                            "app cpu.max 20000 100000 max 100000 burst burst 20000 100000 applied it is throttled (throttled=0.3)\n",
-                           "mild 30000 100000 lost to burst it may\n", "watcher 10000 100000 shadow it would\n",
-                           "class kube cpu.max no such file - - - - - -\n", "failed: Invalid argument it is throttled\n",
+                           "mild cap 30000 100000 lost to burst it may\n", "watcher 10000 100000 shadow it would\n",
+                           "class kube cpu.max no such file - - - - - -\n", "max 100000 scale 2 failed: Invalid argument it is throttled base 10000 × 2 (burst), no cap\n",
+                           "\nComposed values:\n app: cpu.max 20000 100000 = base 10000 (limit 100m) × 2 (burst), no cap\n",
                            "Considered for eviction:\nNUMBER TIME STRATEGY RESULT WHY\n", "memory-evict refused: a budget forbids it memory is short\n", "host evicted memory is short\n"}) {
     CAPTURE(part);
     CHECK(has(text, part));
@@ -53,8 +55,8 @@ TEST_CASE("koordctl why says value, original, holder, and of each wish what beca
   CHECK(text.find("memory-evict") == text.rfind("memory-evict"));  // an eviction is in its own table alone
 }
 
-TEST_CASE("koordctl why of a pod that nobody wishes anything of says so, and of one that has ended what is remembered") {
-  CHECK(has(shown(render_why(R"({"pod":{"namespace":"a","name":"b"},"knobs":[]})")), "No strategy sets or wishes anything of it.\n"));
+TEST_CASE("koordctl why says that no strategy manages a pod, and shows the records of a pod that has ended") {
+  CHECK(has(shown(render_why(R"({"pod":{"namespace":"a","name":"b"},"knobs":[]})")), "No strategy manages this pod.\n"));
   CHECK(has(shown(render_why(R"({"pod":{"namespace":"a","name":"b","ended":true},"nodeHandsOff":true})")),
             "a/b, has ended\nAll strategies of the node are switched off"));
 }
