@@ -183,6 +183,7 @@ TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan, word for word")
   second.knob = "cpuset.cpus";
   second.value = "0-3";
   second.inputs.clear();
+  second.role = knob::Role::cap;
   CHECK(host.context().take_plan() == std::vector{wish, second});
 }
 

@@ -177,7 +177,8 @@ impl QosStrategy for Strategy {
             ttl: Duration::from_secs(60),
             ..Intent::default()
         };
-        self.knobs.propose(&[wish.clone(), Intent { knob: "cpuset.cpus", value: "0-3", inputs: &[], ..wish }])
+        let base = self.knobs.base("cpuset.cpus", "be.slice")?;
+        self.knobs.propose(&[wish.clone(), Intent { knob: "cpuset.cpus", value: &base, inputs: &[], role: KOORD_ROLE_CAP, ..wish }])
     }
     fn on_applied(&mut self, results: Strided<'_, IntentResult<'_>>) -> Result<()> {
         self.fuse.burn("on_applied");

@@ -258,8 +258,12 @@ func (s *strategy) Evaluate(_, _ k.Time) error {
 	}
 	wish := k.Intent{Level: k.PodLevel, Knob: "cpu.max", CgroupDir: "be.slice", Value: current, Reason: "the node is busy",
 		Inputs: k.Labels{"node_cpu_usage": "7.3"}, Priority: 10, TTL: time.Minute}
+	base, err := s.knobs.Base("cpuset.cpus", "be.slice")
+	if err != nil {
+		return err
+	}
 	second := wish
-	second.Knob, second.Value, second.Inputs = "cpuset.cpus", "0-3", nil
+	second.Knob, second.Value, second.Inputs, second.Role = "cpuset.cpus", base, nil, k.CapRole
 	return s.knobs.Propose(wish, second)
 }
 
