@@ -26,6 +26,14 @@ std::optional<SpecBase> quota_base(const Subject& subject, const QuotaRules& rul
   return SpecBase{{quota, rules.period_us}, "limit " + cores_text(*subject.limits.cpu_milli), true, rules.is_known};
 }
 
+// systemd knows quotas in whole percents of a CPU, and runc has it round up: a limit of 333m is 34000 of 100000 after a
+// daemon-reload.
+bool is_rounded_by_systemd(const Value& before, const Value& base) {
+  if (before.amount == kUnlimited || base.amount == kUnlimited || before.period_us <= 0) return false;
+  const auto percents = [](const Value& quota) { return (quota.amount * 100 + quota.period_us - 1) / quota.period_us; };
+  return before.amount * 100 % before.period_us == 0 && percents(before) == percents(base);
+}
+
 }  // namespace
 
 std::optional<SpecBase> spec_base(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir) {
@@ -40,6 +48,7 @@ std::optional<SpecBase> spec_base(const Subjects& subjects, const Knob& knob, st
 std::optional<SpecBase> spec_base_over(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir, const Value& before) {
   std::optional<SpecBase> base = spec_base(subjects, knob, cgroup_dir);
   if (base && !base->is_enforced && before.amount == kUnlimited) base.reset();
+  if (base && knob.resource == "cpu.max" && is_rounded_by_systemd(before, base->value)) base->value = before;
   return base;
 }
 

@@ -41,6 +41,8 @@ Decision decision(std::uint64_t number) {
   made.outcome = number % 5 == 0 ? Outcome::lost : Outcome::applied;
   made.winner = "suppress";
   made.problem = number % 5 == 0 ? "it's another's" : "";
+  made.role = Role::scale;
+  made.composition = "cpu.max 20000 100000 = base 10000 (limit 100m) × 2 (burst), no cap";
   return made;
 }
 
@@ -186,6 +188,20 @@ TEST_CASE_FIXTURE(Desk, "a file of another program or of a newer version is set 
     REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)->execute(statement));
     CHECK(archive()->status().told.find(std::string(".") + word + "-") != std::string::npos);
   }
+}
+
+TEST_CASE_FIXTURE(Desk, "a file from before roles keeps its records, and takes new ones") {
+  fill(1, 3);
+  REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)
+              ->execute("ALTER TABLE decision DROP COLUMN composition; ALTER TABLE decision DROP COLUMN role; PRAGMA user_version=1"));
+  const auto file = archive();
+  file->add(decision(4));
+  const DecisionPage page = *file->find({});
+  CHECK(numbers(page) == std::vector<std::uint64_t>{1, 2, 3, 4});
+  CHECK(page.decisions[0].role == Role::set);
+  CHECK(page.decisions[0].composition.empty());
+  CHECK(page.decisions[3] == decision(4));
+  CHECK(file->status().told.empty());
 }
 
 TEST_CASE_FIXTURE(Desk, "while the disk takes nothing the newest wait, why is told, and all is written once it does") {

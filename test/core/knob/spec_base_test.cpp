@@ -54,6 +54,14 @@ TEST_CASE_FIXTURE(Spec, "where the kubelet's cpuCFSQuota is off, or the CPUs are
   CHECK(base("cpu.max") == "max 100000 (own CPUs)");
 }
 
+TEST_CASE_FIXTURE(Spec, "a quota that systemd has rounded up to a whole percent is the limit's") {
+  subject.limits.cpu_milli = 333;
+  CHECK(base("cpu.max", "33300 100000") == "33300 100000 (limit 333m)");
+  CHECK(base("cpu.max", "34000 100000") == "34000 100000 (limit 333m)");
+  CHECK(base("cpu.max", "35000 100000") == "33300 100000 (limit 333m)");
+  CHECK(base("cpu.max", "99900 100000") == "33300 100000 (limit 333m)");
+}
+
 TEST_CASE_FIXTURE(Spec, "a cgroup without a limit shows that an unknown kubelet does not enforce it") {
   CHECK(base("cpu.max", "max") == "150000 100000 (limit 1500m)");
   rules.is_known = false;
