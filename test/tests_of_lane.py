@@ -4,8 +4,8 @@
 
 usage: tests_of_lane.py FOLDER parallel|machines|quiet
 
-quiet: tests that meson runs alone, because they measure this machine. machines: the suite v2, whose emulated machines take
-a CPU each. parallel: all others.
+machines: the suite v2, whose emulated machines take a CPU each. quiet: of the others those that meson runs alone, because
+they measure this machine. parallel: the rest.
 """
 import json
 import subprocess
@@ -13,9 +13,9 @@ import sys
 
 
 def lane_of(test):
-    if not test['is_parallel']:
-        return 'quiet'
-    return 'machines' if any(suite.split(':')[-1] == 'v2' for suite in test['suite']) else 'parallel'
+    if any(suite.split(':')[-1] == 'v2' for suite in test['suite']):
+        return 'machines'
+    return 'parallel' if test['is_parallel'] else 'quiet'
 
 
 def main():
