@@ -92,10 +92,12 @@ class Wishing {
     Number value;
   };
 
-  void add(const Target& target, std::string knob, std::string value, const std::string& number, const DeviceConfig& device, strategy::Inputs more) {
+  void add(const Target& target, std::string knob, std::string value, const std::string& number, const DeviceConfig& device, strategy::Inputs more,
+           std::uint32_t role = KOORD_ROLE_SET) {
     if (inputs_.missing_knobs.contains(knob)) return;
     Wish wish{target.level, std::move(knob), target.cgroup_dir, std::move(value),
               target.origin + " sets this for " + target.subject + " on " + device.titles, {{"device", number}}};
+    wish.role = role;
     wish.inputs.insert(wish.inputs.end(), more.begin(), more.end());
     plan_.wishes.push_back(std::move(wish));
   }
@@ -111,7 +113,7 @@ class Wishing {
       value += " " + std::string(field.name) + "=" + (is_limit(field.value) ? std::to_string(*field.value) : "max");
       if (is_limit(field.value)) settings.emplace_back(field.setting, std::to_string(*field.value));
     }
-    if (!settings.empty()) add(target, "io.max", value, number, device, std::move(settings));
+    if (!settings.empty()) add(target, "io.max", value, number, device, std::move(settings), KOORD_ROLE_CAP);
   }
 
   void keep_latency(const std::string& number, const DeviceConfig& device, const Target& target) {

@@ -150,6 +150,7 @@ TEST_CASE("best-effort pods get limits and a weight together, and what has no li
   const Plan plan = scene.best_effort({{"vdb", BlockType::device, config}});
   CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=1048576 wbps=max riops=max wiops=100", "be io.weight 254:16 40"});
   CHECK(plan.wishes[0].level == KOORD_LEVEL_QOS);
+  for (const Wish& wish : plan.wishes) CHECK(wish.role == (wish.knob == "io.max" ? KOORD_ROLE_CAP : KOORD_ROLE_SET));
   CHECK(plan.wishes[0].reason == "beClass of the NodeSLO sets this for best-effort pods together on device 'vdb'");
   CHECK(plan.wishes[0].inputs == koord::strategy::Inputs{{"device", "254:16"}, {"readBPS", "1048576"}, {"writeIOPS", "100"}});
 }

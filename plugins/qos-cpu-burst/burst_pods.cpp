@@ -34,6 +34,7 @@ Pod pod_of(const koord_pod& record, const slo::CpuBurst& node, std::vector<std::
   Pod pod;
   pod.name = std::string(view(record.ns)) + "/" + std::string(view(record.name));
   pod.cgroup_dir = view(record.cgroup_dir);
+  pod.limit_milli = cpu_of(record.resources, record.n_resources, record.resource_stride, &koord_resource::limit);
   slo::Problems of_annotation;
   pod.settings = cpu_burst_of(node, annotation_of(record, slo::kCpuBurstAnnotation), of_annotation);
   for (const std::string& problem : of_annotation) problems.push_back("pod " + pod.name + ": " + problem);

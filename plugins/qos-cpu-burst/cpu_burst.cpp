@@ -29,12 +29,8 @@ std::string percent(double of_one) {
   return text;
 }
 
-bool may_step(const Container& container) { return container.is_running && container.limit_milli > 0 && !container.id.empty(); }
-
-std::int64_t limit_of(const Pod& pod) {
-  std::int64_t sum = 0;
-  for (const Container& container : pod.containers) sum += container.limit_milli;
-  return sum;
+bool may_step(const Container& container) {
+  return container.is_running && container.limit_milli > 0 && !container.cgroup_dir.empty();
 }
 
 // What the container keeps at most of a quota that it did not use, in µs; 0: nothing.
@@ -44,11 +40,11 @@ std::int64_t burst_us(const slo::CpuBurst& settings, std::int64_t limit_milli, b
   return above_quota ? whole : std::min(whole, quota_of(limit_milli, kPeriodUs));
 }
 
-// What a change of the quota changes of what is used: a raise is used at once, what nobody used is not missed.
-double effect(const Container& container, const Bandwidth& from, const Bandwidth& to) {
-  const double change = to.cores() - from.cores();
-  if (change >= 0) return change;
-  return -std::max(0.0, std::min(container.usage_cores.value_or(from.cores()), from.cores()) - to.cores());
+// How many cores a change of the factor changes of the use: a raise is used at once, what was not used is not missed.
+double effect(const Container& container, double from, double to) {
+  const double before = container.limit_cores() * from, after = container.limit_cores() * to;
+  if (after >= before) return after - before;
+  return -std::max(0.0, std::min(container.usage_cores.value_or(before), before) - after);
 }
 
 const char* name_of(Operation operation) {
@@ -68,98 +64,100 @@ std::string pool_in_words(const Pool& pool, PoolState state) {
          cores(pool.threshold_percent) + " %";
 }
 
-std::string reason_of(const Container& container, Operation operation, const Bandwidth& before, const Bandwidth& to, const std::string& pool) {
+std::string reason_of(const Container& container, Operation operation, double scale, const std::string& pool) {
   std::string reason = "container " + container.name;
   if (container.throttled && container.throttled->ratio > 0)
     reason += " is held back by its quota in " + percent(container.throttled->ratio) + " of its periods";
   else
     reason += " was held back by its quota";
-  return reason + ", and " + pool + ": quota " + name_of(operation) + ", " + cores(to.cores()) + " cores for a limit of " + cores(before.cores());
+  return reason + ", and " + pool + ": quota " + name_of(operation) + ", " + cores(container.limit_cores() * scale) + " cores for a limit of " +
+         cores(container.limit_cores());
 }
 
 }  // namespace
 
-bool CpuBurst::reads_quota(const slo::CpuBurst& settings, const Container& container) const {
+void CpuBurst::applied(std::string_view cgroup_dir, bool holds) {
+  for (auto& [key, raised] : raised_)
+    if (raised.cgroup_dir == cgroup_dir) raised.in_effect = holds ? raised.proposed : 1;
+}
+
+bool CpuBurst::may_move(const slo::CpuBurst& settings, const Container& container) const {
   if (!has_quota_part(settings) || !may_step(container)) return false;
-  return raised_.contains(container.id) || (container.throttled && container.throttled->ratio > 0);
+  return raised_.contains(container.key()) || (container.throttled && container.throttled->ratio > 0);
 }
 
 bool CpuBurst::limiter_allows(const slo::CpuBurst& settings, const Container& container, std::uint64_t now_ns) {
   const std::int64_t period = settings.cfs_quota_burst_period_seconds.value_or(-1);
   if (period < 0 || !has_quota_part(settings)) {
-    limiters_.erase(container.id);
+    limiters_.erase(container.key());
     return true;
   }
   const std::int64_t percent = settings.cfs_quota_burst_percent.value_or(100);
-  auto limiter = limiters_.find(container.id);
+  auto limiter = limiters_.find(container.key());
   if (limiter == limiters_.end() || !limiter->second.is_for(period, percent))
-    limiter = limiters_.insert_or_assign(container.id, Limiter(period, percent, start_of(container.id), now_ns)).first;
+    limiter = limiters_.insert_or_assign(container.key(), Limiter(period, percent, start_of(container.key()), now_ns)).first;
   std::optional<double> usage;
   if (container.usage_cores) usage = std::floor(*container.usage_cores * 1000 / static_cast<double>(container.limit_milli) * 100);
   limiter->second.take(usage, now_ns);
   return limiter->second.allows();
 }
 
-// What became of the last steps, and whether they still begin from the same limits: when those change the kubelet writes the
-// quotas anew, and from there it begins again.
+// The result of the last steps, and whether the limits are still the same: a container whose limit changes begins at 1 again.
 void CpuBurst::observe(const Pod& pod) {
   for (const Container& container : pod.containers) {
-    const auto found = raised_.find(container.id);
+    const auto found = raised_.find(container.key());
     if (found == raised_.end()) continue;
     Raised& raised = found->second;
-    if (raised.limit_milli != container.limit_milli || raised.pod_limit_milli != limit_of(pod)) {
+    if (raised.limit_milli != container.limit_milli || raised.pod_limit_milli != pod.limit_milli) {
       raised_.erase(found);
       continue;
     }
-    if (!container.quota || *container.quota == raised.seen) continue;
-    unseen_.changed(effect(container, raised.seen, *container.quota), raised.stepped_ns);
-    raised.seen = *container.quota;
+    if (raised.in_effect == raised.counted) continue;
+    unseen_.changed(effect(container, raised.counted, raised.in_effect), raised.stepped_ns);
+    raised.counted = raised.in_effect;
   }
 }
 
 std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& container, PoolState state, std::uint64_t now_ns) {
   if (!may_step(container)) return std::nullopt;
   const bool may = limiter_allows(pod.settings, container, now_ns);
-  const auto raised = raised_.find(container.id);
-  if (!reads_quota(pod.settings, container) || !container.quota) return std::nullopt;
+  if (!may_move(pod.settings, container)) return std::nullopt;
+  const auto raised = raised_.find(container.key());
   std::optional<double> throttled;
-  // One measurement moves a quota once, however seldom it is measured.
+  // One measurement moves a factor once, however seldom it is measured.
   if (container.throttled && (raised == raised_.end() || container.throttled->at_ns > raised->second.stepped_ns))
     throttled = container.throttled->ratio;
   const Operation operation = allowed(wanted(pod.settings, may, throttled), state);
   if (operation == Operation::reset || (raised == raised_.end() && operation != Operation::scale_up)) return std::nullopt;
-  const Bandwidth before = raised == raised_.end() ? *container.quota : raised->second.before;
-  Bandwidth to = *container.quota;
-  to.quota_us = next_quota(operation, to.quota_us, before.quota_us, pod.settings);
-  return Step{&pod, &container, operation, before, to};
+  // One that is kept stays as it was proposed, also before it is in effect.
+  const bool is_kept = operation == Operation::remain;
+  const double from = raised == raised_.end() ? 1 : is_kept ? raised->second.proposed : raised->second.in_effect;
+  return Step{&pod, &container, operation, from, next_scale(operation, from, pod.settings)};
 }
 
 // All that are raised share what the pool has before it cools, so that they never overload it themselves.
 void CpuBurst::share_room(std::vector<Step>& steps, double room) const {
   double wanted = 0;
   for (const Step& step : steps)
-    if (step.operation == Operation::scale_up) wanted += std::max(0.0, step.to.cores() - step.container->quota->cores());
+    if (step.operation == Operation::scale_up) wanted += std::max(0.0, step.to - step.from) * step.container->limit_cores();
   if (wanted <= room) return;
-  for (Step& step : steps) {
-    if (step.operation != Operation::scale_up) continue;
-    const std::int64_t now = step.container->quota->quota_us, more = std::max<std::int64_t>(step.to.quota_us - now, 0);
-    step.to.quota_us = std::max(step.before.quota_us, now) + static_cast<std::int64_t>(static_cast<double>(more) * room / wanted);
-  }
+  for (Step& step : steps)
+    if (step.operation == Operation::scale_up) step.to = rounded_down_scale(step.from + std::max(0.0, step.to - step.from) * room / wanted);
 }
 
 void CpuBurst::keep(const std::vector<Step>& steps, std::uint64_t now_ns) {
   for (const Step& step : steps) {
     const Container& container = *step.container;
-    if (step.to.quota_us <= step.before.quota_us) {
-      raised_.erase(container.id);
+    if (step.to <= 1) {
+      raised_.erase(container.key());
       continue;
     }
-    Raised& raised = raised_[container.id];
-    if (step.to != *container.quota) raised.stepped_ns = now_ns;
+    Raised& raised = raised_[container.key()];
+    if (step.to != step.from) raised.stepped_ns = now_ns;
+    raised.cgroup_dir = container.cgroup_dir;
     raised.limit_milli = container.limit_milli;
-    raised.pod_limit_milli = limit_of(*step.pod);
-    raised.before = step.before;
-    raised.seen = *container.quota;
+    raised.pod_limit_milli = step.pod->limit_milli;
+    raised.proposed = step.to;
   }
 }
 
@@ -183,24 +181,20 @@ void CpuBurst::wish_bursts(const Pod& pod, Wishes& wishes) const {
 
 void CpuBurst::wish_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, Wishes& wishes) {
   const std::string about_pool = pool_in_words(pool, state);
-  std::map<const Pod*, double> added;  // cores, to the pod's own
+  std::map<const Pod*, double> added;  // cores, beyond the limits
   for (const Step& step : steps) {
-    if (step.to.quota_us <= step.before.quota_us) continue;
-    added[step.pod] += step.to.cores() - step.before.cores();
+    if (step.to <= 1) continue;
+    added[step.pod] += (step.to - 1) * step.container->limit_cores();
     Inputs inputs = {{"pool_state", name_of(state)}, {"pool_used_cores", cores(pool.used)}, {"pool_total_cores", cores(pool.total)}};
     if (step.container->throttled) inputs.emplace_back("throttled_ratio", cores(step.container->throttled->ratio));
-    wishes.push_back({KOORD_LEVEL_CONTAINER, "cpu.max", step.container->cgroup_dir, text_of(step.to),
-                      reason_of(*step.container, step.operation, step.before, step.to, about_pool), std::move(inputs)});
+    wishes.push_back({KOORD_LEVEL_CONTAINER, "cpu.max", step.container->cgroup_dir, text_of_scale(step.to),
+                      reason_of(*step.container, step.operation, step.to, about_pool), std::move(inputs), 0, KOORD_ROLE_SCALE});
   }
-  std::erase_if(pods_before_, [&](const auto& known) {
-    return std::none_of(added.begin(), added.end(), [&](const auto& one) { return one.first->cgroup_dir == known.first; });
-  });
   for (const auto& [pod, more] : added) {
-    if (!pod->quota || pod->cgroup_dir.empty()) continue;  // nothing holds it back
-    Bandwidth to = pods_before_.try_emplace(pod->cgroup_dir, *pod->quota).first->second;
-    to.quota_us += static_cast<std::int64_t>(std::ceil(more * static_cast<double>(to.period_us)));
-    wishes.push_back({KOORD_LEVEL_POD, "cpu.max", pod->cgroup_dir, text_of(to),
-                      "pod " + pod->name + " has room for the quotas of its containers", {{"added_cores", cores(more)}}});
+    if (pod->limit_milli <= 0 || pod->cgroup_dir.empty()) continue;  // nothing holds it back
+    const double scale = rounded_up_scale(1 + more * 1000 / static_cast<double>(pod->limit_milli));
+    wishes.push_back({KOORD_LEVEL_POD, "cpu.max", pod->cgroup_dir, text_of_scale(scale),
+                      "pod " + pod->name + " has room for the quotas of its containers", {{"added_cores", cores(more)}}, 0, KOORD_ROLE_SCALE});
   }
 }
 
@@ -209,7 +203,7 @@ void CpuBurst::forget_all_but(const std::vector<Pod>& pods) {
   std::set<std::string_view> living;
   for (const Pod& pod : pods)
     for (const Container& container : pod.containers)
-      if (has_quota_part(pod.settings)) living.insert(container.id);
+      if (has_quota_part(pod.settings)) living.insert(container.key());
   std::erase_if(limiters_, [&](const auto& known) { return !living.contains(known.first); });
   std::erase_if(raised_, [&](const auto& known) { return !living.contains(known.first); });
 }

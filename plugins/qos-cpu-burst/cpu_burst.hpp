@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CpuBurst: which containers may burst, and how far. Static burst lets a container keep what it did not use of its quota for a
-// moment (cpu.max.burst); quota burst raises the quota of one that is held back while the shared pool has room, and lowers it
-// when the pool has not. It remembers what it has raised, from which values, and what of it the averages do not show yet. Pure:
-// it reads nothing and no clock. [one thread]
+// moment (cpu.max.burst). Quota burst raises the quota of one that is held back while the shared pool has room, and lowers it
+// when the pool has not: it proposes a factor on the container's limit, and on its pod's. It computes with its own factors and
+// the limits of the spec only, never with a value that a cgroup has; so each life begins at the factor 1. Pure: it reads
+// nothing and no clock. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -31,13 +32,16 @@ struct Container {
   std::int64_t limit_milli = 0;        // 0: none
   std::optional<Throttled> throttled;  // nothing: not measured
   std::optional<double> usage_cores;
-  std::optional<Bandwidth> quota;      // now; asked for only where reads_quota() says so; nothing: no limit, or gone
+
+  double limit_cores() const { return static_cast<double>(limit_milli) / 1000; }
+  // Its id, or where it has none (a pod from a file) its cgroup.
+  const std::string& key() const { return id.empty() ? cgroup_dir : id; }
 };
 
 struct Pod {
   std::string name, cgroup_dir;
-  slo::CpuBurst settings;          // the node's with the pod's own
-  std::optional<Bandwidth> quota;  // as a container's
+  slo::CpuBurst settings;        // the node's with the pod's own
+  std::int64_t limit_milli = 0;  // of its cgroup; 0: none
   std::vector<Container> containers;
 };
 
@@ -51,12 +55,14 @@ class CpuBurst {
  public:
   // Use of the pool is an average over this.
   explicit CpuBurst(std::uint64_t window_ns) : unseen_(window_ns) {}
+  void set_window(std::uint64_t window_ns) { unseen_.set_window(window_ns); }
 
   // Mainline kernels refuse a burst above the quota; with this it is wished for all the same.
   void set_burst_above_quota(bool may) { burst_above_quota_ = may; }
 
-  // Whether plan() needs to know the quota of this container and of its pod.
-  bool reads_quota(const slo::CpuBurst& settings, const Container& container) const;
+  // Whether the factor proposed last for this container's cgroup is in effect. One that is not (in shadow, or where another
+  // plugin's value wins) raises nothing, and the next step begins at 1 again.
+  void applied(std::string_view cgroup_dir, bool holds);
 
   // All that is wished for: bursts() and quotas(). What is not wished for any more gets its original value back.
   strategy::Wishes plan(const Situation& situation);
@@ -67,17 +73,19 @@ class CpuBurst {
 
  private:
   struct Raised {
+    std::string cgroup_dir;
     std::int64_t limit_milli = 0, pod_limit_milli = 0;
-    Bandwidth before;  // the first step
-    Bandwidth seen;    // in the last round
+    double proposed = 1;   // last
+    double in_effect = 1;  // as the host reports it
+    double counted = 1;    // what the use of the pool was corrected for
     std::uint64_t stepped_ns = 0;
   };
-  // A quota that is to be another, or to stay another.
+  // A factor that is to be another, or to stay above 1.
   struct Step {
     const Pod* pod;
     const Container* container;
     Operation operation;
-    Bandwidth before, to;
+    double from, to;
   };
 
   void observe(const Pod& pod);
@@ -86,14 +94,14 @@ class CpuBurst {
   void share_room(std::vector<Step>& steps, double room) const;
   void keep(const std::vector<Step>& steps, std::uint64_t now_ns);
   void wish_bursts(const Pod& pod, strategy::Wishes& wishes) const;
-  void wish_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, strategy::Wishes& wishes);
+  bool may_move(const slo::CpuBurst& settings, const Container& container) const;
+  static void wish_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, strategy::Wishes& wishes);
   void forget_all_but(const std::vector<Pod>& pods);
 
   Unseen unseen_;
   bool burst_above_quota_ = false;
-  std::map<std::string, Limiter, std::less<>> limiters_;       // by container id
-  std::map<std::string, Raised, std::less<>> raised_;          // by container id
-  std::map<std::string, Bandwidth, std::less<>> pods_before_;  // by cgroup
+  std::map<std::string, Limiter, std::less<>> limiters_;  // by Container::key()
+  std::map<std::string, Raised, std::less<>> raised_;     // likewise
 };
 
 }  // namespace koord::cpu_burst

@@ -3,6 +3,8 @@
 // test/plots/ of the build folder.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <deque>
 #include <map>
 
@@ -19,6 +21,7 @@ namespace {
 
 constexpr unsigned kCpus = 16;
 constexpr std::uint64_t kWindowSeconds = 5;
+constexpr double kLimitUs = 200'000;
 
 // Services of two cores each that may burst, and something else on the node.
 class Loop {
@@ -57,10 +60,8 @@ class Loop {
     recording_.note("node", plant_.now(), plant_.of("").cpu_cores);
     recording_.note("service", plant_.now(), plant_.of("pods/0").cpu_cores);
     recording_.note("throttled", plant_.now(), plant_.of("pods/0/web").throttled_ratio * 100);
-    recording_.note("quota", plant_.now(), quota_of("pods/0/web")->cores());
+    recording_.note("quota", plant_.now(), std::strtod(plant_.get("pods/0/web", "cpu.max").c_str(), nullptr) / kLimitUs * 2);
   }
-
-  std::optional<burst::Bandwidth> quota_of(const std::string& dir) const { return burst::parse_bandwidth(plant_.get(dir, "cpu.max")); }
 
   burst::Situation situation() const {
     burst::Situation situation;
@@ -81,19 +82,20 @@ class Loop {
     web.limit_milli = 2000;
     web.throttled = burst::Throttled{measured.throttled_ratio, now_ns};
     web.usage_cores = measured.cpu_cores;
-    web.quota = quota_of(web.cgroup_dir);
-    return {dir, dir, settings_, quota_of(dir), {web}};
+    return {dir, dir, settings_, 2000, {web}};
   }
 
-  // What is wished holds, what is not wished any more gets its own back.
+  // As the host does: a quota is its limit times the factor, without one the limit.
   void apply(const koord::strategy::Wishes& wishes) {
-    std::map<std::string, std::string> values;
+    std::map<std::string, double> scales;
     for (const Wish& wish : wishes)
-      if (wish.knob == "cpu.max") values[wish.cgroup_dir] = wish.value;
+      if (wish.knob == "cpu.max") scales[wish.cgroup_dir] = std::strtod(wish.value.c_str(), nullptr);
     for (const std::string& pod : pods_)
       for (const std::string& dir : {pod, pod + "/web"}) {
-        const auto wished = values.find(dir);
-        plant_.set(dir, "cpu.max", wished == values.end() ? "200000 100000" : wished->second);
+        const auto scale = scales.find(dir);
+        const double quota_us = kLimitUs * (scale == scales.end() ? 1 : scale->second);
+        plant_.set(dir, "cpu.max", std::to_string(std::llround(quota_us)) + " 100000");
+        burst_.applied(dir, true);
       }
   }
 

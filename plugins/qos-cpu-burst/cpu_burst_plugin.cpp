@@ -18,7 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using koord::MetricQuery;
 using koord::Told;
-using koord::cpu_burst::Bandwidth;
 using koord::cpu_burst::Container;
 using koord::cpu_burst::CpuBurst;
 using koord::cpu_burst::has_quota_part;
@@ -58,8 +57,8 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     metrics_ = MetricQuery(host());
     batch_ = Batch(host());
     quota_series_ = burst_series_ = LiveSeries(host());
-    quota_ = define({"container_scaled_cfs_quota_us", "microseconds", "CPU quota of a container that is raised, for its period.", 1});
-    burst_us_ = define({"container_scaled_cfs_burst_us", "microseconds", "Quota that a container may use later, for its period.", 1});
+    quota_ = define({"container_scaled_cfs_quota_us", "microseconds", "CPU quota proposed for a container that is raised, for 100 ms.", 1});
+    burst_us_ = define({"container_scaled_cfs_burst_us", "microseconds", "Quota that a container may use later, for 100 ms.", 1});
     read_config();
   }
 
@@ -73,13 +72,15 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     follow(snapshot);
     situation_.pool.reset();
     if (any_quota_part_) measure(snapshot);
-    const Wishes quotas = burst_->quotas(situation_);
+    const Wishes quotas = burst_.quotas(situation_);
     koord::strategy::propose(host(), knobs_, bursts_, kHoldsFor);
     koord::strategy::propose(host(), knobs_, quotas, kHoldsFor);
     count(quotas);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {
+    for (const koord_intent_result& result : results)
+      if (koord::plugin::view(result.knob) == "cpu.max") burst_.applied(koord::plugin::view(result.cgroup_dir), result.status == KOORD_OK);
     for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
   }
 
@@ -87,8 +88,8 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   void read_config() {
     const Config config(host());
     window_ns_ = static_cast<std::uint64_t>(config.i64("/windowSeconds").value_or(kDefaultWindowSeconds)) * kSecondNs;
-    burst_.emplace(window_ns_);
-    burst_->set_burst_above_quota(config.boolean("/burstAboveQuota").value_or(false));
+    burst_.set_window(window_ns_);
+    burst_.set_burst_above_quota(config.boolean("/burstAboveQuota").value_or(false));
     followed_.reset();
   }
 
@@ -101,7 +102,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     take_pods(snapshot);
     any_quota_part_ = false;
     for (const Pod& pod : situation_.pods) any_quota_part_ = any_quota_part_ || has_quota_part(pod.settings);
-    bursts_ = burst_->bursts(situation_.pods);
+    bursts_ = burst_.bursts(situation_.pods);
     burst_points_ = points_of(bursts_, burst_us_, burst_series_);
     followed_ = versions;
   }
@@ -125,19 +126,13 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     const auto throttled = metrics_.by_subject("container_cpu_throttled", KOORD_AGG_LAST, now_ns, kFreshNs);
     const auto usage = metrics_.by_subject("container_cpu_usage", KOORD_AGG_LAST, now_ns, kFreshNs);
     for (Pod& pod : situation_.pods) {
-      bool reads_pod = false;
       for (Container& container : pod.containers) {
         container.throttled.reset();
         container.usage_cores.reset();
-        container.quota.reset();
         if (const auto found = throttled.find(container.handle); found != throttled.end())
           container.throttled = {found->second.value, found->second.at_ns};
         if (const auto found = usage.find(container.handle); found != usage.end()) container.usage_cores = found->second.value;
-        if (!burst_->reads_quota(pod.settings, container)) continue;
-        container.quota = quota_of(container.cgroup_dir);
-        reads_pod = true;
       }
-      pod.quota = reads_pod ? quota_of(pod.cgroup_dir) : std::nullopt;
     }
   }
 
@@ -160,16 +155,6 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     return pool;
   }
 
-  // Nothing: no limit, or no such cgroup any more.
-  std::optional<Bandwidth> quota_of(const std::string& cgroup_dir) const {
-    if (cgroup_dir.empty()) return std::nullopt;
-    char text[64];
-    std::uint64_t need = 0;
-    const koord_status status = knobs_->current(host(), str("cpu.max"), str(cgroup_dir), text, sizeof text, &need);
-    if (status != KOORD_OK) return std::nullopt;
-    return koord::cpu_burst::parse_bandwidth({text, static_cast<std::size_t>(need)});
-  }
-
   // What is wished for containers, as long as it is.
   void count(const Wishes& quotas) {
     for (const koord_point& point : points_of(quotas, quota_, quota_series_)) batch_.add(point.series, point.value);
@@ -179,15 +164,16 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
 
   // Ends the series of those that are not wished for any more.
   std::vector<koord_point> points_of(const Wishes& wishes, const koord::plugin::Metric& metric, LiveSeries& live) const {
-    std::unordered_map<std::string_view, std::uint64_t> handles;
+    std::unordered_map<std::string_view, const Container*> containers;
     if (!wishes.empty())
       for (const Pod& pod : situation_.pods)
-        for (const Container& container : pod.containers) handles.emplace(container.cgroup_dir, container.handle);
+        for (const Container& container : pod.containers) containers.emplace(container.cgroup_dir, &container);
     std::vector<koord_point> points;
     for (const Wish& wish : wishes) {
       if (wish.level != KOORD_LEVEL_CONTAINER) continue;
-      const std::uint64_t handle = handles.at(wish.cgroup_dir);
-      points.push_back({live.of(wish.cgroup_dir, [&] { return metric.series(handle); }), std::strtod(wish.value.c_str(), nullptr)});
+      const Container& container = *containers.at(wish.cgroup_dir);
+      const double of_limit = wish.role == KOORD_ROLE_SCALE ? static_cast<double>(container.limit_milli) * 100 : 1;  // µs of 100 ms
+      points.push_back({live.of(wish.cgroup_dir, [&] { return metric.series(container.handle); }), of_limit * std::strtod(wish.value.c_str(), nullptr)});
     }
     live.end_others();
     return points;
@@ -216,7 +202,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   Wishes bursts_;
   std::vector<koord_point> burst_points_;
   bool any_quota_part_ = false;
-  std::optional<CpuBurst> burst_;
+  CpuBurst burst_{kDefaultWindowSeconds * kSecondNs};
   koord::strategy::Refusals refusals_;
   Told told_;
 };

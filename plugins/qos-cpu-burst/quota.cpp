@@ -2,8 +2,8 @@
 #include "plugins/qos-cpu-burst/quota.hpp"
 
 #include <algorithm>
-
-#include "core/base/parse.hpp"
+#include <cmath>
+#include <cstdio>
 
 namespace koord::cpu_burst {
 namespace {
@@ -11,29 +11,34 @@ namespace {
 using slo::BurstPolicy;
 
 constexpr double kUp = 1.2, kDown = 0.8;
+constexpr double kDigits = 1e6;  // of a factor
 constexpr std::int64_t kLeastQuotaUs = 1000;
 // Beyond it the kernel takes no quota (max_cfs_runtime), whatever the NodeSLO's percents.
 constexpr std::int64_t kMostQuotaUs = std::int64_t{1} << 43;
 
-std::int64_t ceiling(std::int64_t base_us, const slo::CpuBurst& settings) {
-  const std::int64_t percent = std::clamp<std::int64_t>(settings.cfs_quota_burst_percent.value_or(100), 100, 1'000'000);
-  return std::min(base_us / 100 * percent + base_us % 100 * percent / 100, kMostQuotaUs);
+// The host takes no larger factor.
+constexpr double kLargestScale = 1000;
+
+double ceiling(const slo::CpuBurst& settings) {
+  return std::clamp(static_cast<double>(settings.cfs_quota_burst_percent.value_or(100)) / 100, 1.0, kLargestScale);
 }
 
 }  // namespace
 
-std::optional<Bandwidth> parse_bandwidth(std::string_view text) {
-  std::string_view rest = text;
-  const auto quota = next_word(rest), period = next_word(rest);
-  if (!quota || !period) return std::nullopt;
-  const Result<std::int64_t> quota_us = parse_int(*quota), period_us = parse_int(*period);
-  if (!quota_us || !period_us || *quota_us <= 0 || *period_us <= 0 || *quota_us > kMostQuotaUs) return std::nullopt;
-  return Bandwidth{*quota_us, *period_us};
+std::string text_of_scale(double scale) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6f", scale);
+  std::string shown = text;
+  shown.erase(shown.find_last_not_of('0') + 1);
+  if (shown.ends_with('.')) shown.pop_back();
+  return shown;
 }
 
-std::string text_of(const Bandwidth& bandwidth) {
-  return std::to_string(bandwidth.quota_us) + " " + std::to_string(bandwidth.period_us);
-}
+double rounded_scale(double scale) { return std::round(scale * kDigits) / kDigits; }
+
+double rounded_down_scale(double scale) { return std::floor(scale * kDigits + 1e-3) / kDigits; }
+
+double rounded_up_scale(double scale) { return std::ceil(scale * kDigits - 1e-3) / kDigits; }
 
 std::int64_t quota_of(std::int64_t milli_cores, std::int64_t period_us) {
   const auto quota_us = static_cast<std::int64_t>(static_cast<double>(milli_cores) * static_cast<double>(period_us) / 1000);
@@ -60,13 +65,12 @@ Operation allowed(Operation wanted, PoolState pool) {
   return pool == PoolState::overload ? Operation::scale_down : Operation::remain;
 }
 
-std::int64_t next_quota(Operation operation, std::int64_t now_us, std::int64_t base_us, const slo::CpuBurst& settings) {
-  const auto times = [now_us](double factor) { return static_cast<std::int64_t>(static_cast<double>(now_us) * factor); };
-  std::int64_t next = now_us;
-  if (operation == Operation::reset) next = base_us;
-  if (operation == Operation::scale_up) next = times(kUp);
-  if (operation == Operation::scale_down) next = times(kDown);
-  return std::clamp(next, base_us, std::max(base_us, ceiling(base_us, settings)));
+double next_scale(Operation operation, double now, const slo::CpuBurst& settings) {
+  double next = now;
+  if (operation == Operation::reset) next = 1;
+  if (operation == Operation::scale_up) next = now * kUp;
+  if (operation == Operation::scale_down) next = now * kDown;
+  return rounded_scale(std::clamp(next, 1.0, ceiling(settings)));
 }
 
 }  // namespace koord::cpu_burst

@@ -65,7 +65,9 @@ std::string reason(const Inputs& inputs, const Round& round, const std::string& 
 void wish(const Inputs& inputs, Round& round, std::uint32_t level, const std::vector<std::string>& dirs, const std::string& knob,
           const std::string& value, const std::string& why) {
   const strategy::Inputs named = evidence(inputs, round);
-  for (const std::string& dir : dirs) round.wishes.push_back({level, knob, dir, value, why, named});
+  // Fewer CPUs and less time are bounds on what the cgroups have; cpu.idle is a switch.
+  const std::uint32_t role = inputs.policy == Policy::cpu_idle ? KOORD_ROLE_SET : KOORD_ROLE_CAP;
+  for (const std::string& dir : dirs) round.wishes.push_back({level, knob, dir, value, why, named, 0, role});
 }
 
 void wish_for_all(const Inputs& inputs, Round& round, const std::string& knob, const std::string& value, const std::string& why) {

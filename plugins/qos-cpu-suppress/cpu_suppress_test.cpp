@@ -170,6 +170,7 @@ TEST_CASE("where children have no CPUs that their parents have not, the class is
   REQUIRE(round.wishes.size() == 1);
   CHECK(round.wishes[0].level == KOORD_LEVEL_QOS);
   CHECK(round.wishes[0].cgroup_dir == "besteffort");
+  CHECK(round.wishes[0].role == KOORD_ROLE_CAP);
   inputs.targets.cpus_of_parents = false;
   round = plan(inputs, kAtOnce, memory);
   REQUIRE(round.wishes.size() == 2);
@@ -202,6 +203,7 @@ TEST_CASE("pods that lie outside of the class have an equal part of the quota ea
   const Round quota = plan(inputs, kAtOnce, memory);
   REQUIRE(quota.wishes.size() == 3);
   for (const strategy::Wish& wish : quota.wishes) CHECK(wish.value == "200000 100000");
+  for (const strategy::Wish& wish : quota.wishes) CHECK(wish.role == KOORD_ROLE_CAP);
   CHECK(quota.wishes[2].level == KOORD_LEVEL_POD);
   CHECK(quota.wishes[2].cgroup_dir == "batch/b");
   inputs.policy = Policy::cpuset;
@@ -213,6 +215,7 @@ TEST_CASE("cpuIdle is wished for whatever the load is") {
   const Round round = plan(node(8, Policy::cpu_idle), kAtOnce, memory);
   REQUIRE(round.wishes.size() == 1);
   CHECK(round.wishes[0].knob == "cpu.idle");
+  CHECK(round.wishes[0].role == KOORD_ROLE_SET);
   CHECK(round.wishes[0].value == "1");
   CHECK(round.wishes[0].cgroup_dir == "besteffort");
 }

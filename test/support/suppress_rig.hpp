@@ -61,7 +61,7 @@ class SuppressRig {
     knob::Plan plan;
     for (const strategy::Wish& wish : wishes)
       plan.push_back({static_cast<knob::Level>(wish.level), wish.knob, wish.cgroup_dir, wish.value, wish.reason, wish.inputs, wish.priority, 0,
-                      std::chrono::seconds(15)});
+                      std::chrono::seconds(15), static_cast<knob::Role>(wish.role)});
     governor_.take({"qos-cpu-suppress", "cpu-suppress", 1}, std::move(plan), [](auto) {});
   }
 

@@ -16,6 +16,7 @@ koord_intent intent_of(const Wish& wish, const koord_label* inputs, std::chrono:
   intent.n_inputs = static_cast<std::uint32_t>(wish.inputs.size());
   intent.input_stride = sizeof(koord_label);
   intent.priority = wish.priority;
+  intent.role = wish.role;
   intent.ttl_ns = static_cast<std::uint64_t>(ttl.count());
   return intent;
 }

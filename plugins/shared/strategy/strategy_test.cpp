@@ -32,12 +32,14 @@ TEST_CASE("a plan reaches the host whole, with reasons, inputs and how long it h
   test::FakeNode node({});
   test::FakeHost host(node);
   const Wishes wishes = {{KOORD_LEVEL_POD, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3},
-                         {KOORD_LEVEL_QOS, "memory.low", "a", "max", "so"}};
+                         {KOORD_LEVEL_QOS, "memory.low", "a", "max", "so", {}, 0, KOORD_ROLE_CAP}};
   propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), wishes, std::chrono::seconds(10));
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 2);
   CHECK(plan[0] == knob::Intent{knob::Level::pod, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3, 0, std::chrono::seconds(10)});
   CHECK(plan[1].level == knob::Level::qos);
+  CHECK(plan[0].role == knob::Role::set);
+  CHECK(plan[1].role == knob::Role::cap);
 }
 
 TEST_CASE("what the host refuses of a plan is a failure") {

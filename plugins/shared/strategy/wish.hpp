@@ -19,6 +19,7 @@ struct Wish {
   std::string reason;       // a sentence for an operator
   Inputs inputs = {};
   std::int32_t priority = 0;
+  std::uint32_t role = 0;  // KOORD_ROLE_*: the value is all of it, a factor, or a bound
 
   bool operator==(const Wish&) const = default;
 };
