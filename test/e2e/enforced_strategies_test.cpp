@@ -6,8 +6,14 @@
 
 #include <sys/sysmacros.h>
 
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <thread>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
@@ -74,11 +80,16 @@ struct Scene {
     for (const char* plugin : {"advisor-node-resource", "advisor-pod-resource", "advisor-pod-throttled", "qos-blkio", "qos-cgroup-reconcile",
                                "qos-cpu-burst", "qos-memory-reclaim", "qos-system"})
       plugins.push_back(built("plugins/" + std::string(plugin)));
-    agent.emplace("roots: {cgroup: " + pods.root(folder.path()) + ", " + node.roots() + "}\nstate: {source: file, file: {pods: " +
-                      folder / "pods.yaml" + ", node: " + folder / "node.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}\nqos: {mode: enforce}",
-                  plugins);
-    REQUIRE(agent->start({"--feature-gates=BlkIOReconcile=true,CgroupReconcile=true,MemoryReclaim=true,SystemConfig=true"}));
+    agent.emplace(config("enforce"), plugins);
+    start();
   }
+
+  // `mode`: of qos, with what stands behind it there.
+  std::string config(const std::string& mode) const {
+    return "roots: {cgroup: " + root + ", " + node.roots() + "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" +
+           ", node: " + folder / "node.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}\nqos: {mode: " + mode + "}";
+  }
+  void start() { REQUIRE(agent->start({"--feature-gates=BlkIOReconcile=true,CgroupReconcile=true,MemoryReclaim=true,SystemConfig=true"})); }
 
   std::string disk_name() const { return fs::path(disk->path()).filename(); }
   std::string disk_number() const { return std::to_string(::major(disk->number())) + ":" + std::to_string(::minor(disk->number())); }
@@ -165,9 +176,38 @@ struct Scene {
   NodeFiles node{folder.path()};
   std::unique_ptr<LoopDisk> disk = LoopDisk::attach(1 << 20);
   PodsByHand pods{"strategies"};
+  const std::string root = pods.root(folder.path());
   std::optional<ChildProcess> service;
   std::map<std::string, std::string> before;
   std::optional<AgentProcess> agent;
+};
+
+// The quotas of a service and its pod, read again and again.
+class QuotaWatch {
+ public:
+  explicit QuotaWatch(const PodsByHand& pods) : pods_(pods), reader_([this](const std::stop_token& stop) { read(stop); }) {}
+
+  long highest() const { return highest_; }
+  long lowest() const { return lowest_; }
+  static long quota_of(const PodsByHand& pods, const RealCgroup& cgroup) {
+    return std::strtol(pods.read(cgroup, "cpu.max").c_str(), nullptr, 10);
+  }
+
+ private:
+  void read(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      for (const RealCgroup* cgroup : {&pods_.service, &pods_.service_pod}) {
+        const long quota = quota_of(pods_, *cgroup);
+        highest_ = std::max(highest_.load(), quota);
+        lowest_ = std::min(lowest_.load(), quota);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+
+  const PodsByHand& pods_;
+  std::atomic<long> highest_ = 0, lowest_ = LONG_MAX;
+  std::jthread reader_;
 };
 
 }  // namespace
@@ -188,6 +228,37 @@ TEST_CASE_FIXTURE(Scene, "what strategies wish the kernel has, and by NodeSLO or
   CHECK_MESSAGE(eventually([&] { return is_as_before(); }, kLong), differences());
   pods.write_slo(folder.path(), slo(true));
   REQUIRE(becomes_wanted());
+  CHECK(agent->stop() == 0);
+  CHECK_MESSAGE(is_as_before(), differences());
+}
+
+TEST_CASE_FIXTURE(Scene, "killed again and again, reloaded, told SIGHUP and kept over an exit, burst never takes a quota beyond limit times ceiling") {
+  REQUIRE(becomes_wanted());
+  const QuotaWatch watch(pods);
+  const auto quota = [&] { return QuotaWatch::quota_of(pods, pods.service); };
+  const auto is_raised = [&] { return quota() > 10'000; };
+  const int lives = pods.is_v2() ? 3 : 20;  // v2 is an emulated machine, where each takes long
+  for (int life = 0; life < lives; ++life) {
+    agent->kill();
+    start();
+    // It begins at the limit, whatever the life before has left; every other one is ended on its way up.
+    CHECK_MESSAGE(eventually([&] { return quota() < 20'000; }, kLong), agent->log());
+    if (life % 2 == 0) CHECK_MESSAGE(eventually([&] { return quota() == 20'000; }, kLong), agent->log());
+  }
+  CHECK(agent->ctl({"plugin", "reload", "qos-cpu-burst"}).exit_status == 0);
+  CHECK(eventually(is_raised, kLong));
+  agent->write_config("  settings: {qos-cpu-burst: {config: {windowSeconds: 30}}}\n" + config("enforce"));  // below plugins
+  agent->process().signal(SIGHUP);
+  CHECK(eventually(is_raised, kLong));
+  agent->write_config(config("enforce, onExit: keep"));
+  CHECK(agent->stop() == 0);
+  start();
+  CHECK(eventually(is_raised, kLong));
+  CHECK(watch.highest() <= 20'000);
+  CHECK(watch.lowest() >= 10'000);
+  agent->write_config(config("enforce"));
+  CHECK(agent->stop() == 0);
+  start();
   CHECK(agent->stop() == 0);
   CHECK_MESSAGE(is_as_before(), differences());
 }
