@@ -18,6 +18,7 @@
 #include "core/agentd/slo_watch.hpp"
 #include "core/agentd/state_feeder.hpp"
 #include "core/agentd/strategy_watch.hpp"
+#include "core/agentd/takeover_koordlet.hpp"
 #include "core/agentd/volume_facts.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
@@ -88,6 +89,7 @@ class Agent {
   StrategyWatch strategy_watch_;
   VolumeFacts volume_facts_;
   ReportingModule reporting_;
+  const KoordletTakeover takeover_;
 
   mutable std::mutex mutex_;  // of what follows
   config::FeatureGates gates_;

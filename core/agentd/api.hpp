@@ -13,6 +13,7 @@
 //   GET /api/v1/plugins, /features, /capabilities
 //   POST /api/v1/plugins/{id}/reload   takes the plugin's file again; answers when that is done, 409 when it was not
 //   POST /api/v1/restore            gives all knobs back what they had, and has no strategy write until an operator says so
+//   GET /api/v1/takeover/koordlet   values that koordlet left on this node, their bases and why; POST sets them to their bases
 //   GET /api/v1/events              what was seen or done, by plugins and the host, the oldest first
 //   GET /api/v1/predictions         what was learnt of pods, priority classes, system and node, what could be lent, and how
 //                                   far predictions were right
@@ -47,6 +48,7 @@
 
 namespace koord::agentd {
 
+class KoordletTakeover;
 class ReportingModule;
 
 // Where the answers come from; everything may be called from any thread and outlives the server.
@@ -67,6 +69,7 @@ struct ApiSources {
   const ReportingModule* reporting = nullptr;
   // Gives all knobs back, in this thread.
   std::function<std::vector<knob::Undone>()> restore = {};
+  const KoordletTakeover* takeover = nullptr;  // null: not here
 };
 
 // Appends the text of /metrics.
@@ -86,6 +89,8 @@ http::Response get_query(const ApiSources& sources, const http::Request& request
 http::Response get_plugins(const ApiSources& sources, const http::Request& request);
 inline constexpr std::string_view kReloadPath = "/api/v1/plugins/{id}/reload";
 void post_reload(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
+http::Response get_takeover(const ApiSources& sources, const http::Request& request);
+void post_takeover(const ApiSources& sources, const http::Reply& reply);
 void post_restore(const ApiSources& sources, const http::Reply& reply);
 http::Response get_features(const ApiSources& sources, const http::Request& request);
 http::Response get_capabilities(const ApiSources& sources, const http::Request& request);

@@ -57,6 +57,8 @@ http::Routes local_routes(const ApiSources& sources, MetricsPage& page) {
   routes.post_slow(std::string(kReloadPath), [&sources](const http::Request& request, const http::Reply& reply) {
     post_reload(sources, request, reply);
   });
+  add(routes, "/api/v1/takeover/koordlet", sources, get_takeover);
+  routes.post_slow("/api/v1/takeover/koordlet", [&sources](const http::Request&, const http::Reply& reply) { post_takeover(sources, reply); });
   routes.post_slow("/api/v1/restore", [&sources](const http::Request&, const http::Reply& reply) { post_restore(sources, reply); });
   add(routes, "/api/v1/features", sources, get_features);
   add(routes, "/api/v1/capabilities", sources, get_capabilities);

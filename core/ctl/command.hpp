@@ -42,7 +42,7 @@ struct Command {
 inline void no_options(po::options_description&) {}
 
 extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kKnobs, kWhy, kMode, kPredict,
-    kReport, kRestore, kSlo, kSql, kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload,
+    kReport, kRestore, kSlo, kSql, kTakeoverKoordlet, kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload,
     kPluginRun;
 
 // What the agent answers to GET `target`, when that is 200; its own error text otherwise.

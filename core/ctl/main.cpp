@@ -14,7 +14,7 @@ constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock
 std::vector<const Command*> commands() {
   return {&kTop,        &kPods,      &kNode,        &kQuery,         &kPlugins,   &kFeatures,    &kCapabilities, &kEvents,
           &kDecisions,  &kKnobs,     &kWhy,         &kMode,          &kPredict,   &kReport,      &kRestore,      &kSlo,
-          &kSql,        &kPluginInfo, &kPluginNew,  &kPluginCheck,   &kPluginExplain, &kPluginRun, &kPluginBench, &kPluginFuzz,
+          &kSql,        &kTakeoverKoordlet, &kPluginInfo, &kPluginNew,  &kPluginCheck,   &kPluginExplain, &kPluginRun, &kPluginBench, &kPluginFuzz,
           &kPluginRecord, &kPluginReload};
 }
 

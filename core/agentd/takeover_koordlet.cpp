@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/takeover_koordlet.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "core/agentd/pod_subjects.hpp"
+#include "core/agentd/takeover.hpp"
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "core/knob/executor.hpp"
+#include "core/state/pod_intake.hpp"
+
+namespace koord::agentd {
+namespace {
+
+namespace fs = std::filesystem;
+using knob::KnobFiles;
+
+bool has_items(const knob::Knob& knob) { return knob.form == knob::Form::fields || knob.form == knob::Form::weight; }
+
+// The devices that the file has a line for; of a weight also "default", which is no leftover of a device.
+std::set<std::string> items_in(std::string_view content) {
+  std::set<std::string> items;
+  while (auto line = next_field(content, '\n'))
+    if (auto item = next_word(*line); item && *item != "default") items.emplace(*item);
+  return items;
+}
+
+// The present values at one place: one, or one for each item. Empty: this node has no such knob, or the cgroup has ended.
+std::vector<knob::Value> read(const KnobFiles& files, const TakeoverPlace& place) {
+  std::vector<knob::Value> values;
+  if (!has_items(*place.knob)) {
+    if (const auto reading = files.read({*place.knob, place.cgroup_dir})) values.push_back(reading->value);
+    return values;
+  }
+  const Result<std::string> content = files.content(*place.knob, place.cgroup_dir);
+  if (!content) return values;
+  for (const std::string& item : items_in(*content))
+    if (const auto reading = files.read({*place.knob, place.cgroup_dir, item})) values.push_back(reading->value);
+  return values;
+}
+
+std::string name_with_item(const knob::Knob& knob, const knob::Value& value) {
+  return std::string(knob.name) + (value.item.empty() ? "" : " " + value.item);
+}
+
+TakeoverLine line_of(const Leftover& leftover) {
+  const TakeoverPlace& place = leftover.place;
+  return {.cgroup_dir = place.cgroup_dir,
+          .knob = name_with_item(*place.knob, leftover.value),
+          .pod = place.pod,
+          .container = place.container,
+          .value = spell(*place.knob, leftover.value),
+          .base = spell(*place.knob, leftover.base),
+          .why = leftover.why};
+}
+
+// "DIR\nRESOURCE ITEM" of the knobs that strategies hold now.
+std::set<std::string> held_by(const knob::Governor& governor) {
+  std::set<std::string> held;
+  for (const knob::KnobView& view : governor.knobs())
+    if (view.is_held) held.insert(view.cgroup_dir + '\n' + view.knob);
+  return held;
+}
+
+}  // namespace
+
+struct KoordletTakeover::Found {
+  std::vector<Leftover> leftovers;
+  std::size_t read = 0, held = 0;
+};
+
+KoordletTakeover::KoordletTakeover(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, const state::Hub& hub,
+                                   const knob::Governor& governor)
+    : clock_(clock), layout_(layout), roots_(roots), hub_(hub), governor_(governor) {}
+
+Result<KoordletTakeover::Found> KoordletTakeover::find() const {
+  const state::SnapshotPtr snapshot = hub_.current();
+  if (snapshot->versions.pods == 0) return invalid("the pods of this node are not known yet");
+  const knob::Subjects subjects = subjects_of(*snapshot);
+  const KnobFiles files(layout_, roots_);
+  const KubeDirs dirs = kube_dirs_of(state::find_kube_root(layout_, snapshot->kubelet));
+  const knob::Knob& cpuset = *knob::find_knob("cpuset.cpus");
+  // The kernel of v2 takes no set away from a class with tasks in it: all CPUs are the same to them.
+  CpuSet all_cpus = files.online_cpus();
+  if (const auto of_pods = files.read({cpuset, dirs.all}); of_pods && !of_pods->value.set.empty()) all_cpus = of_pods->value.set;
+  const std::set<std::string> held = held_by(governor_);
+  Found found;
+  for (const TakeoverPlace& place : takeover_places(*snapshot, dirs)) {
+    for (const knob::Value& value : read(files, place)) {
+      ++found.read;
+      std::optional<Leftover> leftover = leftover_at(place, value, subjects, all_cpus);
+      if (!leftover) continue;
+      if (held.contains(place.cgroup_dir + '\n' + name_with_item(*place.knob, value)))
+        ++found.held;
+      else
+        found.leftovers.push_back(*std::move(leftover));
+    }
+  }
+  return found;
+}
+
+// Its threads fall back to the root's group when a group is removed.
+std::vector<TakeoverLine> KoordletTakeover::groups(bool and_remove) const {
+  std::vector<TakeoverLine> lines;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(roots_.resctrl, error)) {
+    const std::string name = entry.path().filename();
+    if (!is_group_of_koordlet(name) || !entry.is_directory(error)) continue;
+    TakeoverLine line{.cgroup_dir = name, .knob = "resctrl"};
+    std::string schemata(trim(read_file(entry.path() / "schemata").value_or("")));
+    std::replace(schemata.begin(), schemata.end(), '\n', ' ');
+    line.value = std::move(schemata);
+    line.base = "no group";
+    line.why = "a group of koordlet's; its threads go to the root's";
+    if (and_remove) {
+      const bool is_removed = ::rmdir(entry.path().c_str()) == 0;
+      line.result = is_removed ? "applied" : "failed";
+      line.now = is_removed ? "no group" : line.value;
+      if (!is_removed) line.problem = std::system_category().message(errno);
+    }
+    lines.push_back(std::move(line));
+  }
+  std::sort(lines.begin(), lines.end(), [](const TakeoverLine& a, const TakeoverLine& b) { return a.cgroup_dir < b.cgroup_dir; });
+  return lines;
+}
+
+Result<TakeoverReport> KoordletTakeover::list() const {
+  const Found found = TRY(find());
+  TakeoverReport report{groups(false), found.read, found.held};
+  for (const Leftover& leftover : found.leftovers) report.lines.push_back(line_of(leftover));
+  return report;
+}
+
+// In the order of the planner, so that no cgroup is asked to have more than the one around it; not in the journal, for what was there
+// before is not to come back.
+Result<TakeoverReport> KoordletTakeover::apply() const {
+  const Found found = TRY(find());
+  TakeoverReport report{groups(true), found.read, found.held};
+  const KnobFiles files(layout_, roots_);
+  knob::MemoryOriginals originals;
+  knob::Executor executor(files, originals, clock_);
+  std::vector<knob::Order> orders;
+  for (const Leftover& leftover : found.leftovers)
+    orders.push_back({leftover.place.level, leftover.place.cgroup_dir, leftover.place.knob, leftover.base, "takeover", {}});
+  const knob::Executor::Report written = executor.apply(orders);
+  for (std::size_t i = 0; i < found.leftovers.size(); ++i) {
+    TakeoverLine line = line_of(found.leftovers[i]);
+    line.now = written.done[i].after;
+    line.result = knob::name_of(written.done[i].outcome);
+    line.problem = written.done[i].problem;
+    report.lines.push_back(std::move(line));
+  }
+  return report;
+}
+
+}  // namespace koord::agentd

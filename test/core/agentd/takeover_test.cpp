@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/takeover.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "core/agentd/pod_subjects.hpp"
+#include "core/agentd/takeover_koordlet.hpp"
+#include "core/base/file.hpp"
+#include "core/base/manual_clock.hpp"
+#include "core/state/hub.hpp"
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace koord::agentd;
+
+namespace {
+
+const KubeDirs kDirs{"kubepods", "kubepods/burstable", "kubepods/besteffort"};
+
+state::Pod pod_of(const std::string& name, state::KoordQos qos, state::KubeQos kube_qos, std::vector<state::Resource> resources) {
+  state::Pod pod;
+  pod.uid = pod.name = name;
+  pod.namespace_ = "shop";
+  pod.phase = state::Phase::running;
+  pod.koord_qos = qos;
+  pod.kube_qos = kube_qos;
+  pod.cgroup_dir = (kube_qos == state::KubeQos::best_effort ? kDirs.best_effort : kDirs.burstable) + "/pod" + name;
+  pod.resources = resources;
+  state::Container container;
+  container.id = "containerd://" + name;
+  container.name = "main";
+  container.state = state::ContainerState::running;
+  container.cgroup_dir = pod.cgroup_dir + "/c";
+  container.resources = std::move(resources);
+  pod.containers = {std::move(container)};
+  return pod;
+}
+
+state::Pod service(std::int64_t limit_milli = 2000) {
+  return pod_of("web", state::KoordQos::ls, state::KubeQos::burstable, {{"cpu", 1000, limit_milli}});
+}
+state::Pod batch() {
+  return pod_of("job", state::KoordQos::be, state::KubeQos::best_effort, {{"kubernetes.io/batch-cpu", 1000, 3000}});
+}
+
+state::Snapshot snapshot_of(std::vector<state::Pod> pods) {
+  state::Snapshot snapshot;
+  snapshot.pods = std::move(pods);
+  return snapshot;
+}
+
+// "BASE (WHY)", or "" for none.
+std::string found(const state::Snapshot& snapshot, const std::string& dir, const std::string& knob, const std::string& value, const CpuSet& cpus = {}) {
+  const knob::Subjects subjects = subjects_of(snapshot);
+  for (const TakeoverPlace& place : takeover_places(snapshot, kDirs)) {
+    if (place.cgroup_dir != dir || place.knob->name != knob) continue;
+    const auto leftover = leftover_at(place, *knob::parse_value(*place.knob, value), subjects, cpus);
+    return leftover ? spell(*place.knob, leftover->base) + " (" + leftover->why + ")" : "";
+  }
+  return "no such place";
+}
+
+}  // namespace
+
+TEST_CASE("a quota that burst raised goes back to the limit of the spec, for the container and its pod") {
+  const state::Snapshot snapshot = snapshot_of({service()});
+  CHECK(found(snapshot, "kubepods/burstable/podweb/c", "cpu.max", "600000 100000") == "200000 100000 (limit 2)");
+  CHECK(found(snapshot, "kubepods/burstable/podweb", "cpu.max", "600000 100000") == "200000 100000 (limit 2)");
+  CHECK(found(snapshot, "kubepods/burstable/podweb/c", "cpu.max", "200000 100000") == "");
+  CHECK(found(snapshot_of({service(0)}), "kubepods/burstable/podweb", "cpu.max", "100000 100000").starts_with("max"));
+}
+
+TEST_CASE("a quota is right without a limit where the kubelet may not enforce any, and for CPUs of the pod's own") {
+  CHECK(found(snapshot_of({service()}), "kubepods/burstable/podweb", "cpu.max", "max 100000") == "");
+  state::Pod own = service();
+  own.koord_qos = state::KoordQos::lsr;
+  for (const char* value : {"max 100000", "200000 100000"}) CHECK(found(snapshot_of({own}), "kubepods/burstable/podweb/c", "cpu.max", value) == "");
+}
+
+TEST_CASE("best-effort: the class has no quota, a pod the one of its batch-cpu or none, and all of them the CPUs of all pods") {
+  const state::Snapshot snapshot = snapshot_of({batch()});
+  CHECK(found(snapshot, kDirs.best_effort, "cpu.max", "50000 100000").starts_with("max"));
+  CHECK(found(snapshot, kDirs.best_effort, "cpu.max", "max 100000") == "");
+  CHECK(found(snapshot, "kubepods/besteffort/podjob", "cpu.max", "1000 100000") == "300000 100000 (limit 3000m of batch-cpu)");
+  CHECK(found(snapshot, "kubepods/besteffort/podjob", "cpu.max", "max 100000") == "");
+  CHECK(found(snapshot, kDirs.best_effort, "cpuset.cpus", "0-1", *CpuSet::parse("0-7")) == "0-7 (the CPUs of all pods)");
+  CHECK(found(snapshot, "kubepods/besteffort/podjob/c", "cpuset.cpus", "0-7", *CpuSet::parse("0-7")) == "");
+  CHECK(found(snapshot_of({service()}), "kubepods/burstable/podweb/c", "cpuset.cpus", "0") == "no such place");
+}
+
+TEST_CASE("CPUs of containers are the kubelet's where it has the static policy") {
+  state::Snapshot snapshot = snapshot_of({batch()});
+  snapshot.kubelet.emplace().cpu_manager_policy = "static";
+  CHECK(found(snapshot, "kubepods/besteffort/podjob/c", "cpuset.cpus", "0") == "no such place");
+  CHECK(found(snapshot, "kubepods/besteffort/podjob", "cpuset.cpus", "0", *CpuSet::parse("0-7")) == "0-7 (the CPUs of all pods)");
+}
+
+TEST_CASE("memory, burst, ranks and limits of block devices go back to what nobody set") {
+  struct Row {
+    const char *dir, *knob, *value, *base;
+  };
+  const state::Snapshot snapshot = snapshot_of({service()});
+  for (const Row& row : std::initializer_list<Row>{{"kubepods", "memory.min", "1048576", "0"},
+                                                   {"kubepods/burstable", "memory.low", "4096", "0"},
+                                                   {"kubepods/burstable/podweb", "memory.min", "4096", "0"},
+                                                   {"kubepods/burstable/podweb/c", "memory.high", "4096", "max"},
+                                                   {"kubepods/burstable/podweb/c", "memory.wmark_ratio", "95", "0"},
+                                                   {"kubepods/burstable/podweb/c", "memory.wmark_scale_factor", "20", "50"},
+                                                   {"kubepods/burstable/podweb/c", "memory.wmark_min_adj", "-25", "0"},
+                                                   {"kubepods/burstable/podweb", "cpu.max.burst", "2000000", "0"},
+                                                   {"kubepods/burstable", "cpu.bvt_warp_ns", "2", "0"},
+                                                   {"kubepods/besteffort", "io.max", "8:16 rbps=1048576", "8:16 rbps=max wbps=max riops=max wiops=max"},
+                                                   {"kubepods/besteffort", "io.weight", "8:16 50", "8:16 default"}}) {
+    CAPTURE(row.dir);
+    CAPTURE(row.knob);
+    CHECK(found(snapshot, row.dir, row.knob, row.value).starts_with(std::string(row.base) + " ("));
+  }
+  CHECK(found(snapshot, "kubepods/burstable/podweb/c", "memory.oom.group", "1") == "no such place");  // the kubelet's
+  CHECK(found(snapshot, "kubepods", "memory.min", "0") == "");
+}
+
+TEST_CASE("a pod that has ended has no place, and only koordlet's names are groups of its") {
+  state::Pod ended = service();
+  ended.phase = state::Phase::succeeded;
+  CHECK(found(snapshot_of({ended}), "kubepods/burstable/podweb", "cpu.max", "1000 100000") == "no such place");
+  CHECK(is_group_of_koordlet("BE"));
+  CHECK_FALSE(is_group_of_koordlet("koord-BE"));
+  CHECK_FALSE(is_group_of_koordlet("info"));
+}
+
+namespace {
+
+// A node of cgroup v2 as koordlet leaves it.
+struct LeftNode {
+  LeftNode() {
+    for (const char* dir : {"kubepods", "kubepods/burstable", "kubepods/besteffort", "kubepods/burstable/podweb", "kubepods/burstable/podweb/c",
+                            "kubepods/besteffort/podjob", "kubepods/besteffort/podjob/c"}) {
+      put(dir, "cpu.max", "max 100000\n");
+      put(dir, "cpuset.cpus", "\n");
+      put(dir, "memory.min", "0\n");
+      put(dir, "io.max", "");
+    }
+    put("kubepods/burstable/podweb", "cpu.max", "600000 100000\n");
+    put("kubepods/burstable/podweb/c", "cpu.max", "600000 100000\n");
+    put("kubepods/burstable", "memory.min", "4096\n");
+    put("kubepods/besteffort", "cpuset.cpus", "0-1\n");
+    put("kubepods/besteffort", "io.max", "8:16 rbps=1048576 wbps=max riops=max wiops=max\n");
+    node.write("sys/devices/system/cpu/online", "0-7\n");
+    node.write("resctrl/BE/schemata", "L3:0=f\nMB:0=50\n");
+    node.write("resctrl/other/schemata", "L3:0=f\n");
+  }
+  void put(const std::string& dir, const std::string& file, const std::string& text) { node.write("cgroup/" + dir + "/" + file, text); }
+  std::string get(const std::string& dir, const std::string& file) const {
+    return read_file(node.path("cgroup/" + dir + "/" + file)).value_or("none");
+  }
+
+  test::FakeNode node{{"cgroup/cgroup.controllers", "cpu cpuset memory io\n"}};
+  ManualClock clock;
+  state::Hub hub;
+  const cgroup::Layout layout = *cgroup::Layout::detect(node.roots());
+  knob::MemoryOriginals originals;
+  knob::Governor governor{clock, layout, node.roots(), originals};
+  KoordletTakeover takeover{clock, layout, node.roots(), hub, governor};
+};
+
+std::map<std::string, std::string> bases(const TakeoverReport& report) {
+  std::map<std::string, std::string> all;
+  for (const TakeoverLine& line : report.lines) all[line.cgroup_dir + " " + line.knob] = line.base;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("nothing is listed while the pods are unknown") {
+  LeftNode left;
+  CHECK(left.takeover.list().error().message() == "the pods of this node are not known yet");
+}
+
+TEST_CASE("a dry run lists each leftover and writes nothing, then each has its base and a second run finds nothing") {
+  LeftNode left;
+  left.hub.publish({.pods = std::vector{service(), batch()}});
+  const std::map<std::string, std::string> expected = {{"BE resctrl", "no group"},
+                                                       {"kubepods/besteffort cpuset.cpus", "0-7"},
+                                                       {"kubepods/besteffort io.max 8:16", "8:16 rbps=max wbps=max riops=max wiops=max"},
+                                                       {"kubepods/burstable memory.min", "0"},
+                                                       {"kubepods/burstable/podweb cpu.max", "200000 100000"},
+                                                       {"kubepods/burstable/podweb/c cpu.max", "200000 100000"}};
+  CHECK(bases(*left.takeover.list()) == expected);
+  CHECK(left.get("kubepods/burstable/podweb", "cpu.max") == "600000 100000\n");
+  const TakeoverReport done = *left.takeover.apply();
+  CHECK(bases(done) == expected);
+  CHECK(left.get("kubepods/burstable/podweb", "cpu.max").starts_with("200000"));
+  CHECK(left.get("kubepods/burstable/podweb/c", "cpu.max").starts_with("200000"));
+  CHECK(left.get("kubepods/burstable", "memory.min").starts_with("0"));
+  CHECK(left.originals.all().empty());
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// `koordctl takeover koordlet` on this machine's kernel: cgroups of a service and a best-effort pod as a kubelet makes them, with
+// what koordlet leaves there.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "core/base/file.hpp"
+#include "test/support/agent_process.hpp"
+#include "test/support/pods_by_hand.hpp"
+
+using namespace koord::test;
+using koord::cgroup::Controller;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+struct Node {
+  Node() {
+    pods.limit_cpu(pods.service_pod, 10'000);  // as a kubelet does for 100m
+    pods.limit_cpu(pods.service, 10'000);
+    pods.write_files(folder.path(), "{cpuBurstStrategy: {policy: none}}", "{requests: {cpu: 100m}, limits: {cpu: 100m}}");
+    expected = pods.knobs();
+    leave();
+    // Which the kernel of v2 does not take away: all CPUs are the same.
+    if (pods.is_v2()) expected[pods.besteffort.path(Controller::cpuset) + "/cpuset.cpus"] = "0-" + std::to_string(pods.cpus() - 1) + "\n";
+    agent.emplace("roots: {cgroup: " + pods.root(folder.path()) + ", resctrl: " + folder / "resctrl" +
+                  "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}");
+    REQUIRE(agent->start());
+  }
+
+  // As koordlet does: burst has raised the service, suppression has narrowed the class, memory QoS has protected it.
+  void leave() {
+    pods.limit_cpu(pods.service_pod, 30'000);
+    pods.limit_cpu(pods.service, 30'000);
+    pods.limit_cpu(pods.besteffort, 50'000);
+    set(pods.service, Controller::memory, "memory.min", "4096");
+    set(pods.burstable, Controller::memory, "memory.min", "4096");
+    set(pods.service, Controller::memory, "memory.high", "104857600");
+    set(pods.service, Controller::cpu, pods.is_v2() ? "cpu.max.burst" : "cpu.cfs_burst_us", "10000");
+    set(pods.is_v2() ? pods.besteffort : pods.batch, Controller::cpuset, "cpuset.cpus", "0");
+  }
+  void set(const RealCgroup& cgroup, Controller controller, const std::string& file, const std::string& text) {
+    const std::string path = cgroup.path(controller) + "/" + file;
+    if (fs::exists(path)) REQUIRE(koord::write_value(path, text));
+  }
+  std::string differences() const {
+    std::string all;
+    for (const auto& [file, text] : pods.knobs())
+      if (expected.at(file) != text) all += file + ": '" + expected.at(file) + "' is now '" + text + "'\n";
+    return all;
+  }
+
+  PodsByHand pods{"takeover"};
+  TemporaryFolder folder;
+  std::map<std::string, std::string> expected;
+  std::optional<AgentProcess> agent;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Node, "koordlet's leftovers are listed with their bases, then the kernel has what the pods' specs say") {
+  const std::map<std::string, std::string> left = pods.knobs();
+  const Finished listed = agent->ctl({"takeover", "koordlet", "--dry-run"});
+  INFO(listed.output);
+  CHECK(listed.exit_status == 0);
+  CHECK(has(listed.output, "30000 100000  10000 100000  limit 100m"));
+  CHECK(has(listed.output, "50000 100000  max 100000"));
+  CHECK(has(listed.output, "default/service main"));
+  CHECK(has(listed.output, "nothing was written"));
+  CHECK(pods.knobs() == left);
+
+  const Finished done = agent->ctl({"takeover", "koordlet"});
+  INFO(done.output);
+  CHECK(done.exit_status == 0);
+  CHECK(has(done.output, "applied"));
+  CHECK_FALSE(has(done.output, "failed"));
+  CHECK_MESSAGE(pods.knobs() == expected, differences());
+
+  const Finished again = agent->ctl({"takeover", "koordlet", "--dry-run"});
+  CHECK(has(again.output, "0 of "));
+  CHECK(agent->stop() == 0);
+  CHECK_MESSAGE(pods.knobs() == expected, differences());  // nothing of it is taken back
+}
