@@ -143,3 +143,27 @@ TEST_CASE("an agent killed between its requests and their answers has no new bud
   CHECK(node.going().size() == 3);
   CHECK(node.agent->stop() == 0);
 }
+
+TEST_CASE("an API server that evicts and never answers loses five pods at most, then the brake holds") {
+  std::vector<CrowdedPod> pods;
+  for (char name = 'a'; name < 'a' + 12; ++name)
+    pods.push_back({.name = std::string("batch-") + name,
+                    .tier = "batch",
+                    .priority = 5500,
+                    .labels = R"("koordinator.sh/qosClass": "BE")",
+                    .used_mib = 1024});
+  CrowdedNode node(pods);
+  node.set_memory(75);
+  node.set_slo(R"("memoryEvictThresholdPercent": 75, "memoryEvictLowerPercent": 60)");  // five pods of a GiB
+  node.cluster.fault("mute", R"({"verb": "create", "kind": "Pod"})");
+  // Nothing that goes is ever seen to go: the kubelet lists each pod as it was.
+  node.configure("BEMemoryEvict: true", "enforce", "evict: {pendingPeriod: 10s}\n");
+  REQUIRE(node.start());
+  const auto brake = [&] { return find_metric(node.agent->metrics(), "koordetector_host_eviction_brake") == 1; };
+  CHECK_MESSAGE(eventually(brake, 4min), node.agent->log());
+  CHECK(node.asked() >= 1);
+  CHECK(node.asked() <= 5);
+  node.wait_for_lists(5);
+  CHECK(node.asked() <= 5);
+  CHECK(node.agent->stop() == 0);
+}
