@@ -49,10 +49,14 @@ struct Node {
     return static_cast<std::size_t>(std::count_if(verdicts.begin(), verdicts.end(), [&](const Verdict& v) { return v.outcome == outcome; }));
   }
   state::Pod& pod(int number) {
-    return *std::find_if(snapshot.pods.begin(), snapshot.pods.end(), [&](const auto& pod) { return pod.uid == uid_of(number); });
+    const auto found =
+        std::find_if(snapshot.pods.begin(), snapshot.pods.end(), [&](const auto& pod) { return pod.uid == uid_of(number); });
+    return snapshot.pods[static_cast<std::size_t>(found - snapshot.pods.begin())];
   }
   void end_pod(int number) {
-    std::erase_if(snapshot.pods, [&](const auto& pod) { return pod.uid == uid_of(number); });
+    std::vector<state::Pod> pods = snapshot.pods;
+    std::erase_if(pods, [&](const auto& pod) { return pod.uid == uid_of(number); });
+    snapshot.pods = std::move(pods);
   }
   void answer(int number, kube::EvictionAnswer answer) { book.answered(uid_of(number), answer, now); }
 };
