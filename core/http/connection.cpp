@@ -42,10 +42,8 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
     std::exchange(on_over_, {})(this);
   }
 
-  std::optional<std::uint64_t> waiting_since() const override {
-    const bool is_waiting = state_ == State::idle || state_ == State::header || state_ == State::body;
-    return is_waiting ? std::optional(turn_) : std::nullopt;
-  }
+  std::uint64_t turn() const override { return turn_; }
+  bool is_waiting() const override { return state_ == State::idle || state_ == State::header || state_ == State::body; }
 
  private:
   enum class State : std::uint8_t { idle, header, body, busy, over };

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "core/base/unique_fd.hpp"
@@ -30,7 +29,7 @@ struct Service {
   const Limits limits;
   std::atomic<std::uint64_t> requests = 0;
   std::atomic<std::uint64_t> errors = 0;
-  std::uint64_t last_turn = 0;  // [loop] see Connection::waiting_since()
+  std::uint64_t last_turn = 0;  // [loop] see Connection::turn()
 };
 
 class Connection {
@@ -46,9 +45,10 @@ class Connection {
   // Ends now when no request is in flight, otherwise behind the answer.
   virtual void finish() = 0;
   virtual void cut() = 0;
-  // The turn in which it began to wait for the request that it has not whole yet, counted over all connections of the
-  // server; nullopt: it is being answered.
-  virtual std::optional<std::uint64_t> waiting_since() const = 0;
+  // The turn in which it last began to wait for a request, counted over all connections of the server.
+  virtual std::uint64_t turn() const = 0;
+  // It has no whole request yet. False: it is being answered.
+  virtual bool is_waiting() const = 0;
 };
 
 }  // namespace koord::http

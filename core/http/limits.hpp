@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What peers may cost. The defaults suit a node agent that is asked by a handful of clients. When a cap is reached, the
-// connection that has waited longest for a request is closed for the new one; where all of them are being answered, the
-// new one gets 503.
+// connection that has waited longest for a request is closed for the new one. Where all of them are being answered, the
+// address with the most connections loses its oldest one to an address with fewer; else the new one gets 503.
 #pragma once
 
 #include <chrono>

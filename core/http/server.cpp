@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -80,6 +81,9 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   void add_listener(UniqueFd fd, const std::string& unix_path);
   void accept(const Listener& listener, UniqueFd peer);
   bool make_room(std::size_t most, const IsOne& is_one);
+  bool take_from_greediest(const Listener& listener, const std::string& peer);
+  std::size_t count(const IsOne& is_one) const;
+  bool displace(const IsOne& is_one);
   void stop(Duration bound, const std::function<void()>& stopped);
   void forget(Connection* connection);
   void cut_all();
@@ -110,7 +114,8 @@ void Server::Core::accept(const Listener& listener, UniqueFd peer) {
   std::string address = peer_of(peer.get());
   const auto of_listener = [&](const Entry& entry) { return entry.listener == &listener; };
   const auto of_peer = [&](const Entry& entry) { return of_listener(entry) && entry.peer == address; };
-  const bool has_room = (listener.is_unix() || make_room(limits.connections_of_peer, of_peer)) && make_room(limits.connections, of_listener);
+  const bool has_room = (listener.is_unix() || make_room(limits.connections_of_peer, of_peer)) &&
+                        (make_room(limits.connections, of_listener) || take_from_greediest(listener, address));
   if (!has_room) {
     ++refused_connections_;
     return refuse(peer);
@@ -125,15 +130,30 @@ void Server::Core::accept(const Listener& listener, UniqueFd peer) {
 
 // Room for one more of those; the one of them that has waited longest for a request may have to end for it.
 bool Server::Core::make_room(std::size_t most, const IsOne& is_one) {
-  std::size_t count = 0;
+  if (count(is_one) < most) return true;
+  return displace([&](const Entry& entry) { return is_one(entry) && entry.connection->is_waiting(); });
+}
+
+// All are being answered: an address takes a place of the one that has the most, which keeps more than it.
+bool Server::Core::take_from_greediest(const Listener& listener, const std::string& peer) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [key, entry] : connections_)
+    if (entry.listener == &listener) ++counts[entry.peer];
+  const auto greediest = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (greediest == counts.end() || greediest->second <= counts[peer] + 1) return false;
+  return displace([&](const Entry& entry) { return entry.listener == &listener && entry.peer == greediest->first; });
+}
+
+std::size_t Server::Core::count(const IsOne& is_one) const {
+  return static_cast<std::size_t>(
+      std::count_if(connections_.begin(), connections_.end(), [&](const auto& entry) { return is_one(entry.second); }));
+}
+
+// Ends the oldest of those.
+bool Server::Core::displace(const IsOne& is_one) {
   std::shared_ptr<Connection> oldest;
-  for (const auto& [key, entry] : connections_) {
-    if (!is_one(entry)) continue;
-    ++count;
-    const std::optional<std::uint64_t> since = entry.connection->waiting_since();
-    if (since && (!oldest || *since < *oldest->waiting_since())) oldest = entry.connection;
-  }
-  if (count < most) return true;
+  for (const auto& [key, entry] : connections_)
+    if (is_one(entry) && (!oldest || entry.connection->turn() < oldest->turn())) oldest = entry.connection;
   if (!oldest) return false;
   ++displaced_connections_;
   oldest->cut();

@@ -110,6 +110,32 @@ TEST_CASE("a peer with many connections loses its own, not those of others") {
   CHECK(server->counters().displaced_connections == 18);
 }
 
+TEST_CASE("an address with many connections that are being answered loses its oldest to an address with fewer") {
+  std::promise<void> let_go;
+  auto gate = let_go.get_future().share();
+  std::vector<std::thread> answering;  // filled by the loop
+  http::Routes routes = hello();
+  routes.get_now("/wait", [&answering, gate](const http::Request&, http::Reply reply) {
+    answering.emplace_back([gate, reply = std::move(reply)] {
+      gate.wait();
+      reply(http::plain_text(200, "done"));
+    });
+  });
+  RunningServer server(std::move(routes), {.connections = 4});
+  std::vector<std::unique_ptr<RawPeer>> greedy;
+  for (int i = 0; i < 4; ++i) {
+    greedy.push_back(std::make_unique<RawPeer>(server.address(), "127.0.0.2"));
+    greedy.back()->send(get_request("/wait"));
+    while (server->counters().requests < static_cast<std::uint64_t>(i) + 1) std::this_thread::yield();
+  }
+  CHECK(RawPeer(server.address(), "127.0.0.2").read_to_end().starts_with("HTTP/1.1 503 "));
+  CHECK(http::get(server.address(), "/hello")->status == 200);
+  CHECK(greedy[0]->read_to_end().empty());
+  let_go.set_value();
+  for (int i = 1; i < 4; ++i) CHECK(greedy[static_cast<std::size_t>(i)]->read_until("done\n").ends_with("done\n"));
+  for (std::thread& thread : answering) thread.join();
+}
+
 TEST_CASE("what runs on the loop is answered while all workers are busy") {
   std::promise<void> let_go;
   auto gate = let_go.get_future().share();
