@@ -46,24 +46,26 @@ std::vector<CrowdedPod> many_pods() {
   return pods;
 }
 
-// Connections to an address from a loopback address of their own, made again when the server has ended them.
+// Connections to an address from loopback addresses of their own, made again when the server has ended them.
 class Flood {
  public:
-  Flood(const std::string& to, const std::string& from, std::string_view says)
-      : to_(*http::parse_tcp_address(to)), from_(*http::parse_tcp_address(from + ":0")), says_(says), open_(kConnections) {}
+  Flood(const std::string& to, const std::vector<std::string>& from, std::string_view says)
+      : to_(*http::parse_tcp_address(to)), says_(says), open_(kConnections) {
+    for (const std::string& one : from) from_.push_back(*http::parse_tcp_address(one + ":0"));
+  }
 
   void keep_up() {
-    for (UniqueFd& fd : open_)
-      if (!fd || is_over(fd.get())) open(fd);
+    for (std::size_t i = 0; i < open_.size(); ++i)
+      if (!open_[i] || is_over(open_[i].get())) open(open_[i], from_[i % from_.size()]);
   }
 
  private:
   // Reads nothing: a small buffer of ours, so that the answer waits at the server.
-  void open(UniqueFd& fd) {
+  void open(UniqueFd& fd, const http::SocketAddress& from) {
     const int small = 4096;
     fd.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-    if (::bind(fd.get(), from_.get(), from_.length) != 0 || ::connect(fd.get(), to_.get(), to_.length) != 0) return fd.reset();
+    if (::bind(fd.get(), from.get(), from.length) != 0 || ::connect(fd.get(), to_.get(), to_.length) != 0) return fd.reset();
     if (!says_.empty()) (void)::send(fd.get(), says_.data(), says_.size(), MSG_NOSIGNAL);
   }
   // With the answer's first bytes unread only a reset shows; an end shows where nothing was answered.
@@ -75,7 +77,8 @@ class Flood {
     return error != 0 || ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
   }
 
-  const http::SocketAddress to_, from_;
+  const http::SocketAddress to_;
+  std::vector<http::SocketAddress> from_;
   const std::string_view says_;
   std::vector<UniqueFd> open_;
 };
@@ -130,7 +133,8 @@ TEST_CASE("probes are answered each second, and a scraper has no gap, while 64 s
   const auto shows = [&](const char* part) { return node.agent->metrics().find(part) != std::string::npos; };
   REQUIRE(eventually([&] { return shows("pod_name=\"web-249\"") && shows("x17999\""); }, 120s));
 
-  Flood silent(metrics, "127.0.0.2", {}), unread(metrics, "127.0.0.3", kScrape);
+  // So many addresses fill all places of the listener with unread answers.
+  Flood silent(metrics, {"127.0.0.2"}, {}), unread(metrics, {"127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"}, kScrape);
   int unanswered = 0, gap = 0, longest_gap = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kFloodSeconds == nullptr ? 30 : std::atoi(kFloodSeconds));
   for (auto next = std::chrono::steady_clock::now(); next < end; next += 1s) {
