@@ -18,6 +18,8 @@ namespace {
 
 // A pod of the test's own that burns a CPU's half, and the lists that tell of it and of its node.
 struct Node {
+  // A nested cluster, or what one has left: pods that are not this node's.
+  RealCgroup nested{"a-nested"}, nested_kubepods{nested, "kubepods"}, nested_pod{nested_kubepods, "podother"};
   RealCgroup top{"kubelet"}, kubepods{top, "kubepods"}, pod{kubepods, "podu1"}, app{pod, "app"};
   ChildProcess burner;
   TemporaryFolder folder;
@@ -68,6 +70,7 @@ TEST_CASE("what was learnt of a pod is shown, could be lent, and outlives SIGKIL
   AgentProcess agent(node.config(), advisors());
   REQUIRE(agent.start());
   REQUIRE(eventually([&] { return known_since(agent, "pod/u1") > 0 && known_since(agent, "system") > 0; }, 120s));
+  CHECK(contains(agent.ctl({"node"}).output, "other trees hold pods, too, and are left out of account"));
   // The pod uses half a core of two.
   CHECK(eventually([&] {
     const auto lent = find_metric(agent.metrics(), "koordetector_predict_prod_reclaimable", {"predictor=\"pod\"", "resource=\"cpu\""});
