@@ -35,6 +35,7 @@ class SharedList {
   T& back() { return own().back(); }
   void push_back(T item) { own().push_back(std::move(item)); }
   T& emplace_back() { return own().emplace_back(); }
+  std::vector<T>& edit() { return own(); }
 
   // Of what is shared nothing is compared.
   bool operator==(const SharedList& other) const { return items_ == other.items_ || get() == other.get(); }

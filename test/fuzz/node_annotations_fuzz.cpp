@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotations about whose CPUs are whose, and a NodeSLO's applications, of any content: what is read is a set of CPUs and
-// amounts, what is not says why.
+// Annotations about whose CPUs are whose, and a NodeSLO's applications, of any content: they are read as a set of CPUs and amounts,
+// or a sentence says why not.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
+#include "core/state/cpu_owners.hpp"
+#include "core/state/snapshot.hpp"
 #include "plugins/shared/usage/annotations.hpp"
 
-using namespace koord::usage;
+using namespace koord;
 
 namespace {
 
@@ -16,23 +18,30 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-template <class Parsed>
-void check_told(const Parsed& parsed) {
-  check(parsed.has_value() || !parsed.error().message().empty());
+state::Topology eight_cpus() {
+  state::Topology topology;
+  for (int cpu = 0; cpu < 8; ++cpu) topology.cpus.push_back({.cpu = cpu, .core = cpu / 2, .socket = cpu / 4, .online = true});
+  return topology;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto reservation = parse_reservation(text);
-  check_told(reservation);
-  if (reservation && !reservation->cpus.empty())
-    check(reservation->cpu_milli == 1000 * static_cast<std::int64_t>(reservation->cpus.size()));
-  check_told(parse_system_cpus(text));
-  const auto cpus = parse_pod_cpus(text);
-  check_told(cpus);
-  if (cpus) check(koord::CpuSet::parse(cpus->list()).value() == *cpus);
-  check_told(parse_best_effort_applications(text));
+  static const state::Topology topology = eight_cpus();
+  state::Node node;
+  node.annotations[std::string(state::kReservationAnnotation)] = text;
+  node.annotations[std::string(state::kSystemQosAnnotation)] = text;
+  state::Pod pod;
+  pod.koord_qos = state::KoordQos::lsr;
+  pod.annotations[std::string(state::kResourceStatusAnnotation)] = text;
+  const state::CpuOwners owners = state::find_cpu_owners(node, {pod}, topology);
+  check(owners.reservation_is_whole || !owners.node_problems.empty());
+  check(owners.pod_problems.size() <= 1);
+  for (const std::string& problem : owners.node_problems) check(!problem.empty());
+  for (const CpuSet* cpus : {&owners.reserved, &owners.system, &owners.lsr}) check(CpuSet::parse(cpus->list()).value() == *cpus);
+  check(owners.lsr == state::scheduled_cpus(pod));
+  const auto applications = usage::parse_best_effort_applications(text);
+  check(applications.has_value() || !applications.error().message().empty());
   return 0;
 }
