@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordlet's tables of CPU burst: the shared pool, the next quota, the limiter.
+#include <cmath>
+
 #include "plugins/qos-cpu-burst/limiter.hpp"
 #include "plugins/qos-cpu-burst/quota.hpp"
 #include "plugins/qos-cpu-burst/share_pool.hpp"
@@ -13,7 +15,7 @@ using test::Expected;
 
 namespace {
 
-constexpr std::int64_t kBase = 200'000;  // of a limit of 2 cores
+constexpr long long kBase = 200'000;  // of a limit of 2 cores
 constexpr const char* kReadme = "qos-cpu-burst/README.md";
 
 // 16 CPUs of which a pod of LSR requests 8; the node uses 10.
@@ -32,12 +34,12 @@ TEST_CASE("koordlet's table: the state of the shared pool") {
 TEST_CASE("koordlet's table: the next quota of a container of 2 cores that is held back") {
   struct Row {
     const char* name;
-    std::int64_t now;
+    long long now;
     BurstPolicy policy;
     std::int64_t percent;
     bool limiter_allows;
     PoolState pool;
-    Expected<std::int64_t> next;
+    Expected<long long> next;
   };
   const Row rows[] = {
       {"policy cpuBurstOnly", 400'000, BurstPolicy::cpu_burst_only, 300, true, PoolState::idle, kBase},
@@ -52,9 +54,10 @@ TEST_CASE("koordlet's table: the next quota of a container of 2 cores that is he
   };
   for (const Row& row : rows) {
     const slo::CpuBurst settings{row.policy, 1000, row.percent, -1, 50};
-    check_row(row.name,
-              next_quota(allowed(wanted(settings, row.limiter_allows, 0.5), row.pool), row.now, kBase, settings),
-              row.next);
+    // Here a step is one of the factor on the limit, which the host makes a quota of.
+    const Operation operation = allowed(wanted(settings, row.limiter_allows, 0.5), row.pool);
+    const double scale = next_scale(operation, static_cast<double>(row.now) / kBase, settings);
+    check_row(row.name, std::llround(scale * kBase), row.next);
   }
 }
 
