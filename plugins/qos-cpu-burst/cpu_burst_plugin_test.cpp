@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "core/state/slo.hpp"
 #include "plugins/qos-cpu-burst/burst_pods.hpp"
 #include "test/support/fake_samples.hpp"
+#include "test/support/node_slo.hpp"
 
 using namespace koord::cpu_burst;
 using koord::slo::BurstPolicy;
@@ -118,8 +118,8 @@ TEST_CASE("the plugin does nothing while a figure of the NodeSLO is invalid, wha
   FakeHost host(node);
   state::Pod pod = state_pod();
   pod.annotations = {{"koordinator.sh/cpuBurst", R"({"policy": "auto", "cfsQuotaBurstPercent": 200})"}};
-  const auto slo = state::effective_slo(R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})");
-  host.hub().publish({.pods = std::vector{pod}, .node_slo = slo->spec, .topology = eight_cpus()});
+  const std::string slo = koord::test::node_slo_of(R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})");
+  host.hub().publish({.pods = std::vector{pod}, .node_slo = slo, .topology = eight_cpus()});
   FakeSamples samples(host);
   FakeInstance strategy(host, koord_entry_v1());
   REQUIRE(strategy.init() == KOORD_OK);

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "core/state/slo.hpp"
 #include "test/support/fake_samples.hpp"
+#include "test/support/node_slo.hpp"
 
 using namespace koord::memory_evict;
 using koord::eviction::Candidate;
@@ -148,7 +148,7 @@ TEST_CASE("no invalid threshold of the NodeSLO evicts anybody, whatever the node
     one.labels = {{"koordinator.sh/qosClass", "BE"}};
     state::Node object;
     object.capacity = {{"memory", 100 * kGiB}};
-    host.hub().publish({.node = object, .pods = std::vector{one}, .node_slo = koord::state::effective_slo(spec)->spec});
+    host.hub().publish({.node = object, .pods = std::vector{one}, .node_slo = koord::test::node_slo_of(spec)});
     FakeInstance strategy(host, koord_entry_v1());
     REQUIRE(strategy.init() == KOORD_OK);
     samples.add("pod_memory_usage", 3.0 * kGiB, host.hub().current()->pods[0].handle);

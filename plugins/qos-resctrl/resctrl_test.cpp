@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "plugins/qos-resctrl/resctrl_tree.hpp"
-#include "core/state/slo.hpp"
 #include "test/support/fake_host.hpp"
+#include "test/support/node_slo.hpp"
 
 using namespace koord::rdt;
 using koord::strategy::Wish;
@@ -303,9 +303,9 @@ TEST_CASE("the plugin wishes groups for the NodeSLO's classes and for pods that 
 TEST_CASE("the plugin proposes nothing for a class whose section is invalid, nor for a pod whose annotation is") {
   Node node;
   REQUIRE(node.strategy.init() == KOORD_OK);
-  const auto slo = koord::state::effective_slo(
+  const std::string slo = koord::test::node_slo_of(
       R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 30, "catRangeEndPercent": 30}}}})");
-  node.publish(slo->spec);
+  node.publish(slo);
   CHECK(node.proposed().empty());
   node.publish(kSlo, R"({"llc": {"schemata": {"range": [30, 30]}}, "mb": {"schemata": {"percent": 40}}})");
   CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.group kubepods/besteffort/podu1 koord-BE"});
