@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "test/support/fake_host.hpp"
 
 using namespace koord::memory_events;

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <elf.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord.audit/1: what a plugin saw becomes an event.
 #include "core/host/event_log.hpp"
+
+#include <algorithm>
+
 #include "test/core/host/service_fixture.hpp"
 
 using namespace koord;

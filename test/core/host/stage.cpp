@@ -79,7 +79,7 @@ bool Stage::tick() {
 HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers,
                      host::Loader load_in_child)
     : shelf_(plugins), host_(node_), governor_(host_.clock(), layout_of(knobs_), knobs_.roots(), originals_), pool_(workers) {
-  (load_in_child ? settings_.directories : settings_.own_directories) = {shelf_.path()};
+  (load_in_child ? settings_.directories : settings_.own_directories).assign(1, shelf_.path());
   settings_.defaults.config_json = "{}";
   settings_.defaults.max_series = 1000;
   manager_ = std::make_unique<host::PluginManager>(
