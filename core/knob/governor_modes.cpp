@@ -93,8 +93,12 @@ void Governor::set_subjects(SubjectsPtr subjects) {
   std::lock_guard lock(mutex_);
   const SubjectsPtr before = std::exchange(subjects_, std::move(subjects));
   executor_.set_pinned(subjects_->pinned());
+  bool is_annotated = false;
+  for (const auto& [proposer, strategy] : strategies_)
+    is_annotated |= std::any_of(strategy.intents.begin(), strategy.intents.end(), [this](const auto& active) { return active->hands_off != is_hands_off(*active); });
   mark_changed_subjects(*before);
-  if (!dirty_.empty()) reconcile("the pod's annotation " + std::string(kHandsOffAnnotation) + " has changed");
+  if (dirty_.empty()) return;
+  reconcile(is_annotated ? "the pod's annotation " + std::string(kHandsOffAnnotation) + " has changed" : std::string());
 }
 
 bool Governor::is_hands_off(const ActiveIntent& intent) const {
@@ -102,7 +106,7 @@ bool Governor::is_hands_off(const ActiveIntent& intent) const {
   return subject != nullptr && subject->hands_off.covers(*intent.proposal.knob, intent.proposal.proposer.plugin);
 }
 
-// Marks the knobs dirty whose owner now says otherwise: hands off, a base, the containers of a pod.
+// Marks the knobs dirty whose owner now says otherwise: a base, the containers of a pod, hands off.
 void Governor::mark_changed_subjects(const Subjects& before) {
   for (auto& [proposer, strategy] : strategies_)
     for (const auto& active : strategy.intents) {

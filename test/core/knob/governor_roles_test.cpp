@@ -160,6 +160,19 @@ TEST_CASE_FIXTURE(OnV2, "a limit that changes is followed, whatever the file say
   CHECK(read("be/pod/a") == "200000 100000");
 }
 
+TEST_CASE_FIXTURE(OnV2, "a revert because a pod has changed does not blame its annotation") {
+  std::size_t released = 0;
+  governor->on_release([&](const std::vector<Release>& releases) { released += releases.size(); });
+  propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
+  Subjects without_containers;
+  without_containers.add("be/pod/a", {"u", "shop", "web", "a", {}, false, of_a});
+  without_containers.add("be/pod", {"u", "shop", "web", {}, {}, false, {1500, {}}});
+  governor->set_subjects(std::make_shared<const Subjects>(std::move(without_containers)));
+  CHECK(read("be/pod") == "150000 100000");
+  CHECK(last().reason == "no intent holds it any more");
+  CHECK(released == 0);
+}
+
 TEST_CASE_FIXTURE(OnV2, "a container of an unknown pod is not scaled until its pod is known") {
   governor->set_subjects(std::make_shared<const Subjects>());
   propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
