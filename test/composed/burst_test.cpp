@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPU burst through the whole agent, alone and beside the other strategies, interrupted in every way and killed again
+// and again: the quota never exceeds limit x percent. KOORD_TEST_KILLS=100 for more kills than 20.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "test/composed/strategy_rows.hpp"
+
+using namespace koord::test;
+
+TEST_CASE("CPU burst: interrupted in any way, the quota comes to limit x percent and never exceeds it") {
+  check_property(burst());
+}
+
+TEST_CASE("all strategies in one agent: interrupted in any way, each comes to its values and none disturbs another's") {
+  Sessions::Given all{.plugins = {"qos-cpu-burst", "qos-cpu-suppress", "qos-cgroup-reconcile", "qos-system"},
+                      .gates = "CgroupReconcile=true,SystemConfig=true",
+                      .node_slo = spec(std::string(kBurst) + ", " + kQuota + ", " + kSystem +
+                                       ", resourceQOSStrategy: " + spec(kMemory)),
+                      .config = "windowSeconds: 5",
+                      .config_again = "windowSeconds: 6"};
+  check_property({"all strategies", all, [](Sessions& node) {
+                    expect_burst(node);
+                    expect_quota(node);
+                    expect_memory(node);
+                    expect_system(node);
+                  }});
+}
+
+TEST_CASE("CPU burst: of an agent killed 20 times while it enforces, no session has a quota above limit x percent") {
+  const char* asked = std::getenv("KOORD_TEST_KILLS");
+  const int kills = asked ? std::atoi(asked) : 20;
+  const Row row = burst();
+  Sessions node(row.given);
+  row.expect(node);
+  REQUIRE(node.start());
+  REQUIRE_MESSAGE(node.settles(), node.unsettled());
+  std::mt19937 random(1);
+  for (int kill = 1; kill <= kills; ++kill) {
+    CAPTURE(kill);
+    node.kill();
+    REQUIRE(node.start());
+    // A session of any age: from the first round on, to three rounds after the last step up.
+    const double age = 1 + static_cast<double>(random() % 4);
+    REQUIRE(eventually([&] { return node.rounds() >= age; }, std::chrono::minutes(1)));
+    if (kill % 5 == 0) REQUIRE_MESSAGE(node.settles(), node.unsettled());
+    REQUIRE_MESSAGE(node.outside() == "", node.outside());
+  }
+  check_undone(node);
+  CHECK(node.agent->stop() == 0);
+  CHECK_MESSAGE(node.is_as_before(), node.differences());
+}
