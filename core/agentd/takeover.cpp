@@ -41,7 +41,7 @@ bool is_level(const FixedKnob& fixed, Level level) {
 
 class Places {
  public:
-  void add_class(const std::string& dir) { add_fixed({.level = Level::qos, .cgroup_dir = dir}, "the kubelet sets none for a class"); }
+  void add_class(const std::string& dir) { add_fixed({.level = Level::qos, .cgroup_dir = dir}, "the kubelet does not set this knob for a class"); }
 
   void add_best_effort(const std::string& dir) {
     add({.level = Level::qos, .cgroup_dir = dir, .rule = TakeoverRule::fixed, .fixed = "max", .why = "the kubelet gives a class no quota"}, "cpu.max");

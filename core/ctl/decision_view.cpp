@@ -11,6 +11,10 @@
 namespace koord::ctl {
 namespace {
 
+constexpr const char* kNoStrategy =
+    "No strategy manages this pod.\n"
+    "koordctl mode lists the strategies, koordctl slo the features that an invalid figure makes inactive.\n";
+
 std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
 
 // "lost to com.acme.quota", "failed: cannot write …"
@@ -102,7 +106,7 @@ std::vector<Column> knob_columns(const char* owner) {
 }
 
 Table decision_table(const json::array& decisions) {
-  Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"POD"}, {"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"WANTED"}, {"RESULT"}, {"WHY"}, {"PARTS"}});
+  Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"POD"}, {"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"INTENT"}, {"RESULT"}, {"WHY"}, {"PARTS"}});
   for (const json::value& decision : decisions)
     table.add({format_number(number_of(decision, "number")), time_of(decision, "time"), or_dash(text_of(decision, "plugin")), pod_of(decision),
                or_dash(text_of(decision, "cgroup")), or_dash(text_of(decision, "knob")), or_dash(text_of(decision, "before")),
@@ -154,7 +158,7 @@ std::string head_of(const json::value& answer) {
 
 std::string events_of(const json::array& events) {
   if (events.empty()) return "";
-  Table table({{"TIME"}, {"SAID BY"}, {"EVENT"}, {"WHY"}});
+  Table table({{"TIME"}, {"SOURCE"}, {"EVENT"}, {"WHY"}});
   for (const json::value& event : events) {
     const std::string plugin = text_of(event, "plugin");
     table.add({time_of(event, "time"), plugin.empty() ? "host" : plugin, text_of(event, "what"), text_of(event, "why")});
@@ -175,7 +179,7 @@ Result<std::string> render_decisions(const std::string& answer) {
   if (const std::optional<double> before = number_of(parsed, "before"))
     text += "\nThere are older ones: --before " + format_number(before) + "\n";
   if (const std::string problem = text_of(parsed, "problem"); !problem.empty())
-    text += "\nOf memory only, the disk cannot be had: " + problem + "\n";
+    text += "\nOnly records in memory are shown, the disk is unavailable: " + problem + "\n";
   return text;
 }
 
@@ -190,9 +194,9 @@ Result<std::string> render_why(const std::string& answer) {
   const json::value parsed = TRY(parse_object(answer));
   std::string text = head_of(parsed) + "\n";
   const json::array& knobs = array_of(parsed, "knobs");
-  Table table(knob_columns("OF"));
+  Table table(knob_columns("TARGET"));
   for (const json::value& knob : knobs) add_rows(table, owner_of(knob), knob);
-  text += knobs.empty() ? "No strategy manages this pod.\n" : table.render() + compositions_of(knobs, owner_of);
+  text += knobs.empty() ? kNoStrategy : table.render() + compositions_of(knobs, owner_of);
   const json::array decisions = of_knobs(array_of(parsed, "decisions"));
   if (!decisions.empty()) text += "\n" + decision_table(decisions).render();
   return text + evictions_of(array_of(parsed, "evictions")) + events_of(array_of(parsed, "events"));
@@ -200,7 +204,7 @@ Result<std::string> render_why(const std::string& answer) {
 
 Result<std::string> render_modes(const std::string& answer) {
   const json::value parsed = TRY(parse_object(answer));
-  Table table({{"OF"}, {"MODE"}, {"CONFIGURED"}, {"SAID BY"}, {"UNTIL"}});
+  Table table({{"TARGET"}, {"MODE"}, {"CONFIGURED"}, {"SOURCE"}, {"UNTIL"}});
   for (const json::value& mode : array_of(parsed, "modes"))
     table.add({text_of(mode, "target"), mode_of(mode), or_dash(text_of(mode, "configured")), said_by(mode), time_of(mode, "until")});
   const std::string evictions = text_of(parsed, "evictions");

@@ -37,6 +37,6 @@ Result<void> run_decisions(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kDecisions{"decisions", "", "What strategies wished for which cgroup, why, and what became of it.", describe_decisions, run_decisions};
+const Command kDecisions{"decisions", "", "List what strategies proposed, for which cgroup and why, with the result.", describe_decisions, run_decisions};
 
 }  // namespace koord::ctl

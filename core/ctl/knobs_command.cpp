@@ -23,7 +23,7 @@ Result<void> run_why(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kKnobs{"knobs", "", "All that strategies set or wish for: values now and before, by whom and why.", no_options, run_knobs};
-const Command kWhy{"why", "POD", "Why a pod has the values it has: NAMESPACE/NAME, NAME or uid.", no_options, run_why};
+const Command kKnobs{"knobs", "", "List the knobs that strategies set or propose: value, original, strategy, reason, composition.", no_options, run_knobs};
+const Command kWhy{"why", "POD", "Explain the knob values of a pod, given as NAMESPACE/NAME, NAME or uid.", no_options, run_why};
 
 }  // namespace koord::ctl

@@ -34,7 +34,8 @@ void print_usage(std::ostream& out) {
     std::string name = std::string(command->name) + " " + std::string(command->arguments);
     out << "  " << name << std::string(name.size() < 21 ? 21 - name.size() : 1, ' ') << command->summary << "\n";
   }
-  out << "\nkoordctl COMMAND --help tells the options of a command.\n";
+  out << "\nkoordctl COMMAND --help lists the options of a command. Options stand behind all words of the command:\n"
+         "koordctl takeover koordlet --dry-run --socket PATH.\n";
 }
 
 void print_help(const Command& command, std::ostream& out) {

@@ -33,6 +33,6 @@ Result<void> run_mode(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kMode{"mode", "[STRATEGY] [MODE]", "What becomes of strategies' wishes; sets it for a while, of one or of 'node'.", describe_mode, run_mode};
+const Command kMode{"mode", "[STRATEGY] [MODE]", "Show the modes of strategies (off, shadow, enforce); set one for a while, or that of 'node' as a ceiling.", describe_mode, run_mode};
 
 }  // namespace koord::ctl

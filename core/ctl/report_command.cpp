@@ -16,6 +16,6 @@ Result<void> run_report(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kReport{"report", "", "What the API server is told of this node, computed now, and how that goes.", no_options, run_report};
+const Command kReport{"report", "", "Show what the agent reports to the API server, computed now, and whether its writes succeed.", no_options, run_report};
 
 }  // namespace koord::ctl

@@ -31,6 +31,6 @@ Result<void> run_restore(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kRestore{"restore", "", "Gives all knobs back what they had before; no strategy writes from then on.", no_options, run_restore};
+const Command kRestore{"restore", "", "Revert all knobs to their originals; no strategy writes from then on.", no_options, run_restore};
 
 }  // namespace koord::ctl

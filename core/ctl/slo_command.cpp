@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl slo: what of the NodeSLO holds on this node, and where a value comes from.
+// koordctl slo: shows the effective NodeSLO, rejected figures and the origin of a value.
 #include "core/ctl/command.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"
@@ -10,8 +10,8 @@ namespace {
 
 void describe_slo(po::options_description& options) {
   options.add_options()("explain,e", po::value<std::string>()->value_name("FIELD"),
-                        "where this field's value comes from; its path or the end of it, as memoryQOS.wmarkRatio")(
-      "pod,p", po::value<std::string>()->value_name("NAMESPACE/NAME"), "with --explain: as it is for this pod, with its annotations");
+                        "show the origin of this field's value; FIELD is its path or the end of it, such as memoryQOS.wmarkRatio")(
+      "pod,p", po::value<std::string>()->value_name("NAMESPACE/NAME"), "with --explain: the value for this pod, with its annotations");
 }
 
 std::string effective_value_of(const json::value& object) {
@@ -25,7 +25,7 @@ void print_slo(const json::value& answer, std::ostream& out) {
   out << table.render();
   const json::array& problems = array_of(answer, "problems");
   if (problems.empty()) return;
-  Table wrong({{"NOT TAKEN"}, {"FOUND"}, {"EXPECTED"}, {"INACTIVE"}});
+  Table wrong({{"REJECTED"}, {"FOUND"}, {"EXPECTED"}, {"INACTIVE FEATURE"}});
   for (const json::value& problem : problems) {
     const std::string inactive = text_of(problem, "inactive");
     wrong.add({text_of(problem, "field"), text_of(problem, "found"), text_of(problem, "expected"), inactive.empty() ? "-" : inactive});
@@ -36,7 +36,7 @@ void print_slo(const json::value& answer, std::ostream& out) {
 void print_explanation(const json::value& answer, std::ostream& out) {
   out << text_of(answer, "field") << " is " << effective_value_of(answer) << "\n"
       << text_of(answer, "meaning") << "; " << text_of(answer, "expected") << "\n\n";
-  Table table({{""}, {"SAID BY"}, {"VALUE"}, {"NOTE"}});
+  Table table({{""}, {"SOURCE"}, {"VALUE"}, {"NOTE"}});
   for (const json::value& layer : array_of(answer, "layers"))
     table.add({flag_of(layer, "counts") ? "*" : "", text_of(layer, "title"), effective_value_of(layer), text_of(layer, "note")});
   out << table.render();
@@ -66,6 +66,6 @@ Result<void> run_slo(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kSlo{"slo", "", "What of the NodeSLO holds here, what of it was not taken, and where a value comes from.", describe_slo, run_slo};
+const Command kSlo{"slo", "", "Show the effective NodeSLO, rejected figures, features inactive because of them, and the origin of a value.", describe_slo, run_slo};
 
 }  // namespace koord::ctl

@@ -100,7 +100,7 @@ std::vector<std::string> capability_row(const json::value& capability) {
 }
 
 Result<void> run_capabilities(const Invocation& invocation) {
-  return print_list(invocation, "capabilities", {{"CAPABILITY"}, {"STATE"}, {"SAID BY"}, {"DETAIL"}}, capability_row);
+  return print_list(invocation, "capabilities", {{"CAPABILITY"}, {"STATE"}, {"SOURCE"}, {"DETAIL"}}, capability_row);
 }
 
 std::vector<std::string> event_row(const json::value& event) {
@@ -114,7 +114,7 @@ std::vector<std::string> event_row(const json::value& event) {
 
 Result<void> run_events(const Invocation& invocation) {
   return print_list(invocation, "events",
-                    {{"TIME"}, {"SAID BY"}, {"NAMESPACE"}, {"POD"}, {"CONTAINER"}, {"WHAT"}, {"WHY"}}, event_row);
+                    {{"TIME"}, {"SOURCE"}, {"NAMESPACE"}, {"POD"}, {"CONTAINER"}, {"WHAT"}, {"WHY"}}, event_row);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kTakeoverTarget = "/api/v1/takeover/koordlet";
 
 void describe_takeover(po::options_description& options) {
-  options.add_options()("dry-run", "list what would be written, and write nothing");
+  options.add_options()("dry-run", "list the values that differ from their base, and write nothing");
 }
 
 std::int64_t takeover_count(const json::value& answer, std::string_view name) {
@@ -24,8 +24,8 @@ std::string takeover_subject(const json::value& line) {
 }
 
 void print_takeover(const json::value& answer, bool is_dry_run, std::ostream& out) {
-  Table table(is_dry_run ? std::vector<Column>{{"CGROUP"}, {"POD"}, {"KNOB"}, {"VALUE"}, {"BASE"}, {"WHY"}}
-                         : std::vector<Column>{{"CGROUP"}, {"POD"}, {"KNOB"}, {"VALUE"}, {"BASE"}, {"WHY"}, {"NOW"}, {"RESULT"}, {"PROBLEM"}});
+  Table table(is_dry_run ? std::vector<Column>{{"CGROUP"}, {"POD"}, {"KNOB"}, {"FOUND"}, {"BASE"}, {"WHY"}}
+                         : std::vector<Column>{{"CGROUP"}, {"POD"}, {"KNOB"}, {"FOUND"}, {"BASE"}, {"WHY"}, {"NOW"}, {"RESULT"}, {"PROBLEM"}});
   for (const json::value& line : array_of(answer, "leftovers")) {
     std::vector<std::string> row{text_of(line, "cgroup"), takeover_subject(line),        text_of(line, "knob"),
                                  text_of(line, "value"),  text_of(line, "base"), text_of(line, "why")};
@@ -35,7 +35,7 @@ void print_takeover(const json::value& answer, bool is_dry_run, std::ostream& ou
   }
   if (!array_of(answer, "leftovers").empty()) out << table.render();
   out << array_of(answer, "leftovers").size() << " of " << takeover_count(answer, "read") << " values differ from their base";
-  if (const std::int64_t held = takeover_count(answer, "held"); held > 0) out << "; " << held << " more are set by strategies of this agent";
+  if (const std::int64_t held = takeover_count(answer, "held"); held > 0) out << "; " << held << " more are not listed, because strategies of this agent set them";
   out << (is_dry_run ? "; nothing was written\n" : "\n");
 }
 
@@ -56,6 +56,6 @@ Result<void> run_takeover(const Invocation& invocation) {
 }  // namespace
 
 const Command kTakeoverKoordlet{"takeover koordlet", "",
-                                "Sets what koordlet left in cgroups and resctrl to what the pods' specs say; --dry-run lists it.", describe_takeover, run_takeover};
+                                "Set values that koordlet left in cgroups and resctrl to their base, without undo; list them first with --dry-run.", describe_takeover, run_takeover};
 
 }  // namespace koord::ctl

@@ -86,12 +86,12 @@ class Explaining {
     else if (object->empty())
       layer.note = "the cluster has none for this node";
     else if (!problem.empty())
-      layer.note = "not taken: " + problem;
+      layer.note = "rejected: " + problem;
     else if (!value)
-      layer.note = "says nothing of it";
+      layer.note = "does not set it";
     else
       take_from_object(*value, layer);
-    if (const std::string lost = lost_of(problems); problem.empty() && !lost.empty()) layer.note = "not all taken: " + lost;
+    if (const std::string lost = lost_of(problems); problem.empty() && !lost.empty()) layer.note = "partly rejected: " + lost;
     result_.layers.push_back(std::move(layer));
     result_.value = json_text(effective);
   }
@@ -137,7 +137,7 @@ class Explaining {
 
  private:
   void add(SloOrigin origin, std::string title, const json::value* value, std::string note) {
-    if (note.empty()) note = !value ? "says nothing of it" : may_be(*leaf_.field, *value) ? "" : "would not be taken: expected " + expected_of(*leaf_.field);
+    if (note.empty()) note = !value ? "does not set it" : may_be(*leaf_.field, *value) ? "" : "would be rejected: expected " + expected_of(*leaf_.field);
     result_.layers.push_back({origin, std::move(title), json_text(value), std::move(note)});
   }
 

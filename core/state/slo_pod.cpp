@@ -60,7 +60,7 @@ void take(const SloLeaf& leaf, const json::value* value, PodSlo& result) {
     result.counts = true;
     return;
   }
-  result.note = "not taken: expected " + expected_of(*leaf.field);
+  result.note = "rejected: expected " + expected_of(*leaf.field);
 }
 
 // `none` undoes everything, `auto` begins from the class's defaults, both whether or not the node has the section on.
@@ -140,7 +140,7 @@ std::optional<PodSlo> pod_slo(const SloLeaf& leaf, const Pod& pod) {
   } else {
     take(leaf, own, result);
   }
-  if (!result.value && result.note.empty()) result.note = "the annotation says nothing of it";
+  if (!result.value && result.note.empty()) result.note = "the annotation does not set it";
   return result;
 }
 

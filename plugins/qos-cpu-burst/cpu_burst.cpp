@@ -165,7 +165,7 @@ void CpuBurst::wish_bursts(const Pod& pod, Wishes& wishes) const {
   std::int64_t sum = 0;
   bool all_limited = true;
   const Inputs inputs = {{"cpu_burst_percent", std::to_string(pod.settings.cpu_burst_percent.value_or(0))}};
-  const std::string why = " may use later what it did not use of its quota";
+  const std::string why = std::string(" may use later what it did not use of its quota") + (burst_above_quota_ ? "" : ", at most one quota");
   for (const Container& container : pod.containers) {
     all_limited = all_limited && container.limit_milli > 0;
     const std::int64_t burst = burst_us(pod.settings, container.limit_milli, burst_above_quota_);

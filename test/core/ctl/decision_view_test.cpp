@@ -69,7 +69,7 @@ TEST_CASE("koordctl knobs has a row for each wish, and what is known of the knob
   CHECK(has(text, "a k v - - p - - -\n q - - -\n"));
 }
 
-TEST_CASE("koordctl decisions says how to have older ones, and that the disk cannot be had") {
+TEST_CASE("koordctl decisions says how to list older ones, and that the disk is unavailable") {
   const std::string text = shown(render_decisions(R"({"decisions":[{"number":12,"time":1790000000,"pod":{"uid":"u","namespace":"shop","name":"web"},)"
                                                   R"("container":"app","result":"lost","winner":"x"}],"before":12,"problem":"disk full"})"));
   INFO(text);

@@ -131,15 +131,15 @@ TEST_CASE("a value that was dropped says why, and the default holds") {
   CHECK(found.value == "65");
   CHECK(found.winner == SloOrigin::fallback);
   CHECK(layer(found, SloOrigin::object).value == "130");
-  CHECK(layer(found, SloOrigin::object).note == "not taken: expected an integer from 0 to 100");
+  CHECK(layer(found, SloOrigin::object).note == "rejected: expected an integer from 0 to 100");
   const char* disordered = R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})";
   CHECK(layer(explain("memoryEvictThresholdPercent", {disordered}), SloOrigin::object).note ==
-        "not taken: it is not more than resourceUsedThresholdWithBE.memoryEvictLowerPercent, which is 65");
+        "rejected: it is not more than resourceUsedThresholdWithBE.memoryEvictLowerPercent, which is 65");
   CHECK(layer(explain("memoryEvictLowerPercent", {disordered}), SloOrigin::object).note ==
-        "not taken: expected less than memoryEvictThresholdPercent, which is 60");
-  CHECK(layer(explain("cpuBurstPercent", {R"({"cpuBurstStrategy": 7})"}), SloOrigin::object).note == "not taken: expected a mapping");
+        "rejected: expected less than memoryEvictThresholdPercent, which is 60");
+  CHECK(layer(explain("cpuBurstPercent", {R"({"cpuBurstStrategy": 7})"}), SloOrigin::object).note == "rejected: expected a mapping");
   CHECK(layer(explain("hostApplications", {R"({"hostApplications": [{"name": "a"}, {}]})"}), SloOrigin::object).note ==
-        "not all taken: hostApplications[1].name: found null, expected text");
+        "partly rejected: hostApplications[1].name: found null, expected text");
 }
 
 TEST_CASE("a field of a strategy that an invalid figure makes inactive has no value, and the reason is a layer of its own") {
@@ -192,7 +192,7 @@ TEST_CASE("host applications come from the first entry for the node, or from the
 TEST_CASE("a document of the ConfigMap that cannot be read is told") {
   SloExplanation found = explain("cpuBurstPercent", {"{}", {{"cpu-burst-config", "{\"clusterStrategy\":"}}});
   CHECK(layer(found, SloOrigin::cluster).note.starts_with("cpu-burst-config cannot be read: not JSON: "));
-  CHECK(layer(explain("cpuBurstPercent", {"{}", kCluster}), SloOrigin::cluster).note == "says nothing of it");
+  CHECK(layer(explain("cpuBurstPercent", {"{}", kCluster}), SloOrigin::cluster).note == "does not set it");
 }
 
 TEST_CASE("a pod's cpuBurst goes before the node's, but for classes that are never burst") {
@@ -218,7 +218,7 @@ TEST_CASE("a pod's memoryQOS: its policy is the base, its fields go before it") 
   CHECK(explain("memoryQOS.lowLimitPercent", {.pod = &none}).value == "0");
   const Pod plain = pod_of(KoordQos::be, {{key, R"({"lowLimitPercent": 30})"}});
   CHECK(explain("memoryQOS.lowLimitPercent", {.pod = &plain}).value == "30");
-  CHECK(layer(explain("memoryQOS.wmarkRatio", {.pod = &plain}), SloOrigin::pod).note == "the annotation says nothing of it");
+  CHECK(layer(explain("memoryQOS.wmarkRatio", {.pod = &plain}), SloOrigin::pod).note == "the annotation does not set it");
   CHECK(layer(explain("lsClass.memoryQOS.wmarkRatio", {.pod = &plain}), SloOrigin::pod).note == "the pod is of BE, whose section is beClass");
 }
 
