@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using knob::KnobFiles;
 
-bool has_items(const knob::Knob& knob) { return knob.form == knob::Form::fields || knob.form == knob::Form::weight; }
+bool has_device_lines(const knob::Knob& knob) { return knob.form == knob::Form::fields || knob.form == knob::Form::weight; }
 
 // The devices that the file has a line for; of a weight also "default", which is no leftover of a device.
 std::set<std::string> items_in(std::string_view content) {
@@ -34,7 +34,7 @@ std::set<std::string> items_in(std::string_view content) {
 // The present values at one place: one, or one for each item. Empty: this node has no such knob, or the cgroup has ended.
 std::vector<knob::Value> read(const KnobFiles& files, const TakeoverPlace& place) {
   std::vector<knob::Value> values;
-  if (!has_items(*place.knob)) {
+  if (!has_device_lines(*place.knob)) {
     if (const auto reading = files.read({*place.knob, place.cgroup_dir})) values.push_back(reading->value);
     return values;
   }

@@ -13,8 +13,8 @@
 namespace koord::knob {
 namespace {
 
-// No kernel takes more, and no double loses a unit below it.
-constexpr double kMostScaled = 1LL << 52;
+// No double loses a unit below it.
+constexpr std::int64_t kMostScaled = 1LL << 52;
 
 bool is_preferred(const Proposal* a, const Proposal* b) {
   if (a->intent.priority != b->intent.priority) return a->intent.priority > b->intent.priority;
@@ -35,8 +35,10 @@ bool has_same_value(const Proposal& a, const Proposal& b) { return a.knob == b.k
 
 Value scaled(const Knob& knob, Value value, double factor) {
   if (value.amount == kUnlimited || factor == 1) return value;
-  const double product = std::min(std::floor(static_cast<double>(value.amount) * factor + 0.5), kMostScaled);
-  value.amount = std::max<std::int64_t>(static_cast<std::int64_t>(product), knob.form == Form::bandwidth ? kLeastQuotaUs : knob.least);
+  const bool is_quota = knob.form == Form::bandwidth;
+  const std::int64_t most = is_quota ? kMostQuotaUs : kMostScaled;
+  const double product = std::min(std::floor(static_cast<double>(value.amount) * factor + 0.5), static_cast<double>(most));
+  value.amount = std::max(static_cast<std::int64_t>(product), is_quota ? kLeastQuotaUs : knob.least);
   return value;
 }
 
@@ -97,6 +99,8 @@ Candidates candidates_of(std::span<const Proposal* const> proposals) {
     if (one->intent.role == Role::floor) all.floors.push_back(one);
   }
   const auto by_bound = [](const Proposal* a, const Proposal* b) { return is_less({*a->knob, a->value}, {*b->knob, b->value}); };
+  const auto by_proposer = [](const Proposal* a, const Proposal* b) { return a->proposer < b->proposer; };
+  std::stable_sort(all.scales.begin(), all.scales.end(), by_proposer);
   std::stable_sort(all.caps.begin(), all.caps.end(), by_bound);
   std::stable_sort(all.floors.rbegin(), all.floors.rend(), by_bound);
   return all;
@@ -111,11 +115,13 @@ class Composer {
 
   Result<Composition> compose(const BaseOf& base_of) {
     TRY(start(base_of));
+    double factor = 1;
     for (const Proposal* scale : all_.scales) {
-      chosen_.second = scaled(*chosen_.first, std::move(chosen_.second), scale->factor);
+      factor *= scale->factor;
       made_.parts.push_back(part_of(*scale));
       if (made_.winner.empty()) made_.winner = scale->proposer.plugin;
     }
+    chosen_.second = scaled(*chosen_.first, std::move(chosen_.second), factor);
     bind_floors();
     bind_caps();
     made_.knob = chosen_.first;

@@ -61,6 +61,11 @@ struct Knob {
   bool is_act = false;           // done once, each time that it is proposed; nothing to read, nothing to give back
 };
 
+// Does one file of it hold a value for each of several items?
+constexpr bool has_items(const Knob& knob) {
+  return knob.form == Form::fields || knob.form == Form::weight || knob.form == Form::feature;
+}
+
 // nullptr for an unknown name.
 const Knob* find_knob(std::string_view name);
 // An error that names the nearest known knob.
@@ -70,6 +75,8 @@ Result<void> check_place(const Knob& knob, Level level, std::string_view cgroup_
 
 // The least quota that the kernel takes, and the kubelet writes.
 inline constexpr std::int64_t kLeastQuotaUs = 1000;
+// The largest quota that the kernel takes (max_cfs_runtime).
+inline constexpr std::int64_t kMostQuotaUs = (1LL << 44) - 1;
 inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
 using Fields = std::map<std::string, std::string, std::less<>>;

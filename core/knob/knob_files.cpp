@@ -20,10 +20,6 @@ std::uint64_t inode_of(const std::string& path) {
   return ::stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
 }
 
-bool has_items(const Knob& knob) {
-  return knob.form == Form::fields || knob.form == Form::weight || knob.form == Form::feature;
-}
-
 bool is_in_cgroup(const Knob& knob) { return knob.place == Place::cgroup || knob.place == Place::root_cgroup; }
 
 std::uint64_t inode_of(int fd) {

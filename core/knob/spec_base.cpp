@@ -22,7 +22,8 @@ std::optional<SpecBase> quota_base(const Subject& subject, const QuotaRules& rul
   if (subject.has_own_cpus) return SpecBase{unlimited, "own CPUs", false, true};
   if (!subject.limits.cpu_milli) return std::nullopt;
   if (!rules.is_enforced) return SpecBase{unlimited, "cpuCFSQuota is off", false, true};
-  const std::int64_t quota = std::max(*subject.limits.cpu_milli * rules.period_us / 1000, kLeastQuotaUs);
+  const std::int64_t most_milli = kMostQuotaUs * 1000 / rules.period_us;
+  const std::int64_t quota = std::clamp(std::min(*subject.limits.cpu_milli, most_milli) * rules.period_us / 1000, kLeastQuotaUs, kMostQuotaUs);
   return SpecBase{{quota, rules.period_us}, "limit " + cores_text(*subject.limits.cpu_milli), true, rules.is_known};
 }
 
@@ -34,19 +35,26 @@ bool is_rounded_by_systemd(const Value& before, const Value& base) {
   return before.amount * 100 % before.period_us == 0 && percents(before) == percents(base);
 }
 
-}  // namespace
-
-std::optional<SpecBase> spec_base(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir) {
+std::optional<SpecBase> spec_base_by(const Subjects& subjects, const QuotaRules& rules, const Knob& knob, std::string_view cgroup_dir) {
   if (knob.resource != "cpu.max" && knob.resource != "memory.max") return std::nullopt;
   const Subject* subject = subjects.at(cgroup_dir);
   if (subject == nullptr) return std::nullopt;
-  if (knob.resource == "cpu.max") return quota_base(*subject, subjects.quota_rules());
+  if (knob.resource == "cpu.max") return quota_base(*subject, rules);
   if (!subject->limits.memory_bytes) return std::nullopt;
-  return SpecBase{{*subject->limits.memory_bytes}, "limit " + bytes_text(*subject->limits.memory_bytes), true, subjects.quota_rules().is_known};
+  return SpecBase{{*subject->limits.memory_bytes}, "limit " + bytes_text(*subject->limits.memory_bytes), true, rules.is_known};
+}
+
+}  // namespace
+
+std::optional<SpecBase> spec_base(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir) {
+  return spec_base_by(subjects, subjects.quota_rules(), knob, cgroup_dir);
 }
 
 std::optional<SpecBase> spec_base_over(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir, const Value& before) {
-  std::optional<SpecBase> base = spec_base(subjects, knob, cgroup_dir);
+  QuotaRules rules = subjects.quota_rules();
+  const bool shows_period = !rules.is_known && knob.resource == "cpu.max" && before.amount != kUnlimited && before.period_us > 0;
+  if (shows_period) rules.period_us = before.period_us;
+  std::optional<SpecBase> base = spec_base_by(subjects, rules, knob, cgroup_dir);
   if (base && !base->is_enforced && before.amount == kUnlimited) base.reset();
   if (base && knob.resource == "cpu.max" && is_rounded_by_systemd(before, base->value)) base->value = before;
   return base;

@@ -24,7 +24,8 @@ struct SpecBase {
 std::optional<SpecBase> spec_base(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir);
 
 // Of a cgroup that had `before` when the agent had not written to it: the base of the spec, unless that cgroup was without a
-// limit and the kubelet is not known to enforce it. A quota that systemd has rounded up is the spec's.
+// limit and the kubelet is not known to enforce it. The period of an unknown kubelet is that of `before`. A quota that systemd has
+// rounded up is the spec's.
 std::optional<SpecBase> spec_base_over(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir, const Value& before);
 
 }  // namespace koord::knob

@@ -76,7 +76,22 @@ TEST_CASE("no limit times a scale is no limit, and a cap applies to it") {
 TEST_CASE("a scaled quota is at least what the kernel takes") {
   CHECK(Composed().quota("burst", Role::scale, "0.0001").value() == "1000 100000");
   CHECK(Composed().quota("a", Role::scale, "1000").quota("b", Role::scale, "1000").quota("c", Role::scale, "1000").value() ==
-        "100000000000000 100000");
+        "17592186044415 100000");
+}
+
+TEST_CASE("the order of scales does not matter, nor does a product that is out of bounds on the way") {
+  Composed composed, reversed;
+  composed.base = reversed.base = "5000 100000";
+  CHECK(composed.quota("a", Role::scale, "0.1").quota("b", Role::scale, "10").value() == "5000 100000");
+  CHECK(reversed.quota("b", Role::scale, "10").quota("a", Role::scale, "0.1").value() == "5000 100000");
+  CHECK(Composed().quota("a", Role::scale, "0.333333").quota("b", Role::scale, "3").value() ==
+        Composed().quota("b", Role::scale, "3").quota("a", Role::scale, "0.333333").value());
+}
+
+TEST_CASE("a scaled quota is at most what the kernel takes") {
+  Composed composed;
+  composed.base = "1000000000000 100000";
+  CHECK(composed.quota("a", Role::scale, "1000").value() == "17592186044415 100000");  // max_bw_quota_us
 }
 
 TEST_CASE("the strictest cap binds, and the largest floor, and a cap beats a floor") {

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 using namespace koord::knob;
 
 namespace {
@@ -67,4 +69,21 @@ TEST_CASE_FIXTURE(Spec, "a cgroup without a limit shows that an unknown kubelet 
   rules.is_known = false;
   CHECK(base("cpu.max", "max") == "none");
   CHECK(base("cpu.max", "300000 100000") == "150000 100000 (limit 1500m)");
+}
+
+TEST_CASE_FIXTURE(Spec, "a limit beyond all CPUs is a large quota, not the least one") {
+  for (const std::int64_t milli : {std::int64_t{1} << 47, std::numeric_limits<std::int64_t>::max()}) {
+    subject.limits.cpu_milli = milli;
+    Subjects subjects;
+    subjects.set_quota_rules(rules);
+    subjects.add("pod/app", subject);
+    CHECK(spec_base(subjects, *find_knob("cpu.max"), "pod/app")->value.amount > 1'000'000'000);
+  }
+}
+
+TEST_CASE_FIXTURE(Spec, "the period of an unknown kubelet is the one that the cgroup has") {
+  rules.is_known = false;
+  subject.limits.cpu_milli = 333;
+  CHECK(base("cpu.max", "16650 50000") == "16650 50000 (limit 333m)");
+  CHECK(base("cpu.max", "49950 50000") == "16650 50000 (limit 333m)");
 }
