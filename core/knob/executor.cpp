@@ -47,6 +47,7 @@ Executor::Report Executor::apply(const std::vector<Order>& orders, const std::ve
   hold_up(steps);
   Steps given_back = reverts(false);
   std::move(given_back.begin(), given_back.end(), std::back_inserter(steps));
+  keep_healed();
   run(steps);
 
   Report report;
@@ -227,7 +228,7 @@ Executor::Step Executor::order_step(const Order& order) {
   given_up_.erase(step.key);
   if (auto held = held_.find(step.key); held != held_.end()) {
     held->second.adopted_until.reset();
-    heal(step.key, held->second);
+    if (heal(step.key, held->second)) healed_.push_back(&order);
   }
   if (recall(step)) return step;
   Result<Value> target = files_.settled(*order.knob, order.value);
@@ -260,13 +261,42 @@ KnobFiles::Reading Executor::original_in(const KnobKey& key, const Knob& knob, K
   return original;
 }
 
-void Executor::heal(const KnobKey& key, Held& held) { held.original = original_in(key, *held.knob, std::move(held.original)); }
+// true: the original is another one now.
+bool Executor::heal(const KnobKey& key, Held& held) {
+  KnobFiles::Reading healed = original_in(key, *held.knob, held.original);
+  const bool is_other = healed.texts != held.original.texts;
+  held.original = std::move(healed);
+  return is_other;
+}
+
+// A process after this one may revert before it knows the pods: it reverts to the healed original, also where nothing is
+// written now. Where this cannot be kept, the original from before stays in the journal.
+void Executor::keep_healed() {
+  std::vector<Original> originals;
+  for (const Order* order : std::exchange(healed_, {})) {
+    const auto found = held_.find(key_of(*order));
+    if (found == held_.end()) continue;
+    const auto& [key, held] = *found;
+    originals.push_back({.key = key,
+                         .level = held.level,
+                         .knob = std::string(held.knob->name),
+                         .cgroup = held.original.cgroup,
+                         .texts = held.original.texts,
+                         .written = held.written,
+                         .asked = {held.written},
+                         .plugin = held.plugin,
+                         .ttl = order->ttl});
+  }
+  if (!originals.empty()) static_cast<void>(originals_.keep(originals));
+}
 
 Result<Value> Executor::value_before(const KnobKey& key, const Knob& knob) const {
   KnobFiles::Reading now = TRY(files_.read({knob, key.cgroup_dir, key.item}));
   const auto held = held_.find(key);
   const bool is_held = held != held_.end() && held->second.original.cgroup == now.cgroup;
-  return is_held ? held->second.original.value : std::move(now.value);
+  if (!is_held) return std::move(now.value);
+  // By another name of the resource it is another number.
+  return held->second.knob == &knob ? held->second.original.value : files_.decoded(knob, held->second.original.texts, key.item);
 }
 
 void Executor::decide_write(Step& step) {

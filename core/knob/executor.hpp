@@ -174,7 +174,8 @@ class Executor {
   Step order_step(const Order& order);
   Step revert_step(const KnobKey& key, Held& held);
   KnobFiles::Reading original_in(const KnobKey& key, const Knob& knob, KnobFiles::Reading original) const;
-  void heal(const KnobKey& key, Held& held);
+  bool heal(const KnobKey& key, Held& held);
+  void keep_healed();
   void keep_directory(Step& step);
   bool recall(Step& step);
   void remember(Step& step);
@@ -220,6 +221,7 @@ class Executor {
   std::set<KnobKey> given_up_;  // held, and not ordered
   std::unordered_map<KnobKey, Seen, KnobKeyHash> seen_;
   OwnerBase owner_base_;
+  std::vector<const Order*> healed_;  // in this round: their originals changed
   std::size_t open_directories_ = 0;  // in this round
   double writes_left_ = 0;
   std::optional<Time> writes_counted_at_;

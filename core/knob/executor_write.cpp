@@ -152,7 +152,9 @@ void Executor::write(Step& step, const Value& value) {
     held = held_.emplace(step.key, Held{step.level, step.knob, original_in(step.key, *step.knob, step.now),
                                         step.order ? step.order->plugin : std::string()}).first;
   Result<void> written = files_.replace({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now);
-  held->second.knob = step.knob;
+  if (std::exchange(held->second.knob, step.knob) != step.knob) {  // by another name of the resource it is another number
+    if (Result<Value> original = files_.decoded(*step.knob, held->second.original.texts, step.key.item)) held->second.original.value = *std::move(original);
+  }
   held->second.target = step.target;
   held->second.written = *texts;
   originals_.wrote(step.key, *texts);
