@@ -114,6 +114,7 @@ class Governor final : public PlanSink {
     std::vector<ActiveIntent*> intents;
     std::optional<Composition> composed;  // as it is enforced
     std::optional<Recorded> recorded;     // of one without an intent
+    std::string obstacle;                 // why a cap cannot be; empty: it can
     Outcome outcome = Outcome::off;       // of what was composed
     Time due = Time::max();               // to be read again
     bool is_dirty = false;
@@ -188,6 +189,7 @@ class Governor final : public PlanSink {
   std::optional<Bound> floor_inside(const KnobKey& key) const;
   void spread_caps();
   void spread_cap(Entry& entry);
+  std::string obstacle_of(const std::string& cgroup_dir, const Proposal& cap) const;
   void find_larger_quotas(const std::string& cgroup_dir, const Bound& cap);
   void mark_pods_dirty();
   Level level_of(const KnobKey& key) const;

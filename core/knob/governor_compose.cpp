@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/cgroup/names.hpp"
 #include "core/knob/governor.hpp"
 #include "core/knob/spec_base.hpp"
 
@@ -64,6 +65,11 @@ Result<std::string> Governor::base(std::string_view name, std::string_view cgrou
   const std::size_t space = name.find(' ');
   const Knob* knob = TRY(knob_named(name.substr(0, space)));
   const std::string item(space == std::string_view::npos ? std::string_view() : name.substr(space + 1));
+  // Another spelling would miss the original, and answer a value of the agent.
+  if (item.empty() == has_items(*knob))
+    return invalid("the knob is '" + std::string(name) + "', expected " +
+                   (item.empty() ? "an item behind it, such as \"io.max 8:16\"" : "no item behind it"));
+  if (!cgroup::is_cgroup(cgroup_dir)) return invalid("cgroup_dir is '" + std::string(cgroup_dir) + "', expected no empty part and no '.'");
   const KnobKey key{std::string(cgroup_dir), std::string(knob->resource), item};
   std::lock_guard lock(mutex_);
   const Base base = TRY(base_of(key, *knob));
@@ -108,9 +114,10 @@ std::optional<Composition> Governor::follow_hierarchy(const KnobKey& key) const 
   return *std::move(composed);
 }
 
-// The strictest cap of the cgroups around.
+// The strictest cap of the cgroups around, of those that its pod does not keep its hands off from.
 std::optional<Bound> Governor::cap_around(const KnobKey& key) const {
   if (caps_.empty() || key.resource != kQuota) return std::nullopt;
+  const Subject* subject = subjects_->of(key.cgroup_dir);
   const Bound* strictest = nullptr;
   std::string outer = key.cgroup_dir;
   while (!outer.empty()) {
@@ -118,6 +125,7 @@ std::optional<Bound> Governor::cap_around(const KnobKey& key) const {
     outer.resize(slash == std::string::npos ? 0 : slash);
     const auto cap = caps_.find(outer);
     if (cap == caps_.end()) continue;
+    if (subject != nullptr && subject->hands_off.covers(*cap->second.knob, cap->second.plugin)) continue;
     if (strictest == nullptr || is_less({*cap->second.knob, cap->second.value}, {*strictest->knob, strictest->value})) strictest = &cap->second;
   }
   return strictest == nullptr ? std::nullopt : std::optional(*strictest);
@@ -129,22 +137,29 @@ std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
   const Subject* pod = subjects_->at(key.cgroup_dir);
   if (pod == nullptr || pod->containers.empty()) return std::nullopt;
   Bound floor{find_knob(key.resource), {}};
-  Sum sum(key.resource == kQuota ? subjects_->quota_rules().period_us : 0);
+  const std::int64_t period_us = key.resource == kQuota ? subjects_->quota_rules().period_us : 0;
+  Sum sum(period_us), bases(period_us);
+  const std::optional<SpecBase> whole = spec_base(*subjects_, *floor.knob, key.cgroup_dir);
   const Composition* largest = nullptr;
   for (const std::string& container : pod->containers) {
     const KnobKey inner{container, key.resource, {}};
     const auto state = states_.find(inner);
+    const Result<Base> base = base_of(inner, *floor.knob);
+    if (base) bases.add(base->value);
     if (state != states_.end() && state->second.composed) {
       const Composition& composed = *state->second.composed;
       if (largest == nullptr || is_less({*largest->knob, largest->value}, {*composed.knob, composed.value})) largest = &composed;
       floor.ttl = std::max(floor.ttl, composed.ttl);
       sum.add(composed.value);
-    } else if (const Result<Base> base = base_of(inner, *floor.knob)) {
+    } else if (base) {
       sum.add(base->value);
     }
   }
   if (largest == nullptr || sum.value().amount == kUnlimited) return std::nullopt;
   floor.value = sum.value();
+  // A pod may have a limit of its own that is less than those of its containers: it gets what they have beyond theirs.
+  const bool is_less_than_sum = whole && whole->value.amount < bases.value().amount && bases.value().amount != kUnlimited;
+  if (is_less_than_sum) floor.value.amount -= bases.value().amount - whole->value.amount;
   floor.plugin = largest->winner;
   return floor;
 }
@@ -165,6 +180,8 @@ void Governor::spread_cap(Entry& entry) {
     if (one->proposal.intent.role != Role::cap) continue;
     if (strictest == nullptr || is_less(setting(*one), setting(*strictest))) strictest = one;
   }
+  entry.second.obstacle = strictest == nullptr ? std::string() : obstacle_of(cgroup_dir, strictest->proposal);
+  if (!entry.second.obstacle.empty()) strictest = nullptr;
   const auto known = caps_.find(cgroup_dir);
   if (strictest == nullptr && known == caps_.end()) return;
   const auto mark_inside = [&] { for_each_inside(states_, cgroup_dir, [this](Entry& inner) { mark_dirty(inner); }); };
@@ -180,6 +197,23 @@ void Governor::spread_cap(Entry& entry) {
   if (is_changed) mark_inside();
   // Also when it is due, or the kernel has refused it: another cgroup may have begun inside.
   if (!is_wider || entry.second.outcome != Outcome::applied) find_larger_quotas(cgroup_dir, cap);
+}
+
+// A pod with hands off has more than the cap. The kernel refuses the cap then, and the other pods are not capped for nothing.
+std::string Governor::obstacle_of(const std::string& cgroup_dir, const Proposal& cap) const {
+  const std::string prefix = cgroup_dir.empty() ? "" : cgroup_dir + "/";
+  const auto& kept = subjects_->hands_off();
+  for (auto at = kept.lower_bound(prefix); at != kept.end() && at->first.starts_with(prefix); ++at) {
+    if (!at->second.covers(*cap.knob, cap.proposer.plugin)) continue;
+    const KnobKey key{at->first, std::string(kQuota), {}};
+    Result<Value> value = executor_.value_before(key, *cap.knob);
+    const auto state = states_.find(key);
+    const bool is_composed = state != states_.end() && state->second.composed;
+    if (value && is_composed && is_less({*cap.knob, *value}, {*cap.knob, state->second.composed->value})) value = state->second.composed->value;
+    if (value && value->amount != kUnlimited && is_less({*cap.knob, cap.value}, {*cap.knob, *value}))
+      return "less than is used inside of it: '" + at->first + "' has cpu.max " + spell(*cap.knob, *value) + ", and its pod says hands off";
+  }
+  return {};
 }
 
 // Those that have less than the cap hold all that is inside of them below it.

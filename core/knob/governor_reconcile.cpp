@@ -83,7 +83,7 @@ void Governor::plan(Entry& entry, Round& round) {
 void Governor::plan_intents(Entry& entry, Intents intents, Round& round) {
   auto& [key, state] = entry;
   state.recorded.reset();
-  Result<Composition> composed = compose_intents(key, intents);
+  Result<Composition> composed = state.obstacle.empty() ? compose_intents(key, intents) : Result<Composition>(invalid(state.obstacle));
   if (!composed) {
     state.composed.reset();
     const Outcome outcome = state.outcome = outcome_of(composed.error());

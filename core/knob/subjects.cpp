@@ -42,6 +42,7 @@ std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vec
 
 void Subjects::add(std::string cgroup_dir, Subject subject) {
   if (subject.has_own_cpus && !subject.container.empty()) pinned_.insert(cgroup_dir);
+  if (subject.hands_off != HandsOff{}) hands_off_.try_emplace(cgroup_dir, subject.hands_off);
   subjects_.emplace(std::move(cgroup_dir), std::move(subject));
 }
 

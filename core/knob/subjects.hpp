@@ -3,6 +3,7 @@
 // strategies from by "hands off". Immutable once made: the agent makes new ones when pods change. [any thread]
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -74,6 +75,8 @@ class Subjects {
   std::string_view pod_of(std::string_view cgroup_dir) const;
   const QuotaRules& quota_rules() const { return quota_rules_; }
 
+  // Cgroups of pods and containers with hands off, of whichever knobs.
+  const std::map<std::string, HandsOff>& hands_off() const { return hands_off_; }
   // Cgroups of containers that have CPUs of their own.
   const std::set<std::string>& pinned() const { return pinned_; }
 
@@ -86,6 +89,7 @@ class Subjects {
   };
   std::unordered_map<std::string, Subject, Hash, std::equal_to<>> subjects_;
   QuotaRules quota_rules_;
+  std::map<std::string, HandsOff> hands_off_;
   std::set<std::string> pinned_;
 };
 

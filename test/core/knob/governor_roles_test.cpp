@@ -24,6 +24,7 @@ struct Pods {
   std::unique_ptr<Governor> governor;
   std::map<std::string, std::vector<IntentResult>> told;
   SpecLimits of_a{1000, {}}, of_b{500, {}};
+  std::optional<SpecLimits> of_pod = {};  // else its containers'
   HandsOff hands_off;
   QuotaRules rules{.is_known = true};
 
@@ -39,6 +40,7 @@ struct Pods {
     Subject a{"u", "shop", "web", "a", hands_off, false, of_a}, b{"u", "shop", "web", "b", hands_off, false, of_b};
     Subject pod{"u", "shop", "web", {}, hands_off};
     if (of_a.cpu_milli && of_b.cpu_milli) pod.limits.cpu_milli = *of_a.cpu_milli + *of_b.cpu_milli;
+    if (of_pod) pod.limits = *of_pod;
     pod.containers = {"be/pod/a", "be/pod/b"};
     subjects.add("be/pod/a", a);
     subjects.add("be/pod/b", b);
@@ -324,4 +326,84 @@ TEST_CASE_FIXTURE(OnV1, "the end of the agent reverts caps of all levels") {
   propose("suppress", {intent(Role::cap, "be", "30000 100000")});
   CHECK(governor->stop().size() == 4);
   CHECK(all() == "-1 150000 100000 50000");
+}
+
+TEST_CASE_FIXTURE(OnV1, "a pod with hands off from one plugin is not capped by its class, whatever others propose for it") {
+  hands_off.names = {"suppress"};
+  know_pods();
+  propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
+  propose("suppress", {intent(Role::cap, "be", "80000 100000")});
+  CHECK(all() == "-1 200000 150000 50000");
+}
+
+TEST_CASE_FIXTURE(OnV1, "hands off while the class is capped reverts what the cap did to the pod, and lifts the cap") {
+  propose("suppress", {intent(Role::cap, "be", "80000 100000")});
+  CHECK(all() == "80000 80000 80000 50000");
+  hands_off.all = true;
+  know_pods();
+  seconds(2);
+  CHECK(all() == "-1 150000 100000 50000");
+  CHECK(governor->standing().at(Outcome::failed) == 1);
+}
+
+TEST_CASE_FIXTURE(OnV1, "a class that cannot be capped for a pod with hands off does not cap the other pods") {
+  hands_off.all = true;
+  know_pods();
+  write("be/other", "120000");
+  propose("suppress", {intent(Role::cap, "be", "80000 100000")});
+  CHECK(all() == "-1 150000 100000 50000");
+  CHECK(read("be/other") == "120000");
+}
+
+TEST_CASE_FIXTURE(OnV2, "a pod with a limit of its own below the sum of its containers' has no more than that and what is added") {
+  of_a = {800, {}}, of_b = {800, {}}, of_pod = SpecLimits{1000, {}};
+  know_pods();
+  write("be/pod", "100000 100000"), write("be/pod/a", "80000 100000"), write("be/pod/b", "80000 100000");
+  propose("suppress", {intent(Role::cap, "be/pod/a", "50000 100000")});
+  CHECK(read("be/pod") == "100000 100000");
+  withdraw("suppress");
+  propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
+  CHECK(read("be/pod") == "140000 100000");
+}
+
+TEST_CASE_FIXTURE(OnV2, "the base of a cgroup with two knobs for one resource is in the units of the knob that asks") {
+  node.write("cgroup/be/cpu.weight", "100\n");
+  propose("a", {intent(Role::cap, "be", "50", "cpu.weight")});
+  CHECK(trim(*read_file(node.path("cgroup/be/cpu.weight"))) == "50");
+  const std::string shares = *governor->base("cpu.shares", "be");
+  propose("b", {intent(Role::cap, "be", "100000", "cpu.shares")});  // does not bind, and turns the same file
+  CHECK(trim(*read_file(node.path("cgroup/be/cpu.weight"))) == "50");
+  withdraw("a");
+  propose("b", {intent(Role::cap, "be", "512", "cpu.shares")});
+  withdraw("b");
+  CHECK(trim(*read_file(node.path("cgroup/be/cpu.weight"))) == "100");
+  CHECK(shares == *governor->base("cpu.shares", "be"));
+  CHECK(governor->held() == 0);
+}
+
+TEST_CASE_FIXTURE(OnV2, "the base of one of several devices asks for the device") {
+  node.write("cgroup/be/io.max", "8:16 rbps=1000 wbps=max riops=max wiops=max\n");
+  node.write("cgroup/cgroup.controllers", "cpu io memory\n");
+  begin();
+  CHECK(*governor->base("io.max 8:16", "be") == "8:16 rbps=1000 wbps=max riops=max wiops=max");
+  CHECK_FALSE(governor->base("io.max", "be"));
+}
+
+TEST_CASE_FIXTURE(OnV2, "the base of a cgroup is that of its one name") {
+  of_a = {};
+  know_pods();
+  propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
+  CHECK(*governor->base("cpu.max", "be/pod/a") == "100000 100000");
+  for (const char* dir : {"be//pod/a", "be/pod/a/", "be/./pod/a"}) CHECK_FALSE(governor->base("cpu.max", dir));
+}
+
+TEST_CASE_FIXTURE(OnV1, "a limit that changes below a cap is what a killed agent's successor reverts to, though it knows no pod") {
+  propose("suppress", {intent(Role::cap, "be", "80000 100000")});
+  of_a.cpu_milli = 2000;
+  know_pods();
+  governor.reset();
+  governor = std::make_unique<Governor>(clock, *cgroup::Layout::detect(node.roots()), node.roots(), originals);
+  governor->set_node_mode(Mode::enforce);
+  seconds(1);
+  CHECK(all() == "-1 250000 200000 50000");
 }
