@@ -28,14 +28,26 @@ po::options_description options_of(const Command& command) {
   return options;
 }
 
-void print_usage(std::ostream& out) {
-  out << "Usage: koordctl COMMAND [options]\n\nLooks at the koordetector agent of this node, and at plugins.\n\nCommands\n";
+// Prints the commands whose first word this is, all of them for "".
+void print_commands(std::string_view first_word, std::ostream& out) {
   for (const Command* command : commands()) {
+    std::string_view words = command->name;
+    if (!first_word.empty() && next_field(words, ' ') != first_word) continue;
     std::string name = std::string(command->name) + " " + std::string(command->arguments);
     out << "  " << name << std::string(name.size() < 21 ? 21 - name.size() : 1, ' ') << command->summary << "\n";
   }
-  out << "\nkoordctl COMMAND --help lists the options of a command. Options stand behind all words of the command:\n"
-         "koordctl takeover koordlet --dry-run --socket PATH.\n";
+}
+
+void print_usage(std::ostream& out) {
+  out << "Usage: koordctl COMMAND [options]\n\nLooks at the koordetector agent of this node, and at plugins.\n\nCommands\n";
+  print_commands("", out);
+  out << "\nkoordctl COMMAND --help lists the options of a command.\n";
+}
+
+// "plugin", "takeover": the first word of commands of two.
+bool is_group(std::string_view word) {
+  const std::vector<const Command*> all = commands();
+  return std::any_of(all.begin(), all.end(), [&](const Command* command) { return command->name.starts_with(std::string(word) + " "); });
 }
 
 void print_help(const Command& command, std::ostream& out) {
@@ -98,14 +110,19 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
   return std::cout.flush() ? 0 : 1;
 }
 
-// Options may stand before the command: `koordctl --socket PATH top` is `koordctl top --socket PATH`.
+bool is_option(const std::string& word) { return word.starts_with('-') && word != "--help" && word != "-h"; }
+
+// "--socket PATH" and "-s PATH" take the next word, "--socket=PATH" and "-sPATH" do not.
+bool takes_next_word(const std::string& option) {
+  return option.starts_with("--") ? option.find('=') == std::string::npos : option.size() == 2;
+}
+
+// Options may stand before the command: `koordctl --socket PATH plugin info` is `koordctl plugin info --socket PATH`.
 std::vector<std::string> command_first(std::vector<std::string> arguments) {
   auto command = arguments.begin();
-  while (command != arguments.end() && command->starts_with("--") && *command != "--help") {
-    bool value_follows = command->find('=') == std::string::npos;
-    command += value_follows && command + 1 != arguments.end() ? 2 : 1;
-  }
-  if (command != arguments.end()) std::rotate(arguments.begin(), command, command + 1);
+  while (command != arguments.end() && is_option(*command)) command += takes_next_word(*command) && command + 1 != arguments.end() ? 2 : 1;
+  const auto options = std::find_if(command, arguments.end(), [](const std::string& word) { return word.starts_with('-'); });
+  std::rotate(arguments.begin(), command, options);
   return arguments;
 }
 
@@ -132,6 +149,12 @@ int main(const std::vector<std::string>& given) {
   for (const Command* command : commands())
     if (std::size_t words = words_of(command->name, arguments))
       return run(*command, {arguments.begin() + static_cast<std::ptrdiff_t>(words), arguments.end()});
+  if (is_group(arguments[0])) {
+    const bool asks_for_help = arguments.size() > 1 && (arguments[1] == "--help" || arguments[1] == "-h");
+    (asks_for_help ? std::cout : std::cerr) << "Usage: koordctl " << arguments[0] << " COMMAND [options]\n\nCommands\n";
+    print_commands(arguments[0], asks_for_help ? std::cout : std::cerr);
+    return asks_for_help ? 0 : 2;
+  }
   return complain("unknown command '" + arguments[0] + "'; koordctl --help lists them", 2);
 }
 

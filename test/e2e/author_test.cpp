@@ -39,6 +39,25 @@ std::string without_times(std::string json) { return json.substr(0, json.find("\
 
 }  // namespace
 
+TEST_CASE("options may stand before a command of two words, and the first of them lists what may follow") {
+  const auto ctl = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), kBuild + "/core/ctl/koordctl");
+    return run_to_end(arguments);
+  };
+  const std::vector<std::vector<std::string>> before_it = {{"-s", "/nowhere.sock"}, {"--socket=/nowhere.sock"}, {"--socket", "/nowhere.sock"}};
+  for (std::vector<std::string> arguments : before_it) {
+    arguments.insert(arguments.end(), {"plugin", "reload", "some-plugin"});
+    const Finished asked = ctl(arguments);
+    CHECK(asked.exit_status == 1);
+    CHECK(contains(asked.output, "/nowhere.sock"));
+  }
+  const Finished help = ctl({"plugin", "--help"});
+  CHECK(help.exit_status == 0);
+  CHECK(contains(help.output, "plugin info"));
+  CHECK_FALSE(contains(help.output, "takeover"));
+  CHECK(ctl({"takeover"}).exit_status == 2);
+}
+
 TEST_CASE_FIXTURE(Desk, "a node that was recorded is replayed alike in both homes") {
   const Finished recorded = koordctl({"record", file("here.tar.gz"), "--frames", "2", "--interval", "100ms"});
   REQUIRE_MESSAGE(recorded.exit_status == 0, recorded.output);
