@@ -47,7 +47,7 @@ std::string pressure(std::uint64_t total_us) {
   return "some" + rest + std::to_string(total_us) + "\nfull" + rest + std::to_string(total_us / 2) + "\n";
 }
 
-class Writer {
+class NodeWriter {
  public:
   void file(const std::string& path, std::string content) { tree_[path] = {TreeEntry::Type::file, std::move(content)}; }
 
@@ -143,7 +143,7 @@ Fixture sample_node() {
   Fixture fixture{"sample", kStartNs, {kPods, "", kNodeSlo}, {}};
   Tree before;
   for (int i = 0; i < kFrames; ++i) {
-    Tree tree = Writer().write(static_cast<std::uint64_t>(i));
+    Tree tree = NodeWriter().write(static_cast<std::uint64_t>(i));
     fixture.frames.push_back(difference(std::chrono::seconds(i), before, tree));
     before = std::move(tree);
   }
