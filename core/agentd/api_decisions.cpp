@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/decisions, /knobs and /why: what strategies wished for which cgroup and why, what was there, and what became of it.
+// /api/v1/decisions, /knobs and /why: the intents of strategies for each cgroup with their reasons, the values before and the results.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/agentd/decision_json.hpp"
@@ -14,8 +15,6 @@ namespace json = boost::json;
 
 // Of a pod: so many of its last decisions are shown.
 constexpr std::size_t kLastDecisions = 20;
-// What the records of evictions have for a knob.
-constexpr std::string_view kEviction = "eviction";
 
 json::array decisions_of(const knob::DecisionPage& page) {
   json::array decisions;
@@ -23,10 +22,10 @@ json::array decisions_of(const knob::DecisionPage& page) {
   return decisions;
 }
 
-knob::DecisionPage last_of(const ApiSources& sources, std::string_view pod, std::string_view knob = {}) {
+knob::DecisionPage last_of(const ApiSources& sources, std::string_view pod, std::optional<knob::DecisionKind> kind = {}) {
   knob::DecisionQuery query;
   query.pod = pod;
-  query.knob = knob;
+  query.kind = kind;
   query.limit = kLastDecisions;
   return sources.governor.log().find(query);
 }
@@ -70,7 +69,7 @@ http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
                       {"nodeHandsOff", sources.governor.mode_view(knob::kNodeTarget).mode == knob::Mode::off},
                       {"knobs", std::move(knobs)},
                       {"decisions", decisions_of(last_of(sources, pod.uid))},
-                      {"evictions", decisions_of(last_of(sources, pod.uid, kEviction))},
+                      {"evictions", decisions_of(last_of(sources, pod.uid, knob::DecisionKind::eviction))},
                       {"events", events_of(sources, pod.uid)}});
 }
 
@@ -83,7 +82,7 @@ http::Response why_of_past(const ApiSources& sources, std::string_view title) {
   return json_answer({{"pod", {{"uid", last.pod_uid}, {"namespace", last.pod_namespace}, {"name", last.pod_name}, {"ended", true}}},
                       {"knobs", json::array()},
                       {"decisions", decisions_of(page)},
-                      {"evictions", decisions_of(last_of(sources, last.pod_uid, kEviction))},
+                      {"evictions", decisions_of(last_of(sources, last.pod_uid, knob::DecisionKind::eviction))},
                       {"events", events_of(sources, last.pod_uid)}});
 }
 

@@ -29,21 +29,21 @@ void add_subject(json::object& object, std::string_view uid, std::string_view na
   if (!container.empty()) object["container"] = container;
 }
 
-json::object wish(const knob::WishView& wish, const Clock& clock) {
-  json::object object{{"plugin", wish.plugin},
-                      {"strategy", wish.strategy},
-                      {"mode", knob::name_of(wish.mode)},
-                      {"role", knob::name_of(wish.role)},
-                      {"wanted", wish.wanted},
-                      {"priority", wish.priority},
-                      {"reason", wish.reason},
-                      {"inputs", json_map(wish.inputs)},
-                      {"result", knob::name_of(wish.outcome)},
-                      {"winner", wish.winner},
-                      {"problem", wish.problem},
-                      {"composition", wish.composition}};
-  if (wish.until != Time::max()) object["until"] = wall_seconds(clock, wish.until);
-  if (wish.since != Time{}) object["since"] = wall_seconds(clock, wish.since);
+json::object intent(const knob::IntentView& intent, const Clock& clock) {
+  json::object object{{"plugin", intent.plugin},
+                      {"strategy", intent.strategy},
+                      {"mode", knob::name_of(intent.mode)},
+                      {"role", knob::name_of(intent.role)},
+                      {"wanted", intent.wanted},
+                      {"priority", intent.priority},
+                      {"reason", intent.reason},
+                      {"inputs", json_map(intent.inputs)},
+                      {"result", knob::name_of(intent.outcome)},
+                      {"winner", intent.winner},
+                      {"problem", intent.problem},
+                      {"composition", intent.composition}};
+  if (intent.until != Time::max()) object["until"] = wall_seconds(clock, intent.until);
+  if (intent.since != Time{}) object["since"] = wall_seconds(clock, intent.since);
   return object;
 }
 
@@ -60,6 +60,7 @@ json::object part(const knob::Part& part) {
 
 json::object json_of(const knob::Decision& decision) {
   json::object object{{"number", decision.number},
+                      {"kind", knob::name_of(decision.kind)},
                       {"time", static_cast<double>(decision.wall_ns / 1'000'000) / 1e3},
                       {"plugin", decision.plugin},
                       {"strategy", decision.strategy},
@@ -98,9 +99,9 @@ json::object json_of(const knob::KnobView& knob, const Clock& clock) {
     object["composition"] = knob.composition;
     object["parts"] = std::move(parts);
   }
-  json::array wishes;
-  for (const knob::WishView& one : knob.wishes) wishes.push_back(wish(one, clock));
-  object["wishes"] = std::move(wishes);
+  json::array intents;
+  for (const knob::IntentView& one : knob.intents) intents.push_back(intent(one, clock));
+  object["intents"] = std::move(intents);
   return object;
 }
 

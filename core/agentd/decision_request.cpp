@@ -34,12 +34,13 @@ Result<std::uint64_t> parse_count(std::string_view name, std::string_view text, 
 }  // namespace
 
 Result<knob::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock) {
-  TRY(check_names(parameters, {"since", "until", "pod", "cgroup", "knob", "plugin", "outcome", "before", "limit"}));
+  TRY(check_names(parameters, {"since", "until", "pod", "cgroup", "kind", "knob", "plugin", "outcome", "before", "limit"}));
   knob::DecisionQuery query;
   if (auto text = parameters.get("since")) query.since_ns = TRY(parse_moment("since", *text, clock));
   if (auto text = parameters.get("until")) query.until_ns = TRY(parse_moment("until", *text, clock));
   query.pod = parameters.get("pod").value_or("");
   query.cgroup = parameters.get("cgroup").value_or("");
+  if (auto text = parameters.get("kind")) query.kind = TRY(knob::parse_decision_kind(*text));
   query.knob = parameters.get("knob").value_or("");
   query.plugin = parameters.get("plugin").value_or("");
   if (auto text = parameters.get("outcome")) query.outcome = TRY(knob::parse_outcome(*text));

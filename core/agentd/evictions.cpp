@@ -76,7 +76,7 @@ void EvictionModule::remember() {
        {Outcome::asked, Outcome::evicted, Outcome::killed, Outcome::unanswered, Outcome::refused, Outcome::gone}) {
     knob::DecisionQuery query;
     query.since_ns = parts_.clock.wall_ns() - config_.evict.window.count();
-    query.knob = "eviction";
+    query.kind = knob::DecisionKind::eviction;
     query.outcome = outcome;
     std::vector<knob::Decision> some = parts_.governor.log().find(query).decisions;
     records.insert(records.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));

@@ -133,13 +133,13 @@ void export_events(metric::HostMetrics& metrics, const host::EventLog& events) {
 }
 
 void export_decisions(metric::HostMetrics& metrics, const knob::Governor& governor) {
-  auto wishes = metrics.gauge("host_wishes", "Values of knobs that strategies wish for now.");
-  auto held = metrics.gauge("host_knobs_held", "Knobs that have a value that a strategy wished.");
+  auto intents = metrics.gauge("host_intents", "Active intents of strategies.");
+  auto held = metrics.gauge("host_knobs_held", "Knobs with a value that the agent wrote.");
   auto file = metrics.gauge("host_decisions_file_bytes", "Size of the file of decisions, in bytes.");
   auto degraded = metrics.gauge("host_decisions_degraded", "1 while decisions are kept in memory only, against the configuration.");
   FollowingCounter dropped(metrics.counter("host_decisions_dropped_total", "Decisions that never reached the disk though they should."));
   metrics.on_collect([=, &metrics, &governor]() mutable {
-    wishes.set(as_double(governor.wishes()));
+    intents.set(as_double(governor.active_intents()));
     held.set(as_double(governor.held()));
     if (const auto archive = governor.log().archive()) {
       file.set(as_double(archive->bytes));
@@ -150,11 +150,11 @@ void export_decisions(metric::HostMetrics& metrics, const knob::Governor& govern
     for (const knob::Outcome outcome : {knob::Outcome::applied, knob::Outcome::shadow, knob::Outcome::hands_off, knob::Outcome::lost,
                                         knob::Outcome::contested, knob::Outcome::failed, knob::Outcome::unsupported, knob::Outcome::off}) {
       const auto count = standing.find(outcome);
-      metrics.gauge("host_standing_wishes", "What has become of what strategies wish for now.", {{"result", std::string(name_of(outcome))}})
+      metrics.gauge("host_active_intents", "Active intents by result.", {{"result", std::string(name_of(outcome))}})
           .set(count == standing.end() ? 0 : as_double(count->second));
     }
     for (const auto& [outcome, count] : governor.counts())
-      FollowingCounter(metrics.counter("host_decisions_total", "What became of what strategies wished, by result.",
+      FollowingCounter(metrics.counter("host_decisions_total", "Decisions by result.",
                                        {{"result", std::string(name_of(outcome))}}))
           .follow(as_double(count));
   });

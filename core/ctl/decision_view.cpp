@@ -88,13 +88,13 @@ void add_rows(Table& table, const std::string& owner, const json::value& knob) {
   const bool is_held = flag_of(knob, "held");
   std::vector<std::string> cells{owner, text_of(knob, "knob"), value_of(knob), is_held ? text_of(knob, "original") : "-",
                                  is_held ? or_dash(text_of(knob, "holder")) : "-"};
-  const json::array& wishes = array_of(knob, "wishes");
+  const json::array& intents = array_of(knob, "intents");
   std::vector<const json::value*> rows;
-  for (const json::value& wish : wishes) rows.push_back(&wish);
+  for (const json::value& intent : intents) rows.push_back(&intent);
   if (rows.empty()) rows.push_back(&kNoIntent);
-  for (const json::value* wish : rows) {
+  for (const json::value* intent : rows) {
     cells.resize(5);
-    for (const std::string& text : {text_of(*wish, "plugin"), intent_of(*wish), result_of(*wish), why_of(*wish)})
+    for (const std::string& text : {text_of(*intent, "plugin"), intent_of(*intent), result_of(*intent), why_of(*intent)})
       cells.push_back(or_dash(text));
     table.add(cells);
     cells.assign(5, "");
@@ -105,11 +105,17 @@ std::vector<Column> knob_columns(const char* owner) {
   return {{owner}, {"KNOB"}, {"NOW"}, {"WAS"}, {"HELD BY"}, {"STRATEGY"}, {"INTENT"}, {"RESULT"}, {"WHY"}};
 }
 
+// The knob, or the kind of a decision that is of no knob.
+std::string target_of(const json::value& decision) {
+  const std::string knob = text_of(decision, "knob"), kind = text_of(decision, "kind");
+  return or_dash(knob.empty() && kind != "knob" ? kind : knob);
+}
+
 Table decision_table(const json::array& decisions) {
   Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"POD"}, {"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"INTENT"}, {"RESULT"}, {"WHY"}, {"PARTS"}});
   for (const json::value& decision : decisions)
     table.add({format_number(number_of(decision, "number")), time_of(decision, "time"), or_dash(text_of(decision, "plugin")), pod_of(decision),
-               or_dash(text_of(decision, "cgroup")), or_dash(text_of(decision, "knob")), or_dash(text_of(decision, "before")),
+               or_dash(text_of(decision, "cgroup")), target_of(decision), or_dash(text_of(decision, "before")),
                or_dash(intent_of(decision)), result_of(decision), why_of(decision), or_dash(parts_of(decision))});
   return table;
 }
@@ -137,10 +143,10 @@ std::string evictions_of(const json::array& decisions) {
   return "\nConsidered for eviction:\n" + table.render();
 }
 
-json::array of_knobs(const json::array& decisions) {
+json::array without_evictions(const json::array& decisions) {
   json::array kept;
   for (const json::value& decision : decisions)
-    if (text_of(decision, "knob") != "eviction") kept.push_back(decision);
+    if (text_of(decision, "kind") != "eviction") kept.push_back(decision);
   return kept;
 }
 
@@ -197,7 +203,7 @@ Result<std::string> render_why(const std::string& answer) {
   Table table(knob_columns("TARGET"));
   for (const json::value& knob : knobs) add_rows(table, owner_of(knob), knob);
   text += knobs.empty() ? kNoStrategy : table.render() + compositions_of(knobs, owner_of);
-  const json::array decisions = of_knobs(array_of(parsed, "decisions"));
+  const json::array decisions = without_evictions(array_of(parsed, "decisions"));
   if (!decisions.empty()) text += "\n" + decision_table(decisions).render();
   return text + evictions_of(array_of(parsed, "evictions")) + events_of(array_of(parsed, "events"));
 }

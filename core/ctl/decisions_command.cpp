@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl decisions: what strategies wished for which cgroup, why, and what became of it.
+// koordctl decisions: the intents of strategies, evictions and changes of modes, with their reasons and results.
 #include "core/ctl/command.hpp"
 #include "core/ctl/decision_view.hpp"
 #include "core/http/url.hpp"
@@ -11,7 +11,8 @@ void describe_decisions(po::options_description& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
   options.add_options()("pod,p", text("POD"), "of this pod: its uid, NAMESPACE/NAME or NAME")("cgroup", text("CGROUP"),
                                                                                               "of this cgroup and those below it")(
-      "knob,k", text("KNOB"), "of this knob, as cpu.max")("plugin", text("ID"), "of this strategy's wishes")(
+      "kind", text("KIND"), "of this kind: knob, eviction, mode")("knob,k", text("KNOB"), "of this knob, as cpu.max")(
+      "plugin", text("ID"), "of this strategy's intents")(
       "outcome", text("RESULT"), "with this result, as applied, shadow, lost, failed, contested, hands_off, reverted")(
       "since", text("TIME"), "not before: how long ago, as 10m, or Unix seconds")("until", text("TIME"), "not after")(
       "limit,n", text("COUNT"), "so many at most, the newest; 1000 if not said")("before", text("NUMBER"), "only smaller numbers: the page before");
@@ -20,7 +21,7 @@ void describe_decisions(po::options_description& options) {
 std::string decisions_target_of(const Invocation& invocation) {
   std::string target = "/api/v1/decisions";
   char separator = '?';
-  for (const char* name : {"pod", "cgroup", "knob", "plugin", "outcome", "since", "until", "limit", "before"}) {
+  for (const char* name : {"pod", "cgroup", "kind", "knob", "plugin", "outcome", "since", "until", "limit", "before"}) {
     if (!invocation.has(name)) continue;
     target += separator + std::string(name) + "=" + http::percent_encode(invocation.text(name));
     separator = '&';
@@ -37,6 +38,6 @@ Result<void> run_decisions(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kDecisions{"decisions", "", "List what strategies proposed, for which cgroup and why, with the result.", describe_decisions, run_decisions};
+const Command kDecisions{"decisions", "", "List decisions on knobs, evictions and modes, with reason and result.", describe_decisions, run_decisions};
 
 }  // namespace koord::ctl

@@ -10,8 +10,6 @@ namespace {
 
 using knob::Mode;
 
-constexpr std::string_view kKnob = "eviction";
-
 // For operators: cores and GiB, as strategies say theirs.
 std::string in_words(const std::string& resource, std::int64_t amount) {
   const bool is_memory = resource.find("memory") != std::string::npos;
@@ -38,10 +36,10 @@ Order order_of(const Verdict& verdict, const knob::Proposer& proposer) {
 knob::Decision decision_of(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
   knob::Decision decision;
   decision.time = now;
+  decision.kind = knob::DecisionKind::eviction;
   decision.plugin = order.plugin;
   decision.strategy = order.strategy;
   decision.cgroup_dir = order.pod.cgroup_dir;
-  decision.knob = kKnob;
   decision.pod_uid = order.pod.uid;
   decision.pod_namespace = order.pod.namespace_;
   decision.pod_name = order.pod.name;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decision: a record of one intent for one knob of one cgroup: its reason and inputs, the value before, the parts of the composed
-// value, and the result; and a query for such records. Plain values.
+// value, and the result. Evictions and changes of modes have such records, too. And a query for them. Plain values.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,12 +16,23 @@
 
 namespace koord::knob {
 
+// The subject of a decision.
+enum class DecisionKind : std::uint8_t {
+  knob,
+  eviction,  // of a pod
+  mode,      // of a plugin or the node
+};
+std::string_view name_of(DecisionKind kind);  // "eviction"
+// An error names all.
+Result<DecisionKind> parse_decision_kind(std::string_view text);
+
 struct Decision {
   std::uint64_t number = 0;  // from 1, in the order in which they were made
   Time time{};
   std::int64_t wall_ns = 0;      // the same by the wall clock then
-  std::string plugin, strategy;  // whose wish it is, or was
-  std::string cgroup_dir, knob;  // empty: of no knob
+  DecisionKind kind = DecisionKind::knob;
+  std::string plugin, strategy;  // that proposed it
+  std::string cgroup_dir, knob;  // the knob is empty where the kind is another
   std::string pod_uid, pod_namespace, pod_name, container;  // whose cgroup it was then; empty: of no pod, the pod itself
   Level level = Level::qos;
   std::int32_t priority = 0;
@@ -44,6 +56,7 @@ struct DecisionQuery {
   std::int64_t since_ns = 0, until_ns = std::numeric_limits<std::int64_t>::max();  // by the wall clock, both included
   std::string pod = {};     // uid, name or namespace/name
   std::string cgroup = {};  // and all below it
+  std::optional<DecisionKind> kind = {};
   std::string knob = {}, plugin = {};
   std::optional<Outcome> outcome = {};
   std::size_t limit = kMostRecords;

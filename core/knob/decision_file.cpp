@@ -16,7 +16,7 @@ using store::Connection;
 using store::Statement;
 
 constexpr std::int64_t kApplicationId = 0x6b6f6f64;  // "kood"
-constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kVersion = 3;
 constexpr std::uint64_t kPageBytes = 4096;
 // Of the bytes that there may be: the log's, and those of one transaction.
 constexpr std::uint64_t kLogShare = 8, kBatchShare = 32;
@@ -26,19 +26,26 @@ constexpr const char* kTable =
     " strategy TEXT NOT NULL, cgroup TEXT NOT NULL, knob TEXT NOT NULL, pod_uid TEXT NOT NULL, namespace TEXT NOT NULL,"
     " pod TEXT NOT NULL, container TEXT NOT NULL, level INTEGER NOT NULL, priority INTEGER NOT NULL, reason TEXT NOT NULL,"
     " inputs BLOB NOT NULL, before TEXT NOT NULL, wanted TEXT NOT NULL, after TEXT NOT NULL, outcome TEXT NOT NULL,"
-    " winner TEXT NOT NULL, problem TEXT NOT NULL, role INTEGER NOT NULL DEFAULT 0, composition TEXT NOT NULL DEFAULT '');";
+    " winner TEXT NOT NULL, problem TEXT NOT NULL, role INTEGER NOT NULL DEFAULT 0, composition TEXT NOT NULL DEFAULT '',"
+    " kind TEXT NOT NULL DEFAULT 'knob');";
 
 // From version 1, which had no parts of values.
 constexpr const char* kFromVersion1 =
     "BEGIN IMMEDIATE; ALTER TABLE decision ADD COLUMN role INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE decision ADD COLUMN composition TEXT NOT NULL DEFAULT ''; PRAGMA user_version=2; COMMIT;";
 
-constexpr const char* kInsert = "INSERT OR REPLACE INTO decision VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+// From version 2, where evictions had a knob of that name.
+constexpr const char* kFromVersion2 =
+    "BEGIN IMMEDIATE; ALTER TABLE decision ADD COLUMN kind TEXT NOT NULL DEFAULT 'knob';"
+    "UPDATE decision SET kind = 'eviction', knob = '' WHERE knob = 'eviction'; UPDATE decision SET kind = 'mode' WHERE outcome = 'switched';"
+    "PRAGMA user_version=3; COMMIT;";
+
+constexpr const char* kInsert = "INSERT OR REPLACE INTO decision VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 constexpr const char* kFind =
     "SELECT * FROM decision WHERE number < ?1 AND wall_ns BETWEEN ?2 AND ?3 AND (?4 = '' OR ?4 IN (pod_uid, pod, namespace || '/' || pod))"
     " AND (?5 = '' OR cgroup = ?5 OR substr(cgroup, 1, length(?5) + 1) = ?5 || '/') AND (?6 = '' OR knob = ?6)"
-    " AND (?7 = '' OR plugin = ?7) AND (?8 = '' OR outcome = ?8) ORDER BY number DESC LIMIT ?9";
+    " AND (?7 = '' OR plugin = ?7) AND (?8 = '' OR outcome = ?8) AND (?9 = '' OR kind = ?9) ORDER BY number DESC LIMIT ?10";
 
 // Names and values, each ended by a NUL, which neither has.
 std::string packed(const std::vector<std::pair<std::string, std::string>>& inputs) {
@@ -80,6 +87,7 @@ Decision decision_of(const Statement& row) {
   decision.problem = row.text(20);
   decision.role = static_cast<Role>(std::clamp<std::int64_t>(row.integer(21), 0, static_cast<std::int64_t>(Role::floor)));
   decision.composition = row.text(22);
+  decision.kind = parse_decision_kind(row.text(23)).value_or(DecisionKind::knob);
   return decision;
 }
 
@@ -102,6 +110,10 @@ Result<std::optional<DecisionFault>> decision_fault_of(Connection& connection) {
   std::int64_t version = TRY(connection.integer("PRAGMA user_version"));
   if (version == 1) {
     TRY(connection.execute(kFromVersion1));
+    version = 2;
+  }
+  if (version == 2) {
+    TRY(connection.execute(kFromVersion2));
     version = kVersion;
   }
   if (version != kVersion)
@@ -177,7 +189,7 @@ Result<void> DecisionFile::insert(std::span<const Decision> decisions) {
       statement.bind(12, static_cast<std::int64_t>(one.level)).bind(13, std::int64_t{one.priority}).bind_text(14, one.reason);
       statement.bind_blob(15, inputs).bind_text(16, one.before).bind_text(17, one.wanted).bind_text(18, one.after);
       statement.bind_text(19, name_of(one.outcome)).bind_text(20, one.winner).bind_text(21, one.problem);
-      statement.bind(22, static_cast<std::int64_t>(one.role)).bind_text(23, one.composition);
+      statement.bind(22, static_cast<std::int64_t>(one.role)).bind_text(23, one.composition).bind_text(24, name_of(one.kind));
       TRY(statement.run());
     }
     return {};
@@ -214,7 +226,8 @@ Result<DecisionPage> DecisionFile::find(const DecisionQuery& query) {
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   statement.bind(1, static_cast<std::int64_t>(std::min(query.before, most))).bind(2, query.since_ns).bind(3, query.until_ns);
   statement.bind_text(4, query.pod).bind_text(5, query.cgroup).bind_text(6, query.knob).bind_text(7, query.plugin).bind_text(8, outcome);
-  statement.bind(9, static_cast<std::int64_t>(query.limit) + 1);
+  statement.bind_text(9, query.kind ? name_of(*query.kind) : std::string_view());
+  statement.bind(10, static_cast<std::int64_t>(query.limit) + 1);
   DecisionPage page;
   while (TRY(statement.step())) {
     page.has_older = page.decisions.size() == query.limit;

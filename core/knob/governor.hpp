@@ -89,8 +89,8 @@ class Governor final : public PlanSink {
 
   std::vector<Decision> decisions() const { return log_.decisions(); }
   std::map<Outcome, std::uint64_t> counts() const { return log_.counts(); }
-  std::size_t held() const;    // knobs that have a value of ours
-  std::size_t wishes() const;  // active intents
+  std::size_t held() const;  // knobs that have a value of ours
+  std::size_t active_intents() const;
   // Active intents by result.
   std::map<Outcome, std::size_t> standing() const;
   // All knobs that have a value of ours, or an intent. Reads them.
@@ -161,7 +161,7 @@ class Governor final : public PlanSink {
   // [locked], all
   Mode mode_of(const Proposer& proposer) const { return modes_.of(proposer.plugin); }
   bool is_hands_off(const ActiveIntent& intent) const;
-  WishView view_of(const Proposer& proposer, const ActiveIntent& intent) const;
+  IntentView view_of(const Proposer& proposer, const ActiveIntent& intent) const;
   void mark_changed_subjects(const Subjects& before);
   void expire_overrides(Time now);
   Result<void> change_override(std::string_view target, std::optional<Modes::Override> what, const std::string& why);

@@ -81,6 +81,7 @@ void Governor::record_switch(std::string_view target, Mode before, const std::st
   const Mode now = modes_.view(target).mode;
   Decision decision;
   decision.time = clock_.now();
+  decision.kind = DecisionKind::mode;
   decision.plugin = std::string(target);
   decision.reason = why;
   decision.before = std::string(name_of(before));

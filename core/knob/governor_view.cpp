@@ -8,7 +8,7 @@ namespace koord::knob {
 namespace {
 
 // What holds first, then what would.
-bool is_shown_first(const WishView& a, const WishView& b) {
+bool is_shown_first(const IntentView& a, const IntentView& b) {
   const bool a_holds = a.outcome == Outcome::applied, b_holds = b.outcome == Outcome::applied;
   if (a_holds != b_holds) return a_holds;
   return a.mode != b.mode ? a.mode > b.mode : a.priority > b.priority;
@@ -42,7 +42,7 @@ std::size_t Governor::held() const {
   return executor_.held();
 }
 
-std::size_t Governor::wishes() const {
+std::size_t Governor::active_intents() const {
   std::lock_guard lock(mutex_);
   std::size_t count = 0;
   for (const auto& [proposer, strategy] : strategies_) count += strategy.intents.size();
@@ -57,22 +57,22 @@ std::map<Outcome, std::size_t> Governor::standing() const {
   return counts;
 }
 
-WishView Governor::view_of(const Proposer& proposer, const ActiveIntent& active) const {
+IntentView Governor::view_of(const Proposer& proposer, const ActiveIntent& active) const {
   const Intent& intent = active.proposal.intent;
-  WishView view{.plugin = proposer.plugin,
-                .strategy = proposer.name,
-                .mode = mode_of(proposer),
-                .role = intent.role,
-                .wanted = intent.value,
-                .priority = intent.priority,
-                .reason = intent.reason,
-                .inputs = intent.inputs,
-                .outcome = active.outcome,
-                .winner = active.winner,
-                .problem = {},
-                .composition = {},
-                .since = {},
-                .until = later(active.strategy->renewed, intent.ttl)};
+  IntentView view{.plugin = proposer.plugin,
+                  .strategy = proposer.name,
+                  .mode = mode_of(proposer),
+                  .role = intent.role,
+                  .wanted = intent.value,
+                  .priority = intent.priority,
+                  .reason = intent.reason,
+                  .inputs = intent.inputs,
+                  .outcome = active.outcome,
+                  .winner = active.winner,
+                  .problem = {},
+                  .composition = {},
+                  .since = {},
+                  .until = later(active.strategy->renewed, intent.ttl)};
   if (!active.last) return view;
   view.problem = active.last->problem;
   view.composition = active.last->equation;
@@ -93,7 +93,7 @@ std::vector<KnobView> Governor::knobs() const {
     for (const auto& [proposer, strategy] : strategies_)
       for (const auto& active : strategy.intents)
         knob::view_of(views, active->proposal.intent.level, active->entry->first, *active->proposal.knob, *subjects_)
-            .wishes.push_back(view_of(proposer, *active));
+            .intents.push_back(view_of(proposer, *active));
     for (const auto& [key, state] : states_) {
       if (!state.composed || state.composed->knob->is_act) continue;
       KnobView& view = knob::view_of(views, level_of(key), key, *state.composed->knob, *subjects_);
@@ -104,7 +104,7 @@ std::vector<KnobView> Governor::knobs() const {
   std::vector<KnobView> knobs;
   knobs.reserve(views.size());
   for (auto& [key, view] : views) {
-    std::stable_sort(view.wishes.begin(), view.wishes.end(), is_shown_first);
+    std::stable_sort(view.intents.begin(), view.intents.end(), is_shown_first);
     read_value(view, files_);
     knobs.push_back(std::move(view));
   }

@@ -14,7 +14,8 @@
 
 namespace koord::knob {
 
-struct WishView {
+// One active intent.
+struct IntentView {
   std::string plugin, strategy;
   Mode mode = Mode::shadow;
   Role role = Role::set;
@@ -22,11 +23,11 @@ struct WishView {
   std::int32_t priority = 0;
   std::string reason;
   std::vector<std::pair<std::string, std::string>> inputs;
-  Outcome outcome = Outcome::off;  // what became of it,
-  std::string winner, problem;     // and why
-  std::string composition;         // the parts of the value in which it takes part
-  Time since{};  // when that was decided
-  Time until{};  // when it ends unless it is proposed again
+  Outcome outcome = Outcome::off;
+  std::string winner, problem;  // why this outcome
+  std::string composition;      // the parts of the value in which it takes part
+  Time since{};                 // when the outcome was decided
+  Time until{};                 // when it ends unless it is proposed again
 };
 
 struct KnobView {
@@ -41,7 +42,7 @@ struct KnobView {
   std::string original;     // what a revert writes; of one that is held
   std::string composition;  // all parts of the value as an equation; empty: none is composed
   std::vector<Part> parts;  // the same one by one
-  std::vector<WishView> wishes;  // the winner's first
+  std::vector<IntentView> intents;  // the winner's first
 };
 
 // A knob that has its original value again because the strategy that held it may not hold it any more.

@@ -59,8 +59,8 @@ double measure(const char* title, const FullNode& node, const std::string& folde
                          folder + "/pods.yaml, nodeSLO: " + folder + "/slo.yaml}}\nqos: {mode: " + mode + "}\nfeatureGates: {AllAlpha: true, AllBeta: true}\n",
                      plugins);
   if (!agent.start()) return 0;
-  const auto wishes = [&] { return find_metric(agent.metrics(), "koordetector_host_wishes").value_or(0); };
-  if (with_strategies) eventually([&] { return wishes() > 4000; }, 60s);
+  const auto intents = [&] { return find_metric(agent.metrics(), "koordetector_host_intents").value_or(0); };
+  if (with_strategies) eventually([&] { return intents() > 4000; }, 60s);
   std::this_thread::sleep_for(30s);
   const double mib = resident_mib(agent.process().pid());
   std::printf("%-40s %6.1f MiB resident\n", title, mib);

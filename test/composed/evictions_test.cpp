@@ -130,7 +130,7 @@ TEST_CASE("an agent killed between its requests and their answers has no new bud
   REQUIRE_MESSAGE(eventually([&] { return node.going().size() == 3; }, kLong), node.agent->log());
   // Asked for, and on disk: what is read there has been written.
   const auto recorded = [&] {
-    const std::string records = node.ctl({"decisions", "--knob", "eviction", "--outcome", "asked", "-o", "json"});
+    const std::string records = node.ctl({"decisions", "--kind", "eviction", "--outcome", "asked", "-o", "json"});
     return records.find("batch-a") != std::string::npos && records.find("batch-b") != std::string::npos && records.find("batch-c") != std::string::npos;
   };
   REQUIRE(eventually(recorded, kLong));

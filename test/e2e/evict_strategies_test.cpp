@@ -98,7 +98,7 @@ TEST_CASE("in shadow a short node evicts nobody, and koordctl says who would hav
   node.wait_for_lists(3);
   CHECK(node.asked() == 0);
   CHECK(node.going().empty());
-  const std::string decisions = node.ctl({"decisions", "--knob", "eviction", "--outcome", "shadow"});
+  const std::string decisions = node.ctl({"decisions", "--kind", "eviction", "--outcome", "shadow"});
   CHECK_MESSAGE((has(decisions, "shop/low") && has(decisions, "the node uses 24.00 GiB of 32.00 GiB, 75 % or more")), decisions);
   CHECK(has(node.ctl({"why", "low"}), "Considered for eviction:"));
   CHECK(node.agent->stop() == 0);

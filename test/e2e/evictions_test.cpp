@@ -82,7 +82,7 @@ TEST_CASE("a strategy's request ends one pod through the API server, and a victi
   CHECK(node.asked() == 1);
   CHECK_FALSE(node.is_going("b"));
   const std::string decisions = node.agent->get("/api/v1/decisions");
-  CHECK_MESSAGE((contains(decisions, R"("knob":"eviction")") && contains(decisions, R"("evicted")")), decisions);
+  CHECK_MESSAGE((contains(decisions, R"("kind":"eviction")") && contains(decisions, R"("evicted")")), decisions);
   CHECK(contains(node.agent->get("/api/v1/events"), "evictPodSuccess"));
   CHECK(eventually([&] { return contains(node.cluster.command("list", R"({"kind": "Event"})"), "evictPodSuccess"); }));
   CHECK(node.agent->stop() == 0);

@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(Node, "in shadow a strategy says what it would have done to a 
   CHECK(has(decisions, "\"plugin\":\"qos-cpu-suppress\""));
   CHECK(has(ctl({"knobs"}), cgroup.dir()));
   CHECK(has(ctl({"mode"}), "qos-cpu-suppress  shadow"));
-  CHECK(find_metric(agent->metrics(), "koordetector_host_standing_wishes", {"result=\"shadow\""}).value_or(0) >= 1);
+  CHECK(find_metric(agent->metrics(), "koordetector_host_active_intents", {"result=\"shadow\""}).value_or(0) >= 1);
   CHECK(find_metric(agent->metrics(), "koordetector_host_knobs_held") == 0);
 }
 

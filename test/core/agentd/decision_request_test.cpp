@@ -18,10 +18,11 @@ Result<ModeRequest> parse_mode(const std::string& text) { return parse_mode_requ
 
 }  // namespace
 
-TEST_CASE("decisions are asked for by pod, cgroup, knob, plugin, result, time and page") {
-  const auto query = *parse("pod=shop/web&cgroup=kube&knob=cpu.max&plugin=burst&outcome=lost&since=100.5&until=200&before=7&limit=3");
+TEST_CASE("decisions are asked for by pod, cgroup, kind, knob, plugin, result, time and page") {
+  const auto query = *parse("pod=shop/web&cgroup=kube&kind=mode&knob=cpu.max&plugin=burst&outcome=lost&since=100.5&until=200&before=7&limit=3");
   CHECK(query.pod == "shop/web");
   CHECK(query.cgroup == "kube");
+  CHECK(query.kind == knob::DecisionKind::mode);
   CHECK(query.knob == "cpu.max");
   CHECK(query.plugin == "burst");
   CHECK(query.outcome == knob::Outcome::lost);
@@ -41,6 +42,7 @@ TEST_CASE("a parameter that is wrong is named, with what is expected") {
   for (const auto& row : {std::pair("colour=red", "unknown parameter 'colour'"),
                           {"since=yesterday", "since 'yesterday' is neither"},
                           {"outcome=fine", "'fine' is no result"},
+                          {"kind=pod", "'pod' is no kind of a decision, expected one of knob, eviction, mode"},
                           {"limit=1001", "limit '1001' is no number from 1 to 1000"},
                           {"limit=0", "limit '0'"},
                           {"before=-1", "before '-1'"}}) {

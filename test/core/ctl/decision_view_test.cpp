@@ -11,16 +11,16 @@ namespace {
 constexpr const char* kWhy =
     R"({"pod":{"uid":"u1","namespace":"shop","name":"web","cgroup":"kube/podu1","qosClass":"LS","handsOff":"memory.high"},"nodeHandsOff":false,)"
     R"("knobs":[{"cgroup":"kube/podu1/app","level":"container","container":"app","knob":"cpu.max","held":true,"value":"20000 100000",)"
-    R"("original":"max 100000","holder":"burst","composition":"cpu.max 20000 100000 = base 10000 (limit 100m) × 2 (burst), no cap","wishes":[)"
+    R"("original":"max 100000","holder":"burst","composition":"cpu.max 20000 100000 = base 10000 (limit 100m) × 2 (burst), no cap","intents":[)"
     R"({"plugin":"burst","mode":"enforce","wanted":"20000 100000","reason":"it is throttled","inputs":{"throttled":"0.3"},"result":"applied","winner":"burst"},)"
     R"({"plugin":"mild","mode":"enforce","role":"cap","wanted":"30000 100000","reason":"it may","inputs":{},"result":"lost","winner":"burst"},)"
     R"({"plugin":"watcher","mode":"shadow","wanted":"10000 100000","reason":"it would","inputs":{},"result":"shadow","winner":"watcher"}]},)"
-    R"({"cgroup":"kube","level":"qos","knob":"cpu.max","held":false,"problem":"no such file","wishes":[]}],)"
+    R"({"cgroup":"kube","level":"qos","knob":"cpu.max","held":false,"problem":"no such file","intents":[]}],)"
     R"("decisions":[{"number":7,"time":1790000000,"plugin":"burst","knob":"cpu.max","cgroup":"kube/podu1/app","before":"max 100000",)"
     R"("role":"scale","wanted":"2","composition":"cpu.max 20000 100000 = base 10000 × 2 (burst), no cap",)"
     R"("result":"failed","problem":"Invalid argument","reason":"it is throttled"},)"
-    R"({"number":8,"time":1790000000,"plugin":"memory-evict","knob":"eviction","result":"refused","reason":"memory is short"}],)"
-    R"("evictions":[{"number":8,"time":1790000000,"plugin":"memory-evict","knob":"eviction","result":"refused","problem":"a budget forbids it",)"
+    R"({"number":8,"time":1790000000,"plugin":"memory-evict","kind":"eviction","result":"refused","reason":"memory is short"}],)"
+    R"("evictions":[{"number":8,"time":1790000000,"plugin":"memory-evict","kind":"eviction","result":"refused","problem":"a budget forbids it",)"
     R"("reason":"memory is short"}],"events":[{"time":1790000000,"plugin":"","what":"evicted","why":"memory is short"}]})";
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -63,7 +63,7 @@ TEST_CASE("koordctl why says that no strategy manages a pod, and shows the recor
 
 TEST_CASE("koordctl knobs has a row for each wish, and what is known of the knob in the first of them") {
   const std::string text = shown(render_knobs(R"({"knobs":[{"cgroup":"","level":"node","knob":"vm.min_free_kbytes","held":true,"value":"1","original":"2",)"
-                                              R"("holder":"","wishes":[]},{"cgroup":"a","knob":"k","held":false,"value":"v","wishes":[{"plugin":"p"},{"plugin":"q"}]}]})"));
+                                              R"("holder":"","intents":[]},{"cgroup":"a","knob":"k","held":false,"value":"v","intents":[{"plugin":"p"},{"plugin":"q"}]}]})"));
   INFO(text);
   CHECK(has(text, "node vm.min_free_kbytes 1 2 - - - - -\n"));
   CHECK(has(text, "a k v - - p - - -\n q - - -\n"));

@@ -313,9 +313,9 @@ TEST_CASE("what a strategy proposes in one evaluate is its plan until it ends") 
   REQUIRE(stage.run());
   REQUIRE(stage.tick());
   CHECK(stage.governor().decisions().at(0).knob == "cpu.max");
-  CHECK(stage.governor().wishes() == 1);
+  CHECK(stage.governor().active_intents() == 1);
   REQUIRE(stage.stop());
-  CHECK(stage.governor().wishes() == 0);
+  CHECK(stage.governor().active_intents() == 0);
 }
 
 TEST_CASE("an advisor that asks for koord.knobs/1 gets NULL") {

@@ -166,11 +166,11 @@ TEST_CASE_FIXTURE(Reloading, "what a new strategy wishes for outlasts the end of
   REQUIRE(why_not(stage.replace("strategy", "Strategy=true")) == "");
   REQUIRE(new_strategy.await("evaluate", 2));
   CHECK(old_strategy.count("destroy") == 0);
-  CHECK(stage.governor().wishes() == 1);
+  CHECK(stage.governor().active_intents() == 1);
   door.open();
   REQUIRE(old_strategy.await("destroy"));
   REQUIRE(new_strategy.await("evaluate", new_strategy.count("evaluate") + 3));  // the old one's end is over by then
-  CHECK(stage.governor().wishes() == 1);
+  CHECK(stage.governor().active_intents() == 1);
 }
 
 TEST_CASE_FIXTURE(Reloading, "a parked plugin begins anew with the new file") {

@@ -24,6 +24,7 @@ Decision decision(std::uint64_t number) {
   made.number = number;
   made.time = Time(Duration(number));
   made.wall_ns = static_cast<std::int64_t>(number) * 1'000'000'000;
+  made.kind = number % 7 == 0 ? DecisionKind::eviction : DecisionKind::knob;
   made.plugin = number % 2 == 0 ? "burst" : "suppress";
   made.strategy = "main";
   made.cgroup_dir = "kube/pod" + std::to_string(number % 4) + "/app";
@@ -123,7 +124,7 @@ TEST_CASE_FIXTURE(Desk, "each question has the same answer from the disk and fro
   const auto file = archive();
   DecisionLog log;
   for (std::uint64_t i = 1; i <= 60; ++i) log.add(decision(i));
-  std::vector<DecisionQuery> queries(11);
+  std::vector<DecisionQuery> queries(12);
   queries[1].pod = "uid-1";
   queries[2].pod = "web-2";
   queries[3].pod = "shop/web-3";
@@ -136,7 +137,8 @@ TEST_CASE_FIXTURE(Desk, "each question has the same answer from the disk and fro
   queries[9].until_ns = 30'000'000'000;
   queries[10].before = 31;
   queries[10].limit = 7;
-  const std::vector<std::size_t> wanted{60, 15, 15, 15, 15, 0, 20, 30, 12, 11, 7};
+  queries[11].kind = DecisionKind::eviction;
+  const std::vector<std::size_t> wanted{60, 15, 15, 15, 15, 0, 20, 30, 12, 11, 7, 8};
   for (std::size_t i = 0; i < queries.size(); ++i) {
     CAPTURE(i);
     const DecisionPage page = *file->find(queries[i]);
@@ -193,7 +195,7 @@ TEST_CASE_FIXTURE(Desk, "a file of another program or of a newer version is set 
 TEST_CASE_FIXTURE(Desk, "a file from before roles keeps its records, and takes new ones") {
   fill(1, 3);
   REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)
-              ->execute("ALTER TABLE decision DROP COLUMN composition; ALTER TABLE decision DROP COLUMN role; PRAGMA user_version=1"));
+              ->execute("ALTER TABLE decision DROP COLUMN kind; ALTER TABLE decision DROP COLUMN composition; ALTER TABLE decision DROP COLUMN role; PRAGMA user_version=1"));
   const auto file = archive();
   file->add(decision(4));
   const DecisionPage page = *file->find({});
@@ -202,6 +204,19 @@ TEST_CASE_FIXTURE(Desk, "a file from before roles keeps its records, and takes n
   CHECK(page.decisions[0].composition.empty());
   CHECK(page.decisions[3] == decision(4));
   CHECK(file->status().told.empty());
+}
+
+TEST_CASE_FIXTURE(Desk, "a file from before kinds of decisions is found by kind") {
+  fill(1, 3);
+  REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)
+              ->execute("UPDATE decision SET knob = 'eviction' WHERE number = 1; UPDATE decision SET knob = '', outcome = 'switched' WHERE number = 2;"
+                        "ALTER TABLE decision DROP COLUMN kind; PRAGMA user_version=2"));
+  const auto file = archive();
+  const auto of_kind = [&](DecisionKind kind) { return numbers(*file->find({.kind = kind})); };
+  CHECK(of_kind(DecisionKind::eviction) == std::vector<std::uint64_t>{1});
+  CHECK(of_kind(DecisionKind::mode) == std::vector<std::uint64_t>{2});
+  CHECK(of_kind(DecisionKind::knob) == std::vector<std::uint64_t>{3});
+  CHECK(file->find({.kind = DecisionKind::eviction})->decisions[0].knob.empty());
 }
 
 TEST_CASE_FIXTURE(Desk, "while the disk takes nothing the newest wait, why is told, and all is written once it does") {

@@ -57,7 +57,7 @@ TEST_CASE_FIXTURE(Court, "the end of one life of a strategy takes nothing from i
   governor.take(old, {intent("20000 100000")}, nobody);
   governor.take(fresh, {intent("30000 100000")}, nobody);
   governor.withdraw(old);
-  CHECK(governor.wishes() == 1);
+  CHECK(governor.active_intents() == 1);
   CHECK(value() == "30000 100000");
   governor.withdraw(fresh);
   CHECK(value() == kBefore);
@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(Court, "a wish ends with its ttl unless it is proposed again")
   governor.expire();
   CHECK(value() == kBefore);
   CHECK(last_told("suppress") == Outcome::expired);
-  CHECK(governor.wishes() == 0);
+  CHECK(governor.active_intents() == 0);
 }
 
 TEST_CASE_FIXTURE(Court, "of two strategies one value holds, and the loser is told by whom") {
@@ -413,14 +413,14 @@ TEST_CASE_FIXTURE(Ruled, "a knob is shown with its value, the one before, its ho
   CHECK(knobs[0].original == kBefore);
   CHECK(knobs[0].holder == "strict");
   CHECK(knobs[0].subject.pod_name == "nightly");
-  REQUIRE(knobs[0].wishes.size() == 3);
-  CHECK(knobs[0].wishes[0].plugin == "strict");
-  CHECK(knobs[0].wishes[0].outcome == Outcome::applied);
-  CHECK(knobs[0].wishes[1].plugin == "mild");
-  CHECK(knobs[0].wishes[1].outcome == Outcome::lost);
-  CHECK(knobs[0].wishes[1].winner == "strict");
-  CHECK(knobs[0].wishes[2].outcome == Outcome::shadow);
-  CHECK(knobs[0].wishes[2].until == clock.now() + 1min);
+  REQUIRE(knobs[0].intents.size() == 3);
+  CHECK(knobs[0].intents[0].plugin == "strict");
+  CHECK(knobs[0].intents[0].outcome == Outcome::applied);
+  CHECK(knobs[0].intents[1].plugin == "mild");
+  CHECK(knobs[0].intents[1].outcome == Outcome::lost);
+  CHECK(knobs[0].intents[1].winner == "strict");
+  CHECK(knobs[0].intents[2].outcome == Outcome::shadow);
+  CHECK(knobs[0].intents[2].until == clock.now() + 1min);
   CHECK(governor.standing() == std::map<Outcome, std::size_t>{{Outcome::applied, 1}, {Outcome::shadow, 1}, {Outcome::lost, 1}});
 }
 
