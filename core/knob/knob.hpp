@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@ enum class Form {
   amount,     // a number; "max": no limit
   number,     // a number, no more
   shares,     // cpu.shares; v2 keeps it as a weight
+  cpu_weight,  // cpu.weight; v1 keeps it as shares
   set,        // "0-3,8", not empty
   fields,     // "8:16 rbps=1048576 wbps=max": of the item 8:16
   weight,     // "default 100", "8:16 100", "8:16 default": of the item before the space
@@ -66,6 +68,7 @@ constexpr bool has_items(const Knob& knob) {
   return knob.form == Form::fields || knob.form == Form::weight || knob.form == Form::feature;
 }
 
+std::span<const Knob> all_knobs();
 // nullptr for an unknown name.
 const Knob* find_knob(std::string_view name);
 // An error that names the nearest known knob.

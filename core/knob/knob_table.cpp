@@ -22,7 +22,7 @@ constexpr Knob kKnobs[] = {
     {"cpu.max", "cpu.max", Place::cgroup, Controller::cpu, Form::bandwidth, "cpu.max", {"cpu.cfs_quota_us", "cpu.cfs_period_us"}},
     {"cpu.max.burst", "cpu.max.burst", Place::cgroup, Controller::cpu, Form::number, "cpu.max.burst", {"cpu.cfs_burst_us"}},
     {"cpu.shares", "cpu.weight", Place::cgroup, Controller::cpu, Form::shares, "cpu.weight", {"cpu.shares"}, kLeastShares, kMostShares},
-    {"cpu.weight", "cpu.weight", Place::cgroup, Controller::cpu, Form::number, "cpu.weight", {}, 1, kMostWeight},
+    {"cpu.weight", "cpu.weight", Place::cgroup, Controller::cpu, Form::cpu_weight, "cpu.weight", {"cpu.shares"}, 1, kMostWeight},
     {"cpu.idle", "cpu.idle", Place::cgroup, Controller::cpu, Form::idle, "cpu.idle", {"cpu.idle", "cpu.shares"}, 0, 1, true},
     {"cpu.bvt_warp_ns", "cpu.bvt_warp_ns", Place::cgroup, Controller::cpu, Form::number, "cpu.bvt_warp_ns", {"cpu.bvt_warp_ns"}, -1, 2},
     {"cpuset.cpus", "cpuset.cpus", Place::cgroup, Controller::cpuset, Form::set, "cpuset.cpus", {"cpuset.cpus"}},
@@ -88,6 +88,8 @@ bool is_group_name(std::string_view name) {
 }
 
 }  // namespace
+
+std::span<const Knob> all_knobs() { return kKnobs; }
 
 const Knob* find_knob(std::string_view name) {
   const auto* found = std::find_if(std::begin(kKnobs), std::end(kKnobs), [&](const Knob& k) { return k.name == name; });

@@ -23,6 +23,12 @@ std::int64_t weight_of_shares(std::int64_t shares) {
   return 1 + (std::clamp(shares, kFewestShares, kHighestShares) - kFewestShares) * (kHighestWeight - 1) / (kHighestShares - kFewestShares);
 }
 
+// The fewest shares that are this weight.
+std::int64_t shares_of_weight(std::int64_t weight) {
+  const std::int64_t above = (std::clamp(weight, std::int64_t{1}, kHighestWeight) - 1) * (kHighestShares - kFewestShares);
+  return kFewestShares + (above + kHighestWeight - 2) / (kHighestWeight - 1);
+}
+
 std::int64_t page_size() {
   static const std::int64_t size = ::sysconf(_SC_PAGESIZE);
   return size;
@@ -104,8 +110,9 @@ Result<Value> decode_bandwidth(const Knob& knob, const Texts& texts, Version ver
 
 Result<Value> decode_number(const Knob& knob, std::string_view text, Version version) {
   std::int64_t number = TRY(read_number(knob, text));
-  bool is_weight = knob.form == Form::shares && version == Version::v2;
-  return Value{is_weight ? cgroup::convert(number, cgroup::Conversion::weight_to_shares) : number};
+  if (knob.form == Form::shares && version == Version::v2) return Value{cgroup::convert(number, cgroup::Conversion::weight_to_shares)};
+  if (knob.form == Form::cpu_weight && version == Version::v1) return Value{weight_of_shares(number)};
+  return Value{number};
 }
 
 }  // namespace
@@ -132,6 +139,7 @@ Texts encode(const Knob& knob, const Value& value, Version version) {
     bool unlimited = value.amount == kUnlimited;
     if (knob.form == Form::bandwidth) return {unlimited ? "-1" : std::to_string(value.amount), std::to_string(value.period_us)};
     if (knob.name == "memory.max" && unlimited) return {"-1"};
+    if (knob.form == Form::cpu_weight) return {std::to_string(shares_of_weight(value.amount))};
   }
   // The kernel rounds down to whole pages; what it will say is what is asked for.
   if (knob.controller == Controller::memory && knob.form == Form::amount && value.amount != kUnlimited)

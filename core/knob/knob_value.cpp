@@ -94,10 +94,8 @@ long double width(const Setting& setting) {
     case Form::masks:
     case Form::amounts:
       return width_of_fields(setting.knob, setting.value.fields);
-    case Form::number:
-      if (setting.knob.name == "cpu.weight")
-        return static_cast<long double>(cgroup::convert(setting.value.amount, cgroup::Conversion::weight_to_shares));
-      return amount;
+    case Form::cpu_weight:
+      return static_cast<long double>(cgroup::convert(setting.value.amount, cgroup::Conversion::weight_to_shares));
     case Form::group:
       return 0;
     default:

@@ -18,7 +18,7 @@ bool is_one_amount(const Knob& knob) {
 // Weights are ordered, and so is each field of io.max. Of a switch no value lies between.
 bool is_ordered(const Knob& knob) {
   const bool is_switch = knob.form == Form::number && knob.most - knob.least <= 1;
-  return is_one_amount(knob) || knob.form == Form::shares || knob.form == Form::weight || knob.name == "io.max" ||
+  return is_one_amount(knob) || knob.form == Form::shares || knob.form == Form::cpu_weight || knob.form == Form::weight || knob.name == "io.max" ||
          (knob.form == Form::number && !is_switch);
 }
 

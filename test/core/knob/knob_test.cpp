@@ -167,6 +167,9 @@ TEST_CASE("each version of cgroups gets its own form, and reads back as the valu
                       {"memory.max", "max", {"-1"}, {"max"}},
                       {"memory.max", "8192", {"8192"}, {"8192"}},
                       {"cpuset.cpus", "0-1,3", {"0-1,3"}, {"0-1,3"}},
+                      {"cpu.weight", "1", {"2"}, {"1"}},
+                      {"cpu.weight", "50", {"1287"}, {"50"}},
+                      {"cpu.weight", "10000", {"262144"}, {"10000"}},
                       {"cpu.idle", "1", {"1", ""}, {"1", ""}}};
   for (const Row& row : rows) {
     CAPTURE(row.knob);
@@ -213,4 +216,10 @@ TEST_CASE("what the kernel cannot have said is an error") {
   CHECK(back("cpu.max", {"x 100000"}, Version::v2) == "the kernel says 'x' of cpu.max");
   CHECK(back("cpu.max", {"20000"}, Version::v1).find("not read whole") != std::string::npos);
   CHECK(back("memory.swap.max", {"4096"}, Version::v1).find("not read whole") != std::string::npos);
+}
+
+TEST_CASE("every weight is kept by the shares that cgroup v1 has for it") {
+  const Knob& weight = *find_knob("cpu.weight");
+  for (std::int64_t amount = 1; amount <= 10000; ++amount)
+    REQUIRE(decode(weight, encode(weight, Value{amount}, Version::v1), Version::v1)->amount == amount);
 }
