@@ -49,6 +49,7 @@ enum class Service : std::uint32_t {
   samples,
   acquire,  // → serial, with its image's descriptor when the child has another
   subscribe,
+  processes,  // subject, room → count, ids
   kv_get,
   kv_set,
   config_json,

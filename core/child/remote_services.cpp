@@ -195,6 +195,17 @@ koord_status subscribe(const koord_host* host, std::uint32_t parts) {
   return serve(host, [&](RemoteHost& remote) { return remote.returned(remote.ask(request(Service::subscribe).add(parts))); });
 }
 
+koord_status processes(const koord_host* host, std::uint64_t subject, std::int32_t* pids, std::uint32_t cap, std::uint32_t* need) {
+  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+    TRY(pointer_argument(need, "need"));
+    TRY(check_array(pids, cap, sizeof *pids, sizeof *pids, "pids"));
+    Answer answer = remote.ask(request(Service::processes).add(subject).add(cap));
+    *need = answer.rest.number<std::uint32_t>();
+    for (std::uint32_t i = 0; answer.ok() && i < std::min(*need, cap); ++i) pids[i] = answer.rest.number<std::int32_t>();
+    return remote.returned(answer);
+  });
+}
+
 // ---- koord.kv/1, koord.config/1, koord.clock/1, koord.fs/1
 
 koord_status kv_get(const koord_host* host, koord_str key, void* buf, std::uint64_t cap, std::uint64_t* need) {
@@ -360,7 +371,7 @@ koord_status evict_request(const koord_host* host, const koord_eviction* evictio
 
 const koord_svc_metrics metrics = {sizeof metrics, 0, define, series, end_series, append, append_columns,
                                    append_histograms, aggregate, samples};
-const koord_svc_state state_table = {sizeof state_table, 0, acquire, release, version, node, pods, containers, topology, node_slo, subscribe};
+const koord_svc_state state_table = {sizeof state_table, 0, acquire, release, version, node, pods, containers, topology, node_slo, subscribe, processes};
 const koord_svc_kv kv = {sizeof kv, 0, kv_get, kv_set};
 const koord_svc_config config = {sizeof config, 0, config_json, config_i64, config_f64, config_boolean, config_string};
 const koord_svc_clock clock_table = {sizeof clock_table, 0, now_ns, wall_ns};

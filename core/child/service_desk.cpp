@@ -108,6 +108,16 @@ koord_status value(Packer& out, Ask ask) {
   return status;
 }
 
+koord_status processes(const koord_host* host, Unpacker& in, Packer& out) {
+  auto subject = in.number<std::uint64_t>();
+  std::vector<std::int32_t> pids(std::min(in.number<std::uint32_t>(), kMaxRows));
+  std::uint32_t need = 0;
+  koord_status status = state_service.processes(host, subject, pids.data(), length(pids), &need);
+  out.add(need);
+  for (std::uint32_t i = 0; status == KOORD_OK && i < need; ++i) out.add(pids[i]);
+  return status;
+}
+
 koord_status cgroup_open(const koord_host* host, Unpacker& in, Packer& out) {
   koord_str dir = in.str(), file = in.str();
   std::vector<koord_str> keys(in.count(sizeof(std::uint64_t)));
@@ -179,6 +189,7 @@ const char* table_of(Service service) {
       return "koord.metrics/1";
     case Service::acquire:
     case Service::subscribe:
+    case Service::processes:
       return "koord.state/1";
     case Service::kv_get:
     case Service::kv_set:
@@ -252,6 +263,8 @@ Result<koord_status> ServiceDesk::run(Service service, Unpacker& in, Packer& out
       return acquire(in, out);
     case Service::subscribe:
       return state_service.subscribe(host(), in.number<std::uint32_t>());
+    case Service::processes:
+      return processes(host(), in, out);
     case Service::kv_get: {
       koord_str key = in.str();
       return bytes(in, out, [&](auto... rest) { return kv_service.get(host(), key, rest...); });

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord.state/1: snapshots of the node, held by the plugin between acquire and release.
+#include <algorithm>
+
+#include "core/cgroup/processes.hpp"
 #include "core/host/arguments.hpp"
 #include "core/host/serve.hpp"
 #include "core/host/services.hpp"
@@ -70,10 +73,28 @@ koord_status subscribe(const koord_host* host, std::uint32_t parts) {
   });
 }
 
+koord_status processes(const koord_host* host, std::uint64_t subject, std::int32_t* pids, std::uint32_t cap, std::uint32_t* need) {
+  return serve(host, [&](PluginContext& context) -> Result<koord_status> {
+    TRY(pointer_argument(need, "need"));
+    TRY(check_array(pids, cap, sizeof *pids, sizeof *pids, "pids"));
+    if (subject == KOORD_NO_SUBJECT) return invalid("subject is KOORD_NO_SUBJECT, expected the handle of a pod or container");
+    SharedServices& shared = context.shared();
+    const SnapshotViewPtr view = shared.views.of(shared.hub.current());
+    const std::optional<std::string_view> cgroup = view->cgroup_of(subject);
+    if (!cgroup) return refuse(KOORD_E_GONE, "no pod or container has the handle " + std::to_string(subject));
+    if (cgroup->empty()) return refuse(KOORD_E_AGAIN, "the cgroup of this pod or container is not known yet");
+    const std::vector<std::int32_t> found = TRY(cgroup::processes_below(shared.cgroups.layout(), *cgroup));
+    *need = static_cast<std::uint32_t>(found.size());
+    if (found.size() > cap) return KOORD_E_TOO_SMALL;
+    std::copy(found.begin(), found.end(), pids);
+    return KOORD_OK;
+  });
+}
+
 }  // namespace
 
 const koord_svc_state state_service = {
     sizeof state_service, 0,        acquire,  release,  version, node, pods,
-    containers,           topology, node_slo, subscribe};
+    containers,           topology, node_slo, subscribe, processes};
 
 }  // namespace koord::host

@@ -240,11 +240,22 @@ void SnapshotView::index_subjects() {
             [](const Living& a, const Living& b) { return a.handle < b.handle; });
 }
 
-std::optional<metric::Subject> SnapshotView::subject(std::uint64_t handle) const {
+const SnapshotView::Living* SnapshotView::find_living(std::uint64_t handle) const {
   auto found =
       std::lower_bound(living_.begin(), living_.end(), handle,
                        [](const Living& living, std::uint64_t wanted) { return living.handle < wanted; });
-  if (found == living_.end() || found->handle != handle) return std::nullopt;
+  return found == living_.end() || found->handle != handle ? nullptr : &*found;
+}
+
+std::optional<std::string_view> SnapshotView::cgroup_of(std::uint64_t handle) const {
+  const Living* found = find_living(handle);
+  if (!found) return std::nullopt;
+  return found->container ? std::string_view(found->container->cgroup_dir) : std::string_view(found->pod->cgroup_dir);
+}
+
+std::optional<metric::Subject> SnapshotView::subject(std::uint64_t handle) const {
+  const Living* found = find_living(handle);
+  if (!found) return std::nullopt;
   metric::Subject subject{handle, {}};
   if (found->container) add_container_labels(subject.labels, *found->container);
   if (found->pod) add_pod_labels(subject.labels, *found->pod);

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/metric/labels.hpp"
@@ -35,6 +36,8 @@ class SnapshotView {
 
   // The labels of a pod or container; nullopt when no such one lives in this snapshot.
   std::optional<metric::Subject> subject(std::uint64_t handle) const;
+  // Its cgroup, borrowed from this snapshot; empty: not known yet. nullopt as above.
+  std::optional<std::string_view> cgroup_of(std::uint64_t handle) const;
 
  private:
   struct Living {
@@ -43,6 +46,7 @@ class SnapshotView {
     const state::Container* container;  // null: the pod itself
   };
 
+  const Living* find_living(std::uint64_t handle) const;
   void reserve();
   void build_node();
   void build_pods();

@@ -92,7 +92,7 @@ __attribute__((section(KOORD_MANIFEST_SECTION), used)) static const char manifes
     "koord-manifest/1\n"
     "id=com.example.open-files\n"
     "version=1.0.0\n"
-    "abi=1.0\n"
+    "abi=" KOORD_ABI_TEXT "\n"
     "kinds=koord.advisor/1\n"
     "gate=OpenFilesExample\n"
     "requires=koord.metrics/1,koord.fs/1\n"

@@ -70,6 +70,6 @@ const koord_snapshot* LentSnapshot::take_back(const koord_snapshot* snapshot) {
 }
 
 const koord_svc_state lent_state_service = {
-    sizeof lent_state_service, 0, nullptr, nullptr, version, node, pods, containers, topology, node_slo, nullptr};
+    sizeof lent_state_service, 0, nullptr, nullptr, version, node, pods, containers, topology, node_slo, nullptr, nullptr};
 
 }  // namespace koord::check

@@ -46,20 +46,21 @@ struct EndsInBuffer {
   static constexpr bool bytes = ends_in(Is<char*>(), Is<std::uint64_t>(), Is<std::uint64_t*>()) ||
                                 ends_in(Is<void*>(), Is<std::uint64_t>(), Is<std::uint64_t*>());
   static constexpr bool rows = ends_in(Is<std::uint32_t>(), Is<std::uint32_t>(), Is<std::uint32_t*>());
+  static constexpr bool ids = ends_in(Is<std::int32_t*>(), Is<std::uint32_t>(), Is<std::uint32_t*>());
 };
 
 // Says that the answer is longer than the buffer. True: said.
 template <class... Args>
 bool say_too_small(WatchedHost& watched, Args... args) {
   constexpr std::size_t n = sizeof...(Args);
-  if constexpr (EndsInBuffer<Args...>::bytes || EndsInBuffer<Args...>::rows) {
+  if constexpr (EndsInBuffer<Args...>::bytes || EndsInBuffer<Args...>::rows || EndsInBuffer<Args...>::ids) {
     const auto all = std::tie(args...);
-    const auto cap = std::get<EndsInBuffer<Args...>::bytes ? n - 2 : n - 3>(all);
+    const auto cap = std::get<EndsInBuffer<Args...>::rows ? n - 3 : n - 2>(all);
     auto* need = std::get<n - 1>(all);
     constexpr std::uint64_t kLargest = 4u << 20;  // of what a host says: a buffer that is kept grows with each answer
     const std::uint64_t longer = need && cap < kLargest ? watched.lengthen() : 0;
     if (longer == 0) return false;
-    *need = static_cast<std::remove_pointer_t<decltype(need)>>(cap + (EndsInBuffer<Args...>::rows ? 16 : longer));
+    *need = static_cast<std::remove_pointer_t<decltype(need)>>(cap + (EndsInBuffer<Args...>::bytes ? longer : 16));
     return true;
   }
   return false;
@@ -130,6 +131,7 @@ koord_svc_state make_state_table(const koord_svc_state& reading) {
   table.acquire = acquire;
   table.release = release;
   table.subscribe = watched<"koord.state/1 subscribe", host::state_service, &koord_svc_state::subscribe>;
+  table.processes = watched<"koord.state/1 processes", host::state_service, &koord_svc_state::processes>;
   return table;
 }
 

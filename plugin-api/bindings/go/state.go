@@ -44,6 +44,12 @@ static inline const koord_topology *state_topology(const koord_svc_state *state,
 static inline koord_str state_node_slo(const koord_svc_state *state, const koord_snapshot *snapshot) {
   return KOORD_HAS(state, node_slo) ? state->node_slo(snapshot) : (koord_str){NULL, 0};
 }
+static inline koord_go_answer state_processes(const koord_host *host, const koord_svc_state *state, uint64_t subject,
+                                              int32_t *pids, uint32_t cap) {
+  uint32_t need = 0;
+  koord_status status = KOORD_GO_CALL(state, processes, host, subject, pids, cap, &need);
+  return (koord_go_answer){status, need};
+}
 static inline koord_status state_subscribe(const koord_host *host, const koord_svc_state *state, uint32_t parts) {
   return KOORD_GO_CALL(state, subscribe, host, parts);
 }
@@ -79,6 +85,16 @@ func (s State) Snapshot() (*Snapshot, error) {
 // Subscribe has OnEvent called when one of these parts has changed; replaces what was asked before.
 func (s State) Subscribe(parts Parts) error {
 	return check(C.state_subscribe(s.host, s.table, C.uint32_t(parts)))
+}
+
+// Processes gives the ids of all processes in the cgroup of a pod or container and in the cgroups below it, ascending. The
+// subject is a handle from the newest snapshot. ErrGone: it has ended; ErrAgain: its cgroup is not known yet;
+// ErrUnsupported: the agent cannot see the node's processes, or is older than 1.1.
+func (s State) Processes(subject Subject) ([]int32, error) {
+	pids, err := filled(nil, func(pids []C.int32_t) C.koord_go_answer {
+		return C.state_processes(s.host, s.table, C.uint64_t(subject), &pids[0], C.uint32_t(len(pids)))
+	})
+	return records(first(pids), C.uint32_t(len(pids)), C.sizeof_int32_t, func(pid *C.int32_t) int32 { return int32(*pid) }), err
 }
 
 // Snapshot is the state as of one moment, immutable. What its methods give is a copy and outlives it.

@@ -621,6 +621,13 @@ impl State {
     pub fn subscribe(&self, parts: u32) -> Result<()> {
         call!(self.0, subscribe, parts)
     }
+
+    /// The ids of all processes in the cgroup of a pod or container and in the cgroups below it, ascending. `subject` is a
+    /// handle from the newest snapshot. `KOORD_E_GONE`: it has ended; `KOORD_E_AGAIN`: its cgroup is not known yet;
+    /// `KOORD_E_UNSUPPORTED`: the agent cannot see the node's processes, or is older than 1.1.
+    pub fn processes(&self, subject: u64) -> Result<Vec<i32>> {
+        rows(0, |out, cap, need| call!(self.0, processes, subject, out, cap, need))
+    }
 }
 
 /// An acquired snapshot of the state, immutable; released when it is dropped.
@@ -1318,7 +1325,7 @@ macro_rules! plugin {
         const _: () = {
             use $crate::abi::*;
 
-            const TEXT: &str = concat!("koord-manifest/1\nabi=1.0\n", $lines, "\0");
+            const TEXT: &str = concat!("koord-manifest/1\nabi=1.1\n", $lines, "\0");
             #[used]
             #[link_section = ".koord_manifest"]
             static MANIFEST: [u8; TEXT.len()] = unsafe { *TEXT.as_ptr().cast() };
@@ -1373,7 +1380,7 @@ pub mod abi {
     pub type koord_status = i32;
 
     pub const KOORD_ABI_MAJOR: u16 = 1;
-    pub const KOORD_ABI_MINOR: u16 = 0;
+    pub const KOORD_ABI_MINOR: u16 = 1;
 
     // ---- status
     pub const KOORD_OK: koord_status = 0;
@@ -1769,6 +1776,15 @@ pub mod abi {
         pub topology: Option<unsafe extern "C" fn(snapshot: *const koord_snapshot) -> *const koord_topology>,
         pub node_slo: Option<unsafe extern "C" fn(snapshot: *const koord_snapshot) -> koord_str>,
         pub subscribe: Option<unsafe extern "C" fn(host: *const koord_host, parts: u32) -> koord_status>,
+        pub processes: Option<
+            unsafe extern "C" fn(
+                host: *const koord_host,
+                subject: u64,
+                pids: *mut i32,
+                cap: u32,
+                need: *mut u32,
+            ) -> koord_status,
+        >,
     }
 
     // ---- koord.kv/1
@@ -2272,7 +2288,7 @@ pub mod abi {
         const _: () = assert!(size_of::<koord_cpu>() == 24);
         const _: () = assert!(size_of::<koord_numa_node>() == 16);
         const _: () = assert!(size_of::<koord_topology>() == 40);
-        const _: () = assert!(size_of::<koord_svc_state>() == 80);
+        const _: () = assert!(size_of::<koord_svc_state>() == 88);
         const _: () = assert!(size_of::<koord_svc_kv>() == 24);
         const _: () = assert!(size_of::<koord_svc_config>() == 48);
         const _: () = assert!(size_of::<koord_svc_clock>() == 24);

@@ -10,6 +10,6 @@
 
 #define KOORD_GO_MANIFEST(lines)                                                              \
   __attribute__((section(KOORD_MANIFEST_SECTION), used)) const char koord_go_manifest[] = \
-      "koord-manifest/1\nabi=1.0\nruntime=go\n" lines
+      "koord-manifest/1\nabi=" KOORD_ABI_TEXT "\nruntime=go\n" lines
 
 #endif

@@ -11,6 +11,10 @@
  *  - Layout. Every table and every growable record begins with its own struct_size. Members are appended, never
  *    moved, retyped or given another meaning. Ask KOORD_HAS() before using a member of a host table that came
  *    after revision /1 was published. Records marked "frozen" have no struct_size and never change.
+ *  - Versions. "Since 1.1" marks what 1.0 did not have; CHANGELOG.md beside the README lists it. A minor version only
+ *    adds, and no host refuses a plugin because of its minor: `requires` of the manifest decides. On an older host
+ *    KOORD_HAS() of a newer function is 0, and a record whose newer members are not all zero is refused with
+ *    KOORD_E_TOO_NEW. A newer host takes a record of an older plugin and reads the missing members as zero.
  *  - Arrays travel as (pointer, count, stride in bytes): step by the stride, never by sizeof.
  *  - Text in is UTF-8 {pointer, length}, not terminated, borrowed for the call. Keep a copy, never the pointer.
  *  - Text or arrays out go to the caller's buffer: (buf, cap, &need). The host stores in *need what the whole
@@ -45,7 +49,9 @@ extern "C" {
 
 /* The major is also in the entry's name: another major is another symbol. A minor only adds. */
 #define KOORD_ABI_MAJOR 1u
-#define KOORD_ABI_MINOR 0u
+#define KOORD_ABI_MINOR 1u
+/* Both as text, for the manifest: "abi=" KOORD_ABI_TEXT "\n". Since 1.1. */
+#define KOORD_ABI_TEXT "1.1"
 
 /* Does this table, made by whatever version of the other side, have this member, and is it set? */
 #define KOORD_HAS(table, member)                                                                             \
@@ -60,7 +66,9 @@ typedef int32_t koord_status;
 #define KOORD_E_UNSUPPORTED (-2) /* this node, kernel or host cannot do it; from init(): a capability is absent */
 #define KOORD_E_AGAIN (-3)       /* not now: a queue is full, a budget is spent, a state is not known yet */
 #define KOORD_E_DEADLINE (-4)    /* the deadline passed */
-#define KOORD_E_TOO_NEW (-5)     /* a record has a non-zero tail that this side does not know */
+/* A record has members that this host does not know, and they are not all zero. Nothing of the call was done. Set them
+ * to zero to do without, or name the version that the plugin needs in its documentation. */
+#define KOORD_E_TOO_NEW (-5)
 #define KOORD_E_DENIED (-6)      /* not granted to this plugin */
 #define KOORD_E_NOMEM (-7)
 #define KOORD_E_PANIC (-8)       /* an exception or a panic was caught at the border */
@@ -270,7 +278,7 @@ typedef struct koord_container {
   uint32_t state, n_resources;
   uint64_t handle;           /* the subject of its series */
   koord_str id, name;        /* id with its scheme: "containerd://<hex>" */
-  koord_str cgroup_dir;      /* relative to the hierarchy's root, no leading slash; empty: not known yet */
+  koord_str cgroup_dir;      /* relative to the hierarchy's root, no leading slash; empty: not known yet, never the root */
   const koord_resource *resources;
   uint32_t resource_stride, rsv;
 } koord_container;
@@ -299,12 +307,12 @@ typedef struct koord_node {
   uint32_t n_labels, n_annotations, n_resources;
   uint32_t label_stride, resource_stride, rsv2;
   /* Since 1.1: the amounts of the annotation node.koordinator.sh/reservation, in units of koord_resource, or KOORD_ABSENT. CPUs
-     that it names one by one count 1000 each. Which CPUs they are: KOORD_CPU_RESERVED. */
+   * that it names one by one count 1000 each. Which CPUs they are: KOORD_CPU_RESERVED. */
   int64_t reserved_cpu, reserved_memory;
 } koord_node;
 
-/* Flags of a CPU. Which CPU is reserved, and whose it is, changes with the node's annotations and with its pods: then the topology
-   has a new version. Hosts before 1.1 set KOORD_CPU_ONLINE only. */
+/* Flags of a CPU. All but KOORD_CPU_ONLINE change with the node's annotations and with its pods: then the topology has a new
+ * version. Since 1.1, but for KOORD_CPU_ONLINE. */
 #define KOORD_CPU_ONLINE 1u
 #define KOORD_CPU_RESERVED 2u /* by the node's reservation: named there, or picked for its amount */
 #define KOORD_CPU_SYSTEM 4u   /* for pods of the class SYSTEM alone */
@@ -349,6 +357,14 @@ typedef struct koord_svc_state { /* "koord.state/1" */
 
   /* Call on_event() when one of these parts has changed; replaces what was asked before. */
   koord_status (*subscribe)(const koord_host *host, uint32_t parts);
+
+  /* Since 1.1. The ids of all processes in the cgroup of a pod or container and in the cgroups below it, ascending, each
+   * once, as the node's PID namespace numbers them: for KOORD_ROOT_PROC. `subject` is a handle from the newest snapshot.
+   * Stores the count in *need; KOORD_E_TOO_SMALL: `cap` was less, and nothing was written. Processes come and go: ask
+   * again with room to spare, and take a process that is missing in proc as ended.
+   * KOORD_E_INVALID: KOORD_NO_SUBJECT. KOORD_E_GONE: the subject or its cgroup has ended. KOORD_E_AGAIN: its cgroup is not
+   * known yet. KOORD_E_UNSUPPORTED: the agent is in a PID namespace of its own and cannot see the processes. [any] */
+  koord_status (*processes)(const koord_host *host, uint64_t subject, int32_t *pids, uint32_t cap, uint32_t *need);
 } koord_svc_state;
 
 /* ---- koord.kv/1: facts that change rarely (CPU model, disk maps), with an expiry --------------------------- */
@@ -414,6 +430,8 @@ typedef struct koord_svc_fs { /* "koord.fs/1" */
  *   "pids.current"     pids
  *   "cpu.pressure" "memory.pressure" "io.pressure"   some_avg10 some_avg60 some_avg300 (hundredths of a percent)
  *                      some_total_us, full_… likewise; on v1 where the kernel or a unified tree has it
+ * Since 1.1: nr_bursts, burst_ns, "memory.peak", "memory.swap", "memory.events", "memory.events.local", "memory.numa_stat",
+ * "pids.current" and the averages of the pressure files; a host of 1.0 answers KOORD_E_INVALID.
  * Source of the v1/v2 equivalences: Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst of the kernel. */
 
 typedef struct koord_svc_cgroup { /* "koord.cgroup/1" */
@@ -452,11 +470,13 @@ typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
 #define KOORD_LEVEL_QOS 0u
 #define KOORD_LEVEL_POD 1u
 #define KOORD_LEVEL_CONTAINER 2u
-#define KOORD_LEVEL_NODE 3u /* a knob of the whole node: cgroup_dir is empty */
+#define KOORD_LEVEL_NODE 3u /* since 1.1: a knob of the whole node: cgroup_dir is empty, or the name of a resctrl group */
 
-/* The part that an intent has in a knob's value. The host composes:
+/* Since 1.1. The part that an intent has in a knob's value. The host composes:
  *   value = base x all scales, at most the strictest cap, at least the largest floor; a cap beats a floor.
- * SET replaces the base and the scales of its own priority and below; caps and floors bind all the same. */
+ * SET replaces the base and the scales of its own priority and below; caps and floors bind all the same. KNOBS.md beside the
+ * README says which roles a knob takes. A host of 1.0 knows no roles: it takes KOORD_ROLE_SET, which is 0, and refuses a plan
+ * with any other role with KOORD_E_TOO_NEW. */
 #define KOORD_ROLE_SET 0u   /* the whole value; what intents without a role mean */
 #define KOORD_ROLE_BASE 1u  /* the value before scales; without one the host takes that of the pod's spec, else the original */
 #define KOORD_ROLE_SCALE 2u /* a factor, "1.5": above 0, at most 1000; for knobs that are one amount (cpu.max, memory.max, …) */
@@ -468,19 +488,19 @@ typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
  * leaves the cgroup less, or for memory.min, memory.low, cpu.idle and memory.oom.group the larger one. */
 typedef struct koord_intent {
   uint32_t struct_size, level;
-  koord_str knob;             /* logical name, that of cgroup v2 (or "cpu.shares"): "cpu.max", "memory.high", … */
-  koord_str cgroup_dir;
+  koord_str knob;             /* logical name, that of cgroup v2 (or "cpu.shares"): "cpu.max", "memory.high", …: KNOBS.md */
+  koord_str cgroup_dir;       /* as in koord_pod and koord_container; of a knob of the node empty, else never */
   koord_str value;            /* "20000 100000", "0-3", "max", …, the same on v1: the host converts; of a scale its factor */
   koord_str reason;           /* one sentence for the decision record */
   const koord_label *inputs;  /* what it was decided on: ("node_cpu_usage", "7.3") */
   uint32_t n_inputs, input_stride;
   int32_t priority;           /* the highest wins; among equals the strictest value */
-  uint32_t flags;
+  uint32_t flags;             /* 0 */
   uint64_t ttl_ns;            /* withdrawn unless proposed again within this time */
-  uint32_t role, rsv;         /* KOORD_ROLE_*; rsv is 0 */
+  uint32_t role, rsv;         /* since 1.1: KOORD_ROLE_*, KOORD_E_TOO_NEW on a host of 1.0 unless it is 0; rsv is 0 */
 } koord_intent;
 
-/* What became of an intent. KOORD_OK: it holds, or another's for the same value does. KOORD_E_AGAIN: the winner's holds.
+/* The result of an intent. KOORD_OK: it holds, or another's for the same value does. KOORD_E_AGAIN: the winner's holds.
  * KOORD_E_DENIED: the operator lets this strategy run and not write. KOORD_E_GONE: the cgroup has ended.
  * KOORD_E_UNSUPPORTED: this node has no such knob. KOORD_E_IO: the kernel, or somebody else who writes it, has another
  * value. KOORD_E_DEADLINE: ttl_ns is over. */
@@ -496,11 +516,17 @@ typedef struct koord_svc_knobs { /* "koord.knobs/1", granted to QoS strategies *
   uint32_t struct_size, rsv;
   /* All that is proposed during one evaluate() is one plan and replaces the plan before. [in-call: evaluate] */
   koord_status (*propose)(const koord_host *host, const koord_intent *intents, uint32_t n, uint32_t stride);
-  /* The value that the knob has now, which may be one that this host wrote: not to be computed with. See base(). */
+  /* The value that the knob has now, in the form of koord_intent.value, which may be one that this host wrote: not to be
+   * computed with, see base(). Errors are those of base(). [any] */
   koord_status (*current)(const koord_host *host, koord_str knob, koord_str cgroup_dir, char *buf, uint64_t cap,
                           uint64_t *need);
-  /* The base that the host takes when no intent gives one: from the pod's spec, else the value before the host's first
-   * write, else the current value. Never a value that this host wrote. Ask KOORD_HAS() first. */
+  /* Since 1.1; on an older host KOORD_HAS() of it is 0. The base that the host takes when no intent gives one, in the form
+   * of koord_intent.value: from the pod's spec, else the value before the host's first write, else the current value. Never
+   * a value that this host wrote. The text goes to `buf` by the rule above: *need is its length, without a NUL;
+   * KOORD_E_TOO_SMALL when `cap` is less, and then nothing was written. `buf` may be NULL when `cap` is 0. Reads the kernel's
+   * file where neither spec nor journal has the value.
+   * KOORD_E_INVALID: no such knob, or a cgroup_dir that leads out of the hierarchy. KOORD_E_UNSUPPORTED: this node has no
+   * such knob. KOORD_E_GONE: no such cgroup. KOORD_E_IO: the kernel's file cannot be read. [any] */
   koord_status (*base)(const koord_host *host, koord_str knob, koord_str cgroup_dir, char *buf, uint64_t cap, uint64_t *need);
 } koord_svc_knobs;
 
@@ -555,20 +581,21 @@ typedef struct koord_advisor {
   koord_status (*collect)(void *self, uint64_t now_ns, uint64_t deadline_ns);
 } koord_advisor;
 
-/* An endpoint of several. Empty and zero: what the host thinks right; it may lower what is too much. The host opens the
- * files, and so only for the node's own plugins (plugins.ownDirectories): scrapes that need one fail for others. */
+/* Since 1.1. An endpoint of several. Empty and zero mean the host's default; the host lowers what is too much. The host opens
+ * the files, and so only for the node's own plugins (plugins.ownDirectories): scrapes that need one fail for others. */
 typedef struct koord_scrape_target {
   uint32_t struct_size, rsv;
   koord_str name;       /* tells it from the others; shown to operators */
   koord_str url;        /* as url() has it; "https://127.0.0.1:10250/metrics", or a file, "file:/dir/x.prom" */
-  koord_str ca_file;    /* PEM: whom to believe, in place of the system's authorities */
-  koord_str certificate_file, key_file; /* PEM: who we are */
-  koord_str server_name;                /* whom the certificate must be for, in place of the URL's host */
+  koord_str ca_file;    /* PEM: the authorities to trust, in place of the system's */
+  koord_str certificate_file, key_file; /* PEM: the host's certificate and key for this endpoint */
+  koord_str server_name;                /* the name that the certificate must have, in place of the URL's host */
   koord_str token_file;                 /* a bearer token; read for each scrape */
   uint64_t period_ns, timeout_ns;       /* period: rounded up to ticks, 0 is each tick */
   uint64_t max_body_bytes, max_samples, max_series;
 } koord_scrape_target;
 
+/* Since 1.1. */
 typedef struct koord_scrape_targets {
   uint32_t struct_size, rsv;
   void *impl;
@@ -576,13 +603,14 @@ typedef struct koord_scrape_targets {
   koord_status (*add)(const struct koord_scrape_targets *targets, const koord_scrape_target *target);
 } koord_scrape_targets;
 
-/* What becomes of one scraped series. */
+/* Since 1.1. How one scraped series is labelled here. Valid during map_series() only. */
 typedef struct koord_series_map {
   uint32_t struct_size, rsv;
   void *impl;
-  /* It is of this pod or container, a handle from koord.state/1: the host labels it so, and ends it with its subject. */
+  /* Binds it to this pod or container, a handle from koord.state/1: the host labels it so, and ends it with its subject.
+   * [in-call: map_series] */
   koord_status (*subject)(const struct koord_series_map *map, uint64_t handle);
-  /* A label more, or another value of one that there is; an empty value takes it away. */
+  /* Adds a label, or gives one another value; an empty value removes the label. [in-call: map_series] */
   koord_status (*label)(const struct koord_series_map *map, koord_str name, koord_str value);
 } koord_series_map;
 
@@ -601,14 +629,14 @@ typedef struct koord_external_advisor {
    * keeps its name, and one whose name is taken (host_, http_, plugin_, store_ are the host's) is left out. [strand] */
   koord_status (*map_metric)(void *self, koord_str name, char *buf, uint64_t cap, uint64_t *need);
 
-  /* Optional, in place of url(): adds all endpoints that there are now. Asked before each tick, so be quick; a target that
-   * is not there any more ends with its series, one that has changed begins anew. After a failure those before stay. [strand] */
+  /* Since 1.1. Optional, in place of url(): adds all current endpoints. Asked before each tick, so be quick; a target that
+   * is missing now ends with its series, one that has changed begins anew. After a failure those before stay. [strand] */
   koord_status (*targets)(void *self, const koord_scrape_targets *targets);
-  /* Optional. The map_… calls that follow are about the target of this name. [strand] */
+  /* Since 1.1. Optional. The map_… calls that follow are about the target of this name. [strand] */
   koord_status (*on_target)(void *self, koord_str name);
-  /* Optional. Whose a series is and how it is labelled. Asked once for each series, before map_sample() and only of metrics
-   * that map_metric() keeps; again after a configuration event, and when its subject has ended. KOORD_E_AGAIN leaves it out
-   * of this scrape and is asked again in the next; any other non-zero leaves it out for good. [strand] */
+  /* Since 1.1. Optional. Names the subject of a series and its labels. Asked once for each series, before map_sample() and
+   * only of metrics that map_metric() keeps; again after a configuration event, and when its subject has ended. KOORD_E_AGAIN
+   * leaves it out of this scrape and is asked again in the next; any other non-zero leaves it out for good. [strand] */
   koord_status (*map_series)(void *self, koord_str metric, const koord_label *labels, uint32_t n, uint32_t stride,
                              const koord_series_map *map);
 } koord_external_advisor;
@@ -617,8 +645,8 @@ typedef struct koord_external_advisor {
 typedef struct koord_qos_strategy {
   koord_lifecycle life;
   koord_status (*evaluate)(void *self, uint64_t now_ns, uint64_t deadline_ns); /* required [strand] */
-  /* Optional. What became of the plan: of all of it when it is another than before; while it is repeated, of each intent of
-   * which that changes, and of each act, which is done again. [strand] */
+  /* Optional. Reports the results of the plan: of all intents when the plan is new; while it is repeated, of each intent
+   * whose result changes, and of each one-shot, which is done again. [strand] */
   koord_status (*on_applied)(void *self, const koord_intent_result *results, uint32_t n, uint32_t stride);
 } koord_qos_strategy;
 
@@ -687,13 +715,19 @@ typedef struct koord_module {
  * The manifest is lines "key=value" behind the line "koord-manifest/1", UTF-8, at most 4096 bytes, NUL-terminated:
  *   id=com.acme.runq          required; reverse domain name, or a plain name for the host's own
  *   version=1.2.0             required
- *   abi=1.0                   required; the KOORD_ABI_MAJOR.MINOR it was built with
+ *   abi=1.1                   required; the KOORD_ABI_MAJOR.MINOR it was built with. The major must be the host's; the minor
+ *                             is for people, see "Versions" above
  *   kinds=koord.advisor/1     required; comma-separated, those of its classes
- *   gate=AcmeRunQueue         required; the feature gate that starts it, or several: then `gates` of its config are those on
+ *   gate=AcmeRunQueue         required; the feature gate that starts it, or since 1.1 several, comma-separated: it runs while
+ *                             any is on, and `gates` of its configuration names those
  *   stage=alpha|beta|ga       default alpha
  *   default=true|false        is the gate on by default; only for the host's own plugins, else false
  *   requires=koord.metrics/1  services without which it cannot run: a refusal names the missing one
  *   optional=koord.kv/1       services it can use
+ *   annotations=example.org/batch   annotations of pods that it reads beside those of koordinator.sh and koordetector.sh and
+ *                             their subdomains, comma-separated, each a key, or a domain, "/" and an asterisk for all of the
+ *                             domain. In a cluster the agent drops all others while it reads the list of pods, and keeps at
+ *                             most 64 KiB of one pod. Since 1.1
  *   runtime=native|go|jvm|python   default native; the others always run in a child process
  *   license=…, description=…  shown to operators */
 KOORD_EXPORT const koord_module *koord_entry_v1(void);
@@ -719,7 +753,7 @@ KOORD_ASSERT_(sizeof(koord_node) == 88);
 KOORD_ASSERT_(sizeof(koord_cpu) == 24);
 KOORD_ASSERT_(sizeof(koord_numa_node) == 16);
 KOORD_ASSERT_(sizeof(koord_topology) == 40);
-KOORD_ASSERT_(sizeof(koord_svc_state) == 80);
+KOORD_ASSERT_(sizeof(koord_svc_state) == 88);
 KOORD_ASSERT_(sizeof(koord_svc_kv) == 24);
 KOORD_ASSERT_(sizeof(koord_svc_config) == 48);
 KOORD_ASSERT_(sizeof(koord_svc_clock) == 24);

@@ -278,7 +278,7 @@ constexpr koord_class runtime_hook(const char* name, std::uint32_t flags = 0, co
 #define KOORD_PLUGIN(manifest_lines, ...)                                                                   \
   namespace {                                                                                               \
   __attribute__((section(KOORD_MANIFEST_SECTION), used)) constexpr char koord_manifest_text[] =             \
-      "koord-manifest/1\nabi=1.0\n" manifest_lines;                                                         \
+      "koord-manifest/1\nabi=" KOORD_ABI_TEXT "\n" manifest_lines;                                                         \
   constexpr koord_class koord_module_classes[] = {__VA_ARGS__};                                             \
   constexpr koord_module koord_module_table = {KOORD_MAGIC,                                                 \
                                                sizeof(koord_module),                                        \

@@ -114,7 +114,7 @@ __attribute__((section(KOORD_MANIFEST_SECTION), used)) static const char manifes
     "koord-manifest/1\n"
     "id=@ID@\n"
     "version=0.1.0\n"
-    "abi=1.0\n"
+    "abi=" KOORD_ABI_TEXT "\n"
     "kinds=koord.advisor/1\n"
     "gate=@GATE@\n"
     "requires=koord.metrics/1,koord.fs/1,koord.config/1\n"

@@ -166,6 +166,17 @@ TEST_CASE("another ABI major is refused with both majors") {
   CHECK(check_compatible(*manifest).error().message() == "wanted plugin ABI 1.x, found 2.0");
 }
 
+TEST_CASE("any ABI minor is taken: what a plugin needs, it requires") {
+  for (const char* abi : {"1.0", "1.1", "1.2", "1.999"}) {
+    CAPTURE(abi);
+    std::string text = kMinimal;
+    text.replace(text.find("abi=1.0"), 7, std::string("abi=") + abi);
+    const Result<Manifest> manifest = parse_manifest(text);
+    REQUIRE(manifest);
+    CHECK(check_compatible(*manifest));
+  }
+}
+
 TEST_CASE("an unknown kind is refused") {
   Manifest manifest = *parse_manifest(kMinimal);
   manifest.kinds = {"koord.weather/1"};

@@ -8,6 +8,7 @@ namespace {
 
 struct State : OnHost<koord_svc_state> {
   State() : OnHost("koord.state/1") {}
+  explicit State(std::initializer_list<std::pair<std::string_view, std::string_view>> tree) : OnHost("koord.state/1", tree) {}
 
   void publish_pod(std::string uid) {
     state::Pod pod;
@@ -102,4 +103,64 @@ TEST_CASE_FIXTURE(State, "a snapshot that is NULL has nothing in it") {
   CHECK(service->containers(nullptr, nullptr, nullptr) == nullptr);
   CHECK(service->topology(nullptr) == nullptr);
   CHECK(service->node_slo(nullptr).n == 0);
+}
+
+namespace {
+
+// A pod with a container on a node with cgroup v2, and a pod without a cgroup.
+struct Processes : State {
+  Processes()
+      : State({{"cgroup/cgroup.controllers", "cpu memory\n"},
+               {"cgroup/cgroup.procs", "1\n"},
+               {"cgroup/kubepods/pod1/cgroup.procs", "10\n"},
+               {"cgroup/kubepods/pod1/app/cgroup.procs", "12\n11\n"}}) {
+    state::Container app;
+    app.id = "containerd://app";
+    app.cgroup_dir = "kubepods/pod1/app";
+    state::Pod pod, waiting;
+    pod.uid = "u1";
+    pod.cgroup_dir = "kubepods/pod1";
+    pod.containers = {app};
+    waiting.uid = "u2";
+    state::Update update;
+    update.pods = std::vector{pod, waiting};
+    host.hub().publish(std::move(update));
+  }
+  koord_status ask(std::uint64_t subject, std::uint32_t cap) {
+    pids.assign(cap, -1);
+    return service->processes(abi, subject, pids.data(), cap, &need);
+  }
+  const state::Pod& pod(std::size_t i) { return host.hub().current()->pods[i]; }
+
+  std::vector<std::int32_t> pids;
+  std::uint32_t need = 0;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Processes, "the processes of a pod are those of its cgroup and of its containers'") {
+  CHECK(ask(pod(0).handle, 3) == KOORD_OK);
+  CHECK(pids == std::vector<std::int32_t>{10, 11, 12});
+  CHECK(ask(pod(0).containers[0].handle, 10) == KOORD_OK);
+  CHECK(need == 2);
+  CHECK(pids[0] == 11);
+}
+
+TEST_CASE_FIXTURE(Processes, "a buffer that is too small for the processes stays as it was") {
+  CHECK(ask(pod(0).handle, 2) == KOORD_E_TOO_SMALL);
+  CHECK(need == 3);
+  CHECK(pids == std::vector<std::int32_t>{-1, -1});
+  CHECK(service->processes(abi, pod(0).handle, nullptr, 0, &need) == KOORD_E_TOO_SMALL);
+}
+
+TEST_CASE_FIXTURE(Processes, "a pod without a cgroup has unknown processes, never those of the root") {
+  CHECK(ask(pod(1).handle, 10) == KOORD_E_AGAIN);
+  CHECK(host.last_error() == "the cgroup of this pod or container is not known yet");
+}
+
+TEST_CASE_FIXTURE(Processes, "the processes of what is no pod or container are refused with the reason") {
+  CHECK(ask(KOORD_NO_SUBJECT, 10) == KOORD_E_INVALID);
+  CHECK(ask(123456, 10) == KOORD_E_GONE);
+  CHECK(service->processes(abi, pod(0).handle, nullptr, 10, &need) == KOORD_E_INVALID);
+  CHECK(service->processes(abi, pod(0).handle, pids.data(), 0, nullptr) == KOORD_E_INVALID);
 }

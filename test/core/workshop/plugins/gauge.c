@@ -155,7 +155,7 @@ static const char manifest[] __attribute__((section(KOORD_MANIFEST_SECTION), use
     "koord-manifest/1\n"
     "id=com.example.gauge\n"
     "version=1.0.0\n"
-    "abi=1.0\n"
+    "abi=" KOORD_ABI_TEXT "\n"
     "kinds=koord.advisor/1,koord.qos-strategy/1,koord.runtime-hook/1,koord.external-advisor/1\n"
     "gate=Gauge\n"
     "requires=koord.metrics/1,koord.fs/1,koord.state/1\n"
