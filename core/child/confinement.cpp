@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/child/end_processes.hpp"
 #include "core/child/orphans.hpp"
 #include "core/child/plugins_cgroup.hpp"
 
@@ -21,18 +23,26 @@ using cgroup::Controller;
 
 constexpr Controller kControllers[] = {Controller::memory, Controller::cpu, Controller::pids};
 constexpr std::uint64_t kPeriodUs = 100'000;
+constexpr Duration kEndOfAllPatience = std::chrono::seconds(1);
+constexpr unsigned kMostChildren = 10'000;
 
 Result<void> make_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return system_error(errno, "'" + path + "'");
   return {};
 }
 
-bool has_processes(const cgroup::Layout& layout, const std::string& cgroup) {
-  for (Controller controller : kControllers) {
-    const std::string directory = layout.directory(controller, cgroup);
-    if (!directory.empty() && !read_file(directory + "/cgroup.procs").value_or("").empty()) return true;
-  }
-  return false;
+// The tree that knows which process belongs to which child; empty: there is none.
+std::string tracking_directory(const cgroup::Layout& layout, const std::string& cgroup) {
+  if (std::string unified = layout.unified_directory(cgroup); !unified.empty()) return unified;
+  for (Controller controller : {Controller::pids, Controller::memory, Controller::cpu})
+    if (std::string directory = layout.directory(controller, cgroup); !directory.empty()) return directory;
+  return {};
+}
+
+bool is_in_use(const cgroup::Layout& layout, const std::string& cgroup) {
+  for (Controller controller : kControllers)
+    if (has_processes(layout.directory(controller, cgroup))) return true;
+  return has_processes(tracking_directory(layout, cgroup));
 }
 
 }  // namespace
@@ -40,7 +50,7 @@ bool has_processes(const cgroup::Layout& layout, const std::string& cgroup) {
 std::string Confinement::free_name(const cgroup::Layout& layout, const std::string& plugin_id) {
   const std::string plugins = plugins_cgroup(layout) + "/";
   std::string name = plugin_id;
-  for (int n = 2; has_processes(layout, plugins + name); ++n) name = plugin_id + "~" + std::to_string(n);
+  for (int n = 2; is_in_use(layout, plugins + name); ++n) name = plugin_id + "~" + std::to_string(n);
   return name;
 }
 
@@ -49,7 +59,10 @@ Confinement::Confinement(const cgroup::Layout& layout, const std::string& name, 
   make();
 }
 
-Confinement::~Confinement() { remove(); }
+Confinement::~Confinement() {
+  end_all();
+  remove();
+}
 
 void Confinement::make() {
   plugins_ = plugins_cgroup(layout_);
@@ -62,19 +75,56 @@ void Confinement::make() {
   if (limits_.cpu_millis > 0)
     limit({Controller::cpu, "cpu.cfs_quota_us", quota, "cpu.max", quota + " " + std::to_string(kPeriodUs)});
   if (limits_.processes > 0) limit({Controller::pids, "pids.max", pids, "pids.max", pids});
+  make_own();
   lock();
   oom_kills_before_ = count_oom_kills();
 }
 
 void Confinement::remove() {
   locks_.clear();
+  remove_cgroup(own_);
+  if (const std::string tracking = tracking_directory(layout_, plugins_); !tracking.empty()) {
+    ::rmdir((tracking + "/" + name_).c_str());
+    ::rmdir(tracking.c_str());
+  }
   for (Controller controller : kControllers) {
     ::rmdir(layout_.directory(controller, cgroup_).c_str());
     ::rmdir(layout_.directory(controller, plugins_).c_str());
   }
 }
 
+// A cgroup that no other child has.
+void Confinement::make_own() {
+  own_.clear();
+  const std::string tracking = tracking_directory(layout_, cgroup_);
+  if (tracking.empty()) return;
+  Result<void> made = make_directory(tracking_directory(layout_, plugins_));
+  if (made) made = make_directory(tracking);
+  for (unsigned n = 1; made && n <= kMostChildren; ++n) {
+    const std::string path = tracking + "/child-" + std::to_string(n);
+    if (::mkdir(path.c_str(), 0755) == 0) {
+      own_ = path;
+      return;
+    }
+    if (errno != EEXIST) made = system_error(errno, "'" + path + "'");
+  }
+  note(made ? "all names of cgroups for children are taken" : made.error().message());
+}
+
+// Where a process of this child belongs in this controller's tree; empty: nowhere.
+std::string Confinement::place_of(Controller controller) const {
+  const std::string directory = layout_.directory(controller, cgroup_);
+  if (!own_.empty() && own_.starts_with(directory + "/")) return own_;
+  return !directory.empty() && ::access(directory.c_str(), F_OK) == 0 ? directory : std::string();
+}
+
+void Confinement::end_all() {
+  if (!own_.empty()) end_processes(own_, kEndOfAllPatience);
+}
+
 void Confinement::lock() {
+  if (const std::string tracking = tracking_directory(layout_, cgroup_); !tracking.empty())
+    if (UniqueFd locked = lock_cgroup(tracking)) locks_.push_back(std::move(locked));
   for (Controller controller : kControllers)
     if (const std::string path = layout_.directory(controller, cgroup_); !path.empty())
       if (UniqueFd locked = lock_cgroup(path)) locks_.push_back(std::move(locked));
@@ -108,9 +158,17 @@ Result<void> Confinement::try_limit(const Limit& limit) {
 // nsdelegate, Linux 4.13).
 bool Confinement::is_out_of_reach(pid_t pid) const {
   const std::string directory = layout_.unified_directory(cgroup_);
-  if (plugins_ != kPluginsCgroup || directory.empty() || ::access(directory.c_str(), F_OK) != 0) return false;
+  if (layout_.hierarchy() != cgroup::Hierarchy::v2 || plugins_ != kPluginsCgroup || directory.empty() || ::access(directory.c_str(), F_OK) != 0) return false;
   Result<void> moved = write_value(directory + "/cgroup.procs", std::to_string(pid));
   return !moved && moved.error().is(std::errc::no_such_file_or_directory);
+}
+
+bool Confinement::move(pid_t pid, const std::string& directory, std::map<std::string, bool>& moved_to) {
+  auto [known, is_new] = moved_to.emplace(directory, true);
+  if (!is_new) return known->second;
+  Result<void> moved = write_value(directory + "/cgroup.procs", std::to_string(pid));
+  if (!moved) note(moved.error().message());
+  return known->second = moved.has_value();
 }
 
 void Confinement::add(pid_t pid) {
@@ -120,13 +178,11 @@ void Confinement::add(pid_t pid) {
     if (Result<void> moved = move_agent_aside(layout_); !moved) note(moved.error().message());
     make();
   }
+  std::map<std::string, bool> moved_to;
+  if (!own_.empty()) move(pid, own_, moved_to);
   for (Controller controller : kControllers) {
-    std::string path = layout_.directory(controller, cgroup_);
-    if (path.empty() || ::access(path.c_str(), F_OK) != 0) continue;
-    Result<void> moved = write_value(path + "/cgroup.procs", std::to_string(pid));
-    if (moved) continue;
-    note(moved.error().message());
-    if (controller == Controller::memory) limits_memory_ = false;
+    const std::string path = place_of(controller);
+    if (!path.empty() && !move(pid, path, moved_to) && controller == Controller::memory) limits_memory_ = false;
   }
 }
 

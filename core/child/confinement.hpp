@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confinement: the cgroup that the children of one plugin live in, with the limits of that plugin. A controller that the
-// node does not offer is a problem in words, not an error; Process::limit_memory() replaces that of memory. [any thread]
+// Confinement: the cgroup of one child, below that of its plugin, which has the limits of all children of that plugin. A
+// controller that the node lacks is a problem in words, not an error; Process::limit_memory() replaces that of memory.
+//
+// One tree knows which process belongs to which child: the unified one where it exists, also without controllers, for its
+// cgroup.kill; else that of pids. There the child has a cgroup of its own: koordetector-plugins/ID/child-N. [any thread]
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,14 +22,17 @@ namespace koord::child {
 
 class Confinement {
  public:
-  // Makes "koordetector-plugins/<name>" with these limits, or gives that new ones, and locks it (orphans.hpp).
+  // Makes "koordetector-plugins/<name>" with these limits, or gives that new ones, and locks it (orphans.hpp). Makes the
+  // child's own cgroup in it.
   Confinement(const cgroup::Layout& layout, const std::string& name, const host::HomeLimits& limits);
-  ~Confinement();  // removes what it made, unless another child lives in it
+  ~Confinement();  // ends what is left in it and removes what it made, unless another child lives in it
   Confinement(const Confinement&) = delete;
   Confinement& operator=(const Confinement&) = delete;
 
   // Where the kernel refuses to move the process to the first place, the cgroup moves below the agent's own.
   void add(pid_t pid);
+  // Ends every process of this child: those that were added and all that these have started.
+  void end_all();
   // Processes that were added get no more memory than they may have.
   bool limits_memory() const { return limits_memory_; }
 
@@ -46,6 +53,9 @@ class Confinement {
   void make();
   void remove();
   void lock();
+  void make_own();
+  bool move(pid_t pid, const std::string& directory, std::map<std::string, bool>& moved_to);
+  std::string place_of(cgroup::Controller controller) const;
   void note(const std::string& problem);
   bool is_out_of_reach(pid_t pid) const;
   bool limit(const Limit& limit);
@@ -57,6 +67,7 @@ class Confinement {
   const host::HomeLimits limits_;
   std::string plugins_;  // the cgroup that holds those of all plugins
   std::string cgroup_;
+  std::string own_;  // directory of the child's own cgroup; empty: there is no tree for it
   std::vector<UniqueFd> locks_;
   std::string problems_;
   bool limits_memory_ = false;

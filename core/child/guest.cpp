@@ -18,13 +18,20 @@ Guest::Guest(const Invitation& invitation, const host::HomeLimits& limits) : inv
   if (invitation.layout) confinement_.emplace(*invitation.layout, invitation.cgroup, limits);
 }
 
+Guest::~Guest() {
+  if (confinement_) confinement_->end_all();
+}
+
 Result<std::unique_ptr<Guest>> Guest::start(const Invitation& invitation, const host::HomeLimits& limits) {
   TRY(host::check_unchanged(invitation.path, invitation.checked));
   std::unique_ptr<Guest> guest(new Guest(invitation, limits));
   guest->process_ =
       TRY(Process::start(invitation.program, invitation.plugin_id, invitation.path, limits.capabilities));
   std::optional<Confinement>& confinement = guest->confinement_;
-  if (confinement) confinement->add(guest->process_->pid());
+  if (confinement) {
+    confinement->add(guest->process_->pid());
+    guest->process_->after_end([&confinement] { confinement->end_all(); });
+  }
   if (!confinement || !confinement->limits_memory()) guest->process_->limit_memory(limits.memory_bytes);
   return guest;
 }

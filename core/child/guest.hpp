@@ -29,6 +29,9 @@ class Guest {
   };
 
   static Result<std::unique_ptr<Guest>> start(const Invitation& invitation, const host::HomeLimits& limits);
+  ~Guest();  // ends the process and everything that it has started
+  Guest(const Guest&) = delete;
+  Guest& operator=(const Guest&) = delete;
 
   Process& process() { return *process_; }
   // Which limit does not hold, and why; empty when all do.

@@ -2,15 +2,17 @@
 #include "core/child/orphans.hpp"
 
 #include <sys/file.h>
-#include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <set>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/file.hpp"
-#include "core/base/parse.hpp"
+#include "core/child/end_processes.hpp"
 #include "core/child/plugins_cgroup.hpp"
 
 namespace koord::child {
@@ -18,17 +20,20 @@ namespace {
 
 using cgroup::Controller;
 
+constexpr Duration kOrphanPatience = std::chrono::seconds(1);
+
 bool is_locked(const UniqueFd& directory) {
   return ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-void end_all_in(const std::string& directory, std::set<pid_t>& ended) {
-  const std::string list = read_file(directory + "/cgroup.procs").value_or("");
-  std::string_view rest = list;
-  while (auto line = next_field(rest, '\n')) {
-    const auto pid = static_cast<pid_t>(parse_int(*line).value_or(0));
-    if (pid > 0 && pid != ::getpid() && ::kill(pid, SIGKILL) == 0) ended.insert(pid);
-  }
+// All trees that may have cgroups of plugins, each once. Those where forking can be stopped come first.
+std::vector<std::string> plugin_trees(const cgroup::Layout& layout) {
+  std::vector<std::string> trees{layout.unified_directory(kPluginsCgroup)};
+  for (Controller controller : {Controller::pids, Controller::memory, Controller::cpu})
+    if (std::string tree = layout.directory(controller, kPluginsCgroup); std::find(trees.begin(), trees.end(), tree) == trees.end())
+      trees.push_back(std::move(tree));
+  std::erase(trees, "");
+  return trees;
 }
 
 }  // namespace
@@ -42,19 +47,18 @@ UniqueFd lock_cgroup(const std::string& directory) {
 }
 
 std::size_t end_orphans(const cgroup::Layout& layout) {
-  std::set<pid_t> ended;  // on v1 a process is in a cgroup of each controller
-  for (Controller controller : {Controller::memory, Controller::cpu, Controller::pids}) {
-    const std::string plugins = layout.directory(controller, kPluginsCgroup);
-    if (plugins.empty()) continue;
+  std::size_t ended = 0;
+  for (const std::string& plugins : plugin_trees(layout)) {
     for (const std::string& plugin : list_subdirectories(plugins).value_or({})) {
       const std::string directory = plugins + "/" + plugin;
       auto opened = open_directory(directory);
       if (!opened || is_locked(*opened)) continue;
-      end_all_in(directory, ended);
-      ::rmdir(directory.c_str());  // when it is empty
+      ended += end_processes(directory, kOrphanPatience).count;
+      remove_cgroup(directory);
     }
+    ::rmdir(plugins.c_str());  // when it is empty
   }
-  return ended.size();
+  return ended;
 }
 
 }  // namespace koord::child

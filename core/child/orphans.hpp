@@ -15,8 +15,8 @@ namespace koord::child {
 // Takes the shared lock on the cgroup in this directory; an empty descriptor when the directory is missing.
 UniqueFd lock_cgroup(const std::string& directory);
 
-// Kills all processes in cgroups of plugins that no agent has locked, and removes those cgroups. To be called before the
-// agent has children. Returns the number of processes.
+// Kills all processes in cgroups of plugins that no agent has locked, waits until they are gone, and removes those cgroups.
+// To be called before the agent has children. Returns the number of processes.
 std::size_t end_orphans(const cgroup::Layout& layout);
 
 }  // namespace koord::child

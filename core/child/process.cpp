@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/child/protocol.hpp"
+#include "core/child/spawner.hpp"
 
 namespace koord::child {
 namespace {
@@ -106,9 +107,10 @@ Result<std::unique_ptr<Process>> Process::start(const std::string& program, cons
   std::array<std::string, 2> settings{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"};
   std::array<char*, 3> environment{settings[0].data(), settings[1].data(), nullptr};
   Attributes attributes;
-  if (int error = ::posix_spawn(&process->pid_, program.c_str(), files.get(), attributes.get(), arguments.data(),
-                                environment.data()))
-    return system_error(error, "cannot run '" + program + "'");
+  const int error = run_on_spawner([&] {
+    return ::posix_spawn(&process->pid_, program.c_str(), files.get(), attributes.get(), arguments.data(), environment.data());
+  });
+  if (error != 0) return system_error(error, "cannot run '" + program + "'");
   process->pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, process->pid_, 0)));
   if (!process->pidfd_) return system_error(errno, "pidfd of a child");
   return process;
@@ -135,7 +137,9 @@ std::optional<std::string> Process::wait(Duration patience) {
   if (::poll(&end, 1, static_cast<int>(milliseconds)) <= 0) return std::nullopt;
   ::kill(-pid_, SIGKILL);  // what it has started; until it is waited for, the group's number is nobody else's
   int status = 0;
-  if (::waitpid(pid_, &status, WNOHANG) == pid_) ended_ = how_it_ended(status);
+  if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  ended_ = how_it_ended(status);
+  if (after_end_) after_end_();
   return ended_;
 }
 

@@ -6,10 +6,12 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/base/clock.hpp"
 #include "core/base/linux_capability.hpp"
@@ -39,6 +41,8 @@ class Process {
   SampleRing& samples() { return samples_; }
 
   void signal(int number) const;
+  // Called once, by the thread that finds that it has ended. To be set before it is waited for.
+  void after_end(std::function<void()> clean_up) { after_end_ = std::move(clean_up); }
   // It gets no more than this for data, mapped privately; 0: as much as there is.
   void limit_memory(std::uint64_t bytes) const;
   // How it ended, "by signal 11 (Segmentation fault)" or "with exit code 1", when it does within this time.
@@ -54,6 +58,7 @@ class Process {
   UniqueFd pidfd_;
   std::mutex reaping_;
   std::optional<std::string> ended_;
+  std::function<void()> after_end_;
 };
 
 }  // namespace koord::child

@@ -331,6 +331,19 @@ TEST_CASE_FIXTURE(Theatre, "a home that is lost while nobody listens says so at 
   CHECK(contains(result.text, "ended by signal 9"));
 }
 
+TEST_CASE_FIXTURE(Theatre, "a child outlives the thread that has started it") {
+  const std::string file = stage.shelf().file("actor");
+  auto plugin = child::load_in_child(home(), file, *read_manifest(file), *stamp_of(file), {});
+  REQUIRE(plugin);
+  auto context = stage.host().make_context(kActor, {"koord.metrics/1", "koord.config/1", "koord.state/1"});
+  std::unique_ptr<Home> home = (*plugin)->make_home(0, *context, {});
+  std::thread worker([&] { home->create(); });
+  worker.join();
+  CHECK(home->init().ok());
+  CHECK_FALSE(home->collect(from_ns(1), from_ns(2)).lost);
+  home->destroy();
+}
+
 TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was wanted") {
   child::SnapshotImages images;
   test::HostStage stage{{"actor"}, 2, [&](const std::string& path, const Manifest& manifest, const FileStamp& file,

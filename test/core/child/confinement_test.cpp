@@ -19,6 +19,7 @@
 #include "core/base/file.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/base/parse.hpp"
+#include "core/child/end_processes.hpp"
 #include "core/child/orphans.hpp"
 #include "core/child/plugins_cgroup.hpp"
 #include "test/support/child_process.hpp"
@@ -32,12 +33,16 @@ using test::ChildProcess;
 
 namespace {
 
+// The processes in a plugin's cgroup, or in that of its first child.
+std::string members_of_plugin(const std::string& directory) {
+  return std::string(trim(read_file(directory + "/cgroup.procs").value_or("") + read_file(directory + "/child-1/cgroup.procs").value_or("")));
+}
+
 struct Node {
   cgroup::Layout layout = *cgroup::Layout::detect(NodeRoots());
   std::string id = "koord-test-" + std::to_string(::getpid());
-  std::string file(Controller controller, const std::string& name) {
-    return layout.directory(controller, std::string(kPluginsCgroup) + "/" + id) + "/" + name;
-  }
+  std::string plugin() const { return std::string(kPluginsCgroup) + "/" + id; }
+  std::string file(Controller controller, const std::string& name) { return layout.directory(controller, plugin()) + "/" + name; }
 };
 
 // A process that waits until it is told to go on.
@@ -59,6 +64,16 @@ class Waiting {
   int ends_[2];
   std::unique_ptr<ChildProcess> process_;
 };
+
+// Unlike a ChildProcess, it outlives its parent.
+pid_t spawn_as_the_agent_does(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  if (::posix_spawnp(&pid, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) ::_exit(1);
+  return pid;
+}
 
 void touch_megabytes(int megabytes) {
   for (int i = 0; i < megabytes; ++i) {
@@ -117,15 +132,6 @@ TEST_CASE("a controller that the node does not have is told by name") {
 
 namespace {
 
-// Unlike a ChildProcess, it outlives its parent.
-pid_t spawn_as_the_agent_does() {
-  std::string name = "sleep", time = "1000";
-  char* arguments[] = {name.data(), time.data(), nullptr};
-  pid_t pid = 0;
-  if (::posix_spawnp(&pid, "sleep", nullptr, nullptr, arguments, environ) != 0) ::_exit(1);
-  return pid;
-}
-
 // A plugin's process that an agent which was killed has left behind.
 struct LeftBehind : Node {
   pid_t pid = 0;
@@ -133,10 +139,10 @@ struct LeftBehind : Node {
   LeftBehind() {
     ChildProcess agent([this] {
       Confinement confinement(layout, id, {.processes = 8});
-      confinement.add(spawn_as_the_agent_does());
+      confinement.add(spawn_as_the_agent_does({"sleep", "1000"}));
       ::pause();
     });
-    auto first = [&] { return parse_int(trim(read_file(file(Controller::pids, "cgroup.procs")).value_or(""))).value_or(0); };
+    auto first = [&] { return parse_int(members_of_plugin(layout.directory(Controller::pids, plugin()))).value_or(0); };
     REQUIRE(test::eventually([&] { return first() > 0; }));
     pid = static_cast<pid_t>(first());
     agent.signal(SIGKILL);
@@ -148,6 +154,80 @@ struct LeftBehind : Node {
 };
 
 }  // namespace
+
+namespace {
+
+// Leaves its parent, its session and its process group, as daemons do; the process that began ends at once.
+void daemonise_and(const std::function<void()>& go_on) {
+  if (::fork() != 0) ::_exit(0);
+  ::setsid();
+  if (::fork() != 0) ::_exit(0);
+  go_on();
+  ::_exit(0);
+}
+
+void fork_for_ever() {
+  for (;;) [[maybe_unused]] pid_t pid = ::fork();
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Node, "what a child has daemonised ends with its cgroup") {
+  Confinement confinement(layout, id, {.processes = 8});
+  Waiting child([] { daemonise_and([] { ::pause(); }); });
+  confinement.add(child.process().pid());
+  child.go();
+  REQUIRE(child.process().wait(60s));
+  CHECK(has_processes(layout.directory(Controller::pids, plugin())));  // the daemon is there, and its parent is not ours
+  confinement.end_all();
+  CHECK_FALSE(has_processes(layout.directory(Controller::pids, plugin())));
+}
+
+TEST_CASE_FIXTURE(Node, "a process that forks without end is ended with all its copies") {
+  Confinement confinement(layout, id, {.processes = 64});
+  Waiting child([] { daemonise_and(fork_for_ever); });
+  confinement.add(child.process().pid());
+  child.go();
+  REQUIRE(child.process().wait(60s));
+  const std::string used = file(Controller::pids, "pids.current");
+  REQUIRE(test::eventually([&] { return parse_int(trim(read_file(used).value_or(""))).value_or(0) > 32; }, 60s));
+  confinement.end_all();
+  CHECK_FALSE(has_processes(layout.directory(Controller::pids, plugin())));
+}
+
+TEST_CASE_FIXTURE(Node, "processes of a plugin's other children stay when one child ends") {
+  Confinement first(layout, id, {.processes = 16});
+  ChildProcess stays(std::vector<std::string>{"sleep", "1000"});
+  first.add(stays.pid());
+  {
+    Confinement second(layout, id, {.processes = 16});
+    ChildProcess goes(std::vector<std::string>{"sleep", "1000"});
+    second.add(goes.pid());
+    second.end_all();
+    CHECK(goes.wait(60s));
+  }
+  CHECK(stays.running());
+  CHECK(has_processes(layout.directory(Controller::pids, plugin())));
+}
+
+TEST_CASE_FIXTURE(Node, "what a killed agent's child has daemonised is ended before the sweep returns, and no cgroup is left") {
+  ChildProcess agent([this] {
+    Confinement confinement(layout, id, {.processes = 64});
+    // Waits for being confined, then starts sleepers that nobody waits for, in a session of their own.
+    pid_t child = spawn_as_the_agent_does({"sh", "-c", "kill -STOP $$; setsid sh -c 'while :; do sleep 1000 & done' & exit"});
+    ::waitpid(child, nullptr, WUNTRACED);
+    confinement.add(child);
+    ::kill(child, SIGCONT);
+    ::pause();
+  });
+  const std::string used = file(Controller::pids, "pids.current");
+  REQUIRE(test::eventually([&] { return parse_int(trim(read_file(used).value_or(""))).value_or(0) > 32; }, 60s));
+  agent.signal(SIGKILL);
+  REQUIRE(agent.wait(60s));
+  CHECK(end_orphans(layout) > 1);
+  for (Controller controller : {Controller::core, Controller::memory, Controller::cpu, Controller::pids})
+    CHECK_FALSE(std::filesystem::exists(file(controller, "cgroup.procs")));
+}
 
 TEST_CASE("a process that a killed agent left behind is ended, also when its new parent is not process 1") {
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
@@ -167,7 +247,7 @@ TEST_CASE_FIXTURE(Node, "the processes of an agent that runs are no orphans") {
   confinement.add(plugin.pid());
   end_orphans(layout);
   CHECK(plugin.running());
-  CHECK(trim(read_file(file(Controller::pids, "cgroup.procs")).value_or("")) == std::to_string(plugin.pid()));
+  CHECK(members_of_plugin(layout.directory(Controller::pids, this->plugin())) == std::to_string(plugin.pid()));
 }
 
 namespace {
@@ -187,7 +267,7 @@ void confine_in_a_namespace(const Node& node, const test::RealCgroup& container)
   ChildProcess plugin(std::vector<std::string>{"sleep", "1000"});
   confinement.add(plugin.pid());
   const std::string own = container.path(Controller::pids) + "/" + std::string(kPluginsCgroup) + "/" + node.id;
-  const bool inside = trim(read_file(own + "/cgroup.procs").value_or("")) == std::to_string(plugin.pid());
+  const bool inside = members_of_plugin(own) == std::to_string(plugin.pid());
   const bool limited = trim(read_file(own + "/pids.max").value_or("")) == "8";
   if (!confinement.problems().empty()) std::fprintf(stderr, "%s\n", confinement.problems().c_str());
   plugin.signal(SIGKILL);
