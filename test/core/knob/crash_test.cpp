@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <random>
@@ -113,8 +114,12 @@ struct Node {
     }
     return text;
   }
-  // How long it takes from the beginning of a life to its first write.
+  // Returns the time from the start of a session to its first write. The shortest of three: one that a busy machine held up
+  // would make every moment of the run as long.
   std::chrono::microseconds until_first_write() const {
+    return std::min({measure_first_write(), measure_first_write(), measure_first_write()});
+  }
+  std::chrono::microseconds measure_first_write() const {
     const auto begin = std::chrono::steady_clock::now();
     ChildProcess child([this] { enforce(0); });
     REQUIRE(eventually([this] { return !changed().empty(); }));
@@ -150,6 +155,8 @@ bool was_killed(ChildProcess& child) {
 TEST_CASE_FIXTURE(Node, "after SIGKILL at any moment the next start gives every knob back, or a strategy wishes it again") {
   std::mt19937 random(seed);
   const auto longest = static_cast<unsigned>(std::max<std::int64_t>(40'000, 3 * until_first_write().count()));
+  std::printf("a session is killed within its first %u ms\n", longest / 1000);
+  std::fflush(stdout);
   REQUIRE(changed() == "");
   unsigned left = 0;
   for (unsigned moment = 0; moment < moments; ++moment) {
