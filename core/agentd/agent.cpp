@@ -10,6 +10,7 @@
 
 #include "core/agentd/gates.hpp"
 #include "core/agentd/koordlet_names.hpp"
+#include "core/agentd/operator_access.hpp"
 #include "core/agentd/process.hpp"
 #include "core/agentd/reload.hpp"
 #include "core/agentd/self_metrics.hpp"
@@ -175,7 +176,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                prediction_.prediction(),
                state_.pod_source(),
                &reporting_,
-               [this] { return qos_.restore(); },
+               [this](const std::string& by) { return qos_.restore(by); },
                &takeover_},
       page_(*clock_, [this](std::string& text) { write_metrics(text, sources_); }),
       probe_server_(loop_, workers_, probe_routes(sources_), probe_limits()),
@@ -247,7 +248,8 @@ Result<void> Agent::listen() {
     log::info(agent_log, "probes on {}, port {}", config_.listen.probes, port);
   }
   if (!config_.listen.socket.empty()) {
-    TRY(local_server_.listen_unix(config_.listen.socket));
+    const OperatorAccess access(TRY(find_group(config_.listen.socket_group)));
+    TRY(local_server_.listen_unix(config_.listen.socket, access.unix_access()));
     log::info(agent_log, "data API on {}", config_.listen.socket);
   }
   return {};

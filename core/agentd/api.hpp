@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent serves over HTTP. Everything but the POSTs is read-only. The data API is on the unix socket alone, which only its
-// owner may open; Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well (listen.metrics), and the kubelet the
+// What the agent serves over HTTP. Everything but the POSTs is read-only, and each POST is an event that names the user and process
+// of the operator. The data API is on the unix socket alone, for those whom OperatorAccess admits; Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well (listen.metrics), and the kubelet the
 // last two on a listener of their own (listen.probes).
 //
 //   GET /metrics                    Prometheus text
@@ -68,7 +68,7 @@ struct ApiSources {
   std::string_view pod_source = {};  // "kubelet", "apiserver", "file", "cgroup"
   const ReportingModule* reporting = nullptr;
   // Gives all knobs back, in this thread.
-  std::function<std::vector<knob::Undone>()> restore = {};
+  std::function<std::vector<knob::Undone>(const std::string& by)> restore = {};
   const KoordletTakeover* takeover = nullptr;  // null: not here
 };
 
@@ -82,6 +82,9 @@ http::Routes public_routes(const ApiSources& sources, MetricsPage& page);
 // For the unix socket: those and the data API.
 http::Routes local_routes(const ApiSources& sources, MetricsPage& page);
 
+// Records what an operator changed through the API, or why it was refused, as an event of the host and in the log.
+void record_change(const ApiSources& sources, const http::Request& request, const std::string& what, const Result<void>& result = {});
+
 // The parts of the data API, a file each.
 http::Response get_node(const ApiSources& sources, const http::Request& request);
 http::Response get_pods(const ApiSources& sources, const http::Request& request);
@@ -90,8 +93,8 @@ http::Response get_plugins(const ApiSources& sources, const http::Request& reque
 inline constexpr std::string_view kReloadPath = "/api/v1/plugins/{id}/reload";
 void post_reload(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
 http::Response get_takeover(const ApiSources& sources, const http::Request& request);
-void post_takeover(const ApiSources& sources, const http::Reply& reply);
-void post_restore(const ApiSources& sources, const http::Reply& reply);
+void post_takeover(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
+void post_restore(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
 http::Response get_features(const ApiSources& sources, const http::Request& request);
 http::Response get_capabilities(const ApiSources& sources, const http::Request& request);
 http::Response get_events(const ApiSources& sources, const http::Request& request);

@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // /api/v1/events: what plugins and the host saw or did that somebody will ask for.
 #include "core/agentd/json_answer.hpp"
+#include "core/agentd/operator_access.hpp"
+#include "core/log/log.hpp"
 
 namespace koord::agentd {
 
+namespace {
+
 namespace json = boost::json;
+
+constexpr log::Category operations_log{"api"};
+
+}  // namespace
+
+void record_change(const ApiSources& sources, const http::Request& request, const std::string& what, const Result<void>& result) {
+  const std::string by = "by " + operator_name(request);
+  const std::string why = result ? by : by + ", refused: " + result.error().message();
+  sources.services.events.add({.time = sources.services.clock.now(), .plugin = {}, .subject = {}, .what = what, .why = why});
+  log::info(operations_log, "{} {}", what, why);
+}
 
 http::Response get_events(const ApiSources& sources, const http::Request&) {
   json::array events;

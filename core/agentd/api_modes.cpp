@@ -7,6 +7,7 @@
 
 #include "core/agentd/decision_request.hpp"
 #include "core/agentd/json_answer.hpp"
+#include "core/agentd/operator_access.hpp"
 #include "core/base/parse.hpp"
 
 namespace koord::agentd {
@@ -32,6 +33,7 @@ json::object mode_of(const ApiSources& sources, std::string_view target) {
   if (!view.override_mode) return object;
   object["override"] = knob::name_of(view.override_mode->mode);
   object["until"] = wall_seconds(sources.services.clock, view.override_mode->until);
+  object["by"] = view.override_mode->by;
   return object;
 }
 
@@ -70,8 +72,11 @@ void post_mode(const ApiSources& sources, const http::Request& request, const ht
   if (Result<void> known = check_target(sources, target); !known) return reply(json_error(404, known.error().message()));
   const Result<ModeRequest> asked = parse_mode_request(request.query);
   if (!asked) return reply(json_error(400, asked.error().message()));
-  const Result<void> done = asked->mode ? sources.governor.override_mode(target, *asked->mode, asked->how_long)
-                                        : sources.governor.end_override(target);
+  const std::string by = operator_name(request);
+  const Result<void> done = asked->mode ? sources.governor.override_mode(target, *asked->mode, asked->how_long, by)
+                                        : sources.governor.end_override(target, by);
+  const std::string mode = asked->mode ? std::string(knob::name_of(*asked->mode)) + " for " + format_duration(asked->how_long) : "as configured";
+  record_change(sources, request, "mode of " + target + ": " + mode, done);
   if (!done) return reply(json_error(400, done.error().message()));
   reply(json_answer(mode_of(sources, target)));
 }

@@ -122,7 +122,8 @@ http::Response get_plugins(const ApiSources& sources, const http::Request&) {
 
 void post_reload(const ApiSources& sources, const http::Request& request, const http::Reply& reply) {
   const std::string id(http::part_of_path(kReloadPath, request.path).value_or(""));
-  sources.reload_plugin(id, [&sources, id, reply](const Result<void>& reloaded) {
+  sources.reload_plugin(id, [&sources, id, request, reply](const Result<void>& reloaded) {
+    record_change(sources, request, "reload of plugin " + id, reloaded);
     if (!reloaded) return reply(json_error(409, "'" + id + "' was not reloaded: " + reloaded.error().message()));
     for (const host::PluginStatus& one : sources.plugins())
       if (one.id == id) return reply(json_answer(plugin(one)));

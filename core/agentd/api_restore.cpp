@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // POST /api/v1/restore: gives all knobs back, and has no strategy write until an operator says so.
 #include "core/agentd/json_answer.hpp"
+#include "core/agentd/operator_access.hpp"
 
 namespace koord::agentd {
 
 namespace json = boost::json;
 
-void post_restore(const ApiSources& sources, const http::Reply& reply) {
+void post_restore(const ApiSources& sources, const http::Request& request, const http::Reply& reply) {
   json::array knobs;
-  for (const knob::Undone& one : sources.restore())
+  const std::vector<knob::Undone> undone = sources.restore(operator_name(request));
+  record_change(sources, request, "restore: " + std::to_string(undone.size()) + " knobs reverted");
+  for (const knob::Undone& one : undone)
     knobs.push_back({{"cgroup", one.key.cgroup_dir},
                      {"knob", one.knob->name},
                      {"item", one.key.item},

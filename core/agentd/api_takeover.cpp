@@ -28,8 +28,11 @@ http::Response get_takeover(const ApiSources& sources, const http::Request&) {
   return sources.takeover == nullptr ? json_error(503, "nothing can be taken over here") : answer_of(sources.takeover->list());
 }
 
-void post_takeover(const ApiSources& sources, const http::Reply& reply) {
-  reply(sources.takeover == nullptr ? json_error(503, "nothing can be taken over here") : answer_of(sources.takeover->apply()));
+void post_takeover(const ApiSources& sources, const http::Request& request, const http::Reply& reply) {
+  if (sources.takeover == nullptr) return reply(json_error(503, "nothing can be taken over here"));
+  const Result<TakeoverReport> report = sources.takeover->apply();
+  record_change(sources, request, "takeover of koordlet's values", report ? Result<void>() : Result<void>(report.error()));
+  reply(answer_of(report));
 }
 
 }  // namespace koord::agentd

@@ -38,7 +38,7 @@ class QosModule {
   void stop();
 
   // Gives all back now, and has no strategy write until an operator says so. [any]
-  std::vector<knob::Undone> restore() { return governor_.restore(); }
+  std::vector<knob::Undone> restore(const std::string& by) { return governor_.restore(by); }
   // [any]
   ModuleHealth health() const;
 

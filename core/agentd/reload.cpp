@@ -10,7 +10,7 @@ bool same(const NodeRoots& a, const NodeRoots& b) {
 }
 
 bool same(const config::ListenSettings& a, const config::ListenSettings& b) {
-  return a.metrics == b.metrics && a.probes == b.probes && a.socket == b.socket;
+  return a.metrics == b.metrics && a.probes == b.probes && a.socket == b.socket && a.socket_group == b.socket_group;
 }
 
 bool same(const config::StoreSettings& a, const config::StoreSettings& b) {

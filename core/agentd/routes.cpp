@@ -58,8 +58,12 @@ http::Routes local_routes(const ApiSources& sources, MetricsPage& page) {
     post_reload(sources, request, reply);
   });
   add(routes, "/api/v1/takeover/koordlet", sources, get_takeover);
-  routes.post_slow("/api/v1/takeover/koordlet", [&sources](const http::Request&, const http::Reply& reply) { post_takeover(sources, reply); });
-  routes.post_slow("/api/v1/restore", [&sources](const http::Request&, const http::Reply& reply) { post_restore(sources, reply); });
+  routes.post_slow("/api/v1/takeover/koordlet", [&sources](const http::Request& request, const http::Reply& reply) {
+    post_takeover(sources, request, reply);
+  });
+  routes.post_slow("/api/v1/restore", [&sources](const http::Request& request, const http::Reply& reply) {
+    post_restore(sources, request, reply);
+  });
   add(routes, "/api/v1/features", sources, get_features);
   add(routes, "/api/v1/capabilities", sources, get_capabilities);
   add(routes, "/api/v1/events", sources, get_events);

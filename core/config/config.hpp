@@ -28,6 +28,7 @@ struct ListenSettings {
   std::string metrics;  // host:port, "" = off
   std::string probes;   // host:port, "" = off
   std::string socket;   // absolute path of the data API's unix socket, "" = off
+  std::string socket_group;  // may use it beside root; "" = no group
 };
 
 enum class Isolation : std::uint8_t { automatic, in_process, process };

@@ -98,8 +98,12 @@ Schema<Config> make_config_schema() {
           host_and_port_or_empty(), [](C & c) -> auto& { return c.listen.probes; }),
       key(
           "listen.socket", "/run/koordetector/koordetector.sock",
-          "Unix socket of the data API; only root may connect.", socket_path_or_empty(),
-          [](C & c) -> auto& { return c.listen.socket; }),
+          "Unix socket of the data API, for root and listen.socketGroup. A plugin's process is refused, whatever its user.",
+          socket_path_or_empty(), [](C & c) -> auto& { return c.listen.socket; }),
+      key(
+          "listen.socketGroup", R"("")",
+          "Group whose members may use the data API, and so change modes and reload plugins: a name or a number. Empty: root alone.",
+          any_text(), [](C & c) -> auto& { return c.listen.socket_group; }),
 
       key(
           "exporter.koordletNames", "false",

@@ -173,7 +173,7 @@ std::string events_of(const json::array& events) {
 }
 
 std::string said_by(const json::value& mode) {
-  if (member(mode, "override") != nullptr) return "an operator";
+  if (member(mode, "override") != nullptr) return text_of(mode, "by").empty() ? "an operator" : text_of(mode, "by");
   return member(mode, "configured") != nullptr ? "configuration" : "node";
 }
 

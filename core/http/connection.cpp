@@ -21,10 +21,10 @@ using Progress = RequestParser::Progress;
 
 class HttpConnection final : public Connection, public std::enable_shared_from_this<HttpConnection> {
  public:
-  HttpConnection(std::shared_ptr<Service> service, UniqueFd fd, bool is_unix, OnOver on_over)
+  HttpConnection(std::shared_ptr<Service> service, UniqueFd fd, ConnectionPeer peer, OnOver on_over)
       : service_(std::move(service)),
         stream_(service_->loop, std::move(fd)),
-        is_unix_(is_unix),
+        peer_(std::move(peer)),
         on_over_(std::move(on_over)),
         parser_(service_->limits.header_bytes) {}
 
@@ -77,7 +77,7 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
 
   std::shared_ptr<Service> service_;
   Stream stream_;
-  bool is_unix_;
+  const ConnectionPeer peer_;
   OnOver on_over_;
   State state_ = State::idle;
   bool finishing_ = false;
@@ -141,6 +141,7 @@ void HttpConnection::read_header() {
 }
 
 void HttpConnection::on_header() {
+  if (!peer_.refusal.empty()) return answer(plain_text(403, peer_.refusal), false);
   bool keep = parser_.is_whole() && parser_.keep_alive();
   auto target = parse_target(parser_.target());
   if (!target) return answer(plain_text(400, target.error().message()), keep);
@@ -166,7 +167,8 @@ Request HttpConnection::take_request() {
   request.query = std::move(target_.query);
   request.headers = parser_.headers();
   request.body = parser_.take_body();
-  request.from_unix_socket = is_unix_;
+  request.from_unix_socket = peer_.is_unix;
+  request.peer = peer_.process;
   return request;
 }
 
@@ -215,9 +217,9 @@ void HttpConnection::linger() {
 
 }  // namespace
 
-std::shared_ptr<Connection> Connection::open(std::shared_ptr<Service> service, UniqueFd fd, bool is_unix,
+std::shared_ptr<Connection> Connection::open(std::shared_ptr<Service> service, UniqueFd fd, ConnectionPeer peer,
                                              OnOver on_over) {
-  return std::make_shared<HttpConnection>(std::move(service), std::move(fd), is_unix, std::move(on_over));
+  return std::make_shared<HttpConnection>(std::move(service), std::move(fd), std::move(peer), std::move(on_over));
 }
 
 }  // namespace koord::http

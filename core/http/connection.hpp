@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "core/base/unique_fd.hpp"
@@ -32,12 +33,19 @@ struct Service {
   std::uint64_t last_turn = 0;  // [loop] see Connection::turn()
 };
 
+// The other end of a connection.
+struct ConnectionPeer {
+  bool is_unix = false;
+  std::shared_ptr<const LocalPeer> process = nullptr;  // of a unix socket; null: unknown, and refused
+  std::string refusal = {};                            // not empty: each request is answered with 403 and this text
+};
+
 class Connection {
  public:
   using OnOver = std::function<void(Connection*)>;
 
   // `on_over` is called once, at the end; it may drop the connection.
-  static std::shared_ptr<Connection> open(std::shared_ptr<Service> service, UniqueFd fd, bool is_unix,
+  static std::shared_ptr<Connection> open(std::shared_ptr<Service> service, UniqueFd fd, ConnectionPeer peer,
                                           OnOver on_over);
   virtual ~Connection() = default;
 

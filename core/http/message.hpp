@@ -13,6 +13,8 @@
 
 namespace koord::http {
 
+struct LocalPeer;
+
 enum class Method { get, head, post };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -23,7 +25,8 @@ struct Request {
   Query query;
   Headers headers;
   std::string body;
-  bool from_unix_socket = false;  // the peer is local and may open a 0600 socket of ours
+  bool from_unix_socket = false;  // the peer is local and was admitted to a unix socket of ours
+  std::shared_ptr<const LocalPeer> peer = nullptr;  // set with from_unix_socket
 
   // The first header of this name, in any case.
   std::optional<std::string_view> header(std::string_view name) const;

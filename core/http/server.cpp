@@ -32,6 +32,14 @@ void limit_send_buffer(int fd, std::size_t bytes) {
   ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
+// The process at the other end of a unix socket, and why it is refused, if it is.
+ConnectionPeer identify(const UnixAccess& access, int fd) {
+  Result<LocalPeer> peer = local_peer(fd);
+  if (!peer) return {true, nullptr, peer.error().message()};
+  const Result<void> admitted = access.admit ? access.admit(*peer) : Result<void>();
+  return {true, std::make_shared<const LocalPeer>(*std::move(peer)), admitted ? "" : admitted.error().message()};
+}
+
 }  // namespace
 
 // What the loop works on. All but the counters is touched on the loop thread only.
@@ -40,9 +48,11 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   Core(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits)
       : service_(std::make_shared<Service>(loop, workers, std::move(routes), limits)) {}
 
-  void listen(UniqueFd fd, std::string unix_path) {
+  void listen(UniqueFd fd, std::string unix_path, UnixAccess access = {}) {
     auto shared = std::make_shared<UniqueFd>(std::move(fd));
-    post([shared, path = std::move(unix_path)](Core& core) { core.add_listener(std::move(*shared), path); });
+    post([shared, path = std::move(unix_path), access = std::move(access)](Core& core) {
+      core.add_listener(std::move(*shared), path, access);
+    });
   }
 
   void begin_stop(Duration bound, std::function<void()> stopped) {
@@ -78,8 +88,8 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
     });
   }
 
-  void add_listener(UniqueFd fd, const std::string& unix_path);
-  void accept(const Listener& listener, UniqueFd peer);
+  void add_listener(UniqueFd fd, const std::string& unix_path, const UnixAccess& access);
+  void accept(const Listener& listener, const UnixAccess& access, UniqueFd peer);
   bool make_room(std::size_t most, const IsOne& is_one);
   bool take_from_greediest(const Listener& listener, const std::string& peer);
   std::size_t count(const IsOne& is_one) const;
@@ -101,15 +111,15 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   std::atomic<std::uint64_t> open_connections_ = 0;
 };
 
-void Server::Core::add_listener(UniqueFd fd, const std::string& unix_path) {
+void Server::Core::add_listener(UniqueFd fd, const std::string& unix_path, const UnixAccess& access) {
   if (stopping_) return;
   auto listener = std::make_unique<Listener>(service_->loop, std::move(fd), unix_path);
   Listener& accepting = *listener;
   listeners_.push_back(std::move(listener));
-  accepting.start([this, &accepting](UniqueFd peer) { accept(accepting, std::move(peer)); });
+  accepting.start([this, &accepting, access](UniqueFd peer) { accept(accepting, access, std::move(peer)); });
 }
 
-void Server::Core::accept(const Listener& listener, UniqueFd peer) {
+void Server::Core::accept(const Listener& listener, const UnixAccess& access, UniqueFd peer) {
   const Limits& limits = service_->limits;
   std::string address = peer_of(peer.get());
   const auto of_listener = [&](const Entry& entry) { return entry.listener == &listener; };
@@ -121,7 +131,8 @@ void Server::Core::accept(const Listener& listener, UniqueFd peer) {
     return refuse(peer);
   }
   if (!listener.is_unix()) limit_send_buffer(peer.get(), limits.send_buffer_bytes);
-  auto connection = Connection::open(service_, std::move(peer), listener.is_unix(),
+  ConnectionPeer identified = listener.is_unix() ? identify(access, peer.get()) : ConnectionPeer();
+  auto connection = Connection::open(service_, std::move(peer), std::move(identified),
                                      [this](Connection* over) { forget(over); });
   connections_.emplace(connection.get(), Entry{connection, &listener, std::move(address)});
   ++open_connections_;
@@ -203,9 +214,9 @@ Result<std::uint16_t> Server::listen_tcp(std::string_view address) {
   return port;
 }
 
-Result<void> Server::listen_unix(const std::string& path) {
-  UniqueFd fd = TRY(open_unix_listener(path));
-  core_->listen(std::move(fd), path);
+Result<void> Server::listen_unix(const std::string& path, UnixAccess access) {
+  UniqueFd fd = TRY(open_unix_listener(path, access.group));
+  core_->listen(std::move(fd), path, std::move(access));
   return {};
 }
 

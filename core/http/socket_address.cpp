@@ -134,7 +134,7 @@ Result<std::uint16_t> local_port(int fd) {
   return ntohs(raw.sin_port);
 }
 
-Result<UniqueFd> open_unix_listener(const std::string& path) {
+Result<UniqueFd> open_unix_listener(const std::string& path, std::optional<gid_t> group) {
   SocketAddress address = TRY(unix_address(path));
   TRY(make_parent_directory(path));
   TRY(clear_stale_socket(path, address));
@@ -142,7 +142,9 @@ Result<UniqueFd> open_unix_listener(const std::string& path) {
   if (::bind(fd.get(), address.get(), address.length) != 0)
     return system_error(errno, "cannot listen on '" + path + "'");
   // Nobody can connect before listen(), so the mode is right before it matters.
-  if (::chmod(path.c_str(), 0600) != 0 || ::listen(fd.get(), kBacklog) != 0)
+  if (group && ::lchown(path.c_str(), static_cast<uid_t>(-1), *group) != 0)
+    return system_error(errno, "cannot give the socket '" + path + "' to group " + std::to_string(*group));
+  if (::chmod(path.c_str(), group ? 0660 : 0600) != 0 || ::listen(fd.get(), kBacklog) != 0)
     return system_error(errno, "cannot listen on '" + path + "'");
   return fd;
 }

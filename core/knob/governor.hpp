@@ -50,9 +50,9 @@ class Governor final : public PlanSink {
   void set_mode(std::string_view plugin, std::optional<Mode> mode) override;
   // Of strategies that have none of their own.
   void set_node_mode(Mode mode);
-  // What an operator says, of a plugin or of kNodeTarget, for so long; as Modes has it.
-  Result<void> override_mode(std::string_view target, Mode mode, Duration how_long);
-  Result<void> end_override(std::string_view target);
+  // Sets the mode of a plugin or of kNodeTarget for so long; as Modes has it. `by` names the operator in the records.
+  Result<void> override_mode(std::string_view target, Mode mode, Duration how_long, const std::string& by = "an operator");
+  Result<void> end_override(std::string_view target, const std::string& by = "an operator");
   Mode mode(std::string_view plugin) const;  // what holds
   Modes::View mode_view(std::string_view target) const;
 
@@ -73,7 +73,7 @@ class Governor final : public PlanSink {
   std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
   std::size_t adopted() const;
   // Gives back all that is held, now. No strategy does more than shadow from then on, until an operator says otherwise.
-  std::vector<Undone> restore();
+  std::vector<Undone> restore(const std::string& by = "an operator");
   // Ends all intents, and takes none from then on: each knob that was written is reverted, or is somebody else's.
   std::vector<Undone> stop();
   // Takes no intent from then on; all knobs stay as they are.

@@ -20,13 +20,13 @@ std::size_t Governor::adopted() const {
   return executor_.adopted();
 }
 
-std::vector<Undone> Governor::restore() {
+std::vector<Undone> Governor::restore(const std::string& by) {
   std::lock_guard lock(mutex_);
-  const std::string why = "an operator had all knobs given back";
+  const std::string why = "all knobs are reverted by " + by;
   const Mode before = modes_.view(kNodeTarget).mode;
   const Mode most = modes_.is_hands_off() ? Mode::off : Mode::shadow;
   // Neither is refused: the node may always be told to do less.
-  if (modes_.override_mode(kNodeTarget, Modes::Override{most, clock_.now() + kForGood})) record_switch(kNodeTarget, before, why);
+  if (modes_.override_mode(kNodeTarget, Modes::Override{most, clock_.now() + kForGood, by})) record_switch(kNodeTarget, before, why);
   executor_.end_patience();
   mark_all_dirty();
   return reconcile(why);

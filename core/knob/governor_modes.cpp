@@ -35,18 +35,18 @@ void Governor::set_node_mode(Mode mode) {
   reconcile(switched_to("qos.mode", mode));
 }
 
-Result<void> Governor::override_mode(std::string_view target, Mode mode, Duration how_long) {
+Result<void> Governor::override_mode(std::string_view target, Mode mode, Duration how_long, const std::string& by) {
   if (how_long < Modes::kLeastOverride || how_long > Modes::kMostOverride)
     return invalid("'" + format_duration(how_long) + "' is no time for a mode to hold, expected 1s to 168h");
   std::lock_guard lock(mutex_);
-  return change_override(target, Modes::Override{mode, clock_.now() + how_long},
-                         "an operator said so, for " + format_duration(how_long));
+  return change_override(target, Modes::Override{mode, clock_.now() + how_long, by},
+                         "set by " + by + " for " + format_duration(how_long));
 }
 
-Result<void> Governor::end_override(std::string_view target) {
+Result<void> Governor::end_override(std::string_view target, const std::string& by) {
   std::lock_guard lock(mutex_);
   if (!modes_.view(target).override_mode) return invalid("'" + std::string(target) + "' has the mode that is configured");
-  return change_override(target, std::nullopt, "an operator ended what was said for a while");
+  return change_override(target, std::nullopt, "set to the configured mode by " + by);
 }
 
 Mode Governor::mode(std::string_view plugin) const {
@@ -71,10 +71,10 @@ Result<void> Governor::change_override(std::string_view target, std::optional<Mo
 void Governor::expire_overrides(Time now) {
   const Modes before = modes_;
   const std::vector<std::string> ended = modes_.expire(now);
-  for (const std::string& target : ended) record_switch(target, before.view(target).mode, "the time for which an operator said otherwise is over");
+  for (const std::string& target : ended) record_switch(target, before.view(target).mode, "the operator's setting has expired");
   if (ended.empty()) return;
   mark_all_dirty();
-  reconcile("the time for which " + join(ended, ", ") + " had another mode is over");
+  reconcile("the operator's setting for " + join(ended, ", ") + " has expired");
 }
 
 void Governor::record_switch(std::string_view target, Mode before, const std::string& why) {

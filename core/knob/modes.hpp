@@ -27,6 +27,7 @@ class Modes {
   struct Override {
     Mode mode;
     Time until;
+    std::string by = "an operator";
   };
   static constexpr Duration kLeastOverride = std::chrono::seconds(1), kMostOverride = std::chrono::hours(7 * 24);
 

@@ -81,10 +81,11 @@ TEST_CASE("koordctl decisions says how to list older ones, and that the disk is 
 
 TEST_CASE("koordctl mode says what holds, by whose word and until when") {
   const std::string text = shown(render_modes(R"({"modes":[{"target":"node","mode":"shadow","configured":"shadow"},)"
-                                              R"({"target":"burst","mode":"enforce","override":"enforce","until":1790000000},{"target":"x","mode":"shadow"}]})"));
+                                              R"j({"target":"burst","mode":"enforce","override":"enforce","until":1790000000,"by":"operator uid 0 pid 7 (koordctl)"},)j"
+                                              R"({"target":"x","mode":"shadow"}]})"));
   INFO(text);
   CHECK(has(text, "node shadow shadow configuration -\n"));
-  CHECK(has(text, "burst enforce - an operator 2026-09-21 14:13:20\n"));
+  CHECK(has(text, "burst enforce - operator uid 0 pid 7 (koordctl) 2026-09-21 14:13:20\n"));
   CHECK(has(text, "x shadow - node -\n"));
 }
 

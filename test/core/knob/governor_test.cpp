@@ -275,7 +275,7 @@ struct Ruled : Court {
 
 TEST_CASE_FIXTURE(Ruled, "what an operator says of a strategy holds until its time is over, and is recorded at both ends") {
   propose("suppress", {intent("20000 100000")});
-  REQUIRE(governor.override_mode("suppress", Mode::enforce, 30s));
+  REQUIRE(governor.override_mode("suppress", Mode::enforce, 30s, "operator uid 0"));
   CHECK(value() == "20000 100000");
   clock.advance(29s);
   governor.expire();
@@ -287,8 +287,8 @@ TEST_CASE_FIXTURE(Ruled, "what an operator says of a strategy holds until its ti
   std::vector<std::string> switches;
   for (const Decision& one : governor.decisions())
     if (one.outcome == Outcome::switched) switches.push_back(one.plugin + " from " + one.before + " to " + one.after + ": " + one.reason);
-  CHECK(switches == std::vector<std::string>{"suppress from shadow to enforce: an operator said so, for 30s",
-                                             "suppress from enforce to shadow: the time for which an operator said otherwise is over"});
+  CHECK(switches == std::vector<std::string>{"suppress from shadow to enforce: set by operator uid 0 for 30s",
+                                             "suppress from enforce to shadow: the operator's setting has expired"});
 }
 
 TEST_CASE_FIXTURE(Ruled, "no quota takes time of CPUs that are a container's own") {

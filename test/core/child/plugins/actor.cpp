@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin that plays the part which its configuration names, at each tick: {"part": "segv"}.
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,6 +128,26 @@ void recall(const Scene& scene) {
   append(scene, status == KOORD_OK && rows == 1 && row.value == -2 ? 1 : -1);
 }
 
+// Asks the agent, as an operator would, by the socket that its configuration names. Returns the status of the answer, or a negative errno.
+double operate(const koord_host* host) {
+  const std::string path = Config(host).string("/socket").value_or(""), target = Config(host).string("/target").value_or("");
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    const int why = errno;
+    ::close(fd);
+    return -why;
+  }
+  const std::string request = "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  char answer[64] = {};
+  const bool answered = ::send(fd, request.data(), request.size(), MSG_NOSIGNAL) > 0 && ::recv(fd, answer, sizeof answer - 1, 0) > 12;
+  ::close(fd);
+  return answered ? std::atof(answer + std::string_view("HTTP/1.1 ").size()) : -EIO;
+}
+
 // Keeps a CPU busy for so long.
 void spin(std::chrono::milliseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
@@ -165,6 +187,7 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "bpf") return append(scene, ask_for_bpf());
   if (part == "constructed") return append(scene, capabilities_when_mapped);
   if (part == "recall") return recall(scene);
+  if (part == "operate") return append(scene, operate(scene.host));
   if (part == "knobs") return append(scene, scene.host->get_service(scene.host, "koord.knobs/1") ? 1 : -1);
   if (part == "batch") {
     Batch batch(scene.host);

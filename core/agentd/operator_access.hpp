@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which processes may use the data API's unix socket: root, the agent's own user, and members of listen.socketGroup; never
+// a plugin's process, whatever its user. [any thread]
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/http/local_peer.hpp"
+#include "core/http/message.hpp"
+#include "core/log/rate_limit.hpp"
+
+namespace koord::agentd {
+
+// The id of a group named as in listen.socketGroup, by name or number; nullopt: "" names none.
+Result<std::optional<gid_t>> find_group(std::string_view group);
+
+class OperatorAccess {
+ public:
+  explicit OperatorAccess(std::optional<gid_t> group);
+
+  // An error names the process and the reason, and is logged. A process is a plugin's when it is in a cgroup of plugins or descends from the
+  // agent. Looks twice for the end of the process, so that facts read by its id are its own.
+  Result<void> admit(const http::LocalPeer& peer) const;
+
+  http::UnixAccess unix_access() const {
+    return {group_, [access = *this](const http::LocalPeer& peer) { return access.admit(peer); }};
+  }
+
+ private:
+  std::optional<gid_t> group_;
+  std::shared_ptr<log::RateLimit> refusals_;  // shared by copies
+};
+
+// "operator uid 0 pid 123 (koordctl)", for records of what was changed through the API.
+std::string operator_name(const http::LocalPeer& peer);
+// The same of a request; "an operator" where it came by another way than the unix socket.
+std::string operator_name(const http::Request& request);
+
+}  // namespace koord::agentd
