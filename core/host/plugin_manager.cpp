@@ -36,6 +36,14 @@ std::string format_cores(double cores) {
   return text;
 }
 
+// Files whose manifest, and so whose id, could not be read: one of them may be the one that is meant.
+std::string unread_files(const std::vector<PluginFile>& files) {
+  std::string text;
+  for (const PluginFile& file : files)
+    if (!file.refusal.empty() && file.manifest.version.empty()) text += "; a refused file may have it: " + file.refusal;
+  return text;
+}
+
 }  // namespace
 
 // So many hooks may hang before another one waits for them.
@@ -297,7 +305,7 @@ void PluginManager::replace(const std::string& id, const config::PluginsSettings
   const PluginFile* file = nullptr;
   for (const PluginFile& found : state_->seen_last.files)
     if (found.manifest.id == id && (file == nullptr || !file->refusal.empty())) file = &found;
-  if (file == nullptr) return refuse_it("no plugin directory has a plugin of this id");
+  if (file == nullptr) return refuse_it("no plugin directory has a plugin of this id" + unread_files(state_->seen_last.files));
   if (!file->refusal.empty()) return refuse_it(file->refusal);
   if (!any_gate_is_on(file->manifest, gates)) return refuse_it(why_off(file->manifest));
 
