@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordctl: looks at a running agent. Exit status: 0 well, 1 the command failed, 2 the command line is wrong.
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
+#include <system_error>
 
 #include "core/base/parse.hpp"
 #include "core/ctl/command.hpp"
@@ -92,6 +94,14 @@ int complain(const std::string& text, int status) {
   return status;
 }
 
+// A path may be relative to the current directory; an address with a scheme or a port stays as it is.
+std::string socket_of(const std::string& given) {
+  std::error_code error;
+  if (given.empty() || given.find(':') != std::string::npos) return given;
+  const std::filesystem::path absolute = std::filesystem::absolute(given, error);
+  return error ? given : absolute.string();
+}
+
 int run(const Command& command, const std::vector<std::string>& arguments) {
   std::string hint = "; see koordctl " + std::string(command.name) + " --help";
   Result<po::variables_map> values = parse(command, arguments);
@@ -104,7 +114,7 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
   if (output != "table" && output != "json")
     return complain("--output '" + output + "' is neither table nor json" + hint, 2);
 
-  Invocation invocation{*values, (*values)["socket"].as<std::string>(), output == "json" ? Output::json : Output::table,
+  Invocation invocation{*values, socket_of((*values)["socket"].as<std::string>()), output == "json" ? Output::json : Output::table,
                         std::cout};
   if (Result<void> done = command.run(invocation); !done) return complain(done.error().message(), 1);
   return std::cout.flush() ? 0 : 1;
