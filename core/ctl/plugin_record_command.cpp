@@ -14,7 +14,8 @@ namespace {
 void describe_record(po::options_description& options) {
   describe_state(options);
   options.add_options()("frames,f", po::value<std::uint64_t>()->default_value(5), "how many moments")(
-      "interval,i", po::value<std::string>()->default_value("1s")->value_name("DURATION"), "between two of them");
+      "interval,i", po::value<std::string>()->default_value("1s")->value_name("DURATION"), "between two of them")(
+      "all-cgroup-files", po::bool_switch(), "record every file of every cgroup, not only those that services of the host read");
 }
 
 Result<void> record_node(const Invocation& invocation) {
@@ -25,7 +26,8 @@ Result<void> record_node(const Invocation& invocation) {
   workshop::Recording recording{.node_name = node->name(),
                                 .frames = invocation.options["frames"].as<std::uint64_t>(),
                                 .interval = TRY(parse_duration(invocation.text("interval"))),
-                                .state = TRY(read_state(invocation))};
+                                .state = TRY(read_state(invocation)),
+                                .all_cgroup_files = invocation.options["all-cgroup-files"].as<bool>()};
   if (recording.frames == 0) return invalid("--frames 0, wanted at least 1");
   if (recording.interval <= Duration()) return invalid("--interval '" + invocation.text("interval") + "', wanted more than nothing");
   auto sleep = [](Duration time) { std::this_thread::sleep_for(time); };

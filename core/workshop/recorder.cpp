@@ -6,12 +6,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include "core/base/file.hpp"
+#include "core/cgroup/files.hpp"
+#include "core/cgroup/processes.hpp"
+#include "core/knob/knob.hpp"
+#include "core/state/hub.hpp"
 
 namespace koord::workshop {
 namespace fs = std::filesystem;
@@ -24,9 +30,19 @@ constexpr const char* kProcFiles[] = {
     "buddyinfo",    "cpuinfo",      "diskstats",       "filesystems", "interrupts",       "loadavg",
     "meminfo",      "mounts",       "net/dev",         "net/netstat", "net/snmp",         "net/sockstat",
     "net/sockstat6", "pagetypeinfo", "partitions",      "pressure/*",  "schedstat",        "slabinfo",
-    "softirqs",     "stat",         "sys/kernel/*_max", "sys/kernel/sched_*", "sys/vm/min_free_kbytes",
+    "softirqs",     "stat",         "sys/fs/file-nr",  "sys/kernel/*_max", "sys/kernel/sched_*", "sys/vm/min_free_kbytes",
     "sys/vm/watermark_*", "uptime", "version",         "vmstat",      "zoneinfo",
 };
+// Figures of one process; none that holds what it was given or what it works on.
+constexpr const char* kProcessFiles[] = {"cgroup", "comm", "io", "schedstat", "stat", "statm", "status"};
+// Of the network namespace of a process.
+constexpr const char* kNetworkFiles[] = {"net/dev", "net/netstat", "net/snmp", "net/snmp6",  "net/sockstat",
+                                         "net/sockstat6", "net/tcp", "net/tcp6", "net/udp", "net/udp6"};
+constexpr std::size_t kMostProcesses = 4096;
+// Files of cgroups that no table of the host names, and that plugins read by koord.fs/1.
+constexpr std::string_view kCgroupFiles[] = {"cgroup.controllers", "cgroup.events", "cgroup.procs", "cgroup.stat", "cgroup.subtree_control",
+                                             "cgroup.type", "cpuset.cpus.effective", "cpuset.mems.effective", "io.stat"};
+constexpr std::string_view kCgroupPrefixes[] = {"blkio.throttle.io_serv", "memory.idle_page", "memory.kidled"};
 constexpr const char* kSysFiles[] = {
     "block/*/dev",
     "block/*/queue/rotational",
@@ -56,13 +72,30 @@ constexpr const char* kResctrlFiles[] = {"*", "info/*", "info/*/*", "mon_data/*/
 // Whose sockets are there tells which container runtime runs; a socket has no content.
 constexpr const char* kRuntimes[] = {"containerd", "crio", "docker"};
 
+// The kernel's files behind koord.cgroup/1 and koord.knobs/1, on both versions, and those above.
+std::set<std::string, std::less<>> cgroup_file_names() {
+  std::set<std::string, std::less<>> names(std::begin(kCgroupFiles), std::end(kCgroupFiles));
+  for (const cgroup::LogicalFile& file : cgroup::logical_files())
+    for (const cgroup::FileSpec* version : {&file.v1, &file.v2})
+      for (const cgroup::KernelFile& kernel : version->files) names.emplace(kernel.name);
+  for (const knob::Knob& knob : knob::all_knobs()) {
+    if (knob.place != knob::Place::cgroup && knob.place != knob::Place::root_cgroup) continue;
+    for (cgroup::Version version : {cgroup::Version::v1, cgroup::Version::v2})
+      for (std::string_view name : knob::files_of(knob, version)) names.emplace(name);
+  }
+  return names;
+}
+
 class TreeReader {
  public:
+  explicit TreeReader(const RecordedParts& parts) : parts_(parts) {}
+
   Result<Tree> read(const NodeRoots& roots) {
     take_files("proc", roots.proc, kProcFiles);
     take_files("sys", roots.sys, kSysFiles);
     take_files("resctrl", roots.resctrl, kResctrlFiles);
     take_cgroups(roots.cgroup);
+    take_processes(roots);
     for (const char* runtime : kRuntimes)
       if (std::error_code error; fs::is_directory(roots.run + "/" + runtime, error))
         tree_[std::string("run/") + runtime] = {TreeEntry::Type::directory, {}};
@@ -96,9 +129,36 @@ class TreeReader {
         tree_[name] = {TreeEntry::Type::link, fs::read_symlink(at->path(), gone).string()};
       else if (at->is_directory(gone))
         tree_[name] = {TreeEntry::Type::directory, {}};
-      else
+      else if (is_recorded(at->path().filename().string()))
         take_file(name, path);
       if (bytes_ > kMaxFixtureBytes) return;
+    }
+  }
+
+  bool is_recorded(const std::string& cgroup_file) const {
+    const bool has_prefix = std::any_of(std::begin(kCgroupPrefixes), std::end(kCgroupPrefixes),
+                                        [&](std::string_view prefix) { return cgroup_file.starts_with(prefix); });
+    return parts_.all_cgroup_files || has_prefix || cgroup_files_.contains(cgroup_file);
+  }
+
+  // Those of pods and containers, and the first process of the node for its own network.
+  void take_processes(const NodeRoots& roots) {
+    const Result<cgroup::Layout> layout = cgroup::Layout::detect(roots);
+    take_files_of_process(roots, 1, kNetworkFiles);
+    std::set<std::int32_t> seen;
+    for (const std::string& cgroup : parts_.cgroups) {
+      const auto pids = layout ? cgroup::processes_below(*layout, cgroup).value_or({}) : std::vector<std::int32_t>();
+      if (!pids.empty()) take_files_of_process(roots, pids.front(), kNetworkFiles);
+      for (const std::int32_t pid : pids)
+        if (seen.size() < kMostProcesses && seen.insert(pid).second) take_files_of_process(roots, pid, kProcessFiles);
+    }
+  }
+
+  template <std::size_t N>
+  void take_files_of_process(const NodeRoots& roots, std::int32_t pid, const char* const (&files)[N]) {
+    for (const char* file : files) {
+      const std::string name = "/" + std::to_string(pid) + "/" + file;
+      take_file("proc" + name, roots.proc + name);
     }
   }
 
@@ -114,14 +174,33 @@ class TreeReader {
     tree_[name] = {TreeEntry::Type::file, *std::move(content)};
   }
 
+  const RecordedParts& parts_;
+  const std::set<std::string, std::less<>> cgroup_files_ = cgroup_file_names();
   Tree tree_;
   std::size_t bytes_ = 0;
 };
 
+// The cgroups of all pods and containers, as a run on this node would see them.
+Result<std::vector<std::string>> workload_cgroups(const NodeRoots& roots, const Recording& recording) {
+  state::Hub hub;
+  TRY(publish_state(recording.state, roots, recording.node_name, hub));
+  const state::SnapshotPtr snapshot = hub.current();
+  std::vector<std::string> cgroups;
+  const auto add = [&](const std::string& dir) {
+    if (!dir.empty()) cgroups.push_back(dir);
+  };
+  for (const state::Pod& pod : snapshot->pods) {
+    add(pod.cgroup_dir);
+    for (const state::Container& container : pod.containers) add(container.cgroup_dir);
+  }
+  for (const state::Container& container : snapshot->standalone) add(container.cgroup_dir);
+  return cgroups;
+}
+
 }  // namespace
 
-Result<Tree> read_tree(const NodeRoots& roots) {
-  return TreeReader().read(roots);
+Result<Tree> read_tree(const NodeRoots& roots, const RecordedParts& parts) {
+  return TreeReader(parts).read(roots);
 }
 
 Result<Fixture> record(const NodeRoots& roots, const Clock& clock, const Recording& recording,
@@ -133,7 +212,8 @@ Result<Fixture> record(const NodeRoots& roots, const Clock& clock, const Recordi
     const Time due = start + recording.interval * static_cast<std::int64_t>(i);
     if (i > 0) wait(due - clock.now());
     const Time now = clock.now();
-    Tree tree = TRY(read_tree(roots));
+    RecordedParts parts{.cgroups = TRY(workload_cgroups(roots, recording)), .all_cgroup_files = recording.all_cgroup_files};
+    Tree tree = TRY(read_tree(roots, parts));
     fixture.frames.push_back(difference(i == 0 ? Duration() : now - start, before, tree));
     before = std::move(tree);
   }

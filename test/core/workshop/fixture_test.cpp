@@ -35,7 +35,7 @@ Fixture record_frames(NodeTree& node, std::size_t frames, const std::function<vo
     clock.advance(time);
     change(next++);
   };
-  Recording recording{.node_name = "here", .frames = frames, .interval = 1s, .state = {.pods = "{}"}};
+  Recording recording{.node_name = "here", .frames = frames, .interval = 1s, .state = {.pods = R"({"items": []})"}};
   return *record(node.roots(), clock, recording, wait);
 }
 
@@ -80,6 +80,36 @@ std::string refusal(const std::vector<std::pair<std::string, std::string>>& entr
 
 }  // namespace
 
+TEST_CASE("a recording has the files of cgroups that services read, and all of them on demand") {
+  NodeTree node({{"cgroup/cgroup.controllers", "cpu memory\n"},
+                 {"cgroup/a/cgroup.procs", ""},
+                 {"cgroup/a/memory.current", "1\n"},
+                 {"cgroup/a/memory.high", "max\n"},
+                 {"cgroup/a/io.stat", "8:0 rbytes=1\n"},
+                 {"cgroup/a/hugetlb.2MB.current", "0\n"}});
+  const Tree some = *read_tree(node.roots());
+  for (const char* file : {"cgroup/a/cgroup.procs", "cgroup/a/memory.current", "cgroup/a/memory.high", "cgroup/a/io.stat"}) CHECK(some.contains(file));
+  CHECK_FALSE(some.contains("cgroup/a/hugetlb.2MB.current"));
+  CHECK(read_tree(node.roots(), {.all_cgroup_files = true})->contains("cgroup/a/hugetlb.2MB.current"));
+}
+
+TEST_CASE("a recording has the figures of pods' processes and the network of the first of each, and no command line") {
+  NodeTree node({{"cgroup/cgroup.controllers", "cpu memory\n"},
+                 {"cgroup/pod1/app/cgroup.procs", "20\n21\n"},
+                 {"cgroup/other/cgroup.procs", "30\n"}});
+  for (const char* pid : {"1", "20", "21", "30"})
+    for (const char* file : {"stat", "status", "net/tcp", "net/sockstat", "environ", "cmdline"}) node.write(std::string("proc/") + pid + "/" + file, "x\n");
+  const Tree tree = *read_tree(node.roots(), {.cgroups = {"pod1", "pod1/app"}});
+  for (const char* file : {"proc/20/stat", "proc/21/status", "proc/20/net/tcp", "proc/1/net/sockstat"}) {
+    CAPTURE(file);
+    CHECK(tree.contains(file));
+  }
+  for (const char* file : {"proc/30/stat", "proc/30/net/tcp", "proc/21/net/tcp", "proc/20/environ", "proc/20/cmdline"}) {
+    CAPTURE(file);
+    CHECK_FALSE(tree.contains(file));
+  }
+}
+
 TEST_CASE("a recording has what collectors read, and of the next moments what changed") {
   NodeTree node = small_node();
   node.link("cgroup/cpu", "cpu,cpuacct");
@@ -110,7 +140,7 @@ TEST_CASE("what is written is read again, and makes the same node") {
     REQUIRE_MESSAGE(read, read.error().message());
     CHECK(read->node_name == "here");
     CHECK(read->start_ns == fixture.start_ns);
-    CHECK(read->state.pods == "{}");
+    CHECK(read->state.pods == R"({"items": []})");
     NodeTree copy;
     apply(read->frames[0], copy);
     CHECK(*read_file(copy.path("proc/stat")) == "cpu 1 2 3 4\n");
