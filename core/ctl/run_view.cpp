@@ -35,6 +35,34 @@ std::string stacked(const std::vector<const Table*>& tables) {
   return out;
 }
 
+// The upper bound below which this part of a histogram's samples lies; "+Inf" beyond the last bound.
+std::string bound_of(const workshop::RunSeries& series, double part) {
+  const double wanted = part * static_cast<double>(series.cumulative.back());
+  for (std::size_t i = 0; i < series.bounds.size(); ++i)
+    if (static_cast<double>(series.cumulative[i]) >= wanted) return format_number(series.bounds[i]);
+  return "+Inf";
+}
+
+// "20 samples, mean 0.5, p50 <= 1, p99 <= 2" and the counts of its buckets that have some.
+std::string histogram_text(const workshop::RunSeries& series) {
+  const std::uint64_t count = series.cumulative.back();
+  if (count == 0) return "0 samples";
+  std::string text = std::to_string(count) + " samples, mean " + format_number(series.sum / static_cast<double>(count)) + ", p50 <= " +
+                     bound_of(series, 0.5) + ", p99 <= " + bound_of(series, 0.99) + ":";
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < series.cumulative.size(); ++i) {
+    const std::uint64_t here = series.cumulative[i] - below;
+    below = series.cumulative[i];
+    if (here == 0) continue;
+    text += (i < series.bounds.size() ? " <=" + format_number(series.bounds[i]) : std::string(" +Inf")) + " " + std::to_string(here);
+  }
+  return text;
+}
+
+std::string value_text(const workshop::RunSeries& series) {
+  return series.cumulative.empty() ? format_number(series.value) : histogram_text(series);
+}
+
 struct CallSum {
   std::uint64_t calls = 0, failed = 0;
   Duration wall{}, longest{}, cpu{};
@@ -80,7 +108,7 @@ json::object outcome_of(const host::CallResult& result) {
 std::string tables_of(const RunReport& report) {
   Table metrics({{"METRIC"}, {"LABELS"}, {"VALUE", true}, {"UNIT"}});
   for (const auto& series : report.series)
-    metrics.add({series.metric, words_of(series.labels), format_number(series.value), series.unit});
+    metrics.add({series.metric, words_of(series.labels), value_text(series), series.unit});
   Table intents({{"TICK", true}, {"CGROUP"}, {"KNOB"}, {"PROPOSED"}, {"REASON"}});
   for (const auto& [cls, tick, intent] : report.intents)
     intents.add({std::to_string(tick), intent.cgroup_dir, intent.knob, intent.value, intent.reason});
@@ -94,8 +122,12 @@ std::string tables_of(const RunReport& report) {
 
 std::string json_of(const RunReport& report) {
   json::array metrics, intents, adjustments, scrapes, calls;
-  for (const auto& series : report.series)
-    metrics.push_back(json::object{{"metric", series.metric}, {"labels", labels_of(series.labels)}, {"value", series.value}, {"unit", series.unit}});
+  for (const auto& series : report.series) {
+    json::object object{{"metric", series.metric}, {"labels", labels_of(series.labels)}, {"value", series.value}, {"unit", series.unit}};
+    if (!series.cumulative.empty())
+      object.insert({{"bounds", json::value_from(series.bounds)}, {"cumulative", json::value_from(series.cumulative)}, {"sum", series.sum}});
+    metrics.push_back(std::move(object));
+  }
   for (const auto& [cls, tick, intent] : report.intents)
     intents.push_back(json::object{{"class", cls}, {"tick", tick}, {"knob", intent.knob}, {"cgroup", intent.cgroup_dir},
                                    {"value", intent.value}, {"priority", intent.priority}, {"reason", intent.reason}});

@@ -164,6 +164,7 @@ void SeriesTable::end_subject(std::uint64_t handle) {
 
 SeriesView SeriesTable::view(const Series& series) const {
   double value = series.has_value ? series.value : std::numeric_limits<double>::quiet_NaN();
+  const HistogramState* histogram = series.histogram.get();
   return {.id = id(series),
           .owner = series.metric->owner.name,
           .node = node_name_,
@@ -172,7 +173,9 @@ SeriesView SeriesTable::view(const Series& series) const {
           .subject_labels = series.subject->labels,
           .own_labels = series.own_labels(),
           .value = value,
-          .time = series.time};
+          .time = series.time,
+          .cumulative = histogram && series.has_value ? std::span<const std::uint64_t>(histogram->cumulative) : std::span<const std::uint64_t>(),
+          .sum = histogram ? histogram->sum : 0};
 }
 
 SubjectRecord& SeriesTable::subject_record(const Subject& subject) {

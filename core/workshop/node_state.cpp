@@ -6,6 +6,7 @@
 #include "core/cgroup/kube_root.hpp"
 #include "core/state/cgroup_source.hpp"
 #include "core/state/hub.hpp"
+#include "core/state/named_cgroups.hpp"
 #include "core/state/objects.hpp"
 #include "core/state/slo.hpp"
 #include "core/state/topology.hpp"
@@ -31,7 +32,10 @@ Result<void> publish_state(const StateTexts& texts, const NodeRoots& roots, cons
   update.node.emplace();
   if (!texts.node.empty()) update.node = TRY(state::parse_node(texts.node));
   update.node->name = node_name;
-  if (!texts.pods.empty()) update.pods = TRY(state::parse_pod_list(texts.pods, cgroup::choose_kube_root(layout)));
+  if (!texts.pods.empty()) {
+    update.pods = TRY(state::parse_pod_list(texts.pods, cgroup::choose_kube_root(layout)));
+    TRY(state::take_named_cgroups(*update.pods));
+  }
   if (!texts.node_slo.empty()) TRY(take_node_slo(texts.node_slo, update));
   if (auto topology = state::read_topology(roots)) update.topology = *std::move(topology);
   hub.publish(std::move(update));

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/parse.hpp"
 #include "core/host/hook_response.hpp"
 #include "core/host/scrape.hpp"
 #include "core/host/scraped_metrics.hpp"
@@ -163,10 +164,19 @@ class Run {
     }
   }
 
+  // An agent has answered the request without a hook that is later than its deadline.
+  static host::CallResult in_time(host::CallResult result) {
+    if (!result.ok() || result.wall <= kHookDeadline) return result;
+    result.status = KOORD_E_DEADLINE;
+    result.text = "took " + format_duration(result.wall) + ", the deadline is " + format_duration(kHookDeadline) +
+                  ": an agent answers the request without it";
+    return result;
+  }
+
   void handle(Part& part, const HookStage& stage, const host::SnapshotView& view, const koord_pod& pod, const koord_container* container) {
     const koord_hook_request request{sizeof request, stage.bit, to_ns(node_.clock().now() + kHookDeadline), &pod, container, view.node_slo(), {"", 0}};
     host::HookResponse response(part.player->context().host());
-    if (!call(part, "handle", [&] { return part.player->home().handle(request, response.table()); }).ok()) return;
+    if (!call(part, "handle", [&] { return in_time(part.player->home().handle(request, response.table())); }).ok()) return;
     const host::HookSettings answer = response.close();
     RunAdjustment made{part.info().name, stage.name, text_of(pod.ns) + "/" + text_of(pod.name), container != nullptr ? text_of(container->name) : "", "", ""};
     auto keep = [&](const std::string& field, const std::string& value) {
@@ -183,7 +193,10 @@ class Run {
       if (std::isnan(view.value)) return;
       metric::Labels labels = view.subject_labels;
       labels.insert(labels.end(), view.own_labels.begin(), view.own_labels.end());
-      report_.series.push_back({view.desc.name, view.desc.unit, std::move(labels), view.value});
+      report_.series.push_back({view.desc.name, view.desc.unit, std::move(labels), view.value, {}, {}, view.sum});
+      if (view.cumulative.empty()) return;
+      report_.series.back().bounds = view.desc.bounds;
+      report_.series.back().cumulative.assign(view.cumulative.begin(), view.cumulative.end());
     });
     std::sort(report_.series.begin(), report_.series.end(), [](const RunSeries& a, const RunSeries& b) {
       return std::tie(a.metric, a.labels) < std::tie(b.metric, b.labels);

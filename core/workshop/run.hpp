@@ -37,7 +37,11 @@ struct RunCall {
 struct RunSeries {
   std::string metric, unit;
   metric::Labels labels;
-  double value;
+  double value;  // of a histogram its count
+  // Of a histogram: its bounds, the counts below each and of all, and the sum. Else empty.
+  std::vector<double> bounds = {};
+  std::vector<std::uint64_t> cumulative = {};
+  double sum = 0;
 };
 
 struct RunIntent {

@@ -51,6 +51,9 @@ TEST_CASE("options may stand before a command of two words, and the first of the
     CHECK(asked.exit_status == 1);
     CHECK(contains(asked.output, "/nowhere.sock"));
   }
+  const Finished relative = ctl({"-s", "no/such.sock", "plugins"});
+  CHECK(relative.exit_status == 1);
+  CHECK_MESSAGE(contains(relative.output, std::filesystem::current_path().string() + "/no/such.sock"), relative.output);
   const Finished help = ctl({"plugin", "--help"});
   CHECK(help.exit_status == 0);
   CHECK(contains(help.output, "plugin info"));

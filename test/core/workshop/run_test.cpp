@@ -8,6 +8,7 @@
 
 #include "core/base/file.hpp"
 #include "core/child/snapshot_images.hpp"
+#include "core/state/hub.hpp"
 #include "core/workshop/loading.hpp"
 #include "core/workshop/run_node.hpp"
 
@@ -91,6 +92,29 @@ TEST_CASE("a configuration that the schema refuses is told, and the plugin is no
   const RunReport report = play(config::Isolation::in_process, {.class_name = "load", .config_json = R"({"capAbove": "high"})"});
   REQUIRE(report.calls.size() == 1);
   CHECK(report.first_failure()->result.text.find("/capAbove") != std::string::npos);
+}
+
+TEST_CASE("a hook that is later than its deadline has failed, as its answer comes too late for an agent") {
+  const RunReport report = play(config::Isolation::in_process, {.class_name = "shares", .ticks = 1, .config_json = R"({"hookSeconds": 1})"});
+  REQUIRE(report.first_failure());
+  CHECK(report.first_failure()->name == "handle");
+  CHECK(report.first_failure()->result.status == KOORD_E_DEADLINE);
+  CHECK(report.first_failure()->result.text.find("the deadline is 500ms: an agent answers the request without it") != std::string::npos);
+  CHECK(report.adjustments.empty());
+}
+
+TEST_CASE("a pod of a file has the cgroups that its annotations name") {
+  Fixture fixture = busy_node();
+  fixture.state.pods = R"({"items": [{"metadata": {"uid": "u1", "namespace": "shop", "name": "cart", "annotations":
+    {"koordetector.sh/cgroup-dir": "web.slice", "koordetector.sh/cgroup-dir.web": "web.slice/web.service"}},
+    "spec": {"containers": [{"name": "web"}]}}]})";
+  auto node = *make_replayed_node(std::move(fixture));
+  state::Hub hub;
+  REQUIRE(node->refresh(hub));
+  REQUIRE(hub.current()->pods.size() == 1);
+  const state::Pod& pod = hub.current()->pods[0];
+  CHECK(pod.cgroup_dir == "web.slice");
+  CHECK(pod.containers[0].cgroup_dir == "web.slice/web.service");
 }
 
 TEST_CASE("what cannot be run is refused by name") {

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define STR(text) ((koord_str){text, sizeof(text) - 1})
 
@@ -16,6 +17,7 @@ typedef struct {
   const koord_svc_knobs *knobs;
   uint64_t load;
   double cap_above;
+  int64_t hook_seconds; /* how long a hook takes */
   uint64_t pods_seen;
 } gauge;
 
@@ -33,6 +35,8 @@ static void destroy(void *self) { free(self); }
 static koord_status read_config(gauge *g) {
   const koord_svc_config *config = g->host->get_service(g->host, "koord.config/1");
   g->cap_above = 1;
+  g->hook_seconds = 0;
+  if (config) config->i64(g->host, STR("/hookSeconds"), &g->hook_seconds);
   koord_status status = config ? config->f64(g->host, STR("/capAbove"), &g->cap_above) : KOORD_E_NOT_FOUND;
   return status == KOORD_E_NOT_FOUND ? KOORD_OK : status;
 }
@@ -113,7 +117,8 @@ static koord_status evaluate(void *self, uint64_t now_ns, uint64_t deadline_ns) 
 }
 
 static koord_status handle(void *self, const koord_hook_request *request, const koord_hook_response *response) {
-  (void)self;
+  gauge *g = self;
+  if (g->hook_seconds > 0) sleep((unsigned)g->hook_seconds);
   if (request->pod->priority < 0) return response->reject(response, STR("a negative priority"));
   return response->set(response, STR("linux.cpu.shares"), request->container ? STR("512") : STR("1024"));
 }
@@ -144,7 +149,7 @@ static const koord_runtime_hook hook = {{sizeof hook, 0, create, init, NULL, NUL
                                         KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER, 0, handle};
 static const koord_external_advisor external = {{sizeof external, 0, create, init, NULL, NULL, NULL, destroy}, url, map_sample, NULL, NULL, NULL, NULL};
 
-static const char schema[] = "{\"type\":\"object\",\"properties\":{\"capAbove\":{\"type\":\"number\"},\"url\":{\"type\":\"string\"}},\"additionalProperties\":false}";
+static const char schema[] = "{\"type\":\"object\",\"properties\":{\"capAbove\":{\"type\":\"number\"},\"url\":{\"type\":\"string\"},\"hookSeconds\":{\"type\":\"integer\"}},\"additionalProperties\":false}";
 static const koord_class classes[] = {
     {sizeof(koord_class), 0, "koord.advisor/1", "load", schema, &advisor.life, 1000000000u},
     {sizeof(koord_class), 0, "koord.qos-strategy/1", "cap", schema, &strategy.life, 1000000000u},

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/run_view.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord;
+using namespace koord::ctl;
+
+namespace {
+
+workshop::RunReport with_histogram(std::vector<std::uint64_t> cumulative, double sum) {
+  workshop::RunReport report;
+  report.series.push_back({"wait_seconds", "seconds", {}, static_cast<double>(cumulative.back()), {0.1, 1, 10}, cumulative, sum});
+  return report;
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a histogram is shown by its count, mean, quantiles and the buckets that have samples") {
+  const std::string text = tables_of(with_histogram({0, 15, 19, 20}, 30));
+  INFO(text);
+  CHECK(contains(text, "20 samples, mean 1.5, p50 <= 1, p99 <= +Inf: <=1 15 <=10 4 +Inf 1"));
+  CHECK(contains(tables_of(with_histogram({0, 0, 0, 0}, 0)), "0 samples"));
+}
+
+TEST_CASE("a histogram in JSON has its bounds, cumulative counts and sum") {
+  const std::string text = json_of(with_histogram({0, 15, 19, 20}, 30));
+  INFO(text);
+  CHECK(contains(text, R"("cumulative":[0,15,19,20])"));
+  CHECK(contains(text, R"("bounds":[)"));
+  CHECK(contains(text, R"("sum":3E1)"));
+}
