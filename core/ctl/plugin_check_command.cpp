@@ -6,6 +6,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/ctl/command.hpp"
+#include "core/ctl/grant_view.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/plugin_options.hpp"
 #include "core/ctl/table.hpp"
@@ -70,7 +71,8 @@ std::string sum_of(const Findings& findings) {
 Result<void> run_plugin_check(const Invocation& invocation) {
   const std::string path = invocation.text("argument");
   check::CheckOptions options = TRY(options_of(invocation));
-  if (auto manifest = host::read_manifest(path)) options.config_json = TRY(configuration_of(invocation, manifest->id));
+  const Result<host::Manifest> manifest = host::read_manifest(path);
+  if (manifest) options.config_json = TRY(configuration_of(invocation, manifest->id));
   Findings findings;
   TRY(check::check_plugin(path, options, [&](const Rule& rule, const Outcome& outcome) { findings.add(rule, outcome); }));
   if (invocation.output == Output::json || invocation.has("json"))
@@ -78,10 +80,11 @@ Result<void> run_plugin_check(const Invocation& invocation) {
                                                    {"passed", findings.count[0]},
                                                    {"failed", findings.count[1]},
                                                    {"not_applicable", findings.count[2]},
+                                                   {"services", manifest ? grants_json(*manifest) : json::array()},
                                                    {"rules", std::move(findings.rows)}})
                    << "\n";
   else
-    invocation.out << findings.table.render() << sum_of(findings);
+    invocation.out << findings.table.render() << sum_of(findings) << (manifest ? "\n" + grants_table(*manifest) : "");
   if (findings.failed.empty()) return {};
   return invalid("'" + path + "' breaks " + join(findings.failed, ", ") + "; koordctl plugin explain " + findings.failed.front() + " says more");
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/ctl/command.hpp"
+#include "core/ctl/grant_view.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"
 #include "core/host/file_trust.hpp"
@@ -58,6 +59,7 @@ json::object as_json(const host::Manifest& manifest, host::Origin origin, const 
           {"default", gate.default_on},
           {"requires", strings(manifest.required_services)},
           {"optional", strings(manifest.optional_services)},
+          {"annotations", strings(manifest.annotations)},
           {"runtime", to_string(manifest.runtime)},
           {"home", home_of(manifest, origin)},
           {"license", manifest.license},
@@ -85,8 +87,13 @@ Result<void> run_plugin_info(const Invocation& invocation) {
   const std::string path = invocation.text("argument");
   Result<host::Manifest> manifest = host::read_manifest(path);
   if (!manifest) return std::move(manifest).error().context("'" + path + "'");
-  const json::object about = as_json(*manifest, origin_of(path, invocation.text("own-directory")), refusal(path, *manifest));
-  invocation.out << (invocation.output == Output::json ? json::serialize(about) + "\n" : as_table(about));
+  json::object about = as_json(*manifest, origin_of(path, invocation.text("own-directory")), refusal(path, *manifest));
+  if (invocation.output == Output::table) {
+    invocation.out << as_table(about) << "\n" << grants_table(*manifest);
+    return {};
+  }
+  about["services"] = grants_json(*manifest);
+  invocation.out << json::serialize(about) << "\n";
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "core/ctl/command.hpp"
+#include "core/ctl/grant_view.hpp"
+#include "core/host/grants.hpp"
 #include "test/core/host/plugin_shelf.hpp"
 
 using namespace koord;
@@ -87,4 +89,21 @@ TEST_CASE("a file without a manifest is an error that names the file") {
   Asked asked = ask(shelf.file("no-manifest"));
   REQUIRE_FALSE(asked.done);
   CHECK(asked.done.error().message().find("no-manifest.so': wanted a section '.koord_manifest'") != std::string::npos);
+}
+
+TEST_CASE("each service of a plugin is shown with what it allows, also those that its kind gets unnamed") {
+  test::PluginShelf shelf{"vendor"};
+  const Asked asked = ask(shelf.file("vendor"));
+  CHECK(asked.value("koord.metrics/1") == "required  defines metrics, appends samples; reads the history of all metrics");
+  CHECK(asked.value("koord.fs/1").starts_with("kind "));
+  CHECK_FALSE(asked.says("koord.knobs/1"));
+  CHECK(ask(shelf.file("vendor"), Output::json).says(R"({"service":"koord.metrics/1","namedAs":"required","allows":"defines metrics)"));
+}
+
+TEST_CASE("each service that the host offers has a sentence on what it allows") {
+  for (const std::string& kind : host::known_kinds())
+    for (const std::string& service : host::granted_services(kind)) {
+      CAPTURE(service);
+      CHECK(service_allows(service) != "unknown to this version");
+    }
 }
