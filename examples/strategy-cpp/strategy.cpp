@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin around ceiling.hpp, and the only file that knows the host: asks for the node's CPU usage, its CPUs and its
-// pods, hands the plan over. It proposes; the host decides whose wish holds, writes and undoes.
+// pods, hands the plan over. It proposes; the host decides which intent wins, writes and reverts.
 #include <chrono>
 #include <cstdint>
 #include <koordetector/plugin.hpp>
@@ -28,7 +28,7 @@ constexpr char kSchema[] = R"json({
 })json";
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kHoldsFor = 60 * kSecond;  // a wish that is not proposed again is withdrawn
+constexpr std::chrono::seconds kHoldsFor(60);  // an intent that is not proposed again is withdrawn
 
 }  // namespace
 
@@ -36,9 +36,9 @@ class CeilingStrategy : public QosStrategy {
  public:
   // Once, before the first evaluate(). Throwing refuses to run.
   void init() override {
-    metrics_ = require<koord_svc_metrics>(host(), "koord.metrics/1");
     state_ = require<koord_svc_state>(host(), "koord.state/1");
-    knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1");
+    history_ = History(host());
+    knobs_ = Knobs(host());
     read_config();
   }
 
@@ -46,7 +46,7 @@ class CeilingStrategy : public QosStrategy {
     if (what == KOORD_ON_CONFIG) read_config();
   }
 
-  // Every period. An empty plan withdraws what was wished before.
+  // Every period. An empty plan withdraws what was proposed before.
   void evaluate(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     const Inputs now = inputs(now_ns);
     refusals_.keep_only(now.best_effort);
@@ -82,52 +82,36 @@ class CeilingStrategy : public QosStrategy {
     return inputs;
   }
 
-  // Of the window, whoever measures it. Nothing: nobody has.
+  // Average of the window, whichever plugin measures it. Nothing: none does.
   std::optional<double> average_usage(std::uint64_t now_ns) const {
-    koord_query query{};
-    query.struct_size = sizeof query;
+    Query query;
+    query.metric = "node_cpu_usage";
     query.aggregation = KOORD_AGG_AVG;
-    query.metric = str("node_cpu_usage");
     query.from_ns = now_ns > window_ns_ ? now_ns - window_ns_ : 0;
-    std::vector<koord_agg_row> rows(1);
-    koord_status status = KOORD_E_TOO_SMALL;
-    while (status == KOORD_E_TOO_SMALL) {
-      std::uint32_t found = 0;
-      status = metrics_->aggregate(host(), &query, rows.data(), static_cast<std::uint32_t>(rows.size()),
-                                   sizeof(koord_agg_row), &found);
-      rows.resize(found);
-    }
-    check(status, "asking for node_cpu_usage");
-    for (const koord_agg_row& row : rows)
+    for (const koord_agg_row& row : history_.aggregate(query))
       if (row.series != 0) return row.value;  // the others have ended
     return std::nullopt;
   }
 
   void propose(const Plan& plan) {
-    std::vector<koord_label> inputs;
-    for (const auto& [name, value] : plan.inputs) inputs.push_back({str(name), str(value)});
-    std::vector<koord_intent> intents;
+    std::vector<Intent> intents;
     for (const std::string& cgroup : plan.cgroups) {
-      koord_intent intent{};
-      intent.struct_size = sizeof intent;
+      Intent intent;
       intent.level = KOORD_LEVEL_POD;
-      intent.knob = str("cpu.max");
-      intent.cgroup_dir = str(cgroup);
-      intent.value = str(plan.cpu_max);
-      intent.reason = str(plan.reason);
-      intent.inputs = inputs.data();
-      intent.n_inputs = static_cast<std::uint32_t>(inputs.size());
-      intent.input_stride = sizeof(koord_label);
-      intent.ttl_ns = kHoldsFor;
-      intents.push_back(intent);
+      intent.knob = "cpu.max";
+      intent.cgroup_dir = cgroup;
+      intent.value = plan.cpu_max;
+      intent.reason = plan.reason;
+      intent.inputs.assign(plan.inputs.begin(), plan.inputs.end());
+      intent.ttl = kHoldsFor;
+      intents.push_back(std::move(intent));
     }
-    check(knobs_->propose(host(), intents.data(), static_cast<std::uint32_t>(intents.size()), sizeof(koord_intent)),
-          "proposing a ceiling");
+    knobs_.propose(intents);
   }
 
-  const koord_svc_metrics* metrics_ = nullptr;
   const koord_svc_state* state_ = nullptr;
-  const koord_svc_knobs* knobs_ = nullptr;
+  History history_;
+  Knobs knobs_;
   Settings settings_;
   std::uint64_t window_ns_ = 0;
   Refusals refusals_;

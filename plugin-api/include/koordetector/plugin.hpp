@@ -14,7 +14,9 @@
 #include <string_view>
 #include <type_traits>
 
+#include "koordetector/cache.hpp"
 #include "koordetector/services.hpp"
+#include "koordetector/strategies.hpp"
 
 namespace koord::plugin {
 

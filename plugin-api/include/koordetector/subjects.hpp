@@ -18,6 +18,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "koordetector/plugin.hpp"
 
@@ -33,6 +34,15 @@ struct Subject {
 
   bool is_pod() const { return container == nullptr; }
 };
+
+// The ids of all processes of a pod or container, by a handle of the newest snapshot; ascending. Throws Failure as
+// koord_svc_state.processes() says, and KOORD_E_UNSUPPORTED on a host of 1.0. [any]
+inline std::vector<std::int32_t> processes_of(const koord_host* host, const koord_svc_state* state, std::uint64_t handle) {
+  if (!KOORD_HAS(state, processes)) throw Failure(KOORD_E_UNSUPPORTED, "this host is older than 1.1 and has no processes()");
+  return rows_of<std::int32_t>([&](std::int32_t* pids, std::uint32_t cap, std::uint32_t* need) {
+    return state->processes(host, handle, pids, cap, need);
+  });
+}
 
 // One Meter for each subject of the newest snapshot that has a cgroup. A container that waits or has terminated is left
 // out. A subject whose cgroup is another now gets a new meter.

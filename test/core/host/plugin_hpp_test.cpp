@@ -77,3 +77,67 @@ TEST_CASE_FIXTURE(OnNode, "a file that is not there, or outside its root, is a f
   CHECK(status_of([&] { files.read(KOORD_ROOT_PROC, "none"); }) == KOORD_E_NOT_FOUND);
   CHECK(status_of([&] { files.read(KOORD_ROOT_PROC, "../sys/none"); }) == KOORD_E_INVALID);
 }
+
+TEST_CASE_FIXTURE(OnNode, "a query gives one row per series, however many, and the samples behind them") {
+  plugin::Metric metric(host.abi(), {"acme_depth", "", "depth", 1});
+  plugin::Batch batch(host.abi());
+  for (int i = 0; i < 40; ++i) batch.add(metric.series(KOORD_NO_SUBJECT, {{"queue", std::to_string(i)}}), i);
+  batch.send(to_ns(host.clock().now()));
+  const plugin::History history(host.abi());
+  plugin::Query query;
+  query.metric = "acme_depth";
+  CHECK(history.aggregate(query).size() == 40);
+  CHECK(history.samples(query).size() == 40);
+  query.labels = {{"queue", "7"}};
+  const std::vector<koord_agg_row> rows = history.aggregate(query);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].value == 7);
+  query.aggregation = 99;
+  CHECK(status_of([&] { history.aggregate(query); }) == KOORD_E_INVALID);
+}
+
+TEST_CASE_FIXTURE(OnNode, "a fact is kept under its key, and one that is not there is nothing") {
+  const plugin::Kv kv(host.abi());
+  CHECK(kv.get("model") == std::nullopt);
+  kv.set("model", std::string(1000, 'x'));
+  CHECK(kv.get("model") == std::string(1000, 'x'));
+  CHECK(status_of([&] { kv.set("", "x"); }) == KOORD_E_INVALID);
+}
+
+TEST_CASE_FIXTURE(OnNode, "a proposed intent reaches the host with its parts") {
+  plugin::Intent intent;
+  intent.level = KOORD_LEVEL_POD;
+  intent.knob = "cpu.max";
+  intent.cgroup_dir = "kubepods/pod1";
+  intent.value = "1.5";
+  intent.reason = "it waits";
+  intent.inputs = {{"throttled", "0.3"}};
+  intent.ttl = std::chrono::seconds(60);
+  intent.role = KOORD_ROLE_SCALE;
+  const plugin::Knobs knobs(host.abi());
+  knobs.propose({intent});
+  const knob::Plan plan = host.context().take_plan();
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].role == knob::Role::scale);
+  CHECK(plan[0].inputs == metric::Labels{{"throttled", "0.3"}});
+  CHECK(plan[0].ttl == std::chrono::seconds(60));
+  intent.knob = "cpu.maxx";
+  CHECK(status_of([&] { knobs.propose({intent}); }) == KOORD_E_INVALID);
+  CHECK(status_of([&] { knobs.base("cpu.maxx", "kubepods"); }) == KOORD_E_INVALID);
+}
+
+TEST_CASE_FIXTURE(OnNode, "a request for evictions reaches the host with its parts") {
+  plugin::Eviction eviction;
+  eviction.pods = {7, 3};
+  eviction.resource = "memory";
+  eviction.reason = "no memory is left";
+  eviction.amount = 1 << 30;
+  eviction.inputs = {{"feature", "MemoryEvict"}};
+  const plugin::Evict service(host.abi());
+  service.request(eviction);
+  const std::vector<evict::Request> taken = host.context().take_evictions();
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0] == evict::Request{{7, 3}, "memory", "no memory is left", 1 << 30, {{"feature", "MemoryEvict"}}});
+  eviction.amount = 0;
+  CHECK(status_of([&] { service.request(eviction); }) == KOORD_E_INVALID);
+}
