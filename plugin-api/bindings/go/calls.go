@@ -8,7 +8,6 @@ import "C"
 import (
 	"context"
 	"errors"
-	"io"
 	"runtime/cgo"
 	"unsafe"
 )
@@ -20,12 +19,7 @@ type instance struct {
 	plugin any // nil until it was made
 }
 
-func (one *instance) Close() error {
-	if closer, is := one.plugin.(io.Closer); is {
-		return closer.Close()
-	}
-	return nil
-}
+func (one *instance) Close() error { return closed(one.plugin) }
 
 func instanceOf(self C.uintptr_t) *instance { return cgo.Handle(self).Value().(*instance) }
 

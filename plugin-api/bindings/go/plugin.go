@@ -8,6 +8,7 @@ import "C"
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -37,7 +38,8 @@ type RuntimeHook interface {
 	Handle(request HookRequest, response HookResponse) error
 }
 
-// What any of them may have besides. An io.Closer is closed last, when Run has returned.
+// What any of them may have besides. A method of one of these names with other arguments or results ends the plugin with a
+// panic that says what is expected. Close, with or without an error, is called last, when Run has returned.
 
 // EventHandler hears of what State.Subscribe asked for, and of OnConfig.
 type EventHandler interface {
@@ -111,6 +113,9 @@ func add[P any](kind C.uint32_t, class Class, stages Stages, create func(Host) (
 	var one P
 	if any(one) == nil {
 		panic(fmt.Sprintf("koordetector: class %q is made as an interface; name the plugin's own type", class.Name))
+	}
+	if err := misshapen(reflect.TypeOf(one)); err != nil {
+		panic("koordetector: " + err.Error())
 	}
 	raw := C.koord_class{struct_size: C.sizeof_koord_class, name: C.CString(class.Name),
 		period_ns: C.uint64_t(class.Period)}

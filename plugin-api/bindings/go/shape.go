@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package koordetector
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+)
+
+// quietCloser is a plugin whose Close cannot fail.
+type quietCloser interface{ Close() }
+
+func typeOf[Interface any]() reflect.Type { return reflect.TypeOf((*Interface)(nil)).Elem() }
+
+// The optional methods of a plugin by their names, with the shapes that each may have.
+var optionalMethods = map[string][]reflect.Type{
+	"Close":     {typeOf[io.Closer](), typeOf[quietCloser]()},
+	"MapMetric": {typeOf[MetricMapper]()},
+	"MapSample": {typeOf[SampleMapper]()},
+	"OnApplied": {typeOf[AppliedHandler]()},
+	"OnEvent":   {typeOf[EventHandler]()},
+	"Run":       {typeOf[Runner]()},
+	"Stop":      {typeOf[Stopper]()},
+}
+
+// misshapen is an error for a method that has the name of an optional one and other arguments or results: it would never be
+// called, in silence.
+func misshapen(plugin reflect.Type) error {
+	for name, shapes := range optionalMethods {
+		method, has := plugin.MethodByName(name)
+		for _, shape := range shapes {
+			has = has && !plugin.Implements(shape)
+		}
+		if has {
+			return fmt.Errorf("%s has the method %s as %s, expected %s", plugin, name, method.Type, shapes[0].Method(0).Type)
+		}
+	}
+	return nil
+}
+
+// closed calls Close of a plugin that has it, in either shape.
+func closed(plugin any) error {
+	switch plugin := plugin.(type) {
+	case io.Closer:
+		return plugin.Close()
+	case quietCloser:
+		plugin.Close()
+	}
+	return nil
+}
