@@ -45,10 +45,29 @@ static void a_file_of_another_form_is_an_error_and_no_value(void) {
   koord_test_close(test);
 }
 
+static const char pods[] =
+    "items: [{metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: web}}, spec: {containers: []}},"
+    " {metadata: {uid: u2, namespace: shop, name: gone, annotations: {koordetector.sh/cgroup-dir: ended}}, spec: {containers: []}}]";
+
+static void the_processes_of_a_pod_are_counted_under_its_labels(void) {
+  koord_test *test = koord_test_open(koord_entry_v1);
+  koord_test_file(test, "proc/sys/fs/file-nr", "10\t0\t100\n");
+  koord_test_file(test, "cgroup/cgroup.controllers", "cpu memory\n");
+  koord_test_file(test, "cgroup/web/cgroup.procs", "7\n");
+  koord_test_file(test, "cgroup/web/app/cgroup.procs", "8\n9\n");
+  CHECK(koord_test_pods(test, pods) == KOORD_OK);
+  CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
+  CHECK(koord_test_tick(test) == KOORD_OK);
+  CHECK(koord_test_value(test, "example_pod_processes", "pod_namespace=shop,pod_name=cart") == 3);
+  CHECK(koord_test_series(test, "example_pod_processes") == 1);
+  koord_test_close(test);
+}
+
 int main(void) {
   the_first_number_of_the_file_is_the_metric();
   each_tick_reads_it_anew();
   a_file_of_another_form_is_an_error_and_no_value();
-  printf("3 tests, %d checks failed\n", failures);
+  the_processes_of_a_pod_are_counted_under_its_labels();
+  printf("4 tests, %d checks failed\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin around kernel_activity.hpp, and the only file that knows the host: gets services, defines metrics, reads
-// /proc/stat each period and appends what is in it.
+// /proc/stat and the task count of each pod and container each period, and appends them.
 #include <chrono>
 #include <cstdint>
 #include <koordetector/plugin.hpp>
+#include <koordetector/subjects.hpp>
 #include <optional>
 #include <string>
 
 #include "kernel_activity.hpp"
 
 using namespace koord::plugin;
+
+// The tasks of one pod or container: its file, which may be missing for a while, and its series, which has the pod's labels.
+struct TaskMeter {
+  CgroupValues<1> tasks{"pids.current", {"pids"}};
+  std::uint64_t series = 0;
+};
 
 class SchedulerAdvisor : public Advisor {
  public:
@@ -21,6 +28,9 @@ class SchedulerAdvisor : public Advisor {
     forks_ = define({"example_forks_total", "", "Processes and threads made since the boot.", 1, KOORD_COUNTER}).series();
     runnable_ = define({"example_runnable_tasks", "tasks", "Tasks that run or wait for a CPU.", 1}).series();
     blocked_ = define({"example_blocked_tasks", "tasks", "Tasks that wait for I/O.", 1}).series();
+    state_ = require<koord_svc_state>(host(), "koord.state/1");
+    cgroups_ = require<koord_svc_cgroup>(host(), "koord.cgroup/1");
+    tasks_ = define({"example_tasks", "tasks", "Tasks of the pod or container.", 1});
     if (!parse_kernel_activity(read_stat()).context_switches)
       throw Failure(KOORD_E_UNSUPPORTED, "/proc/stat has no line 'ctxt', expected one as of Linux 2.6");
   }
@@ -32,6 +42,7 @@ class SchedulerAdvisor : public Advisor {
     add(forks_, activity.forks);
     add(runnable_, activity.runnable_tasks);
     add(blocked_, activity.blocked_tasks);
+    add_tasks(now_ns);
     batch_.send(now_ns);
   }
 
@@ -42,12 +53,27 @@ class SchedulerAdvisor : public Advisor {
     });
   }
 
+  // Each pod and container that has a cgroup. What ends takes its series along.
+  void add_tasks(std::uint64_t now_ns) {
+    const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
+    if (!snapshot) return;
+    pods_.follow(*snapshot, [this](const Subject& subject) { return TaskMeter{{"pids.current", {"pids"}}, tasks_.series(subject.handle)}; });
+    pods_.for_each([&](TaskMeter& meter, std::string_view cgroup) {
+      if (const auto reading = meter.tasks.read(host(), cgroups_, cgroup, now_ns))
+        batch_.add(meter.series, static_cast<double>(reading->values[0]));
+    });
+  }
+
   void add(std::uint64_t series, std::optional<std::uint64_t> value) {
     if (value) batch_.add(series, static_cast<double>(*value));
   }
 
   const koord_svc_fs* files_ = nullptr;
+  const koord_svc_state* state_ = nullptr;
+  const koord_svc_cgroup* cgroups_ = nullptr;
   Batch batch_;
+  Metric tasks_;
+  Subjects<TaskMeter> pods_;
   std::uint64_t context_switches_ = 0, forks_ = 0, runnable_ = 0, blocked_ = 0;  // series
 };
 
@@ -55,7 +81,7 @@ KOORD_PLUGIN("id=com.example.scheduler\n"
              "version=1.0.0\n"
              "kinds=koord.advisor/1\n"
              "gate=SchedulerExample\n"
-             "requires=koord.fs/1,koord.metrics/1\n"
+             "requires=koord.cgroup/1,koord.fs/1,koord.metrics/1,koord.state/1\n"
              "license=Apache-2.0\n"
-             "description=tells how busy the kernel's scheduler is\n",
+             "description=tells how busy the kernel's scheduler is, and counts tasks by pod\n",
              advisor<SchedulerAdvisor>("scheduler", std::chrono::seconds(1)))

@@ -66,12 +66,26 @@ static void a_file_that_cannot_be_read_fails_the_tick_alone() {
   koord_test_close(test);
 }
 
+static void the_tasks_of_a_pod_are_counted_under_its_labels() {
+  koord_test* test = koord_test_open(koord_entry_v1);
+  koord_test_file(test, "proc/stat", stat);
+  koord_test_file(test, "cgroup/cgroup.controllers", "cpu memory pids\n");
+  koord_test_file(test, "cgroup/web/pids.current", "7\n");
+  CHECK(koord_test_pods(test, "items: [{metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: web}}, "
+                              "spec: {containers: []}}]") == KOORD_OK);
+  CHECK(koord_test_start(test, nullptr, nullptr) == KOORD_OK);
+  CHECK(koord_test_tick(test) == KOORD_OK);
+  CHECK(koord_test_value(test, "example_tasks", "pod_namespace=shop,pod_name=cart") == 7);
+  koord_test_close(test);
+}
+
 int main() {
   each_line_is_found_by_its_key();
   what_is_not_there_or_no_number_is_nothing();
   the_plugin_appends_what_the_file_says();
   a_node_without_the_line_cannot_have_it();
   a_file_that_cannot_be_read_fails_the_tick_alone();
-  std::printf("5 tests, %d checks failed\n", failures);
+  the_tasks_of_a_pod_are_counted_under_its_labels();
+  std::printf("6 tests, %d checks failed\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A complete third-party plugin in Go: an advisor that tells how many sockets the node has and how much memory they hold,
-// from /proc/net/sockstat through the host's koord.fs/1. Above tcp_mem the kernel drops packets of every pod, whoever's
-// sockets they are in. Copy it, change `id`, `gate` and what Collect reads.
+// from /proc/net/sockstat through the host's koord.fs/1, and how many TCP sockets each pod has, by the pod's processes.
+// Above tcp_mem the kernel drops packets of every pod, in whichever pod the sockets are. Copy it, change `id`, `gate` and
+// what Collect reads.
 package main
 
 /*
@@ -13,13 +14,15 @@ KOORD_GO_MANIFEST(
 	"version=1.0.0\n"
 	"kinds=koord.advisor/1\n"
 	"gate=SocketsExample\n"
-	"requires=koord.metrics/1,koord.fs/1\n"
+	"requires=koord.fs/1,koord.metrics/1,koord.state/1\n"
 	"license=Apache-2.0\n"
-	"description=counts the sockets of the node and their memory\n");
+	"description=counts the sockets of the node and its pods, and their memory\n");
 */
 import "C"
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -31,8 +34,10 @@ const sockstat = "1/net/sockstat"
 
 type sockets struct {
 	fs            koordetector.FS
+	state         koordetector.State
 	metrics       koordetector.Metrics
 	count, memory koordetector.Metric
+	ofPod         koordetector.Metric
 	series        map[name]koordetector.Series
 	content       []byte
 }
@@ -56,7 +61,13 @@ func newSockets(host koordetector.Host) (*sockets, error) {
 	if s.count, err = s.metrics.Gauge("example_sockets", "sockets", "Sockets of the node, by protocol and state."); err != nil {
 		return nil, err
 	}
-	s.memory, err = s.metrics.Gauge("example_socket_memory_bytes", "bytes", "Memory that sockets hold, by protocol.")
+	if s.memory, err = s.metrics.Gauge("example_socket_memory_bytes", "bytes", "Memory that sockets hold, by protocol."); err != nil {
+		return nil, err
+	}
+	if s.state, err = host.State(); err != nil {
+		return nil, err
+	}
+	s.ofPod, err = s.metrics.Gauge("example_pod_tcp_sockets", "sockets", "TCP sockets in the network namespace of the pod.")
 	return s, err
 }
 
@@ -77,7 +88,54 @@ func (s *sockets) Collect(now, _ koordetector.Time) error {
 			return err
 		}
 	}
+	if err := s.addPods(batch); err != nil {
+		return err
+	}
 	return batch.Send(now)
+}
+
+// Each pod by the network namespace of its first process. A pod that has ended, or has no process yet, has no value.
+func (s *sockets) addPods(batch *koordetector.Batch) error {
+	snapshot, err := s.state.Snapshot()
+	if errors.Is(err, koordetector.ErrAgain) {
+		return nil // no pods are known yet
+	} else if err != nil {
+		return err
+	}
+	defer snapshot.Close()
+	for _, pod := range snapshot.Pods() {
+		sockets, err := s.tcpSocketsOf(pod.Handle)
+		if err != nil || sockets == nil {
+			continue // it ends, or has not begun
+		}
+		series, err := s.ofPod.Series(pod.Handle, nil) // the host adds the labels of the pod
+		if errors.Is(err, koordetector.ErrGone) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		batch.Add(series, float64(*sockets))
+	}
+	return nil
+}
+
+// nil: there is no process, or its file has no such row.
+func (s *sockets) tcpSocketsOf(pod koordetector.Subject) (*uint64, error) {
+	processes, err := s.state.Processes(pod)
+	if err != nil || len(processes) == 0 {
+		return nil, err
+	}
+	content, err := s.fs.Read(koordetector.ProcRoot, fmt.Sprintf("%d/net/sockstat", processes[0]))
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range parseSockstat(string(content)) {
+		if one.name == (name{"TCP", "inuse"}) {
+			value := one.value
+			return &value, nil
+		}
+	}
+	return nil, nil
 }
 
 func (s *sockets) add(batch *koordetector.Batch, one entry) error {

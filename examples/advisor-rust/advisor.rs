@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A complete third-party plugin in Rust: an advisor that tells how many softirqs of each kind the node has handled,
 //! from /proc/softirqs through the host's koord.fs/1. They run on whatever they interrupt: a pod that floods the
-//! network spends its neighbours' time. Copy it, change `id`, `gate` and what collect() reads.
+//! network spends its neighbours' time. Beside them it counts the CPU time of each pod, from koord.cgroup/1. Copy it,
+//! change `id`, `gate` and what collect() reads.
 
 mod softirqs;
 
 use koordetector::abi::*;
-use koordetector::{Advisor, Batch, Failure, Fs, Host, Metric, MetricSpec, Plugin, Result, Series};
+use koordetector::{
+    Advisor, Batch, Cgroup, CgroupFile, Failure, Fs, Host, Metric, MetricSpec, Plugin, Result, Series, State,
+};
 use std::collections::HashMap;
 use std::time::Duration;
 
+/// One pod: its open file, closed when it is dropped, and its series, which the host labels with the pod.
+struct Pod {
+    usage: CgroupFile,
+    series: Series,
+}
+
 struct Softirqs {
     fs: Fs,
+    state: State,
+    cgroup: Cgroup,
+    pod_cpu: Metric,
+    pods: HashMap<u64, Pod>, // by handle
     total: Metric,
     series: HashMap<String, Series>, // by kind
     batch: Batch,
@@ -24,6 +37,13 @@ impl Plugin for Softirqs {
         let metrics = host.metrics()?;
         Ok(Softirqs {
             fs: host.fs()?,
+            state: host.state()?,
+            cgroup: host.cgroup()?,
+            pod_cpu: metrics.define(&MetricSpec {
+                resolution: 0.001,
+                ..MetricSpec::counter("example_pod_cpu_seconds_total", "seconds", "CPU time of the pod.")
+            })?,
+            pods: HashMap::new(),
             total: metrics.define(&MetricSpec::counter(
                 "example_softirqs_total",
                 "softirqs",
@@ -56,7 +76,42 @@ impl Advisor for Softirqs {
         if kinds == 0 {
             return Err(Failure::new(KOORD_E_IO, "/proc/softirqs has no row that begins with a kind and its counts"));
         }
+        self.add_pods()?;
         self.batch.send(now_ns)
+    }
+}
+
+impl Softirqs {
+    /// Each pod that has a cgroup now. What has ended is not taken over, and so dropped.
+    fn add_pods(&mut self) -> Result<()> {
+        let snapshot = match self.state.snapshot() {
+            Err(failure) if failure.status() == KOORD_E_AGAIN => return Ok(()), // no pods are known yet
+            other => other?,
+        };
+        let mut before = std::mem::take(&mut self.pods);
+        for pod in snapshot.pods().filter(|pod| !pod.cgroup_dir().is_empty()) {
+            let known = before.remove(&pod.handle());
+            match known.map_or_else(|| self.open(pod.handle(), pod.cgroup_dir()), Ok).and_then(|one| self.add_pod(one)) {
+                Ok(one) => drop(self.pods.insert(pod.handle(), one)),
+                Err(failure) if [KOORD_E_GONE, KOORD_E_AGAIN].contains(&failure.status()) => {} // ended, or busy
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&self, handle: u64, cgroup_dir: &str) -> Result<Pod> {
+        Ok(Pod {
+            usage: self.cgroup.open(cgroup_dir, "cpu.usage", &["usage_ns"])?,
+            series: self.pod_cpu.series(handle, &[])?,
+        })
+    }
+
+    fn add_pod(&mut self, pod: Pod) -> Result<Pod> {
+        let mut values = [0];
+        pod.usage.read(&mut values)?;
+        self.batch.add(pod.series, values[0] as f64 / 1e9);
+        Ok(pod)
     }
 }
 
@@ -65,8 +120,8 @@ koordetector::plugin! {
                version=1.0.0\n\
                kinds=koord.advisor/1\n\
                gate=SoftirqsExample\n\
-               requires=koord.metrics/1,koord.fs/1\n\
+               requires=koord.cgroup/1,koord.fs/1,koord.metrics/1,koord.state/1\n\
                license=Apache-2.0\n\
-               description=counts the softirqs of the node by type\n",
+               description=counts the softirqs of the node by type, and the CPU time of pods\n",
     advisor Softirqs { name: "softirqs", period: Duration::from_secs(1) }
 }

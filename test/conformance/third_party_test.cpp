@@ -51,7 +51,7 @@ TEST_CASE("the C example passes its own tests") {
   const Author author("advisor-c", "advisor.so");
   const Finished checked = author.make("check");
   CHECK_MESSAGE(checked.exit_status == 0, checked.output);
-  CHECK(checked.output.find("3 tests, 0 checks failed") != std::string::npos);
+  CHECK(checked.output.find("4 tests, 0 checks failed") != std::string::npos);
 }
 
 TEST_CASE("the C++ example builds against an installed prefix and is a sound plugin") {
@@ -90,7 +90,7 @@ TEST_CASE("the advisor in C++ builds, passes its own tests and is a sound plugin
   CHECK(complaints_about(author.plugin()) == "");
   const Finished checked = author.make("check");
   CHECK_MESSAGE(checked.exit_status == 0, checked.output);
-  CHECK(checked.output.find("5 tests, 0 checks failed") != std::string::npos);
+  CHECK(checked.output.find("6 tests, 0 checks failed") != std::string::npos);
 }
 
 TEST_CASE("the advisor in C++ runs in the real host once its gate is on") {

@@ -31,9 +31,26 @@ static void a_file_that_cannot_be_read_fails_the_tick_alone(void) {
   koord_test_close(test);
 }
 
+static void the_sockets_of_a_pod_are_counted_under_its_labels(void) {
+  koord_test *test = koord_test_open(koord_entry_v1);
+  koord_test_file(test, "proc/1/net/sockstat", "TCP: inuse 20 orphan 0 tw 5 alloc 30 mem 8\n");
+  koord_test_file(test, "proc/42/net/sockstat", "sockets: used 9\nTCP: inuse 4 orphan 0 tw 0 alloc 4 mem 1\n");
+  koord_test_file(test, "cgroup/cgroup.controllers", "cpu memory\n");
+  koord_test_file(test, "cgroup/web/app/cgroup.procs", "43\n42\n");
+  koord_test_file(test, "cgroup/web/cgroup.procs", "");
+  CHECK(koord_test_pods(test, "items: [{metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: web}},"
+                              " spec: {containers: []}}]") == KOORD_OK);
+  CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
+  CHECK(koord_test_tick(test) == KOORD_OK);
+  CHECK(koord_test_value(test, "example_pod_tcp_sockets", "pod_namespace=shop,pod_name=cart") == 4);
+  CHECK(koord_test_end(test) == KOORD_OK);
+  koord_test_close(test);
+}
+
 int main(void) {
   each_row_of_the_file_is_a_series();
   a_file_that_cannot_be_read_fails_the_tick_alone();
-  printf("2 tests on the host, %d checks failed\n", failures);
+  the_sockets_of_a_pod_are_counted_under_its_labels();
+  printf("3 tests on the host, %d checks failed\n", failures);
   return failures == 0 ? 0 : 1;
 }
