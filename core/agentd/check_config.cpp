@@ -3,17 +3,35 @@
 
 #include "core/agentd/gates.hpp"
 #include "core/base/file.hpp"
+#include "core/base/program.hpp"
+#include "core/child/child_home.hpp"
+#include "core/child/snapshot_images.hpp"
 #include "core/config/load.hpp"
+#include "core/host/config_schema.hpp"
 #include "core/host/file_content.hpp"
+#include "core/host/file_stamp.hpp"
+#include "core/host/file_trust.hpp"
+#include "core/host/grants.hpp"
 #include "core/host/manifest.hpp"
+#include "core/host/module_check.hpp"
+#include "core/host/plugin_gates.hpp"
 
 namespace koord::agentd {
 namespace {
 
-// The gates of the plugins in these directories. A directory that cannot be listed is a problem of the
+std::string plugin_host_of(const config::Config& config) {
+  return config.plugins.child_program.empty() ? directory_of_program() + "/koord-plugin-host" : config.plugins.child_program;
+}
+
+struct CheckedPlugin {
+  std::string path;
+  host::Manifest manifest;
+};
+
+// The gates of the plugins in these directories, and the plugins. A directory that cannot be listed is a problem of the
 // configuration; a file that is no plugin is that of the file, and the agent's status tells of it.
 void collect_gates(std::string_view key, const std::vector<std::string>& directories, host::Origin origin,
-                   config::FeatureGates& gates, std::vector<std::string>& problems) {
+                   config::FeatureGates& gates, std::vector<CheckedPlugin>& plugins, std::vector<std::string>& problems) {
   for (const std::string& directory : directories) {
     Result<std::vector<std::string>> names = list_directory(directory);
     if (!names) {
@@ -22,10 +40,40 @@ void collect_gates(std::string_view key, const std::vector<std::string>& directo
     }
     for (const std::string& name : *names) {
       if (!name.ends_with(".so")) continue;
-      if (auto manifest = host::read_manifest(directory + "/" + name))
-        for (config::GateSpec& gate : manifest->gate_specs(origin))
-          if (auto added = gates.add(std::move(gate)); !added) problems.push_back(added.error().message());
+      Result<host::Manifest> manifest = host::read_manifest(directory + "/" + name);
+      if (!manifest) continue;
+      for (config::GateSpec& gate : manifest->gate_specs(origin))
+        if (auto added = gates.add(std::move(gate)); !added) problems.push_back(added.error().message());
+      plugins.push_back({directory + "/" + name, *std::move(manifest)});
     }
+  }
+}
+
+// The plugin's part of the configuration against the schema of each of its classes. Only the mapped file has these, so a process
+// of its own maps it, as the agent would; none of its functions but the entry is called.
+Result<void> check_plugin_config(const CheckedPlugin& plugin, const config::Config& config, const config::FeatureGates& gates,
+                                 const child::Children& children) {
+  const config::PluginSettings settings = host::settings_with_gates(plugin.manifest, gates, config.plugins.of(plugin.manifest.id));
+  TRY(host::check_compatible(plugin.manifest));
+  TRY(host::check_required_services(plugin.manifest));
+  const std::string path = TRY(host::check_trusted_file(plugin.path));
+  const host::FileStamp stamp = TRY(host::stamp_of(path));
+  const host::HomeLimits limits{.memory_bytes = settings.max_memory, .cpu_millis = settings.max_cpu_millis, .processes = settings.max_processes};
+  const auto loaded = TRY(child::load_in_child(children, path, plugin.manifest, stamp, limits));
+  for (const host::ClassInfo& info : loaded->classes()) TRY(host::check_config(info.config_schema, settings.config_json));
+  return {};
+}
+
+// Those that the configuration gives something of their own.
+void check_plugin_configs(const std::vector<CheckedPlugin>& plugins, const config::Config& config, const config::FeatureGates& gates,
+                          std::vector<std::string>& problems) {
+  child::SnapshotImages images;
+  const child::Children children{plugin_host_of(config), images};
+  for (const CheckedPlugin& plugin : plugins) {
+    const auto settings = config.plugins.settings.find(plugin.manifest.id);
+    if (settings == config.plugins.settings.end() || settings->second.config_json.empty() || settings->second.config_json == "{}") continue;
+    if (Result<void> fine = check_plugin_config(plugin, config, gates, children); !fine)
+      problems.push_back("plugins.settings.\"" + plugin.manifest.id + "\".config: " + fine.error().message());
   }
 }
 
@@ -39,12 +87,14 @@ int check_config(const CommandLine& line, std::ostream& out) {
   }
   config::FeatureGates gates;
   std::vector<std::string> problems;
-  collect_gates("plugins.ownDirectories", config->plugins.own_directories, host::Origin::host, gates, problems);
-  collect_gates("plugins.directories", config->plugins.directories, host::Origin::third_party, gates, problems);
+  std::vector<CheckedPlugin> plugins;
+  collect_gates("plugins.ownDirectories", config->plugins.own_directories, host::Origin::host, gates, plugins, problems);
+  collect_gates("plugins.directories", config->plugins.directories, host::Origin::third_party, gates, plugins, problems);
   if (auto keys = host::read_trusted_keys(config->plugins.trusted_keys); !keys)
     problems.push_back(keys.error().message());
   for (std::string& problem : apply_gates(config->feature_gates, line.feature_gates, gates))
     problems.push_back(std::move(problem));
+  check_plugin_configs(plugins, *config, gates, problems);
   for (const std::string& problem : problems) out << problem << "\n";
   if (!problems.empty()) return 2;
   out << line.config_path << ": ok\n";

@@ -157,6 +157,18 @@ TEST_CASE("check-config names file, line and the nearest key, and exits with 2")
   CHECK(run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()}).exit_status == 0);
 }
 
+TEST_CASE("check-config applies the schema of a plugin to what the configuration gives it") {
+  const std::string program = built("core/agentd/koordetector");
+  AgentProcess agent("  settings: {com.example.actor: {config: {part: 5}}}", {built("test/core/child")});
+  const Finished refused = run_to_end({program, "check-config", agent.config_path()});
+  CHECK(refused.exit_status == 2);
+  CHECK_MESSAGE(contains(refused.output, "plugins.settings.\"com.example.actor\".config: "), refused.output);
+  CHECK(contains(refused.output, "/part"));
+  agent.write_config("  settings: {com.example.actor: {config: {part: count}}}");
+  const Finished fine = run_to_end({program, "check-config", agent.config_path()});
+  CHECK_MESSAGE(fine.exit_status == 0, fine.output);
+}
+
 TEST_CASE("a trusted key that cannot be read is an error of the configuration that names it") {
   AgentProcess agent;
   Finished started = run_to_end({built("core/agentd/koordetector"), "--config", agent.config_path(), "--set",
