@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plugins that mean harm, under the real agent on this kernel, beside plugins that mean well.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "core/base/file.hpp"
+#include "test/hostile/raid.hpp"
+
+using namespace koord::hostile;
+
+namespace {
+
+Rights rights_wanted() {
+  const char* name = std::getenv("KOORD_HOSTILE_RIGHTS");
+  return rights_of(name ? name : "");
+}
+
+void raid_and_check(const std::vector<const Attack*>& attacks) {
+  static const bool is_guarded = (start_guard(), true);
+  REQUIRE(is_guarded);
+  for (const Verdict& verdict : run_raid(attacks, rights_wanted())) {
+    MESSAGE(verdict.attack, ": ", verdict.note);
+    for (const std::string& complaint : verdict.complaints) {
+      INFO(verdict.attack);
+      CHECK_MESSAGE(complaint.empty(), complaint);
+    }
+  }
+}
+
+void raid_batch(Batch batch) {
+  std::vector<const Attack*> all;
+  for (const Attack& attack : attacks())
+    if (attack.batch == batch && !attack.open) all.push_back(&attack);
+  for (const auto& group : groups_of(all, group_size(batch))) raid_and_check(group);
+}
+
+}  // namespace
+
+TEST_CASE("README.md shows the table of attacks") {
+  const std::string readme = koord::read_file(KOORD_HOSTILE_README).value_or("");
+  CHECK_MESSAGE(readme.find(table()) != std::string::npos, "expected what hostile-raids --table prints");
+}
+
+TEST_CASE("calls that could change the node or other processes are refused") { raid_batch(Batch::quiet); }
+
+TEST_CASE("calls that could stop the agent or other plugins are refused") { raid_batch(Batch::alone); }
+
+TEST_CASE("a plugin that keeps the agent busy harms itself alone") { raid_batch(Batch::flood); }
+
+TEST_CASE("a plugin that ends, hangs or breaks its channels is ended with all that it started") { raid_batch(Batch::end); }
+
+TEST_CASE("files, modules and schemas that lie are refused") { raid_batch(Batch::lie); }

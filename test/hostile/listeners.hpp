@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Services of others that listen and say nothing: by TCP on loopback, by a socket that only root may open, by an abstract name.
+#pragma once
+
+#include <string>
+
+#include "core/base/unique_fd.hpp"
+
+namespace koord::hostile {
+
+class Listeners {
+ public:
+  // The socket is made in the folder.
+  explicit Listeners(const std::string& folder);
+  const std::string& path() const { return path_; }
+  const std::string& abstract_name() const { return name_; }
+  unsigned port() const { return port_; }
+
+ private:
+  std::string path_, name_;
+  unsigned port_ = 0;
+  UniqueFd tcp_, unix_, abstract_;
+};
+
+}  // namespace koord::hostile

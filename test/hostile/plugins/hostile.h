@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the attacks share. An attack is called at each tick until it ends its process; it tells what it achieved by say(). */
+#ifndef KOORD_TEST_HOSTILE_H
+#define KOORD_TEST_HOSTILE_H
+
+#include <errno.h>
+#include <koordetector/plugin.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#define STR(literal) ((koord_str){(literal), sizeof(literal) - 1})
+
+typedef struct raid {
+  const koord_host *host;
+  const char *name; /* of the attack, as in attacks.inc */
+  uint64_t tick, now_ns;
+  pid_t agent, sibling; /* sibling: another plugin's process, 0 when it has none */
+  const koord_svc_metrics *metrics;
+  const koord_svc_fs *fs;
+  const koord_svc_state *state;
+  const koord_svc_kv *kv;
+  const koord_svc_cgroup *cgroup;
+  const koord_svc_audit *audit;
+  const koord_svc_capabilities *capabilities;
+  const koord_svc_knobs *knobs;
+  const koord_svc_evict *evict;
+  uint64_t series;
+  char line[3000];
+  size_t length;
+} raid;
+
+/* Adds "step=EPERM", or "step=DONE" where error is 0, to the line that is logged after the tick. */
+void say(raid *r, const char *step, int error);
+void say_status(raid *r, const char *step, koord_status status);
+void say_count(raid *r, const char *step, long count);
+/* A call that fails by -1 and errno. */
+#define STEP(r, step, call) say((r), (step), (call) == -1 ? errno : 0)
+
+/* A text of the plugin's configuration, "/socket"; "" when there is none. Valid until the next call. */
+const char *setting(const raid *r, const char *pointer);
+/* "/proc/PID/name"; valid until the next call. */
+const char *proc(pid_t pid, const char *name);
+/* Runs a step in a child process that ends at once; 0 or the errno that it ended with. */
+int in_child(int (*step)(void *), void *argument);
+/* Opens the file, reads it and writes back what it had: proves the right to write and changes nothing. */
+void write_same(raid *r, const char *step, const char *path);
+void open_only(raid *r, const char *step, const char *path, int flags);
+/* Makes a file of this name in the folder, and removes it. */
+void make_file(raid *r, const char *step, const char *folder);
+/* A process that does not end by itself; it carries the mark of the tests. Returns its number. */
+pid_t leave_daemon(void);
+void leave_crowd(raid *r);
+koord_str text_of(const char *text);
+
+#define ATTACK(name, ...) void attack_##name(raid *r);
+#define OPEN ATTACK
+#include "../attacks.inc"
+#undef ATTACK
+#undef OPEN
+
+#endif

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/hostile/raid.hpp"
+
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "test/hostile/agent_view.hpp"
+#include "test/hostile/listeners.hpp"
+
+namespace koord::hostile {
+namespace {
+
+using namespace std::chrono_literals;
+using test::AgentProcess;
+using test::built;
+using test::eventually;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kFloodTime = 2500ms;
+constexpr double kMaxGap = 5;         // s: a gap of several is the defect, a busy machine makes shorter ones
+constexpr long kMaxGrowth = 8 << 10;  // KiB of the agent's memory
+constexpr double kIdleShare = 0.05;   // cores that the agent takes without an attack, at most
+constexpr auto kPatience = 60s;
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+double wall_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+// No step of an attack may end otherwise. Plain numbers are counts.
+bool is_refusal(const std::string& result) {
+  static const std::set<std::string> kRefusals = {
+      "EPERM", "EACCES", "ENOSYS",       "EROFS",           "ENOENT",          "ESRCH",   "ENODEV",
+      "ENXIO", "EMFILE", "EAFNOSUPPORT", "ESOCKTNOSUPPORT", "EPROTONOSUPPORT", "INVALID", "DENIED",
+      "GONE",  "AGAIN",  "UNSUPPORTED",  "NOT_FOUND"};
+  return kRefusals.contains(result) || parse_int(result);
+}
+
+class Raid {
+ public:
+  Raid(std::vector<const Attack*> attacks, Rights rights) : attacks_(std::move(attacks)), rights_(rights) {}
+  std::vector<Verdict> run();
+
+ private:
+  const Attack& only() const { return *attacks_.front(); }
+  void prepare();
+  std::string configuration();
+  std::string settings_of(const Attack& attack);
+  bool begin();
+
+  void judge_answers();
+  void judge_flood();
+  void judge_charge(double cpu, double charged, double time);
+  void judge_ends();
+  void judge_lies();
+  void judge_node();
+  void judge_gaps();
+  void judge_effects();
+  void judge_rest();
+
+  NodeState node_state_now() {
+    const std::vector<std::string> folders{agent_->plugin_folder(), built("plugins/advisor-node-resource")};
+    return read_node_state(agent_->process().pid(), plugin_pids(*agent_), folders);
+  }
+  bool runs() { return agent_->process().running(); }
+  void complain(const std::string& text) {
+    for (Verdict& verdict : verdicts_) verdict.complaints.push_back(text);
+  }
+  void note(const std::string& text) {
+    for (Verdict& verdict : verdicts_) verdict.note += (verdict.note.empty() ? "" : ", ") + text;
+  }
+
+  std::vector<const Attack*> attacks_;
+  Rights rights_;
+  std::optional<AgentProcess> agent_;
+  std::optional<Listeners> listeners_;
+  Canary canary_;
+  NodeState before_;
+  double begin_ = 0;  // Unix time
+  double slowest_ready_ = 0;
+  long memory_before_ = 0, descriptors_before_ = 0;
+  std::vector<Verdict> verdicts_;
+};
+
+void Raid::prepare() {
+  agent_.emplace("", std::vector<std::string>{built("plugins/advisor-node-resource")});
+  listeners_.emplace(agent_->folder().path());
+  std::ofstream(agent_->folder() / "secret") << "secret";
+  ::chmod((agent_->folder() / "secret").c_str(), 0600);
+  std::filesystem::copy(built("test/hostile/bystander.so"), agent_->plugin_folder() + "/bystander.so");
+  for (const Attack* attack : attacks_) write_plugin(*attack, built("test/hostile/hostile.so"), agent_->plugin_folder());
+  agent_->write_config(configuration());
+  agent_->run_by(words_of(rights_, agent_->folder().path()));
+  for (const Attack* attack : attacks_) verdicts_.push_back({std::string(attack->name), {}, ""});
+}
+
+std::string Raid::settings_of(const Attack& attack) {
+  std::string text = "    " + attack.id() + ":\n      period: 100ms\n      deadline: " + (attack.batch == Batch::end ? "500ms" : "3s") +
+                     "\n      maxMemory: 64Mi\n      maxThreads: 32\n      maxSeries: 1000\n      maxCpu: 300m\n";
+  if (attack.is_strategy()) text += "      mode: enforce\n";
+  const std::pair<const char*, std::string> words[] = {{"socket", agent_->socket()},
+                                                       {"own", built("plugins/advisor-node-resource")},
+                                                       {"plugins", agent_->plugin_folder()},
+                                                       {"folder", agent_->folder().path()},
+                                                       {"store", agent_->store_path()},
+                                                       {"config", agent_->config_path()},
+                                                       {"secret", agent_->folder() / "secret"},
+                                                       {"program", built("core/plugin_host/koord-plugin-host")},
+                                                       {"cgroup", "/sys/fs/cgroup"},
+                                                       {"service", listeners_->path()},
+                                                       {"abstract", listeners_->abstract_name()},
+                                                       {"port", std::to_string(listeners_->port())},
+                                                       {"text", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}};
+  text += "      config:\n";
+  for (const auto& [key, value] : words) text += "        " + std::string(key) + ": \"" + value + "\"\n";
+  return text;
+}
+
+std::string Raid::configuration() {
+  std::string text =
+      "  cpuBudget: 0\n  settings:\n    com.bystander: {period: 100ms, deadline: 1s}\n"
+      "    advisor-node-resource: {period: 100ms, deadline: 1s}\n";
+  std::string gates = "featureGates:\n  Bystander: true\n";
+  for (const Attack* attack : attacks_) {
+    text += settings_of(*attack);
+    if (attack->name != "manifest_default" && attack->name != "steal_gate") gates += "  " + attack->gate() + ": true\n";
+  }
+  return text + "qos: {mode: enforce}\n" + gates;
+}
+
+// False: there is nothing to judge.
+bool Raid::begin() {
+  agent_->launch();
+  const auto up = [&] { return agent_->status_of("/readyz") == 200 && sample_times(*agent_, "bystander_ticks").size() > 3; };
+  const bool is_up = eventually([&] { return !runs() || up(); }, kPatience);
+  if (!is_up || !runs()) {
+    const std::string log = agent_->log();
+    const std::string end = log.substr(log.size() - std::min<std::size_t>(log.size(), 400));
+    complain((runs() ? "not ready, or the bystander does not tick: " : "the agent has ended: ") + end);
+    return false;
+  }
+  begin_ = wall_now();
+  before_ = node_state_now();
+  memory_before_ = status_number(agent_->process().pid(), "RssAnon");
+  descriptors_before_ = descriptors_of(agent_->process().pid());
+  return true;
+}
+
+void Raid::judge_answers() {
+  const auto has_answered = [&](const Attack* attack) { return !answer_of(*agent_, attack->name).empty(); };
+  eventually([&] { return !runs() || std::all_of(attacks_.begin(), attacks_.end(), has_answered); }, kPatience);
+  for (std::size_t i = 0; i < attacks_.size(); ++i) {
+    const std::string answer = answer_of(*agent_, attacks_[i]->name);
+    verdicts_[i].note = answer;
+    if (answer.empty())
+      verdicts_[i].complaints.push_back("it did not say what it achieved; " + plugin_view(*agent_, attacks_[i]->id()).text.substr(0, 600));
+    for (const std::string& step : split(answer, ' ')) {
+      const std::size_t equals = step.find('=');
+      if (equals != std::string::npos && !is_refusal(step.substr(equals + 1))) verdicts_[i].complaints.push_back(step);
+    }
+  }
+}
+
+void Raid::judge_flood() {
+  const pid_t agent = agent_->process().pid();
+  const Clock::time_point begin = Clock::now();
+  const double cpu_before = cpu_seconds(agent), charged_before = plugin_view(*agent_, only().id()).cpu_seconds;
+  long most = 0;
+  while (Clock::now() < begin + kFloodTime && runs()) {
+    const Clock::time_point asked = Clock::now();
+    agent_->status_of("/readyz");
+    slowest_ready_ = std::max(slowest_ready_, seconds_since(asked));
+    most = std::max(most, status_number(agent, "RssAnon"));
+    ::poll(nullptr, 0, 100);
+  }
+  const double time = seconds_since(begin), cpu = cpu_seconds(agent) - cpu_before;
+  const double charged = plugin_view(*agent_, only().id()).cpu_seconds - charged_before;
+  char figures[200];
+  const long growth = most - memory_before_;
+  std::snprintf(figures, sizeof figures, "agent +%ld KiB, CPU %.2f s in %.1f s, charged %.2f s", growth, cpu, time, charged);
+  note(figures);
+  if (growth > kMaxGrowth) complain("the agent grew by " + std::to_string(growth / 1024) + " MiB");
+  judge_charge(cpu, charged, time);
+}
+
+// Less than a tenth of a core is not worth a complaint.
+void Raid::judge_charge(double cpu, double charged, double time) {
+  const double spent = cpu - kIdleShare * time;
+  if (spent < 0.1 * time) return;
+  if (charged < 0.8 * spent) complain("the agent spent more than it charged");
+  if (!names_culprit(*agent_, only().id(), std::string(only().name) + ".so")) complain("no line names it");
+}
+
+void Raid::judge_ends() {
+  const auto has_ended = [&](const Attack* attack) {
+    const PluginView now = plugin_view(*agent_, attack->id());
+    return now.restarts > 0 || now.state == "parked" || now.state == "failed" || now.state == "wedged" || attack->name == "ignore_stop";
+  };
+  eventually([&] { return !runs() || std::all_of(attacks_.begin(), attacks_.end(), has_ended); }, kPatience);
+  if (!runs()) return complain("the agent has ended");
+  const std::string plugins = agent_->ctl({"plugins"}).output;
+  for (std::size_t i = 0; i < attacks_.size(); ++i) {
+    const Attack* attack = attacks_[i];
+    const PluginView now = plugin_view(*agent_, attack->id());
+    verdicts_[i].note = now.reason;
+    if (!has_ended(attack)) verdicts_[i].complaints.push_back("it was not ended: " + now.text.substr(0, 400));
+    if (!contains(plugins, attack->id())) verdicts_[i].complaints.push_back("koordctl plugins does not name it");
+    if (attack->name != "ignore_stop" && !names_culprit(*agent_, attack->id(), std::string(attack->name) + ".so"))
+      verdicts_[i].complaints.push_back("no line says why it ended");
+  }
+  // Those that leave something behind have ended once, or more often.
+  if (!eventually([] { return hostile_daemons().empty(); }, 10s))
+    complain(std::to_string(hostile_daemons().size()) + " processes are left");
+}
+
+void Raid::judge_lies() {
+  // A file whose manifest cannot be read is named as the file is.
+  const auto is_refused = [&](const Attack* attack) {
+    const std::string name = attack->name == "steal_id" ? "advisor-node-resource" : std::string(attack->name);
+    const std::string log = agent_->log(), state = plugin_view(*agent_, attack->id()).state;
+    const bool is_named = contains(log, name + " is refused") || contains(log, name + ".so") || contains(log, attack->id() + " is refused");
+    const bool has_ended = state == "refused" || state == "failed" || state == "parked" || state == "disabled";
+    return is_named || has_ended || (attack->name == "file_sparse" && state == "running");
+  };
+  eventually([&] { return !runs() || std::all_of(attacks_.begin(), attacks_.end(), is_refused); }, 30s);
+  if (!runs()) return complain("the agent has ended");
+  for (std::size_t i = 0; i < attacks_.size(); ++i) {
+    const PluginView now = plugin_view(*agent_, attacks_[i]->id());
+    verdicts_[i].note = "state '" + now.state + "', reason '" + now.reason + "'";
+    if (!is_refused(attacks_[i])) verdicts_[i].complaints.push_back("it was not refused: " + now.text.substr(0, 300));
+    if (now.state == "running" && attacks_[i]->name != "file_sparse") verdicts_[i].complaints.push_back("it runs");
+  }
+}
+
+void Raid::judge_gaps() {
+  for (const char* metric : {"bystander_ticks", "node_memory_usage"}) {
+    std::vector<double> times = sample_times(*agent_, metric);
+    std::erase_if(times, [&](double time) { return time < begin_ - 0.5; });
+    times.push_back(wall_now());
+    double gap = times.size() == 1 ? wall_now() - begin_ : 0;
+    for (std::size_t i = 1; i < times.size(); ++i) gap = std::max(gap, times[i] - times[i - 1]);
+    char text[100];
+    std::snprintf(text, sizeof text, "longest gap of %s %.1f s", metric, gap);
+    if (gap > kMaxGap) complain(text);
+    if (gap > 1) note(text);
+  }
+}
+
+void Raid::judge_node() {
+  if (!runs()) return complain("the agent has ended");
+  if (agent_->status_of("/readyz") != 200) complain("the agent is not ready");
+  if (slowest_ready_ > kMaxGap) complain("/readyz took " + std::to_string(slowest_ready_) + " s");
+  const pid_t agent = agent_->process().pid();
+  for (const std::string& difference : differences(before_, node_state_now())) complain(difference);
+  if (!eventually([&] { return zombies_of(agent) == 0; }, 10s)) complain(std::to_string(zombies_of(agent)) + " zombies of the agent");
+  const long more = descriptors_of(agent) - descriptors_before_;
+  if (more > 60 + 20 * static_cast<long>(attacks_.size()))
+    complain("the agent has " + std::to_string(more) + " descriptors more than before");
+}
+
+// What an attack achieves without its own knowledge.
+void Raid::judge_effects() {
+  const std::string log = agent_->log();
+  for (std::size_t i = 0; i < attacks_.size(); ++i) {
+    std::vector<std::string>& complaints = verdicts_[i].complaints;
+    const std::string_view name = attacks_[i]->name;
+    if (name == "stdout_flood" || name == "log_flood") {
+      const auto lines = std::count(log.begin(), log.end(), '\n');
+      if (lines > 5000) complaints.push_back(std::to_string(lines) + " lines are in the log");
+      if (!contains(log, "left out") && !contains(log, "suppressed") && !contains(log, "dropped"))
+        complaints.emplace_back("the log does not say that lines are left out");
+      if (contains(log, "\n2026 ERROR agent")) complaints.emplace_back("it forged a line of the log");
+    }
+    if (name == "foreign_series" && contains(agent_->get("/api/v1/query?raw=true&metric=bystander_ticks"), "1E9"))
+      complaints.emplace_back("it appended to another's series");
+  }
+}
+
+// After the agent's end nothing of it is left.
+void Raid::judge_rest() {
+  const bool ran = runs();
+  const Clock::time_point begin = Clock::now();
+  if (!ran) agent_->kill();
+  else if (agent_->stop() != 0) complain("the agent did not end by itself");
+  if (seconds_since(begin) > 3) note("the agent took " + std::to_string(static_cast<int>(seconds_since(begin))) + " s to end");
+  if (ran && !eventually([] { return hostile_processes().empty(); }, 10s))
+    complain(std::to_string(hostile_processes().size()) + " processes are left after the agent's end");
+  if (ran && !eventually([] { return hostile_cgroups().empty(); }, 10s)) complain("left after the agent's end: " + hostile_cgroups().front());
+  for (pid_t pid : hostile_processes()) ::kill(pid, SIGKILL);
+  if (!hostile_cgroups().empty()) remove_hostile_cgroups();
+}
+
+std::vector<Verdict> Raid::run() {
+  prepare();
+  if (begin()) {
+    switch (only().batch) {
+      case Batch::quiet:
+      case Batch::alone: judge_answers(); break;
+      case Batch::flood: judge_flood(); break;
+      case Batch::end: judge_ends(); break;
+      case Batch::lie: judge_lies(); break;
+    }
+    judge_node();
+    if (runs()) judge_gaps();
+    judge_effects();
+  }
+  judge_rest();
+  return verdicts_;
+}
+
+}  // namespace
+
+std::vector<Verdict> run_raid(const std::vector<const Attack*>& attacks, Rights rights) { return Raid(attacks, rights).run(); }
+
+}  // namespace koord::hostile
