@@ -8,10 +8,11 @@ import "C"
 
 import (
 	"errors"
+	"sort"
 	"unsafe"
 )
 
-// Labels of a series, a pod or a node.
+// Labels of a series, a pod or a node, and inputs of an intent or eviction. The host gets them in the order of their keys.
 type Labels map[string]string
 
 // Text that the host lends, as a copy.
@@ -62,12 +63,16 @@ func (l *loan) text(text string) C.koord_str {
 	return C.koord_str{(*C.char)(unsafe.Pointer(first(piece))), C.uint64_t(len(text))}
 }
 
+// By key: a plan that is proposed again is to be the same for the host, which a map's own order would not be.
 func (l *loan) labels(labels Labels) []C.koord_label {
+	keys := make([]string, 0, len(labels))
+	for key := range labels {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
 	raw := lend[C.koord_label](l, len(labels))
-	next := 0
-	for key, value := range labels {
-		raw[next] = C.koord_label{l.text(key), l.text(value)}
-		next++
+	for i, key := range keys {
+		raw[i] = C.koord_label{l.text(key), l.text(labels[key])}
 	}
 	return raw
 }
