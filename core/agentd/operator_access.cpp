@@ -103,11 +103,11 @@ Result<std::optional<gid_t>> find_group(std::string_view group) {
   return std::optional(entry.gr_gid);
 }
 
-OperatorAccess::OperatorAccess(std::optional<gid_t> group)
-    : group_(group), refusals_(std::make_shared<log::RateLimit>(5, std::chrono::seconds(10))) {}
+OperatorAccess::OperatorAccess(std::optional<gid_t> group, PluginUsers plugins)
+    : group_(group), plugins_(plugins), refusals_(std::make_shared<log::RateLimit>(5, std::chrono::seconds(10))) {}
 
 Result<void> OperatorAccess::admit(const http::LocalPeer& peer) const {
-  Result<void> admitted = check_no_plugin(peer);
+  Result<void> admitted = plugins_.has(peer.uid) ? refused(peer, "is a plugin's user") : check_no_plugin(peer);
   const bool is_operator = peer.uid == 0 || peer.uid == ::geteuid() || (group_ && is_member(peer, *group_));
   if (admitted && !is_operator)
     admitted = refused(peer, group_ ? "is neither root nor in group " + std::to_string(*group_) + " (listen.socketGroup)"

@@ -3,6 +3,7 @@
 // a plugin's process, whatever its user. [any thread]
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,12 +19,20 @@ namespace koord::agentd {
 // The id of a group named as in listen.socketGroup, by name or number; nullopt: "" names none.
 Result<std::optional<gid_t>> find_group(std::string_view group);
 
+// The users that plugins run as, none of whom is an operator, in whichever group. count 0: they have no users of their own.
+struct PluginUsers {
+  uid_t first = 0;
+  std::uint64_t count = 0;
+
+  bool has(uid_t uid) const { return uid >= first && uid - first < count; }
+};
+
 class OperatorAccess {
  public:
-  explicit OperatorAccess(std::optional<gid_t> group);
+  explicit OperatorAccess(std::optional<gid_t> group, PluginUsers plugins = {});
 
-  // An error names the process and the reason, and is logged. A process is a plugin's when it is in a cgroup of plugins or descends from the
-  // agent. Looks twice for the end of the process, so that facts read by its id are its own.
+  // An error names the process and the reason, and is logged. A process is a plugin's when it has a user of plugins, is in a cgroup of plugins,
+  // or descends from the agent. Looks twice for the end of the process, so that facts read by its id are its own.
   Result<void> admit(const http::LocalPeer& peer) const;
 
   http::UnixAccess unix_access() const {
@@ -32,6 +41,7 @@ class OperatorAccess {
 
  private:
   std::optional<gid_t> group_;
+  PluginUsers plugins_;
   std::shared_ptr<log::RateLimit> refusals_;  // shared by copies
 };
 

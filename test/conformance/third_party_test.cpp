@@ -82,6 +82,32 @@ TEST_CASE("the C example does not run while its gate is off") {
   CHECK(agent.metrics().find("example_open_files") == std::string::npos);
 }
 
+TEST_CASE("the C example counts the processes of a pod on this kernel, alike in both homes" *
+          doctest::skip(RealCgroup::unavailable().has_value())) {
+  const Author author("advisor-c", "advisor.so");
+  REQUIRE(author.make().exit_status == 0);
+  RealCgroup pod("pod-processes");
+  RealCgroup container(pod, "app"), nested(container, "nested");
+  ChildProcess first({"sleep", "600"}), second({"sleep", "600"}), other({"sleep", "600"});
+  container.add_process(first.pid());
+  nested.add_process(second.pid());
+  const TemporaryFolder folder;
+  std::ofstream(folder / "pods.yaml") << "items:\n- metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: "
+                                      << pod.dir() << ", koordetector.sh/cgroup-dir.app: " << container.dir()
+                                      << "}}\n  spec: {containers: [{name: app}]}\n";
+  std::vector<std::string> reports;
+  for (const bool in_process : {false, true}) {
+    std::vector<std::string> command{built("core/ctl/koordctl"), "plugin", "run", author.plugin(), "--pods", folder / "pods.yaml", "-t", "1", "--period", "10ms"};
+    if (in_process) command.emplace_back("--inprocess");
+    const Finished ran = run_to_end(command, std::chrono::seconds(60));
+    REQUIRE_MESSAGE(ran.exit_status == 0, ran.output);
+    reports.push_back(line_with(ran.output, "example_pod_processes"));
+    CHECK_MESSAGE(has(reports.back(), "pod_namespace=shop"), ran.output);
+    CHECK_MESSAGE(has(reports.back(), " 2  processes"), reports.back());
+  }
+  CHECK(reports[0] == reports[1]);
+}
+
 TEST_CASE("the advisor in C++ builds, passes its own tests and is a sound plugin") {
   const Author author("advisor-cpp", "advisor.so");
   const Finished made = author.make();

@@ -51,6 +51,13 @@ TEST_CASE("another user is refused by name unless the group of the socket is one
   CHECK(OperatorAccess(4715).admit(peer).error().message().find("is neither root nor in group 4715 (listen.socketGroup)") != std::string::npos);
 }
 
+TEST_CASE("a user of plugins is refused even as a member of the socket's group") {
+  const OperatorAccess access(4712, {2'000'000'000, 10});
+  CHECK(access.admit({2'000'000'009, 4712, {}, 0, {}}).error().message().find("is a plugin's user") != std::string::npos);
+  CHECK(access.admit({2'000'000'010, 4712, {}, 0, {}}));
+  CHECK(access.admit({1'999'999'999, 4712, {}, 0, {}}));
+}
+
 TEST_CASE("a process that descends from the agent is refused, whatever its user") {
   std::array<int, 2> stop{};
   REQUIRE(::pipe(stop.data()) == 0);
