@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin calls: the host's services in C++, a class for each, and how a failure becomes a status of the ABI and a status a
-// failure. Header-only, C++17, nothing to link; with plugin.hpp, which includes it. The contract (threads, lifetimes, units) is that
-// of plugin.h; what is said there is not repeated here.
+// The host's services in C++, a class for each; History, Kv, Knobs and Evict are in cache.hpp and strategies.hpp. A status of the host
+// other than KOORD_OK becomes a Failure with that status, and a Failure that leaves a plugin's function becomes its status and text.
+// Header-only, C++17, nothing to link; plugin.hpp includes it. Threads, lifetimes, units and statuses are those of plugin.h.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ namespace koord::plugin {
 inline koord_str str(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view view(koord_str text) { return {text.p, static_cast<std::size_t>(text.n)}; }
 
-// Throw it to make the current call return this status with this text.
+// Thrown by a plugin, it makes the current call return this status with this text.
 class Failure : public std::exception {
  public:
   Failure(koord_status status, std::string text) : status_(status), text_(std::move(text)) {}
@@ -36,7 +36,7 @@ class Failure : public std::exception {
   std::string text_;
 };
 
-// A failure of which the host has said why already.
+// A failure whose reason the host has reported already.
 class Refused : public Failure {
  public:
   using Failure::Failure;
@@ -99,7 +99,7 @@ class Strided {
   std::uint32_t n_, stride_;
 };
 
-// How large revision /1 of a service was when it was published. What came later is asked for with KOORD_HAS().
+// The size that revision /1 of a service had when 1.0 was published. Each host has so much; ask KOORD_HAS() for later members.
 template <class Table>
 constexpr std::size_t published_size = sizeof(std::uint32_t);
 template <>
@@ -216,7 +216,7 @@ class Snapshot {
     if (koord_status status = state->acquire(host, &snapshot_); status != KOORD_OK)
       throw Failure(status, "the state of the node is not known yet");
   }
-  // Nothing while the state is not known yet.
+  // nullopt while the state is not known yet.
   static std::optional<Snapshot> if_known(const koord_host* host, const koord_svc_state* state) {
     const koord_snapshot* snapshot = nullptr;
     if (state->acquire(host, &snapshot) != KOORD_OK) return std::nullopt;
@@ -346,7 +346,7 @@ class Config {
     });
     return found ? std::optional(std::move(text)) : std::nullopt;
   }
-  // All of it.
+  // The whole of it as JSON; "{}" when there is none.
   std::string json() const {
     return text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) { return config_->json(host_, buf, cap, need); });
   }
@@ -383,7 +383,7 @@ class Files {
   const koord_svc_fs* fs_ = nullptr;
 };
 
-// Told to an instance's own thread.
+// The stop signal of an instance's own thread. [own thread]
 class Stop {
  public:
   explicit Stop(const koord_stop* stop) : stop_(stop) {}

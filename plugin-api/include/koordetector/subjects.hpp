@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an advisor needs that measures each pod and each container: one meter of its own making for each of them, kept
-// as long as the pod or container is there. Header-only, C++17, nothing to link.
+// One meter for each pod and container, made by the advisor and kept as long as the pod or container exists; and the processes
+// of one. Header-only, C++17, nothing to link.
 //
 //   subjects_.follow(Snapshot(host(), state_), [this](const Subject& subject) { return Meter(subject); });
 //   std::optional<Failure> failure = subjects_.for_each([&](Meter& meter, std::string_view dir) { meter.measure(dir); });
 //   batch_.send(now_ns);
 //   if (failure) throw *failure;
 //
-// All of it is used on the instance's strand.
+// Subjects and CgroupValues are used on the instance's strand, processes_of() on any thread.
 #pragma once
 
 #include <array>
