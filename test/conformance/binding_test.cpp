@@ -41,6 +41,8 @@ struct OnNode {
 
   FakeNode node{{{"cgroup/cgroup.controllers", "cpu cpuset\n"},
                  {"cgroup/pod1/c1/cpu.stat", "usage_usec 5\nnr_periods 7\n"},
+                 {"cgroup/pod1/c1/cgroup.procs", "6\n"},
+                 {"cgroup/pod1/c1/inner/cgroup.procs", "5\n"},
                  {"cgroup/be.slice/cpu.max", "20000 100000\n"},
                  {"cgroup/be.slice/cpuset.cpus", "0-3\n"},
                  {"proc/long", std::string(5000, 'x')}}};
@@ -56,6 +58,8 @@ void publish_pod(FakeHost& host) {
   pod.uid = "u1";
   pod.labels = {{"app", "web"}};
   pod.containers.resize(2);
+  pod.containers[0].name = "c0";
+  pod.containers[1].name = "c1";
   pod.containers[1].cgroup_dir = "pod1/c1";
   state::Update update;
   update.pods = std::vector{pod};
@@ -130,7 +134,7 @@ TEST_CASE_FIXTURE(OnNode, "an advisor is told by every service what the host kno
   publish_pod(host);
   REQUIRE_MESSAGE(instance.collect() == KOORD_OK, instance.why());
   const std::map<std::string, double> expected = {
-      {"pods", 1}, {"pod is u1", 1}, {"pod has no start time", 1}, {"containers", 2}, {"label", 1}, {"no node", 1},
+      {"pods", 1}, {"pod is u1", 1}, {"pod has no start time", 1}, {"containers", 2}, {"label", 1}, {"processes", 11}, {"no node", 1},
       {"nr_periods", 7}, {"nr_throttled is absent", 1}, {"read now", 1}, {"kv", 6}, {"kv misses", 1},
       {"config misses", 1}, {"config of another type", 0}, {"config i64", 0}, {"long file", 5000},
       {"broken", KOORD_CAPABILITY_BROKEN}, {"ticks", 1}};
@@ -148,7 +152,7 @@ TEST_CASE_FIXTURE(OnNode, "what an advisor appended is in the cache, and its his
   std::string text;
   host.metrics().write_text(text, host.clock().now());
   for (const std::string of : {"of=\"rows\"", "of=\"samples\""})
-    CHECK(find_metric(text, "koordetector_test_history_count", {of}) == 17);
+    CHECK(find_metric(text, "koordetector_test_history_count", {of}) == 18);
   CHECK(find_metric(text, "koordetector_test_history_bucket", {"of=\"samples\"", "le=\"1\""}) == 1);
   CHECK(find_metric(text, "koordetector_test_history_sum", {"of=\"samples\""}) == 2.5);
 }

@@ -71,6 +71,7 @@ impl Probe {
             ("pod has no start time", truth(pod.start_time_ns().is_none())),
             ("containers", pod.containers().len() as f64),
             ("label", pod.labels().filter(|label| label.key() == "app" && label.value() == "web").count() as f64),
+            ("processes", self.host.state()?.processes(container.handle())?.iter().sum::<i32>().into()),
             ("no node", truth(snapshot.node().is_none())),
             ("nr_periods", periods[0] as f64),
             ("nr_throttled is absent", truth(periods[1] == KOORD_ABSENT)),

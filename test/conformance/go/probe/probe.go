@@ -146,6 +146,13 @@ func (p *probe) ask(facts map[string]float64, now k.Time) error {
 	facts["pod has no start time"] = truth(pod.StartTime.IsZero())
 	facts["containers"] = float64(len(pod.Containers))
 	facts["label"] = truth(pod.Labels["app"] == "web")
+	processes, err := must(p.host.State()).Processes(pod.Containers[len(pod.Containers)-1].Handle)
+	if err != nil {
+		return err
+	}
+	for _, process := range processes {
+		facts["processes"] += float64(process)
+	}
 	facts["no node"] = truth(snapshot.Node() == nil)
 	facts["read now"] = truth(must(p.host.Clock()).Now() == now)
 	p.askKV(facts)
