@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/http/connection.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -72,8 +73,11 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   }
 
   void cut_after(Duration delay) {
-    deadline_ = service_->loop.after(delay, later([](auto& self) { self.cut(); }));
+    deadline_ = service_->loop.after(is_refused() ? std::min(delay, kLinger) : delay, later([](auto& self) { self.cut(); }));
   }
+
+  // It is only told why, and has no more time than that takes.
+  bool is_refused() const { return !peer_.refusal.empty(); }
 
   std::shared_ptr<Service> service_;
   Stream stream_;
@@ -141,7 +145,7 @@ void HttpConnection::read_header() {
 }
 
 void HttpConnection::on_header() {
-  if (!peer_.refusal.empty()) return answer(plain_text(403, peer_.refusal), false);
+  if (is_refused()) return answer(plain_text(403, peer_.refusal), false);
   bool keep = parser_.is_whole() && parser_.keep_alive();
   auto target = parse_target(parser_.target());
   if (!target) return answer(plain_text(400, target.error().message()), keep);

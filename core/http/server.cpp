@@ -20,9 +20,16 @@ constexpr std::string_view kFull =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 21\r\n"
     "Connection: close\r\n\r\ntoo many connections\n";
 
+constexpr std::string_view kForbidden =
+    "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 12\r\n"
+    "Connection: close\r\n\r\nnot allowed\n";
+
+// Refused peers that are told why; further ones are turned away at once, so that they take no place of others.
+constexpr std::size_t kMostToldWhy = 8;
+
 // Best effort: the peer sees this answer or a closed connection.
-void refuse(const UniqueFd& peer) {
-  (void)::send(peer.get(), kFull.data(), kFull.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+void refuse(const UniqueFd& peer, std::string_view answer = kFull) {
+  (void)::send(peer.get(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   ::shutdown(peer.get(), SHUT_WR);
 }
 
@@ -76,6 +83,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
     std::shared_ptr<Connection> connection;
     const Listener* listener;
     std::string peer;  // see peer_of()
+    bool is_refused = false;
   };
   using IsOne = std::function<bool(const Entry&)>;
 
@@ -122,7 +130,13 @@ void Server::Core::add_listener(UniqueFd fd, const std::string& unix_path, const
 void Server::Core::accept(const Listener& listener, const UnixAccess& access, UniqueFd peer) {
   const Limits& limits = service_->limits;
   std::string address = peer_of(peer.get());
+  ConnectionPeer identified = listener.is_unix() ? identify(access, peer.get()) : ConnectionPeer();
+  const bool is_refused = !identified.refusal.empty();
   const auto of_listener = [&](const Entry& entry) { return entry.listener == &listener; };
+  if (is_refused && (count([](const Entry& entry) { return entry.is_refused; }) >= kMostToldWhy || count(of_listener) >= limits.connections)) {
+    ++refused_connections_;
+    return refuse(peer, kForbidden);
+  }
   const auto of_peer = [&](const Entry& entry) { return of_listener(entry) && entry.peer == address; };
   const bool has_room = (listener.is_unix() || make_room(limits.connections_of_peer, of_peer)) &&
                         (make_room(limits.connections, of_listener) || take_from_greediest(listener, address));
@@ -131,10 +145,9 @@ void Server::Core::accept(const Listener& listener, const UnixAccess& access, Un
     return refuse(peer);
   }
   if (!listener.is_unix()) limit_send_buffer(peer.get(), limits.send_buffer_bytes);
-  ConnectionPeer identified = listener.is_unix() ? identify(access, peer.get()) : ConnectionPeer();
   auto connection = Connection::open(service_, std::move(peer), std::move(identified),
                                      [this](Connection* over) { forget(over); });
-  connections_.emplace(connection.get(), Entry{connection, &listener, std::move(address)});
+  connections_.emplace(connection.get(), Entry{connection, &listener, std::move(address), is_refused});
   ++open_connections_;
   connection->start();
 }

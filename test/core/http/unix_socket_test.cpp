@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "core/http/client.hpp"
 #include "core/http/socket_address.hpp"
@@ -101,4 +105,65 @@ TEST_CASE("a port in use is told with its address") {
   auto second = server->listen_tcp(server.address());
   REQUIRE_FALSE(second);
   CHECK(second.error().message() == "cannot listen on '" + server.address() + "': Address already in use");
+}
+
+namespace {
+
+// Connected, and silent.
+UniqueFd silent_peer(const std::string& path) {
+  const http::SocketAddress address = *http::unix_address(path);
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  REQUIRE(::connect(fd.get(), address.get(), address.length) == 0);
+  return fd;
+}
+
+// Blocks until the server closes; what it said.
+std::string rest_of(const UniqueFd& fd) {
+  std::string all;
+  char bytes[512];
+  for (ssize_t n; (n = ::recv(fd.get(), bytes, sizeof bytes, 0)) > 0;) all.append(bytes, static_cast<std::size_t>(n));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a peer that is not admitted gets 403 with the reason") {
+  SocketFolder folder;
+  RunningServer server(who());
+  REQUIRE(server->listen_unix(folder.path("s"), {.group = {}, .admit = [](const http::LocalPeer& peer) -> Result<void> {
+                                                   return invalid("process " + std::to_string(peer.pid) + " is not wanted");
+                                                 }}));
+  const Result<http::ClientResponse> answer = http::get(folder.path("s"), "/who");
+  REQUIRE(answer);
+  CHECK(answer->status == 403);
+  CHECK(answer->body == "process " + std::to_string(::getpid()) + " is not wanted\n");
+}
+
+TEST_CASE("peers that are not admitted and say nothing are closed, and take no place of others") {
+  SocketFolder folder;
+  http::Limits limits;
+  limits.connections = 16;
+  limits.idle = std::chrono::hours(1);
+  RunningServer server(who(), limits);
+  std::atomic<bool> admits = false;
+  REQUIRE(server->listen_unix(folder.path("s"), {.group = {}, .admit = [&](const http::LocalPeer&) -> Result<void> {
+                                                   return admits ? Result<void>() : Result<void>(invalid("not wanted"));
+                                                 }}));
+  std::vector<UniqueFd> silent;
+  for (int i = 0; i < 100; ++i) silent.push_back(silent_peer(folder.path("s")));
+  CHECK(http::get(folder.path("s"), "/who")->status == 403);
+  admits = true;
+  CHECK(http::get(folder.path("s"), "/who")->status == 200);
+  int told_at_once = 0;
+  for (const UniqueFd& peer : silent) told_at_once += rest_of(peer).starts_with("HTTP/1.1 403 ") ? 1 : 0;  // each of them ends
+  CHECK(told_at_once >= 92);
+}
+
+TEST_CASE("a group may open the socket, too") {
+  SocketFolder folder;
+  REQUIRE(http::open_unix_listener(folder.path("s"), ::getegid()));
+  struct stat info;
+  REQUIRE(::stat(folder.path("s").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777) == 0660);
+  CHECK(info.st_gid == ::getegid());
 }
