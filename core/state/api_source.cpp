@@ -6,6 +6,7 @@
 
 #include "core/state/document.hpp"
 #include "core/state/objects.hpp"
+#include "core/state/pod_object.hpp"
 #include "core/state/slo.hpp"
 
 namespace koord::state {
@@ -186,8 +187,10 @@ std::string ApiSource::take_pods(const kube::Objects& objects) {
   PodList list;
   for (const auto& [key, object] : objects) {
     auto known = known_pods_.find(key);
-    if (known == known_pods_.end() || known->second.object != object)
+    if (known == known_pods_.end() || known->second.object != object) {
       known = known_pods_.insert_or_assign(key, KnownPod{object, parse_pod(object->text, root, options_.node)}).first;
+      if (known->second.pod) drop_forged_source(*known->second.pod, options_.node);
+    }
     if (known->second.pod)
       list.pods.push_back(*known->second.pod);
     else

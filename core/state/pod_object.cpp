@@ -206,6 +206,12 @@ Result<void> place_in_cgroups(Pod& pod, const cgroup::KubeRoot& root, std::strin
   return {};
 }
 
+void drop_forged_source(Pod& pod, std::string_view node) {
+  if (is_mirror(pod, node)) return;
+  for (const std::string_view key : {kMirrorAnnotation, kHashAnnotation, kSourceAnnotation})
+    if (const auto forged = pod.annotations.find(key); forged != pod.annotations.end()) pod.annotations.erase(forged);
+}
+
 Result<Pod> read_pod(const Field& object) {
   Pod pod;
   TRY(read_metadata(object["metadata"], pod));

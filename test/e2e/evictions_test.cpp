@@ -27,7 +27,7 @@ std::map<std::string, std::string> three_pods() { return {{"a", pod("a")}, {"b",
 // A node with such pods, by name, known to kubelet and API server, and an agent whose strategy wants one core back.
 struct Node {
   explicit Node(const std::string& mode, const std::map<std::string, std::string>& pods = three_pods(), const std::string& extra = "",
-                int milli = 1000) {
+                int milli = 1000, const std::string& source = "kubelet") {
     cluster.fault("graceful_deletion", R"({"on": true})");
     tree.write("cgroup/cgroup.controllers", "cpu memory\n");
     for (const auto& [name, object] : pods) {
@@ -38,7 +38,7 @@ struct Node {
     list(pods);
     const std::string settings = "  settings: {releaser: {mode: " + mode + ", config: {amount: " + std::to_string(milli) + "}}}\n";
     const std::string where = "roots: {cgroup: \"" + tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() +
-                              "\"}\nstate: {source: kubelet, kubelet: {caFile: \"" + cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n";
+                              "\"}\nstate: {source: " + source + ", kubelet: {caFile: \"" + cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n";
     agent.emplace(settings + "featureGates: {Releaser: true}\n" + where + extra,
                   std::vector<std::string>{built("test/e2e/plugins")});
   }
@@ -85,6 +85,22 @@ TEST_CASE("a strategy's request ends one pod through the API server, and a victi
   CHECK_MESSAGE((contains(decisions, R"("kind":"eviction")") && contains(decisions, R"("evicted")")), decisions);
   CHECK(contains(node.agent->get("/api/v1/events"), "evictPodSuccess"));
   CHECK(eventually([&] { return contains(node.cluster.command("list", R"({"kind": "Event"})"), "evictPodSuccess"); }));
+  CHECK(node.agent->stop() == 0);
+}
+
+TEST_CASE("with the API server's list of pods a mirror pod stays, and one that only says that it is a mirror goes") {
+  constexpr const char* kHash = "1f2e3d4c5b6a79880f1e2d3c4b5a6978";
+  const auto mirror = [&](const std::string& owner) {
+    return R"(, "annotations": {"kubernetes.io/config.source": "file", "kubernetes.io/config.hash": ")" + std::string(kHash) +
+           R"(", "kubernetes.io/config.mirror": ")" + kHash + R"("}, "ownerReferences": [{"apiVersion": "v1", "kind": ")" + owner +
+           R"(", "name": "test-node", "uid": "o", "controller": true}])";
+  };
+  Node node("enforce", {{"a", pod("a", "", mirror("Node"))}, {"b", pod("b", "", mirror("ReplicaSet"))}, {"c", pod("c")}}, "", 1000, "apiserver");
+  REQUIRE(node.start());
+  CHECK(eventually([&] { return node.counted("evicted") == 1; }));
+  CHECK_FALSE(node.is_going("a"));
+  CHECK(node.is_going("b"));
+  CHECK_FALSE(node.is_going("c"));
   CHECK(node.agent->stop() == 0);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/state/objects.hpp"
+#include "core/state/pod_object.hpp"
 
 #include <doctest/doctest.h>
 
@@ -137,11 +138,12 @@ constexpr const char* kHash = "1f2e3d4c5b6a79880f1e2d3c4b5a6978";
 struct Mirror {
   std::string mirror = kHash, hash = kHash, source = "file", owner = "Node", owner_name = "node-1";
 
-  std::string dir(std::string_view node = "node-1") const {
+  std::string dir(std::string_view node = "node-1") const { return pod(node).cgroup_dir; }
+  Pod pod(std::string_view node = "node-1") const {
     const std::string text = R"({"kind":"Pod","metadata":{"uid":"u","name":"n","annotations":{"kubernetes.io/config.mirror":")" + mirror +
                              R"(","kubernetes.io/config.hash":")" + hash + R"(","kubernetes.io/config.source":")" + source +
                              R"("},"ownerReferences":[{"kind":")" + owner + R"(","name":")" + owner_name + R"(","controller":true}]}})";
-    return parse_pod(text, kCgroupfs, node)->cgroup_dir;
+    return *parse_pod(text, kCgroupfs, node);
   }
 };
 
@@ -162,6 +164,18 @@ TEST_CASE("a pod that only says that it is a mirror lies where its own uid says"
   CHECK(Mirror{.owner = "ReplicaSet"}.dir() == own);
   CHECK(Mirror{.owner_name = "node-2"}.dir() == own);
   CHECK(parse_pod_list("items: [{metadata: {uid: u, name: n, annotations: {kubernetes.io/config.mirror: abc0}}}]", kCgroupfs)->front().cgroup_dir == own);
+}
+
+TEST_CASE("a pod of the API server keeps what it says of a static source only as a mirror pod of this node") {
+  const auto annotations = [](const Mirror& mirror) {
+    Pod pod = mirror.pod();
+    drop_forged_source(pod, "node-1");
+    return pod.annotations;
+  };
+  CHECK(annotations({}).size() == 3);
+  CHECK(annotations({.owner = "ReplicaSet"}).empty());
+  CHECK(annotations({.hash = "x"}).empty());
+  CHECK(annotations({.owner_name = "node-2"}).empty());
 }
 
 TEST_CASE("a pod whose end was asked for is deleting") {
