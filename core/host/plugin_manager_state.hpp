@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// PluginManager::State: the plugins that are known, those that are coming up or ending, and what the agent uses. [loop thread] unless
+// marked [any]
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/host/agent_budget.hpp"
+#include "core/host/managed_plugin.hpp"
+#include "core/host/module.hpp"
+#include "core/host/plugin_manager.hpp"
+#include "core/host/plugin_metrics.hpp"
+#include "core/host/replacement.hpp"
+#include "core/host/shared_services.hpp"
+
+namespace koord::host {
+
+using Plugins = std::vector<std::shared_ptr<ManagedPlugin>>;
+
+struct PluginManager::State : std::enable_shared_from_this<State> {
+  explicit State(Parts p) : parts(std::move(p)), metrics(parts.metrics) {
+    if (!parts.load) parts.load = Module::load;
+  }
+
+  void subscribe();
+  void changed();
+  void report();
+  std::shared_ptr<ManagedPlugin> make(PluginFile file, unsigned nth, bool hold_ticks);
+  void add_gate(PluginFile& file, config::FeatureGates& gates) const;
+  void take(PluginFile file, config::FeatureGates& gates);
+  void advance_replacements();
+  void put_in_place(const Replacement& replacement);
+  void retire(std::shared_ptr<ManagedPlugin> plugin);
+  void drop_missing(const Catalogue& catalogue);
+  Plugins all() const;
+  Plugins all_with_coming() const;
+  std::vector<PluginStatus> status() const;
+  void look_at_budgets();
+  void look_at_agent_budget(const Plugins& running);
+
+  Parts parts;
+  PluginMetrics metrics;
+  std::unique_ptr<event::WorkerPool> hook_pool;  // once there is a hook
+  std::uint64_t hub_subscription = 0;
+  unsigned next_nth = 0;
+  std::unique_ptr<event::Timer> budget_timer;
+  AgentBudget agent_budget;
+  metric::HostGauge cpu_cores = parts.metrics.gauge("host_cpu_cores", "Cores that the agent and its plugins used lately.");
+  metric::HostGauge cpu_budget_cores =
+      parts.metrics.gauge("host_cpu_budget_cores", "Cores that the agent and its plugins may use; 0: no limit.");
+  metric::HostGauge advisor_slowdown =
+      parts.metrics.gauge("host_advisor_slowdown", "How many times their periods advisors tick at, for the agent's sake; 1 when all is well.");
+  std::uint64_t cpu_budget_millis = 0;
+  Catalogue seen_last;                      // by look_again()
+  std::vector<std::unique_ptr<Replacement>> replacements;
+  Plugins retired;  // their files are gone or were replaced; ending
+  std::map<std::string, std::string> told;  // by path: state and reason last given to on_change
+  std::atomic<bool> report_posted = false;
+
+  std::mutex ended_mutex;
+  std::condition_variable ended;
+
+  mutable std::mutex mutex;  // of what follows
+  Plugins plugins;
+  std::vector<std::string> problems;
+  std::vector<std::string> required;
+  Plugins coming_up;  // beside one of `plugins`
+};
+
+}  // namespace koord::host
