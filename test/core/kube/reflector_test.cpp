@@ -1,74 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/kube/reflector.hpp"
-
-#include <doctest/doctest.h>
-
 #include <algorithm>
+
+#include "reflector_talk.hpp"
 
 using namespace koord;
 using namespace koord::kube;
+using namespace koord::test;
 using namespace std::chrono_literals;
 using Do = Reflector::Step::Do;
 using State = Health::State;
 
-namespace {
-
-// An API server's answers to one reflector, and a time that the test moves.
-struct Talk {
-  Talk() : reflector({.path = "/api/v1/nodes", .field_selector = "metadata.name=a"}, {}, now, 7) {}
-
-  Do step() {
-    last = reflector.next(now);
-    return last.what;
-  }
-  // Waits for as long as the reflector wants to, then goes on.
-  Do step_after_wait() {
-    if (step() != Do::wait || last.at == Time::max()) return last.what;
-    waited = last.at - now;
-    now = last.at;
-    return step();
-  }
-  std::string target() const { return reflector.call().target; }
-  bool asks_for(std::string_view what) const { return target().find(what) != std::string::npos; }
-
-  std::optional<Reflector::Page> list(std::string version, std::string continuation = {}) {
-    return reflector.listed(now, ListPage{std::move(version), std::move(continuation), {}});
-  }
-  void list_refused(unsigned status, std::string body = {}, std::optional<Duration> retry_after = {}) {
-    reflector.list_failed(now, Reply{status, std::move(body), retry_after});
-  }
-  void list_lost() { reflector.list_failed(now, invalid("connection refused")); }
-  void watch_refused(unsigned status, std::string body = {}) { reflector.watch_ended(now, Reply{status, std::move(body)}); }
-  void watch_lost() { reflector.watch_ended(now, invalid("connection reset")); }
-  void watch_ended() { reflector.watch_ended(now, Reply{200, ""}); }
-  Reflector::Line line(const std::string& type, const std::string& version) {
-    text = R"({"type":")" + type + R"(","object":{"metadata":{"name":"a","resourceVersion":")" + version + R"("}}})";
-    return reflector.line(now, text);
-  }
-  Reflector::Line error_line(int code) {
-    text = R"({"type":"ERROR","object":{"kind":"Status","message":"told so","code":)" + std::to_string(code) + "}}";
-    return reflector.line(now, text);
-  }
-  // Listed at version 5, a watch runs.
-  void watching() {
-    step();
-    list("5");
-    step();
-  }
-  State state() const { return reflector.health().state; }
-  const std::string& problem() const { return reflector.health().problem; }
-
-  Time now = from_ns(1'700'000'000'000'000'000);
-  Reflector reflector;
-  Reflector::Step last;
-  Duration waited{};
-  std::string text;
-};
-
-}  // namespace
-
 TEST_CASE("a reflector lists what the server has at hand, at once") {
-  Talk talk;
+  ReflectorTalk talk;
   CHECK(talk.step() == Do::list);
   CHECK(talk.reflector.call().verb == Verb::list);
   CHECK(talk.target() == "/api/v1/nodes?fieldSelector=metadata.name%3Da&limit=500&resourceVersion=0");
@@ -83,7 +26,7 @@ TEST_CASE("a list that is to be the newest names no version, so that it comes in
 }
 
 TEST_CASE("the pages of a list are asked for one after the other, without a version") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.step();
   auto first = talk.list("5", "token/1=");
   CHECK((first && first->first && !first->last));
@@ -96,7 +39,7 @@ TEST_CASE("the pages of a list are asked for one after the other, without a vers
 }
 
 TEST_CASE("a list whose pages have no end is given up after a thousand, and begun anew after five minutes") {
-  Talk talk;
+  ReflectorTalk talk;
   int pages = 0;
   while (talk.step() == Do::list && pages < 5000) {
     talk.list("5", "more");
@@ -110,7 +53,7 @@ TEST_CASE("a list whose pages have no end is given up after a thousand, and begu
 }
 
 TEST_CASE("a watch begins from the list's version, with bookmarks, for ten to twenty minutes") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.watching();
   const Call call = talk.reflector.call();
   CHECK(call.verb == Verb::watch);
@@ -122,7 +65,7 @@ TEST_CASE("a watch begins from the list's version, with bookmarks, for ten to tw
 }
 
 TEST_CASE("changes are handed on and move the version from which the next watch begins") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.watching();
   auto line = talk.line("MODIFIED", "8");
   REQUIRE(line.change);
@@ -136,7 +79,7 @@ TEST_CASE("changes are handed on and move the version from which the next watch 
 }
 
 TEST_CASE("a bookmark moves the version, is news, and changes nothing") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.watching();
   talk.now += 60s;
   CHECK_FALSE(talk.line("BOOKMARK", "31").change);
@@ -148,7 +91,7 @@ TEST_CASE("a bookmark moves the version, is news, and changes nothing") {
 }
 
 TEST_CASE("a watch that the server ends before its time is begun again within five seconds, and is no failure") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.watching();
   talk.now += 30s;
   talk.watch_ended();
@@ -159,7 +102,7 @@ TEST_CASE("a watch that the server ends before its time is begun again within fi
 }
 
 TEST_CASE("watches begin a second apart, however fast a server ends them with news") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.watching();
   for (int version = 6; version < 30; ++version) {
     const Time began = talk.now;
@@ -171,7 +114,7 @@ TEST_CASE("watches begin a second apart, however fast a server ends them with ne
 }
 
 TEST_CASE("a watch that ends at once and has brought nothing is a failure") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.watching();
   Duration longest{};
   for (int i = 0; i < 20; ++i) {
@@ -187,7 +130,7 @@ TEST_CASE("a watch that ends at once and has brought nothing is a failure") {
 TEST_CASE("a version that has expired is listed again at once, not older than it was") {
   for (bool as_event : {false, true}) {
     CAPTURE(as_event);
-    Talk talk;
+    ReflectorTalk talk;
     talk.watching();
     if (as_event)
       CHECK(talk.error_line(410).ends);
@@ -199,7 +142,7 @@ TEST_CASE("a version that has expired is listed again at once, not older than it
 }
 
 TEST_CASE("versions that expire again and again are listed again later and later") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.watching();
   Duration total{};
   for (int i = 0; i < 10; ++i) {
@@ -213,7 +156,7 @@ TEST_CASE("versions that expire again and again are listed again later and later
 }
 
 TEST_CASE("a list whose next page has expired begins anew") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.step();
   talk.list("5", "token");
   talk.step();
@@ -224,7 +167,7 @@ TEST_CASE("a list whose next page has expired begins anew") {
 }
 
 TEST_CASE("a page that failed is asked for again") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.step();
   talk.list("5", "token");
   talk.step();
@@ -236,7 +179,7 @@ TEST_CASE("a page that failed is asked for again") {
 TEST_CASE("a server that does not have the version yet is asked for what is true now") {
   for (unsigned refusal : {410u, 504u, 400u}) {
     CAPTURE(refusal);
-    Talk talk;
+    ReflectorTalk talk;
     talk.watching();
     talk.watch_refused(410);
     talk.step();
@@ -249,236 +192,8 @@ TEST_CASE("a server that does not have the version yet is asked for what is true
   }
 }
 
-TEST_CASE("a server that is away is asked again later and later, two minutes apart at most") {
-  Talk talk;
-  talk.watching();
-  talk.now += 1h;
-  talk.watch_lost();
-  CHECK(talk.state() == State::failing);
-  CHECK(talk.problem() == "connection reset");
-  const Time since = talk.reflector.health().since;
-  int attempts = 0;
-  for (const Time end = talk.now + 2h; talk.now < end; ++attempts) {
-    REQUIRE(talk.step_after_wait() == Do::watch);
-    CHECK(talk.waited <= 2min);
-    talk.watch_lost();
-  }
-  CHECK(attempts > 60);
-  CHECK(attempts < 130);
-  CHECK(talk.reflector.health().since == since);
-  CHECK(talk.asks_for("resourceVersion=5"));
-}
-
-TEST_CASE("a watch that goes on for fifteen seconds makes up for earlier failures") {
-  Talk talk;
-  talk.watching();
-  for (int i = 0; i < 8; ++i) {
-    talk.watch_lost();
-    REQUIRE(talk.step_after_wait() == Do::watch);
-  }
-  CHECK(talk.state() == State::failing);
-  CHECK(talk.step() == Do::wait);
-  CHECK(talk.last.at == talk.now + 15s);
-  talk.now += 15s;
-  CHECK(talk.step() == Do::wait);
-  CHECK(talk.last.at == Time::max());
-  CHECK(talk.state() == State::current);
-  CHECK(talk.reflector.health().last_news == talk.now);
-  talk.now += 1min;
-  talk.watch_lost();
-  talk.step_after_wait();
-  CHECK(talk.waited <= 10s);
-}
-
-TEST_CASE("the wait that a busy server asks for is kept") {
-  for (unsigned status : {429u, 503u}) {
-    Talk talk;
-    talk.step();
-    talk.list_refused(status, "", 90s);
-    CHECK(talk.state() == State::starting);
-    REQUIRE(talk.step_after_wait() == Do::list);
-    CHECK(talk.waited >= 90s);
-    CHECK(talk.waited <= 99s);
-  }
-}
-
-TEST_CASE("the wait may stand in the answer's object, too") {
-  Talk talk;
-  talk.watching();
-  talk.watch_refused(429, R"({"kind":"Status","code":429,"details":{"retryAfterSeconds":40}})");
-  REQUIRE(talk.step_after_wait() == Do::watch);
-  CHECK(talk.waited >= 40s);
-}
-
-TEST_CASE("a server whose storage is initializing is asked again when it says so, however often") {
-  Talk talk;
-  talk.watching();
-  for (int i = 0; i < 20; ++i) {
-    talk.watch_refused(429, R"({"kind":"Status","code":429,"message":"storage is (re)initializing","details":{"retryAfterSeconds":1}})");
-    CHECK(talk.reflector.waits_for_server() == talk.now + 1s);
-    REQUIRE(talk.step_after_wait() == Do::watch);
-    CHECK(talk.waited >= 1s);
-    CHECK(talk.waited <= 1100ms);
-  }
-}
-
-TEST_CASE("a server that answers again ends the wait and the back-off, but not before the time that it asked for") {
-  Talk talk;
-  talk.watching();
-  for (int i = 0; i < 10; ++i) {
-    talk.watch_lost();
-    talk.step_after_wait();
-  }
-  talk.watch_lost();
-  REQUIRE(talk.reflector.waits_for_server());
-  talk.reflector.server_answers(talk.now, 1s);
-  REQUIRE(talk.step_after_wait() == Do::watch);
-  CHECK(talk.waited <= 1s);
-  CHECK_FALSE(talk.reflector.waits_for_server());
-  talk.watch_refused(503, R"({"kind":"Status","code":503,"details":{"retryAfterSeconds":3}})");
-  talk.reflector.server_answers(talk.now, 1s);
-  REQUIRE(talk.step_after_wait() == Do::watch);
-  CHECK(talk.waited >= 3s);
-  CHECK(talk.waited <= 4s);
-}
-
-TEST_CASE("a probe that fails makes the next wait longer") {
-  Talk talk;
-  talk.watching();
-  for (int i = 0; i < 10; ++i) {
-    talk.watch_lost();
-    talk.reflector.try_again(talk.now);
-    REQUIRE(talk.step() == Do::watch);
-  }
-  talk.watch_lost();
-  talk.step();
-  CHECK(talk.last.at - talk.now >= 1min);
-}
-
-TEST_CASE("a watch that has begun after an outage is current at once, and one that is always broken off at once is not") {
-  Talk talk;
-  talk.watching();
-  talk.watch_lost();
-  REQUIRE(talk.step_after_wait() == Do::watch);
-  talk.reflector.watch_begun(talk.now);
-  CHECK(talk.state() == State::current);
-  CHECK(talk.problem().empty());
-  for (int i = 0; i < 3; ++i) {
-    talk.watch_lost();
-    talk.step_after_wait();
-    talk.reflector.watch_begun(talk.now);
-  }
-  CHECK(talk.state() == State::failing);
-  talk.watch_lost();
-  CHECK_FALSE(talk.reflector.waits_for_server());
-}
-
-TEST_CASE("what was allowed may be forbidden for half a minute after a restart, and is asked for again soon") {
-  Talk talk;
-  talk.watching();
-  talk.line("MODIFIED", "6");
-  talk.watch_lost();
-  talk.step_after_wait();
-  const Time since = talk.now;
-  while (talk.now - since < 30s) {
-    talk.watch_refused(403, R"({"kind":"Status","reason":"Forbidden"})");
-    CHECK(talk.state() == State::forbidden);
-    REQUIRE(talk.step_after_wait() == Do::list);
-    CHECK(talk.waited <= 5s);
-    talk.list_refused(403, R"({"kind":"Status","reason":"Forbidden"})");
-    talk.step_after_wait();
-  }
-  talk.list_refused(403, R"({"kind":"Status","reason":"Forbidden"})");
-  CHECK_FALSE(talk.reflector.waits_for_server());
-  REQUIRE(talk.step_after_wait() == Do::list);
-  CHECK(talk.waited >= 4min);
-}
-
-TEST_CASE("what is forbidden is told as such and asked for every five minutes") {
-  Talk talk;
-  talk.step();
-  for (int i = 0; i < 5; ++i) {
-    talk.list_refused(403, R"({"kind":"Status","reason":"Forbidden","message":"nodes is forbidden: User \"u\" cannot list"})");
-    CHECK(talk.state() == State::forbidden);
-    CHECK(talk.problem() == "403 Forbidden: nodes is forbidden: User \"u\" cannot list");
-    REQUIRE(talk.step_after_wait() == Do::list);
-    CHECK(talk.waited >= 4min);
-    CHECK(talk.waited <= 6min);
-  }
-  talk.list("5");
-  CHECK(talk.state() == State::current);
-  CHECK(talk.problem().empty());
-}
-
-TEST_CASE("where only the watch is forbidden, lists go on bringing news and the problem stays") {
-  Talk talk;
-  talk.watching();
-  talk.watch_refused(403);
-  const Time since = talk.reflector.health().since;
-  for (int i = 0; i < 3; ++i) {
-    REQUIRE(talk.step_after_wait() == Do::list);
-    talk.list("6");
-    CHECK(talk.state() == State::forbidden);
-    CHECK(talk.reflector.health().last_news == talk.now);
-    CHECK(talk.reflector.health().since == since);
-    REQUIRE(talk.step() == Do::watch);
-    talk.watch_refused(403);
-  }
-  talk.step_after_wait();
-  talk.list("6");
-  talk.step();
-  talk.line("ADDED", "7");
-  CHECK(talk.state() == State::current);
-}
-
-TEST_CASE("a kind that the server does not know is absent, and is looked for every five minutes") {
-  Talk talk;
-  talk.step();
-  talk.list_refused(404, "404 page not found\n");
-  CHECK(talk.state() == State::absent);
-  CHECK(talk.problem() == "404: 404 page not found");
-  CHECK(talk.reflector.health().last_news == talk.now);
-  REQUIRE(talk.step_after_wait() == Do::list);
-  CHECK(talk.waited >= 4min);
-  talk.list("5");
-  CHECK(talk.state() == State::current);
-}
-
-TEST_CASE("a kind that was there is absent only after two minutes of being unknown") {
-  Talk talk;
-  talk.watching();
-  talk.now += 1h;
-  talk.watch_refused(404);
-  REQUIRE(talk.step() == Do::list);
-  const Time first = talk.now;
-  talk.list_refused(404);
-  while (talk.state() != State::absent) {
-    CHECK(talk.state() == State::failing);
-    REQUIRE(talk.step_after_wait() == Do::list);
-    talk.list_refused(404);
-  }
-  CHECK(talk.now - first >= 2min);
-  CHECK(talk.now - first <= 5min);
-}
-
-TEST_CASE("an interruption of unknown kinds by an answer begins the two minutes anew") {
-  Talk talk;
-  talk.watching();
-  talk.watch_refused(410);
-  talk.step();
-  talk.list_refused(404);
-  talk.step_after_wait();
-  talk.list("6");
-  talk.now += 1h;
-  talk.step();
-  talk.watch_refused(404);
-  talk.step_after_wait();
-  talk.list_refused(404);
-  CHECK(talk.state() == State::failing);
-}
-
 TEST_CASE("a line that is no event ends the watch, and everything is listed again") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.watching();
   CHECK(talk.reflector.line(talk.now, "{\"type\":").ends);
   CHECK(talk.problem().starts_with("not the JSON"));
@@ -486,19 +201,19 @@ TEST_CASE("a line that is no event ends the watch, and everything is listed agai
 }
 
 TEST_CASE("after an error that passes a watch goes on where it was, after any other everything is listed") {
-  Talk passing;
+  ReflectorTalk passing;
   passing.watching();
   CHECK(passing.error_line(500).ends);
   CHECK(passing.problem() == "500: told so");
   CHECK(passing.step_after_wait() == Do::watch);
-  Talk other;
+  ReflectorTalk other;
   other.watching();
   CHECK(other.error_line(400).ends);
   CHECK(other.step_after_wait() == Do::list);
 }
 
 TEST_CASE("a list that is none is a problem and no change") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.watching();
   talk.now += 1h;
   talk.watch_refused(410);
@@ -511,7 +226,7 @@ TEST_CASE("a list that is none is a problem and no change") {
 }
 
 TEST_CASE("what the caller cannot keep is listed again after five minutes") {
-  Talk talk;
+  ReflectorTalk talk;
   talk.watching();
   talk.reflector.reject(talk.now, "too many");
   CHECK(talk.state() == State::failing);
