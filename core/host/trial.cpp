@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/unique_fd.hpp"
 
@@ -51,10 +52,21 @@ int report_fd = -1;  // of the child
   std::abort();
 }
 
-[[noreturn]] void be_the_child(const std::function<Result<void>()>& what, int report) {
+// A descriptor of the agent would keep its locks and sockets while this process outlives an agent that is killed.
+void close_all_but_report() {
+  constexpr int kReport = STDERR_FILENO + 1;
+  if (report_fd != kReport) report_fd = ::dup2(report_fd, kReport);
+  if (::close_range(kReport + 1, ~0U, 0) == 0) return;
+  for (const std::string& name : list_directory("/proc/self/fd").value_or({}))  // before Linux 5.9
+    if (const auto fd = parse_int(name); fd && *fd > kReport) ::close(static_cast<int>(*fd));
+}
+
+[[noreturn]] void be_the_child(const std::function<Result<void>()>& what, int report, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  restore_signals();  // the agent's handlers speak for the agent
+  if (::getppid() != parent) ::_exit(0);  // it has ended before
+  restore_signals();                      // the agent's handlers speak for the agent
   report_fd = report;
+  close_all_but_report();
   std::set_terminate(report_uncaught);
   Result<void> result = what();
   report_and_exit(result ? std::string(1, kFine) : kRefused + result.error().message());
@@ -96,9 +108,10 @@ Result<void> try_in_child(const std::function<Result<void>()>& what, Duration pa
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error(errno, "cannot make a pipe");
   UniqueFd reading(ends[0]), writing(ends[1]);
+  const pid_t parent = ::getpid();
   pid_t child = ::fork();
   if (child < 0) return system_error(errno, "cannot fork");
-  if (child == 0) be_the_child(what, writing.get());
+  if (child == 0) be_the_child(what, writing.get(), parent);
   writing.reset();
   std::optional<std::string> report = read_report(reading.get(), patience);
   if (!report) ::kill(child, SIGKILL);

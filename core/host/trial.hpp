@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trial: does something first in a forked child, which ends with it. What would end or block this process
+// Trial: does something first in a forked child, which ends with it and has none of the agent's descriptors but the standard ones. What would end or block this process
 // (abort, a bad pointer, a hang, an exception thrown through the C library) ends or blocks the child, and is
 // told as an error. The child has one thread and copies of all locks, so what is tried may use memory and the
 // dynamic loader, whose locks the C library resets in fork(), and nothing else that others may have locked.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/trial.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "core/base/file.hpp"
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace koord::host;
+using namespace std::chrono_literals;
+
+TEST_CASE("a trial answers with the result, or how its process ended") {
+  CHECK(try_in_child([]() -> Result<void> { return {}; }, 60s));
+  CHECK(try_in_child([]() -> Result<void> { return invalid("wanted less"); }, 60s).error().message() == "wanted less");
+  CHECK(try_in_child([]() -> Result<void> { std::abort(); }, 60s).error().message().find("signal 6") != std::string::npos);
+}
+
+// The process of a trial outlives an agent that is killed, for a moment in which the next one starts.
+TEST_CASE("a trial holds no lock of the agent") {
+  test::FakeNode node;
+  const std::string path = node.path("lock");
+  const auto open = [&] { return open_at(AT_FDCWD, path, O_RDWR | O_CREAT, 0600).value(); };
+  UniqueFd lock = open();
+  REQUIRE(::flock(lock.get(), LOCK_EX | LOCK_NB) == 0);
+  const int descriptor = lock.get();
+  const Result<void> tried = try_in_child(
+      [&]() -> Result<void> {
+        if (::fcntl(descriptor, F_GETFD) >= 0) return invalid("the descriptor of the lock is open");
+        return {};
+      },
+      60s);
+  CHECK_MESSAGE(tried, tried.error().message());
+}
