@@ -131,6 +131,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       cgroups_(layout, *clock_, reader_options(config_.cgroup)),
       services_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
       qos_(*clock_, capabilities_, layout, config_),
+      inactive_(hub_),
       evictions_({loop_, workers_, *store_, hub_, *clock_, layout, capabilities_, services_.events, host_metrics_, qos_.governor(),
                   [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); }},
                  config_),
@@ -142,7 +143,11 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                 .plans = qos_.governor(),
                 .evictions = &evictions_,
                 .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout()),
-                .on_change = log_plugin}),
+                .on_change =
+                    [this](const host::PluginStatus& plugin) {
+                      inactive_.learn(plugin);
+                      log_plugin(plugin);
+                    }}),
       state_({loop_, workers_, *clock_, hub_, layout, capabilities_, host_metrics_}, config_),
       prediction_({loop_, workers_, *store_, hub_, *clock_}, config_.predict),
       slo_watch_(hub_),
@@ -183,6 +188,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       public_server_(loop_, workers_, public_routes(sources_, page_)),
       local_server_(loop_, workers_, local_routes(sources_, page_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
+  qos_.governor().explain_reverts([this](std::string_view plugin) { return inactive_.why(plugin).text; });
   services_.on_cgroup_gone = [this] { state_.request(); };
   services_.knob_base = [this](std::string_view knob, std::string_view cgroup_dir) { return qos_.governor().base(knob, cgroup_dir); };
 }

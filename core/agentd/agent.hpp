@@ -12,6 +12,7 @@
 #include "core/agentd/api.hpp"
 #include "core/agentd/command_line.hpp"
 #include "core/agentd/evictions.hpp"
+#include "core/agentd/inactive_plugins.hpp"
 #include "core/agentd/prediction.hpp"
 #include "core/agentd/qos.hpp"
 #include "core/agentd/reporting.hpp"
@@ -77,6 +78,7 @@ class Agent {
   host::SharedServices services_;
 
   QosModule qos_;
+  InactivePlugins inactive_;
 
   event::Loop loop_;
   EvictionModule evictions_;  // longer than the workers, which bring it answers

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // /api/v1/plugins, /features and /capabilities: what runs here, what may, and what the node can do.
+#include "core/agentd/inactive_plugins.hpp"
 #include "core/agentd/json_answer.hpp"
 
 namespace koord::agentd {
@@ -106,10 +107,16 @@ std::string_view capability_state(host::PluginState state) {
   }
 }
 
-json::object plugin_capability(const host::PluginStatus& plugin) {
+json::object plugin_capability(const host::PluginStatus& plugin, const std::string& node_slo) {
+  std::string_view state = capability_state(plugin.state);
   std::string detail = plugin.state == host::PluginState::disabled ? "its gate " + plugin.gate + " is off" : plugin.reason;
+  if (plugin.state == host::PluginState::running) {
+    const InactivePlugins::Reason inactive = InactivePlugins::why_of(plugin.gate, node_slo);
+    if (inactive.is_whole) state = "inactive";
+    if (!inactive.text.empty()) detail = inactive.text;
+  }
   if (detail.empty()) detail = plugin.description;
-  return {{"name", plugin.id}, {"state", capability_state(plugin.state)}, {"detail", detail}, {"plugin", plugin.id}};
+  return {{"name", plugin.id}, {"state", state}, {"detail", detail}, {"plugin", plugin.id}};
 }
 
 }  // namespace
@@ -149,8 +156,9 @@ http::Response get_capabilities(const ApiSources& sources, const http::Request&)
                             {"state", name_of(capability.state)},
                             {"detail", capability.detail},
                             {"plugin", capability.plugin}});
+  const state::SnapshotPtr snapshot = sources.services.hub.current();
   for (const host::PluginStatus& one : sources.plugins())
-    if (!one.id.empty()) capabilities.push_back(plugin_capability(one));
+    if (!one.id.empty()) capabilities.push_back(plugin_capability(one, snapshot->node_slo));
   return json_answer({{"capabilities", std::move(capabilities)}});
 }
 

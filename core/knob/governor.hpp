@@ -61,6 +61,10 @@ class Governor final : public PlanSink {
   // Is told of knobs that were given back because a strategy was switched off, ended, or may not turn them any more; must
   // only post. To be set before the first plan.
   void on_release(OnRelease on_release) { on_release_ = std::move(on_release); }
+  // Says why a plugin proposes no more, for the records of reverts; empty: unknown. Called with the governor's lock. To be set
+  // before the first plan.
+  using WhyEnded = std::function<std::string(std::string_view plugin)>;
+  void explain_reverts(WhyEnded why_ended) { why_ended_ = std::move(why_ended); }
 
   // The base of a knob that no intent gives: from the pod's spec, else the original, else the current value. Behind the name of
   // one with items stands the item: "io.max 8:16".
@@ -231,6 +235,7 @@ class Governor final : public PlanSink {
   Modes modes_;
   SubjectsPtr subjects_ = std::make_shared<const Subjects>();
   OnRelease on_release_;
+  WhyEnded why_ended_;
   bool has_ended_ = false;
 };
 

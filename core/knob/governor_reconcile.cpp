@@ -245,7 +245,8 @@ void Governor::record_undone(const Undone& undone, const std::string& why, std::
   decision.plugin = undone.plugin;
   decision.cgroup_dir = undone.key.cgroup_dir;
   decision.knob = knob;
-  decision.reason = why.empty() ? "no intent holds it any more" : why;
+  const std::string ended = why.empty() && why_ended_ ? why_ended_(undone.plugin) : std::string();
+  decision.reason = why.empty() ? "no intent holds it any more" + (ended.empty() ? "" : ": " + ended) : why;
   decision.before = undone.done.before;
   decision.after = undone.done.after;
   decision.outcome = undone.done.outcome;

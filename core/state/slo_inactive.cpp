@@ -65,6 +65,15 @@ std::string InactiveStrategies::reasons(const SloField& field, SloProfile profil
   return text;
 }
 
+std::string InactiveStrategies::reasons_of(std::string_view strategy) const {
+  std::string text;
+  for (const auto& [name, reason] : reasons_) {
+    const bool is_class_of = name.size() > strategy.size() && name.starts_with(strategy) && name[strategy.size()] == '/';
+    if (name == strategy || is_class_of) text += (text.empty() ? "" : "; ") + name + " is inactive: " + reason;
+  }
+  return text;
+}
+
 void InactiveStrategies::write(json::object& spec) const {
   if (reasons_.empty()) return;
   json::value& member = spec[kInactiveMember];

@@ -35,6 +35,11 @@ class InactiveStrategies {
   // "BEMemoryEvict is inactive: …", for those of its strategies that are; empty: none.
   std::string reasons(const SloField& field, SloProfile profile) const;
 
+  // Whether this strategy is inactive as a whole, not only for a class.
+  bool has(std::string_view strategy) const { return reasons_.contains(strategy); }
+  // "RdtResctrl/beClass is inactive: …", for this strategy and its classes; empty: none is.
+  std::string reasons_of(std::string_view strategy) const;
+
   void write(boost::json::object& spec) const;
 
  private:

@@ -76,10 +76,11 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
 
   // What depends on nothing but the state, and on the knobs that there are, is planned once.
   void follow(const Snapshot& snapshot) {
+    for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
+    if (const std::string news = slo_.news(now_ns_); !news.empty()) log(KOORD_LOG_INFO, news);
     Basis basis = {snapshot.version(KOORD_ON_NODE), snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO), missing_.names(now_ns_)};
     if (basis == basis_) return;
     basis_ = std::move(basis);
-    for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
     Plan planned;
     const koord::slo::NodeSlo* slo = slo_.get();
     if (slo && slo->resource_qos) {

@@ -118,7 +118,17 @@ void CpuBurst::observe(const Pod& pod) {
   }
 }
 
-std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& container, PoolState state, std::uint64_t now_ns) {
+void CpuBurst::note_held_back(const Container& container, const Pool& pool, PoolState state, bool limiter_allows, std::uint64_t now_ns) {
+  const auto [noted, is_new] = noted_ns_.try_emplace(container.key(), now_ns);
+  if (!is_new && now_ns - noted->second < kHeldBackAgainNs) return;
+  noted->second = now_ns;
+  const std::string why = limiter_allows ? pool_in_words(pool, state) : "it has used up what cfsQuotaBurstPeriodSeconds allows";
+  held_back_.push_back({container.handle, "container " + container.name + " is held back by its quota in " + percent(container.throttled->ratio) +
+                                              " of its periods and keeps it: " + why});
+}
+
+std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& container, const Pool& pool, PoolState state,
+                                             std::uint64_t now_ns) {
   if (!may_step(container)) return std::nullopt;
   const bool may = limiter_allows(pod.settings, container, now_ns);
   if (!may_move(pod.settings, container)) return std::nullopt;
@@ -128,7 +138,11 @@ std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& co
   if (container.throttled && (raised == raised_.end() || container.throttled->at_ns > raised->second.stepped_ns))
     throttled = container.throttled->ratio;
   const Operation operation = allowed(wanted(pod.settings, may, throttled), state);
-  if (operation == Operation::reset || (raised == raised_.end() && operation != Operation::scale_up)) return std::nullopt;
+  if (raised == raised_.end() && operation != Operation::scale_up) {
+    if (throttled.value_or(0) > 0 && (state != PoolState::unknown || !may)) note_held_back(container, pool, state, may, now_ns);
+    return std::nullopt;
+  }
+  if (operation == Operation::reset) return std::nullopt;
   // One that is kept stays as it was proposed, also before it is in effect.
   const bool is_kept = operation == Operation::remain;
   const double from = raised == raised_.end() ? 1 : is_kept ? raised->second.proposed : raised->second.in_effect;
@@ -199,13 +213,14 @@ void CpuBurst::wish_quotas(const std::vector<Step>& steps, const Pool& pool, Poo
 }
 
 void CpuBurst::forget_all_but(const std::vector<Pod>& pods) {
-  if (limiters_.empty() && raised_.empty()) return;
+  if (limiters_.empty() && raised_.empty() && noted_ns_.empty()) return;
   std::set<std::string_view> living;
   for (const Pod& pod : pods)
     for (const Container& container : pod.containers)
       if (has_quota_part(pod.settings)) living.insert(container.key());
   std::erase_if(limiters_, [&](const auto& known) { return !living.contains(known.first); });
   std::erase_if(raised_, [&](const auto& known) { return !living.contains(known.first); });
+  std::erase_if(noted_ns_, [&](const auto& known) { return !living.contains(known.first); });
 }
 
 strategy::Wishes CpuBurst::bursts(const std::vector<Pod>& pods) const {
@@ -221,9 +236,10 @@ strategy::Wishes CpuBurst::quotas(const Situation& situation) {
   pool.used += unseen_.cores(situation.now_ns);
   const PoolState state = situation.pool ? state_of(pool) : PoolState::unknown;
   std::vector<Step> steps;
+  held_back_.clear();
   for (const Pod& pod : situation.pods)
     for (const Container& container : pod.containers)
-      if (auto next = step(pod, container, state, situation.now_ns)) steps.push_back(*next);
+      if (auto next = step(pod, container, pool, state, situation.now_ns)) steps.push_back(*next);
   share_room(steps, pool.room());
   keep(steps, situation.now_ns);
   Wishes wishes;

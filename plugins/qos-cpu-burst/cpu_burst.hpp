@@ -45,6 +45,12 @@ struct Pod {
   std::vector<Container> containers;
 };
 
+// A container that its quota holds back and that is not raised.
+struct HeldBack {
+  std::uint64_t handle = 0;
+  std::string why;  // a sentence for an operator
+};
+
 struct Situation {
   std::uint64_t now_ns = 0;
   std::optional<Pool> pool;  // nothing: not known
@@ -70,6 +76,10 @@ class CpuBurst {
   strategy::Wishes bursts(const std::vector<Pod>& pods) const;
   // What changes with how the pods do. Takes a step.
   strategy::Wishes quotas(const Situation& situation);
+  // Containers that quotas() has not raised though their quota holds them back: each once, and again after kHeldBackAgainNs.
+  // Not while the use of the pool is unknown.
+  static constexpr std::uint64_t kHeldBackAgainNs = 300'000'000'000;
+  const std::vector<HeldBack>& held_back() const { return held_back_; }
 
  private:
   struct Raised {
@@ -89,8 +99,9 @@ class CpuBurst {
   };
 
   void observe(const Pod& pod);
+  void note_held_back(const Container& container, const Pool& pool, PoolState state, bool limiter_allows, std::uint64_t now_ns);
   bool limiter_allows(const slo::CpuBurst& settings, const Container& container, std::uint64_t now_ns);
-  std::optional<Step> step(const Pod& pod, const Container& container, PoolState state, std::uint64_t now_ns);
+  std::optional<Step> step(const Pod& pod, const Container& container, const Pool& pool, PoolState state, std::uint64_t now_ns);
   void share_room(std::vector<Step>& steps, double room) const;
   void keep(const std::vector<Step>& steps, std::uint64_t now_ns);
   void wish_bursts(const Pod& pod, strategy::Wishes& wishes) const;
@@ -102,6 +113,8 @@ class CpuBurst {
   bool burst_above_quota_ = false;
   std::map<std::string, Limiter, std::less<>> limiters_;  // by Container::key()
   std::map<std::string, Raised, std::less<>> raised_;     // likewise
+  std::map<std::string, std::uint64_t, std::less<>> noted_ns_;  // likewise: when it was held back and noted
+  std::vector<HeldBack> held_back_;
 };
 
 }  // namespace koord::cpu_burst

@@ -21,6 +21,7 @@ using koord::Told;
 using koord::cpu_burst::Container;
 using koord::cpu_burst::CpuBurst;
 using koord::cpu_burst::has_quota_part;
+using koord::cpu_burst::HeldBack;
 using koord::cpu_burst::Pod;
 using koord::cpu_burst::Pool;
 using koord::cpu_burst::Situation;
@@ -54,6 +55,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   void init() override {
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     knobs_ = koord::plugin::require<koord_svc_knobs>(host(), "koord.knobs/1");
+    audit_ = static_cast<const koord_svc_audit*>(host()->get_service(host(), "koord.audit/1"));
     metrics_ = MetricQuery(host());
     batch_ = Batch(host());
     quota_series_ = burst_series_ = LiveSeries(host());
@@ -76,6 +78,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     koord::strategy::propose(host(), knobs_, bursts_, kHoldsFor);
     koord::strategy::propose(host(), knobs_, quotas, kHoldsFor);
     count(quotas);
+    for (const HeldBack& one : burst_.held_back()) record(one);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {
@@ -112,9 +115,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     slo_ = slo && slo->cpu_burst ? &*slo->cpu_burst : nullptr;
     situation_.pods.clear();
     if (!slo_) return;  // news() says so
-    if (const auto inactive = slo->inactive.find("CPUBurst"); inactive != slo->inactive.end())
-      return tell_once("inactive", inactive->second);
-    told_.is_over("inactive");
+    if (slo->inactive.contains("CPUBurst")) return;  // the agent logs the figure
     of_snapshot_ = koord::cpu_burst::snapshot_of(snapshot.pods(), *slo_);
     situation_.pods = std::move(of_snapshot_.pods);
     for (const std::string& problem : of_snapshot_.problems) tell_once(problem, "ignored");
@@ -141,11 +142,15 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     const double cores = koord::cpu_burst::cores_of(snapshot.topology());
     const auto node = metrics_.of_node("node_cpu_usage", KOORD_AGG_AVG, now_ns, window_ns_);
     if (cores <= 0 || !node) {
-      tell_once("pool", cores <= 0 ? "the node's CPUs are not known, so no quota is raised"
-                                   : "node_cpu_usage is not measured (advisor-node-resource), so no quota is raised");
+      if (!unknown_since_ns_) unknown_since_ns_ = now_ns;
+      // A session begins before the first measurement.
+      if (now_ns - *unknown_since_ns_ >= kFreshNs)
+        tell_once("shared CPUs", cores <= 0 ? "the node's CPUs are not known, so no quota is raised"
+                                            : "node_cpu_usage is not measured (advisor-node-resource), so no quota is raised");
       return std::nullopt;
     }
-    told_.is_over("pool");
+    unknown_since_ns_.reset();
+    if (told_.is_over("shared CPUs")) log(KOORD_LOG_INFO, "shared CPUs: their use is known, quotas may be raised");
     const auto pods = metrics_.by_subject("pod_cpu_usage", KOORD_AGG_AVG, now_ns, window_ns_);
     Pool pool{cores - of_snapshot_.exclusive_cores, node->value, kDefaultThresholdPercent};
     if (slo_->share_pool_threshold_percent) pool.threshold_percent = static_cast<double>(*slo_->share_pool_threshold_percent);
@@ -179,12 +184,20 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     return points;
   }
 
+  // An event of the container, so that `koordctl why` shows why its quota was not raised.
+  void record(const HeldBack& container) {
+    constexpr std::string_view kNotRaised = "CPU quota not raised";
+    if (audit_ == nullptr) return log(KOORD_LOG_INFO, std::string(kNotRaised) + ": " + container.why);
+    audit_->record(host(), container.handle, str(kNotRaised), str(container.why));
+  }
+
   void tell_once(std::string_view about, std::string_view what) {
     if (told_.is_news(about, what)) log(KOORD_LOG_INFO, std::string(about) + ": " + std::string(what));
   }
 
   const koord_svc_state* state_ = nullptr;
   const koord_svc_knobs* knobs_ = nullptr;
+  const koord_svc_audit* audit_ = nullptr;  // null: the log has the events
   MetricQuery metrics_;
   Batch batch_;
   LiveSeries quota_series_, burst_series_;
@@ -202,6 +215,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   Wishes bursts_;
   std::vector<koord_point> burst_points_;
   bool any_quota_part_ = false;
+  std::optional<std::uint64_t> unknown_since_ns_;  // since when the use of the shared CPUs is unknown
   CpuBurst burst_{kDefaultWindowSeconds * kSecondNs};
   koord::strategy::Refusals refusals_;
   Told told_;
@@ -212,6 +226,6 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
 KOORD_PLUGIN(
     "id=qos-cpu-burst\nversion=1.0.0\nkinds=koord.qos-strategy/1\n"
     "gate=CPUBurst\nstage=beta\ndefault=true\n"
-    "requires=koord.config/1,koord.knobs/1,koord.metrics/1,koord.state/1\nlicense=Apache-2.0\n"
+    "requires=koord.config/1,koord.knobs/1,koord.metrics/1,koord.state/1\noptional=koord.audit/1\nlicense=Apache-2.0\n"
     "description=Lets containers have more than their CPU limit for a while\n",
     koord::plugin::qos_strategy<CpuBurstStrategy>("cpu-burst", kPeriod, kSchema))

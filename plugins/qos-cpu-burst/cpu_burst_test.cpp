@@ -329,6 +329,28 @@ TEST_CASE("an unknown pool raises nothing") {
   CHECK(burst.plan({kSecond, std::nullopt, {pod({container("a")})}}).empty());
 }
 
+TEST_CASE("a throttled container that is not raised is noted with the reason, once in five minutes") {
+  Burst burst(5 * kSecond);
+  Container a = container("a");
+  a.handle = 7;
+  const auto noted = [&](std::uint64_t second, std::optional<Pool> pool) {
+    a.throttled->at_ns = second * kSecond - 1;
+    burst.plan({second * kSecond, pool, {pod({a})}});
+    return burst.held_back();
+  };
+  const Pool busy{10, 6, 50};
+  CHECK(noted(1, std::nullopt).empty());
+  const std::vector<HeldBack> first = noted(2, busy);
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].handle == 7);
+  CHECK(first[0].why == "container a is held back by its quota in 50 % of its periods and keeps it: the shared CPUs are overloaded, "
+                        "6.00 of 10.00 cores in use, threshold 50 %");
+  CHECK(noted(3, busy).empty());
+  CHECK(noted(301, busy).empty());
+  CHECK(noted(302, busy).size() == 1);
+  CHECK(noted(700, Pool{10, 1, 50}).empty());  // raised
+}
+
 TEST_CASE("a container that has used up its bucket falls back to its limit") {
   Burst burst(5 * kSecond);
   Settings limited = settings(BurstPolicy::cfs_quota_burst_only);

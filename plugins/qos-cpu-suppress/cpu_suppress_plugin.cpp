@@ -61,6 +61,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
   void evaluate(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     const Snapshot snapshot(host(), state_);
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, "NodeSLO: " + problem);
+    if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
     const koord::slo::NodeSlo* slo = slo_.get();
     const bool known = slo && slo->threshold && slo->threshold->enable;
     if (!known && wished_) throw Failure(KOORD_E_AGAIN, "the NodeSLO is not known any more");

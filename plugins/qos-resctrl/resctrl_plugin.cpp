@@ -121,8 +121,6 @@ class Resctrl final : public koord::plugin::QosStrategy {
     basis_ = std::move(basis);
     koord::slo::Problems problems;
     plan_ = koord::rdt::plan(inputs(snapshot, problems));
-    for (const auto& [strategy, reason] : slo_.get()->inactive)
-      if (strategy.starts_with("RdtResctrl/")) problems.push_back(strategy + " is inactive: " + reason);
     plan_.problems.insert(plan_.problems.begin(), problems.begin(), problems.end());
   }
 

@@ -40,6 +40,7 @@ class System final : public koord::plugin::QosStrategy {
     now_ns_ = now_ns;
     const Snapshot snapshot(host(), state_);
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
+    if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
     koord::system_knobs::Plan planned;
     if (slo_.get() && slo_.get()->system) planned = koord::system_knobs::plan(*slo_.get()->system, memory_of(snapshot.node()));
     for (const std::string& problem : planned.problems)

@@ -30,13 +30,9 @@ struct Decision {
   std::vector<Demand> demands;       // in the order of the features
   std::vector<std::string> unknown;  // "FEATURE: why it cannot decide", which is not "no need"
 
-  // Whether the feature is on and no invalid figure makes it inactive, which is noted.
-  bool may_act(const Situation& situation, std::string_view feature) {
-    if (!situation.is_on(feature)) return false;
-    const auto reason = situation.inactive.find(feature);
-    if (reason == situation.inactive.end()) return true;
-    cannot(feature, "inactive: " + reason->second);
-    return false;
+  // Whether the feature is on and no invalid figure makes it inactive. The agent logs such a figure.
+  static bool may_act(const Situation& situation, std::string_view feature) {
+    return situation.is_on(feature) && !situation.inactive.contains(feature);
   }
   void cannot(std::string_view feature, std::string_view why) { unknown.push_back(std::string(feature) + ": " + std::string(why)); }
 };
