@@ -243,6 +243,24 @@ Result<Proposal> parse_proposal(const Proposer& proposer, Intent intent) {
   return made;
 }
 
+bool exceeds(const Setting& value, const Setting& cap) {
+  if (cap.knob.form == Form::set) return !cap.value.set.includes(value.value.set);
+  return value.value.amount != kUnlimited && is_less(cap, value);
+}
+
+void tighten(Bound& bound, const Bound& other) {
+  if (bound.knob->form != Form::set) {
+    if (is_less({*other.knob, other.value}, {*bound.knob, bound.value})) bound = other;
+    return;
+  }
+  const CpuSet common = bound.value.set & other.value.set;
+  if (common.empty() || common == bound.value.set) return;
+  if (common == other.value.set)
+    bound = other;
+  else
+    bound.value.set = common;
+}
+
 bool is_less(const Setting& a, const Setting& b) { return a.knob.large_is_strict ? is_stricter(b, a) : is_stricter(a, b); }
 
 Result<Composition> compose(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy, const BaseOf& base_of) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Composition: the value of one knob of one cgroup from all that is proposed for it:
 //   value = base × all scales, at most the strictest cap, at least the largest floor; a cap beats a floor.
-// A set of priority p replaces the base and the scales of priority p and below. Of several sets, or bases, the one of the
+// A set of priority p replaces the base and the scales of priority p and below; the scales also where a base outranks it. Of several sets, or bases, the one of the
 // highest priority wins, among equals the strictest, among those the first by the proposer's name. Pure. [any thread]
 #pragma once
 
@@ -84,6 +84,11 @@ using BaseOf = std::function<Result<Base>()>;
 // `proposals`: all for one resource of one cgroup, of a file with items for one of them; none: the value that follows from the
 // hierarchy alone. An error is that of the base.
 Result<Composition> compose(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy, const BaseOf& base_of);
+
+// Does a limited value allow what the cap does not? A set: more CPUs than those of the cap.
+bool exceeds(const Setting& value, const Setting& cap);
+// Two caps of one value: the stricter one, of sets what both allow. Where two sets have nothing in common the first stays.
+void tighten(Bound& bound, const Bound& other);
 
 // The larger of two caps, or of two floors, by how much they allow.
 bool is_less(const Setting& a, const Setting& b);

@@ -13,12 +13,19 @@ KnobKey state_key(const Proposal& proposal) {
   return {proposal.intent.cgroup_dir, std::string(proposal.knob->resource), proposal.value.item};
 }
 
+std::set<std::string, std::less<>> nested_resources(const KnobFiles& files) {
+  std::set<std::string, std::less<>> nested;
+  for (const std::string_view resource : {"cpu.max", "cpuset.cpus"})
+    if (files.is_nested(*find_knob(resource))) nested.emplace(resource);
+  return nested;
+}
+
 }  // namespace
 
 Governor::Governor(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, Originals& originals)
     : clock_(clock),
       files_(layout, roots),
-      has_nested_quotas_(files_.is_nested(*find_knob("cpu.max"))),
+      nested_(nested_resources(files_)),
       executor_(files_, originals, clock),
       readings_(files_, clock) {
   executor_.set_owner_base([this](const KnobKey& key, const Knob& knob, const Value& before) { return owner_base(key, knob, before); });

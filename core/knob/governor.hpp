@@ -7,7 +7,8 @@
 // what was not read for long: a plan that repeats the one before costs next to nothing.
 //
 // Three values follow from other cgroups, without an intent for the cgroup itself (governor_compose.cpp):
-// - On cgroup v1 the kernel refuses a quota below that of a cgroup inside. A cap of cpu.max therefore caps the cgroups inside.
+// - On cgroup v1 the kernel refuses a quota, or a CPU set, below that of a cgroup inside. A cap of cpu.max or cpuset.cpus therefore
+//   caps the cgroups inside.
 // - A pod has at least what its containers add up to, unless a cap binds.
 // - The base of a knob that a pod's spec decides is that of the spec.
 //
@@ -112,6 +113,13 @@ class Governor final : public PlanSink {
     Time time = {};
   };
 
+  // A cap in shadow, with what it would do to the cgroups inside, as it was recorded.
+  struct ShadowCap {
+    std::string value;
+    Time until = {};                            // to be looked at again
+    std::map<std::string, std::string> inside;  // the value that a cgroup would have
+  };
+
   // All intents for one resource of one cgroup. It is composed anew when it is dirty: an intent for it comes, changes or ends,
   // the modes, its base or the cgroups around change, or it is due.
   struct KnobState {
@@ -122,6 +130,7 @@ class Governor final : public PlanSink {
     Outcome outcome = Outcome::off;       // of what was composed
     Time due = Time::max();               // to be read again
     bool is_dirty = false;
+    ShadowCap shadow_cap;
   };
   using States = std::map<KnobKey, KnobState>;
   using Entry = States::value_type;
@@ -193,8 +202,9 @@ class Governor final : public PlanSink {
   std::optional<Bound> floor_inside(const KnobKey& key) const;
   void spread_caps();
   void spread_cap(Entry& entry);
-  std::string obstacle_of(const std::string& cgroup_dir, const Proposal& cap) const;
-  void find_larger_quotas(const std::string& cgroup_dir, const Bound& cap);
+  static std::optional<Bound> strictest_cap(const KnobKey& key, const Intents& intents);
+  std::string obstacle_of(const KnobKey& key, const Bound& cap) const;
+  void find_larger(const KnobKey& key, const Bound& cap);
   void mark_pods_dirty();
   Level level_of(const KnobKey& key) const;
 
@@ -207,6 +217,11 @@ class Governor final : public PlanSink {
   void finish(const Round::Planned& planned, const Done& done);
   void reconcile_shadow(const Dirty& dirty);
   void reconcile_shadow(Entry& entry, const Intents& intents);
+  // governor_shadow.cpp: what a cap in shadow would do to the cgroups inside.
+  void reconcile_shadow_cap(Entry& entry, const Intents& intents);
+  void look_inside(const KnobKey& key, const Bound& cap, std::map<std::string, std::string>& found, ShadowCap& before);
+  static std::string reason_of_cap(const Bound& cap);
+  void record_shadow_cap(const KnobKey& key, const Bound& cap, const std::string& now, const Composition& made);
   void reconcile_idle(const Dirty& dirty);
   void close(const Dirty& dirty);
   void conclude(ActiveIntent& intent, const Verdict& verdict, const std::string& equation, const Done& done);
@@ -220,7 +235,7 @@ class Governor final : public PlanSink {
 
   const Clock& clock_;
   const KnobFiles files_;
-  const bool has_nested_quotas_;  // as on v1
+  const std::set<std::string, std::less<>> nested_;  // resources that a cgroup has at most as much of as those around it, as on v1
   DecisionLog log_;
 
   mutable std::mutex mutex_;  // of what follows
@@ -231,7 +246,7 @@ class Governor final : public PlanSink {
   States states_;
   Dirty dirty_;
   std::set<std::pair<Time, Entry*>> due_;
-  std::map<std::string, Bound> caps_;  // of cpu.max, by cgroup; where quotas are nested
+  std::map<KnobKey, Bound> caps_;  // of nested resources
   Modes modes_;
   SubjectsPtr subjects_ = std::make_shared<const Subjects>();
   OnRelease on_release_;

@@ -17,10 +17,10 @@ bool is_limit(const KnobKey& key) { return key.resource == kQuota || key.resourc
 
 // Cgroup names contain no character below '/', but '-', '.' and the like: those of a cgroup's insides are not next to it.
 template <class Map, class Visit>
-void for_each_inside(Map& states, const std::string& cgroup_dir, const Visit& visit) {
-  const std::string prefix = cgroup_dir.empty() ? "" : cgroup_dir + "/";
+void for_each_inside(Map& states, const KnobKey& key, const Visit& visit) {
+  const std::string prefix = key.cgroup_dir.empty() ? "" : key.cgroup_dir + "/";
   for (auto at = states.lower_bound(KnobKey{prefix, "", ""}); at != states.end() && at->first.cgroup_dir.starts_with(prefix); ++at)
-    if (at->first.resource == kQuota && at->first.cgroup_dir != cgroup_dir) visit(*at);
+    if (at->first.resource == key.resource && at->first.cgroup_dir != key.cgroup_dir) visit(*at);
 }
 
 // What the cgroups inside of a pod have, summed up for it.
@@ -102,7 +102,8 @@ Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents&
 
 // Without an intent of its own; nullopt: it keeps its value. A pod whose containers are composed is composed with them.
 std::optional<Composition> Governor::follow_hierarchy(const KnobKey& key) const {
-  if (!is_limit(key) || !key.item.empty()) return std::nullopt;
+  const bool may_follow = is_limit(key) || nested_.contains(key.resource);
+  if (!may_follow || !key.item.empty()) return std::nullopt;
   Hierarchy hierarchy{cap_around(key), floor_inside(key)};
   if (!hierarchy.cap && !hierarchy.floor) return std::nullopt;
   const Knob& knob = *find_knob(key.resource);
@@ -114,21 +115,24 @@ std::optional<Composition> Governor::follow_hierarchy(const KnobKey& key) const 
   return *std::move(composed);
 }
 
-// The strictest cap of the cgroups around, of those that its pod does not keep its hands off from.
+// What the caps of the cgroups around leave, but for those that its pod does not keep its hands off from.
 std::optional<Bound> Governor::cap_around(const KnobKey& key) const {
-  if (caps_.empty() || key.resource != kQuota) return std::nullopt;
+  if (caps_.empty() || !nested_.contains(key.resource)) return std::nullopt;
   const Subject* subject = subjects_->of(key.cgroup_dir);
-  const Bound* strictest = nullptr;
+  std::optional<Bound> strictest;
   std::string outer = key.cgroup_dir;
   while (!outer.empty()) {
     const std::size_t slash = outer.rfind('/');
     outer.resize(slash == std::string::npos ? 0 : slash);
-    const auto cap = caps_.find(outer);
+    const auto cap = caps_.find({outer, key.resource, {}});
     if (cap == caps_.end()) continue;
     if (subject != nullptr && subject->hands_off.covers(*cap->second.knob, cap->second.plugin)) continue;
-    if (strictest == nullptr || is_less({*cap->second.knob, cap->second.value}, {*strictest->knob, strictest->value})) strictest = &cap->second;
+    if (strictest)
+      tighten(*strictest, cap->second);
+    else
+      strictest = cap->second;
   }
-  return strictest == nullptr ? std::nullopt : std::optional(*strictest);
+  return strictest;
 }
 
 // What the containers of a pod add up to, once one of them has a value of ours.
@@ -164,69 +168,76 @@ std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
   return floor;
 }
 
-// Caps of quotas reach the cgroups inside: those with intents, and those that have more without one.
+// Caps of nested resources reach the cgroups inside: those with intents, and those that have more without one.
 void Governor::spread_caps() {
-  if (!has_nested_quotas_) return;
   for (std::size_t i = 0; i < dirty_.size(); ++i)
-    if (dirty_[i]->first.resource == kQuota) spread_cap(*dirty_[i]);
+    if (nested_.contains(dirty_[i]->first.resource)) spread_cap(*dirty_[i]);
+}
+
+std::optional<Bound> Governor::strictest_cap(const KnobKey& key, const Intents& intents) {
+  std::optional<Bound> strictest;
+  for (const ActiveIntent* one : intents) {
+    const Proposal& proposal = one->proposal;
+    if (proposal.intent.role != Role::cap) continue;
+    const Bound cap{proposal.knob, proposal.value, proposal.proposer.plugin, key.cgroup_dir, proposal.intent.ttl};
+    if (strictest)
+      tighten(*strictest, cap);
+    else
+      strictest = cap;
+  }
+  return strictest;
 }
 
 void Governor::spread_cap(Entry& entry) {
-  const std::string& cgroup_dir = entry.first.cgroup_dir;
-  const ActiveIntent* strictest = nullptr;
-  const auto setting = [](const ActiveIntent& one) { return Setting{*one.proposal.knob, one.proposal.value}; };
-  const Intents intents = intents_of(entry.second, Mode::enforce);
-  for (const ActiveIntent* one : intents) {
-    if (one->proposal.intent.role != Role::cap) continue;
-    if (strictest == nullptr || is_less(setting(*one), setting(*strictest))) strictest = one;
-  }
-  entry.second.obstacle = strictest == nullptr ? std::string() : obstacle_of(cgroup_dir, strictest->proposal);
-  if (!entry.second.obstacle.empty()) strictest = nullptr;
-  const auto known = caps_.find(cgroup_dir);
-  if (strictest == nullptr && known == caps_.end()) return;
-  const auto mark_inside = [&] { for_each_inside(states_, cgroup_dir, [this](Entry& inner) { mark_dirty(inner); }); };
-  if (strictest == nullptr) {
+  const KnobKey& key = entry.first;
+  std::optional<Bound> cap = strictest_cap(key, intents_of(entry.second, Mode::enforce));
+  entry.second.obstacle = cap ? obstacle_of(key, *cap) : std::string();
+  if (!entry.second.obstacle.empty()) cap.reset();
+  const auto known = caps_.find(key);
+  if (!cap && known == caps_.end()) return;
+  const auto mark_inside = [&] { for_each_inside(states_, key, [this](Entry& inner) { mark_dirty(inner); }); };
+  if (!cap) {
     caps_.erase(known);
     return mark_inside();
   }
-  const Proposal& proposal = strictest->proposal;
-  Bound cap{proposal.knob, proposal.value, proposal.proposer.plugin, cgroup_dir, proposal.intent.ttl};
-  const bool is_changed = known == caps_.end() || !same(*cap.knob, known->second.value, cap.value) || known->second.plugin != cap.plugin;
-  const bool is_wider = known != caps_.end() && is_changed && !is_less({*cap.knob, cap.value}, {*known->second.knob, known->second.value});
-  caps_.insert_or_assign(cgroup_dir, cap);
+  const bool is_changed = known == caps_.end() || !same(*cap->knob, known->second.value, cap->value) || known->second.plugin != cap->plugin;
+  const bool is_wider = known != caps_.end() && is_changed && !exceeds({*known->second.knob, known->second.value}, {*cap->knob, cap->value});
+  caps_.insert_or_assign(key, *cap);
   if (is_changed) mark_inside();
   // Also when it is due, or the kernel has refused it: another cgroup may have begun inside.
-  if (!is_wider || entry.second.outcome != Outcome::applied) find_larger_quotas(cgroup_dir, cap);
+  if (!is_wider || entry.second.outcome != Outcome::applied) find_larger(key, *cap);
 }
 
 // A pod with hands off has more than the cap. The kernel refuses the cap then, and the other pods are not capped for nothing.
-std::string Governor::obstacle_of(const std::string& cgroup_dir, const Proposal& cap) const {
-  const std::string prefix = cgroup_dir.empty() ? "" : cgroup_dir + "/";
+std::string Governor::obstacle_of(const KnobKey& key, const Bound& cap) const {
+  const std::string prefix = key.cgroup_dir.empty() ? "" : key.cgroup_dir + "/";
   const auto& kept = subjects_->hands_off();
   for (auto at = kept.lower_bound(prefix); at != kept.end() && at->first.starts_with(prefix); ++at) {
-    if (!at->second.covers(*cap.knob, cap.proposer.plugin)) continue;
-    const KnobKey key{at->first, std::string(kQuota), {}};
-    Result<Value> value = executor_.value_before(key, *cap.knob);
-    const auto state = states_.find(key);
-    const bool is_composed = state != states_.end() && state->second.composed;
-    if (value && is_composed && is_less({*cap.knob, *value}, {*cap.knob, state->second.composed->value})) value = state->second.composed->value;
-    if (value && value->amount != kUnlimited && is_less({*cap.knob, cap.value}, {*cap.knob, *value}))
-      return "less than is used inside of it: '" + at->first + "' has cpu.max " + spell(*cap.knob, *value) + ", and its pod says hands off";
+    if (!at->second.covers(*cap.knob, cap.plugin)) continue;
+    const KnobKey inner{at->first, key.resource, {}};
+    const Result<Value> before = executor_.value_before(inner, *cap.knob);
+    const auto state = states_.find(inner);
+    const Value* value = before ? &*before : nullptr;
+    const Value* composed = state != states_.end() && state->second.composed ? &state->second.composed->value : nullptr;
+    if (composed != nullptr && exceeds({*cap.knob, *composed}, {*cap.knob, cap.value})) value = composed;
+    if (value != nullptr && exceeds({*cap.knob, *value}, {*cap.knob, cap.value}))
+      return "less than is used inside of it: '" + at->first + "' has " + key.resource + " " + spell(*cap.knob, *value) +
+             ", and its pod says hands off";
   }
   return {};
 }
 
-// Those that have less than the cap hold all that is inside of them below it.
-void Governor::find_larger_quotas(const std::string& cgroup_dir, const Bound& cap) {
-  for (const std::string& inner : files_.inner_cgroups(*cap.knob, cgroup_dir)) {
-    const KnobKey key{inner, std::string(kQuota), {}};
-    const Result<KnobFiles::Reading> now = files_.read({*cap.knob, inner});
-    const bool is_limited = now && now->value.amount != kUnlimited;
-    const bool is_larger = is_limited && is_less({*cap.knob, cap.value}, {*cap.knob, now->value});
+// Those that have no more than the cap hold all that is inside of them below it.
+void Governor::find_larger(const KnobKey& key, const Bound& cap) {
+  for (const std::string& dir : files_.inner_cgroups(*cap.knob, key.cgroup_dir)) {
+    const KnobKey inner{dir, key.resource, {}};
+    const Result<KnobFiles::Reading> now = files_.read({*cap.knob, dir});
+    const bool is_limited = now && (cap.knob->form == Form::set || now->value.amount != kUnlimited);
+    const bool is_larger = is_limited && exceeds({*cap.knob, now->value}, {*cap.knob, cap.value});
     // One that an agent before this one has capped holds less already, and is to go on so.
-    const bool is_ours = executor_.holds(key);
-    if (is_larger || is_ours) mark_dirty(*states_.try_emplace(key).first);
-    if (!is_limited || is_larger || is_ours) find_larger_quotas(inner, cap);
+    const bool is_ours = executor_.holds(inner);
+    if (is_larger || is_ours) mark_dirty(*states_.try_emplace(inner).first);
+    if (!is_limited || is_larger || is_ours) find_larger(inner, cap);
   }
 }
 

@@ -116,8 +116,8 @@ void Governor::mark_changed_subjects(const Subjects& before) {
     }
   // Hands off may end a cap of a class.
   if (before.hands_off() != subjects_->hands_off())
-    for (const auto& [cgroup_dir, cap] : caps_)
-      if (const auto entry = states_.find({cgroup_dir, "cpu.max", {}}); entry != states_.end()) mark_dirty(*entry);
+    for (const auto& [key, cap] : caps_)
+      if (const auto entry = states_.find(key); entry != states_.end()) mark_dirty(*entry);
   const bool is_other_rule = before.quota_rules() != subjects_->quota_rules();
   for (Entry& entry : states_) {
     const Subject* was = before.at(entry.first.cgroup_dir);

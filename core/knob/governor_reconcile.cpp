@@ -134,6 +134,7 @@ void Governor::reconcile_shadow(const Dirty& dirty) {
     const bool any = std::any_of(intents.begin(), intents.end(),
                                  [this](const ActiveIntent* one) { return mode_of(one->proposal.proposer) == Mode::shadow; });
     if (any) reconcile_shadow(*entry, intents);
+    if (nested_.contains(entry->first.resource)) reconcile_shadow_cap(*entry, any ? intents : Intents());
   }
 }
 
@@ -222,7 +223,7 @@ void Governor::record_followed(Entry& entry, const Done& done) {
   decision.level = level_of(key);
   decision.role = cap != made.parts.end() ? Role::cap : Role::floor;
   if (cap != made.parts.end())
-    decision.reason = "'" + cap->source + "' is capped at " + spell(*cap->knob, cap->value) + ", and the kernel allows no more inside of it";
+    decision.reason = reason_of_cap({.knob = cap->knob, .value = cap->value, .cgroup_dir = cap->source});
   else
     decision.reason = made.is_bound_by_hierarchy ? "the containers of the pod add up to " + quota : "the containers of the pod have room in " + quota;
   decision.before = done.before;

@@ -112,6 +112,25 @@ TEST_CASE_FIXTURE(LimitedPods, "scales below a cap that comes and goes: the kern
   CHECK(decisions(Outcome::failed).empty());
 }
 
+TEST_CASE_FIXTURE(GovernedNode, "a cap of the CPU set of a class with pods inside: the kernel of v1 takes it with theirs, and all is as before afterwards") {
+  if (!files.is_nested(*find_knob("cpuset.cpus")) || read(pod, "cpuset.cpus") == "0") return;
+  const std::string before = read(pod, "cpuset.cpus");
+  REQUIRE(read(app, "cpuset.cpus") == before);
+  Intent cap = intent(pod, "cpuset.cpus", "0");
+  cap.role = Role::cap;
+  propose("suppress", {cap});
+  CHECK(last_told("suppress").outcome == Outcome::applied);
+  CHECK(read(pod, "cpuset.cpus") == "0");
+  CHECK(read(app, "cpuset.cpus") == "0");
+  begin();  // killed
+  propose("suppress", {cap});
+  CHECK(read(app, "cpuset.cpus") == "0");
+  governor->withdraw({"suppress", "main"});
+  CHECK(read(pod, "cpuset.cpus") == before);
+  CHECK(read(app, "cpuset.cpus") == before);
+  CHECK(governor->held() == 0);
+}
+
 TEST_CASE_FIXTURE(GovernedNode, "a cgroup that is made anew between the read and the write gets nothing") {
   auto svc = std::make_unique<RealCgroup>(pod, "svc");
   meanwhile->run = [&] {

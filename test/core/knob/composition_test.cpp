@@ -113,6 +113,14 @@ TEST_CASE("a set replaces the base and the scales of its priority and below, and
   CHECK(Composed(composed).quota("floor", Role::floor, "80000 100000", -5).value() == "80000 100000");
 }
 
+TEST_CASE("a base that outranks a set has the scales above the set, and no others") {
+  Composed composed;
+  composed.quota("hook", Role::base, "10000 100000", 20).quota("old", Role::set, "70000 100000", 10);
+  composed.quota("weak", Role::scale, "2", 10).quota("strong", Role::scale, "3", 11);
+  CHECK(composed.value() == "30000 100000");
+  CHECK(holding(composed.result()) == "+hook -hook -old +strong ");
+}
+
 TEST_CASE("of several sets, or bases, the highest priority wins, then the strictest, then the first by name") {
   CHECK(Composed().quota("a", Role::set, "10000 100000", 1).quota("b", Role::set, "90000 100000", 2).value() == "90000 100000");
   CHECK(Composed().quota("a", Role::set, "20000 100000").quota("b", Role::set, "10000 100000").value() == "10000 100000");
