@@ -99,6 +99,23 @@ spec:
 SAMPLES = {'NodeMetric': NODE_METRIC, 'NodeSLO': NODE_SLO, 'NodeResourceTopology': TOPOLOGY, 'Device': DEVICE}
 
 
+# Bounds of Koordinator's own definition of the NodeSLO (config/crd/bases/slo.koordinator.sh_nodeslos.yaml there), and what it says in
+# words for newer fields: a field that is not named has a type and no bound.
+_PERCENT, _NATURAL, _POSITIVE = {'minimum': 0, 'maximum': 100}, {'minimum': 0}, {'minimum': 1}
+NODE_SLO_BOUNDS = {
+    'resourceUsedThresholdWithBE': {key: _PERCENT for key in (
+        'cpuSuppressThresholdPercent', 'cpuSuppressMinPercent', 'memoryEvictThresholdPercent', 'memoryEvictLowerPercent')},
+    'memoryQOS': {'minLimitPercent': _NATURAL, 'lowLimitPercent': _NATURAL, 'throttlingPercent': _NATURAL, 'wmarkRatio': _PERCENT,
+                  'wmarkScalePermill': {'minimum': 1, 'maximum': 1000}, 'wmarkMinAdj': {'minimum': -25, 'maximum': 50}},
+    'ioCfg': {'readIOPS': _NATURAL, 'writeIOPS': _NATURAL, 'readBPS': _NATURAL, 'writeBPS': _NATURAL,
+              'ioWeightPercent': {'minimum': 1, 'maximum': 100}, 'readLatencyPercent': _PERCENT, 'writeLatencyPercent': _PERCENT,
+              **{key: _POSITIVE for key in ('modelReadBPS', 'modelWriteBPS', 'modelReadSeqIOPS', 'modelWriteSeqIOPS', 'modelReadRandIOPS',
+                                            'modelWriteRandIOPS')}},
+    'resctrlQOS': {'catRangeStartPercent': _PERCENT, 'catRangeEndPercent': _PERCENT, 'mbaPercent': _PERCENT},
+    'cpuBurstStrategy': {'cpuBurstPercent': {'minimum': 0, 'maximum': 10000}},
+}
+
+
 def schema_of(kind):
     return DEFINITIONS[kind]['spec']['versions'][0]['schema']['openAPIV3Schema']
 
@@ -210,7 +227,7 @@ class Definitions(unittest.TestCase):
             (NODE_METRIC, ('status', 'podsMetric'), {}), (NODE_METRIC, ('status', 'nodeMetric', 'nodeUsage', 'resources', 'cpu'), 1.5),
             (NODE_METRIC, ('spec', 'metricCollectPolicy', 'nodeMemoryCollectPolicy'), 'all'),
             (NODE_METRIC, ('status', 'nodeMetric', 'numaUsages'), [{'nodeUsage': {}}]),
-            (NODE_SLO, ('spec', 'cpuBurstStrategy', 'policy'), 'on'), (NODE_SLO, ('spec', 'cpuBurstStrategy', 'cpuBurstPercent'), 10001),
+            (NODE_SLO, ('spec', 'cpuBurstStrategy', 'policy'), 1), (NODE_SLO, ('spec', 'cpuBurstStrategy', 'cpuBurstPercent'), 10001),
             (NODE_SLO, ('spec', 'resourceUsedThresholdWithBE', 'cpuSuppressThresholdPercent'), 101),
             (NODE_SLO, ('spec', 'resourceQOSStrategy', 'beClass', 'resctrlQOS', 'mbaPercent'), -1),
             (TOPOLOGY, ('zones',), [{'name': 'node-0'}]), (DEVICE, ('spec', 'devices'), [{'type': 'gpu'}]),
@@ -220,6 +237,25 @@ class Definitions(unittest.TestCase):
         for sample, path, value in wrong:
             with self.assertRaises(jsonschema.ValidationError, msg=(path, value)):
                 jsonschema.validate(changed(sample, path, value), schema_of(sample['kind']))
+
+    def test_a_node_slo_that_koordinators_definition_takes_is_taken(self):
+        """Koordinator's manager writes them. One that is refused leaves all strategies of the node with the values before."""
+        compared = set()
+
+        def check(schema, section, path):
+            for key, member in schema.get('properties', {}).items():
+                check(member, key if member.get('type') == 'object' else section, f'{path}.{key}')
+            if 'items' in schema:
+                check(schema['items'], section, path + '[]')
+            if schema.get('type') not in ('integer', 'string'):
+                return
+            name = path.rsplit('.', 1)[-1]
+            bounds = {key: schema[key] for key in ('minimum', 'maximum', 'enum', 'pattern', 'minLength', 'maxLength') if key in schema}
+            self.assertEqual(bounds, NODE_SLO_BOUNDS.get(section, {}).get(name, {}), path)
+            compared.add((section, name))
+
+        check(schema_of('NodeSLO')['properties']['spec'], 'spec', '')
+        self.assertEqual({(section, name) for section, names in NODE_SLO_BOUNDS.items() for name in names} - compared, set())
 
     def test_a_node_slo_keeps_what_nobody_knew_when_this_was_written(self):
         for path in (('spec', 'newStrategy'), ('spec', 'cpuBurstStrategy', 'new'), ('spec', 'resourceQOSStrategy', 'lsrClass', 'cpuQOS', 'new')):
