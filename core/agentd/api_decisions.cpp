@@ -7,6 +7,7 @@
 #include "core/agentd/decision_json.hpp"
 #include "core/agentd/decision_request.hpp"
 #include "core/agentd/json_answer.hpp"
+#include "core/agentd/pods_named.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -28,14 +29,6 @@ knob::DecisionPage last_of(const ApiSources& sources, std::string_view pod, std:
   query.kind = kind;
   query.limit = kLastDecisions;
   return sources.governor.log().find(query);
-}
-
-// By uid, NAMESPACE/NAME or NAME.
-std::vector<const state::Pod*> find_pods(const state::Snapshot& snapshot, std::string_view title) {
-  std::vector<const state::Pod*> found;
-  for (const state::Pod& pod : snapshot.pods)
-    if (pod.uid == title || pod.name == title || pod.namespace_ + '/' + pod.name == title) found.push_back(&pod);
-  return found;
 }
 
 // A pod's own knobs, and those of the cgroups that it is in.
@@ -77,7 +70,7 @@ http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
 http::Response why_of_past(const ApiSources& sources, std::string_view title) {
   const knob::DecisionPage page = last_of(sources, title);
   if (page.decisions.empty())
-    return json_error(404, "no pod '" + std::string(title) + "' on this node; wanted NAMESPACE/NAME, NAME or uid");
+    return json_error(404, no_pod_named(title));
   const knob::Decision& last = page.decisions.back();
   return json_answer({{"pod", {{"uid", last.pod_uid}, {"namespace", last.pod_namespace}, {"name", last.pod_name}, {"ended", true}}},
                       {"knobs", json::array()},
@@ -108,12 +101,10 @@ http::Response get_why(const ApiSources& sources, const http::Request& request) 
   const std::string_view title = request.query.get("pod").value_or("");
   if (title.empty()) return json_error(400, "pod is missing; wanted NAMESPACE/NAME, NAME or uid");
   const state::SnapshotPtr snapshot = sources.services.hub.current();
-  const std::vector<const state::Pod*> pods = find_pods(*snapshot, title);
+  const std::vector<const state::Pod*> pods = pods_named(*snapshot, title);
   if (pods.empty()) return why_of_past(sources, title);
   if (pods.size() == 1) return why_of_pod(sources, *pods.front());
-  std::string names;
-  for (const state::Pod* pod : pods) names += " " + pod->namespace_ + '/' + pod->name;
-  return json_error(409, "several pods are named '" + std::string(title) + "':" + names);
+  return json_error(409, several_pods_named(title, pods));
 }
 
 }  // namespace koord::agentd

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // /api/v1/slo and /api/v1/slo/explain: what of the NodeSLO holds here, and where a value comes from.
 #include "core/agentd/json_answer.hpp"
+#include "core/agentd/pods_named.hpp"
 #include "core/base/parse.hpp"
 #include "core/state/slo.hpp"
 #include "core/state/slo_explain.hpp"
@@ -48,12 +49,6 @@ json::array layers_of(const state::SloExplanation& explanation) {
   return array;
 }
 
-const state::Pod* find_pod(const state::Snapshot& snapshot, std::string_view title) {
-  for (const state::Pod& pod : snapshot.pods)
-    if (pod.namespace_ + '/' + pod.name == title) return &pod;
-  return nullptr;
-}
-
 }  // namespace
 
 http::Response get_slo(const ApiSources& sources, const http::Request&) {
@@ -74,8 +69,10 @@ http::Response get_slo_explanation(const ApiSources& sources, const http::Reques
   const state::Pod* pod = nullptr;
   if (auto title = request.query.get("pod")) {
     if (snapshot->versions.pods == 0) return json_error(503, "the pods of this node are not known yet");
-    pod = find_pod(*snapshot, *title);
-    if (!pod) return json_error(404, "no pod '" + std::string(*title) + "' on this node; wanted NAMESPACE/NAME");
+    const std::vector<const state::Pod*> pods = pods_named(*snapshot, *title);
+    if (pods.empty()) return json_error(404, no_pod_named(*title));
+    if (pods.size() > 1) return json_error(409, several_pods_named(*title, pods));
+    pod = pods.front();
   }
   const Result<const state::SloLeaf*> leaf = state::find_slo_field(request.query.get("field").value_or(""), pod);
   if (!leaf) return json_error(400, leaf.error().message());

@@ -11,7 +11,7 @@ namespace {
 void describe_slo(po::options_description& options) {
   options.add_options()("explain,e", po::value<std::string>()->value_name("FIELD"),
                         "show the origin of this field's value; FIELD is its path or the end of it, such as memoryQOS.wmarkRatio")(
-      "pod,p", po::value<std::string>()->value_name("NAMESPACE/NAME"), "with --explain: the value for this pod, with its annotations");
+      "pod,p", po::value<std::string>()->value_name("POD"), "with --explain: the value for this pod (NAMESPACE/NAME, NAME or uid), with its annotations");
 }
 
 std::string effective_value_of(const json::value& object) {

@@ -63,6 +63,7 @@ TEST_CASE("koordctl slo --explain says for a pod which of default, node and anno
   Node node("{resourceQOSStrategy: {lsClass: {memoryQOS: {enable: true, wmarkRatio: 80}}}}");
   const std::string shown = node.ctl({"slo", "--explain", "memoryQOS.lowLimitPercent", "--pod", "shop/web"});
   INFO(shown);
+  CHECK(node.ctl({"slo", "--explain", "memoryQOS.lowLimitPercent", "--pod", "web"}) == shown);
   CHECK(has(shown, "resourceQOSStrategy.lsClass.memoryQOS.lowLimitPercent is 30\n"));
   CHECK(has(shown, "*  pod shop/web, koordinator.sh/memoryQOS  30\n"));
   CHECK(has(node.ctl({"slo", "--explain", "lsClass.memoryQOS.wmarkRatio"}), "*  NodeSLO           80\n"));
@@ -72,7 +73,7 @@ TEST_CASE("koordctl slo --explain names the nearest field, and a pod that is not
   Node node("{}");
   CHECK(node.agent->ctl({"slo", "--explain", "wmarkRation"}).exit_status == 1);
   CHECK(has(node.ctl({"slo", "--explain", "wmarkRation"}), "a NodeSLO has no field 'wmarkRation'; the nearest is 'wmarkRatio'"));
-  CHECK(has(node.ctl({"slo", "--explain", "wmarkRatio", "--pod", "shop/other"}), "no pod 'shop/other' on this node; wanted NAMESPACE/NAME"));
+  CHECK(has(node.ctl({"slo", "--explain", "wmarkRatio", "--pod", "shop/other"}), "no pod 'shop/other' on this node; expected NAMESPACE/NAME, NAME or uid"));
   CHECK(has(node.ctl({"slo", "--pod", "shop/web"}), "--pod needs --explain FIELD"));
 }
 
