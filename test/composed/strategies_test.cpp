@@ -7,6 +7,8 @@
 
 #include <sys/sysmacros.h>
 
+#include <filesystem>
+
 #include "test/composed/strategy_rows.hpp"
 #include "test/support/loop_disk.hpp"
 
@@ -27,6 +29,18 @@ TEST_CASE("memory QoS: interrupted in any way, protection and throttling come to
 
 TEST_CASE("knobs of the node: interrupted in any way, they come to what the NodeSLO says") {
   check_property(system_knobs());
+}
+
+// It writes memory.reclaim alone, which keeps nothing. Version 2 has the file.
+TEST_CASE("memory reclaim: interrupted in any way, it leaves what limits and protects a pod as it is") {
+  check_property({"qos-memory-reclaim",
+                  given("qos-memory-reclaim", "", "pressurePercent: 5", "pressurePercent: 6", "MemoryReclaim=true"), [](Sessions& node) {
+                    if (!std::filesystem::exists(node.file(node.pods.batch, Controller::memory, "memory.reclaim"))) return;
+                    for (const char* file : {"memory.max", "memory.high"})
+                      node.expect(node.file(node.pods.batch, Controller::memory, file), {"max"});
+                    for (const char* file : {"memory.min", "memory.low"})
+                      node.expect(node.file(node.pods.batch, Controller::memory, file), {"0"});
+                  }});
 }
 
 TEST_CASE("block I/O: interrupted in any way, the class comes to its limit") {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <list>
 #include <map>
 #include <set>
 
@@ -197,6 +198,69 @@ TEST_CASE_FIXTURE(Node, "an agent that was killed: the next one takes over its g
     CHECK(kernel.threads("koord-BE").empty());
     CHECK(kernel.all().empty());
   }
+}
+
+// The property of test/composed, on this tree: the kernel of the machine need not have resctrl.
+TEST_CASE_FIXTURE(Node, "interrupted in any way, a class comes to its part again, and all is as before when the agent or the class ends") {
+  std::list<Governor> agents;
+  std::list<FakeInstance> plugins;
+  Governor* agent = &governor;
+  FakeInstance* plugin = &strategy;
+  std::uint64_t life = 0;
+  const auto rounds = [&] {
+    for (int i = 0; i < 3; ++i) {
+      host.clock().advance(5s);
+      REQUIRE(plugin->evaluate() == KOORD_OK);
+      agent->take({"qos-resctrl", "resctrl", life}, host.context().take_plan(), [this](std::vector<IntentResult> results) { told = std::move(results); });
+      REQUIRE(plugin->on_applied(told) == KOORD_OK);
+    }
+  };
+  const auto begin_plugin = [&] {
+    plugin = &plugins.emplace_back(host, koord_entry_v1());
+    REQUIRE(plugin->init() == KOORD_OK);
+    ++life;
+  };
+  const auto begin_agent = [&](bool is_kept) {
+    agent = &agents.emplace_back(host.clock(), *cgroup::Layout::detect(node.roots()), node.roots(), kernel);
+    agent->set_node_mode(Mode::enforce);
+    CHECK(agent->adopt(kernel.all(), 30s, is_kept).empty());
+    begin_plugin();
+  };
+  const auto has_its_part = [&] {
+    return kernel.has("koord-BE") && kernel.line("koord-BE", "L3") == "0=f;1=f" && kernel.line("koord-BE", "MB") == "0=50;1=50" &&
+           kernel.threads("koord-BE") == std::set<std::string>{"101"} && kernel.line("", "L3") == "0=7ff;1=7ff";
+  };
+  const auto is_as_before = [&] {
+    return !is_there("koord-BE") && kernel.threads("") == std::set<std::string>{"1", "101"} && kernel.line("", "L3") == "0=7ff;1=7ff" &&
+           kernel.all().empty();
+  };
+  rounds();
+  REQUIRE(has_its_part());
+  begin_agent(false);  // killed
+  CHECK(has_its_part());
+  rounds();
+  CHECK(has_its_part());
+  agent->leave();  // onExit: keep
+  begin_agent(true);
+  CHECK(has_its_part());
+  rounds();
+  CHECK(has_its_part());
+  const std::uint64_t before = life;
+  begin_plugin();  // reloaded: the new one proposes before the old one ends
+  rounds();
+  agent->withdraw({"qos-resctrl", "resctrl", before});
+  CHECK(has_its_part());
+  REQUIRE(plugin->on_event(KOORD_ON_CONFIG) == KOORD_OK);
+  rounds();
+  CHECK(has_its_part());
+  agent->stop();
+  CHECK(is_as_before());
+  begin_agent(false);
+  rounds();
+  CHECK(has_its_part());
+  publish(kNothing);
+  rounds();
+  CHECK(is_as_before());
 }
 
 TEST_CASE_FIXTURE(Node, "groups of ours that no journal knows are removed after a minute, those of others never") {
