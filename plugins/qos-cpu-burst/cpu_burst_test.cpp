@@ -344,7 +344,7 @@ TEST_CASE("a throttled container that is not raised is noted with the reason, on
   REQUIRE(first.size() == 1);
   CHECK(first[0].handle == 7);
   CHECK(first[0].why == "container a is held back by its quota in 50 % of its periods and keeps it: the shared CPUs are overloaded, "
-                        "6.00 of 10.00 cores in use, threshold 50 %");
+                        "6.00 of 10.00 cores in use, threshold 50.00 %");
   CHECK(noted(3, busy).empty());
   CHECK(noted(301, busy).empty());
   CHECK(noted(302, busy).size() == 1);

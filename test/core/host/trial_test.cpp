@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -31,8 +32,9 @@ TEST_CASE("a trial holds no lock of the agent") {
   const int descriptor = lock.get();
   const Result<void> tried = try_in_child(
       [&]() -> Result<void> {
-        if (::fcntl(descriptor, F_GETFD) >= 0) return invalid("the descriptor of the lock is open");
-        return {};
+        struct stat of_lock {}, here {};
+        const bool is_open = ::stat(path.c_str(), &of_lock) == 0 && ::fstat(descriptor, &here) == 0 && here.st_ino == of_lock.st_ino;
+        return is_open ? Result<void>(invalid("the descriptor of the lock is open")) : Result<void>();
       },
       60s);
   CHECK_MESSAGE(tried, tried.error().message());
