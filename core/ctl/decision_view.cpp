@@ -106,7 +106,7 @@ std::vector<Column> knob_columns(const char* owner) {
 }
 
 // The knob, or the kind of a decision that is of no knob.
-std::string target_of(const json::value& decision) {
+std::string knob_or_kind(const json::value& decision) {
   const std::string knob = text_of(decision, "knob"), kind = text_of(decision, "kind");
   return or_dash(knob.empty() && kind != "knob" ? kind : knob);
 }
@@ -115,7 +115,7 @@ Table decision_table(const json::array& decisions) {
   Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"POD"}, {"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"INTENT"}, {"RESULT"}, {"WHY"}, {"PARTS"}});
   for (const json::value& decision : decisions)
     table.add({format_number(number_of(decision, "number")), time_of(decision, "time"), or_dash(text_of(decision, "plugin")), pod_of(decision),
-               or_dash(text_of(decision, "cgroup")), target_of(decision), or_dash(text_of(decision, "before")),
+               or_dash(text_of(decision, "cgroup")), knob_or_kind(decision), or_dash(text_of(decision, "before")),
                or_dash(intent_of(decision)), result_of(decision), why_of(decision), or_dash(parts_of(decision))});
   return table;
 }
