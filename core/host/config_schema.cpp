@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/parse.hpp"
+#include "core/host/schema_check.hpp"
 
 namespace koord::host {
 namespace {
@@ -69,7 +70,11 @@ Result<void> check_config(std::string_view schema, std::string_view config_json)
   boost::json::value config = TRY(parse_json("configuration", config_json.empty() ? "{}" : config_json));
   if (!config.is_object()) return invalid("configuration: wanted an object");
   if (schema.empty()) return {};
+  if (schema.size() > kMaxSchemaBytes)
+    return invalid("config_schema: " + std::to_string(schema.size()) + " bytes, expected at most " + std::to_string(kMaxSchemaBytes));
   boost::json::value schema_json = TRY(parse_json("config_schema", schema));
+  const SchemaFacts facts = TRY(check_schema(schema_json));
+  if (facts.has_patterns) TRY(check_matched_texts(config));
   try {
     return validate(schema_json, config);
   } catch (const std::exception& error) {

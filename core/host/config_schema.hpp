@@ -9,7 +9,8 @@
 
 namespace koord::host {
 
-// An empty schema allows anything.
+// An empty schema allows anything. One that could take this process down is refused before it is compiled: see
+// schema_check.hpp.
 Result<void> check_config(std::string_view schema, std::string_view config_json);
 
 }  // namespace koord::host
