@@ -80,7 +80,7 @@ void Gatherer::for_each(const std::string& metric, const Labels& match, const Vi
     for (const Target& target : some) {
       Collected& collected = merged(rest.first(target.series.size()));
       rest = rest.subspan(target.series.size());
-      if (!collected.values.empty()) visit(target, collected);
+      if (!collected.values.empty() && !visit(target, collected)) return;
     }
   }
 }

@@ -37,8 +37,8 @@ class Gatherer {
     boost::container::small_vector<SeriesId, 1> series;
     std::uint64_t tag = 0;  // of the living one
   };
-  // Each set of labels with samples, which are the caller's until it returns.
-  using Visit = std::function<void(const Target&, Collected&)>;
+  // Each set of labels with samples, which are the caller's until it returns. False: no others are wanted.
+  using Visit = std::function<bool(const Target&, Collected&)>;
   void for_each(const std::string& metric, const Labels& match, const Visit& visit);
 
   // One living series. Nothing when there is none of this index, or no sample.

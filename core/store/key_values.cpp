@@ -54,6 +54,15 @@ void KeyValues::erase_expired(std::int64_t now_ms) {
   }
 }
 
+KeyValueUse KeyValues::use_below(const std::string& prefix) const {
+  KeyValueUse use;
+  for (auto each = values_.lower_bound(prefix); each != values_.end() && each->first.starts_with(prefix); ++each) {
+    ++use.keys;
+    use.bytes += each->first.size() + each->second.value.size();
+  }
+  return use;
+}
+
 void KeyValues::load(const std::string& key, KeyValue value) {
   if (values_.contains(key) || changed_.contains(key)) return;
   bytes_ += key.size() + value.value.size();

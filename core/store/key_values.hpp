@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "core/store/types.hpp"
 
 namespace koord::store {
 
@@ -27,6 +28,7 @@ class KeyValues {
   const std::string* get(const std::string& key, std::int64_t now_ms) const;
   void erase(const std::string& key);
   void erase_expired(std::int64_t now_ms);
+  KeyValueUse use_below(const std::string& prefix) const;
 
   // As read from a file; what was put in the meantime is newer and wins.
   void load(const std::string& key, KeyValue value);

@@ -75,6 +75,7 @@ std::vector<AggregateRow> Store::aggregate(const Query& query, std::span<const A
     rows.push_back(store::aggregate(collected, aggregations));
     if (query.with_labels) rows.back().labels = unpack_labels(target.labels);
     rows.back().tag = target.tag;
+    return true;
   });
   if (query.with_labels) std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.labels < b.labels; });
   return rows;
@@ -90,11 +91,14 @@ std::optional<AggregateRow> Store::aggregate_series(std::uint32_t index, std::sp
 
 std::vector<SeriesSamples> Store::samples(const Query& query) const {
   std::vector<SeriesSamples> all;
+  std::size_t count = 0;
   Gatherer gatherer(parts_->state, parts_->source, span_of(query.from, query.to), {.times = true, .labels = true});
   gatherer.for_each(query.metric, query.match, [&](const Gatherer::Target& target, Collected& collected) {
     SeriesSamples& series = all.emplace_back(SeriesSamples{unpack_labels(target.labels), target.tag, {}});
     for (std::size_t i = 0; i < collected.values.size(); ++i)
       series.samples.push_back({from_ms(collected.times_ms[i]), from_units(collected.values[i], collected.resolution)});
+    count += series.samples.size();
+    return count <= query.most_samples;
   });
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.labels < b.labels; });
   return all;
@@ -120,6 +124,11 @@ std::optional<std::vector<std::byte>> Store::get(const std::string& key) const {
 void Store::erase(const std::string& key) {
   std::lock_guard lock(parts_->state.mutex);
   parts_->state.values.erase(key);
+}
+
+KeyValueUse Store::use_below(const std::string& prefix) const {
+  std::lock_guard lock(parts_->state.mutex);
+  return parts_->state.values.use_below(prefix);
 }
 
 Stats Store::stats() const {

@@ -64,6 +64,8 @@ class Store {
                    std::optional<Duration> time_to_live = std::nullopt);
   std::optional<std::vector<std::byte>> get(const std::string& key) const;
   void erase(const std::string& key);
+  // Of the keys that begin so, with those that have expired and are not swept yet.
+  KeyValueUse use_below(const std::string& prefix) const;
 
   Stats stats() const;
 

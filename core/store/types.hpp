@@ -2,7 +2,9 @@
 // The plain values that go into the metric cache and come out of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,6 +44,14 @@ struct Query {
   Time to;
   // Without, the rows' labels stay empty, and the rows are in the order in which their series began: that costs half.
   bool with_labels = true;
+  // samples() stops after the series with which there are more than so many.
+  std::size_t most_samples = std::numeric_limits<std::size_t>::max();
+};
+
+// How much of the key-value part some keys take.
+struct KeyValueUse {
+  std::size_t keys = 0;
+  std::size_t bytes = 0;  // of keys and values
 };
 
 // A percentile is a value that was sampled: the one at index floor(n * p / 100) - 1, at least 0, in ascending order.
