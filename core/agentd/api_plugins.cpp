@@ -52,6 +52,7 @@ json::object budget(const host::PluginStatus& plugin) {
   const host::BudgetStatus& of = plugin.budget;
   json::object object{{"slowdown", of.slowdown}, {"softBreaches", of.soft_breaches}, {"hardBreaches", of.hard_breaches}};
   if (of.cpu_cores) object["cpuCores"] = *of.cpu_cores;
+  if (of.service_cores) object["serviceCpuCores"] = *of.service_cores;
   if (of.cpu_millis > 0) object["cpuLimitCores"] = static_cast<double>(of.cpu_millis) / 1000;
   if (of.memory_bytes) object["memoryBytes"] = *of.memory_bytes;
   if (of.memory_limit_bytes > 0) object["memoryLimitBytes"] = of.memory_limit_bytes;

@@ -63,6 +63,8 @@ struct PluginSettings {
   std::uint64_t max_cpu_millis = 0;
   std::uint64_t max_processes = 0;
   CapabilityMask capabilities = 0;
+  std::vector<std::string> files;    // that koord.fs/1 reads for it beyond those for every plugin
+  std::vector<std::string> cgroups;  // that it may propose for beyond those of pods
   std::string sha256;  // of its file, 64 lower-case digits; "" = not pinned
   std::string config_json;  // the plugin's own `config` mapping as one JSON object
 };

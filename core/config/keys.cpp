@@ -370,6 +370,15 @@ Schema<PluginSettings> make_plugin_schema() {
           "Kernel capabilities that its process keeps, when it has one of its own, such as CAP_BPF; it has no others.",
           capabilities(), [](P & p) -> auto& { return p.capabilities; }),
       plugin_key(
+          "files", "[]",
+          "Files that koord.fs/1 reads for it beyond those for every plugin, as 'run/acme/state.json': proc, sys, cgroup, resctrl or run first; "
+          "'*' is any one part of a path, '**' at the end all below.",
+          list_of(granted_file()), [](P & p) -> auto& { return p.files; }),
+      plugin_key(
+          "cgroups", "[]",
+          "Cgroups beyond those of pods that it may propose for as a strategy, with all below them; '/' is the root alone.",
+          list_of(granted_cgroup()), [](P & p) -> auto& { return p.cgroups; }),
+      plugin_key(
           "sha256", R"("")", "Digest that its file must have, as sha256sum prints it.", sha256_or_empty(),
           [](P & p) -> auto& { return p.sha256; }),
       plugin_key(

@@ -34,6 +34,20 @@ Result<std::string> read_absolute_path(const Node& node) {
   return path;
 }
 
+// An empty part, "." or "..".
+bool has_dots(std::string_view path) {
+  while (const auto part = next_field(path, '/'))
+    if (part->empty() || *part == "." || *part == "..") return true;
+  return false;
+}
+
+// One of the node's roots, then a path below it.
+bool is_granted_path(std::string_view path) {
+  if (has_dots(path)) return false;
+  const std::string_view root = path.substr(0, path.find('/'));
+  return root.size() + 1 < path.size() && (root == "proc" || root == "sys" || root == "cgroup" || root == "resctrl" || root == "run");
+}
+
 // The port stands behind the last colon; an IPv6 address stands in brackets.
 Result<std::string> read_host_and_port(const Node& node) {
   const Error bad = invalid("expected host:port, such as '127.0.0.1:9316', found " + describe(node));
@@ -126,6 +140,22 @@ ValueType<std::string> socket_path_or_empty() {
                      std::to_string(path->size()));
     return path;
   }));
+}
+
+ValueType<std::string> granted_file() {
+  return scalar_type<std::string>("path below proc, sys, cgroup, resctrl or run", [](const Node& node) -> Result<std::string> {
+    Result<std::string> path = scalar_of(node, "a path");
+    if (!path || is_granted_path(*path)) return path;
+    return invalid("expected a path as 'run/acme/state.json', with proc, sys, cgroup, resctrl or run first and without '..', found " + describe(node));
+  });
+}
+
+ValueType<std::string> granted_cgroup() {
+  return scalar_type<std::string>("cgroup", [](const Node& node) -> Result<std::string> {
+    Result<std::string> dir = scalar_of(node, "a cgroup");
+    if (!dir || *dir == "/" || (!dir->empty() && !dir->ends_with('/') && !has_dots(*dir))) return dir;
+    return invalid("expected a cgroup as 'acme.slice', relative to the root of cgroups, or '/', found " + describe(node));
+  });
 }
 
 ValueType<std::string> host_and_port_or_empty() {

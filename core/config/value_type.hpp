@@ -29,6 +29,10 @@ struct ValueType {
 };
 
 ValueType<std::string> any_text();
+// "run/acme/state.json": a root, then a path below it.
+ValueType<std::string> granted_file();
+// A cgroup relative to the hierarchy's root, or "/".
+ValueType<std::string> granted_cgroup();
 ValueType<std::string> absolute_path();
 ValueType<std::string> absolute_path_or_empty();
 ValueType<std::string> socket_path_or_empty();    // as long as the kernel's sun_path holds

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.hpp"
 #include "core/metric/labels.hpp"
@@ -17,7 +18,9 @@ namespace koord::host {
 
 // No text that a plugin passes is longer; a length beyond it was never set.
 inline constexpr std::uint64_t kMaxTextBytes = 1 << 20;
-inline constexpr std::uint32_t kMaxArrayLength = 1 << 20;
+inline constexpr std::uint64_t kMaxNameBytes = 4096;  // and a sentence's, a label's value
+inline constexpr std::uint32_t kMaxArrayLength = 1 << 18;
+inline constexpr std::uint32_t kMaxLabels = 64;  // of one record
 
 inline koord_str to_abi(std::string_view text) {
   return {text.data(), text.size()};
@@ -88,6 +91,15 @@ koord_status answer(const void* data, std::uint64_t size, void* buf, std::uint64
 inline koord_status answer(std::string_view text, void* buf, std::uint64_t cap, std::uint64_t* need) {
   return answer(text.data(), text.size(), buf, cap, need);
 }
+inline constexpr std::size_t kMaxPlan = 10'000;           // intents of one evaluate()
+inline constexpr std::size_t kMaxPlanBytes = 4u << 20;  // of their texts
+
+// Of koord.kv/1 set(), koord.cgroup/1 open(), koord.knobs/1 propose(), koord.metrics/1 append_histograms(): the same on both sides of a channel.
+Result<void> kv_value_argument(const void* buf, std::uint64_t n);
+Result<std::vector<std::string_view>> cgroup_keys_argument(const koord_str* keys, std::uint32_t n);
+Result<void> plan_argument(std::uint32_t n_intents, std::uint64_t text_bytes);
+Result<Array<koord_histogram>> histograms_argument(const koord_histogram* histograms, std::uint32_t n, std::uint32_t stride);
+
 // What has to hold of the caller's buffer before there is an answer: `buf` may be NULL only when cap is 0.
 Result<void> buffer_argument(const void* buf, std::uint64_t cap, const void* need);
 

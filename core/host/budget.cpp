@@ -23,14 +23,18 @@ bool above(double used, double limit, double share) { return limit > 0 && used >
 }  // namespace
 
 void Budget::measure_cpu(Time now, const Use& use) {
-  const bool same_life = use.processes == last_processes_ && use.cpu >= last_cpu_;
-  if (last_look_ && same_life && now > *last_look_)
-    status_.cpu_cores = std::chrono::duration<double>(use.cpu - last_cpu_) / std::chrono::duration<double>(now - *last_look_);
-  else
-    status_.cpu_cores.reset();
+  const bool same_life = use.processes == last_processes_ && use.cpu >= last_cpu_ && use.service_cpu >= last_service_cpu_;
+  status_.cpu_cores.reset();
+  status_.service_cores.reset();
+  if (last_look_ && same_life && now > *last_look_) {
+    const auto seconds = std::chrono::duration<double>(now - *last_look_);
+    status_.cpu_cores = std::chrono::duration<double>(use.cpu - last_cpu_) / seconds;
+    status_.service_cores = std::chrono::duration<double>(use.service_cpu - last_service_cpu_) / seconds;
+  }
   last_look_ = now;
   last_processes_ = use.processes;
   last_cpu_ = use.cpu;
+  last_service_cpu_ = use.service_cpu;
 }
 
 bool Budget::warn(Warned& of, bool above_now, Time now) {
@@ -49,6 +53,12 @@ void Budget::pace(bool above_now, bool may_speed_up) {
     status_.slowdown = std::min(2 * status_.slowdown, kMostSlowdown);
   else if (may_speed_up && status_.slowdown > 1)
     status_.slowdown /= 2;
+}
+
+// Which part of the CPU time a reader of the log does not find at the plugin's own process.
+std::string Budget::for_requests() const {
+  const double service = status_.service_cores.value_or(0);
+  return service >= 0.01 ? ", " + cores(service) + " of them in the agent for its requests" : "";
 }
 
 Budget::Verdict Budget::look(Time now, const Use& use, const Allowance& allowance) {
@@ -70,7 +80,7 @@ Budget::Verdict Budget::look(Time now, const Use& use, const Allowance& allowanc
   const bool much_series = above(static_cast<double>(use.series), static_cast<double>(allowance.series), kSoftShare);
 
   Verdict verdict;
-  if (warn(cpu_, much_cpu, now)) verdict.warning = "uses " + cores(cpu) + " of its " + cores(cpu_limit) + " cores";
+  if (warn(cpu_, much_cpu, now)) verdict.warning = "uses " + cores(cpu) + " of its " + cores(cpu_limit) + " cores" + for_requests();
   if (warn(memory_, much_memory, now))
     verdict.warning += (verdict.warning.empty() ? "uses " : ", ") + mebibytes(*use.memory_bytes) + " of its " + mebibytes(allowance.memory_bytes);
   // Slower ticks make no fewer series.
@@ -80,7 +90,7 @@ Budget::Verdict Budget::look(Time now, const Use& use, const Allowance& allowanc
     verdict.warning += (verdict.warning.empty() ? "takes " : ", ") + format_duration(use.tick) + " a tick of at most " + format_duration(allowance.tick);
   pace(much_cpu || much_memory || much_time, !above(2 * cpu, cpu_limit, kSoftShare) && !much_memory && !much_time);
   if (looks_above_hard_ >= kLooksToRestart)
-    verdict.breach = "used all of its " + cores(cpu_limit) + " cores for " + std::to_string(kLooksToRestart) + " looks in a row";
+    verdict.breach = "used all of its " + cores(cpu_limit) + " cores for " + std::to_string(kLooksToRestart) + " looks in a row" + for_requests();
   else if (above(memory, memory_limit, 1))
     verdict.breach = "uses " + mebibytes(*use.memory_bytes) + ", may use " + mebibytes(allowance.memory_bytes);
   if (!verdict.breach.empty()) {

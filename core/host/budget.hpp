@@ -25,7 +25,8 @@ struct Allowance {
 // So far, of the processes that it lives in now.
 struct Use {
   std::vector<int> processes;  // 0: this one
-  Duration cpu{};
+  Duration cpu{};          // with service_cpu
+  Duration service_cpu{};  // of the agent, for requests of those processes
   std::optional<std::uint64_t> memory_bytes;  // nullopt: it has no process of its own
   std::uint64_t series = 0;
   Duration tick{};  // how long the last one took
@@ -54,13 +55,14 @@ class Budget {
     std::optional<Time> last;
   };
   void measure_cpu(Time now, const Use& use);
+  std::string for_requests() const;
   bool warn(Warned& of, bool above, Time now);
   void pace(bool above, bool may_speed_up);
 
   BudgetStatus status_;
   std::optional<Time> last_look_;
   std::vector<int> last_processes_;
-  Duration last_cpu_{};
+  Duration last_cpu_{}, last_service_cpu_{};
   unsigned looks_above_soft_ = 0, looks_above_hard_ = 0, looks_near_deadline_ = 0;
   Warned cpu_, memory_, series_, tick_;
 };

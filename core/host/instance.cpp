@@ -273,7 +273,11 @@ InstanceStatus Instance::status() const {
     status.scrapes.push_back(scrape);
     if (status.reason.empty()) status.reason = scrape.problem;
   }
-  if (life_ != nullptr) status.counts.cpu += life_->run_cpu();
+  if (life_ == nullptr) return status;
+  status.counts.cpu += life_->run_cpu();
+  if (!life_->meter) return status;
+  status.service_cpu = life_->meter->cpu();
+  if (status.reason.empty()) status.reason = life_->meter->breaches.newest(parts_.clock.now());
   return status;
 }
 

@@ -23,6 +23,7 @@ namespace koord::host {
 struct Instance::Life {
   const std::uint64_t number = next_number();  // no other life in this process has it
   std::unique_ptr<PluginContext> context;
+  std::shared_ptr<ServiceMeter> meter;  // the context's; with the instance's lock held
   const koord_host* host = nullptr;  // the context's
   std::unique_ptr<Home> home;  // uses the context
   StopSignal stop;

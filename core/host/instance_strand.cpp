@@ -46,6 +46,10 @@ void Instance::begin() {
   }
   life->context = parts_.make_context(config_json);
   life->host = life->context->host();
+  {
+    std::lock_guard lock(mutex_);
+    life->meter = life->context->meter();
+  }
   life->home = parts_.plugin->make_home(parts_.class_index, *life->context, limits);
   life->home->on_lost([weak = weak_from_this()](const std::string& reason) {
     if (auto self = weak.lock()) self->end({PluginState::failed, reason});

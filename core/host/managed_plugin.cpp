@@ -90,6 +90,7 @@ void ManagedPlugin::change_settings(const config::PluginSettings& settings) {
     set_note({});
   }
   set_budget();
+  set_rights();
   set_mode();
   for (const auto& supervisor : supervisors()) {
     supervisor->set_pace(pace_of(supervisor->instance().info()));
@@ -195,6 +196,7 @@ void ManagedPlugin::begin() {
   if (Result<void> fine = check_config_json(); !fine)
     return set_state(PluginState::failed, fine.error().message());
   set_budget();
+  set_rights();
   set_mode();
   Supervisors made;
   for (std::size_t i = 0; i < mapped_.plugin->classes().size(); ++i) made.push_back(make_supervisor(i));
@@ -225,8 +227,9 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
   std::vector<std::string> granted = granted_services(info.kind);
   auto make_context =
       [&services = parts_.services, id = file_.manifest.id,
-       granted = std::set<std::string>(granted.begin(), granted.end())](const std::string& config_json) {
-        return std::make_unique<PluginContext>(services, id, granted, config_json);
+       granted = std::set<std::string>(granted.begin(), granted.end()), weak = weak_from_this()](const std::string& config_json) {
+        const auto plugin = weak.lock();
+        return std::make_unique<PluginContext>(services, id, granted, config_json, plugin ? plugin->rights() : Rights{.host_plugin = false, .files = {}, .cgroups = {}});
       };
   Instance::Parts instance{.plugin_id = file_.manifest.id,
                            .plugin = mapped_.plugin,
@@ -248,6 +251,16 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
   made->instance().set_home_limits(home_limits());
   if (held_) made->hold_ticks();
   return made;
+}
+
+Rights ManagedPlugin::rights() const {
+  std::lock_guard lock(mutex_);
+  return rights_;
+}
+
+void ManagedPlugin::set_rights() {
+  std::lock_guard lock(mutex_);
+  rights_ = {.host_plugin = file_.origin == Origin::host, .files = settings_.files, .cgroups = settings_.cgroups};
 }
 
 HomeLimits ManagedPlugin::home_limits() const {

@@ -20,6 +20,7 @@
 #include "core/host/hook_dispatcher.hpp"
 #include "core/host/plugin_catalogue.hpp"
 #include "core/host/plugin_status.hpp"
+#include "core/host/rights.hpp"
 #include "core/host/supervisor.hpp"
 
 namespace koord::host {
@@ -96,6 +97,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void load();
   Result<Loader> loader() const;
   HomeLimits home_limits() const;
+  Rights rights() const;
   static Result<Mapped> map(const PluginFile& file, const ContentDemand& demand, const Mapped& known,
                             const Loader& load, const HomeLimits& limits);
   void loaded(const ContentDemand& demand, const Result<Mapped>& mapped);
@@ -105,6 +107,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void refuse_config(const std::string& reason);
   Result<void> check_config_json() const;
   void set_budget();
+  void set_rights();
   void pace();
   void set_mode();
   std::shared_ptr<Supervisor> make_supervisor(std::size_t class_index);
@@ -131,6 +134,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   std::string reason_;
   std::string refusal_;  // of what had been running
   std::string note_;     // what is to be said of a running plugin
+  Rights rights_;        // from the next start of an instance on
   Supervisors supervisors_;
   bool held_;
   PluginStatus inherited_;  // counts only

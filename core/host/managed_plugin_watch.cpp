@@ -64,7 +64,8 @@ Use use_of(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
     if (status.process == 0) {
       use.cpu += status.counts.cpu;
     } else if (Result<ProcessUse> of_process = use_of_process(status.process)) {  // it may have ended meanwhile
-      use.cpu += of_process->cpu;
+      use.cpu += of_process->cpu + status.service_cpu;
+      use.service_cpu += status.service_cpu;
       use.memory_bytes = use.memory_bytes.value_or(0) + of_process->memory_bytes;
     }
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/host/arguments.hpp"
+#include "core/host/plugin_context.hpp"
 #include "core/host/record.hpp"
 
 namespace koord::host {
@@ -113,10 +114,16 @@ Result<void> check_out(const void* out, std::uint32_t cap, std::uint32_t stride,
   return check_array(out, cap, stride, record_size, "the caller's array");
 }
 
+Error too_many_rows(PluginContext& context, const char* what) {
+  return context.over_quota("query", "the answer has more than " + std::to_string(kMaxRows) + " " + what +
+                                         ", expected a query of a shorter time or of fewer series");
+}
+
 }  // namespace
 
-Result<koord_status> answer_aggregate(SharedServices& shared, const koord_query* query, koord_agg_row* rows,
+Result<koord_status> answer_aggregate(PluginContext& context, const koord_query* query, koord_agg_row* rows,
                                       std::uint32_t cap, std::uint32_t stride, std::uint32_t* need) {
+  SharedServices& shared = context.shared();
   TRY(check_out(rows, cap, stride, sizeof(koord_agg_row), need));
   TakenQuery taken = TRY(take_query(shared, query));
   taken.query.with_labels = taken.of_pod;
@@ -127,13 +134,16 @@ Result<koord_status> answer_aggregate(SharedServices& shared, const koord_query*
     const StoreFeed::LiveSeries live = handles_of(shared, taken, row.tag);
     found.push_back({live.subject, live.series, row.values[0], row.count, to_ns(row.from), to_ns(row.to)});
   }
+  if (found.size() > kMaxRows) return too_many_rows(context, "rows");
   return answer_records(found, rows, cap, stride, need);
 }
 
-Result<koord_status> answer_samples(SharedServices& shared, const koord_query* query, koord_sample* out,
+Result<koord_status> answer_samples(PluginContext& context, const koord_query* query, koord_sample* out,
                                     std::uint32_t cap, std::uint32_t stride, std::uint32_t* need) {
+  SharedServices& shared = context.shared();
   TRY(check_out(out, cap, stride, sizeof(koord_sample), need));
-  const TakenQuery taken = TRY(take_query(shared, query));
+  TakenQuery taken = TRY(take_query(shared, query));
+  taken.query.most_samples = kMaxRows;
   std::vector<koord_sample> found;
   for (const store::SeriesSamples& series : shared.feed.store().samples(taken.query)) {
     if (!is_wanted(taken, series.labels)) continue;
@@ -141,6 +151,7 @@ Result<koord_status> answer_samples(SharedServices& shared, const koord_query* q
     for (const store::TimedValue& sample : series.samples)
       found.push_back({to_ns(sample.time), live.series, sample.value});
   }
+  if (found.size() > kMaxRows) return too_many_rows(context, "samples");
   return answer_records(found, out, cap, stride, need);
 }
 

@@ -6,15 +6,19 @@
 #include <cstdint>
 
 #include "core/base/result.hpp"
-#include "core/host/shared_services.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::host {
 
-Result<koord_status> answer_aggregate(SharedServices& shared, const koord_query* query, koord_agg_row* rows,
+class PluginContext;
+
+// Rows or samples of one answer.
+inline constexpr std::uint32_t kMaxRows = 100'000;
+
+Result<koord_status> answer_aggregate(PluginContext& context, const koord_query* query, koord_agg_row* rows,
                                       std::uint32_t cap, std::uint32_t stride, std::uint32_t* need);
 
-Result<koord_status> answer_samples(SharedServices& shared, const koord_query* query, koord_sample* out,
+Result<koord_status> answer_samples(PluginContext& context, const koord_query* query, koord_sample* out,
                                     std::uint32_t cap, std::uint32_t stride, std::uint32_t* need);
 
 }  // namespace koord::host

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/parse.hpp"
 #include "core/host/serve.hpp"
 #include "core/host/services.hpp"
 #include "core/log/log.hpp"
@@ -62,6 +63,12 @@ void set_error(const koord_host* host, koord_status status, koord_str why) {
   serve(host, [&](PluginContext& context) { return context.fail(status, cut(why, kMaxErrorBytes)); });
 }
 
+std::size_t bytes_of(const knob::Intent& intent) {
+  std::size_t bytes = intent.knob.size() + intent.cgroup_dir.size() + intent.value.size() + intent.reason.size();
+  for (const auto& [name, value] : intent.inputs) bytes += name.size() + value.size();
+  return bytes;
+}
+
 std::shared_ptr<const ConfigDocument> parse_or_empty(std::string_view json) {
   if (auto parsed = ConfigDocument::parse(json)) return *std::move(parsed);
   return *ConfigDocument::parse({});
@@ -70,11 +77,12 @@ std::shared_ptr<const ConfigDocument> parse_or_empty(std::string_view json) {
 }  // namespace
 
 PluginContext::PluginContext(SharedServices& shared, std::string plugin_id, std::set<std::string> granted,
-                             std::string config_json)
+                             std::string config_json, Rights rights)
     : shared_(shared),
       id_(std::move(plugin_id)),
       serial_(++last_serial),
       granted_(std::make_move_iterator(granted.begin()), std::make_move_iterator(granted.end())),
+      rights_(std::move(rights)),
       host_{sizeof(koord_host), KOORD_ABI_MAJOR, KOORD_ABI_MINOR, this, get_service, log_line, set_error},
       log_limit_(kLogLines, kLogPeriod),
       cgroup_files_(shared.cgroups),
@@ -83,15 +91,18 @@ PluginContext::PluginContext(SharedServices& shared, std::string plugin_id, std:
 }
 
 PluginContext::~PluginContext() {
+  if (lines_left_out_ > 0) log::warn(plugin_log, "{}: its last {} lines were left out", id_, lines_left_out_.load());
   shared_.presence.leave(id_, [this] {
     shared_.metrics.end_owner(id_);
     shared_.capabilities.forget(id_);
   });
 }
 
+std::uint64_t PluginContext::latest_plausible_ns() const { return to_ns(shared_.clock.now() + kMostAhead); }
+
 bool PluginContext::is_time_plausible(std::uint64_t t_ns) {
   if (t_ns <= latest_plausible_ns_.load(std::memory_order_relaxed)) return true;
-  const std::uint64_t latest = to_ns(shared_.clock.now() + kMostAhead);
+  const std::uint64_t latest = latest_plausible_ns();
   latest_plausible_ns_.store(latest, std::memory_order_relaxed);
   return t_ns <= latest;
 }
@@ -109,10 +120,26 @@ std::optional<ReportedError> PluginContext::take_error() {
   return std::move(last_error.error);
 }
 
+void PluginContext::note_breach(const char* quota, const std::string& text) {
+  if (meter_->breaches.add(quota, text, shared_.clock.now())) log::warn(plugin_log, "{}: {}", id_, text);
+}
+
+Error PluginContext::over_quota(const char* quota, const std::string& text) {
+  note_breach(quota, text);
+  return refuse(KOORD_E_AGAIN, text);
+}
+
 void PluginContext::log(std::int32_t level, std::string_view message) {
   const log::Level wanted = level_of(level);
-  if (log::enabled(wanted))
-    log_limit_.write(shared_.clock.now(), plugin_log, wanted, id_ + ": " + std::string(message));
+  if (!log::enabled(wanted)) return;
+  const std::optional<std::uint64_t> left_out = log_limit_.admit(shared_.clock.now());
+  if (!left_out) {
+    ++lines_left_out_;
+    return note_breach("log", "it writes more than " + std::to_string(kLogLines) + " lines in " + format_duration(kLogPeriod) + ", further ones are left out");
+  }
+  lines_left_out_ = 0;
+  const std::string behind = *left_out == 0 ? "" : " (" + std::to_string(*left_out) + " lines left out before this)";
+  log::write(plugin_log, wanted, id_ + ": " + std::string(message) + behind);
 }
 
 Result<metric::Subject> PluginContext::living_subject(std::uint64_t handle) {
@@ -130,7 +157,12 @@ PluginContext::PlanBefore PluginContext::plan_before() const {
 Result<void> PluginContext::propose(const PlanBefore& before, std::size_t n_more, knob::Plan others) {
   std::lock_guard lock(mutex_);
   if (n_repeated_ + plan_.size() + n_more + others.size() > kMaxPlan)
-    return refuse(KOORD_E_AGAIN, "the plan has more than " + std::to_string(kMaxPlan) + " intents");
+    return over_quota("plan", "the plan has more than " + std::to_string(kMaxPlan) + " intents");
+  std::size_t bytes = plan_bytes_;
+  for (const knob::Intent& intent : others) bytes += bytes_of(intent);
+  if (bytes > kMaxPlanBytes)
+    return over_quota("plan", "the texts of the plan have more than " + std::to_string(kMaxPlanBytes) + " bytes");
+  plan_bytes_ = bytes;
   if (plan_.empty() && before.plan == plan_before_ && before.n == n_repeated_)
     n_repeated_ += n_more;
   else if (n_more > 0)  // another call of the plugin's came in between
@@ -143,7 +175,7 @@ Result<void> PluginContext::propose(const PlanBefore& before, std::size_t n_more
 Result<void> PluginContext::request_eviction(evict::Request request) {
   std::lock_guard lock(mutex_);
   if (evictions_.size() >= kMaxEvictions)
-    return refuse(KOORD_E_AGAIN, "more than " + std::to_string(kMaxEvictions) + " evictions were requested at once");
+    return over_quota("evictions", "more than " + std::to_string(kMaxEvictions) + " evictions were requested at once");
   evictions_.push_back(std::move(request));
   return {};
 }
@@ -159,6 +191,7 @@ knob::Plan PluginContext::take_plan() {
   plan.insert(plan.end(), std::make_move_iterator(plan_.begin()), std::make_move_iterator(plan_.end()));
   plan_before_ = std::make_shared<const knob::Plan>(plan);
   plan_.clear();
+  plan_bytes_ = 0;
   n_repeated_ = 0;
   return plan;
 }
@@ -171,6 +204,7 @@ bool PluginContext::repeats_plan() const {
 void PluginContext::drop_plan() {
   std::lock_guard lock(mutex_);
   plan_.clear();
+  plan_bytes_ = 0;
   n_repeated_ = 0;
 }
 

@@ -17,10 +17,13 @@
 
 #include "core/base/result.hpp"
 #include "core/evict/request.hpp"
+#include "core/host/arguments.hpp"
 #include "core/host/config_document.hpp"
 #include "core/host/plugin_cgroup_files.hpp"
 #include "core/host/plugin_side.hpp"
 #include "core/host/plugin_snapshots.hpp"
+#include "core/host/rights.hpp"
+#include "core/host/service_meter.hpp"
 #include "core/host/shared_services.hpp"
 #include "core/knob/intent.hpp"
 #include "core/log/rate_limit.hpp"
@@ -30,12 +33,12 @@ namespace koord::host {
 
 class PluginContext final : public PluginSide {
  public:
-  static constexpr std::size_t kMaxPlan = 10'000;      // intents
+  static constexpr std::size_t kMaxPlan = host::kMaxPlan;  // intents
   static constexpr std::size_t kMaxEvictions = 100;  // requests of one evaluate()
 
   // `granted`: the ids of the services it may have. `config_json`: a JSON object, or empty for none.
   PluginContext(SharedServices& shared, std::string plugin_id, std::set<std::string> granted,
-                std::string config_json);
+                std::string config_json, Rights rights = {});
   ~PluginContext();
   PluginContext(const PluginContext&) = delete;
   PluginContext& operator=(const PluginContext&) = delete;
@@ -55,11 +58,18 @@ class PluginContext final : public PluginSide {
   std::vector<evict::Request> take_evictions();
   // From the next read on; the old one stays when this is not a JSON object.
   Result<void> set_config_json(std::string_view json);
+  const std::shared_ptr<ServiceMeter>& meter() const { return meter_; }
 
   // ---- for the services ----
   bool is_granted(std::string_view service) const { return granted_.contains(service); }
+  const Rights& rights() const { return rights_; }
+  // The first breach of a kind is logged; the newest is the plugin's reason in its status.
+  void note_breach(const char* quota, const std::string& text);
+  // The same, and KOORD_E_AGAIN with this text.
+  Error over_quota(const char* quota, const std::string& text);
   // Whether a sample may carry this time: not later than now, give or take. Reads the clock once a minute at most.
   bool is_time_plausible(std::uint64_t t_ns);
+  std::uint64_t latest_plausible_ns() const;
   koord_status fail(koord_status status, std::string_view why);
   // Of a handle that the plugin names; KOORD_NO_SUBJECT is the node.
   Result<metric::Subject> living_subject(std::uint64_t handle);
@@ -83,10 +93,13 @@ class PluginContext final : public PluginSide {
   const std::string id_;
   const std::uint64_t serial_;  // tells this context's errors from those of one before it
   const std::set<std::string, std::less<>> granted_;
+  const Rights rights_;
   koord_host host_;
   log::RateLimit log_limit_;
   std::atomic<std::uint32_t> subscribed_ = 0;
   std::atomic<std::uint64_t> latest_plausible_ns_ = 0;
+  const std::shared_ptr<ServiceMeter> meter_ = std::make_shared<ServiceMeter>();
+  std::atomic<std::uint64_t> lines_left_out_ = 0;
   PluginSnapshots snapshots_;
   PluginCgroupFiles cgroup_files_;
 
@@ -95,6 +108,7 @@ class PluginContext final : public PluginSide {
   std::shared_ptr<const knob::Plan> plan_before_ = std::make_shared<const knob::Plan>();
   std::size_t n_repeated_ = 0;  // of that one
   knob::Plan plan_;             // what follows
+  std::size_t plan_bytes_ = 0;  // of the texts of plan_
   std::vector<evict::Request> evictions_;
 };
 

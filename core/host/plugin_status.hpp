@@ -72,12 +72,14 @@ struct InstanceStatus {
   std::uint64_t scrape_count = 0;     // of all endpoints that there were
   std::uint64_t scrape_failures = 0;
   int process = 0;           // it lives in; 0: the agent's
+  Duration service_cpu{};    // of the agent, for requests of that process so far
   std::uint64_t refused_configs = 0;  // times that on_event() refused a configuration
 };
 
 // What a plugin uses of what it may use. Limits: 0 is none.
 struct BudgetStatus {
-  std::optional<double> cpu_cores;  // lately; nullopt: not known yet
+  std::optional<double> cpu_cores;  // lately, with service_cores; nullopt: not known yet
+  std::optional<double> service_cores;  // of them the agent's, for requests of the plugin's process
   std::uint64_t cpu_millis = 0;
   std::optional<std::uint64_t> memory_bytes;  // nullopt: in the agent, where nobody can tell
   std::uint64_t memory_limit_bytes = 0;

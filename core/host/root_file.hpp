@@ -3,6 +3,7 @@
 // symbolic link leads out. [any thread]
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/base/result.hpp"
@@ -10,11 +11,13 @@
 
 namespace koord::host {
 
-// For reading. A path that leads out of the root is an invalid_argument.
-Result<UniqueFd> open_below(const std::string& root, const std::string& relative);
+enum class Links : std::uint8_t { followed, refused };
 
-// What open_below does where the kernel has no openat2 (before 5.6, or a seccomp filter refuses it): resolves
-// the path first, which a file that is replaced in between can mislead.
-Result<UniqueFd> open_below_by_path(const std::string& root, const std::string& relative);
+// For reading. A path that leads out of the root, or over a refused link, is an invalid_argument.
+Result<UniqueFd> open_below(const std::string& root, const std::string& relative, Links links = Links::followed);
+
+// The same where the kernel has no openat2 (before 5.6, or a seccomp filter refuses it): resolves the path first, which a
+// file that is replaced in between can mislead.
+Result<UniqueFd> open_below_by_path(const std::string& root, const std::string& relative, Links links = Links::followed);
 
 }  // namespace koord::host

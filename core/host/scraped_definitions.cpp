@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "core/base/utf8.hpp"
+
 namespace koord::host {
 namespace {
 
@@ -58,6 +60,8 @@ Result<const ScrapedDefinitions::Definition*> ScrapedDefinitions::define(const s
                     .resolution = scraped_resolution(metric.name, metric.kind, largest),
                     .bounds = {}};
   if (histogram != nullptr) desc.bounds = histogram->bounds;
+  cut_utf8(desc.help, metric::kMaxHelpBytes);
+  cut_utf8(desc.unit, metric::kMaxUnitBytes);
   const std::uint32_t id = TRY(registry_.define(owner_, desc));
   return &known_.emplace(name, Definition{id, metric.kind, desc.resolution * kMaxSteps, desc.bounds}).first->second;
 }

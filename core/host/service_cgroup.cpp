@@ -11,19 +11,17 @@ namespace {
 
 static_assert(cgroup::kAbsent == KOORD_ABSENT);
 
+constexpr std::size_t kMaxHandles = 20'000;  // of one plugin: some files for each container of the largest node
+
 koord_status open(const koord_host* host, koord_str cgroup_dir, koord_str file, const koord_str* keys,
                   std::uint32_t n_keys, std::uint64_t* handle) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     TRY(pointer_argument(handle, "handle"));
     const std::string_view dir = TRY(cgroup_argument(cgroup_dir));
     const std::string_view name = TRY(name_argument(file, "file"));
-    if (n_keys == 0) return invalid("n_keys is 0, expected the keys that are wanted");
-    const Array<koord_str> array = TRY(array_argument(keys, n_keys, sizeof(koord_str), "keys"));
-    std::vector<std::string_view> wanted;
-    for (std::uint32_t i = 0; i < array.size(); ++i) {
-      std::string_view key = TRY(name_argument(array[i], "a key"));
-      wanted.push_back(key);
-    }
+    const std::vector<std::string_view> wanted = TRY(cgroup_keys_argument(keys, n_keys));
+    if (context.cgroup_files().open_files() >= kMaxHandles)
+      return context.over_quota("cgroup handles", "it has " + std::to_string(kMaxHandles) + " cgroup files open, as many as a plugin may have");
     *handle = TRY(context.cgroup_files().open(dir, name, wanted));
     return {};
   });

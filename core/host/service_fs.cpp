@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord.fs/1: the node's trees, wherever they are mounted.
+#include <sys/stat.h>
+
+#include <cerrno>
+
 #include "core/base/file.hpp"
 #include "core/host/arguments.hpp"
+#include "core/host/rights.hpp"
 #include "core/host/root_file.hpp"
 #include "core/host/serve.hpp"
 #include "core/host/services.hpp"
@@ -9,7 +14,7 @@
 namespace koord::host {
 namespace {
 
-constexpr std::size_t kMaxReadBytes = 16u << 20;
+constexpr std::size_t kMaxReadBytes = 4u << 20;  // a plugin in a process of its own is answered as much
 
 Result<const std::string*> root_directory(const NodeRoots& roots, std::uint32_t root) {
   switch (root) {
@@ -28,6 +33,15 @@ Result<const std::string*> root_directory(const NodeRoots& roots, std::uint32_t 
   }
 }
 
+// A FIFO or a device never comes to its end, and opening one may do something.
+Result<void> check_kind(int fd, const PluginContext& context, std::uint32_t root, const std::string& relative, const FileAccess& access) {
+  struct stat about;
+  if (::fstat(fd, &about) != 0) return system_error(errno, "cannot look at '" + relative + "'");
+  if (!S_ISREG(about.st_mode)) return invalid("relative is '" + relative + "', expected a regular file");
+  if (access.only_world_readable && (about.st_mode & S_IROTH) == 0) return file_needs_grant(context.id(), root, relative);
+  return {};
+}
+
 koord_status path(const koord_host* host, std::uint32_t root, char* buf, std::uint64_t cap,
                   std::uint64_t* need) {
   return serve(host, [&](PluginContext& context) -> Result<koord_status> {
@@ -43,7 +57,9 @@ koord_status read(const koord_host* host, std::uint32_t root, koord_str relative
     TRY(buffer_argument(buf, cap, need));
     const std::string* directory = TRY(root_directory(context.shared().roots, root));
     const std::string name(TRY(name_argument(relative, "relative")));
-    const UniqueFd fd = TRY(open_below(*directory, name));
+    const FileAccess access = TRY(check_file(context.rights(), context.id(), root, name));
+    const UniqueFd fd = TRY(open_below(*directory, name, access.follow_links ? Links::followed : Links::refused));
+    TRY(check_kind(fd.get(), context, root, name, access));
     const std::string content = TRY(read_all(fd.get(), *directory + "/" + name, kMaxReadBytes));
     return answer(content, buf, cap, need);
   });

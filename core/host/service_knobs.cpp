@@ -3,11 +3,15 @@
 // returned.
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "core/cgroup/names.hpp"
 #include "core/host/arguments.hpp"
 #include "core/host/record.hpp"
+#include "core/host/rights.hpp"
 #include "core/host/serve.hpp"
 #include "core/host/services.hpp"
 #include "core/knob/knob_files.hpp"
@@ -92,13 +96,44 @@ std::size_t count_repeated(const Array<koord_intent>& intents, const PluginConte
   return same;
 }
 
+// The cgroups that a plugin may propose for: all, or those of pods and below, and what its settings name.
+class AllowedCgroups {
+ public:
+  explicit AllowedCgroups(PluginContext& context) : context_(context) {}
+
+  Result<void> check(std::string_view cgroup_dir) {
+    const Rights& rights = context_.rights();
+    if (rights.host_plugin || is_granted_cgroup(rights, cgroup_dir)) return {};
+    if (!pods_) look_up_pods();
+    for (std::string_view dir = cgroup_dir; !dir.empty(); dir = parent_of(dir))
+      if (pods_->contains(dir)) return {};
+    return cgroup_needs_grant(context_.id(), cgroup_dir);
+  }
+
+ private:
+  static std::string_view parent_of(std::string_view dir) {
+    const std::size_t slash = dir.rfind('/');
+    return slash == std::string_view::npos ? std::string_view() : dir.substr(0, slash);
+  }
+
+  void look_up_pods() {
+    snapshot_ = context_.shared().hub.current();
+    pods_.emplace();
+    for (const state::Pod& pod : snapshot_->pods)
+      if (!pod.cgroup_dir.empty()) pods_->insert(pod.cgroup_dir);
+  }
+
+  PluginContext& context_;
+  state::SnapshotPtr snapshot_;  // the names are its
+  std::optional<std::unordered_set<std::string_view>> pods_;
+};
+
 koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n,
                      std::uint32_t stride) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     const auto array = TRY(records_argument(intents, n, stride, "intents"));
-    if (n > PluginContext::kMaxPlan)
-      return refuse(KOORD_E_AGAIN,
-                    "a plan has at most " + std::to_string(PluginContext::kMaxPlan) + " intents");
+    if (Result<void> few = plan_argument(n, 0); !few) return context.over_quota("plan", few.error().text);
+    AllowedCgroups allowed(context);
     const PluginContext::PlanBefore before = context.plan_before();
     const std::size_t repeated = count_repeated(array, before);
     knob::Plan taken;
@@ -106,6 +141,7 @@ koord_status propose(const koord_host* host, const koord_intent* intents, std::u
     for (std::uint32_t i = static_cast<std::uint32_t>(repeated); i < array.size(); ++i) {
       Result<knob::Intent> intent = take_intent(array, i);
       if (!intent) return std::move(intent).error().context("intent " + std::to_string(i));
+      if (Result<void> may = allowed.check(intent->cgroup_dir); !may) return std::move(may).error().context("intent " + std::to_string(i));
       taken.push_back(*std::move(intent));
     }
     return context.propose(before, repeated, std::move(taken));

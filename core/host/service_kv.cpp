@@ -28,6 +28,22 @@ koord_status get(const koord_host* host, koord_str key, void* buf, std::uint64_t
   });
 }
 
+constexpr std::size_t kMaxKeys = 1000;           // of one plugin
+constexpr std::size_t kMaxStoredBytes = 1u << 20;  // of its keys and values, in all
+
+// A value that takes the place of another counts once.
+Result<void> check_quota(PluginContext& context, const std::string& key, std::uint64_t n) {
+  const store::Store& store = context.shared().feed.store();
+  const store::KeyValueUse use = store.use_below(context.id() + "/");
+  const std::optional<std::vector<std::byte>> old = store.get(key);
+  if (!old && use.keys >= kMaxKeys) return context.over_quota("kv keys", "it has " + std::to_string(kMaxKeys) + " keys, as many as a plugin may have");
+  const std::size_t others = use.bytes - (old ? key.size() + old->size() : 0);
+  if (others + key.size() + n > kMaxStoredBytes)
+    return context.over_quota("kv bytes", "its keys and values would have " + std::to_string(others + key.size() + n) +
+                                              " bytes, expected at most " + std::to_string(kMaxStoredBytes));
+  return {};
+}
+
 std::optional<Duration> time_to_live(std::uint64_t ttl_ns) {
   constexpr auto kLongest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (ttl_ns == 0 || ttl_ns > kLongest) return std::nullopt;
@@ -38,17 +54,24 @@ koord_status set(const koord_host* host, koord_str key, const void* buf, std::ui
                  std::uint64_t ttl_ns) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     const std::string_view name = TRY(name_argument(key, "key"));
-    if (n > 0) TRY(pointer_argument(buf, "buf"));
-    if (n > kMaxTextBytes)
-      return invalid("the value is " + std::to_string(n) + " bytes long, expected at most " +
-                     std::to_string(kMaxTextBytes));
+    TRY(kv_value_argument(buf, n));
     const std::span value(static_cast<const std::byte*>(buf), static_cast<std::size_t>(n));
-    return context.shared().feed.store().put(own_key(context, name), value, time_to_live(ttl_ns));
+    const std::string own = own_key(context, name);
+    TRY(check_quota(context, own, n));
+    return context.shared().feed.store().put(own, value, time_to_live(ttl_ns));
+  });
+}
+
+koord_status remove(const koord_host* host, koord_str key) {
+  return serve(host, [&](PluginContext& context) -> Result<void> {
+    const std::string_view name = TRY(name_argument(key, "key"));
+    context.shared().feed.store().erase(own_key(context, name));
+    return {};
   });
 }
 
 }  // namespace
 
-const koord_svc_kv kv_service = {sizeof kv_service, 0, get, set};
+const koord_svc_kv kv_service = {sizeof kv_service, 0, get, set, remove};
 
 }  // namespace koord::host

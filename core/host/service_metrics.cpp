@@ -7,6 +7,7 @@
 #include "core/host/arguments.hpp"
 #include "core/host/metric_queries.hpp"
 #include "core/host/record.hpp"
+#include "core/host/rights.hpp"
 #include "core/host/serve.hpp"
 #include "core/host/services.hpp"
 
@@ -52,7 +53,12 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
   return serve(host, [&](PluginContext& context) -> Result<void> {
     TRY(pointer_argument(metric, "metric"));
     const metric::Desc taken = TRY(take_desc(desc));
-    *metric = TRY(context.shared().metrics.define(context.id(), taken));
+    TRY(check_metric_name(context.rights(), context.id(), taken.name));
+    // Nobody keeps one of the host's own plugins from starting by taking its name first.
+    const bool takes_name = context.rights().host_plugin && is_metric_of_host_plugin(taken.name);
+    Result<std::uint32_t> defined = context.shared().metrics.define(context.id(), taken, takes_name);
+    if (!defined && defined.error().is(std::errc::no_buffer_space)) return context.over_quota("definitions", defined.error().text);
+    *metric = TRY(std::move(defined));
     return {};
   });
 }
@@ -124,13 +130,11 @@ koord_status append_columns(const koord_host* host, std::uint64_t t_ns, const st
 koord_status append_histograms(const koord_host* host, std::uint64_t t_ns, const koord_histogram* histograms,
                                std::uint32_t n, std::uint32_t stride) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
-    const auto array = TRY(array_argument(histograms, n, stride, "histograms"));
+    const auto array = TRY(histograms_argument(histograms, n, stride));
     std::vector<metric::HistogramPoint> points;
     points.reserve(n);
     for (std::uint32_t i = 0; i < n; ++i) {
       const koord_histogram histogram = array[i];
-      TRY(check_array(histogram.cumulative, histogram.n, sizeof(std::uint64_t), sizeof(std::uint64_t),
-                      "cumulative"));
       points.push_back({histogram.series, histogram.cumulative, histogram.n, histogram.sum});
     }
     TRY(check_time(context, t_ns));
@@ -142,14 +146,14 @@ koord_status append_histograms(const koord_host* host, std::uint64_t t_ns, const
 koord_status aggregate(const koord_host* host, const koord_query* query, koord_agg_row* rows,
                        std::uint32_t cap, std::uint32_t stride, std::uint32_t* need) {
   return serve(host, [&](PluginContext& context) {
-    return answer_aggregate(context.shared(), query, rows, cap, stride, need);
+    return answer_aggregate(context, query, rows, cap, stride, need);
   });
 }
 
 koord_status samples(const koord_host* host, const koord_query* query, koord_sample* out, std::uint32_t cap,
                      std::uint32_t stride, std::uint32_t* need) {
   return serve(host, [&](PluginContext& context) {
-    return answer_samples(context.shared(), query, out, cap, stride, need);
+    return answer_samples(context, query, out, cap, stride, need);
   });
 }
 

@@ -12,6 +12,26 @@ std::vector<std::string> line_names(const Desc& desc) {
   return {desc.name, desc.name + "_bucket", desc.name + "_count", desc.name + "_sum"};
 }
 
+std::size_t bytes_of(const Desc& desc) {
+  return desc.name.size() + desc.unit.size() + desc.help.size() + desc.bounds.size() * kBoundBytes;
+}
+
+Error full(const Owner& owner, const std::string& what) {
+  return Error{std::make_error_code(std::errc::no_buffer_space), "'" + owner.name + "' has " + what};
+}
+
+Result<void> check_quota(const Owner& owner, const Desc& desc) {
+  if (owner.metrics >= kMaxMetrics) return full(owner, "defined " + std::to_string(kMaxMetrics) + " metrics, as many as it may");
+  if (owner.definition_bytes + bytes_of(desc) > kMaxDefinitionBytes)
+    return full(owner, "definitions of metrics with more than " + std::to_string(kMaxDefinitionBytes) + " bytes of text and bounds");
+  return {};
+}
+
+void leave(Owner& owner, const Desc& desc) {
+  --owner.metrics;
+  owner.definition_bytes -= bytes_of(desc);
+}
+
 }  // namespace
 
 Owner* Definitions::find_owner(std::string_view name) const {
@@ -33,9 +53,12 @@ Result<std::uint32_t> Definitions::define(Owner& owner, const Desc& desc) {
   if (known != metrics_.end() && &known->second->owner == &owner && known->second->desc == desc)
     return known->second->id;
   TRY(check(desc));
+  TRY(check_quota(owner, desc));
   Result<void> free = check_free(desc);
   if (!free)
     return std::move(free).error().context("'" + owner.name + "' cannot define metric '" + desc.name + "'");
+  ++owner.metrics;
+  owner.definition_bytes += bytes_of(desc);
   auto metric = std::make_unique<Metric>(next_id_++, desc, owner);
   for (std::string& name : line_names(desc)) line_names_.emplace(std::move(name), metric.get());
   by_id_.emplace(metric->id, metric.get());
@@ -64,7 +87,16 @@ Metric* Definitions::in_the_way(const Owner& owner, const Desc& desc) const {
   return nullptr;
 }
 
+Metric* Definitions::taken_by_other(const Owner& owner, const Desc& desc) const {
+  for (const std::string& name : line_names(desc)) {
+    auto taken = line_names_.find(name);
+    if (taken != line_names_.end() && &taken->second->owner != &owner) return find(taken->second->id);
+  }
+  return nullptr;
+}
+
 void Definitions::forget(const Metric& metric) {
+  leave(metric.owner, metric.desc);
   std::erase_if(line_names_, [&](const auto& entry) { return entry.second == &metric; });
   by_id_.erase(metric.id);
   metrics_.erase(metrics_.find(metric.desc.name));
@@ -76,6 +108,8 @@ Metric* Definitions::find(std::uint32_t id) const {
 }
 
 void Definitions::forget(const Owner& owner) {
+  for (const auto& [name, metric] : metrics_)
+    if (&metric->owner == &owner) leave(metric->owner, metric->desc);
   std::erase_if(line_names_, [&](const auto& entry) { return &entry.second->owner == &owner; });
   std::erase_if(by_id_, [&](const auto& entry) { return &entry.second->owner == &owner; });
   std::erase_if(metrics_, [&](const auto& entry) { return &entry.second->owner == &owner; });

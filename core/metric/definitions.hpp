@@ -25,6 +25,8 @@ class Definitions {
   Metric* find(std::uint32_t id) const;
   // A metric of the owner that keeps this description from being defined.
   Metric* in_the_way(const Owner& owner, const Desc& desc) const;
+  // A metric of another owner that does.
+  Metric* taken_by_other(const Owner& owner, const Desc& desc) const;
   // Removes one whose series have ended.
   void forget(const Metric& metric);
   // Removes the metrics of the owner; their series have ended before.

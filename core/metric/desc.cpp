@@ -30,7 +30,15 @@ Result<void> check_bounds(const Desc& desc) {
   return {};
 }
 
+Result<void> check_size(const char* what, const std::string& text, std::size_t most) {
+  if (text.size() <= most) return {};
+  return invalid("its " + std::string(what) + " has " + std::to_string(text.size()) + " bytes, expected at most " + std::to_string(most));
+}
+
 Result<void> check_parts(const Desc& desc) {
+  TRY(check_size("name", desc.name, kMaxNameBytes));
+  TRY(check_size("unit", desc.unit, kMaxUnitBytes));
+  TRY(check_size("help", desc.help, kMaxHelpBytes));
   if (!is_valid_name(desc.name)) return invalid("the name is not one as [a-zA-Z_][a-zA-Z0-9_]*");
   if (is_reserved(desc.name)) return invalid("names that begin so are kept for the host");
   if (!(desc.resolution > 0) || !std::isfinite(desc.resolution))
@@ -61,7 +69,7 @@ bool is_reserved(std::string_view name) {
 
 Result<void> check(const Desc& desc) {
   Result<void> checked = check_parts(desc);
-  if (!checked) return std::move(checked).error().context("metric '" + desc.name + "'");
+  if (!checked) return std::move(checked).error().context("metric '" + desc.name.substr(0, kMaxNameBytes) + "'");
   return {};
 }
 

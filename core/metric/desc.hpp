@@ -32,6 +32,9 @@ inline constexpr std::string_view kReservedPrefixes[] = {"host_", "http_", "kube
 bool is_reserved(std::string_view name);
 
 inline constexpr std::size_t kMaxBounds = 256;
+inline constexpr std::size_t kMaxNameBytes = 256;
+inline constexpr std::size_t kMaxUnitBytes = 64;
+inline constexpr std::size_t kMaxHelpBytes = 4096;
 
 // Whether a plugin may define this; the error says what is wrong. [any thread]
 Result<void> check(const Desc& desc);

@@ -71,7 +71,7 @@ Registry::Registry(std::string node_name, SeriesObserver* observer)
 
 Registry::~Registry() = default;
 
-Result<std::uint32_t> Registry::define(std::string_view name, const Desc& desc) {
+Result<std::uint32_t> Registry::define(std::string_view name, const Desc& desc, bool takes_name) {
   std::lock_guard lock(state_->mutex);
   Owner& owner = state_->definitions.owner(name);
   if (owner.in_succession) {
@@ -82,8 +82,16 @@ Result<std::uint32_t> Registry::define(std::string_view name, const Desc& desc) 
       owner.lost_metric = true;
     }
   }
+  if (takes_name) {
+    TRY(check(desc));
+    while (Metric* other = state_->definitions.taken_by_other(owner, desc)) {
+      if (other->keeps_name) break;
+      state_->end_metric(*other);
+    }
+  }
   std::uint32_t id = TRY(state_->definitions.define(owner, desc));
   state_->definitions.find(id)->left_over = false;
+  state_->definitions.find(id)->keeps_name = takes_name;
   return id;
 }
 

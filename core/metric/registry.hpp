@@ -21,6 +21,10 @@
 namespace koord::metric {
 
 inline constexpr std::size_t kDefaultSeriesBudget = 20'000;
+// Of one owner. Bytes are those of names, units and help texts, and kBoundBytes for each bound.
+inline constexpr std::size_t kMaxMetrics = 2'000;
+inline constexpr std::size_t kMaxDefinitionBytes = 2u << 20;
+inline constexpr std::size_t kBoundBytes = 64;
 inline constexpr Duration kDefaultStaleAfter = std::chrono::minutes(5);
 
 class Registry {
@@ -31,8 +35,9 @@ class Registry {
   ~Registry();
 
   // The id of the metric. The same description by the same owner gives the same id; another description, or a
-  // name that another metric's lines already use, is an error.
-  Result<std::uint32_t> define(std::string_view owner, const Desc& desc);
+  // name that another metric's lines already use, is an error. std::errc::no_buffer_space: the owner has as many as it may.
+  // With `takes_name`, a metric of another owner in the way ends, unless that owner defined it so, too.
+  Result<std::uint32_t> define(std::string_view owner, const Desc& desc, bool takes_name = false);
 
   // The series of this metric, subject and own labels: made when there is none. An owner beyond its budget
   // gets one series per metric for all that is too much, with every own label "other" and without a subject.

@@ -24,6 +24,8 @@ struct Owner {
   Duration stale_after;
   std::size_t live_series = 0;  // without the "other" ones
   std::uint64_t dropped_series = 0;
+  std::size_t metrics = 0;  // defined, and their bytes
+  std::size_t definition_bytes = 0;
   std::size_t left_over_series = 0;  // of live_series: in a succession, not asked for again yet
   bool in_succession = false;
   bool lost_metric = false;  // in this succession
@@ -40,6 +42,7 @@ struct Metric {
   std::vector<std::uint32_t> series;       // live ones, in no order
   std::optional<std::uint32_t> other;      // the series for what is beyond the budget
   bool left_over = false;                  // in a succession: not defined again yet
+  bool keeps_name = false;                 // against an owner that takes names
   std::vector<std::string> bucket_labels;  // of a histogram: `le="0.5"` for each bound, then +Inf
   std::unique_ptr<Metric> count, sum;      // of a histogram: as the observer sees it
 };

@@ -140,6 +140,7 @@ const koord_svc_kv kv = {
     0,
     watched<"koord.kv/1 get", host::kv_service, &koord_svc_kv::get>,
     watched<"koord.kv/1 set", host::kv_service, &koord_svc_kv::set>,
+    watched<"koord.kv/1 remove", host::kv_service, &koord_svc_kv::remove>,
 };
 
 const koord_svc_config config = {

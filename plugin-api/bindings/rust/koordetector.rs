@@ -706,6 +706,10 @@ impl Kv {
     pub fn set(&self, key: &str, value: &[u8], ttl: Duration) -> Result<()> {
         call!(self.0, set, str_of(key), value.as_ptr().cast(), value.len() as u64, ttl.as_nanos() as u64)
     }
+    /// Removes an own key; one that does not exist is no error. Older hosts: `KOORD_E_UNSUPPORTED`.
+    pub fn remove(&self, key: &str) -> Result<()> {
+        call!(self.0, remove, str_of(key))
+    }
 }
 
 impl Config {
@@ -1812,6 +1816,7 @@ pub mod abi {
                 ttl_ns: u64,
             ) -> koord_status,
         >,
+        pub remove: Option<unsafe extern "C" fn(host: *const koord_host, key: koord_str) -> koord_status>,
     }
 
     // ---- koord.config/1
@@ -2289,7 +2294,7 @@ pub mod abi {
         const _: () = assert!(size_of::<koord_numa_node>() == 16);
         const _: () = assert!(size_of::<koord_topology>() == 40);
         const _: () = assert!(size_of::<koord_svc_state>() == 88);
-        const _: () = assert!(size_of::<koord_svc_kv>() == 24);
+        const _: () = assert!(size_of::<koord_svc_kv>() == 32);
         const _: () = assert!(size_of::<koord_svc_config>() == 48);
         const _: () = assert!(size_of::<koord_svc_clock>() == 24);
         const _: () = assert!(size_of::<koord_svc_fs>() == 24);

@@ -374,7 +374,9 @@ typedef struct koord_svc_kv { /* "koord.kv/1" */
   /* Any plugin's key may be read, as "<plugin id>/<key>"; an own key needs no prefix. */
   koord_status (*get)(const koord_host *host, koord_str key, void *buf, uint64_t cap, uint64_t *need);
   koord_status (*set)(const koord_host *host, koord_str key, const void *buf, uint64_t n, uint64_t ttl_ns);
-} koord_svc_kv;                                                            /* ttl_ns 0: until replaced */
+  /* Removes an own key; a key that does not exist is no error. Appended: check KOORD_HAS(table, remove). */
+  koord_status (*remove)(const koord_host *host, koord_str key);
+} koord_svc_kv; /* set: ttl_ns 0 keeps the value until it is replaced or removed */
 
 /* ---- koord.config/1: this instance's own part of the configuration ----------------------------------------- */
 
@@ -754,7 +756,7 @@ KOORD_ASSERT_(sizeof(koord_cpu) == 24);
 KOORD_ASSERT_(sizeof(koord_numa_node) == 16);
 KOORD_ASSERT_(sizeof(koord_topology) == 40);
 KOORD_ASSERT_(sizeof(koord_svc_state) == 88);
-KOORD_ASSERT_(sizeof(koord_svc_kv) == 24);
+KOORD_ASSERT_(sizeof(koord_svc_kv) == 32);
 KOORD_ASSERT_(sizeof(koord_svc_config) == 48);
 KOORD_ASSERT_(sizeof(koord_svc_clock) == 24);
 KOORD_ASSERT_(sizeof(koord_svc_fs) == 24);

@@ -265,3 +265,70 @@ TEST_CASE("on cgroup v1 a value is told in the form of v2") {
   CHECK(*knob::read_knob(files, "memory.max", "be") == "4096");
   CHECK(knob::read_knob(files, "memory.high", "be").error().is(std::errc::not_supported));
 }
+
+namespace {
+
+struct ForeignKnobs : Knobs {
+  std::unique_ptr<host::PluginContext> other;
+  std::string why;
+
+  void grant(std::vector<std::string> cgroups) {
+    state::Pod pod, nameless;
+    pod.uid = "1";
+    pod.cgroup_dir = "kubepods.slice/kubepods-pod1.slice";
+    nameless.uid = "2";
+    host.hub().publish({.pods = std::vector{pod, nameless}});
+    other.reset();
+    other = std::make_unique<host::PluginContext>(host.services(), "com.acme.x", std::set<std::string>{"koord.knobs/1"}, "{}",
+                                                  host::Rights{.host_plugin = false, .files = {}, .cgroups = std::move(cgroups)});
+  }
+  koord_status propose_for(std::string_view cgroup_dir) {
+    koord_intent one = intent();
+    one.cgroup_dir = str(cgroup_dir);
+    const koord_status status = service->propose(other->host(), &one, 1, sizeof one);
+    const auto error = other->take_error();
+    why = error ? error->text : "";
+    return status;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(ForeignKnobs, "a third party's strategy proposes for pods and what is below them") {
+  grant({});
+  CHECK(propose_for("kubepods.slice/kubepods-pod1.slice") == KOORD_OK);
+  CHECK(propose_for("kubepods.slice/kubepods-pod1.slice/cri-containerd-x.scope/inner") == KOORD_OK);
+  CHECK(other->take_plan().size() == 2);
+}
+
+TEST_CASE_FIXTURE(ForeignKnobs, "any other cgroup is refused, and the refusal names it and the grant") {
+  grant({});
+  for (const char* dir : {"system.slice/koordetector.service", "kubepods.slice", "kubepods.slice/kubepods-pod1.slice-not",
+                          "koordetector/plugins/com.acme.other", "be.slice"}) {
+    CAPTURE(dir);
+    CHECK(propose_for(dir) == KOORD_E_DENIED);
+    CHECK(why == "intent 0: cgroup_dir is '" + std::string(dir) + "', which is no cgroup of a pod; plugins.settings.com.acme.x.cgroups: [" +
+                     dir + "] allows it");
+  }
+  CHECK(other->take_plan().empty());
+}
+
+TEST_CASE_FIXTURE(ForeignKnobs, "a cgroup that the configuration grants is allowed with all below it") {
+  grant({"acme.slice"});
+  CHECK(propose_for("acme.slice") == KOORD_OK);
+  CHECK(propose_for("acme.slice/inner") == KOORD_OK);
+  CHECK(propose_for("acme.slice2") == KOORD_E_DENIED);
+}
+
+TEST_CASE_FIXTURE(ForeignKnobs, "the texts of a plan are bounded") {
+  grant({"acme.slice"});
+  const std::string reason(4000, 'x');
+  koord_intent one = intent();
+  one.cgroup_dir = str("acme.slice");
+  one.reason = str(reason);
+  const std::vector<koord_intent> many(2000, one);
+  CHECK(service->propose(other->host(), many.data(), 2000, sizeof one) == KOORD_E_AGAIN);
+  CHECK(other->take_error()->text == "the texts of the plan have more than 4194304 bytes");
+  CHECK(other->meter()->breaches.newest(host.clock().now()) == "the texts of the plan have more than 4194304 bytes");
+  CHECK(propose_for("acme.slice") == KOORD_OK);
+}

@@ -76,3 +76,37 @@ TEST_CASE_FIXTURE(KeyValue, "NULL, empty keys and what is too large are refused"
   CHECK(service->get(abi, str("k"), nullptr, 0, nullptr) == KOORD_E_INVALID);
   CHECK(service->get(abi, str("k"), nullptr, 1, &need) == KOORD_E_INVALID);
 }
+
+TEST_CASE_FIXTURE(KeyValue, "a key is removed, and one that does not exist is no error") {
+  REQUIRE(set("model", "x") == KOORD_OK);
+  CHECK(service->remove(abi, str("model")) == KOORD_OK);
+  CHECK(get("model") == "not found");
+  CHECK(service->remove(abi, str("model")) == KOORD_OK);
+  CHECK(service->remove(abi, str("")) == KOORD_E_INVALID);
+}
+
+TEST_CASE_FIXTURE(KeyValue, "nobody removes another's key") {
+  auto other = host.make_context("com.example.other", {"koord.kv/1"});
+  REQUIRE(set("model", "ours") == KOORD_OK);
+  CHECK(service->remove(other->host(), str("test/model")) == KOORD_OK);
+  CHECK(get("model") == "ours");
+}
+
+TEST_CASE_FIXTURE(KeyValue, "keys are bounded in number and in bytes, and what is removed makes room") {
+  const std::string half(512u << 10, 'x');
+  REQUIRE(set("a", half) == KOORD_OK);
+  REQUIRE(set("a", half) == KOORD_OK);  // counts once
+  CHECK(set("b", half) == KOORD_E_AGAIN);
+  CHECK(host.last_error().find("expected at most 1048576") != std::string::npos);
+  CHECK(host.context().meter()->breaches.newest(host.clock().now()).find("1048576") != std::string::npos);
+  REQUIRE(service->remove(abi, str("a")) == KOORD_OK);
+  CHECK(set("b", half) == KOORD_OK);
+  koord_status status = KOORD_OK;
+  int keys = 1;
+  for (; status == KOORD_OK && keys < 3000; ++keys) status = set("k" + std::to_string(keys), "x");
+  CHECK(status == KOORD_E_AGAIN);
+  CHECK(keys == 1001);
+  CHECK(host.last_error() == "it has 1000 keys, as many as a plugin may have");
+  auto other = host.make_context("com.example.other", {"koord.kv/1"});
+  CHECK(service->set(other->host(), str("mine"), "x", 1, 0) == KOORD_OK);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuotaBreaches: the quotas that one plugin has met: when to log one, and which to show. [any thread]
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "core/base/clock.hpp"
+
+namespace koord::host {
+
+class QuotaBreaches {
+ public:
+  static constexpr Duration kQuiet = std::chrono::minutes(10);  // between two lines about one quota
+  static constexpr Duration kShown = std::chrono::minutes(10);  // how long the newest is shown
+
+  // True: this one is to be logged. `quota` is a literal.
+  bool add(const char* quota, const std::string& text, Time now);
+  // Empty: none lately.
+  std::string newest(Time now) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, Time, std::less<>> logged_;
+  std::string newest_;
+  Time newest_at_{};
+};
+
+}  // namespace koord::host
