@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <csignal>
+#include <ctime>
 #include <string_view>
 
 namespace koord::child {
@@ -22,16 +23,32 @@ constexpr std::size_t kMaxLine = 1024;
 constexpr std::size_t kMaxReason = 1024;
 // From the first sign of a child's end to the end itself.
 constexpr Duration kEndPatience = 2s;
+constexpr Duration kAccountPeriod = 1ms;
+
+Duration thread_cpu() {
+  timespec t{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+// Of poll(2)'s milliseconds, -1 for ever, and a time that is none when zero.
+int sooner(int milliseconds, Duration other) {
+  if (other == Duration::zero()) return milliseconds;
+  const auto most = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(other).count());
+  return milliseconds < 0 ? most : std::min(milliseconds, most);
+}
 
 }  // namespace
 
-Attendant::Attendant(Process& process, host::PluginContext& context, SnapshotImages& images,
+Attendant::Attendant(Process& process, host::PluginContext& context, SnapshotImages& images, std::uint64_t cpu_millis,
                      std::function<void(const std::string& reason)> on_end)
     : process_(process),
       context_(context),
       desk_(context, images),
       on_end_(std::move(on_end)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      bucket_(cpu_millis, Steady::now()),
+      accounted_(Steady::now()),
       thread_([this] { attend(); }) {}
 
 Attendant::~Attendant() {
@@ -51,11 +68,13 @@ void Attendant::attend() {
   pthread_setname_np(pthread_self(), "child");
   bool killed = false;
   for (bool serving = true; serving;) {
-    pollfd waits[] = {{process_.services().fd(), POLLIN, 0},
-                      {output_open_ ? process_.output() : -1, POLLIN, 0},
+    const Duration paused = pause();
+    const bool listens = paused == Duration::zero();
+    pollfd waits[] = {{listens ? process_.services().fd() : -1, POLLIN, 0},
+                      {listens && output_open_ ? process_.output() : -1, POLLIN, 0},
                       {process_.pidfd(), POLLIN, 0},
                       {wake_.get(), POLLIN, 0}};
-    int ready = ::poll(waits, std::size(waits), until_next_step());
+    int ready = ::poll(waits, std::size(waits), sooner(until_next_step(), paused));
     if (ready < 0 && errno != EINTR) break;
     // Also when the child keeps us busy.
     if (until_next_step() == 0) serving = take_next_step(killed);
@@ -64,7 +83,31 @@ void Attendant::attend() {
     if (waits[0].revents != 0) serving = serve_request() && serving;
     if (waits[2].revents != 0 && waits[0].revents == 0) serving = false;
   }
+  account(Steady::now());
   conclude();
+}
+
+// What this thread has spent since is the child's. The clock of a thread is a system call, so that of the machine says when
+// it is worth one.
+void Attendant::account(Steady::time_point now) {
+  const Duration own = thread_cpu();
+  context_.meter()->charge(own - own_cpu_);
+  own_cpu_ = own;
+  accounted_ = now;
+  const Duration all = context_.meter()->cpu();  // calls spend, too, on other threads
+  bucket_.spend(all - spent_, now);
+  spent_ = all;
+}
+
+// How long the child's requests are to wait.
+Duration Attendant::pause() {
+  const auto now = Steady::now();
+  if (now - accounted_ < kAccountPeriod) return bucket_.wait();
+  account(now);
+  const Duration wait = bucket_.wait();
+  if (wait > Duration::zero())
+    context_.note_breach("cpu", "its requests cost the agent all the CPU time that it may use, and wait");
+  return wait;
 }
 
 void Attendant::forget_wake() {
@@ -86,7 +129,14 @@ bool Attendant::serve_request() {
   return serve(service, request);
 }
 
+// Batches that were in the ring before come first, as if there was no ring.
+void Attendant::keep_order(Service service) {
+  if (service == Service::append || service == Service::append_histograms || service == Service::aggregate || service == Service::samples)
+    fetch_samples();
+}
+
 bool Attendant::serve(Service service, Unpacker& request) {
+  keep_order(service);
   switch (service) {
     case Service::log: {
       auto level = request.number<std::int32_t>();

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "core/base/unique_fd.hpp"
+#include "core/child/cpu_bucket.hpp"
 #include "core/child/process.hpp"
 #include "core/child/service_desk.hpp"
 #include "core/host/home.hpp"
@@ -20,7 +21,8 @@ namespace koord::child {
 
 class Attendant {
  public:
-  Attendant(Process& process, host::PluginContext& context, SnapshotImages& images,
+  // `cpu_millis`: of cores that the agent may spend on its requests; 0: no limit.
+  Attendant(Process& process, host::PluginContext& context, SnapshotImages& images, std::uint64_t cpu_millis,
             std::function<void(const std::string& reason)> on_end);
   ~Attendant();  // ends the child, if it has not ended, and waits for the thread
   Attendant(const Attendant&) = delete;
@@ -45,10 +47,13 @@ class Attendant {
   using Steady = std::chrono::steady_clock;
 
   void attend();
+  void account(Steady::time_point now);
+  Duration pause();
   int until_next_step();
   bool take_next_step(bool& killed);
   void forget_wake();
   bool serve_request();
+  void keep_order(Service service);
   bool serve(Service service, Unpacker& request);
   void read_output();
   void log_output_line(std::string_view line);
@@ -61,6 +66,9 @@ class Attendant {
   UniqueFd wake_;
   std::string output_line_;
   bool output_open_ = true;
+  CpuBucket bucket_;
+  Steady::time_point accounted_;  // when, and what was spent by then
+  Duration own_cpu_{}, spent_{};
   std::mutex fetching_;
 
   std::mutex mutex_;  // of what follows

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/child/channel.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/child/close_elsewhere.hpp"
 #include "core/child/memory_file.hpp"
 
 namespace koord::child {
@@ -17,6 +19,7 @@ namespace {
 
 // Well below what a socket's buffer takes by default.
 constexpr std::size_t kMaxPacket = 32u << 10;
+constexpr std::size_t kMostDescriptors = 253;  // SCM_MAX_FD
 
 // How the rest of a packet is to be taken.
 enum Form : char { kInline = 'i', kInlineWithFd = 'd', kInMemfd = 'm' };
@@ -34,12 +37,11 @@ Result<bool> wait_for(int fd, short events, Duration patience) {
   }
 }
 
-Result<std::string> content_of(int fd) {
+Result<std::string> content_of(int fd, std::size_t most) {
   struct stat about;
   if (::fstat(fd, &about) != 0) return system_error(errno, "message");
-  if (!S_ISREG(about.st_mode) || about.st_size < 0 || static_cast<std::size_t>(about.st_size) > Channel::kMaxBytes)
-    return invalid("a message of " + std::to_string(about.st_size) + " bytes, wanted at most " +
-                   std::to_string(Channel::kMaxBytes));
+  if (!S_ISREG(about.st_mode) || about.st_size < 0 || static_cast<std::size_t>(about.st_size) > most)
+    return invalid("a message of " + std::to_string(about.st_size) + " bytes, expected at most " + std::to_string(most));
   std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
   for (std::size_t done = 0; done < bytes.size();) {
     ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
@@ -80,9 +82,16 @@ Result<void> send_packet(int socket, Packet packet, Duration patience) {
   }
 }
 
+// Memory of tmpfs is read and closed without waiting for anybody; files of any other kind may be slow on purpose.
+bool is_memory(int fd) { return ::fcntl(fd, F_GET_SEALS) >= 0; }
+
 // The descriptors of a message, all of them taken so that none leaks; the first counts.
-UniqueFd take_fd(msghdr& message) {
+struct Taken {
   UniqueFd first;
+  bool foreign = false;  // one of them was no child's to send
+};
+Taken take_fd(msghdr& message, bool guarded) {
+  Taken all;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
     std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -90,19 +99,24 @@ UniqueFd take_fd(msghdr& message) {
       int fd;
       std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
       UniqueFd taken(fd);
-      if (!first) first = std::move(taken);
+      if (guarded && !is_memory(fd)) {
+        all.foreign = true;
+        close_elsewhere(std::move(taken));
+      } else if (!all.first) {
+        all.first = std::move(taken);
+      }
     }
   }
-  return first;
+  return all;
 }
 
-Result<Message> open_packet(std::string_view packet, UniqueFd fd) {
+Result<Message> open_packet(std::string_view packet, UniqueFd fd, bool guarded) {
   if (packet.empty()) return invalid("an empty packet");
   char form = packet.front();
   packet.remove_prefix(1);
   if (form == kInline && !fd) return Message{std::string(packet), {}};
-  if (form == kInlineWithFd && fd) return Message{std::string(packet), std::move(fd)};
-  if (form == kInMemfd && fd && packet.empty()) return Message{TRY(content_of(fd.get())), {}};
+  if (form == kInlineWithFd && fd && !guarded) return Message{std::string(packet), std::move(fd)};
+  if (form == kInMemfd && fd && packet.empty()) return Message{TRY(content_of(fd.get(), guarded ? Channel::kMaxFromChild : Channel::kMaxBytes)), {}};
   return invalid("a packet of an unknown form");
 }
 
@@ -112,6 +126,11 @@ Result<std::pair<Channel, Channel>> Channel::pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error(errno, "socketpair");
   return std::pair(Channel(UniqueFd(ends[0])), Channel(UniqueFd(ends[1])));
+}
+
+// What a child left in the socket's queue is closed with it.
+Channel::~Channel() {
+  if (guarded_ && fd_) close_elsewhere(std::move(fd_));
 }
 
 Result<void> Channel::send(std::string_view bytes, int fd, Duration patience) {
@@ -126,7 +145,8 @@ Result<std::optional<Message>> Channel::receive(Duration patience) {
   if (!TRY(wait_for(fd_.get(), POLLIN, patience))) return std::optional<Message>();
   buffer_.resize(kMaxPacket);
   iovec piece{buffer_.data(), buffer_.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 4)];
+  // As many as a message may carry: the kernel would close the others on this thread.
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMostDescriptors)];
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
@@ -138,11 +158,12 @@ Result<std::optional<Message>> Channel::receive(Duration patience) {
   } while (n < 0 && errno == EINTR);
   if (n < 0 && errno == EAGAIN) return std::optional<Message>();
   if (n < 0) return system_error(errno, "cannot receive");
-  UniqueFd fd = take_fd(message);
+  auto [fd, foreign] = take_fd(message, guarded_);
+  if (foreign) return invalid("it sent a descriptor, expected none but of memory");
   if (n == 0 && !fd) return system_error(EPIPE, "the other end is closed");
   if ((message.msg_flags & MSG_TRUNC) != 0) return invalid("a packet that is too large");
   return std::optional<Message>(
-      TRY(open_packet(std::string_view(buffer_).substr(0, static_cast<std::size_t>(n)), std::move(fd))));
+      TRY(open_packet(std::string_view(buffer_).substr(0, static_cast<std::size_t>(n)), std::move(fd), guarded_)));
 }
 
 }  // namespace koord::child

@@ -2,6 +2,8 @@
 // Channel: one end of a SOCK_SEQPACKET pair between the host and a child. A message goes whole or not at all; one that
 // is too large for a packet travels in a memfd, of which the receiver reads a copy: what the other side does to it
 // afterwards is harmless. A message may carry one descriptor. [any thread sends, one thread at a time receives]
+// The host's end is guarded: a child's messages are shorter and carry no descriptor but that of a memfd. Any other is
+// closed on a thread of its own, since close(2) of a stranger's file may take its time.
 #pragma once
 
 #include <optional>
@@ -30,6 +32,14 @@ class Channel {
   // Both ends, close-on-exec.
   static Result<std::pair<Channel, Channel>> pair();
   explicit Channel(UniqueFd fd) : fd_(std::move(fd)) {}
+  Channel(Channel&&) = default;
+  Channel& operator=(Channel&&) = default;
+  ~Channel();
+
+  // The longest message that a child may send.
+  static constexpr std::size_t kMaxFromChild = 6u << 20;
+  // From now on what is received is a child's.
+  void guard() { guarded_ = true; }
 
   int fd() const { return fd_.get(); }
 
@@ -41,6 +51,7 @@ class Channel {
 
  private:
   UniqueFd fd_;
+  bool guarded_ = false;
   std::string buffer_;  // of receive(), kept for its memory
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
@@ -38,6 +39,25 @@ Packer request(Call call) {
   packer.add(static_cast<std::uint32_t>(call));
   return packer;
 }
+
+// What this thread spends on a call meanwhile is the child's.
+class ChargedThread {
+ public:
+  explicit ChargedThread(host::PluginContext& context) : context_(context), begin_(now()) {}
+  ~ChargedThread() { context_.meter()->charge(now() - begin_); }
+  ChargedThread(const ChargedThread&) = delete;
+  ChargedThread& operator=(const ChargedThread&) = delete;
+
+ private:
+  static Duration now() {
+    timespec t{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+  }
+
+  host::PluginContext& context_;
+  const Duration begin_;
+};
 
 class ChildHome final : public host::Home {
  public:
@@ -162,7 +182,7 @@ class ChildHome final : public host::Home {
     {
       std::lock_guard lock(ending_);
       guest_ = std::move(guest);
-      attendant_ = std::make_unique<Attendant>(guest_->process(), context_, images_, [this](const std::string& reason) {
+      attendant_ = std::make_unique<Attendant>(guest_->process(), context_, images_, limits_.cpu_millis, [this](const std::string& reason) {
         if (tell_lost_) tell_lost_(guest_->explain(reason));
       });
     }
@@ -207,6 +227,7 @@ class ChildHome final : public host::Home {
 
   CallResult exchange(std::mutex& turn, Channel& channel, const Packer& message, const Take& take, int fd = -1) {
     std::lock_guard lock(turn);
+    const ChargedThread charged(context_);
     const auto begin = std::chrono::steady_clock::now();
     Result<void> sent = channel.send(message.bytes(), fd);
     Result<std::optional<Message>> answer = sent ? channel.receive(kCallPatience) : std::optional<Message>();

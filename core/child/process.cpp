@@ -78,7 +78,9 @@ std::string how_it_ended(int status) {
 }  // namespace
 
 Process::Process(Channel calls, Channel hooks, Channel services, SampleRing samples)
-    : calls_(std::move(calls)), hooks_(std::move(hooks)), services_(std::move(services)), samples_(std::move(samples)) {}
+    : calls_(std::move(calls)), hooks_(std::move(hooks)), services_(std::move(services)), samples_(std::move(samples)) {
+  for (Channel* channel : {&calls_, &hooks_, &services_}) channel->guard();
+}
 
 Result<std::unique_ptr<Process>> Process::start(const std::string& program, const std::string& plugin_id,
                                                 const std::string& plugin_path, CapabilityMask capabilities) {

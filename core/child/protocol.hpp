@@ -44,6 +44,7 @@ enum class Service : std::uint32_t {
   series,
   end_series,
   append,  // what is too large for the ring
+  append_until,  // → the latest time that a sample may have now
   append_histograms,
   aggregate,
   samples,
@@ -52,6 +53,7 @@ enum class Service : std::uint32_t {
   processes,  // subject, room → count, ids
   kv_get,
   kv_set,
+  kv_remove,
   config_json,
   config_i64,
   config_f64,

@@ -30,9 +30,7 @@ const void* get_service(const koord_host* host, const char* id) {
 
 void log_line(const koord_host* host, std::int32_t level, koord_str message) {
   if (!host || !host->impl) return;
-  Packer line;
-  line.add(static_cast<std::uint32_t>(Service::log)).add(level).add(cut(message, kMaxLogBytes));
-  remote(host).tell(line);
+  remote(host).log(level, cut(message, kMaxLogBytes));
 }
 
 void set_error(const koord_host* host, koord_status status, koord_str why) {
@@ -58,6 +56,10 @@ koord_status RemoteHost::returned(const Answer& answer) {
   return answer.ok() ? KOORD_OK : fail(answer.status, answer.text);
 }
 
+void RemoteHost::log(std::int32_t level, std::string_view message) {
+  tell(Packer().add(static_cast<std::uint32_t>(Service::log)).add(level).add(message));
+}
+
 void RemoteHost::tell(const Packer& message) {
   std::lock_guard lock(asking_);
   if (!services_.send(message.bytes(), -1, kForEver)) end_with_the_host();
@@ -73,6 +75,12 @@ Message RemoteHost::exchange(const Packer& request) {
 
 Answer RemoteHost::ask(const Packer& request) {
   Answer answer;
+  if (request.bytes().size() > Channel::kMaxFromChild) {
+    answer.status = KOORD_E_INVALID;
+    answer.text = "the arguments have " + std::to_string(request.bytes().size()) + " bytes, expected at most " +
+                  std::to_string(Channel::kMaxFromChild);
+    return answer;
+  }
   answer.message = std::make_unique<Message>(exchange(request));
   answer.rest = Unpacker(answer.message->bytes);
   answer.status = answer.rest.number<koord_status>();
@@ -80,8 +88,18 @@ Answer RemoteHost::ask(const Packer& request) {
   return answer;
 }
 
+// As the host sees it: its clock is asked once a minute.
+bool RemoteHost::is_time_good(std::uint64_t t_ns) {
+  if (t_ns <= latest_good_ns_) return true;
+  Answer answer = ask(Packer().add(static_cast<std::uint32_t>(Service::append_until)));
+  if (answer.ok()) latest_good_ns_ = answer.rest.number<std::uint64_t>();
+  return t_ns <= latest_good_ns_;
+}
+
+// The ring is for what the host will take. The host looks at anything else before this returns, as it would in its own
+// process.
 koord_status RemoteHost::append(std::uint64_t t_ns, std::vector<koord_point> points) {
-  if (points.size() > SampleRing::kMaxPoints) {
+  if (points.size() > SampleRing::kMaxPoints || !values_.are_good(points) || !is_time_good(t_ns)) {
     Packer request;
     request.add(static_cast<std::uint32_t>(Service::append)).add(t_ns).add(static_cast<std::uint32_t>(points.size()));
     for (const koord_point& point : points) request.add(point.series).add(point.value);
@@ -111,10 +129,12 @@ koord_status RemoteHost::acquire(const koord_snapshot** snapshot) {
   return KOORD_OK;
 }
 
-void RemoteHost::release(const koord_snapshot* snapshot) {
+bool RemoteHost::release(const koord_snapshot* snapshot) {
   std::lock_guard lock(snapshots_);
   auto held = held_.find(snapshot);
-  if (held != held_.end() && --held->second.count == 0) held_.erase(held);
+  if (held == held_.end()) return false;
+  if (--held->second.count == 0) held_.erase(held);
+  return true;
 }
 
 }  // namespace koord::child

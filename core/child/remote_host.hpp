@@ -17,6 +17,7 @@
 #include "core/child/channel.hpp"
 #include "core/child/image.hpp"
 #include "core/child/protocol.hpp"
+#include "core/child/remote_values.hpp"
 #include "core/child/sample_ring.hpp"
 #include "core/child/wire.hpp"
 #include "core/host/plugin_side.hpp"
@@ -56,10 +57,13 @@ class RemoteHost final : public host::PluginSide {
   koord_status returned(const Answer& answer);
   koord_status append(std::uint64_t t_ns, std::vector<koord_point> points);
   koord_status acquire(const koord_snapshot** snapshot);
-  void release(const koord_snapshot* snapshot);
+  bool release(const koord_snapshot* snapshot);  // false: it does not hold it
+  void log(std::int32_t level, std::string_view message);
+  RemoteValues& values() { return values_; }
 
  private:
   Message exchange(const Packer& request);
+  bool is_time_good(std::uint64_t t_ns);
 
   const std::string id_;
   koord_host host_;
@@ -69,6 +73,8 @@ class RemoteHost final : public host::PluginSide {
   std::mutex asking_;  // one question at a time
   Channel services_;
   SampleRing samples_;
+  RemoteValues values_;
+  std::atomic<std::uint64_t> latest_good_ns_ = 0;
 
   struct Held {
     std::shared_ptr<const Image> image;

@@ -1,153 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The service tables of a child. Each function takes its arguments apart, as the host's own would, and asks.
 #include <algorithm>
-#include <cstring>
-#include <span>
 
-#include "core/child/remote_host.hpp"
-#include "core/host/arguments.hpp"
-#include "core/host/record.hpp"
-#include "core/host/serve.hpp"
+#include "core/child/remote_call.hpp"
 
 namespace koord::child {
 namespace {
 
 using host::array_argument;
 using host::buffer_argument;
-using host::check_array;
-using host::labels_argument;
+using host::cgroup_argument;
+using host::name_argument;
+using host::sentence_argument;
+using host::text_argument;
 using host::pointer_argument;
 using host::take_record;
-
-template <class Body>
-koord_status serve(const koord_host* host, Body&& body) noexcept {
-  return host::serve<RemoteHost>(host, body);
-}
-
-Packer request(Service service) {
-  Packer packer;
-  packer.add(static_cast<std::uint32_t>(service));
-  return packer;
-}
-
-void add_labels(Packer& out, const metric::Labels& labels) {
-  out.add(static_cast<std::uint32_t>(labels.size()));
-  for (const auto& [key, value] : labels) out.add(std::string_view(key)).add(std::string_view(value));
-}
-
-// An answer that is one value.
-template <class Value>
-koord_status take(RemoteHost& remote, const Packer& question, Value* value) {
-  Answer answer = remote.ask(question);
-  if (answer.ok()) *value = answer.rest.number<Value>();
-  return remote.returned(answer);
-}
-
-// An answer of bytes into the caller's buffer.
-Result<koord_status> take_bytes(RemoteHost& remote, Packer& question, void* buf, std::uint64_t cap, std::uint64_t* need) {
-  TRY(buffer_argument(buf, cap, need));
-  Answer answer = remote.ask(question.add(cap));
-  *need = answer.rest.number<std::uint64_t>();
-  std::string_view bytes = answer.rest.text();
-  if (answer.ok() && bytes.size() <= cap && !bytes.empty()) std::memcpy(buf, bytes.data(), bytes.size());
-  return remote.returned(answer);
-}
-
-// ---- koord.metrics/1
-
-koord_status define(const koord_host* host, const koord_metric_desc* desc, std::uint32_t* metric) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
-    TRY(pointer_argument(metric, "metric"));
-    const auto record = TRY(take_record<koord_metric_desc>(desc, "desc"));
-    const auto bounds = TRY(array_argument(record.bounds, record.n_bounds, sizeof(double), "bounds"));
-    Packer question = request(Service::define);
-    question.add(record.type).add(record.flags).add(record.name).add(record.unit).add(record.help).add(record.resolution);
-    question.add(bounds.size());
-    for (std::uint32_t i = 0; i < bounds.size(); ++i) question.add(bounds[i]);
-    return take(remote, question, metric);
-  });
-}
-
-koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t subject, const koord_label* labels,
-                    std::uint32_t n, std::uint32_t stride, std::uint64_t* series) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
-    TRY(pointer_argument(series, "series"));
-    Packer question = request(Service::series);
-    question.add(metric).add(subject);
-    add_labels(question, TRY(labels_argument(labels, n, stride)));
-    return take(remote, question, series);
-  });
-}
-
-koord_status end_series(const koord_host* host, std::uint64_t series) {
-  return serve(host, [&](RemoteHost& remote) { return remote.returned(remote.ask(request(Service::end_series).add(series))); });
-}
-
-koord_status append(const koord_host* host, std::uint64_t t_ns, const koord_point* points, std::uint32_t n,
-                    std::uint32_t stride) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
-    const auto array = TRY(array_argument(points, n, stride, "points"));
-    std::vector<koord_point> batch(n);
-    for (std::uint32_t i = 0; i < n; ++i) batch[i] = array[i];
-    return remote.append(t_ns, std::move(batch));
-  });
-}
-
-koord_status append_columns(const koord_host* host, std::uint64_t t_ns, const std::uint64_t* series, const double* values,
-                            std::uint32_t n) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
-    TRY(check_array(series, n, sizeof *series, sizeof *series, "series"));
-    TRY(check_array(values, n, sizeof *values, sizeof *values, "values"));
-    std::vector<koord_point> batch(n);
-    for (std::uint32_t i = 0; i < n; ++i) batch[i] = {series[i], values[i]};
-    return remote.append(t_ns, std::move(batch));
-  });
-}
-
-koord_status append_histograms(const koord_host* host, std::uint64_t t_ns, const koord_histogram* histograms, std::uint32_t n,
-                               std::uint32_t stride) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
-    const auto array = TRY(array_argument(histograms, n, stride, "histograms"));
-    Packer question = request(Service::append_histograms);
-    question.add(t_ns).add(n);
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const koord_histogram histogram = array[i];
-      TRY(check_array(histogram.cumulative, histogram.n, sizeof(std::uint64_t), sizeof(std::uint64_t), "cumulative"));
-      question.add(histogram.series).add(histogram.sum).add(histogram.n);
-      for (std::uint32_t k = 0; k < histogram.n; ++k) question.add(histogram.cumulative[k]);
-    }
-    return remote.returned(remote.ask(question));
-  });
-}
-
-template <class Row>
-koord_status query(const koord_host* host, Service service, const koord_query* query, Row* rows, std::uint32_t cap,
-                   std::uint32_t stride, std::uint32_t* need) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
-    TRY(pointer_argument(need, "need"));
-    TRY(check_array(rows, cap, stride, sizeof(Row), "the caller's array"));
-    const auto record = TRY(take_record<koord_query>(query, "query"));
-    Packer question = request(service);
-    question.add(record.aggregation).add(record.metric).add(record.from_ns).add(record.to_ns).add(record.subject);
-    add_labels(question, TRY(labels_argument(record.labels, record.n_labels, record.label_stride)));
-    Answer answer = remote.ask(question.add(cap));
-    *need = answer.rest.number<std::uint32_t>();
-    std::string_view found = answer.rest.text();
-    auto* at = reinterpret_cast<unsigned char*>(rows);
-    for (; found.size() >= sizeof(Row); found.remove_prefix(sizeof(Row)), at += stride) std::memcpy(at, found.data(), sizeof(Row));
-    return remote.returned(answer);
-  });
-}
-
-koord_status aggregate(const koord_host* host, const koord_query* q, koord_agg_row* rows, std::uint32_t cap,
-                       std::uint32_t stride, std::uint32_t* need) {
-  return query(host, Service::aggregate, q, rows, cap, stride, need);
-}
-
-koord_status samples(const koord_host* host, const koord_query* q, koord_sample* out, std::uint32_t cap,
-                     std::uint32_t stride, std::uint32_t* need) {
-  return query(host, Service::samples, q, out, cap, stride, need);
-}
 
 // ---- koord.state/1
 
@@ -161,7 +28,10 @@ koord_status acquire(const koord_host* host, const koord_snapshot** snapshot) {
 }
 
 void release(const koord_host* host, const koord_snapshot* snapshot) {
-  serve(host, [&](RemoteHost& remote) { return remote.release(snapshot), KOORD_OK; });
+  serve(host, [&](RemoteHost& remote) {
+    if (snapshot && !remote.release(snapshot)) remote.log(KOORD_LOG_ERROR, "released a snapshot that it does not hold, ignoring");
+    return KOORD_OK;
+  });
 }
 
 std::uint64_t version(const koord_snapshot* snapshot, std::uint32_t part) {
@@ -209,18 +79,27 @@ koord_status processes(const koord_host* host, std::uint64_t subject, std::int32
 // ---- koord.kv/1, koord.config/1, koord.clock/1, koord.fs/1
 
 koord_status kv_get(const koord_host* host, koord_str key, void* buf, std::uint64_t cap, std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) {
+  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+    TRY(buffer_argument(buf, cap, need));
     Packer question = request(Service::kv_get);
-    return take_bytes(remote, question.add(key), buf, cap, need);
+    return take_bytes(remote, question.add(TRY(name_argument(key, "key"))), buf, cap, need);
   });
 }
 
 koord_status kv_set(const koord_host* host, koord_str key, const void* buf, std::uint64_t n, std::uint64_t ttl_ns) {
   return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
-    TRY(buffer_argument(buf, n, &n));
+    const std::string_view name = TRY(name_argument(key, "key"));
+    TRY(host::kv_value_argument(buf, n));
     Packer question = request(Service::kv_set);
-    question.add(key).add(std::string_view(static_cast<const char*>(buf), n)).add(ttl_ns);
+    question.add(name).add(std::string_view(static_cast<const char*>(buf), n)).add(ttl_ns);
     return remote.returned(remote.ask(question));
+  });
+}
+
+koord_status kv_remove(const koord_host* host, koord_str key) {
+  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+    const std::string_view name = TRY(name_argument(key, "key"));
+    return remote.returned(remote.ask(request(Service::kv_remove).add(name)));
   });
 }
 
@@ -235,7 +114,7 @@ template <class Value>
 koord_status config_value(const koord_host* host, Service service, koord_str pointer, Value* value) {
   return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
     TRY(pointer_argument(value, "value"));
-    return take(remote, request(service).add(pointer), value);
+    return take(remote, request(service).add(TRY(text_argument(pointer, "pointer"))), value);
   });
 }
 
@@ -249,9 +128,10 @@ koord_status config_boolean(const koord_host* host, koord_str pointer, std::int3
   return config_value(host, Service::config_boolean, pointer, value);
 }
 koord_status config_string(const koord_host* host, koord_str pointer, char* buf, std::uint64_t cap, std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) {
+  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+    TRY(buffer_argument(buf, cap, need));
     Packer question = request(Service::config_string);
-    return take_bytes(remote, question.add(pointer), buf, cap, need);
+    return take_bytes(remote, question.add(TRY(text_argument(pointer, "pointer"))), buf, cap, need);
   });
 }
 
@@ -272,9 +152,10 @@ koord_status fs_path(const koord_host* host, std::uint32_t root, char* buf, std:
 
 koord_status fs_read(const koord_host* host, std::uint32_t root, koord_str relative, char* buf, std::uint64_t cap,
                      std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) {
+  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+    TRY(buffer_argument(buf, cap, need));
     Packer question = request(Service::fs_read);
-    return take_bytes(remote, question.add(root).add(relative), buf, cap, need);
+    return take_bytes(remote, question.add(root).add(TRY(name_argument(relative, "relative"))), buf, cap, need);
   });
 }
 
@@ -284,10 +165,12 @@ koord_status cgroup_open(const koord_host* host, koord_str dir, koord_str file, 
                          std::uint64_t* handle) {
   return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
     TRY(pointer_argument(handle, "handle"));
-    const auto names = TRY(array_argument(keys, n, sizeof(koord_str), "keys"));
+    const std::string_view cgroup = TRY(cgroup_argument(dir));
+    const std::string_view name = TRY(name_argument(file, "file"));
+    const std::vector<std::string_view> names = TRY(host::cgroup_keys_argument(keys, n));
     Packer question = request(Service::cgroup_open);
-    question.add(dir).add(file).add(n);
-    for (std::uint32_t i = 0; i < n; ++i) question.add(names[i]);
+    question.add(cgroup).add(name).add(n);
+    for (const std::string_view key : names) question.add(key);
     return take(remote, question, handle);
   });
 }
@@ -295,7 +178,7 @@ koord_status cgroup_open(const koord_host* host, koord_str dir, koord_str file, 
 koord_status cgroup_read(const koord_host* host, std::uint64_t handle, std::int64_t* values, std::uint32_t n,
                          std::uint64_t* read_ns) {
   return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
-    TRY(check_array(values, n, sizeof *values, sizeof *values, "values"));
+    TRY(pointer_argument(values, "values"));
     Answer answer = remote.ask(request(Service::cgroup_read).add(handle).add(n));
     auto at = answer.rest.number<std::uint64_t>();
     if (read_ns) *read_ns = at;
@@ -309,50 +192,70 @@ void cgroup_close(const koord_host* host, std::uint64_t handle) {
 }
 
 koord_status audit_record(const koord_host* host, std::uint64_t subject, koord_str what, koord_str why) {
-  return serve(host, [&](RemoteHost& remote) {
-    return remote.returned(remote.ask(request(Service::audit_record).add(subject).add(what).add(why)));
+  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+    const std::string_view name = TRY(name_argument(what, "what"));
+    const std::string_view reason = TRY(text_argument(why, "why"));
+    return remote.returned(remote.ask(request(Service::audit_record).add(subject).add(name).add(reason)));
   });
 }
 
 koord_status capability_get(const koord_host* host, koord_str name, std::uint32_t* state) {
   return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
     TRY(pointer_argument(state, "state"));
-    return take(remote, request(Service::capability_get).add(name), state);
+    return take(remote, request(Service::capability_get).add(TRY(name_argument(name, "name"))), state);
   });
 }
 
 koord_status capability_report(const koord_host* host, koord_str name, std::uint32_t state, koord_str detail) {
-  return serve(host, [&](RemoteHost& remote) {
-    return remote.returned(remote.ask(request(Service::capability_report).add(name).add(state).add(detail)));
+  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+    const std::string_view reported = TRY(name_argument(name, "name"));
+    const std::string_view text = TRY(text_argument(detail, "detail"));
+    return remote.returned(remote.ask(request(Service::capability_report).add(reported).add(state).add(text)));
   });
+}
+
+// The texts of one intent, checked as the host checks them; the host judges what they mean.
+Result<void> add_intent(Packer& question, const void* record, std::uint32_t stride) {
+  const auto intent = TRY(take_record<koord_intent>(record, "intent", stride));
+  const std::string_view knob = TRY(name_argument(intent.knob, "knob")), dir = TRY(cgroup_argument(intent.cgroup_dir));
+  const std::string_view value = TRY(text_argument(intent.value, "value"));
+  const std::string reason = TRY(sentence_argument(intent.reason, "reason"));
+  question.add(intent.level).add(knob).add(dir).add(value).add(std::string_view(reason));
+  add_labels(question, TRY(host::inputs_argument(intent.inputs, intent.n_inputs, intent.input_stride)));
+  question.add(intent.priority).add(intent.flags).add(intent.ttl_ns).add(intent.role).add(intent.rsv);
+  return {};
 }
 
 koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n, std::uint32_t stride) {
   return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
     const auto array = TRY(host::records_argument(intents, n, stride, "intents"));
+    TRY(host::plan_argument(n, 0));
     Packer question = request(Service::propose);
     question.add(n);
     for (std::uint32_t i = 0; i < n; ++i) {
-      const auto intent = TRY(take_record<koord_intent>(array.at(i), "intent", stride));
-      question.add(intent.level).add(intent.knob).add(intent.cgroup_dir).add(intent.value).add(intent.reason);
-      add_labels(question, TRY(labels_argument(intent.inputs, intent.n_inputs, intent.input_stride)));
-      question.add(intent.priority).add(intent.flags).add(intent.ttl_ns).add(intent.role).add(intent.rsv);
+      if (Result<void> added = add_intent(question, array.at(i), stride); !added)
+        return std::move(added).error().context("intent " + std::to_string(i));
+      if (question.bytes().size() > Channel::kMaxFromChild) TRY(host::plan_argument(n, question.bytes().size()));
     }
     return remote.returned(remote.ask(question));
   });
 }
 
 koord_status current(const koord_host* host, koord_str knob, koord_str dir, char* buf, std::uint64_t cap, std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) {
+  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+    TRY(buffer_argument(buf, cap, need));
+    const std::string_view name = TRY(name_argument(knob, "knob")), cgroup = TRY(cgroup_argument(dir));
     Packer question = request(Service::current);
-    return take_bytes(remote, question.add(knob).add(dir), buf, cap, need);
+    return take_bytes(remote, question.add(name).add(cgroup), buf, cap, need);
   });
 }
 
 koord_status base(const koord_host* host, koord_str knob, koord_str dir, char* buf, std::uint64_t cap, std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) {
+  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+    TRY(buffer_argument(buf, cap, need));
+    const std::string_view name = TRY(name_argument(knob, "knob")), cgroup = TRY(cgroup_argument(dir));
     Packer question = request(Service::base);
-    return take_bytes(remote, question.add(knob).add(dir), buf, cap, need);
+    return take_bytes(remote, question.add(name).add(cgroup), buf, cap, need);
   });
 }
 
@@ -363,16 +266,16 @@ koord_status evict_request(const koord_host* host, const koord_eviction* evictio
     Packer question = request(Service::evict_request);
     question.add(pods.size());
     for (std::uint32_t i = 0; i < pods.size(); ++i) question.add(pods[i]);
-    question.add(record.resource).add(record.reason).add(record.amount);
-    add_labels(question, TRY(labels_argument(record.inputs, record.n_inputs, record.input_stride)));
+    const std::string_view resource = TRY(name_argument(record.resource, "resource"));
+    const std::string reason = TRY(sentence_argument(record.reason, "reason"));
+    question.add(resource).add(std::string_view(reason)).add(record.amount);
+    add_labels(question, TRY(host::inputs_argument(record.inputs, record.n_inputs, record.input_stride)));
     return remote.returned(remote.ask(question));
   });
 }
 
-const koord_svc_metrics metrics = {sizeof metrics, 0, define, series, end_series, append, append_columns,
-                                   append_histograms, aggregate, samples};
 const koord_svc_state state_table = {sizeof state_table, 0, acquire, release, version, node, pods, containers, topology, node_slo, subscribe, processes};
-const koord_svc_kv kv = {sizeof kv, 0, kv_get, kv_set};
+const koord_svc_kv kv = {sizeof kv, 0, kv_get, kv_set, kv_remove};
 const koord_svc_config config = {sizeof config, 0, config_json, config_i64, config_f64, config_boolean, config_string};
 const koord_svc_clock clock_table = {sizeof clock_table, 0, now_ns, wall_ns};
 const koord_svc_fs fs = {sizeof fs, 0, fs_path, fs_read};
@@ -395,7 +298,7 @@ constexpr struct {
     {"koord.fs/1", &fs},
     {"koord.knobs/1", &knobs},
     {"koord.kv/1", &kv},
-    {"koord.metrics/1", &metrics},
+    {"koord.metrics/1", &remote_metrics},
     {"koord.state/1", &state_table},
 };
 

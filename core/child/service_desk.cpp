@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/host/metric_queries.hpp"
 #include "core/host/services.hpp"
 
 namespace koord::child {
@@ -14,7 +15,6 @@ using namespace host;  // the service tables
 
 // The longest answer that a child may ask for.
 constexpr std::uint64_t kMaxAnswer = 4u << 20;
-constexpr std::uint32_t kMaxRows = 100'000;
 
 std::uint32_t length(const auto& list) { return static_cast<std::uint32_t>(list.size()); }
 
@@ -128,11 +128,13 @@ koord_status cgroup_open(const koord_host* host, Unpacker& in, Packer& out) {
 }
 
 koord_status cgroup_read(const koord_host* host, Unpacker& in, Packer& out) {
-  constexpr std::uint32_t kMaxKeys = 4096;
+  constexpr std::uint32_t kMaxKeys = 256;  // of a handle: with more the service reads nothing
   auto handle = in.number<std::uint64_t>();
-  std::vector<std::int64_t> values(std::min(in.number<std::uint32_t>(), kMaxKeys));
+  auto n = in.number<std::uint32_t>();
+  std::vector<std::int64_t> values(kMaxKeys);
   std::uint64_t read_ns = 0;
-  koord_status status = cgroup_service.read(host, handle, values.data(), length(values), &read_ns);
+  koord_status status = cgroup_service.read(host, handle, values.data(), n, &read_ns);
+  values.resize(std::min(n, kMaxKeys));
   out.add(read_ns);
   for (std::int64_t value : values) out.add(value);
   return status;
@@ -183,6 +185,7 @@ const char* table_of(Service service) {
     case Service::series:
     case Service::end_series:
     case Service::append:
+    case Service::append_until:
     case Service::append_histograms:
     case Service::aggregate:
     case Service::samples:
@@ -193,6 +196,7 @@ const char* table_of(Service service) {
       return "koord.state/1";
     case Service::kv_get:
     case Service::kv_set:
+    case Service::kv_remove:
       return "koord.kv/1";
     case Service::config_json:
     case Service::config_i64:
@@ -253,6 +257,8 @@ Result<koord_status> ServiceDesk::run(Service service, Unpacker& in, Packer& out
       return metrics_service.end_series(host(), in.number<std::uint64_t>());
     case Service::append:
       return child::append(host(), in);
+    case Service::append_until:
+      return out.add(context_.latest_plausible_ns()), KOORD_OK;
     case Service::append_histograms:
       return append_histograms(host(), in);
     case Service::aggregate:
@@ -274,6 +280,8 @@ Result<koord_status> ServiceDesk::run(Service service, Unpacker& in, Packer& out
       std::string_view content = in.text();
       return kv_service.set(host(), key, content.data(), content.size(), in.number<std::uint64_t>());
     }
+    case Service::kv_remove:
+      return kv_service.remove(host(), in.str());
     case Service::config_json:
       return bytes(in, out, [&](auto... rest) { return config_service.json(host(), rest...); });
     case Service::config_i64:

@@ -374,7 +374,7 @@ typedef struct koord_svc_kv { /* "koord.kv/1" */
   /* Any plugin's key may be read, as "<plugin id>/<key>"; an own key needs no prefix. */
   koord_status (*get)(const koord_host *host, koord_str key, void *buf, uint64_t cap, uint64_t *need);
   koord_status (*set)(const koord_host *host, koord_str key, const void *buf, uint64_t n, uint64_t ttl_ns);
-  /* Removes an own key; a key that does not exist is no error. Appended: check KOORD_HAS(table, remove). */
+  /* Since 1.1. Removes an own key; a key that does not exist is no error. */
   koord_status (*remove)(const koord_host *host, koord_str key);
 } koord_svc_kv; /* set: ttl_ns 0 keeps the value until it is replaced or removed */
 

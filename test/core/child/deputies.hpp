@@ -36,6 +36,7 @@ struct Deputies {
     settings.deadline = std::chrono::milliseconds(100);
     settings.isolation = isolation;
     settings.config_json = config_json;
+    settings.cgroups = {"be"};  // which is no pod's
     if (change) change(settings);
     stage.settings().settings[id] = settings;
   }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// CpuBucket: the CPU time that the agent may still spend for one child: so many cores, of which a second's worth may be
+// spent at once. Pure: the caller says what time it is. [one thread]
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "core/base/clock.hpp"
+
+namespace koord::child {
+
+class CpuBucket {
+ public:
+  using Steady = std::chrono::steady_clock;
+
+  // 0: without limit.
+  CpuBucket(std::uint64_t millicores, Steady::time_point now);
+
+  void spend(Duration cpu, Steady::time_point now);
+  // How long until it may go on; zero: it may. What was overspent is waited for, and a tenth of a second's worth.
+  Duration wait() const;
+
+ private:
+  const std::int64_t millicores_;
+  const std::int64_t most_ns_;
+  std::int64_t left_ns_;
+  bool empty_ = false;  // until there is a tenth again
+  Steady::time_point filled_;
+};
+
+}  // namespace koord::child

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the service tables of a child are made of: a request packed, sent, and its answer taken apart. Private to them.
+#pragma once
+
+#include <cstring>
+
+#include "core/child/remote_host.hpp"
+#include "core/host/arguments.hpp"
+#include "core/host/record.hpp"
+#include "core/host/serve.hpp"
+
+namespace koord::child {
+
+extern const koord_svc_metrics remote_metrics;
+
+template <class Body>
+koord_status serve(const koord_host* host, Body&& body) noexcept {
+  return host::serve<RemoteHost>(host, body);
+}
+
+inline Packer request(Service service) {
+  Packer packer;
+  packer.add(static_cast<std::uint32_t>(service));
+  return packer;
+}
+
+inline void add_labels(Packer& out, const metric::Labels& labels) {
+  out.add(static_cast<std::uint32_t>(labels.size()));
+  for (const auto& [key, value] : labels) out.add(std::string_view(key)).add(std::string_view(value));
+}
+
+// An answer that is one value.
+template <class Value>
+koord_status take(RemoteHost& remote, const Packer& question, Value* value) {
+  Answer answer = remote.ask(question);
+  if (answer.ok()) *value = answer.rest.number<Value>();
+  return remote.returned(answer);
+}
+
+// An answer of bytes into the caller's buffer.
+inline Result<koord_status> take_bytes(RemoteHost& remote, Packer& question, void* buf, std::uint64_t cap, std::uint64_t* need) {
+  TRY(host::buffer_argument(buf, cap, need));
+  Answer answer = remote.ask(question.add(cap));
+  *need = answer.rest.number<std::uint64_t>();
+  std::string_view bytes = answer.rest.text();
+  if (answer.ok() && bytes.size() <= cap && !bytes.empty()) std::memcpy(buf, bytes.data(), bytes.size());
+  return remote.returned(answer);
+}
+
+}  // namespace koord::child

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/child/remote_values.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+namespace koord::child {
+namespace {
+
+constexpr double kMostSteps = 4611686018427387904.0;  // 2^62, the registry's
+
+}  // namespace
+
+void RemoteValues::defined(std::uint32_t metric, std::uint32_t type, double resolution) {
+  const double most = resolution * kMostSteps;
+  std::unique_lock lock(mutex_);
+  // A histogram has no range: its points are none of append()'s.
+  if (type == KOORD_HISTOGRAM)
+    metrics_.erase(metric);
+  else
+    metrics_[metric] = {type == KOORD_COUNTER ? 0 : -most, most};
+}
+
+void RemoteValues::began(std::uint64_t series, std::uint32_t metric) {
+  std::unique_lock lock(mutex_);
+  if (auto known = metrics_.find(metric); known != metrics_.end()) series_[series] = known->second;
+}
+
+bool RemoteValues::are_good(std::span<const koord_point> points) const {
+  std::shared_lock lock(mutex_);
+  return std::all_of(points.begin(), points.end(), [&](const koord_point& point) {
+    auto known = series_.find(point.series);
+    if (known == series_.end()) return false;
+    return std::isnan(point.value) || (point.value >= known->second.least && point.value <= known->second.most);
+  });
+}
+
+}  // namespace koord::child

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// RemoteValues: what a child knows of its metrics and series, so that it can tell a batch that the host will take from
+// one that the host must look at before append() returns. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <shared_mutex>
+#include <span>
+#include <unordered_map>
+
+#include "koordetector/plugin.h"
+
+namespace koord::child {
+
+class RemoteValues {
+ public:
+  void defined(std::uint32_t metric, std::uint32_t type, double resolution);
+  void began(std::uint64_t series, std::uint32_t metric);
+
+  // True: each is of a series of this process and fits its metric.
+  bool are_good(std::span<const koord_point> points) const;
+
+ private:
+  struct Range {
+    double least = 0, most = 0;
+  };
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<std::uint32_t, Range> metrics_;
+  std::unordered_map<std::uint64_t, Range> series_;
+};
+
+}  // namespace koord::child
