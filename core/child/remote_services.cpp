@@ -10,6 +10,7 @@ namespace {
 using host::array_argument;
 using host::buffer_argument;
 using host::cgroup_argument;
+using host::check_array;
 using host::name_argument;
 using host::sentence_argument;
 using host::text_argument;

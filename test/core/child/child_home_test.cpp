@@ -354,3 +354,38 @@ TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was 
   REQUIRE(stage.await(kActor, PluginState::refused));
   CHECK(contains(stage.status(kActor).reason, "cannot run '/nowhere/koord-plugin-host'"));
 }
+
+TEST_CASE_FIXTURE(Theatre, "what the agent spends on a child's requests is charged to it, and its requests wait at the limit") {
+  stage.host_node().write("proc/flood", std::string(900'000, 'x'));
+  play("flood requests", [](auto& settings) {
+    settings.files = {"proc/flood"};
+    settings.max_cpu_millis = 100;
+    settings.deadline = std::chrono::hours(1);
+  });
+  const auto service_cpu = [&] {
+    Duration sum{};
+    for (const InstanceStatus& instance : status().instances) sum += instance.service_cpu;
+    return sum;
+  };
+  CHECK(eventually([&] { return service_cpu() > 100ms; }));
+  CHECK(eventually([&] { return contains(status().reason, "its requests cost the agent all the CPU time that it may use, and wait"); }));
+  // The limit and one request more, over some time.
+  const Duration spent = service_cpu();
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(eventually([&] { return service_cpu() > spent + 100ms; }));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  CHECK(seconds > 0.5);
+  stage.stop();  // what it asks for is not answered before its end
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child that sends a descriptor which is no memory is ended") {
+  play("send a descriptor");
+  CHECK(eventually([&] { return contains(status().last_error + status().reason, "it sent a descriptor, expected none but of memory"); }));
+  play("count");
+  CHECK(counts());
+}
+
+TEST_CASE_FIXTURE(Theatre, "a child is told at once which values the host refuses") {
+  play("append bad values");
+  CHECK(eventually([&] { return count() == 77; }));
+}

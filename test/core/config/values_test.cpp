@@ -110,6 +110,21 @@ TEST_CASE("a long value is cut in the error") {
         "workers: expected an integer, found '" + std::string(64, 'x') + "…'");
 }
 
+TEST_CASE("a granted file is a path below one of the node's roots") {
+  const auto config = parse("plugins: {settings: {x: {files: [proc/*/io, run/acme/**], cgroups: [acme.slice, /]}}}", "f");
+  REQUIRE(config);
+  CHECK(config->plugins.of("x").files == std::vector<std::string>{"proc/*/io", "run/acme/**"});
+  CHECK(config->plugins.of("x").cgroups == std::vector<std::string>{"acme.slice", "/"});
+  for (const char* bad : {"/etc/passwd", "etc/passwd", "proc", "proc/", "proc/../etc/passwd", "run/./x", "''"}) {
+    CAPTURE(bad);
+    CHECK(parse("plugins: {settings: {x: {files: [" + std::string(bad) + "]}}}", "f").error().text.starts_with("plugins.settings.x.files[0]: expected a path as"));
+  }
+  for (const char* bad : {"/acme.slice", "acme.slice/", "../x", "''"}) {
+    CAPTURE(bad);
+    CHECK(parse("plugins: {settings: {x: {cgroups: [" + std::string(bad) + "]}}}", "f").error().text.starts_with("plugins.settings.x.cgroups[0]: expected a cgroup as"));
+  }
+}
+
 TEST_CASE("capabilities are a list of their names, and an unknown one is told with the nearest") {
   const auto config = parse("plugins: {settings: {x: {capabilities: [CAP_BPF, CAP_CHOWN]}}}", "f");
   REQUIRE(config);

@@ -102,6 +102,7 @@ class HostStage {
   ~HostStage();
 
   PluginShelf& shelf() { return shelf_; }
+  FakeNode& host_node() { return node_; }
   FakeHost& host() { return host_; }
   metric::HostMetrics& metrics() { return metrics_; }
   // What strategies turn: cgroup v2 in a tree of its own, "be" and "be/pod" with the knobs of the CPU.

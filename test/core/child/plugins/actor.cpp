@@ -2,15 +2,18 @@
 // A plugin that plays the part which its configuration names, at each tick: {"part": "segv"}.
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <koordetector/plugin.hpp>
 #include <stdexcept>
@@ -74,6 +77,48 @@ void fork_many(const Scene& scene) {
   }
   const auto count = static_cast<double>(made.size());
   append(scene, refused ? count : -count);
+}
+
+// Work for the agent, as fast as it does it.
+void flood_requests(const Scene& scene) {
+  const auto* fs = static_cast<const koord_svc_fs*>(scene.host->get_service(scene.host, "koord.fs/1"));
+  static std::vector<char> buffer(1 << 20);
+  for (int i = 0; i < 200; ++i) {
+    std::uint64_t need = 0;
+    fs->read(scene.host, KOORD_ROOT_PROC, str("flood"), buffer.data(), buffer.size(), &need);
+  }
+  append(scene, scene.count);
+}
+
+// A descriptor that nobody asked for, over the channel of services.
+void send_descriptor(const Scene&) {
+  constexpr int kServices = 5;
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return;
+  char form = 'd';
+  iovec piece{&form, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &pair[0], sizeof(int));
+  ::sendmsg(kServices, &message, MSG_NOSIGNAL);
+}
+
+// Values that the host refuses: the statuses as one number.
+void append_bad(const Scene& scene) {
+  const auto* metrics = static_cast<const koord_svc_metrics*>(scene.host->get_service(scene.host, "koord.metrics/1"));
+  const koord_point infinite{scene.series, HUGE_VAL}, unknown{(1ull << 32) | 999'999, 1}, good{scene.series, 1};
+  const bool refused = metrics->append(scene.host, scene.now_ns, &infinite, 1, sizeof infinite) == KOORD_E_INVALID &&
+                       metrics->append(scene.host, scene.now_ns, &unknown, 1, sizeof unknown) == KOORD_E_INVALID &&
+                       metrics->append(scene.host, scene.now_ns + 3'600'000'000'000, &good, 1, sizeof good) == KOORD_E_INVALID;
+  append(scene, refused ? 77 : -1);
 }
 
 // One process that means to stay; tells its number.
@@ -176,6 +221,9 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "print") return static_cast<void>(std::puts("printed by the actor"));
   if (part == "leak") return leak();
   if (part == "fork") return fork_many(scene);
+  if (part == "flood requests") return flood_requests(scene);
+  if (part == "send a descriptor") return send_descriptor(scene);
+  if (part == "append bad values") return append_bad(scene);
   if (part == "leave one behind") return scene.count == 1 ? leave_one_behind(scene) : void();
   if (part == "threads") return start_many_threads(scene);
   if (part == "mount") append(scene, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
