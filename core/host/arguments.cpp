@@ -92,9 +92,9 @@ Result<void> kv_value_argument(const void* buf, std::uint64_t n) {
 }
 
 Result<std::vector<std::string_view>> cgroup_keys_argument(const koord_str* keys, std::uint32_t n) {
-  constexpr std::uint32_t kMaxKeys = 256;
+  constexpr std::uint32_t kMostKeys = 256;
   if (n == 0) return invalid("n_keys is 0, expected the keys that are wanted");
-  if (n > kMaxKeys) return invalid("n_keys is " + std::to_string(n) + ", expected at most " + std::to_string(kMaxKeys));
+  if (n > kMostKeys) return invalid("n_keys is " + std::to_string(n) + ", expected at most " + std::to_string(kMostKeys));
   const Array<koord_str> array = TRY(array_argument(keys, n, sizeof(koord_str), "keys"));
   std::vector<std::string_view> wanted;
   for (std::uint32_t i = 0; i < array.size(); ++i) {

@@ -190,7 +190,7 @@ class SchemaWalk {
   SchemaFacts facts_;
 };
 
-Result<void> check_text(std::string_view text) {
+Result<void> check_matched_text(std::string_view text) {
   if (text.size() <= kMaxMatchedBytes) return {};
   return invalid("configuration: a text of " + std::to_string(text.size()) + " bytes, expected at most " +
                  std::to_string(kMaxMatchedBytes) + " where the schema has patterns");
@@ -205,12 +205,12 @@ Result<SchemaFacts> check_schema(const json::value& schema) {
 }
 
 Result<void> check_matched_texts(const json::value& config) {
-  if (const auto* text = config.if_string()) return check_text(view(*text));
+  if (const auto* text = config.if_string()) return check_matched_text(view(*text));
   if (const auto* array = config.if_array())
     for (const json::value& one : *array) TRY(check_matched_texts(one));
   if (const auto* object = config.if_object())
     for (const auto& member : *object) {
-      TRY(check_text({member.key().data(), member.key().size()}));
+      TRY(check_matched_text({member.key().data(), member.key().size()}));
       TRY(check_matched_texts(member.value()));
     }
   return {};

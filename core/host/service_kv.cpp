@@ -62,7 +62,7 @@ koord_status set(const koord_host* host, koord_str key, const void* buf, std::ui
   });
 }
 
-koord_status remove(const koord_host* host, koord_str key) {
+koord_status remove_key(const koord_host* host, koord_str key) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     const std::string_view name = TRY(name_argument(key, "key"));
     context.shared().feed.store().erase(own_key(context, name));
@@ -72,6 +72,6 @@ koord_status remove(const koord_host* host, koord_str key) {
 
 }  // namespace
 
-const koord_svc_kv kv_service = {sizeof kv_service, 0, get, set, remove};
+const koord_svc_kv kv_service = {sizeof kv_service, 0, get, set, remove_key};
 
 }  // namespace koord::host
