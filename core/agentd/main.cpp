@@ -11,6 +11,7 @@
 #include "core/agentd/version.hpp"
 #include "core/config/load.hpp"
 #include "core/config/reference.hpp"
+#include "core/host/crash_line.hpp"
 #include "core/host/file_content.hpp"
 
 namespace {
@@ -29,6 +30,7 @@ int run_agent(const CommandLine& line) {
   if (auto keys = koord::host::read_trusted_keys(config->plugins.trusted_keys); !keys)
     return complain(keys.error(), 2);
   koord::agentd::prepare_process();
+  koord::host::install_crash_line();
   auto agent = Agent::make(std::move(config).value(), line);
   if (!agent) return complain(agent.error(), 1);
   return (*agent)->run();
