@@ -17,6 +17,8 @@ class CallRecord {
   // A call that is not on the strand: run(), handle().
   void count(const char* call, const CallResult& result);
 
+  // CPU time that was spent for it outside of its calls.
+  void charge(Duration cpu) { counts_.cpu += cpu; }
   void missed_deadline() { ++counts_.deadline_misses; }
   void skipped_tick() { ++counts_.skipped_ticks; }
   // A tick took so long; true when it was one deadline too many in a row.

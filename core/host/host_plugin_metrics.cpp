@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 42> kOfLevels = {
     "cycles*", "instructions*"};
 
 constexpr std::array<std::string_view, 11> kOthers = {
-    "be_suppress_*",  "block_latency_*",    "collect_node_*", "host_application*", "memory_latency_*", "performance_*",
+    "be_*",           "block_latency_*",    "collect_node_*", "host_application*", "memory_latency_*", "performance_*",
     "rdma_port_*",    "resctrl_resource_*", "sched_latency_*", "textfile_mtime_seconds", "device_*"};
 
 bool is_named(std::string_view kept, std::string_view name) {

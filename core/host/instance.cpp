@@ -277,6 +277,7 @@ InstanceStatus Instance::status() const {
   status.counts.cpu += life_->run_cpu();
   if (!life_->meter) return status;
   status.service_cpu = life_->meter->cpu();
+  status.counts.cpu += status.service_cpu;
   if (status.reason.empty()) status.reason = life_->meter->breaches.newest(parts_.clock.now());
   return status;
 }

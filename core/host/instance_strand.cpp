@@ -241,6 +241,7 @@ void Instance::conclude(Ending ending) {
   {
     std::lock_guard lock(mutex_);
     if (state_ == PluginState::wedged) return;
+    if (life->meter) record_.charge(life->meter->cpu());
     if (ending_) ending = *std::exchange(ending_, std::nullopt);
     life_.reset();
     state_ = ending.state;
