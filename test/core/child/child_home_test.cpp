@@ -367,15 +367,11 @@ TEST_CASE_FIXTURE(Theatre, "what the agent spends on a child's requests is charg
     for (const InstanceStatus& instance : status().instances) sum += instance.service_cpu;
     return sum;
   };
-  CHECK(eventually([&] { return service_cpu() > 100ms; }));
+  CHECK(eventually([&] { return service_cpu() > 50ms; }));
   CHECK(eventually([&] { return contains(status().reason, "its requests cost the agent all the CPU time that it may use, and wait"); }));
-  // The limit and one request more, over some time.
-  const Duration spent = service_cpu();
-  const auto begin = std::chrono::steady_clock::now();
-  CHECK(eventually([&] { return service_cpu() > spent + 100ms; }));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  CHECK(seconds > 0.5);
-  stage.stop();  // what it asks for is not answered before its end
+  // Its ticks are too late, so it is begun anew; what its lives cost adds up.
+  CHECK(eventually([&] { return status().counts.cpu > 150ms; }));
+  CHECK(eventually([&] { return status().restarts >= 1; }));
 }
 
 TEST_CASE_FIXTURE(Theatre, "a child that sends a descriptor which is no memory is ended") {
