@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/state/classes.hpp"
+
 namespace koord::agentd {
 namespace {
 
@@ -12,9 +14,11 @@ bool asks_for_whole_cpus(const state::Container& container) {
   });
 }
 
-// Koordinator's scheduler pins pods of LSE and LSR; the kubelet's static policy pins guaranteed ones that ask for whole CPUs.
+// Koordinator's scheduler pins pods that are labelled LSE or LSR; the kubelet's static policy pins guaranteed ones that ask for
+// whole CPUs. Other guaranteed pods count as LSR too, and nobody pins them.
 bool has_own_cpus(const state::Snapshot& snapshot, const state::Pod& pod, const state::Container& container) {
-  if (pod.koord_qos == state::KoordQos::lse || pod.koord_qos == state::KoordQos::lsr) return true;
+  const auto label = pod.labels.find(state::kQosLabel);
+  if (label != pod.labels.end() && (label->second == "LSE" || label->second == "LSR")) return true;
   const bool is_static = snapshot.kubelet && snapshot.kubelet->cpu_manager_policy == "static";
   return is_static && pod.kube_qos == state::KubeQos::guaranteed && asks_for_whole_cpus(container);
 }

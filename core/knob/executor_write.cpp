@@ -37,7 +37,10 @@ void Executor::run(Steps& all) {
 
 std::vector<Change> Executor::changes_of(const std::vector<Step*>& steps) const {
   std::vector<Change> changes;
-  for (const Step* step : steps) changes.push_back({step->key, step->knob, step->now.value, step->target});
+  for (const Step* step : steps) {
+    changes.push_back({step->key, step->knob, step->now.value, step->target});
+    changes.back().is_revert = step->original != nullptr || same(*step->knob, step->target, step->before);
+  }
   return changes;
 }
 

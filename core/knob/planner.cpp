@@ -101,7 +101,7 @@ std::string nesting_problem(const Change& change, const Future& future) {
 
 std::string quota_problem(const Change& change, const Future& future, const Surroundings& around) {
   if (change.target.amount == kUnlimited) return {};
-  if (around.pinned.contains(change.key.cgroup_dir)) {
+  if (!change.is_revert && around.pinned.contains(change.key.cgroup_dir)) {
     const Value* cpus = future.value(change.key.cgroup_dir, "cpuset.cpus");
     const auto all = cpus ? static_cast<std::int64_t>(cpus->set.size()) << 20 : std::numeric_limits<std::int64_t>::max();
     if (share_of(change.target) < all) return "its CPUs are its own, and it would be throttled on them";

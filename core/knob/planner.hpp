@@ -29,6 +29,7 @@ struct Change {
   Value now, target;
   std::string refused = {};  // why it cannot be; then it is not written
   std::string remark = {};   // how the target had to be altered
+  bool is_revert = false;    // the target is what somebody else had set
 };
 
 // What the kernel has around the changes. What is not known is taken as no obstacle.

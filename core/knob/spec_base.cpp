@@ -18,13 +18,13 @@ std::string bytes_text(std::int64_t bytes) {
 
 std::optional<SpecBase> quota_base(const Subject& subject, const QuotaRules& rules) {
   const Value unlimited{kUnlimited, rules.period_us};
-  // Kubelets before 1.33 give a quota to a container with CPUs of its own as well.
-  if (subject.has_own_cpus) return SpecBase{unlimited, "own CPUs", false, true};
   if (!subject.limits.cpu_milli) return std::nullopt;
   if (!rules.is_enforced) return SpecBase{unlimited, "cpuCFSQuota is off", false, true};
   const std::int64_t most_milli = kMostQuotaUs * 1000 / rules.period_us;
   const std::int64_t quota = std::clamp(std::min(*subject.limits.cpu_milli, most_milli) * rules.period_us / 1000, kLeastQuotaUs, kMostQuotaUs);
-  return SpecBase{{quota, rules.period_us}, "limit " + cores_text(*subject.limits.cpu_milli), true, rules.is_known};
+  // Kubelets before 1.33 give a quota to a container with CPUs of its own as well, newer ones none: the original is one of both.
+  const bool is_certain = !subject.has_own_cpus;
+  return SpecBase{{quota, rules.period_us}, "limit " + cores_text(*subject.limits.cpu_milli), is_certain, is_certain && rules.is_known};
 }
 
 // systemd knows quotas in whole percents of a CPU, and runc has it round up: a limit of 333m is 34000 of 100000 after a

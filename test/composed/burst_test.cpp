@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "core/base/file.hpp"
 #include "test/composed/strategy_rows.hpp"
 
 using namespace koord::test;
@@ -49,6 +50,27 @@ TEST_CASE("CPU burst: of an agent killed 20 times while it enforces, no session 
     REQUIRE_MESSAGE(node.outside() == "", node.outside());
   }
   check_undone(node);
+  CHECK(node.agent->stop() == 0);
+  CHECK_MESSAGE(node.is_as_before(), node.differences());
+}
+
+// Without a label it counts as LSR, and nobody has given it CPUs of its own.
+TEST_CASE("CPU burst: a guaranteed pod without a label comes to limit x percent and back, and never has no quota") {
+  const Row row = burst();
+  Sessions node(row.given);
+  row.expect(node);
+  const std::string pod = "kubepods/burstable/podservice", resources = "{cpu: 100m, memory: 64Mi}";
+  const std::string container = node.pods.service.dir().substr(node.pods.top.dir().size() + 1);
+  REQUIRE(koord::write_file_atomically(node.folder / "pods.yaml",
+                                       "kind: PodList\nitems:\n- metadata: {uid: service, name: service, namespace: default, annotations: "
+                                       "{koordetector.sh/cgroup-dir: " + pod + ", koordetector.sh/cgroup-dir.main: " + container +
+                                           "}}\n  spec: {containers: [{name: main, resources: {requests: " + resources +
+                                           ", limits: " + resources + "}}]}\n"));
+  REQUIRE(node.start());
+  CHECK_MESSAGE(node.settles(), node.unsettled());
+  node.interrupt(Interruption::sigkill);
+  CHECK_MESSAGE(node.settles(), node.unsettled());
+  CHECK_MESSAGE(node.outside() == "", node.outside());
   CHECK(node.agent->stop() == 0);
   CHECK_MESSAGE(node.is_as_before(), node.differences());
 }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "core/agentd/pod_subjects.hpp"
+#include "core/state/classes.hpp"
 
 using namespace koord;
 using namespace koord::agentd;
@@ -52,29 +53,32 @@ TEST_CASE("limits of a spec and the kubelet's rules for quotas come with the pod
   CHECK(subjects_of(snapshot).quota_rules() == knob::QuotaRules{true, false, 50'000});
 }
 
-TEST_CASE("containers of LSE and LSR have CPUs of their own, and under a static kubelet guaranteed ones that ask for whole CPUs") {
+TEST_CASE("containers with the label LSE or LSR have CPUs of their own, and under a static kubelet guaranteed ones that ask for whole CPUs") {
   struct Row {
-    state::KoordQos koord_qos;
+    std::string label;
     state::KubeQos kube_qos;
     std::string policy;
     std::int64_t request;  // milli-cores
     bool pinned;
   };
-  using state::KoordQos, state::KubeQos;
-  const Row rows[] = {{KoordQos::lse, KubeQos::burstable, "none", 1500, true},
-                      {KoordQos::lsr, KubeQos::guaranteed, "none", 2000, true},
-                      {KoordQos::ls, KubeQos::guaranteed, "none", 2000, false},
-                      {KoordQos::ls, KubeQos::guaranteed, "static", 2000, true},
-                      {KoordQos::ls, KubeQos::guaranteed, "static", 1500, false},
-                      {KoordQos::ls, KubeQos::guaranteed, "static", state::kNoResource, false},
-                      {KoordQos::ls, KubeQos::burstable, "static", 2000, false}};
+  using state::KubeQos;
+  const Row rows[] = {{"LSE", KubeQos::burstable, "none", 1500, true},
+                      {"LSR", KubeQos::guaranteed, "none", 2000, true},
+                      {"", KubeQos::guaranteed, "none", 2000, false},
+                      {"LS", KubeQos::guaranteed, "none", 2000, false},
+                      {"", KubeQos::guaranteed, "static", 2000, true},
+                      {"LS", KubeQos::guaranteed, "static", 2000, true},
+                      {"LS", KubeQos::guaranteed, "static", 1500, false},
+                      {"LS", KubeQos::guaranteed, "static", state::kNoResource, false},
+                      {"LS", KubeQos::burstable, "static", 2000, false}};
   for (const Row& row : rows) {
     state::Snapshot snapshot;
     snapshot.kubelet.emplace().cpu_manager_policy = row.policy;
     state::Pod pod;
     pod.uid = "u1";
-    pod.koord_qos = row.koord_qos;
+    if (!row.label.empty()) pod.labels[std::string(state::kQosLabel)] = row.label;
     pod.kube_qos = row.kube_qos;
+    pod.koord_qos = state::koord_qos(pod.labels, pod.kube_qos);
     pod.cgroup_dir = "kube/podu1";
     state::Container& app = pod.containers.emplace_back();
     app.name = "app";

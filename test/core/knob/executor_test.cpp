@@ -256,6 +256,17 @@ TEST_CASE_FIXTURE(Tree, "a container whose CPUs are its own is not throttled on 
   CHECK(apply(order("pod/app", "cpu.max", "200000 100000")).outcome == Outcome::applied);
 }
 
+TEST_CASE_FIXTURE(Tree, "a quota that a container with CPUs of its own had is restored") {
+  write("pod/app/cpuset.cpus", "2-3");
+  write("pod/app/cpu.max", "150000 100000");
+  CHECK(apply(order("pod/app", "cpu.max", "250000 100000")).outcome == Outcome::applied);
+  executor.set_pinned({"pod/app"});
+  const Executor::Report report = executor.apply({});
+  REQUIRE(report.undone.size() == 1);
+  CHECK(report.undone[0].done.outcome == Outcome::reverted);
+  CHECK(read("pod/app/cpu.max") == "150000 100000");
+}
+
 TEST_CASE_FIXTURE(Tree, "who was idle gets his shares back with it") {
   write("pod/cpu.idle", "0");
   CHECK(apply(order("pod", "cpu.idle", "1")).outcome == Outcome::applied);

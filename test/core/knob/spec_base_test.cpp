@@ -48,12 +48,22 @@ TEST_CASE_FIXTURE(Spec, "without a limit the spec decides nothing") {
   CHECK(base("memory.max") == "none");
 }
 
-TEST_CASE_FIXTURE(Spec, "where the kubelet's cpuCFSQuota is off, or the CPUs are its own, a container has no quota") {
+TEST_CASE_FIXTURE(Spec, "where the kubelet's cpuCFSQuota is off a container has no quota") {
   rules.is_enforced = false;
   CHECK(base("cpu.max") == "max 100000 (cpuCFSQuota is off)");
-  rules.is_enforced = true;
+}
+
+TEST_CASE_FIXTURE(Spec, "a container with CPUs of its own has no quota, or that of its limit, and a revert writes the original") {
   subject.has_own_cpus = true;
-  CHECK(base("cpu.max") == "max 100000 (own CPUs)");
+  CHECK(base("cpu.max", "max") == "none");
+  CHECK(base("cpu.max", "150000 100000") == "150000 100000 (limit 1500m)");
+  CHECK(base("cpu.max", "450000 100000") == "150000 100000 (limit 1500m)");
+  Subjects subjects;
+  subjects.set_quota_rules(rules);
+  subjects.add("pod/app", subject);
+  CHECK_FALSE(spec_base(subjects, *find_knob("cpu.max"), "pod/app")->is_reverted_to);
+  subject.limits = {};
+  CHECK(base("cpu.max", "150000 100000") == "none");
 }
 
 TEST_CASE_FIXTURE(Spec, "a quota that systemd has rounded up to a whole percent is the limit's") {
