@@ -8,7 +8,7 @@
 namespace koord::knob {
 namespace {
 
-// A pod has few knobs and there are few plugins; what is more is no list that somebody wrote.
+// A pod has few knobs and there are few plugins; a longer list keeps the pod out altogether.
 constexpr std::size_t kMostNames = 32;
 
 }  // namespace
@@ -28,7 +28,9 @@ HandsOff parse_hands_off(std::string_view annotation) {
   HandsOff hands_off;
   while (auto field = next_field(annotation, ',')) {
     const std::string_view name = trim(*field);
-    if (!name.empty() && hands_off.names.size() < kMostNames) hands_off.names.emplace_back(name);
+    if (name.empty() || std::find(hands_off.names.begin(), hands_off.names.end(), name) != hands_off.names.end()) continue;
+    if (hands_off.names.size() == kMostNames) return {.all = true};
+    hands_off.names.emplace_back(name);
   }
   return hands_off;
 }
