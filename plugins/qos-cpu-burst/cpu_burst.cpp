@@ -36,8 +36,9 @@ bool may_step(const Container& container) {
 // What the container keeps at most of a quota that it did not use, in µs; 0: nothing.
 std::int64_t burst_us(const slo::CpuBurst& settings, std::int64_t limit_milli, bool above_quota) {
   if (!has_static_part(settings) || limit_milli <= 0) return 0;
-  const std::int64_t whole = limit_milli * settings.cpu_burst_percent.value_or(0);  // limit · percent · 100 ms
-  return above_quota ? whole : std::min(whole, quota_of(limit_milli, kPeriodUs));
+  std::int64_t whole = 0;  // limit · percent · 100 ms
+  if (__builtin_mul_overflow(limit_milli, settings.cpu_burst_percent.value_or(0), &whole)) whole = kMostQuotaUs;
+  return std::min(whole, above_quota ? kMostQuotaUs : quota_of(limit_milli, kPeriodUs));
 }
 
 // How many cores a change of the factor changes of the use: a raise is used at once, what was not used is not missed.

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "koordetector/plugin.h"
 
 using namespace koord::cpu_burst;
@@ -173,6 +175,14 @@ TEST_CASE("static burst: each container with a limit may keep its percent of it,
   burst.set_burst_above_quota(true);
   one.settings.cpu_burst_percent = 1000;
   CHECK(value(burst.plan(at(1, {one})), "cpu.max.burst", "pod/a") == "2000000");
+}
+
+TEST_CASE("static burst: a limit beyond all CPUs does not overflow") {
+  Burst burst(5 * kSecond);
+  const Pod one = pod({container("a", std::numeric_limits<std::int64_t>::max() / 2)}, settings(BurstPolicy::cpu_burst_only));
+  CHECK(value(burst.plan(at(1, {one})), "cpu.max.burst", "pod/a") == std::to_string(kMostQuotaUs));
+  burst.set_burst_above_quota(true);
+  CHECK(value(burst.plan(at(1, {one})), "cpu.max.burst", "pod/a") == std::to_string(kMostQuotaUs));
 }
 
 TEST_CASE("static burst: a container without a limit has none, and then its pod has none either") {

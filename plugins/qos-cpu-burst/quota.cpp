@@ -13,8 +13,6 @@ using slo::BurstPolicy;
 constexpr double kUp = 1.2, kDown = 0.8;
 constexpr double kDigits = 1e6;  // of a factor
 constexpr std::int64_t kLeastQuotaUs = 1000;
-// Beyond it the kernel takes no quota (max_cfs_runtime), whatever the NodeSLO's percents.
-constexpr std::int64_t kMostQuotaUs = std::int64_t{1} << 43;
 
 // The host takes no larger factor.
 constexpr double kLargestScale = 1000;
@@ -41,8 +39,8 @@ double rounded_down_scale(double scale) { return std::floor(scale * kDigits + 1e
 double rounded_up_scale(double scale) { return std::ceil(scale * kDigits - 1e-3) / kDigits; }
 
 std::int64_t quota_of(std::int64_t milli_cores, std::int64_t period_us) {
-  const auto quota_us = static_cast<std::int64_t>(static_cast<double>(milli_cores) * static_cast<double>(period_us) / 1000);
-  return std::clamp(quota_us, kLeastQuotaUs, kMostQuotaUs);
+  const double quota_us = static_cast<double>(milli_cores) * static_cast<double>(period_us) / 1000;
+  return static_cast<std::int64_t>(std::clamp(quota_us, static_cast<double>(kLeastQuotaUs), static_cast<double>(kMostQuotaUs)));
 }
 
 bool has_static_part(const slo::CpuBurst& settings) {

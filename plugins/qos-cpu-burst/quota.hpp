@@ -11,6 +11,9 @@
 
 namespace koord::cpu_burst {
 
+// Beyond it the kernel takes no quota (max_cfs_runtime), whatever the NodeSLO's percents.
+inline constexpr std::int64_t kMostQuotaUs = std::int64_t{1} << 43;
+
 // Of the limit; 1: the limit itself. As text "1.2", with at most six digits behind the point.
 std::string text_of_scale(double scale);
 double rounded_scale(double scale);
