@@ -64,6 +64,7 @@ TEST_CASE("containers with the label LSE or LSR have CPUs of their own, and unde
   using state::KubeQos;
   const Row rows[] = {{"LSE", KubeQos::burstable, "none", 1500, true},
                       {"LSR", KubeQos::guaranteed, "none", 2000, true},
+                      {"LSR", KubeQos::best_effort, "none", 2000, false},
                       {"", KubeQos::guaranteed, "none", 2000, false},
                       {"LS", KubeQos::guaranteed, "none", 2000, false},
                       {"", KubeQos::guaranteed, "static", 2000, true},
