@@ -44,10 +44,13 @@ std::string excluded(const SloLeaf& leaf, const Pod& pod) {
   const std::string_view section = class_section_of(pod.koord_qos);
   if (of_class && leaf.names[1] != section)
     return "the pod is of " + std::string(name_of(pod.koord_qos)) + ", whose section is " + std::string(section.empty() ? "none" : section);
-  if (leaf.section->name == "cpuBurstStrategy" && pod.koord_qos != KoordQos::ls && pod.koord_qos != KoordQos::system && pod.koord_qos != KoordQos::none)
-    return "pods of " + std::string(name_of(pod.koord_qos)) + " never exceed their CPU limit";
+  const auto label = pod.labels.find(kQosLabel);
+  if (leaf.section->name == "cpuBurstStrategy") {
+    // A guaranteed pod without a label counts as LSR, and may.
+    const bool is_labelled = label != pod.labels.end() && (label->second == name_of(KoordQos::lse) || label->second == name_of(KoordQos::lsr));
+    if (is_labelled || pod.koord_qos == KoordQos::be) return "pods of " + std::string(name_of(pod.koord_qos)) + " never exceed their CPU limit";
+  }
   if (leaf.section->name == "cpuQOS") {
-    const auto label = pod.labels.find(kQosLabel);
     if (label == pod.labels.end() || label->second != name_of(KoordQos::ls)) return "it counts for pods with the label " + std::string(kQosLabel) + "=LS only";
   }
   return "";

@@ -205,6 +205,10 @@ TEST_CASE("a pod's cpuBurst goes before the node's, but for classes that are nev
   CHECK(explain("cpuBurstPercent", {.pod = &ls}).value == "200");
   CHECK(explain("cpuBurstStrategy.policy", {.pod = &be}).winner == SloOrigin::fallback);
   CHECK(layer(explain("cpuBurstStrategy.policy", {.pod = &be}), SloOrigin::pod).note == "pods of BE never exceed their CPU limit");
+  Pod guaranteed = pod_of(KoordQos::lsr, annotations);
+  CHECK(layer(explain("cpuBurstStrategy.policy", {.pod = &guaranteed}), SloOrigin::pod).note == "pods of LSR never exceed their CPU limit");
+  guaranteed.labels.clear();
+  CHECK(explain("cpuBurstStrategy.policy", {.pod = &guaranteed}).winner == SloOrigin::pod);
   CHECK(layer(explain("sharePoolThresholdPercent", {.pod = &ls}), SloOrigin::pod).note == "no annotation of a pod changes this field");
 }
 
