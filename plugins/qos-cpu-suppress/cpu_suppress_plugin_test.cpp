@@ -261,6 +261,16 @@ TEST_CASE("the kubelet's reserve counts as used by the system") {
   CHECK(world.value() == "50000 100000");  // 5.2 − 4.2 − 0.5
 }
 
+TEST_CASE("a capacity of 0 is not known, and the CPUs that are online count") {
+  World world;
+  world.node_slo(slo_of("cfsQuota"));
+  state::Node about;
+  about.capacity["cpu"] = 0;
+  about.allocatable["cpu"] = 0;
+  world.about_node(about);
+  CHECK(world.value() == "70000 100000");  // 5.2 − 4.2 − 0.3
+}
+
 TEST_CASE("whole CPUs that the kubelet's static policy gave a guaranteed container are not shared") {
   World world;
   state::Pod pod = pod_of("whole", state::KoordQos::none, state::KubeQos::guaranteed, "kubepods/podwhole");

@@ -111,7 +111,8 @@ void NodeView::follow_node(const plugin::Snapshot& snapshot) {
   static constexpr koord_node kNotKnown = {};
   const koord_node& node = snapshot.node() ? *snapshot.node() : kNotKnown;
   const koord_resource* cpu = cpu_of({node.resources, node.n_resources, node.resource_stride});
-  const auto capacity = cpu ? cores(cpu->limit) : std::nullopt;
+  // A kubelet that could not look at its machine says 0.
+  const auto capacity = cpu && cpu->limit > 0 ? cores(cpu->limit) : std::nullopt;
   // A kubelet keeps the capacity that it found at its start.
   const auto online_milli = static_cast<std::int64_t>(online_.size()) * 1000;
   capacity_milli_ = capacity ? std::min(cpu->limit, online_milli) : online_milli;
