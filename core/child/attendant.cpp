@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 #include <string_view>
 
@@ -24,6 +25,8 @@ constexpr std::size_t kMaxReason = 1024;
 // From the first sign of a child's end to the end itself.
 constexpr Duration kEndPatience = 2s;
 constexpr Duration kAccountPeriod = 1ms;
+constexpr Duration kNoticeWindow = 1s;
+constexpr double kNoticeShare = 0.2;
 
 Duration thread_cpu() {
   timespec t{};
@@ -47,8 +50,10 @@ Attendant::Attendant(Process& process, host::PluginContext& context, SnapshotIma
       desk_(context, images),
       on_end_(std::move(on_end)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      cpu_millis_(cpu_millis),
       bucket_(cpu_millis, Steady::now()),
       accounted_(Steady::now()),
+      window_begin_(accounted_),
       thread_([this] { attend(); }) {}
 
 Attendant::~Attendant() {
@@ -97,6 +102,19 @@ void Attendant::account(Steady::time_point now) {
   const Duration all = context_.meter()->cpu();  // calls spend, too, on other threads
   bucket_.spend(all - spent_, now);
   spent_ = all;
+  if (now - window_begin_ >= kNoticeWindow) notice_cost(now);
+}
+
+// Names a child that is dear to the agent before it meets its limit.
+void Attendant::notice_cost(Steady::time_point now) {
+  const double cores = std::chrono::duration<double>(spent_ - window_spent_) / std::chrono::duration<double>(now - window_begin_);
+  const double limit = static_cast<double>(cpu_millis_) / 1000;
+  window_begin_ = now;
+  window_spent_ = spent_;
+  if (limit <= 0 || cores < kNoticeShare * limit) return;
+  char text[100];
+  std::snprintf(text, sizeof text, "its requests cost the agent %.2f of the %.2f cores that it may use", cores, limit);
+  context_.note_breach("requests", text);
 }
 
 // How long the child's requests are to wait.

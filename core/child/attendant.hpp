@@ -48,6 +48,7 @@ class Attendant {
 
   void attend();
   void account(Steady::time_point now);
+  void notice_cost(Steady::time_point now);
   Duration pause();
   int until_next_step();
   bool take_next_step(bool& killed);
@@ -66,9 +67,12 @@ class Attendant {
   UniqueFd wake_;
   std::string output_line_;
   bool output_open_ = true;
+  const std::uint64_t cpu_millis_;
   CpuBucket bucket_;
   Steady::time_point accounted_;  // when, and what was spent by then
   Duration own_cpu_{}, spent_{};
+  Steady::time_point window_begin_;  // of kNoticeWindow, and what was spent by then
+  Duration window_spent_{};
   std::mutex fetching_;
 
   std::mutex mutex_;  // of what follows
