@@ -12,7 +12,10 @@ Rights rights_of(std::string_view name) {
   throw std::runtime_error("rights '" + std::string(name) + "': expected root, unit or chart");
 }
 
-std::vector<std::string> words_of(Rights, const std::string&) { return {}; }
+std::vector<std::string> words_of(Rights rights, const std::string& folder) {
+  if (rights == Rights::root) return {};
+  return {KOORD_WITH_RIGHTS, rights == Rights::unit ? "unit" : "chart", folder};
+}
 
 std::size_t group_size(Batch batch) {
   switch (batch) {
