@@ -11,6 +11,9 @@ static inline koord_go_answer kv_get(const koord_host *host, const koord_svc_kv 
   answer.status = KOORD_GO_CALL(kv, get, host, KOORD_GO_TEXT(key), buf, cap, &answer.value);
   return answer;
 }
+static inline koord_status kv_remove(const koord_host *host, const koord_svc_kv *kv, _GoString_ key) {
+  return KOORD_GO_CALL(kv, remove, host, KOORD_GO_TEXT(key));
+}
 static inline koord_status kv_set(const koord_host *host, const koord_svc_kv *kv, _GoString_ key, const void *buf,
                                   uint64_t n, uint64_t ttl_ns) {
   return KOORD_GO_CALL(kv, set, host, KOORD_GO_TEXT(key), buf, n, ttl_ns);
@@ -110,6 +113,9 @@ func (kv KV) Get(key string) ([]byte, error) {
 func (kv KV) Set(key string, value []byte, ttl time.Duration) error {
 	return check(C.kv_set(kv.host, kv.table, key, unsafe.Pointer(first(value)), C.uint64_t(len(value)), C.uint64_t(ttl)))
 }
+
+// Remove an own key; one that does not exist is no error. ErrUnsupported: the host is older than 1.1.
+func (kv KV) Remove(key string) error { return check(C.kv_remove(kv.host, kv.table, key)) }
 
 // Config is the service koord.config/1.
 type Config struct{ service[C.koord_svc_config] }

@@ -92,6 +92,11 @@ class Kv {
     check(kv_->set(host_, str(key), value.data(), value.size(), static_cast<std::uint64_t>(ttl.count())),
           "setting the key " + std::string(key));
   }
+  // An own key; one that does not exist is no failure. Failure KOORD_E_UNSUPPORTED on a host of 1.0.
+  void remove(std::string_view key) const {
+    if (!KOORD_HAS(kv_, remove)) throw Failure(KOORD_E_UNSUPPORTED, "this host is older than 1.1 and has no remove()");
+    check(kv_->remove(host_, str(key)), "removing the key " + std::string(key));
+  }
 
  private:
   const koord_host* host_ = nullptr;

@@ -101,6 +101,9 @@ TEST_CASE_FIXTURE(OnNode, "a fact is kept under its key, and one that is not the
   CHECK(kv.get("model") == std::nullopt);
   kv.set("model", std::string(1000, 'x'));
   CHECK(kv.get("model") == std::string(1000, 'x'));
+  kv.remove("model");
+  kv.remove("model");  // it is gone already
+  CHECK(kv.get("model") == std::nullopt);
   CHECK(status_of([&] { kv.set("", "x"); }) == KOORD_E_INVALID);
 }
 
