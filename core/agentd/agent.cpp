@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 
 #include "core/agentd/gates.hpp"
 #include "core/agentd/koordlet_names.hpp"
@@ -86,11 +88,30 @@ http::Limits probe_limits() {
   return limits;
 }
 
-host::Loader child_loader(std::string program, child::SnapshotImages& images, const cgroup::Layout& layout) {
+// Beside the metric cache unless the configuration names another place.
+std::string plugin_state_directory(const config::Config& config) {
+  if (!config.plugins.state_directory.empty() || config.store.path.empty()) return config.plugins.state_directory;
+  return std::filesystem::path(config.store.path).parent_path() / "plugin-state";
+}
+
+// KOORD_LANDLOCK_ABI is for tests: the agent takes the kernel for one with this ABI.
+child::Layers::Options layer_options(const config::Config& config) {
+  const NodeRoots& roots = config.roots;
+  child::Layers::Options options{.state_directory = plugin_state_directory(config),
+                                 .first_uid = static_cast<std::uint32_t>(config.plugins.first_uid),
+                                 .uids = static_cast<std::uint32_t>(config.plugins.uids),
+                                 .readable = {roots.proc, roots.sys, roots.cgroup, roots.resctrl},
+                                 .minimum = config.plugins.minimum_isolation};
+  if (const char* abi = std::getenv("KOORD_LANDLOCK_ABI"))
+    options.newest_landlock_abi = static_cast<unsigned>(parse_uint(abi).value_or(child::kNewestLandlockAbi));
+  return options;
+}
+
+host::Loader child_loader(std::string program, child::SnapshotImages& images, const cgroup::Layout& layout, child::Layers& layers) {
   if (program.empty()) program = directory_of_program() + "/koord-plugin-host";
-  return [program = std::move(program), &images, &layout](const std::string& path, const host::Manifest& manifest,
+  return [program = std::move(program), &images, &layout, &layers](const std::string& path, const host::Manifest& manifest,
                                                          const host::FileStamp& checked, const host::HomeLimits& limits) {
-    return child::load_in_child({program, images, &layout}, path, manifest, checked, limits);
+    return child::load_in_child({program, images, &layout, &layers}, path, manifest, checked, limits);
   };
 }
 
@@ -136,13 +157,14 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                   [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); }},
                  config_),
       workers_(config_.workers),
+      layers_(layer_options(config_)),
       plugins_({.loop = loop_,
                 .pool = workers_,
                 .services = services_,
                 .metrics = host_metrics_,
                 .plans = qos_.governor(),
                 .evictions = &evictions_,
-                .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout()),
+                .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout(), layers_),
                 .on_change =
                     [this](const host::PluginStatus& plugin) {
                       inactive_.learn(plugin);
@@ -223,6 +245,7 @@ Result<void> Agent::start() {
   if (std::size_t orphans = child::end_orphans(cgroups_.layout()); orphans > 0)
     log::warn(agent_log, "killed {} plugin processes that a previous agent left behind", orphans);
   capabilities_.set(host::probe_capabilities(config_.roots, cgroups_.layout()));
+  capabilities_.set(layers_.capabilities());
   export_process(host_metrics_);
   export_cgroup_files(host_metrics_, cgroups_);
   export_store(host_metrics_, feed_);

@@ -24,6 +24,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
+#include "core/child/layers.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"
@@ -84,6 +85,7 @@ class Agent {
   EvictionModule evictions_;  // longer than the workers, which bring it answers
   event::WorkerPool workers_;
   child::SnapshotImages images_;
+  child::Layers layers_;
   host::PluginManager plugins_;
   StateFeeder state_;
   PredictionModule prediction_;

@@ -60,6 +60,21 @@ json::object budget(const host::PluginStatus& plugin) {
   return object;
 }
 
+// null: unknown, it was not mapped yet.
+json::value isolation(const host::PluginStatus& plugin) {
+  if (!plugin.isolation) return nullptr;
+  json::array layers;
+  json::object missing;
+  for (config::IsolationLayer layer : config::kIsolationLayers) {
+    if (plugin.isolation->has(layer)) {
+      layers.push_back(json::string(to_string(layer)));
+    } else {
+      missing[to_string(layer)] = plugin.isolation->missing.at(layer);
+    }
+  }
+  return json::object{{"layers", std::move(layers)}, {"missing", std::move(missing)}};
+}
+
 json::object plugin(const host::PluginStatus& plugin) {
   json::array instances;
   for (const host::InstanceStatus& one : plugin.instances) instances.push_back(instance(one));
@@ -81,6 +96,7 @@ json::object plugin(const host::PluginStatus& plugin) {
           {"series", plugin.series},
           {"droppedSeries", plugin.dropped_series},
           {"budget", budget(plugin)},
+          {"isolation", isolation(plugin)},
           {"restarts", plugin.restarts},
           {"reloads", plugin.reloads},
           {"refusedReloads", plugin.refused_reloads},

@@ -261,11 +261,12 @@ class ChildHome final : public host::Home {
 
 class ChildPlugin final : public host::LoadedPlugin {
  public:
-  ChildPlugin(Guest::Invitation invitation, SnapshotImages& images, std::vector<ClassInfo> classes)
-      : invitation_(std::move(invitation)), images_(images), classes_(std::move(classes)) {}
+  ChildPlugin(Guest::Invitation invitation, SnapshotImages& images, std::vector<ClassInfo> classes, host::IsolationLevel isolation)
+      : invitation_(std::move(invitation)), images_(images), classes_(std::move(classes)), isolation_(std::move(isolation)) {}
 
   const std::vector<ClassInfo>& classes() const override { return classes_; }
   bool expendable() const override { return true; }
+  const host::IsolationLevel& isolation() const override { return isolation_; }
 
   std::unique_ptr<host::Home> make_home(std::size_t class_index, host::PluginContext& context,
                                         const host::HomeLimits& limits) const override {
@@ -277,6 +278,7 @@ class ChildPlugin final : public host::LoadedPlugin {
   const Guest::Invitation invitation_;
   SnapshotImages& images_;
   const std::vector<ClassInfo> classes_;
+  const host::IsolationLevel isolation_;  // of the process that described it
 };
 
 }  // namespace
@@ -287,6 +289,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& 
                                                                 const host::HomeLimits& limits) {
   Guest::Invitation invitation{.program = children.program,
                                .layout = children.layout,
+                               .layers = children.layers,
                                .cgroup = children.layout ? Confinement::free_name(*children.layout, manifest.id) : "",
                                .plugin_id = manifest.id,
                                .path = path,
@@ -298,7 +301,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& 
       return invalid("wanted classes of the manifest's kinds, found one of '" + info.kind + "'");
   }
   return std::shared_ptr<const host::LoadedPlugin>(
-      new ChildPlugin(std::move(invitation), children.images, std::move(classes)));
+      new ChildPlugin(std::move(invitation), children.images, std::move(classes), guest->isolation()));
 }
 
 }  // namespace koord::child

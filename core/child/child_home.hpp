@@ -11,6 +11,7 @@
 
 namespace koord::child {
 
+class Layers;
 class SnapshotImages;
 
 // What all children of one host share. What it refers to outlives them.
@@ -18,6 +19,7 @@ struct Children {
   std::string program;     // the koord-plugin-host to run
   SnapshotImages& images;  // of the state
   const cgroup::Layout* layout = nullptr;  // where their cgroups are made; null: they have none, hence no limits
+  Layers* layers = nullptr;                // null: only their system calls are filtered
 };
 
 // A Loader: starts a child that maps the file and describes it, and ends it again. Each child must have mapped the

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/child/guest.hpp"
 
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "core/base/file.hpp"
 #include "core/child/call_server.hpp"
 #include "core/child/protocol.hpp"
 #include "core/child/wire.hpp"
@@ -12,9 +18,22 @@ constexpr Duration kLoadPatience = std::chrono::seconds(10);
 constexpr Duration kGuestEndPatience = std::chrono::seconds(2);  // once the channel is closed
 constexpr std::size_t kMaxProblem = 4096;
 
+// The file that was checked, and no other that lies there since.
+Result<UniqueFd> open_checked(const Guest::Invitation& invitation) {
+  UniqueFd file = TRY(open_at(AT_FDCWD, invitation.path, O_RDONLY));
+  struct stat about;
+  if (::fstat(file.get(), &about) != 0) return system_error(errno, "'" + invitation.path + "'");
+  if (host::stamp_from(about) != invitation.checked) {
+    TRY(host::check_unchanged(invitation.path, invitation.checked));
+    return invalid("'" + invitation.path + "' was replaced while it was opened");
+  }
+  return file;
+}
+
 }  // namespace
 
-Guest::Guest(const Invitation& invitation, const host::HomeLimits& limits) : invitation_(invitation), limits_(limits) {
+Guest::Guest(const Invitation& invitation, const host::HomeLimits& limits, Launch launch, UniqueFd file)
+    : invitation_(invitation), limits_(limits), launch_(std::move(launch)), file_(std::move(file)) {
   if (invitation.layout) confinement_.emplace(*invitation.layout, invitation.cgroup, limits);
 }
 
@@ -23,29 +42,46 @@ Guest::~Guest() {
 }
 
 Result<std::unique_ptr<Guest>> Guest::start(const Invitation& invitation, const host::HomeLimits& limits) {
-  TRY(host::check_unchanged(invitation.path, invitation.checked));
-  std::unique_ptr<Guest> guest(new Guest(invitation, limits));
-  guest->process_ =
-      TRY(Process::start(invitation.program, invitation.plugin_id, invitation.path, limits.capabilities));
-  std::optional<Confinement>& confinement = guest->confinement_;
-  if (confinement) {
-    confinement->add(guest->process_->pid());
-    guest->process_->after_end([&confinement] { confinement->end_all(); });
-  }
-  if (!confinement || !confinement->limits_memory()) guest->process_->limit_memory(limits.memory_bytes);
+  UniqueFd file = TRY(open_checked(invitation));
+  Launch launch = invitation.layers ? TRY(invitation.layers->launch(invitation.plugin_id, invitation.path, limits))
+                                    : launch_without_layers(limits);
+  std::unique_ptr<Guest> guest(new Guest(invitation, limits, std::move(launch), std::move(file)));
+  guest->process_ = TRY(Process::start(invitation.program, invitation.plugin_id, invitation.path));
+  guest->add_to_cgroup();
+  if (invitation.layers && limits.third_party)
+    TRY(host::check_minimum_isolation(guest->isolation(), invitation.layers->minimum()));
   return guest;
+}
+
+void Guest::add_to_cgroup() {
+  std::string missing = confinement_ ? "" : "the agent makes no cgroups";
+  if (confinement_) {
+    confinement_->add(process_->pid());
+    process_->after_end([this] { confinement_->end_all(); });
+    missing = confinement_->problems();
+  }
+  if (!missing.empty()) launch_.level.missing[config::IsolationLayer::cgroup] = missing;
+  if (!confinement_ || !confinement_->limits_memory()) launch_.spec.memory_bytes = limits_.memory_bytes;
+}
+
+std::string Guest::problems() const {
+  std::string problems = confinement_ ? confinement_->problems() : std::string();
+  if (!launch_.problem.empty()) problems += (problems.empty() ? "" : "; ") + launch_.problem;
+  return problems;
 }
 
 Result<std::vector<host::ClassInfo>> Guest::introduce() {
   std::vector<host::ClassInfo> classes = TRY(read_introduction());
   TRY(host::check_unchanged(invitation_.path, invitation_.checked));
+  file_.reset();
   return classes;
 }
 
 Result<std::vector<host::ClassInfo>> Guest::read_introduction() {
   Packer request;
   request.add(static_cast<std::uint32_t>(Call::describe));
-  Result<void> asked = process_->calls().send(request.bytes());
+  launch_.spec.pack(request);
+  Result<void> asked = process_->calls().send(request.bytes(), file_.get());
   auto introduction = asked ? process_->calls().receive(kLoadPatience) : Result<std::optional<Message>>(asked.error());
   if (!introduction)
     return invalid("wanted a return, found that its process ended " +

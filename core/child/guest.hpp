@@ -10,6 +10,7 @@
 
 #include "core/base/result.hpp"
 #include "core/child/confinement.hpp"
+#include "core/child/layers.hpp"
 #include "core/child/process.hpp"
 #include "core/host/file_stamp.hpp"
 #include "core/host/home.hpp"
@@ -22,6 +23,7 @@ class Guest {
   struct Invitation {
     std::string program;  // the koord-plugin-host
     const cgroup::Layout* layout = nullptr;  // null: no cgroup is made
+    Layers* layers = nullptr;                // null: none but the filter of system calls
     std::string cgroup;                      // its name below kPluginsCgroup
     std::string plugin_id;
     std::string path;
@@ -35,7 +37,8 @@ class Guest {
 
   Process& process() { return *process_; }
   // Which limit does not hold, and why; empty when all do.
-  std::string problems() const { return confinement_ ? confinement_->problems() : std::string(); }
+  std::string problems() const;
+  const host::IsolationLevel& isolation() const { return launch_.level; }
 
   // Has it map the file and say what that is. Waits.
   Result<std::vector<host::ClassInfo>> introduce();
@@ -44,12 +47,15 @@ class Guest {
   std::string explain(std::string reason) const;
 
  private:
-  Guest(const Invitation& invitation, const host::HomeLimits& limits);
+  Guest(const Invitation& invitation, const host::HomeLimits& limits, Launch launch, UniqueFd file);
 
+  void add_to_cgroup();
   Result<std::vector<host::ClassInfo>> read_introduction();
 
   const Invitation invitation_;
   const host::HomeLimits limits_;
+  Launch launch_;
+  UniqueFd file_;  // of the plugin, until it is mapped
   std::optional<Confinement> confinement_;  // ends after the process
   std::unique_ptr<Process> process_;
 };

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,7 +82,7 @@ Process::Process(Channel calls, Channel hooks, Channel services, SampleRing samp
 }
 
 Result<std::unique_ptr<Process>> Process::start(const std::string& program, const std::string& plugin_id,
-                                                const std::string& plugin_path, CapabilityMask capabilities) {
+                                                const std::string& plugin_path) {
   auto [calls, its_calls] = TRY(Channel::pair());
   auto [hooks, its_hooks] = TRY(Channel::pair());
   auto [services, its_services] = TRY(Channel::pair());
@@ -103,8 +102,8 @@ Result<std::unique_ptr<Process>> Process::start(const std::string& program, cons
   TRY(files.give(its_hooks.fd(), kHooksFd));
   TRY(files.give(its_services.fd(), kServicesFd));
   TRY(files.give(process->samples_.fd(), kSamplesFd));
-  std::array<std::string, 4> words{"koord-plugin-host", plugin_id, plugin_path, format_capabilities(capabilities)};
-  std::array<char*, 5> arguments{words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+  std::array<std::string, 3> words{"koord-plugin-host", plugin_id, plugin_path};
+  std::array<char*, 4> arguments{words[0].data(), words[1].data(), words[2].data(), nullptr};
   // Nothing of the agent's environment is a plugin's business.
   std::array<std::string, 2> settings{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"};
   std::array<char*, 3> environment{settings[0].data(), settings[1].data(), nullptr};
@@ -125,11 +124,6 @@ Process::~Process() {
 }
 
 void Process::signal(int number) const { ::syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0); }
-
-void Process::limit_memory(std::uint64_t bytes) const {
-  const rlimit limit{bytes, bytes};
-  if (bytes > 0) ::prlimit(pid_, RLIMIT_DATA, &limit, nullptr);
-}
 
 std::optional<std::string> Process::wait(Duration patience) {
   std::lock_guard lock(reaping_);

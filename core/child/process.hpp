@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "core/base/clock.hpp"
-#include "core/base/linux_capability.hpp"
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
 #include "core/child/channel.hpp"
@@ -24,9 +23,9 @@ namespace koord::child {
 
 class Process {
  public:
-  // `program`: the koord-plugin-host to run. It maps the file by itself, once it has confined itself to `capabilities`.
+  // `program`: the koord-plugin-host to run. It waits for a LaunchSpec; the path is for its messages.
   static Result<std::unique_ptr<Process>> start(const std::string& program, const std::string& plugin_id,
-                                                const std::string& plugin_path, CapabilityMask capabilities = 0);
+                                                const std::string& plugin_path);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -43,8 +42,6 @@ class Process {
   void signal(int number) const;
   // Called once, by the thread that finds that it has ended. To be set before it is waited for.
   void after_end(std::function<void()> clean_up) { after_end_ = std::move(clean_up); }
-  // It gets no more than this for data, mapped privately; 0: as much as there is.
-  void limit_memory(std::uint64_t bytes) const;
   // How it ended, "by signal 11 (Segmentation fault)" or "with exit code 1", when it does within this time.
   std::optional<std::string> wait(Duration patience);
 

@@ -18,7 +18,7 @@ enum : int {
 };
 
 enum class Call : std::uint32_t {
-  describe = 1,  // → n classes
+  describe = 1,  // LaunchSpec, with the descriptor of the plugin's file → n classes
   create,        // class index, n granted services
   init,
   run,  // with the stop signal's descriptor; answered at once, ends with Service::run_returned

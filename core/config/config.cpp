@@ -44,6 +44,20 @@ std::string_view to_string(Isolation isolation) {
   return "process";
 }
 
+std::string_view to_string(IsolationLayer layer) {
+  switch (layer) {
+    case IsolationLayer::uid:
+      return "uid";
+    case IsolationLayer::landlock:
+      return "landlock";
+    case IsolationLayer::seccomp:
+      return "seccomp";
+    case IsolationLayer::cgroup:
+      break;
+  }
+  return "cgroup";
+}
+
 std::string_view to_string(StateSource source) {
   switch (source) {
     case StateSource::automatic:

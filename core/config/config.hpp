@@ -4,6 +4,7 @@
 // snake_case here). Immutable once loaded. [any thread]
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/linux_capability.hpp"
+#include "core/base/network_families.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/config/feature_gates.hpp"
 #include "core/log/log.hpp"
@@ -50,6 +52,11 @@ enum class EvictionTier : std::uint8_t { api, runtime };
 enum class OnTimeout : std::uint8_t { ignore, fail };
 
 // One plugin's settings; whether it runs is its feature gate's matter.
+// Layers that confine a plugin in a process of its own: a user of its own, rules for files, a filter of system calls, limits.
+enum class IsolationLayer : std::uint8_t { uid, landlock, seccomp, cgroup };
+inline constexpr std::array kIsolationLayers{IsolationLayer::uid, IsolationLayer::landlock, IsolationLayer::seccomp,
+                                             IsolationLayer::cgroup};
+
 struct PluginSettings {
   std::optional<Duration> period;    // nullopt: the plugin's own
   std::optional<Duration> deadline;  // nullopt: the host's rule
@@ -65,6 +72,8 @@ struct PluginSettings {
   CapabilityMask capabilities = 0;
   std::vector<std::string> files;    // that koord.fs/1 reads for it beyond those for every plugin
   std::vector<std::string> cgroups;  // that it may propose for beyond those of pods
+  NetworkMask network = 0;
+  std::vector<std::string> read_paths, write_paths;
   std::string sha256;  // of its file, 64 lower-case digits; "" = not pinned
   std::string config_json;  // the plugin's own `config` mapping as one JSON object
 };
@@ -75,6 +84,9 @@ struct PluginsSettings {
   std::string child_program;  // "" = koord-plugin-host beside the agent
   Trust trust = Trust::any;
   std::vector<std::string> trusted_keys;  // PEM files
+  std::uint64_t first_uid = 0, uids = 0;  // users of plugins in processes of their own; 0: they have the agent's
+  std::string state_directory;            // "" = beside store.path
+  std::vector<IsolationLayer> minimum_isolation;
   std::uint64_t cpu_budget_millis = 0;    // of the agent and all plugins; 0: none
   std::map<std::string, PluginSettings, std::less<>> settings;
   PluginSettings defaults;
@@ -204,6 +216,7 @@ struct Config {
 };
 
 std::string_view to_string(Isolation isolation);
+std::string_view to_string(IsolationLayer layer);
 std::string_view to_string(StateSource source);
 std::string_view to_string(StrategyMode mode);
 std::string_view to_string(OnExit what);

@@ -144,6 +144,22 @@ Schema<Config> make_config_schema() {
           "PEM files with the Ed25519 public keys that signatures of plugins are checked against.",
           list_of(absolute_path()), [](C & c) -> auto& { return c.plugins.trusted_keys; }),
       key(
+          "plugins.uids.first", "2000000000",
+          "First of the users that third-party plugins run as, one for each plugin id. Nothing else on the node may have them.",
+          integer(1000, 4'294'000'000), [](C & c) -> auto& { return c.plugins.first_uid; }),
+      key(
+          "plugins.uids.count", "10000", "How many users. 0: plugins run as the agent's user.", integer(0, 900'000),
+          [](C & c) -> auto& { return c.plugins.uids; }),
+      key(
+          "plugins.stateDirectory", "",
+          "Holds a directory for each third-party plugin, the only one that it may write to; its owner is the plugin's user. "
+          "Not set: plugin-state beside store.path.",
+          absolute_path_or_empty(), [](C & c) -> auto& { return c.plugins.state_directory; }),
+      key(
+          "plugins.minimumIsolation", "[]",
+          "Layers that a plugin in a process of its own must have (uid, landlock, seccomp, cgroup); it is refused where one is missing.",
+          isolation_layers(), [](C & c) -> auto& { return c.plugins.minimum_isolation; }),
+      key(
           "plugins.cpuBudget", "100m",
           "CPU that the agent and all plugins may use together; beyond it advisors tick slower. 0: as much as they want.",
           cpu(0), [](C & c) -> auto& { return c.plugins.cpu_budget_millis; }),
@@ -378,6 +394,17 @@ Schema<PluginSettings> make_plugin_schema() {
           "cgroups", "[]",
           "Cgroups beyond those of pods that it may propose for as a strategy, with all below them; '/' is the root alone.",
           list_of(granted_cgroup()), [](P & p) -> auto& { return p.cgroups; }),
+      plugin_key(
+          "network", "[]",
+          "Sockets that its process may make, when it has one of its own: unix, tcp, udp, netlink; it makes no others.",
+          network_families(), [](P & p) -> auto& { return p.network; }),
+      plugin_key(
+          "readPaths", "[]",
+          "Files and directories that a third party's process may read beside /usr, /proc, /sys and what libc needs of /etc.",
+          list_of(absolute_path()), [](P & p) -> auto& { return p.read_paths; }),
+      plugin_key(
+          "writePaths", "[]", "Files, devices and directories that a third party's process may write beside its state directory.",
+          list_of(absolute_path()), [](P & p) -> auto& { return p.write_paths; }),
       plugin_key(
           "sha256", R"("")", "Digest that its file must have, as sha256sum prints it.", sha256_or_empty(),
           [](P & p) -> auto& { return p.sha256; }),

@@ -3,6 +3,7 @@
 
 #include <sys/un.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "core/base/parse.hpp"
@@ -226,6 +227,40 @@ ValueType<CapabilityMask> capabilities() {
               mask |= one.value_or(0);
             }
             return mask;
+          }};
+}
+
+ValueType<NetworkMask> network_families() {
+  const std::string name = "list of unix, tcp, udp, netlink";
+  return {name, [=](const Node& node, const std::string& path, Report& report) -> std::optional<NetworkMask> {
+            std::optional<std::vector<std::string>> words = list_of(any_text()).read(node, path, report);
+            if (!words) return std::nullopt;
+            NetworkMask mask = 0;
+            for (const std::string& word : *words) {
+              const std::optional<NetworkMask> one = network_family(word);
+              if (!one) report.add(node.place, path + ": '" + word + "' is no kind of socket", "expected unix, tcp, udp or netlink");
+              mask = static_cast<NetworkMask>(mask | one.value_or(0));
+            }
+            return mask;
+          }};
+}
+
+ValueType<std::vector<IsolationLayer>> isolation_layers() {
+  const std::string name = "list of uid, landlock, seccomp, cgroup";
+  return {name, [=](const Node& node, const std::string& path, Report& report) -> std::optional<std::vector<IsolationLayer>> {
+            std::optional<std::vector<std::string>> words = list_of(any_text()).read(node, path, report);
+            if (!words) return std::nullopt;
+            std::vector<IsolationLayer> layers;
+            for (const std::string& word : *words) {
+              const auto* found = std::find_if(kIsolationLayers.begin(), kIsolationLayers.end(),
+                                               [&](IsolationLayer layer) { return to_string(layer) == word; });
+              if (found != kIsolationLayers.end()) {
+                layers.push_back(*found);
+              } else {
+                report.add(node.place, path + ": '" + word + "' is no layer", "expected uid, landlock, seccomp or cgroup");
+              }
+            }
+            return layers;
           }};
 }
 

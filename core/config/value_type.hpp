@@ -15,6 +15,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/linux_capability.hpp"
 #include "core/base/result.hpp"
+#include "core/config/config.hpp"
 #include "core/config/document.hpp"
 #include "core/config/feature_gates.hpp"
 #include "core/config/report.hpp"
@@ -44,6 +45,8 @@ ValueType<Duration> duration(Duration least, Duration most);
 ValueType<std::uint64_t> size(std::uint64_t least);  // bytes, as a Kubernetes quantity
 ValueType<std::uint64_t> cpu(std::uint64_t least_millis);  // thousandths of a core, as a Kubernetes quantity
 ValueType<CapabilityMask> capabilities();          // a list of names, "CAP_BPF"
+ValueType<NetworkMask> network_families();         // a list of names, "tcp"
+ValueType<std::vector<IsolationLayer>> isolation_layers();
 ValueType<GateMap> gate_map();
 ValueType<std::string> mapping_as_json();
 

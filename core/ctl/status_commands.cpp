@@ -37,6 +37,17 @@ std::string home_of(const json::value& plugin) {
   return home.empty() ? "-" : home;
 }
 
+// "uid+landlock+seccomp+cgroup"; "-" before it is mapped.
+std::string isolation_of(const json::value& plugin) {
+  const json::value& isolation = object_of(plugin, "isolation");
+  if (!isolation.is_object() || !isolation.as_object().contains("layers")) return "-";
+  std::string text;
+  for (const json::value& layer : array_of(isolation, "layers"))
+    text += (text.empty() ? "" : "+") + std::string(layer.is_string() ? layer.as_string().c_str() : "?");
+  if (!text.empty()) return text;
+  return home_of(plugin) == "agent" ? "none (in process)" : "none";
+}
+
 // "0.02/0.5": used, and what may be.
 template <class Format>
 std::string of_limit(std::optional<double> used, std::optional<double> limit, Format format) {
@@ -54,6 +65,7 @@ std::vector<std::string> plugin_row(const json::value& plugin) {
           text_of(plugin, "gate"),
           text_of(plugin, "state"),
           home_of(plugin),
+          isolation_of(plugin),
           count_of(counts, "calls"),
           count_of(counts, "errors"),
           count_of(counts, "skippedTicks"),
@@ -72,6 +84,7 @@ Result<void> run_plugins(const Invocation& invocation) {
                      {"GATE"},
                      {"STATE"},
                      {"HOME"},
+                     {"ISOLATION"},
                      {"CALLS", true},
                      {"ERRORS", true},
                      {"SKIPPED", true},

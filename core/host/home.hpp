@@ -18,7 +18,9 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/linux_capability.hpp"
+#include "core/base/network_families.hpp"
 #include "core/base/result.hpp"
+#include "core/host/isolation_level.hpp"
 #include "core/host/scrape_target.hpp"
 #include "koordetector/plugin.h"
 
@@ -90,6 +92,9 @@ struct HomeLimits {
   std::uint64_t cpu_millis = 0;  // thousandths of a core
   std::uint64_t processes = 0;   // threads count
   CapabilityMask capabilities = 0;  // all that it has
+  NetworkMask network = 0;          // sockets that it may make
+  std::vector<std::string> readable = {}, writable = {};  // beside what all may
+  bool third_party = false;  // confined by all layers that the node has
 };
 
 class Home {
@@ -142,6 +147,7 @@ class LoadedPlugin {
                                           const HomeLimits& limits) const = 0;
   // Its homes can be aborted: a call that does not return costs a process and nothing else.
   virtual bool expendable() const { return false; }
+  virtual const IsolationLevel& isolation() const { return isolation_in_process(); }
 };
 
 // Loads the file at this absolute path, whose manifest was read and accepted. Whenever the file is mapped it must

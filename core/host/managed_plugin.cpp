@@ -176,6 +176,7 @@ void ManagedPlugin::loaded(const ContentDemand& demand, const Result<Mapped>& ma
     std::lock_guard lock(mutex_);
     enabled = enabled_;
     refusal_.clear();
+    if (mapped) isolation_ = mapped->plugin->isolation();
   }
   mapped ? void(fulfilled_ = demand) : fulfilled_.reset();
   if (enabled && demand != demand_) return load();  // asked for meanwhile
@@ -267,7 +268,11 @@ HomeLimits ManagedPlugin::home_limits() const {
   return {.memory_bytes = settings_.max_memory,
           .cpu_millis = settings_.max_cpu_millis,
           .processes = settings_.max_processes,
-          .capabilities = settings_.capabilities};
+          .capabilities = settings_.capabilities,
+          .network = settings_.network,
+          .readable = settings_.read_paths,
+          .writable = settings_.write_paths,
+          .third_party = file_.origin == Origin::third_party};
 }
 
 Supervisor::Pace ManagedPlugin::pace_of(const ClassInfo& info) const {

@@ -132,6 +132,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   unsigned mappings_ = 0;  // tasks of loading_ that have not ended
   PluginState state_;  // until it has supervisors
   std::string reason_;
+  std::optional<IsolationLevel> isolation_;  // of what is mapped
   std::string refusal_;  // of what had been running
   std::string note_;     // what is to be said of a running plugin
   Rights rights_;        // from the next start of an instance on

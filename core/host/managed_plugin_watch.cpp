@@ -218,6 +218,7 @@ PluginStatus ManagedPlugin::status() const {
   status.reason = reason_;
   status.counts = inherited_.counts;
   status.budget = budget_.status();
+  status.isolation = isolation_;
   status.restarts = inherited_.restarts;
   status.reloads = inherited_.reloads;
   status.refused_reloads = inherited_.refused_reloads;

@@ -10,6 +10,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/config/feature_gates.hpp"
+#include "core/host/isolation_level.hpp"
 
 namespace koord::host {
 
@@ -109,6 +110,7 @@ struct PluginStatus {
   std::uint64_t series = 0;
   std::uint64_t dropped_series = 0;
   BudgetStatus budget;
+  std::optional<IsolationLevel> isolation;  // nullopt: it was not mapped yet
   std::uint64_t restarts = 0;
   std::uint64_t reloads = 0;          // times that its file was replaced
   std::uint64_t refused_reloads = 0;  // times that the old file was kept

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord-plugin-host: runs one plugin in a process of its own. Started by koordetector only, with the descriptors of
 // core/child/protocol.hpp; ends with it.
-//   koord-plugin-host ID FILE [CAPABILITY,…]
+//   koord-plugin-host ID FILE
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -10,11 +10,14 @@
 #include <csignal>
 #include <iostream>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "core/base/linux_capability.hpp"
 #include "core/child/call_server.hpp"
+#include "core/child/launch_spec.hpp"
 #include "core/child/sandbox.hpp"
+#include "core/child/sealed_copy.hpp"
 #include "core/host/manifest.hpp"
 
 namespace {
@@ -22,15 +25,45 @@ namespace {
 using namespace koord;
 using namespace koord::child;
 
-Result<std::shared_ptr<const host::Module>> load(const std::string& path) {
-  const host::Manifest manifest = TRY(host::read_manifest(path));
-  return host::Module::load_untried(path, manifest);
-}
+struct Order {
+  LaunchSpec spec;
+  UniqueFd file;  // of the plugin
+};
 
 // The host says when: it has to put this process where it belongs first.
-bool is_asked(Channel& calls) {
+std::optional<Order> await_order(Channel& calls) {
   Result<std::optional<Message>> message = calls.receive(std::chrono::hours(1));
-  return message && *message && Unpacker((*message)->bytes).number<std::uint32_t>() == static_cast<std::uint32_t>(Call::describe);
+  if (!message || !*message) return std::nullopt;
+  Unpacker in((*message)->bytes);
+  if (in.number<std::uint32_t>() != static_cast<std::uint32_t>(Call::describe)) return std::nullopt;
+  Order order{LaunchSpec::unpack(in), std::move((*message)->fd)};
+  if (!in.complete() || !order.file) return std::nullopt;
+  return order;
+}
+
+Result<void> confine(const LaunchSpec& spec) {
+  const CapabilityMask kept = TRY(enter_sandbox(spec));
+  if (kept != spec.capabilities)
+    std::cerr << "does without " << format_capabilities(spec.capabilities & ~kept) << ", which the agent does not have\n";
+  return {};
+}
+
+std::string with_name(std::string text, const std::string& copy, const std::string& path) {
+  for (std::size_t at = 0; (at = text.find(copy, at)) != std::string::npos; at += path.size()) text.replace(at, copy.size(), path);
+  return text;
+}
+
+// Messages name the file and not the copy that is mapped.
+Result<std::shared_ptr<const host::Module>> load(const std::string& id, const std::string& path, const Order& order) {
+  if (Result<void> confined = confine(order.spec); !confined) return invalid("cannot be confined: " + confined.error().message());
+  const UniqueFd memory = TRY(sealed_copy(order.file.get(), id + ".so"));
+  const std::string copy = "/proc/self/fd/" + std::to_string(memory.get());
+  auto module = [&]() -> Result<std::shared_ptr<const host::Module>> {
+    const host::Manifest manifest = TRY(host::read_manifest(copy));
+    return host::Module::load_untried(copy, manifest);
+  }();
+  if (!module) return invalid(with_name(module.error().text, copy, path));
+  return module;
 }
 
 // Tells the host what the plugin is, or why it is none.
@@ -42,23 +75,15 @@ bool introduce(Channel& calls, const Result<std::shared_ptr<const host::Module>>
   return calls.send(answer.bytes()) && module;
 }
 
-Result<void> confine(CapabilityMask allowed) {
-  const CapabilityMask kept = TRY(enter_sandbox(allowed));
-  if (kept != allowed) std::cerr << "does without " << format_capabilities(allowed & ~kept) << ", which the agent does not have\n";
-  return {};
-}
-
-int serve(const std::string& id, const std::string& path, CapabilityMask allowed) {
+int serve(const std::string& id, const std::string& path) {
   Result<SampleRing> samples = SampleRing::attach(UniqueFd(kSamplesFd));
   if (!samples) return 1;
   Channel calls{UniqueFd(kCallsFd)}, hooks{UniqueFd(kHooksFd)};
   RemoteHost host(id, Channel(UniqueFd(kServicesFd)), *std::move(samples));
-  if (Result<void> confined = confine(allowed); !confined) {
-    std::cerr << "cannot be confined: " << confined.error().message() << "\n";
-    return 1;
-  }
-  if (!is_asked(calls)) return 0;
-  auto module = load(path);
+  std::optional<Order> order = await_order(calls);
+  if (!order) return 0;
+  auto module = load(id, path, *order);
+  order.reset();
   if (!introduce(calls, module)) return 0;
   Tenant tenant(*std::move(module), host);
   std::thread([&] { serve_calls(hooks, tenant, host); }).detach();
@@ -70,12 +95,11 @@ int serve(const std::string& id, const std::string& path, CapabilityMask allowed
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::optional<CapabilityMask> allowed = parse_capabilities(argc == 4 ? argv[3] : "");
-  if (argc < 3 || argc > 4 || !allowed || ::fcntl(kServicesFd, F_GETFD) < 0) {
+  if (argc != 3 || ::fcntl(kServicesFd, F_GETFD) < 0) {
     std::cerr << "koord-plugin-host is started by koordetector and by nobody else\n";
     return 2;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "koord-plugin");
-  return serve(argv[1], argv[2], *allowed);
+  return serve(argv[1], argv[2]);
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers: what of its confinement a child can have on this node, found out once at start, and how each child is launched.
+// A child enters every layer that is here or does not start, so what it will have is known before. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/child/landlock.hpp"
+#include "core/child/launch_spec.hpp"
+#include "core/child/plugin_uids.hpp"
+#include "core/config/config.hpp"
+#include "core/host/capability_board.hpp"
+#include "core/host/home.hpp"
+#include "core/host/isolation_level.hpp"
+
+namespace koord::child {
+
+struct Launch {
+  LaunchSpec spec;
+  host::IsolationLevel level;  // without the cgroup
+  std::string problem;         // what it does without although nobody asked for that; empty: nothing
+};
+
+class Layers {
+ public:
+  struct Options {
+    std::string state_directory;  // of all plugins; empty: none has one
+    std::uint32_t first_uid = 0, uids = 0;
+    std::vector<std::string> readable;  // the node's roots
+    std::vector<config::IsolationLayer> minimum;
+    unsigned newest_landlock_abi = kNewestLandlockAbi;  // for tests: what an older kernel has; 0: none
+  };
+  explicit Layers(Options options);
+
+  const std::vector<config::IsolationLayer>& minimum() const { return options_.minimum; }
+  std::vector<host::Capability> capabilities() const;
+  // A plugin of a third party gets all layers; the agent's own one, which runs in a process because the configuration says
+  // so, keeps the agent's user and files.
+  Result<Launch> launch(const std::string& plugin_id, const std::string& path, const host::HomeLimits& limits);
+
+ private:
+  const Options options_;
+  PluginUids uids_;
+  std::string uid_problem_;  // empty: plugins have users of their own
+  Result<unsigned> landlock_;
+};
+
+// Without any Layers: a filter of system calls and no other.
+Launch launch_without_layers(const host::HomeLimits& limits);
+
+}  // namespace koord::child

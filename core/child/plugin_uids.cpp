@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/child/plugin_uids.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "core/base/file.hpp"
+
+namespace koord::child {
+namespace {
+
+constexpr mode_t kParentMode = 0711;  // plugins pass through and see no names
+constexpr mode_t kOwnMode = 0700;
+
+std::optional<struct stat> look_at(const std::string& path) {
+  struct stat about;
+  if (::lstat(path.c_str(), &about) != 0) return std::nullopt;
+  return about;
+}
+
+Result<void> make_parent(const std::string& directory) {
+  std::error_code failed;
+  std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), failed);
+  if (::mkdir(directory.c_str(), kParentMode) != 0 && errno != EEXIST) return system_error(errno, "'" + directory + "'");
+  // The umask may have taken from it.
+  if (::chmod(directory.c_str(), kParentMode) != 0) return system_error(errno, "'" + directory + "'");
+  return {};
+}
+
+Result<void> set_aside(const std::string& path) {
+  std::string aside;
+  for (unsigned n = 1; aside.empty() || look_at(aside); ++n) aside = path + "~" + std::to_string(n);
+  if (::rename(path.c_str(), aside.c_str()) != 0) return system_error(errno, "'" + path + "' to '" + aside + "'");
+  return {};
+}
+
+}  // namespace
+
+Result<PluginUser> PluginUids::user_of(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  const auto known = given_.find(id);
+  PluginUser user{.uid = known == given_.end() ? 0 : known->second, .directory = {}, .problem = {}};
+  Result<std::string> place = place_of(id, user.uid);
+  if (user.uid == 0) user.uid = TRY(free_uid());
+  if (place) {
+    user.directory = std::move(*place);
+  } else {
+    user.problem = "no state directory: " + place.error().message();
+  }
+  given_[id] = user.uid;
+  return user;
+}
+
+// Fills in the uid when the directory says it.
+Result<std::string> PluginUids::place_of(const std::string& id, std::uint32_t& uid) {
+  if (directory_.empty()) return invalid("neither plugins.stateDirectory nor store.path is set");
+  TRY(make_parent(directory_));
+  const std::string path = directory_ + "/" + id;
+  if (auto found = look_at(path)) {
+    bool taken = false;
+    for (const auto& [other, given] : given_) taken = taken || (other != id && given == found->st_uid);
+    if (S_ISDIR(found->st_mode) && is_ours(found->st_uid) && !taken && (uid == 0 || uid == found->st_uid)) {
+      uid = found->st_uid;
+      return path;
+    }
+    TRY(set_aside(path));
+  }
+  if (uid == 0) uid = TRY(free_uid());
+  TRY(make(path, uid));
+  return path;
+}
+
+// By way of a name that no plugin has, so that a directory with a plugin's name always has its owner.
+Result<void> PluginUids::make(const std::string& path, std::uint32_t uid) const {
+  const std::string unfinished = path + "~new";
+  ::rmdir(unfinished.c_str());
+  if (::mkdir(unfinished.c_str(), kOwnMode) != 0) return system_error(errno, "'" + unfinished + "'");
+  if (::chown(unfinished.c_str(), uid, uid) != 0) return system_error(errno, "owner of '" + unfinished + "'");
+  if (::rename(unfinished.c_str(), path.c_str()) != 0) return system_error(errno, "'" + path + "'");
+  return {};
+}
+
+// Users of plugins that are gone keep what they own.
+Result<std::uint32_t> PluginUids::free_uid() const {
+  std::set<std::uint32_t> taken;
+  for (const auto& [id, uid] : given_) taken.insert(uid);
+  if (!directory_.empty())
+    for (const std::string& name : list_directory(directory_).value_or({}))
+      if (auto found = look_at(directory_ + "/" + name)) taken.insert(found->st_uid);
+  for (std::uint32_t n = 0; n < count_; ++n)
+    if (!taken.contains(first_ + n)) return first_ + n;
+  return invalid("all " + std::to_string(count_) + " users of plugins.uids are taken; remove directories of plugins that are gone from '" +
+                 directory_ + "'");
+}
+
+}  // namespace koord::child

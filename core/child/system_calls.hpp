@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filter of system calls of a child (seccomp). It denies calls that change the machine rather than look at it, calls
+// on processes that are not its own, namespaces, and sockets that it was not granted. [any thread]
+#pragma once
+
+#include "core/base/linux_capability.hpp"
+#include "core/base/network_families.hpp"
+#include "core/base/result.hpp"
+
+namespace koord::child {
+
+// Holds for all threads of this process and all that they start. A capability that is kept lets its calls through. Needs
+// no_new_privs.
+Result<void> filter_system_calls(CapabilityMask kept, NetworkMask network);
+
+}  // namespace koord::child
