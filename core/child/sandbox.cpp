@@ -83,11 +83,15 @@ void offer_as_victim() {
   [[maybe_unused]] Result<void> written = write_value("/proc/self/oom_score_adj", "500");
 }
 
-Result<void> enter_state_directory(const std::string& directory) {
-  if (directory.empty()) return {};
-  if (::chdir(directory.c_str()) != 0) return system_error(errno, "state directory '" + directory + "'");
+// The agent may be kept from a directory of another user, and that user from the directories above it: one of them enters.
+Result<bool> enter_state_directory(const std::string& directory, bool is_last_try) {
+  if (directory.empty()) return true;
+  if (::chdir(directory.c_str()) != 0) {
+    if (is_last_try) return system_error(errno, "state directory '" + directory + "'");
+    return false;
+  }
   for (const char* name : {"KOORD_STATE_DIRECTORY", "HOME", "TMPDIR"}) ::setenv(name, directory.c_str(), 1);
-  return {};
+  return true;
 }
 
 // A change of the user clears the signal that comes with the agent's end.
@@ -102,11 +106,12 @@ Result<CapabilityMask> enter_sandbox(const LaunchSpec& spec) {
   offer_as_victim();
   TRY(no_new_privileges());
   TRY(limit_resources(spec));
-  TRY(enter_state_directory(spec.state_directory));
+  const bool entered = TRY(enter_state_directory(spec.state_directory, false));
   std::optional<LandlockRules> rules;
   if (spec.landlock_abi > 0) rules = TRY(LandlockRules::make(spec));
   drop_from_bounding_set(spec.capabilities);
   if (spec.uid != 0) TRY(become_user(spec.uid));
+  if (!entered) TRY(enter_state_directory(spec.state_directory, true));
   const CapabilityMask kept = TRY(keep_capabilities(spec.capabilities));
   if (spec.uid != 0) hand_on_capabilities(kept);
   end_with_the_agent();

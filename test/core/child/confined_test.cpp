@@ -118,7 +118,7 @@ void grant(config::PluginSettings& settings, const char* capabilities) { setting
 void check_system_calls(Confined& confined) {
   for (const char* name : {"kill_parent", "kill_all", "tgkill_parent", "prlimit_parent", "affinity_parent", "priority_parent",
                            "priority_user", "pidfd_parent", "pidfd_getfd", "clone_user", "clone_parent", "unshare", "ptrace", "keyctl",
-                           "io_uring", "userfaultfd", "mount_setattr", "personality", "bpf_map", "perf_init", "socket_unix",
+                           "io_uring", "userfaultfd", "read_parent_memory", "mount_setattr", "personality", "bpf_map", "perf_init", "socket_unix",
                            "socket_tcp", "socket_tcp6", "socket_udp", "socket_netlink", "socket_packet", "connect_tcp"})
     CHECK_MESSAGE(confined.probe(name) == EPERM, name);
   CHECK(confined.probe("clone3") == ENOSYS);
@@ -131,7 +131,7 @@ void check_system_calls(Confined& confined) {
 
 // What a plugin with a user of its own cannot do, or one with rules for files.
 void check_files(Confined& confined) {
-  for (const char* name : {"core_pattern", "read_shadow", "read_root", "write_parent_mem", "read_parent_environ"})
+  for (const char* name : {"core_pattern", "read_shadow", "read_root", "write_parent_mem", "read_parent_environ", "read_parent_maps"})
     CHECK_MESSAGE(confined.probe(name) == EACCES, name);
   for (const char* name : {"leave_cgroup", "leave_unified"})
     CHECK_MESSAGE((confined.probe(name) == EACCES || confined.probe(name) == ENOENT), name);
@@ -251,6 +251,9 @@ TEST_CASE_FIXTURE(Confined, "CAP_SYS_PTRACE holds, because Landlock is left out,
   start([](auto& settings) { grant(settings, "CAP_SYS_PTRACE"); });
   REQUIRE(runs());
   CHECK(probe("uid") == kFirstUid);
+  CHECK(probe("read_parent_memory") == EFAULT);
+  CHECK(probe("read_parent_maps") == 0);
+  CHECK(probe("core_pattern") == EACCES);
   CHECK(isolation() == "uid+seccomp");
   CHECK(stage.status(kProber).isolation->missing.at(IsolationLayer::landlock).find("CAP_SYS_PTRACE") != std::string::npos);
 }
