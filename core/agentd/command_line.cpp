@@ -50,8 +50,13 @@ Result<CommandLine> interpret(const po::variables_map& options) {
     line.action = CommandLine::Action::restore;
     return line;
   }
+  if (command[0] == "end-plugins") {
+    if (command.size() != 1) return invalid("end-plugins takes no argument, only options: --config, --set");
+    line.action = CommandLine::Action::end_plugins;
+    return line;
+  }
   if (command[0] != "check-config")
-    return invalid("unknown command '" + command[0] + "', expected check-config or restore");
+    return invalid("unknown command '" + command[0] + "', expected check-config, end-plugins or restore");
   if (command.size() != 2) return invalid("check-config takes one argument, the file to check");
   line.action = CommandLine::Action::check_config;
   line.config_path = command[1];
@@ -82,10 +87,11 @@ std::string usage() {
   std::ostringstream text;
   text << "Usage: koordetector [options]\n"
           "       koordetector check-config FILE\n"
+          "       koordetector end-plugins [options]\n"
           "       koordetector restore [options]\n\n"
           "The node agent: loads plugins, measures the node and its pods, serves metrics. SIGHUP reads the\n"
           "configuration again, SIGTERM ends it. restore gives knobs back what they had before an agent wrote\n"
-          "them, where none runs any more.\n\n"
+          "them, where none runs any more. end-plugins kills processes of plugins whose agent has ended.\n\n"
        << visible_options();
   return text.str();
 }

@@ -10,7 +10,7 @@
 namespace koord::agentd {
 
 struct CommandLine {
-  enum class Action { run, check_config, restore, print_reference, version, help };
+  enum class Action { run, check_config, end_plugins, restore, print_reference, version, help };
 
   Action action = Action::run;
   std::string config_path;             // "" = defaults only

@@ -6,6 +6,7 @@
 #include "core/agentd/agent.hpp"
 #include "core/agentd/check_config.hpp"
 #include "core/agentd/command_line.hpp"
+#include "core/agentd/end_plugins.hpp"
 #include "core/agentd/process.hpp"
 #include "core/agentd/restore.hpp"
 #include "core/agentd/version.hpp"
@@ -53,6 +54,8 @@ int main(int argc, char** argv) {
       return 0;
     case CommandLine::Action::check_config:
       return koord::agentd::check_config(*line, std::cout);
+    case CommandLine::Action::end_plugins:
+      return koord::agentd::end_plugins(*line, std::cout);
     case CommandLine::Action::restore:
       return koord::agentd::restore(*line, std::cout);
     case CommandLine::Action::run:

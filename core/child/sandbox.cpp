@@ -94,10 +94,11 @@ Result<bool> enter_state_directory(const std::string& directory, bool is_last_tr
   return true;
 }
 
-// A change of the user clears the signal that comes with the agent's end.
-void end_with_the_agent() {
+// A change of the user clears the signal that comes with the agent's end. Authors' tools, which run a plugin as their own
+// user, look into it.
+void close_to_others(const LaunchSpec& spec) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_DUMPABLE, 0);
+  if (spec.uid != 0 || spec.landlock_abi > 0) ::prctl(PR_SET_DUMPABLE, 0);
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ Result<CapabilityMask> enter_sandbox(const LaunchSpec& spec) {
   if (!entered) TRY(enter_state_directory(spec.state_directory, true));
   const CapabilityMask kept = TRY(keep_capabilities(spec.capabilities));
   if (spec.uid != 0) hand_on_capabilities(kept);
-  end_with_the_agent();
+  close_to_others(spec);
   if (rules) TRY(rules->enforce());
   TRY(filter_system_calls(kept, spec.network));
   return kept;

@@ -238,7 +238,7 @@ ValueType<NetworkMask> network_families() {
             NetworkMask mask = 0;
             for (const std::string& word : *words) {
               const std::optional<NetworkMask> one = network_family(word);
-              if (!one) report.add(node.place, path + ": '" + word + "' is no kind of socket", "expected unix, tcp, udp or netlink");
+              if (!one) report.add(node.place, path + ": '" + word + "' is no kind of socket", ", expected unix, tcp, udp or netlink");
               mask = static_cast<NetworkMask>(mask | one.value_or(0));
             }
             return mask;
@@ -257,7 +257,7 @@ ValueType<std::vector<IsolationLayer>> isolation_layers() {
               if (found != kIsolationLayers.end()) {
                 layers.push_back(*found);
               } else {
-                report.add(node.place, path + ": '" + word + "' is no layer", "expected uid, landlock, seccomp or cgroup");
+                report.add(node.place, path + ": '" + word + "' is no layer", ", expected uid, landlock, seccomp or cgroup");
               }
             }
             return layers;

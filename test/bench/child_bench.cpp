@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process of its own costs a plugin: a tick of 64 samples (CH1) against the same in this process, a restart
+// What a confined process of its own costs a plugin: a tick of 64 samples (CH1) against the same in this process, a restart
 // after a crash (CH2), thirty such plugins at 1 Hz (CH3), and the memory of one that does nothing (CH4).
 #include <algorithm>
 #include <chrono>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/child/child_home.hpp"
+#include "core/child/layers.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/host/manifest.hpp"
 #include "core/host/module.hpp"
@@ -28,6 +29,8 @@ namespace {
 const std::string kBuild = std::getenv("KOORD_BUILD") ? std::getenv("KOORD_BUILD") : ".";
 const std::string kPlugin = kBuild + "/test/core/child/actor.so";
 const std::string kScraper = kBuild + "/test/core/child/scraper.so";
+
+const host::HomeLimits kStranger{.third_party = true};
 
 double microseconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
@@ -49,10 +52,11 @@ struct Bench {
   test::FakeNode node;
   test::FakeHost host{node};
   child::SnapshotImages images;
+  child::Layers layers{{.first_uid = 2'000'100'000, .uids = 10}};  // a user of its own and Landlock, as far as this machine has them
   host::Manifest manifest = *host::read_manifest(kPlugin);
   host::FileStamp file = *host::stamp_of(kPlugin);
   std::shared_ptr<const host::LoadedPlugin> in_child =
-      *child::load_in_child({kBuild + "/core/plugin_host/koord-plugin-host", images}, kPlugin, manifest, file, {});
+      *child::load_in_child({kBuild + "/core/plugin_host/koord-plugin-host", images, nullptr, &layers}, kPlugin, manifest, file, kStranger);
   std::shared_ptr<const host::LoadedPlugin> here = *host::Module::load(kPlugin, manifest, file);
 
   // An instance that is ready to tick.
@@ -66,7 +70,7 @@ struct Bench {
     auto running = std::make_unique<Running>();
     running->context = host.make_context(manifest.id, {"koord.metrics/1", "koord.config/1", "koord.state/1"},
                                          R"({"part": ")" + part + R"("})");
-    running->home = plugin.make_home(0, *running->context, {});
+    running->home = plugin.make_home(0, *running->context, kStranger);
     if (!running->home->create().ok() || !running->home->init().ok()) std::abort();
     return running;
   }

@@ -28,7 +28,9 @@ TEST_CASE("check-config takes the file as its argument") {
 
 TEST_CASE("a command line that is wrong says in which word") {
   CHECK(parse_command_line({"--confg", "x"}).error().message().find("--confg") != std::string::npos);
-  CHECK(parse_command_line({"begin"}).error().message() == "unknown command 'begin', expected check-config or restore");
+  CHECK(parse_command_line({"end-plugins"})->action == CommandLine::Action::end_plugins);
+  CHECK(parse_command_line({"end-plugins", "x"}).error().message() == "end-plugins takes no argument, only options: --config, --set");
+  CHECK(parse_command_line({"begin"}).error().message() == "unknown command 'begin', expected check-config, end-plugins or restore");
 }
 
 TEST_CASE("gates of the command line win over those of the file") {

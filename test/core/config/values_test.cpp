@@ -125,6 +125,24 @@ TEST_CASE("a granted file is a path below one of the node's roots") {
   }
 }
 
+TEST_CASE("kinds of sockets are a list of their names, and an unknown one is an error") {
+  const auto config = parse("plugins: {settings: {x: {network: [tcp, unix]}}}", "f");
+  REQUIRE(config);
+  CHECK(config->plugins.of("x").network == (kNetworkTcp | kNetworkUnix));
+  CHECK(config->plugins.of("y").network == 0);
+  CHECK(parse("plugins: {settings: {x: {network: [http]}}}", "f").error().text ==
+        "plugins.settings.x.network: 'http' is no kind of socket at f:1:35, expected unix, tcp, udp or netlink");
+  CHECK(parse("plugins: {settings: {x: {network: tcp}}}", "f").error().text.find("expected a list") != std::string::npos);
+}
+
+TEST_CASE("the least isolation is a list of layers, and an unknown one is an error") {
+  const auto config = parse("plugins: {minimumIsolation: [uid, landlock]}", "f");
+  REQUIRE(config);
+  CHECK(config->plugins.minimum_isolation == std::vector{IsolationLayer::uid, IsolationLayer::landlock});
+  CHECK(parse("plugins: {minimumIsolation: [vm]}", "f").error().text ==
+        "plugins.minimumIsolation: 'vm' is no layer at f:1:29, expected uid, landlock, seccomp or cgroup");
+}
+
 TEST_CASE("capabilities are a list of their names, and an unknown one is told with the nearest") {
   const auto config = parse("plugins: {settings: {x: {capabilities: [CAP_BPF, CAP_CHOWN]}}}", "f");
   REQUIRE(config);
