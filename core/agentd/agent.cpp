@@ -277,7 +277,8 @@ Result<void> Agent::listen() {
     log::info(agent_log, "probes on {}, port {}", config_.listen.probes, port);
   }
   if (!config_.listen.socket.empty()) {
-    const OperatorAccess access(TRY(find_group(config_.listen.socket_group)));
+    const OperatorAccess access(TRY(find_group(config_.listen.socket_group)),
+                                {static_cast<uid_t>(config_.plugins.first_uid), config_.plugins.uids});
     TRY(local_server_.listen_unix(config_.listen.socket, access.unix_access()));
     log::info(agent_log, "data API on {}", config_.listen.socket);
   }
