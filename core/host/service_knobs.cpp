@@ -14,8 +14,8 @@
 #include "core/host/rights.hpp"
 #include "core/host/serve.hpp"
 #include "core/host/services.hpp"
+#include "core/knob/composition.hpp"
 #include "core/knob/knob_files.hpp"
-#include "core/knob/role.hpp"
 
 namespace koord::host {
 namespace {
@@ -56,11 +56,7 @@ Result<knob::Intent> take_intent(const Array<koord_intent>& intents, std::uint32
   // Only the name of a group may be empty.
   intent.value = knob->form == knob::Form::group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));
   intent.role = static_cast<knob::Role>(record.role);
-  TRY(knob::check_role(*knob, intent.role));
-  if (intent.role == knob::Role::scale)
-    TRY(knob::parse_factor(*knob, intent.value));
-  else
-    TRY(knob::parse_value(*knob, intent.value));
+  intent.parsed = TRY(knob::parse_intent(*knob, intent.role, intent.value));
   intent.reason = TRY(sentence_argument(record.reason, "reason"));
   intent.inputs = TRY(inputs_argument(record.inputs, record.n_inputs, record.input_stride));
   intent.priority = record.priority;

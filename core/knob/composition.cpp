@@ -18,7 +18,7 @@ constexpr std::int64_t kMostScaled = 1LL << 52;
 
 bool is_preferred(const Proposal* a, const Proposal* b) {
   if (a->intent.priority != b->intent.priority) return a->intent.priority > b->intent.priority;
-  const Setting of_a{*a->knob, a->value}, of_b{*b->knob, b->value};
+  const Setting of_a{*a->knob(), a->value()}, of_b{*b->knob(), b->value()};
   if (is_stricter(of_a, of_b)) return true;
   if (is_stricter(of_b, of_a)) return false;
   return std::tie(a->proposer, a->intent.value) < std::tie(b->proposer, b->intent.value);
@@ -31,7 +31,7 @@ const Proposal* first_of(std::span<const Proposal* const> proposals, Role role) 
   return first;
 }
 
-bool has_same_value(const Proposal& a, const Proposal& b) { return a.knob == b.knob && same(*b.knob, a.value, b.value); }
+bool has_same_value(const Proposal& a, const Proposal& b) { return a.knob() == b.knob() && same(*b.knob(), a.value(), b.value()); }
 
 Value scaled(const Knob& knob, Value value, double factor) {
   if (value.amount == kUnlimited || factor == 1) return value;
@@ -98,7 +98,7 @@ Candidates candidates_of(std::span<const Proposal* const> proposals) {
     if (one->intent.role == Role::cap) all.caps.push_back(one);
     if (one->intent.role == Role::floor) all.floors.push_back(one);
   }
-  const auto by_bound = [](const Proposal* a, const Proposal* b) { return is_less({*a->knob, a->value}, {*b->knob, b->value}); };
+  const auto by_bound = [](const Proposal* a, const Proposal* b) { return is_less({*a->knob(), a->value()}, {*b->knob(), b->value()}); };
   const auto by_proposer = [](const Proposal* a, const Proposal* b) { return a->proposer < b->proposer; };
   std::stable_sort(all.scales.begin(), all.scales.end(), by_proposer);
   std::stable_sort(all.caps.begin(), all.caps.end(), by_bound);
@@ -106,7 +106,7 @@ Candidates candidates_of(std::span<const Proposal* const> proposals) {
   return all;
 }
 
-Part part_of(const Proposal& one) { return {one.intent.role, one.knob, one.value, one.factor, one.proposer.plugin}; }
+Part part_of(const Proposal& one) { return {one.intent.role, one.knob(), one.value(), one.factor(), one.proposer.plugin}; }
 
 class Composer {
  public:
@@ -117,7 +117,7 @@ class Composer {
     TRY(start(base_of));
     double factor = 1;
     for (const Proposal* scale : all_.scales) {
-      factor *= scale->factor;
+      factor *= scale->factor();
       made_.parts.push_back(part_of(*scale));
       if (made_.winner.empty()) made_.winner = scale->proposer.plugin;
     }
@@ -133,7 +133,7 @@ class Composer {
  private:
   Result<void> start(const BaseOf& base_of) {
     if (const Proposal* given = all_.base ? all_.base : all_.set) {
-      chosen_ = {given->knob, given->value};
+      chosen_ = {given->knob(), given->value()};
       made_.parts.push_back(part_of(*given));
       made_.winner = given->proposer.plugin;
       made_.chosen = static_cast<std::size_t>(std::find(proposals_.begin(), proposals_.end(), given) - proposals_.begin());
@@ -188,7 +188,7 @@ class Composer {
     const std::string& own = one.proposer.plugin;
     if (role == Role::cap) return {true, own};
     if (role == Role::floor) {
-      const bool is_kept = !is_less({*made_.knob, made_.value}, {*one.knob, one.value}) || one.knob->form == Form::fields;
+      const bool is_kept = !is_less({*made_.knob, made_.value}, {*one.knob(), one.value()}) || one.knob()->form == Form::fields;
       return is_kept ? Verdict{true, own} : Verdict{false, cap_winner_};
     }
     if (role == Role::scale && !outranks(one, strongest_set)) return {false, strongest_set->proposer.plugin};
@@ -196,7 +196,7 @@ class Composer {
     if ((role == Role::set || role == Role::base) && start != &one && (start == nullptr || !has_same_value(*start, one)))
       return {false, start ? start->proposer.plugin : std::string()};
     const bool has_bound = !cap_winner_.empty() || !floor_winner_.empty();
-    const bool is_reached = role == Role::set && same(*one.knob, made_.value, one.value) && made_.knob == one.knob;
+    const bool is_reached = role == Role::set && same(*one.knob(), made_.value, one.value()) && made_.knob == one.knob();
     if (has_bound && !is_reached) return {false, altered_by};
     return {true, role == Role::scale ? own : start->proposer.plugin};
   }
@@ -232,15 +232,29 @@ std::string origin_of(const Part& part) {
 
 }  // namespace
 
-Result<Proposal> parse_proposal(const Proposer& proposer, Intent intent) {
-  Proposal made{proposer, std::move(intent), nullptr};
-  made.knob = TRY(knob_named(made.intent.knob));
-  TRY(check_role(*made.knob, made.intent.role));
-  if (made.intent.role == Role::scale)
-    made.factor = TRY(parse_factor(*made.knob, made.intent.value));
+bool Intent::operator==(const Intent& other) const {
+  const auto all = [](const Intent& one) {
+    return std::tie(one.level, one.knob, one.cgroup_dir, one.value, one.reason, one.inputs, one.priority, one.flags, one.ttl, one.role);
+  };
+  return all(*this) == all(other);
+}
+
+Result<std::shared_ptr<const ParsedIntent>> parse_intent(const Knob& knob, Role role, std::string_view value) {
+  TRY(check_role(knob, role));
+  auto parsed = std::make_shared<ParsedIntent>(ParsedIntent{&knob});
+  if (role == Role::scale)
+    parsed->factor = TRY(parse_factor(knob, value));
   else
-    made.value = TRY(parse_value(*made.knob, made.intent.value));
-  return made;
+    parsed->value = TRY(parse_value(knob, value));
+  return std::shared_ptr<const ParsedIntent>(std::move(parsed));
+}
+
+Result<Proposal> make_proposal(const Proposer& proposer, Intent intent) {
+  if (!intent.parsed) {
+    const Knob* knob = TRY(knob_named(intent.knob));
+    intent.parsed = TRY(parse_intent(*knob, intent.role, intent.value));
+  }
+  return Proposal{proposer, std::move(intent)};
 }
 
 bool exceeds(const Setting& value, const Setting& cap) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,17 +17,27 @@
 
 namespace koord::knob {
 
-// An intent, parsed once.
-struct Proposal {
-  Proposer proposer;
-  Intent intent;
+struct ParsedIntent {
   const Knob* knob = nullptr;
   Value value = {};   // of a scale only the item
   double factor = 1;  // of a scale
 };
 
 // An error: the intent is none for its knob.
-Result<Proposal> parse_proposal(const Proposer& proposer, Intent intent);
+Result<std::shared_ptr<const ParsedIntent>> parse_intent(const Knob& knob, Role role, std::string_view value);
+
+// An intent that is parsed, and whose it is.
+struct Proposal {
+  Proposer proposer;
+  Intent intent;
+
+  const Knob* knob() const { return intent.parsed->knob; }
+  const Value& value() const { return intent.parsed->value; }
+  double factor() const { return intent.parsed->factor; }
+};
+
+// Parses the intent, unless it is parsed already. An error: it is none for its knob.
+Result<Proposal> make_proposal(const Proposer& proposer, Intent intent);
 
 // The value that a knob has before scales, caps and floors, and where it comes from: "limit 1", "original".
 struct Base {

@@ -10,7 +10,7 @@ namespace koord::knob {
 namespace {
 
 KnobKey state_key(const Proposal& proposal) {
-  return {proposal.intent.cgroup_dir, std::string(proposal.knob->resource), proposal.value.item};
+  return {proposal.intent.cgroup_dir, std::string(proposal.knob()->resource), proposal.value().item};
 }
 
 std::set<std::string, std::less<>> nested_resources(const KnobFiles& files) {
@@ -49,11 +49,12 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
   for (std::size_t i = 0; i < std::min(before.size(), plan.size()); ++i) {
     if (!repeats(*before[i], plan[i])) continue;
     after[i] = std::move(before[i]);
+    plan[i].parsed = std::move(after[i]->proposal.intent.parsed);
     after[i]->proposal.intent = std::move(plan[i]);
   }
   using Turned = std::tuple<std::string_view, std::string_view, std::string_view, Role>;
   const auto turned = [](const ActiveIntent& one) {
-    return Turned(one.proposal.intent.cgroup_dir, one.proposal.knob->name, one.proposal.value.item, one.proposal.intent.role);
+    return Turned(one.proposal.intent.cgroup_dir, one.proposal.knob()->name, one.proposal.value().item, one.proposal.intent.role);
   };
   std::map<Turned, ActiveIntent*> known;
   for (const auto& old : before)
@@ -97,13 +98,13 @@ void Governor::sum_up(Strategy& strategy) {
   strategy.acts.clear();
   strategy.shortest_ttl = Duration::max();
   for (const auto& active : strategy.intents) {
-    if (active->proposal.knob->is_act) strategy.acts.push_back(active.get());
+    if (active->proposal.knob()->is_act) strategy.acts.push_back(active.get());
     strategy.shortest_ttl = std::min(strategy.shortest_ttl, active->proposal.intent.ttl);
   }
 }
 
 std::unique_ptr<Governor::ActiveIntent> Governor::activate(const Proposer& proposer, Intent intent) {
-  Result<Proposal> proposal = parse_proposal(proposer, std::move(intent));
+  Result<Proposal> proposal = make_proposal(proposer, std::move(intent));
   if (!proposal) return nullptr;
   auto active = std::make_unique<ActiveIntent>();
   active->proposal = *std::move(proposal);
@@ -126,7 +127,7 @@ void Governor::enter(ActiveIntent& intent) {
 
 void Governor::leave_state(ActiveIntent& intent) {
   std::erase(intent.entry->second.intents, &intent);
-  readings_.forget(*intent.proposal.knob, intent.proposal.intent.cgroup_dir, intent.proposal.value.item);
+  readings_.forget(*intent.proposal.knob(), intent.proposal.intent.cgroup_dir, intent.proposal.value().item);
   mark_dirty(*intent.entry);
 }
 

@@ -95,7 +95,7 @@ Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents&
     // The value may have been raised before this agent began.
     if (is_of_pod && has_scale && subjects_->of(key.cgroup_dir) == nullptr)
       return invalid("no pod is known of '" + key.cgroup_dir + "', and without its spec no base to scale");
-    return base_of(key, *first.knob);
+    return base_of(key, *first.knob());
   };
   return compose(proposals, {cap_around(key), floor_inside(key)}, base);
 }
@@ -179,7 +179,7 @@ std::optional<Bound> Governor::strictest_cap(const KnobKey& key, const Intents& 
   for (const ActiveIntent* one : intents) {
     const Proposal& proposal = one->proposal;
     if (proposal.intent.role != Role::cap) continue;
-    const Bound cap{proposal.knob, proposal.value, proposal.proposer.plugin, key.cgroup_dir, proposal.intent.ttl};
+    const Bound cap{proposal.knob(), proposal.value(), proposal.proposer.plugin, key.cgroup_dir, proposal.intent.ttl};
     if (strictest)
       tighten(*strictest, cap);
     else

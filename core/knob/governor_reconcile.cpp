@@ -148,13 +148,13 @@ void Governor::reconcile_shadow(Entry& entry, const Intents& intents) {
     const Proposal& proposal = intent.proposal;
     if (mode_of(proposal.proposer) != Mode::shadow) continue;
     const Verdict verdict = made ? made->verdicts[i] : Verdict{};
-    if (proposal.knob->is_act) {
+    if (proposal.knob()->is_act) {
       conclude(intent, verdict, text, {.outcome = verdict.holds ? Outcome::shadow : Outcome::lost});
       continue;
     }
     // A knob that another strategy writes is read each time.
     const Duration trust = Executor::trust(key, refresh_);
-    const RecentReadings::Recent& now = readings_.of(*proposal.knob, key.cgroup_dir, key.item, any_enforced ? Duration(0) : trust);
+    const RecentReadings::Recent& now = readings_.of(*proposal.knob(), key.cgroup_dir, key.item, any_enforced ? Duration(0) : trust);
     state.due = std::min(state.due, now.outcome == Outcome::gone ? Time{} : now.read_at + trust);
     Done done{now.outcome, now.value, now.value, now.problem};
     if (!made && done.outcome == Outcome::shadow) done = {outcome_of(made.error()), now.value, now.value, made.error().message()};
@@ -189,7 +189,7 @@ void Governor::close(const Dirty& dirty) {
 void Governor::conclude(ActiveIntent& intent, const Verdict& verdict, const std::string& equation, const Done& done) {
   const Proposal& proposal = intent.proposal;
   Recorded now{done.outcome, proposal.intent.value, verdict.winner, done.problem, equation, proposal.intent.priority, clock_.now()};
-  const bool is_new = proposal.knob->is_act || std::tie(intent.outcome, intent.winner, intent.final_value) != std::tie(now.outcome, now.winner, done.after);
+  const bool is_new = proposal.knob()->is_act || std::tie(intent.outcome, intent.winner, intent.final_value) != std::tie(now.outcome, now.winner, done.after);
   if (is_new) intent.strategy->changed.push_back(&intent);
   intent.outcome = done.outcome;
   intent.winner = now.winner;

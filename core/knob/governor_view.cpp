@@ -92,7 +92,7 @@ std::vector<KnobView> Governor::knobs() const {
     }
     for (const auto& [proposer, strategy] : strategies_)
       for (const auto& active : strategy.intents)
-        knob::view_of(views, active->proposal.intent.level, active->entry->first, *active->proposal.knob, *subjects_)
+        knob::view_of(views, active->proposal.intent.level, active->entry->first, *active->proposal.knob(), *subjects_)
             .intents.push_back(view_of(proposer, *active));
     for (const auto& [key, state] : states_) {
       if (!state.composed || state.composed->knob->is_act) continue;

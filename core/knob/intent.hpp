@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ enum class Level { qos = 0, pod = 1, container = 2, node = 3 };
 // The part of the value. The values are those of the plugin ABI.
 enum class Role : std::uint8_t { set = 0, base = 1, scale = 2, cap = 3, floor = 4 };
 
+struct ParsedIntent;  // composition.hpp
+
 struct Intent {
   Level level = Level::qos;
   std::string knob;
@@ -31,7 +34,10 @@ struct Intent {
   Duration ttl{0};
   Role role = Role::set;
 
-  bool operator==(const Intent&) const = default;
+  // The knob and the typed value, parsed once; null: not parsed yet. Follows from the rest.
+  std::shared_ptr<const ParsedIntent> parsed = {};
+
+  bool operator==(const Intent& other) const;
 };
 
 using Plan = std::vector<Intent>;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/knob/composition.hpp"
 #include "core/knob/knob_files.hpp"
 #include "test/core/host/service_fixture.hpp"
 
@@ -49,6 +50,8 @@ TEST_CASE_FIXTURE(Knobs, "what is proposed becomes the plan, word for word") {
   REQUIRE(propose(wish) == KOORD_OK);
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 1);
+  REQUIRE(plan[0].parsed);  // once: the governor takes it as it is
+  CHECK(plan[0].parsed->value.amount == 20000);
   CHECK(plan[0] == knob::Intent{knob::Level::pod,
                                 "cpu.max",
                                 "be.slice",

@@ -26,7 +26,7 @@ struct Composed {
     intent.priority = priority;
     intent.role = role;
     intent.ttl = std::chrono::minutes(1);
-    const Result<Proposal> proposal = parse_proposal({std::move(plugin), "main"}, std::move(intent));
+    const Result<Proposal> proposal = make_proposal({std::move(plugin), "main"}, std::move(intent));
     REQUIRE_MESSAGE(proposal, proposal.error().message());
     proposals.push_back(*proposal);
     return *this;
