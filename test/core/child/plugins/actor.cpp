@@ -64,17 +64,22 @@ void leak() {
 void fork_many(const Scene& scene) {
   std::vector<pid_t> made;
   bool refused = false;
+  int ends[2];  // the copies end with the pipe: a plugin may signal none but itself
+  if (::pipe(ends) != 0) return;
   while (!refused && made.size() < 200) {
     const pid_t pid = ::fork();
-    if (pid == 0)
-      for (;;) ::pause();
+    if (pid == 0) {
+      ::close(ends[1]);
+      char byte;
+      [[maybe_unused]] const ssize_t end = ::read(ends[0], &byte, 1);
+      ::_exit(0);
+    }
     refused = pid < 0;
     if (!refused) made.push_back(pid);
   }
-  for (pid_t pid : made) {
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
-  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+  for (pid_t pid : made) ::waitpid(pid, nullptr, 0);
   const auto count = static_cast<double>(made.size());
   append(scene, refused ? count : -count);
 }
