@@ -188,7 +188,13 @@ const Attempt kAttempts[] = {
     {"socketpair", socket_pair},
     {"connect_tcp", connect_tcp},
     {"core_pattern", [] { return opened("/proc/sys/kernel/core_pattern", O_WRONLY); }},
-    {"write_tmp", [] { return opened("/tmp/koord-test-prober-" + std::to_string(::getpid()), O_WRONLY | O_CREAT); }},
+    {"write_tmp",
+     [] {
+       const std::string path = "/tmp/koord-test-prober-" + std::to_string(::getpid());
+       const double result = opened(path, O_WRONLY | O_CREAT);
+       ::unlink(path.c_str());
+       return result;
+     }},
     {"read_shadow", [] { return opened("/etc/shadow", O_RDONLY); }},
     {"read_passwd", [] { return opened("/etc/passwd", O_RDONLY); }},
     {"read_meminfo", [] { return opened("/proc/meminfo", O_RDONLY); }},
