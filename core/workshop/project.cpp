@@ -30,6 +30,8 @@ struct Part {
 constexpr Part kHeader{"include/koordetector/plugin.h", "sdk/koordetector/plugin.h"};
 constexpr Part kCppHeader{"include/koordetector/plugin.hpp", "sdk/koordetector/plugin.hpp"};
 constexpr Part kServicesHeader{"include/koordetector/services.hpp", "sdk/koordetector/services.hpp"};
+constexpr Part kCacheHeader{"include/koordetector/cache.hpp", "sdk/koordetector/cache.hpp"};
+constexpr Part kStrategiesHeader{"include/koordetector/strategies.hpp", "sdk/koordetector/strategies.hpp"};
 constexpr Part kSubjectsHeader{"include/koordetector/subjects.hpp", "sdk/koordetector/subjects.hpp"};
 constexpr Part kTestHeader{"include/koordetector/test.h", "sdk/koordetector/test.h"};
 constexpr Part kMap{"koordetector-plugin.map", "sdk/koordetector-plugin.map"};
@@ -38,7 +40,8 @@ constexpr Part kGoPackage{"bindings/go/", "sdk/go/"};
 constexpr Part kCrate{"bindings/rust/koordetector.rs", "sdk/koordetector.rs"};
 
 constexpr std::array kSdkOfC = {kHeader, kTestHeader, kMap};
-constexpr std::array kSdkOfCpp = {kHeader, kCppHeader, kServicesHeader, kSubjectsHeader, kTestHeader, kMap};
+constexpr std::array kSdkOfCpp = {kHeader,           kCppHeader,      kServicesHeader, kCacheHeader,
+                                  kStrategiesHeader, kSubjectsHeader, kTestHeader,     kMap};
 constexpr std::array kSdkOfRust = {kHeader, kCrate};
 constexpr std::array kSdkOfGo = {kHeader, kGoHeader, kGoPackage, kMap};
 

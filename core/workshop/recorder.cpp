@@ -155,8 +155,8 @@ class TreeReader {
   }
 
   template <std::size_t N>
-  void take_files_of_process(const NodeRoots& roots, std::int32_t pid, const char* const (&files)[N]) {
-    for (const char* file : files) {
+  void take_files_of_process(const NodeRoots& roots, std::int32_t pid, const char* const (&names)[N]) {
+    for (const char* file : names) {
       const std::string name = "/" + std::to_string(pid) + "/" + file;
       take_file("proc" + name, roots.proc + name);
     }
