@@ -61,7 +61,7 @@ double bytes_of(const PodSpec& pod) { return static_cast<double>(pod.anon_pages 
 DaemonSetPod::DaemonSetPod() : DaemonSetPod(Options()) {}
 
 DaemonSetPod::DaemonSetPod(const Options& options)
-    : agent(configured(node, options), {built("plugins/advisor-pod-resource"), built("test/e2e/plugins")}) {
+    : agent(configured(node, options), {built("plugins/advisor-pod-resource"), built("test/e2e/plugins"), built("test/e2e/plugins/own")}) {
   lay_out(node, two_sockets_with_threads());
   run_cgroups({});
   agent.run_by(in_a_pod(cluster));

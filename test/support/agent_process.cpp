@@ -58,7 +58,7 @@ AgentProcess::AgentProcess(std::string_view extra, std::vector<std::string> plug
 void AgentProcess::write_config(std::string_view extra) {
   std::vector<std::string> own, others;
   for (const std::string& directory : plugin_directories_)
-    (directory.starts_with(built("plugins/")) ? own : others).push_back(directory);
+    (directory.starts_with(built("plugins/")) || directory.ends_with("/own") ? own : others).push_back(directory);
   std::ofstream config(config_path());
   config << "nodeName: test-node\nlisten: {metrics: \"127.0.0.1:0\", socket: \"" << socket() << "\"}\nstore: {path: \""
          << store_path() << "\"}\nplugins:\n  childProgram: \"" << built("core/plugin_host/koord-plugin-host")

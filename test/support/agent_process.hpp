@@ -35,7 +35,7 @@ std::string built(std::string_view relative);
 class AgentProcess {
  public:
   // `extra`: YAML that is put behind our own keys (listen, store, the plugins' directories are taken). Plugins of plugins/
-  // are the agent's own, all others those of strangers.
+  // and of folders named "own" are the agent's own, all others those of third parties.
   explicit AgentProcess(std::string_view extra = {}, std::vector<std::string> plugin_directories = {});
 
   TemporaryFolder& folder() { return folder_; }
