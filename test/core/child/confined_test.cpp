@@ -120,11 +120,11 @@ void check_system_calls(Confined& confined) {
                            "priority_user", "pidfd_parent", "pidfd_getfd", "clone_user", "clone_parent", "unshare", "ptrace", "keyctl",
                            "io_uring", "userfaultfd", "read_parent_memory", "mount_setattr", "personality", "bpf_map", "perf_init", "socket_unix",
                            "socket_tcp", "socket_tcp6", "socket_udp", "socket_netlink", "socket_packet", "connect_tcp"})
-    CHECK_MESSAGE(confined.probe(name) == EPERM, name);
+    CHECK_MESSAGE(confined.probe(name) == EPERM, std::string(name));
   CHECK(confined.probe("clone3") == ENOSYS);
   for (const char* name : {"kill_self", "tgkill_self", "prlimit_self", "affinity_self", "priority_self", "clone", "socketpair", "program",
                            "thread", "read_passwd", "read_meminfo", "write_null", "copy"})
-    CHECK_MESSAGE(confined.probe(name) == 0, name);
+    CHECK_MESSAGE(confined.probe(name) == 0, std::string(name));
   CHECK(confined.probe("death_signal") == SIGKILL);
 }
 
@@ -132,9 +132,9 @@ void check_system_calls(Confined& confined) {
 void check_files(Confined& confined) {
   CHECK(confined.probe("dumpable") == 0);
   for (const char* name : {"core_pattern", "read_shadow", "read_root", "write_parent_mem", "read_parent_environ", "read_parent_maps"})
-    CHECK_MESSAGE(confined.probe(name) == EACCES, name);
+    CHECK_MESSAGE(confined.probe(name) == EACCES, std::string(name));
   for (const char* name : {"leave_cgroup", "leave_unified"})
-    CHECK_MESSAGE((confined.probe(name) == EACCES || confined.probe(name) == ENOENT), name);
+    CHECK_MESSAGE((confined.probe(name) == EACCES || confined.probe(name) == ENOENT), std::string(name));
 }
 
 }  // namespace
