@@ -160,7 +160,7 @@ Error cgroup_needs_grant(std::string_view plugin, std::string_view cgroup_dir) {
 
 Result<void> check_metric_name(const Rights& rights, std::string_view plugin, std::string_view name) {
   if (rights.host_plugin || !is_metric_of_host_plugin(name)) return {};
-  return refuse(KOORD_E_DENIED, "metric '" + std::string(name) + "' is one of the agent's own plugins, expected a name of " +
+  return refuse(KOORD_E_DENIED, "metric '" + std::string(name) + "' is reserved for the agent's own plugins, expected a name of " +
                                     std::string(plugin) + "'s own");
 }
 

@@ -340,7 +340,7 @@ TEST_CASE_FIXTURE(ForeignMetrics, "a third party defines no metric of the agent'
                            "node_network_receive_bytes_total", "rdma_port_active"}) {
     CAPTURE(name);
     CHECK(define_as_other(desc(name)) == KOORD_E_DENIED);
-    CHECK(why == "metric '" + std::string(name) + "' is one of the agent's own plugins, expected a name of com.acme.x's own");
+    CHECK(why == "metric '" + std::string(name) + "' is reserved for the agent's own plugins, expected a name of com.acme.x's own");
   }
   CHECK(define_as_other(desc("pod_acme_usage")) == KOORD_OK);
   CHECK(define(desc("pod_cpu_usage")) > 0);
