@@ -29,7 +29,8 @@ struct Written {
   Written() { std::filesystem::copy_file(built("test/e2e/plugins/writer.so"), agent.plugin_folder() + "/writer.so"); }
 
   std::string config(std::string_view more = "") const {
-    return "  settings: {writer: {config: {cgroup: " + cgroup.dir() +
+    // No pod's cgroup: a third party's strategy reaches it by grant.
+    return "  settings: {writer: {cgroups: [\"" + cgroup.dir() + "\"], config: {cgroup: " + cgroup.dir() +
            ", quota: \"20000 100000\", shares: \"512\"}}}\nqos: {mode: enforce" + std::string(more) + "}\n";
   }
   bool start(bool wishes = true, std::string_view more = "") {
