@@ -19,7 +19,6 @@
 #include "core/agentd/store_lock.hpp"
 #include "core/agentd/version.hpp"
 #include "core/base/parse.hpp"
-#include "core/base/program.hpp"
 #include "core/child/child_home.hpp"
 #include "core/child/orphans.hpp"
 #include "core/config/load.hpp"
@@ -107,9 +106,8 @@ child::Layers::Options layer_options(const config::Config& config) {
   return options;
 }
 
-host::Loader child_loader(std::string program, child::SnapshotImages& images, const cgroup::Layout& layout, child::Layers& layers) {
-  if (program.empty()) program = directory_of_program() + "/koord-plugin-host";
-  return [program = std::move(program), &images, &layout, &layers](const std::string& path, const host::Manifest& manifest,
+host::Loader child_loader(const std::string& configured, child::SnapshotImages& images, const cgroup::Layout& layout, child::Layers& layers) {
+  return [program = child::plugin_host_program(configured), &images, &layout, &layers](const std::string& path, const host::Manifest& manifest,
                                                          const host::FileStamp& checked, const host::HomeLimits& limits) {
     return child::load_in_child({program, images, &layout, &layers}, path, manifest, checked, limits);
   };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent serves over HTTP. Everything but the POSTs is read-only, and each POST is an event that names the user and process
-// of the operator. The data API is on the unix socket alone, for those whom OperatorAccess admits; Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well (listen.metrics), and the kubelet the
-// last two on a listener of their own (listen.probes).
+// The routes that the agent serves over HTTP. All but the POSTs are read-only; each POST is an event that names the user and
+// process of the operator. The data API is on the unix socket alone, for processes that OperatorAccess admits. Prometheus and
+// kubelet get /metrics, /healthz and /readyz on TCP as well (listen.metrics), and the kubelet the last two on a listener of
+// their own (listen.probes).
 //
 //   GET /metrics                    Prometheus text
 //   GET /healthz, /readyz           "ok"; /readyz: a line per module, 503 while one of them is not ready

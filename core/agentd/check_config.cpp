@@ -3,7 +3,6 @@
 
 #include "core/agentd/gates.hpp"
 #include "core/base/file.hpp"
-#include "core/base/program.hpp"
 #include "core/child/child_home.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/config/load.hpp"
@@ -18,10 +17,6 @@
 
 namespace koord::agentd {
 namespace {
-
-std::string plugin_host_of(const config::Config& config) {
-  return config.plugins.child_program.empty() ? directory_of_program() + "/koord-plugin-host" : config.plugins.child_program;
-}
 
 struct CheckedPlugin {
   std::string path;
@@ -68,7 +63,7 @@ Result<void> check_plugin_config(const CheckedPlugin& plugin, const config::Conf
 void check_plugin_configs(const std::vector<CheckedPlugin>& plugins, const config::Config& config, const config::FeatureGates& gates,
                           std::vector<std::string>& problems) {
   child::SnapshotImages images;
-  const child::Children children{plugin_host_of(config), images};
+  const child::Children children{child::plugin_host_program(config.plugins.child_program), images};
   for (const CheckedPlugin& plugin : plugins) {
     const auto settings = config.plugins.settings.find(plugin.manifest.id);
     if (settings == config.plugins.settings.end() || settings->second.config_json.empty() || settings->second.config_json == "{}") continue;

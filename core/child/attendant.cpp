@@ -11,8 +11,9 @@
 #include <cstdint>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <string_view>
+
+#include "core/base/thread_cpu.hpp"
 
 namespace koord::child {
 namespace {
@@ -28,13 +29,7 @@ constexpr Duration kAccountPeriod = 1ms;
 constexpr Duration kNoticeWindow = 1s;
 constexpr double kNoticeShare = 0.2;
 
-Duration thread_cpu() {
-  timespec t{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
-}
-
-// Of poll(2)'s milliseconds, -1 for ever, and a time that is none when zero.
+// The earlier of a time limit in poll(2)'s milliseconds, where -1 is no limit, and a duration, where zero is none.
 int sooner(int milliseconds, Duration other) {
   if (other == Duration::zero()) return milliseconds;
   const auto most = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(other).count());
@@ -92,8 +87,8 @@ void Attendant::attend() {
   conclude();
 }
 
-// What this thread has spent since is the child's. The clock of a thread is a system call, so that of the machine says when
-// it is worth one.
+// Charges the CPU time that this thread has spent since the last call to the child. Reading it is a system call, so the caller
+// decides by the monotonic clock when it is due.
 void Attendant::account(Steady::time_point now) {
   const Duration own = thread_cpu();
   context_.meter()->charge(own - own_cpu_);

@@ -128,7 +128,7 @@ Result<std::pair<Channel, Channel>> Channel::pair() {
   return std::pair(Channel(UniqueFd(ends[0])), Channel(UniqueFd(ends[1])));
 }
 
-// What a child left in the socket's queue is closed with it.
+// Closing the socket also closes the descriptors that a child left in its queue.
 Channel::~Channel() {
   if (guarded_ && fd_) close_elsewhere(std::move(fd_));
 }

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
 #include <vector>
 
+#include "core/base/program.hpp"
+#include "core/base/thread_cpu.hpp"
 #include "core/child/answers.hpp"
 #include "core/child/attendant.hpp"
 #include "core/child/call_server.hpp"
@@ -40,21 +41,15 @@ Packer request(Call call) {
   return packer;
 }
 
-// What this thread spends on a call meanwhile is the child's.
+// Charges the CPU time that this thread spends in a scope to the child.
 class ChargedThread {
  public:
-  explicit ChargedThread(host::PluginContext& context) : context_(context), begin_(now()) {}
-  ~ChargedThread() { context_.meter()->charge(now() - begin_); }
+  explicit ChargedThread(host::PluginContext& context) : context_(context), begin_(thread_cpu()) {}
+  ~ChargedThread() { context_.meter()->charge(thread_cpu() - begin_); }
   ChargedThread(const ChargedThread&) = delete;
   ChargedThread& operator=(const ChargedThread&) = delete;
 
  private:
-  static Duration now() {
-    timespec t{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
-  }
-
   host::PluginContext& context_;
   const Duration begin_;
 };
@@ -282,6 +277,10 @@ class ChildPlugin final : public host::LoadedPlugin {
 };
 
 }  // namespace
+
+std::string plugin_host_program(const std::string& configured) {
+  return configured.empty() ? directory_of_program() + "/koord-plugin-host" : configured;
+}
 
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& children, const std::string& path,
                                                                 const host::Manifest& manifest,

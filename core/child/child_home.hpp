@@ -14,6 +14,9 @@ namespace koord::child {
 class Layers;
 class SnapshotImages;
 
+// Returns the configured koord-plugin-host, or the one beside the running program when none is configured.
+std::string plugin_host_program(const std::string& configured);
+
 // What all children of one host share. What it refers to outlives them.
 struct Children {
   std::string program;     // the koord-plugin-host to run

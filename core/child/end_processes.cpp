@@ -40,7 +40,7 @@ std::set<pid_t> members_of(const std::string& directory) {
   return members;
 }
 
-// What the tree lacks is left out. Returns whether the kernel has killed them itself.
+// Uses the first means that the tree has. Returns true if the kernel has killed the processes itself.
 bool stop_forking(const std::string& directory) {
   if (write_value(directory + "/cgroup.kill", "1")) return true;
   if (write_value(directory + "/cgroup.freeze", "1")) return false;

@@ -21,7 +21,7 @@ namespace koord::child {
 struct Launch {
   LaunchSpec spec;
   host::IsolationLevel level;  // without the cgroup
-  std::string problem;         // what it does without although nobody asked for that; empty: nothing
+  std::string problem;         // the reason why a part is missing that every plugin should have; empty: none is
 };
 
 class Layers {

@@ -25,8 +25,8 @@ class PluginUids {
   PluginUids(std::string directory, std::uint32_t first, std::uint32_t count)
       : directory_(std::move(directory)), first_(first), count_(count) {}
 
-  // Fails when no user is left. Makes the directory, mode 0700. What lies in its place and belongs to somebody else is
-  // renamed to ID~N.
+  // Fails when no user is left. Makes the directory, mode 0700. A file or directory of another owner in its place
+  // is renamed to ID~N.
   Result<PluginUser> user_of(const std::string& id);
 
   std::uint32_t first() const { return first_; }

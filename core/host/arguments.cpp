@@ -104,7 +104,7 @@ Result<std::vector<std::string_view>> cgroup_keys_argument(const koord_str* keys
   return wanted;
 }
 
-Result<void> plan_argument(std::uint32_t n_intents, std::uint64_t text_bytes) {
+Result<void> plan_argument(std::uint64_t n_intents, std::uint64_t text_bytes) {
   if (n_intents > kMaxPlan) return refuse(KOORD_E_AGAIN, "the plan has more than " + std::to_string(kMaxPlan) + " intents");
   if (text_bytes <= kMaxPlanBytes) return {};
   return refuse(KOORD_E_AGAIN, "the texts of the plan have more than " + std::to_string(kMaxPlanBytes) + " bytes");

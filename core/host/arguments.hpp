@@ -97,7 +97,7 @@ inline constexpr std::size_t kMaxPlanBytes = 4u << 20;  // of their texts
 // Of koord.kv/1 set(), koord.cgroup/1 open(), koord.knobs/1 propose(), koord.metrics/1 append_histograms(): the same on both sides of a channel.
 Result<void> kv_value_argument(const void* buf, std::uint64_t n);
 Result<std::vector<std::string_view>> cgroup_keys_argument(const koord_str* keys, std::uint32_t n);
-Result<void> plan_argument(std::uint32_t n_intents, std::uint64_t text_bytes);
+Result<void> plan_argument(std::uint64_t n_intents, std::uint64_t text_bytes);
 Result<Array<koord_histogram>> histograms_argument(const koord_histogram* histograms, std::uint32_t n, std::uint32_t stride);
 
 // What has to hold of the caller's buffer before there is an answer: `buf` may be NULL only when cap is 0.

@@ -156,12 +156,10 @@ PluginContext::PlanBefore PluginContext::plan_before() const {
 
 Result<void> PluginContext::propose(const PlanBefore& before, std::size_t n_more, knob::Plan others) {
   std::lock_guard lock(mutex_);
-  if (n_repeated_ + plan_.size() + n_more + others.size() > kMaxPlan)
-    return over_quota("plan", "the plan has more than " + std::to_string(kMaxPlan) + " intents");
   std::size_t bytes = plan_bytes_;
   for (const knob::Intent& intent : others) bytes += bytes_of(intent);
-  if (bytes > kMaxPlanBytes)
-    return over_quota("plan", "the texts of the plan have more than " + std::to_string(kMaxPlanBytes) + " bytes");
+  if (Result<void> fits = plan_argument(n_repeated_ + plan_.size() + n_more + others.size(), bytes); !fits)
+    return over_quota("plan", fits.error().text);
   plan_bytes_ = bytes;
   if (plan_.empty() && before.plan == plan_before_ && before.n == n_repeated_)
     n_repeated_ += n_more;
