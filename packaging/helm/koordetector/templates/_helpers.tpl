@@ -30,7 +30,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end -}}
 {{- end -}}
 
-{{- /* What the pod's mounts ask of the agent's configuration; .Values.config goes over it. */ -}}
+{{- /* The configuration that the pod's mounts require; .Values.config overrides it. */ -}}
 {{- define "koordetector.ownConfig" -}}
 listen:
   socket: /var/lib/koordetector/koordetector.sock
@@ -83,7 +83,7 @@ true
 {{- end -}}
 {{- end -}}
 
-{{- /* Tokens name the node of their pod since 1.30, where the policy is v1, too. */ -}}
+{{- /* Tokens name the node of their pod since Kubernetes 1.30; the policy is v1 since then, too. */ -}}
 {{- define "koordetector.admissionPolicy" -}}
 {{- if eq .Values.admissionPolicy.create "always" -}}
 true
@@ -100,7 +100,7 @@ IfPossible
 {{- end -}}
 {{- end -}}
 
-{{- /* Nothing of another container's: no right, no write, no root file system. */ -}}
+{{- /* No rights, no writes, no writable root file system. */ -}}
 {{- define "koordetector.bareSecurityContext" -}}
 allowPrivilegeEscalation: false
 capabilities:
@@ -110,7 +110,7 @@ seccompProfile:
   type: RuntimeDefault
 {{- end -}}
 
-{{- /* How knobs are written is in the configuration, that they may be is the profile. */ -}}
+{{- /* The profile grants the right to write knobs; the configuration decides whether they are written. */ -}}
 {{- define "koordetector.writesKnobs" -}}
 {{- $config := fromYaml (include "koordetector.config" .) -}}
 {{- if eq (default "shadow" $config.qos.mode) "enforce" -}}
