@@ -57,8 +57,8 @@ static __always_inline __u32 device_of(const struct request* request) {
   return (__u32)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor);
 }
 
-// The cgroup whose data is moved, whoever sends the request: of the blkio controller on v1, of the io controller on
-// v2. NULL: nobody's, or a kernel without CONFIG_BLK_CGROUP.
+// The cgroup that owns the data of the request, whichever task sends it: its blkio cgroup on v1, its io
+// cgroup on v2. NULL: no cgroup owns it, or the kernel lacks CONFIG_BLK_CGROUP.
 static __always_inline const struct cgroup_subsys_state* css_of(const struct request* request) {
   const struct bio* bio = BPF_CORE_READ(request, bio);
   if (!bio || !bpf_core_field_exists(bio->bi_blkg)) return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the block latency programs and their user share. A request's time on the device is from its issue to its
- * completion, charged to the cgroup whose data it moves; reads and writes have a histogram each in the cgroup's slot
- * (see latency_slots.h). Beside them there is a row of totals for each cgroup and device. */
+/* Types and maps shared by the block latency programs and user space. The device time of a request lasts from
+ * its issue to its completion. It is charged to the cgroup that owns the data. Reads and writes have a
+ * histogram each in the cgroup's slot (see latency_slots.h). Each pair of cgroup and device also has a row of
+ * totals. */
 #pragma once
 
 #ifndef __BPF__
@@ -15,7 +16,7 @@
 #define BLOCK_OPERATIONS 3
 
 struct block_row_key {
-  __u32 slot; /* LATENCY_NO_CGROUP_SLOT also for requests of nobody: flushes of a device's cache */
+  __u32 slot; /* LATENCY_NO_CGROUP_SLOT also for requests without a cgroup: flushes of a device's cache */
   __u32 device; /* major << 20 | minor */
 };
 

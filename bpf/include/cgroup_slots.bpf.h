@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slot of a cgroup and the histograms in it; see latency_slots.h for the life of a slot. Everything that
- * happens often is an array lookup; the hash is asked on the first sight of a cgroup.
+/* The slot of a cgroup and its histograms; latency_slots.h describes how slots are claimed and freed.
+ * Frequent operations are array lookups; the hash is read only when a cgroup is met for the first time.
  *
  * Before including it, LATENCY_HISTOGRAM_MAP says what the histograms are in: BPF_MAP_TYPE_PERCPU_ARRAY for
  * what happens at every switch, BPF_MAP_TYPE_ARRAY for what is rarer, which costs the same memory on any number
@@ -72,7 +72,7 @@ static __always_inline bool is_online(const struct cgroup* cgroup) {
 }
 
 static __always_inline void end_slot(__u64 id, __u32 slot) {
-  /* Who removes the entry owns the slot: a removal races with a claim. */
+  /* Only the caller that removes the entry owns the slot: a removal races with a claim. */
   if (bpf_map_delete_elem(&cgroup_slots, &id)) return;
   struct latency_ended ended = {.cgroup = id, .slot = slot};
   bpf_map_push_elem(&ended_slots, &ended, BPF_ANY);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between kernels, each difference one function that asks the loaded kernel's BTF, never its
+/* Differences between kernels. Each is one function that checks the BTF of the loaded kernel, never its
  * version. A `___name` flavour is the same kernel type as another kernel declares it. */
 #pragma once
 

@@ -100,7 +100,7 @@ struct request_queue {
 struct request {
   struct request_queue* q;
   unsigned int cmd_flags;
-  unsigned int __data_len; /* what is still to be done of it, in bytes */
+  unsigned int __data_len; /* bytes that are not done yet */
   struct bio* bio;
   __u64 start_time_ns; /* when it was made; 0 when the queue keeps no times */
 };

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs that measure how long something took, per cgroup, share with their user: histograms of delays,
- * and the life of a slot.
+/* Types shared by programs that measure latencies per cgroup and by user space: histograms of delays, and the
+ * slots that hold them.
  *
- * Slots. Every cgroup in which something took its time has a slot: an index into an array of histograms, one
- * for each kind of delay that the programs tell apart. The kernel side claims a slot the first time it meets a
- * cgroup, so a container is measured from its first delay, before any user has heard of it. When the cgroup's
- * directory is removed, the kernel side puts the slot on `ended_slots`; the user reads the last values, clears
- * the slot and pushes it to `free_slots`. Nothing has to search for dead cgroups and none keeps its slot. Slot
- * 0 belongs to no cgroup: it takes the delays for which no slot was free, so that the node's total stays whole
- * and the loss is known. */
+ * Slots. Every cgroup with a recorded delay has a slot: an index into an array of histograms, one for each
+ * kind of delay. The kernel side claims a slot when it first meets a cgroup, so a container is measured from
+ * its first delay, before user space knows it. When the cgroup's directory is removed, the kernel side puts
+ * the slot on `ended_slots`. User space reads the last values, clears the slot and pushes it to `free_slots`.
+ * Nothing has to search for dead cgroups and none keeps its slot. Slot 0 belongs to no cgroup: it counts the
+ * delays for which no slot was free, so that the node's total stays complete and the loss is known. */
 #pragma once
 
 #ifndef __BPF__

@@ -18,7 +18,7 @@ char program_license[] SEC("license") = "Dual BSD/GPL";
 
 #define PF_KTHREAD 0x00200000 /* since 2.6.27 */
 
-// Compaction in the background (kcompactd) holds nobody up.
+// Compaction in the background (kcompactd) delays no task.
 static __always_inline bool is_background(const struct task_struct* task, __u32 kind) {
   return kind == MEMORY_STALL_COMPACTION && BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the memory latency programs and their user share. A stall is the time a thread spends looking for memory
- * instead of going on: it stands charged to the cgroup of that thread, in one of these kinds, each of which has a
- * histogram in the cgroup's slot (see latency_slots.h). */
+/* Types and maps shared by the memory latency programs and user space. A stall is the time that a thread
+ * spends waiting for memory. It is charged to the cgroup of that thread, as one of these kinds. Each kind has
+ * a histogram in the cgroup's slot (see latency_slots.h). */
 #pragma once
 
 enum memory_stall_kind {

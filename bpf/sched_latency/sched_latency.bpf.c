@@ -13,7 +13,7 @@
 
 char program_license[] SEC("license") = "Dual BSD/GPL";
 
-// What is remembered of a thread.
+// State of a thread between its events.
 struct thread_waits {
   __u64 charged_ns;         // sched_info: its run delay when it was last charged
   __u64 runnable_since_ns;  // task_storage: when its wait began; 0: it does not wait

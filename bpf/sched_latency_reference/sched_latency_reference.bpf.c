@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bpf/sched_latency is measured against: a program at each switch that does nothing, which is the least that
-// any program costs, and the usual way to measure run queue latency (begin of the wait in a hash by thread id, one
-// hash of histograms by cgroup, atomic additions). For the benchmark only.
+// References for the benchmark of bpf/sched_latency, unused elsewhere. One does nothing at each switch, which
+// is the minimal cost of any program. The other measures run queue latency in the usual way: begin of the
+// wait in a hash by thread id, one hash of histograms by cgroup, atomic additions.
 #include "kernel_fixes.bpf.h"
 
 #include <bpf/bpf_tracing.h>
