@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the preambles share: Go cannot call through a pointer, so each function of a table has a C one that does. */
+/* Helpers of the preambles: Go cannot call through a pointer, so each function of a table has a C one that
+ * does. */
 #ifndef KOORDETECTOR_GO_CALL_H
 #define KOORDETECTOR_GO_CALL_H
 

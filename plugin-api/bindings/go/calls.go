@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// What the host holds as `self`.
+// The Go value behind the host's `self`.
 type instance struct {
 	host   Host
 	create creation

@@ -3,8 +3,8 @@
 // Package koordetector is the Go face of the plugin ABI: cgo over plugin.h itself and the standard library, Go 1.19 or
 // newer.
 //
-// A plugin is a main package that is built with -buildmode=c-shared. It says who it is in the comment above import "C",
-// and what it has in an init function:
+// A plugin is a main package that is built with -buildmode=c-shared. The comment above import "C" holds its
+// manifest, and an init function registers its classes:
 //
 //	/*
 //	#include <koordetector/go.h>
@@ -23,13 +23,14 @@
 //
 //	func main() {} // is never called
 //
-// The contract (threads, lifetimes, units) is that of plugin.h; what is said there is not repeated here. Strings and
-// records that the host lends are copied: they may be kept. Services may be used on any goroutine until Close returns.
+// The contract (threads, lifetimes, units) is that of plugin.h and is not repeated here. Strings and records
+// that the host lends are copied: they may be kept. Services may be used on any goroutine until Close
+// returns.
 //
 // Every call from the host goes through a guard that turns a panic into ErrPanic with its text and place; the next call
 // goes on with the object as the panic left it. Go has no such net around a goroutine that the plugin has started itself,
 // nor around what its runtime calls fatal (a concurrent map write, a deadlock): they end the child process, which the host
 // starts again. Each class of a plugin in Go has a process of its own.
 //
-// What else a plugin's Makefile says is in examples/advisor-go.
+// The rest of a plugin's Makefile is in examples/advisor-go.
 package koordetector

@@ -54,7 +54,7 @@ func (s Status) Error() string {
 // Error is a status and why; returned from a plugin's method it becomes that call's status and text.
 type Error struct {
 	Status Status
-	Text   string // empty: the host has said why
+	Text   string // empty: the host has reported the reason
 }
 
 // Errorf is an error of the plugin's own, with a sentence for the operator.

@@ -224,7 +224,7 @@ type Row struct {
 	Series   Series // 0: it has ended, its history is still here
 	Value    float64
 	Count    uint64 // samples in the window
-	From, To Time   // what the samples cover
+	From, To Time   // the time that the samples cover
 }
 
 // Sample is one value of one series.

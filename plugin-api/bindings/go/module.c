@@ -3,7 +3,8 @@
 
 #include "_cgo_export.h"
 
-/* Of the author's main package, by KOORD_GO_MANIFEST; weak, because it is not there when this package is compiled. */
+/* Defined in the author's main package by KOORD_GO_MANIFEST; weak, because it is missing when this package is
+ * compiled. */
 extern const char koord_go_manifest[] __attribute__((weak));
 
 /* ---- thunks: the host's types for the functions in calls.go, where const and void * have no words ---- */

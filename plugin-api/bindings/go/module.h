@@ -21,7 +21,7 @@
 #define KOORD_GO_ON_APPLIED 16u
 #define KOORD_GO_MAP_METRIC 32u
 
-/* Adds a class, whose kind and vtable it sets; 0: there are too many. */
+/* Adds a class and sets its kind and vtable; 0: too many classes. */
 int koord_go_add(uint32_t kind, koord_class cls, uint32_t functions, uint32_t stages);
 
 #endif

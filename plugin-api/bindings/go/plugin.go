@@ -16,7 +16,7 @@ import (
 
 // Advisor is "koord.advisor/1": collects metrics. One with a Run and no Period is not called, but has to have the method.
 type Advisor interface {
-	// Collect is one tick. What is not done by the deadline makes the next ticks be skipped.
+	// Collect is one tick. If it runs past the deadline, the next ticks are skipped.
 	Collect(now, deadline Time) error
 }
 
@@ -38,8 +38,9 @@ type RuntimeHook interface {
 	Handle(request HookRequest, response HookResponse) error
 }
 
-// What any of them may have besides. A method of one of these names with other arguments or results ends the plugin with a
-// panic that says what is expected. Close, with or without an error, is called last, when Run has returned.
+// Optional methods of any of them. A method of one of these names with other arguments or results ends the
+// plugin with a panic that names the expected ones. Close, with or without an error, is called last, when Run
+// has returned.
 
 // EventHandler hears of what State.Subscribe asked for, and of OnConfig.
 type EventHandler interface {
@@ -67,7 +68,7 @@ type MetricMapper interface {
 	MapMetric(name string) (string, bool)
 }
 
-// AppliedHandler is a QosStrategy that hears what became of its plan.
+// AppliedHandler is a QosStrategy that receives the results of its plan.
 type AppliedHandler interface {
 	OnApplied(results []IntentResult) error
 }
@@ -89,7 +90,8 @@ var creations = map[string]creation{}
 // define metrics, open files. ErrUnsupported: this node cannot have this plugin, which is listed as absent and not tried
 // again.
 //
-// What P has besides Collect is found out by its type, so it must be the plugin's own and not an interface.
+// The methods of P besides Collect are found by its type, so it must be the plugin's own and not an
+// interface.
 func AddAdvisor[P Advisor](class Class, create func(Host) (P, error)) {
 	add(C.KOORD_GO_ADVISOR, class, 0, create)
 }

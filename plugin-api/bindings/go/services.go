@@ -102,7 +102,8 @@ import (
 // KV is the service koord.kv/1.
 type KV struct{ service[C.koord_svc_kv] }
 
-// Get an own key, or anybody's as "<plugin id>/<key>". ErrNotFound: not there, or expired.
+// Get returns the value of an own key, or of another plugin's as "<plugin id>/<key>". ErrNotFound: missing or
+// expired.
 func (kv KV) Get(key string) ([]byte, error) {
 	return filled(nil, func(buffer []byte) C.koord_go_answer {
 		return C.kv_get(kv.host, kv.table, key, unsafe.Pointer(&buffer[0]), C.uint64_t(len(buffer)))
@@ -120,14 +121,14 @@ func (kv KV) Remove(key string) error { return check(C.kv_remove(kv.host, kv.tab
 // Config is the service koord.config/1.
 type Config struct{ service[C.koord_svc_config] }
 
-// JSON is the whole of it, for encoding/json; "{}" when there is none.
+// JSON is the whole configuration, for encoding/json; "{}" if nothing is configured.
 func (c Config) JSON() ([]byte, error) {
 	return filled(nil, func(buffer []byte) C.koord_go_answer {
 		return C.config_json(c.host, c.table, unsafe.Pointer(&buffer[0]), C.uint64_t(len(buffer)))
 	})
 }
 
-// What was configured, or the default when nothing was.
+// Returns the configured value, or the default if nothing is configured.
 func configured[Value any](value, otherwise Value, err error) (Value, error) {
 	switch {
 	case err == nil:
@@ -138,7 +139,7 @@ func configured[Value any](value, otherwise Value, err error) (Value, error) {
 	return otherwise, err
 }
 
-// Int64 at a pointer as of RFC 6901, "/limits/cpu", or the default when there is none. Another type is ErrInvalid.
+// Int64 at a pointer as of RFC 6901, "/limits/cpu", or the default if missing. Another type is ErrInvalid.
 func (c Config) Int64(pointer string, otherwise int64) (int64, error) {
 	var value C.int64_t
 	err := check(C.config_i64(c.host, c.table, pointer, &value))
@@ -253,7 +254,7 @@ func (f *CgroupFile) Close() {
 	}
 }
 
-// CapabilityState tells whether this node can do something.
+// CapabilityState is whether this node supports a capability.
 type CapabilityState uint32
 
 // The states of capabilities.

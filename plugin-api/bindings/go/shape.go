@@ -8,7 +8,7 @@ import (
 	"reflect"
 )
 
-// quietCloser is a plugin whose Close cannot fail.
+// quietCloser is a plugin with a Close that cannot fail.
 type quietCloser interface{ Close() }
 
 func typeOf[Interface any]() reflect.Type { return reflect.TypeOf((*Interface)(nil)).Elem() }

@@ -97,13 +97,13 @@ func (s State) Processes(subject Subject) ([]int32, error) {
 	return records(first(pids), C.uint32_t(len(pids)), C.sizeof_int32_t, func(pid *C.int32_t) int32 { return int32(*pid) }), err
 }
 
-// Snapshot is the state as of one moment, immutable. What its methods give is a copy and outlives it.
+// Snapshot is the state as of one moment, immutable. Its methods return copies, which outlive it.
 type Snapshot struct {
 	state State
 	raw   *C.koord_snapshot
 }
 
-// Close gives it back to the host; nothing else may be asked of it then.
+// Close returns it to the host; call nothing else on it then.
 func (s *Snapshot) Close() {
 	if s.raw != nil {
 		C.state_release(s.state.host, s.state.table, s.raw)
@@ -154,7 +154,7 @@ func (s *Snapshot) Topology() *Topology {
 	}
 }
 
-// NodeSLO is the merged spec as JSON; empty: there is none.
+// NodeSLO is the merged spec as JSON; empty if missing.
 func (s *Snapshot) NodeSLO() string { return text(C.state_node_slo(s.state.table, s.raw)) }
 
 // QoS of a pod by its label koordinator.sh/qosClass.
@@ -205,7 +205,7 @@ const (
 	PhaseFailed    Phase = C.KOORD_PHASE_FAILED
 )
 
-// ContainerKind tells what a container is for.
+// ContainerKind is the purpose of a container.
 type ContainerKind uint32
 
 // The kinds of containers.
@@ -219,7 +219,7 @@ const (
 	CgroupContainer    ContainerKind = C.KOORD_CONTAINER_CGROUP  // some other cgroup that was asked for
 )
 
-// ContainerState tells how far a container is.
+// ContainerState is the phase of a container.
 type ContainerState uint32
 
 // The states of containers.
@@ -323,7 +323,7 @@ const (
 	CPUPinned   uint32 = C.KOORD_CPU_PINNED
 )
 
-// CPU has the ids that the kernel gives in sysfs; math.MaxUint32: not told.
+// CPU has the kernel's ids from sysfs; math.MaxUint32: unknown.
 type CPU struct{ ID, Core, Socket, NUMANode, L3, Flags uint32 }
 
 func copiedCPU(raw *C.koord_cpu) CPU {

@@ -21,7 +21,8 @@ import (
 	"syscall"
 )
 
-// A context that is cancelled when the host's descriptor can be read. end() is to be called before the host takes it back.
+// Returns a context that is cancelled when the host's descriptor becomes readable. Call end() before the host
+// withdraws the descriptor.
 func untilReadable(stop int) (ctx context.Context, end func(), err error) {
 	var ended [2]int
 	if err := syscall.Pipe2(ended[:], syscall.O_CLOEXEC); err != nil {

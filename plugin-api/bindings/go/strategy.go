@@ -68,18 +68,18 @@ type Intent struct {
 	CgroupDir string
 	Value     string
 	Reason    string // one sentence for the decision record
-	Inputs    Labels // what it was decided on
+	Inputs    Labels // values that the decision used
 	Priority  int32  // the highest wins; among equals the strictest value
 	Flags     uint32
 	TTL       time.Duration // withdrawn unless proposed again within this time
 	Role      IntentRole
 }
 
-// IntentResult is what became of an intent.
+// IntentResult is the result of an intent.
 type IntentResult struct {
 	Status                      Status // 0: its value holds
 	Knob, CgroupDir, FinalValue string
-	Winner                      string // the plugin whose intent holds
+	Winner                      string // the plugin of the winning intent
 }
 
 func copiedIntentResult(raw *C.koord_intent_result) IntentResult {
@@ -121,7 +121,7 @@ func (k Knobs) Current(knob, cgroupDir string) (string, error) {
 	return string(value), err
 }
 
-// Eviction is a wish to release a resource by ending pods.
+// Eviction is a request to release a resource by ending pods.
 type Eviction struct {
 	Pods     []Subject // the first to go first
 	Resource string    // "cpu", "memory": what is short

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The Rust face of the plugin ABI: one crate in one file, nothing but std, Rust 1.63 or newer.
 //!
-//! An author implements [`Plugin`] and one of [`Advisor`], [`ExternalAdvisor`], [`QosStrategy`], [`RuntimeHook`], and
-//! names the type in [`plugin!`]. Every call from the host goes through a thunk that catches a panic and turns it into
-//! `KOORD_E_PANIC` with the panic's text and place; nothing is printed and the next call goes on with the object as the
-//! panic left it. Only unwinding can be caught: `panic=abort` does not compile. What std itself aborts on, memory that
-//! cannot be had or a panic in a `drop` that runs because of a panic, takes the process along.
+//! An author implements [`Plugin`] and one of [`Advisor`], [`ExternalAdvisor`], [`QosStrategy`],
+//! [`RuntimeHook`], and names the type in [`plugin!`]. Every call from the host goes through a thunk that
+//! catches a panic and turns it into `KOORD_E_PANIC` with the panic's text and place; nothing is printed and
+//! the next call goes on with the object as the panic left it. Only unwinding can be caught: `panic=abort`
+//! does not compile. Where std itself aborts, the process ends: on failed allocations, and on a panic in a
+//! `drop` that runs because of a panic.
 //!
-//! The contract (threads, lifetimes, units) is that of plugin.h, whose declarations are in [`abi`] under their own
-//! names; what is said there is not repeated here. Services are [any], as there; what a plugin is called with is
+//! The contract (threads, lifetimes, units) is that of plugin.h and is not repeated here; its declarations
+//! are in [`abi`] under their own names. Services are [any], as there; arguments of a plugin's functions are
 //! borrowed for the call.
 //!
-//! It is a crate, not a module: `rustc --edition 2021 --crate-type rlib koordetector.rs`, then `--extern koordetector`.
-//! What else a plugin's Makefile says is in examples/advisor-rust.
+//! It is a crate, not a module: `rustc --edition 2021 --crate-type rlib koordetector.rs`, then `--extern
+//! koordetector`. The rest of a plugin's Makefile is in examples/advisor-rust.
 
 // Threads stand as in plugin.h, [strand], which rustdoc takes for links.
 #![allow(rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]
@@ -43,7 +44,7 @@ pub struct Failure {
     text: String,
 }
 
-/// What every fallible function here gives.
+/// Result of every fallible function here.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
@@ -74,7 +75,7 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-// A failure that the host reported has no text of ours: the host has already said why, and better.
+// A failure that the host reported has no text of ours: the host has already reported the reason.
 fn check(status: koord_status) -> Result<()> {
     match status {
         KOORD_OK => Ok(()),
@@ -90,13 +91,13 @@ fn found<T>(answer: Result<T>) -> Result<Option<T>> {
     }
 }
 
-// ---- across the border ----
+// ---- across the ABI boundary ----
 
 fn str_of(text: &str) -> koord_str {
     koord_str { p: text.as_ptr().cast(), n: text.len() as u64 }
 }
 
-// Text that the host lends. What is not UTF-8, against the law, is cut off where it begins.
+// Text that the host lends. Invalid UTF-8, which the contract forbids, is cut off where it begins.
 unsafe fn text_of<'a>(text: koord_str) -> &'a str {
     if text.p.is_null() {
         return "";
@@ -136,7 +137,8 @@ macro_rules! member {
 macro_rules! call {
     ($service:expr, $member:ident $(, $argument:expr)*) => {{
         let function = member!($service.table, $member)?;
-        // SAFETY: the table is valid until destroy() returns; each argument lives as long as this statement.
+        // SAFETY: the table is valid until destroy() returns; each argument is valid as long as this
+        // statement.
         check(unsafe { function($service.host $(, $argument)*) })
     }};
 }
@@ -149,7 +151,7 @@ fn fill(out: &mut Vec<u8>, ask: impl Fn(*mut c_char, u64, *mut u64) -> Result<()
         let mut need = 0;
         match ask(out.as_mut_ptr().cast(), out.capacity() as u64, &mut need) {
             Ok(()) => {
-                // SAFETY: the host has written `need` bytes, and was told that there is room for `capacity`.
+                // SAFETY: the host has written `need` bytes, within the `capacity` that it was given.
                 unsafe { out.set_len((need as usize).min(out.capacity())) };
                 return Ok(());
             }
@@ -165,7 +167,7 @@ fn string(ask: impl Fn(*mut c_char, u64, *mut u64) -> Result<()>) -> Result<Stri
     String::from_utf8(bytes).map_err(|_| Failure::new(KOORD_E_IO, "what the host gave is not UTF-8"))
 }
 
-// The same for rows, whose room and need are counts.
+// The same for rows; their room and need are counts.
 fn rows<T: Clone>(blank: T, ask: impl Fn(*mut T, u32, *mut u32) -> Result<()>) -> Result<Vec<T>> {
     let mut rows = vec![blank.clone(); 16];
     loop {
@@ -185,8 +187,8 @@ fn rows<T: Clone>(blank: T, ask: impl Fn(*mut T, u32, *mut u32) -> Result<()>) -
 
 // ---- the host and its services ----
 
-/// What an instance holds of its host. Copies are good until the plugin has been dropped: no thread of the plugin may
-/// outlive it.
+/// The instance's access to its host. Copies are valid until the plugin has been dropped: no thread of the
+/// plugin may outlive it.
 #[derive(Clone, Copy)]
 pub struct Host(*const koord_host);
 
@@ -276,9 +278,9 @@ services! {
     Fs(koord_svc_fs) = fs "koord.fs/1";
     /// Typed cgroup values, the same on v1 and v2.
     Cgroup(koord_svc_cgroup) = cgroup "koord.cgroup/1";
-    /// What this node can and cannot do.
+    /// Capabilities that this node has or lacks.
     Capabilities(koord_svc_capabilities) = capabilities "koord.capabilities/1";
-    /// What strategies may ask for.
+    /// Knobs that strategies may propose values for.
     Knobs(koord_svc_knobs) = knobs "koord.knobs/1";
     /// Requests to evict pods.
     Evict(koord_svc_evict) = evict "koord.evict/1";
@@ -288,7 +290,7 @@ services! {
 
 // ---- koord.metrics/1 ----
 
-/// What a metric is; begin with [`gauge`](MetricSpec::gauge), [`counter`](MetricSpec::counter) or
+/// Definition of a metric; begin with [`gauge`](MetricSpec::gauge), [`counter`](MetricSpec::counter) or
 /// [`histogram`](MetricSpec::histogram) and set what differs.
 #[derive(Debug, Clone)]
 pub struct MetricSpec<'a> {
@@ -304,7 +306,7 @@ pub struct MetricSpec<'a> {
     pub kind: u32,
     /// `KOORD_METRIC_EXPORT`, or 0: not on /metrics.
     pub flags: u32,
-    /// Of a histogram: upper bounds, ascending, without +Inf.
+    /// Upper bounds of a histogram, ascending, without +Inf.
     pub bounds: &'a [f64],
 }
 
@@ -334,7 +336,7 @@ pub struct Metric {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Series(pub u64);
 
-/// What to ask the metric cache for; times are host time, inclusive, `to_ns` 0 is now.
+/// A query of the metric cache; times are host time, inclusive, `to_ns` 0 is now.
 #[derive(Debug, Clone, Default)]
 #[allow(missing_docs)]
 pub struct Query<'a> {
@@ -422,7 +424,7 @@ pub struct Batch {
     histograms: Vec<koord_histogram>, // `cumulative` is set by send(), when `counts` does not move any more
 }
 
-// SAFETY: the only pointers are those in `histograms`, which nobody reads outside send().
+// SAFETY: the only pointers are those in `histograms`, which are read only inside send().
 unsafe impl Send for Batch {}
 unsafe impl Sync for Batch {}
 
@@ -570,13 +572,13 @@ views! {
         list: labels: Label(n_labels, label_stride), annotations: Label(n_annotations, label_stride),
             resources: Resource(n_resources, resource_stride), containers: Container(n_containers, container_stride);
     }
-    /// Of its resources the request is what is allocatable, the limit the capacity.
+    /// The request of a resource is its allocatable amount, the limit its capacity.
     Node(koord_node) {
         text: name;
         list: labels: Label(n_labels, label_stride), annotations: Label(n_annotations, label_stride),
             resources: Resource(n_resources, resource_stride);
     }
-    /// Ids as the kernel gives them in sysfs, `u32::MAX`: not told; `flags`: `KOORD_CPU_*`.
+    /// Ids from the kernel's sysfs, `u32::MAX`: unknown; `flags`: `KOORD_CPU_*`.
     Cpu(koord_cpu) { plain: cpu: u32, core: u32, socket: u32, numa_node: u32, l3: u32, flags: u32; }
     /// A node of memory.
     NumaNode(koord_numa_node) { plain: id: u32, memory_bytes: u64; }
@@ -584,9 +586,9 @@ views! {
     Topology(koord_topology) {
         list: cpus: Cpu(n_cpus, cpu_stride), numa_nodes: NumaNode(n_numa_nodes, numa_node_stride);
     }
-    /// What became of an intent; `winner` is the plugin whose intent holds.
+    /// The result of an intent; `winner` is the plugin of the winning intent.
     IntentResult(koord_intent_result) { text: knob, cgroup_dir, final_value, winner; plain: status: koord_status; }
-    /// What a hook is asked; `stage`: `KOORD_STAGE_*`, `node_slo` and `cri_json`: JSON.
+    /// A request to a hook; `stage`: `KOORD_STAGE_*`, `node_slo` and `cri_json`: JSON.
     HookRequest(koord_hook_request) { text: node_slo, cri_json; plain: stage: u32, deadline_ns: u64; }
 }
 
@@ -649,7 +651,7 @@ macro_rules! of_snapshot {
 }
 
 impl Snapshot {
-    /// Of a part, `KOORD_ON_*`; 0: this part is not known yet.
+    /// The version of a part, `KOORD_ON_*`; 0: this part is not known yet.
     pub fn version(&self, part: u32) -> u64 {
         of_snapshot!(self, version, part).unwrap_or(0)
     }
@@ -663,7 +665,7 @@ impl Snapshot {
         // SAFETY: as node().
         of_snapshot!(self, topology).and_then(|raw| unsafe { view_of(raw) })
     }
-    /// The merged NodeSLO's spec as JSON; empty: there is none.
+    /// The merged NodeSLO's spec as JSON; empty if missing.
     pub fn node_slo(&self) -> &str {
         // SAFETY: as node().
         of_snapshot!(self, node_slo).map_or("", |raw| unsafe { text_of(raw) })
@@ -696,7 +698,7 @@ impl Drop for Snapshot {
 // ---- the smaller services ----
 
 impl Kv {
-    /// An own key, or anybody's as "<plugin id>/<key>"; `None`: not there, or expired.
+    /// The value of an own key, or of another plugin's as "<plugin id>/<key>"; `None`: missing or expired.
     pub fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
         let mut value = Vec::new();
         let read = fill(&mut value, |buf, cap, need| call!(self.0, get, str_of(key), buf.cast(), cap, need));
@@ -713,7 +715,7 @@ impl Kv {
 }
 
 impl Config {
-    /// The whole of it; "{}" when there is none.
+    /// The whole configuration; "{}" if nothing is configured.
     pub fn json(&self) -> Result<String> {
         string(|buf, cap, need| call!(self.0, json, buf, cap, need))
     }
@@ -870,7 +872,7 @@ impl Knobs {
     }
 }
 
-/// A wish to evict: `pods` are handles, the first to go first.
+/// A request to evict: `pods` are handles, the first to go first.
 #[derive(Debug, Clone, Default)]
 #[allow(missing_docs)]
 pub struct Eviction<'a> {
@@ -901,7 +903,7 @@ impl Evict {
 }
 
 impl Audit {
-    /// What was done or seen, to whom (a handle or 0), why.
+    /// Records an action or observation, its subject (a handle or 0), and why.
     pub fn record(&self, subject: u64, what: &str, why: &str) -> Result<()> {
         call!(self.0, record, subject, str_of(what), str_of(why))
     }
@@ -924,11 +926,11 @@ impl Stop<'_> {
     }
 }
 
-/// What runs on an instance's own thread, beside its other functions. [own thread]
+/// The function that runs on an instance's own thread, beside its other functions. [own thread]
 pub type Runner = Box<dyn FnOnce(&Stop) -> Result<()> + Send>;
 
-/// What all four kinds share. The object is made by init() and dropped by the host's destroy(), when all its threads
-/// must have been joined. [control]
+/// Functions of all four kinds. The object is made by init() and dropped by the host's destroy(), when all
+/// its threads must have been joined. [control]
 pub trait Plugin: Send + Sized + 'static {
     /// Has it a thread of its own? Then runner() is asked once, after init().
     const RUNS: bool = false;
@@ -953,7 +955,7 @@ pub trait Plugin: Send + Sized + 'static {
 
 /// "koord.advisor/1": collects metrics.
 pub trait Advisor: Plugin {
-    /// One tick. What is not done by `deadline_ns` makes the next ticks be skipped. [strand]
+    /// One tick. If it runs past `deadline_ns`, the next ticks are skipped. [strand]
     fn collect(&mut self, _now_ns: u64, _deadline_ns: u64) -> Result<()> {
         Ok(())
     }
@@ -964,7 +966,8 @@ pub trait ExternalAdvisor: Plugin {
     /// "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics"; asked at start and after a configuration event.
     /// [strand]
     fn url(&mut self) -> Result<String>;
-    /// What the endpoint's metric is called here; `None` leaves it out. Asked once for each metric. [strand]
+    /// Returns the name of the endpoint's metric on this node; `None` leaves it out. Asked once for each
+    /// metric. [strand]
     fn map_metric(&mut self, name: &str) -> Option<String> {
         Some(name.to_owned())
     }
@@ -978,7 +981,7 @@ pub trait ExternalAdvisor: Plugin {
 pub trait QosStrategy: Plugin {
     /// One decision. [strand]
     fn evaluate(&mut self, now_ns: u64, deadline_ns: u64) -> Result<()>;
-    /// What became of the plan. [strand]
+    /// Receives the results of the plan. [strand]
     fn on_applied(&mut self, _results: Strided<'_, IntentResult<'_>>) -> Result<()> {
         Ok(())
     }
@@ -993,7 +996,7 @@ pub trait RuntimeHook: Plugin + Sync {
     fn handle(&self, request: HookRequest<'_>, response: &HookResponse<'_>) -> Result<()>;
 }
 
-/// What a hook answers.
+/// The response of a hook.
 pub struct HookResponse<'a>(&'a koord_hook_response);
 
 impl HookResponse<'_> {
@@ -1018,8 +1021,8 @@ thread_local! {
     static PANICKED_AT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-// A panic inside a call is reported by the guard, so the hook only notes where it was. On threads of the plugin's own,
-// nobody else would tell: there it stays std's.
+// A panic inside a call is reported by the guard, so the hook only notes where it was. On threads of the
+// plugin's own std reports it: nothing else would.
 fn quiet_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

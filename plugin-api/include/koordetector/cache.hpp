@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host keeps for plugins, in C++: the history of metrics (History, of koord.metrics/1) and facts that change rarely (Kv,
-// koord.kv/1). Header-only, C++17; plugin.hpp includes it. The contract (threads, units, errors) is that of plugin.h. [any]
+// Data that the host keeps for plugins, in C++: the history of metrics (History, of koord.metrics/1) and
+// facts that change rarely (Kv, koord.kv/1). Header-only, C++17; plugin.hpp includes it. The contract
+// (threads, units, errors) is that of plugin.h. [any]
 #pragma once
 
 #include <chrono>
@@ -29,7 +30,7 @@ std::vector<Row> rows_of(Ask&& ask) {
   }
 }
 
-// What to ask the history for.
+// A query of the history.
 struct Query {
   std::string_view metric;
   std::uint32_t aggregation = KOORD_AGG_LAST;  // ignored by samples()

@@ -11,10 +11,11 @@
  *  - Layout. Every table and every growable record begins with its own struct_size. Members are appended, never
  *    moved, retyped or given another meaning. Ask KOORD_HAS() before using a member of a host table that came
  *    after revision /1 was published. Records marked "frozen" have no struct_size and never change.
- *  - Versions. "Since 1.1" marks what 1.0 did not have; CHANGELOG.md beside the README lists it. A minor version only
- *    adds, and no host refuses a plugin because of its minor: `requires` of the manifest decides. On an older host
- *    KOORD_HAS() of a newer function is 0, and a record whose newer members are not all zero is refused with
- *    KOORD_E_TOO_NEW. A newer host takes a record of an older plugin and reads the missing members as zero.
+ *  - Versions. "Since 1.1" marks additions after 1.0; CHANGELOG.md beside the README lists them. A minor
+ *    version only adds, and no host refuses a plugin because of its minor: `requires` of the manifest
+ *    decides. On an older host KOORD_HAS() of a newer function is 0, and a record with newer members that are
+ *    not all zero is refused with KOORD_E_TOO_NEW. A newer host takes a record of an older plugin and reads
+ *    the missing members as zero.
  *  - Arrays travel as (pointer, count, stride in bytes): step by the stride, never by sizeof.
  *  - Text in is UTF-8 {pointer, length}, not terminated, borrowed for the call. Keep a copy, never the pointer.
  *  - Text or arrays out go to the caller's buffer: (buf, cap, &need). The host stores in *need what the whole
@@ -71,10 +72,10 @@ typedef int32_t koord_status;
 #define KOORD_E_TOO_NEW (-5)
 #define KOORD_E_DENIED (-6)      /* not granted to this plugin */
 #define KOORD_E_NOMEM (-7)
-#define KOORD_E_PANIC (-8)       /* an exception or a panic was caught at the border */
+#define KOORD_E_PANIC (-8)       /* an exception or a panic was caught at the ABI boundary */
 #define KOORD_E_GONE (-9)        /* the cgroup, pod or series has ended; drop it, this is ordinary */
 #define KOORD_E_NOT_FOUND (-10)
-#define KOORD_E_TOO_SMALL (-11) /* the caller's buffer is; *need tells the size */
+#define KOORD_E_TOO_SMALL (-11) /* the caller's buffer is; *need is the size */
 #define KOORD_E_IO (-12)
 
 /* ---- the frozen core ------------------------------------------------------------------------------------- */
@@ -95,7 +96,7 @@ typedef struct koord_label {
 #define KOORD_LOG_WARN 2
 #define KOORD_LOG_ERROR 3
 
-/* What an instance holds of its host, for its whole life. Frozen: everything else is a service. */
+/* The access of an instance to its host, valid as long as the instance. Frozen: everything else is a service. */
 typedef struct koord_host {
   uint32_t struct_size;
   uint16_t abi_major, abi_minor;
@@ -320,7 +321,7 @@ typedef struct koord_node {
 #define KOORD_CPU_LSR 16u     /* … of the class LSR */
 #define KOORD_CPU_PINNED 32u  /* … of another class */
 
-/* Frozen. Ids as the kernel gives them in sysfs; UINT32_MAX: not told. */
+/* Frozen. Ids from the kernel's sysfs; UINT32_MAX: unknown. */
 typedef struct koord_cpu {
   uint32_t cpu, core, socket, numa_node, l3, flags;
 } koord_cpu;
@@ -345,14 +346,14 @@ typedef struct koord_svc_state { /* "koord.state/1" */
   koord_status (*acquire)(const koord_host *host, const koord_snapshot **snapshot);
   void (*release)(const koord_host *host, const koord_snapshot *snapshot);
 
-  /* Of what an acquired snapshot holds; all of it is valid until release. */
+  /* Functions of an acquired snapshot; all their results are valid until release. */
   uint64_t (*version)(const koord_snapshot *snapshot, uint32_t part); /* 0: this part is not known yet */
   const koord_node *(*node)(const koord_snapshot *snapshot);
   const koord_pod *(*pods)(const koord_snapshot *snapshot, uint32_t *n, uint32_t *stride);
   /* Containers outside any pod: docker, podman, systemd services, cgroups named in the configuration. */
   const koord_container *(*containers)(const koord_snapshot *snapshot, uint32_t *n, uint32_t *stride);
   const koord_topology *(*topology)(const koord_snapshot *snapshot);
-  /* The merged NodeSLO's spec as JSON; parse it once a version. Empty: there is none. */
+  /* The merged NodeSLO's spec as JSON; parse it once a version. Empty if missing. */
   koord_str (*node_slo)(const koord_snapshot *snapshot);
 
   /* Call on_event() when one of these parts has changed; replaces what was asked before. */
@@ -455,7 +456,7 @@ typedef struct koord_svc_cgroup { /* "koord.cgroup/1" */
 /* ---- koord.capabilities/1: what this node can and cannot do ------------------------------------------------- */
 
 #define KOORD_CAPABILITY_SUPPORTED 1u
-#define KOORD_CAPABILITY_ABSENT 2u /* the node does not have it; said once, not an error */
+#define KOORD_CAPABILITY_ABSENT 2u /* the node does not have it; reported once, not an error */
 #define KOORD_CAPABILITY_BROKEN 3u /* it should work and does not */
 
 typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
@@ -463,7 +464,7 @@ typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
   /* State and detail of one of the host's capabilities ("bpf", "btf", "psi", …; `koordctl capabilities` lists them)
    * or of one that a plugin reported. */
   koord_status (*get)(const koord_host *host, koord_str name, uint32_t *state);
-  /* Tells how this plugin does on this node, shown to operators beside the plugin's name. */
+  /* Reports how this plugin does on this node, shown to operators beside the plugin's name. */
   koord_status (*report)(const koord_host *host, koord_str name, uint32_t state, koord_str detail);
 } koord_svc_capabilities;
 
@@ -494,7 +495,7 @@ typedef struct koord_intent {
   koord_str cgroup_dir;       /* as in koord_pod and koord_container; of a knob of the node empty, else never */
   koord_str value;            /* "20000 100000", "0-3", "max", …, the same on v1: the host converts; of a scale its factor */
   koord_str reason;           /* one sentence for the decision record */
-  const koord_label *inputs;  /* what it was decided on: ("node_cpu_usage", "7.3") */
+  const koord_label *inputs;  /* values that the decision used: ("node_cpu_usage", "7.3") */
   uint32_t n_inputs, input_stride;
   int32_t priority;           /* the highest wins; among equals the strictest value */
   uint32_t flags;             /* 0 */
@@ -502,16 +503,16 @@ typedef struct koord_intent {
   uint32_t role, rsv;         /* since 1.1: KOORD_ROLE_*, KOORD_E_TOO_NEW on a host of 1.0 unless it is 0; rsv is 0 */
 } koord_intent;
 
-/* The result of an intent. KOORD_OK: it holds, or another's for the same value does. KOORD_E_AGAIN: the winner's holds.
- * KOORD_E_DENIED: the operator lets this strategy run and not write. KOORD_E_GONE: the cgroup has ended.
- * KOORD_E_UNSUPPORTED: this node has no such knob. KOORD_E_IO: the kernel, or somebody else who writes it, has another
- * value. KOORD_E_DEADLINE: ttl_ns is over. */
+/* The result of an intent. KOORD_OK: it holds, or another's for the same value does. KOORD_E_AGAIN: the
+ * winner's holds. KOORD_E_DENIED: the operator lets this strategy run and not write. KOORD_E_GONE: the cgroup
+ * has ended. KOORD_E_UNSUPPORTED: this node has no such knob. KOORD_E_IO: the kernel, or another writer, has
+ * set another value. KOORD_E_DEADLINE: ttl_ns is over. */
 typedef struct koord_intent_result {
   uint32_t struct_size;
   koord_status status;
   koord_str knob, cgroup_dir;
   koord_str final_value; /* the knob's now; empty: not known */
-  koord_str winner;      /* the plugin whose intent holds, or would; empty: none */
+  koord_str winner;      /* the plugin of the intent that holds or would hold; empty: none */
 } koord_intent_result;
 
 typedef struct koord_svc_knobs { /* "koord.knobs/1", granted to QoS strategies */
@@ -579,7 +580,7 @@ typedef struct koord_lifecycle {
 /* "koord.advisor/1": collects metrics. */
 typedef struct koord_advisor {
   koord_lifecycle life;
-  /* One tick. Needed unless there is run(). What is not done by deadline_ns makes the next ticks be skipped. [strand] */
+  /* One tick. Needed unless there is run(). If it runs past deadline_ns, the next ticks are skipped. [strand] */
   koord_status (*collect)(void *self, uint64_t now_ns, uint64_t deadline_ns);
 } koord_advisor;
 
@@ -587,7 +588,7 @@ typedef struct koord_advisor {
  * the files, and so only for the node's own plugins (plugins.ownDirectories): scrapes that need one fail for others. */
 typedef struct koord_scrape_target {
   uint32_t struct_size, rsv;
-  koord_str name;       /* tells it from the others; shown to operators */
+  koord_str name;       /* distinguishes it from the others; shown to operators */
   koord_str url;        /* as url() has it; "https://127.0.0.1:10250/metrics", or a file, "file:/dir/x.prom" */
   koord_str ca_file;    /* PEM: the authorities to trust, in place of the system's */
   koord_str certificate_file, key_file; /* PEM: the host's certificate and key for this endpoint */
@@ -622,13 +623,15 @@ typedef struct koord_external_advisor {
   /* Required, unless there is targets(). "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics"; asked at start
    * and after a configuration event. [strand] */
   koord_status (*url)(void *self, char *buf, uint64_t cap, uint64_t *need);
-  /* Optional. See one scraped sample, change its value; non-zero drops it. Of a histogram once for all of its lines,
-   * with the count as the value, which stays as it is. After KOORD_E_PANIC nothing of the scrape is taken. [strand] */
+  /* Optional. Receives one scraped sample and may change its value; non-zero drops it. Called once for all
+   * lines of a histogram, with the count as the value, which stays as it is. After KOORD_E_PANIC nothing of
+   * the scrape is taken. [strand] */
   koord_status (*map_sample)(void *self, koord_str name, const koord_label *labels, uint32_t n, uint32_t stride,
                              double *value);
-  /* Optional. What the endpoint's metric is called here, a name as koord_metric_desc has it; non-zero leaves the metric
-   * out. Asked once for each metric, before map_sample(), and again after a configuration event. Without it a metric
-   * keeps its name, and one whose name is taken (host_, http_, plugin_, store_ are the host's) is left out. [strand] */
+  /* Optional. Writes the name of the endpoint's metric on this node, valid as in koord_metric_desc; non-zero
+   * leaves the metric out. Asked once for each metric, before map_sample(), and again after a configuration
+   * event. Without it a metric keeps its name, and a metric with a reserved name is left out (host_, http_,
+   * plugin_, store_ are the host's). [strand] */
   koord_status (*map_metric)(void *self, koord_str name, char *buf, uint64_t cap, uint64_t *need);
 
   /* Since 1.1. Optional, in place of url(): adds all current endpoints. Asked before each tick, so be quick; a target that
@@ -674,9 +677,10 @@ typedef struct koord_hook_request {
 typedef struct koord_hook_response {
   uint32_t struct_size, rsv;
   void *impl;
-  /* "linux.cpu.shares", "linux.cpu.quota", "linux.cpuset.cpus", "linux.memory.limit", "env:NAME", "annotation:key".
-   * KOORD_E_INVALID: no such field, or no such value; KOORD_E_DEADLINE: the request was answered without this hook. What
-   * another hook, of a plugin whose id comes first, has set to another value stays as that one set it. */
+  /* "linux.cpu.shares", "linux.cpu.quota", "linux.cpuset.cpus", "linux.memory.limit", "env:NAME",
+   * "annotation:key". KOORD_E_INVALID: no such field, or no such value; KOORD_E_DEADLINE: the request was
+   * answered without this hook. If a hook with a plugin id that sorts first has set another value, its value
+   * stays. */
   koord_status (*set)(const struct koord_hook_response *response, koord_str field, koord_str value);
   koord_status (*reject)(const struct koord_hook_response *response, koord_str why);
 } koord_hook_response;

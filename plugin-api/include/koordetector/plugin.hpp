@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ face of the plugin ABI: header-only, C++17, nothing to link. An author derives from Advisor,
-// ExternalAdvisor, QosStrategy or RuntimeHook, overrides what is needed, and names the class in KOORD_PLUGIN. Every call
-// from the host goes through a thunk that catches whatever is thrown and turns it into a status and a text; what the plugin
-// calls is in services.hpp.
-// The contract (threads, lifetimes, units) is that of plugin.h; what is said there is not repeated here.
+// ExternalAdvisor, QosStrategy or RuntimeHook, overrides the functions needed, and names the class in
+// KOORD_PLUGIN. Every call from the host goes through a thunk that turns any exception into a status and a
+// text. Functions that the plugin calls are in services.hpp. The contract (threads, lifetimes, units) is that
+// of plugin.h and is not repeated here.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace koord::plugin {
 
-// What all four kinds share. Constructors must not use the host; init() may.
+// Functions of all four kinds. Constructors must not use the host; init() may.
 class Plugin {
  public:
   Plugin() = default;
@@ -30,7 +30,7 @@ class Plugin {
 
   virtual void init() {}
   virtual void run(const Stop&) {}
-  virtual void on_event(std::uint32_t /*what*/, std::uint64_t /*version*/) {}
+  virtual void on_event(std::uint32_t /*changed*/, std::uint64_t /*version*/) {}
   virtual void stop() {}
 
   void attach(const koord_host* host) { host_ = host; }
@@ -83,7 +83,7 @@ class ScrapeTargets {
   const koord_scrape_targets* targets_;
 };
 
-// What becomes of a series; valid in the call.
+// The destination of a scraped series; valid in the call.
 class SeriesMap {
  public:
   explicit SeriesMap(const koord_series_map* map) : map_(map) {}
@@ -104,7 +104,7 @@ class ExternalAdvisor : public Plugin {
   virtual std::string url() { throw Failure(KOORD_E_UNSUPPORTED, "there is no url()"); }
   virtual void targets(const ScrapeTargets& /*targets*/) {}
   virtual void on_target(std::string_view /*name*/) {}
-  // What the metric is called here; nothing leaves it out.
+  // Returns the name of the metric on this node; nothing leaves the metric out.
   virtual std::optional<std::string> map_metric(std::string_view name) { return std::string(name); }
   // False drops the sample.
   virtual bool map_sample(std::string_view /*name*/, Strided<koord_label> /*labels*/, double& /*value*/) { return true; }

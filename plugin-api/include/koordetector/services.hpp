@@ -36,7 +36,7 @@ class Failure : public std::exception {
   std::string text_;
 };
 
-// A failure whose reason the host has reported already.
+// A failure with a reason that the host has reported already.
 class Refused : public Failure {
  public:
   using Failure::Failure;
@@ -209,7 +209,7 @@ class Batch {
   std::vector<koord_histogram> histograms_;
 };
 
-// An acquired snapshot of the state; released at the end of its life.
+// An acquired snapshot of the state; the destructor releases it.
 class Snapshot {
  public:
   Snapshot(const koord_host* host, const koord_svc_state* state) : host_(host), state_(state) {
@@ -257,7 +257,7 @@ inline Strided<koord_container> containers_of(const koord_pod& pod) {
   return {pod.containers, pod.n_containers, pod.container_stride};
 }
 
-// An open cgroup file of koord.cgroup/1; closed at the end of its life.
+// An open cgroup file of koord.cgroup/1; the destructor closes it.
 class CgroupFile {
  public:
   CgroupFile() = default;
@@ -346,7 +346,7 @@ class Config {
     });
     return found ? std::optional(std::move(text)) : std::nullopt;
   }
-  // The whole of it as JSON; "{}" when there is none.
+  // The whole configuration as JSON; "{}" if nothing is configured.
   std::string json() const {
     return text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) { return config_->json(host_, buf, cap, need); });
   }

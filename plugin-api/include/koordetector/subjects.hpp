@@ -44,8 +44,8 @@ inline std::vector<std::int32_t> processes_of(const koord_host* host, const koor
   });
 }
 
-// One Meter for each subject of the newest snapshot that has a cgroup. A container that waits or has terminated is left
-// out. A subject whose cgroup is another now gets a new meter.
+// One Meter for each subject of the newest snapshot that has a cgroup. A container that waits or has
+// terminated is left out. A subject gets a new meter if its cgroup changes.
 template <class Meter>
 class Subjects {
  public:

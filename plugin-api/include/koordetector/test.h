@@ -40,10 +40,10 @@ KOORD_EXPORT const char *koord_test_why(koord_test *test);
  * cgroups there is must be seen from the files before koord_test_start(). */
 KOORD_EXPORT koord_status koord_test_file(koord_test *test, const char *path, const char *content);
 KOORD_EXPORT koord_status koord_test_remove(koord_test *test, const char *path);
-/* A PodList and a NodeSLO, YAML or JSON; the plugin is told when it subscribed to them. */
+/* A PodList and a NodeSLO, YAML or JSON; a plugin that subscribed to them gets an event. */
 KOORD_EXPORT koord_status koord_test_pods(koord_test *test, const char *pod_list);
 KOORD_EXPORT koord_status koord_test_node_slo(koord_test *test, const char *node_slo);
-/* A sample of another plugin's metric, now. `pod_uid`: whose it is, or NULL. */
+/* A sample of another plugin's metric, now. `pod_uid`: the pod of the sample, or NULL. */
 KOORD_EXPORT koord_status koord_test_sample(koord_test *test, const char *metric, const char *pod_uid, const char *labels,
                                             double value);
 KOORD_EXPORT void koord_test_advance(koord_test *test, uint64_t ns);
@@ -72,14 +72,15 @@ KOORD_EXPORT koord_status koord_test_end(koord_test *test);
 
 /* ---- what came of it ---- */
 
-/* The last value of the one series that has all these labels, those of its pod or container included; NULL: any. NaN
- * when there is none, or more than one. */
+/* The last value of the one series that has all these labels, those of its pod or container included; NULL:
+ * any. NaN if no series matches, or more than one. */
 KOORD_EXPORT double koord_test_value(koord_test *test, const char *metric, const char *labels);
 /* How many series of the metric have a value. */
 KOORD_EXPORT uint64_t koord_test_series(koord_test *test, const char *metric);
-/* What the last evaluate() proposed; the texts in it are NUL-terminated, too. NULL: there are not so many. */
+/* An intent that the last evaluate() proposed; its texts are also NUL-terminated. NULL: the index is too
+ * large. */
 KOORD_EXPORT const koord_intent *koord_test_proposal(koord_test *test, uint32_t index);
-/* What the last handle() set the field to, and why it rejected; NULL: it did not. */
+/* The value that the last handle() set the field to, or the reason of its rejection; NULL: it did neither. */
 KOORD_EXPORT const char *koord_test_adjustment(koord_test *test, const char *field);
 KOORD_EXPORT const char *koord_test_rejection(koord_test *test);
 

@@ -36,7 +36,7 @@ struct Load : Advisor {
     if (what == KOORD_ON_CONFIG) minutes_ = Config(host()).i64("/minutes").value_or(1);
   }
 
-  // Every period: read, append. What is thrown is this tick's error, and the next one tries again.
+  // Every period: read, append. An exception is this tick's error, and the next tick tries again.
   void collect(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     batch_.add(load_, load_of(files_.read(KOORD_ROOT_PROC, "loadavg"), minutes_));
     batch_.send(now_ns);

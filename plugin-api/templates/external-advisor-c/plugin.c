@@ -44,7 +44,7 @@ static koord_status url(void *instance, char *buf, uint64_t cap, uint64_t *need)
   int64_t port = 9100;
   char text[64];
   koord_status status = self->config->i64(self->host, TEXT("/port"), &port);
-  if (status != KOORD_OK && status != KOORD_E_NOT_FOUND) return status; /* the host has said why */
+  if (status != KOORD_OK && status != KOORD_E_NOT_FOUND) return status; /* the host has reported the reason */
 
   *need = (uint64_t)snprintf(text, sizeof text, "http://127.0.0.1:%u/metrics", (unsigned)port);
   if (*need > cap) return KOORD_E_TOO_SMALL;

@@ -1,4 +1,4 @@
-/* The plugin on a host in memory, whose node is what the test makes of it. */
+/* The plugin on a host in memory; the test makes its node. */
 #include <koordetector/test.h>
 
 #include <stdio.h>

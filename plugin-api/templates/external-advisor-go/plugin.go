@@ -46,7 +46,7 @@ func newExporter(host koordetector.Host) (*exporter, error) {
 		return nil, err
 	}
 	e := &exporter{config}
-	_, err = e.URL() // settings that cannot be read are told at the start
+	_, err = e.URL() // settings that cannot be read are reported at the start
 	return e, err
 }
 

@@ -15,7 +15,7 @@ struct Exporter {
 impl Plugin for Exporter {
     fn init(host: Host) -> Result<Self> {
         let mut exporter = Exporter { config: host.config()? };
-        exporter.url()?; // settings that cannot be read are told at the start
+        exporter.url()?; // settings that cannot be read are reported at the start
         Ok(exporter)
     }
 }

@@ -1,4 +1,4 @@
-/* @NAME@: best-effort containers are told to start few threads, whatever the node has of CPUs.
+/* @NAME@: limits the threads that best-effort containers start by default, whatever CPUs the node has.
  * handle() is a pure function of the request; the contract is sdk/koordetector/plugin.h. */
 #include <koordetector/plugin.h>
 
@@ -40,7 +40,7 @@ static koord_status on_event(void *instance, uint32_t what, uint64_t version) {
   (void)version;
   if (what != KOORD_ON_CONFIG) return KOORD_OK;
   status = self->config->i64(self->host, TEXT("/threads"), &threads);
-  if (status != KOORD_OK && status != KOORD_E_NOT_FOUND) return status; /* the host has said why */
+  if (status != KOORD_OK && status != KOORD_E_NOT_FOUND) return status; /* the host has reported the reason */
   self->threads = threads;
   return KOORD_OK;
 }
@@ -53,7 +53,7 @@ static koord_status init(void *instance) {
   return KOORD_E_UNSUPPORTED;
 }
 
-/* For each new container. What is set here goes into the runtime's request. */
+/* Called for each new container. Values set here go into the runtime's request. */
 static koord_status handle(void *instance, const koord_hook_request *request, const koord_hook_response *response) {
   plugin *self = instance;
   char text[24];

@@ -1,4 +1,4 @@
-// @NAME@: best-effort containers are told to start few threads, whatever the node has of CPUs.
+// @NAME@: limits the threads that best-effort containers start by default, whatever CPUs the node has.
 // handle() is a pure function of the request; the contract is sdk/koordetector/plugin.h.
 #include <koordetector/plugin.hpp>
 
@@ -23,7 +23,7 @@ struct Threads : RuntimeHook {
     if (what == KOORD_ON_CONFIG) threads_ = Config(host()).i64("/threads").value_or(2);
   }
 
-  // For each new container. What is set here goes into the runtime's request.
+  // Called for each new container. Values set here go into the runtime's request.
   void handle(const koord_hook_request& request, const koord_hook_response& response) override {
     if (request.pod->kube_qos != KOORD_KUBE_QOS_BEST_EFFORT) return;
     const std::string threads = std::to_string(threads_);

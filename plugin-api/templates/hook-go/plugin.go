@@ -1,5 +1,5 @@
-// @NAME@: best-effort containers are told to start few threads, whatever the node has of CPUs.
-// Handle is a pure function of the request; the contract is sdk/koordetector/plugin.h.
+// @NAME@: limits the threads that best-effort containers start by default, whatever CPUs the node has. Handle
+// is a pure function of the request; the contract is sdk/koordetector/plugin.h.
 package main
 
 /*
@@ -36,7 +36,7 @@ func init() {
 
 func main() {} // of a shared library; never called
 
-// How many threads a container of a pod of this class is told to start; false: it is told nothing.
+// Returns how many threads a container of a pod of this class should start; false: no limit.
 func threadsOf(class koordetector.KubeQoS, configured int64) (int64, bool) {
 	return configured, class == koordetector.KubeQoSBestEffort
 }

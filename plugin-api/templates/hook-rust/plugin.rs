@@ -1,10 +1,11 @@
-//! @NAME@: best-effort containers are told to start few threads, whatever the node has of CPUs.
+//! @NAME@: limits the threads that best-effort containers start by default, whatever CPUs the node has.
 //! handle() is a pure function of the request; the contract is sdk/koordetector/plugin.h.
 
 use koordetector::abi::*;
 use koordetector::{Config, Host, HookRequest, HookResponse, Plugin, Result, RuntimeHook};
 
-/// How many threads a container of a pod of this class, `KOORD_KUBE_QOS_*`, is told to start; `None`: it is told nothing.
+/// Returns how many threads a container of a pod of this class, `KOORD_KUBE_QOS_*`, should start; `None`: no
+/// limit.
 fn threads_of(kube_qos: u32, configured: i64) -> Option<i64> {
     (kube_qos == KOORD_KUBE_QOS_BEST_EFFORT).then(|| configured)
 }
@@ -32,7 +33,7 @@ impl Plugin for Threads {
 impl RuntimeHook for Threads {
     const STAGES: u32 = KOORD_STAGE_PRE_CREATE_CONTAINER;
 
-    /// For each new container. What is set here goes into the runtime's request.
+    /// Called for each new container. Values set here go into the runtime's request.
     fn handle(&self, request: HookRequest<'_>, response: &HookResponse<'_>) -> Result<()> {
         match request.pod().and_then(|pod| threads_of(pod.kube_qos(), self.threads)) {
             Some(threads) => response.set("env:OMP_NUM_THREADS", &threads.to_string()),

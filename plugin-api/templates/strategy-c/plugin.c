@@ -42,7 +42,7 @@ static koord_status on_event(void *instance, uint32_t what, uint64_t version) {
   (void)version;
   if (what != KOORD_ON_CONFIG) return KOORD_OK;
   status = self->config->i64(self->host, TEXT("/milliCores"), &milli_cores);
-  if (status != KOORD_OK && status != KOORD_E_NOT_FOUND) return status; /* the host has said why */
+  if (status != KOORD_OK && status != KOORD_E_NOT_FOUND) return status; /* the host has reported the reason */
   snprintf(self->ceiling, sizeof self->ceiling, "%" PRId64 " 100000", milli_cores * 100);
   return KOORD_OK;
 }
