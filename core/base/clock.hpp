@@ -31,7 +31,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual Time now() const = 0;
-  // CLOCK_REALTIME, ns since the Unix epoch; steps when somebody sets it.
+  // CLOCK_REALTIME, ns since the Unix epoch; steps when the system clock is set.
   virtual std::int64_t wall_ns() const = 0;
 
   // The wall time to print for a host time: exact for the recent past, also after the wall clock stepped.

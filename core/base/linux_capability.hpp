@@ -17,7 +17,7 @@ std::optional<CapabilityMask> linux_capability(std::string_view name);
 // All that this build knows, by number.
 const std::vector<std::string>& linux_capability_names();
 
-// "CAP_BPF,CAP_PERFMON"; "" for none. What has no name here is left out.
+// "CAP_BPF,CAP_PERFMON"; "" for none. Capabilities without a name here are left out.
 std::string format_capabilities(CapabilityMask mask);
 // The reverse; nullopt when one of them is not known.
 std::optional<CapabilityMask> parse_capabilities(std::string_view text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock that stands still until somebody moves it: for tests, and for what was recorded and is played again. Wall time
-// can be stepped on its own. [any thread]
+// A clock that moves only when it is set: for tests and for the replay of recordings. Wall time can be
+// stepped on its own. [any thread]
 #pragma once
 
 #include <atomic>

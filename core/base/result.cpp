@@ -22,7 +22,8 @@ Error invalid(std::string text) {
 }
 
 Error system_error(int error, std::string text) {
-  // The kernel's "invalid argument" is said here: message() takes the code for one of ours, which says all itself.
+  // message() would map EINVAL to our own code, which has no text of its own; so the kernel's "invalid
+  // argument" is added here.
   if (error == EINVAL) text += ": " + std::generic_category().message(error);
   return Error{std::error_code(error, std::generic_category()), std::move(text)};
 }

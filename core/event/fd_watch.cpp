@@ -43,7 +43,7 @@ void FdWatch::State::wait() {
   });
 }
 
-// The descriptor is not ours: it is taken back from Asio, which would close it.
+// Asio would close the descriptor, which its caller owns: it is released first.
 void FdWatch::State::cancel() {
   cancelled = true;
   descriptor.release();

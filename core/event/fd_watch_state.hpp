@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a watch and its pending wait share. Inside core/event only: it includes Asio.
+// The state shared by a watch and its pending wait. Inside core/event only: it includes Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a strand, the worker that runs its task and the watchdog share; it may outlive the strand when a task
-// is stuck. Locks are taken in the order strand, workers, watchdog; no task and no callback runs under one.
-// Inside core/event only. [any thread]
+// The state shared by a strand, the worker that runs its task and the watchdog. It may outlive the strand
+// when a task is stuck. Locks are taken in the order strand, workers, watchdog; no task and no callback runs
+// under one. Inside core/event only. [any thread]
 #pragma once
 
 #include <condition_variable>
@@ -65,7 +65,7 @@ class Strand::State : public std::enable_shared_from_this<Strand::State> {
   std::deque<Job> queue_;
   std::optional<Run> running_;
   std::uint64_t last_run_ = 0;
-  std::size_t callbacks_ = 0;  // overruns being told now
+  std::size_t callbacks_ = 0;  // overruns being reported now
   bool scheduled_ = false;     // run_next() is queued or runs
   bool wedged_ = false;
   bool closed_ = false;

@@ -22,7 +22,7 @@ Watchdog::AlarmId Watchdog::arm(Clock::time_point due, Task alarm) {
   return id;
 }
 
-// What the alarm holds is destroyed after the lock is gone: its owner may be in there.
+// The captures of the alarm are destroyed after the lock is released: a destructor may call this class.
 void Watchdog::disarm(const AlarmId& id) {
   std::map<AlarmId, Task>::node_type removed;
   std::lock_guard lock(mutex_);

@@ -28,7 +28,7 @@ class Watchdog {
 
   AlarmId arm(Clock::time_point due, Task alarm);
 
-  // The alarm may be under way already; whoever armed it must be able to tell that it came too late.
+  // The alarm may be running already: the caller must be able to detect that disarm() came too late.
   void disarm(const AlarmId& id);
 
   // Drops the alarms and ends the thread. Not from an alarm.

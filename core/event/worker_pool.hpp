@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// WorkerPool: a few threads for what may block. A thread that is stuck in a strand's task past its limit is
-// written off: a new one takes its place, up to a bound, so that a hung plugin costs a thread and not the
-// agent. A thread that comes back from such a task after all ends (or serves again, when nobody had taken its
-// place).
+// WorkerPool: a few threads for tasks that may block. A thread that is stuck in a strand's task past its
+// limit is written off: a new one replaces it, up to a bound, so that a hung plugin costs a thread and not
+// the agent. A thread that returns from such a task ends, or serves again if it was not replaced.
 #pragma once
 
 #include <cstddef>

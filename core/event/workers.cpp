@@ -56,7 +56,8 @@ void Workers::serve(WorkerId self) {
   ended_one_.notify_all();
 }
 
-// Whether the worker goes on serving. Nobody joins a thread that is left behind: it cuts itself loose.
+// Returns whether the worker goes on serving. A thread that was left behind is not joined: it detaches
+// itself.
 bool Workers::back_from_task(WorkerId self) {
   if (ended_) return false;
   const auto worker = workers_.find(self);
@@ -85,7 +86,7 @@ void Workers::give_up(WorkerId id) {
     worker->second.state = State::written_off;
     ++written_off_;
   } catch (const std::system_error&) {
-    workers_.erase(last_id_);  // no thread to be had: the pool goes on with those it has
+    workers_.erase(last_id_);  // no thread is available: the pool goes on with those it has
   }
 }
 

@@ -13,14 +13,14 @@
 namespace koord::exposition {
 namespace {
 
-// What is told of a family before its samples.
+// Metadata of a family, read before its samples.
 struct Family {
   std::string_view name, help, unit;
   Type type = Type::unknown;
   bool is_typed = false, has_samples = false;
 };
 
-// What a sample's line is to its family.
+// The role of a sample's line in its family.
 enum class Part : std::uint8_t { value, bucket, count, sum, nothing };
 
 struct Suffix {

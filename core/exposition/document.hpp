@@ -70,7 +70,7 @@ class Document {
   friend class DocumentReader;
   Document() = default;
 
-  std::unique_ptr<const std::string> text_;  // what the views below are into, if not into
+  std::unique_ptr<const std::string> text_;  // the text of the views below, if not in
   std::deque<std::string> texts_;            // these
   std::vector<Metric> metrics_;
   std::vector<Sample> samples_;

@@ -57,7 +57,7 @@ class HistogramAssembly {
   std::string key_;
 };
 
-// What the registry takes, or why it cannot.
+// Returns the registry's form, or why the group is not valid.
 Result<Histogram> assembled(HistogramAssembly::Group& group);
 
 }  // namespace koord::exposition

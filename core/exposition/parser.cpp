@@ -52,7 +52,7 @@ Syntax syntax_of(std::string_view content_type) {
                                                                                         : Syntax::text;
 }
 
-// What is left of the line.
+// The rest of the line.
 struct Parser::Cursor {
   const char* at;
   const char* end;
@@ -68,7 +68,7 @@ struct Parser::Cursor {
   void skip_blanks() {
     while (at != end && is_blank(*at)) ++at;
   }
-  // What stands before the next blank.
+  // Returns the text before the next blank.
   std::string_view word() {
     const char* from = at;
     while (at != end && !is_blank(*at)) ++at;
@@ -82,7 +82,7 @@ Parser::Parser(std::string_view text, Syntax syntax, Limits limits)
 Error Parser::error(const Cursor& at, const std::string& expected) const {
   constexpr std::size_t kShown = 40;
   std::string found = at.done() ? "the end of the line" : "'" + std::string(at.rest().substr(0, kShown)) + "'";
-  // What is shown is cut anywhere, and need not be text at all.
+  // The excerpt is cut anywhere and need not be text at all.
   std::replace_if(found.begin(), found.end(), [](char c) { return static_cast<unsigned char>(c) - 0x20u >= 0x5f; }, '?');
   return invalid("line " + std::to_string(line_) + ": found " + found + ", expected " + expected);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other programs answer a scrape with, line by line: the Prometheus text format 0.0.4 and OpenMetrics 1.0. Pulls one
-// entry after the other out of a text that it borrows; nothing is copied but escaped texts. Input comes from outside:
-// everything is checked and bounded, and an error names the line, what was found and what was expected. [one thread]
+// Parser: reads scrape responses line by line, in the Prometheus text format 0.0.4 and in OpenMetrics 1.0.
+// Pulls one entry after the other out of a text that it borrows; copies only escaped texts. Input comes from
+// outside: everything is checked and bounded, and an error names the line, the found and the expected text.
+// [one thread]
 #pragma once
 
 #include <cstddef>
@@ -41,8 +42,8 @@ class Parser {
  public:
   Parser(std::string_view text, Syntax syntax, Limits limits = {});
 
-  // Goes on to the next line that says something. What the functions below give is of that line, and their texts are
-  // valid until the next call. After an error there is no more to come.
+  // Goes on to the next line with content. The functions below return parts of that line; their texts are
+  // valid until the next call. After an error nothing follows.
   Result<Entry> next();
 
   std::string_view name() const { return name_; }  // of the family, or of a sample as it stands
@@ -53,7 +54,7 @@ class Parser {
   std::span<const Label> labels() const { return labels_; }
   double value() const { return value_; }
   std::optional<double> timestamp_seconds() const { return timestamp_; }
-  // Name and labels of a sample as they are written: what tells it from the others.
+  // Name and labels of a sample as they are written: its identity.
   std::string_view series() const { return series_; }
 
   std::size_t line() const { return line_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture takes the log's lines instead of stderr while it lives, so that a test can look at them. One at a
+// Capture takes the log's lines instead of stderr while it exists, so that a test can read them. One at a
 // time; made and destroyed by the same thread, lines may come from any.
 #pragma once
 

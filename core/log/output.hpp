@@ -11,7 +11,7 @@
 
 namespace koord::log {
 
-// What a Capture puts aside and brings back.
+// Settings that a Capture saves and restores.
 struct OutputSettings {
   Level level = Level::info;
   Format format = Format::text;

@@ -6,7 +6,8 @@
 namespace koord::metric {
 namespace {
 
-// What the lines of a metric begin with: a histogram `x` and a gauge `x_count` cannot stand in one document.
+// Returns the names that begin the lines of a metric: a histogram `x` and a gauge `x_count` cannot be in one
+// document.
 std::vector<std::string> line_names(const Desc& desc) {
   if (desc.type != Type::histogram) return {desc.name};
   return {desc.name, desc.name + "_bucket", desc.name + "_count", desc.name + "_sum"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has defined which metric. Part of the registry, under its lock.
+// Which owner has defined which metric. Part of the registry, under its lock.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Definitions {
   Metric* in_the_way(const Owner& owner, const Desc& desc) const;
   // A metric of another owner that does.
   Metric* taken_by_other(const Owner& owner, const Desc& desc) const;
-  // Removes one whose series have ended.
+  // Removes a metric after its series have ended.
   void forget(const Metric& metric);
   // Removes the metrics of the owner; their series have ended before.
   void forget(const Owner& owner);
@@ -42,7 +42,7 @@ class Definitions {
   std::map<std::string, std::unique_ptr<Metric>, std::less<>> metrics_;
   std::unordered_map<std::uint32_t, Metric*> by_id_;
   std::unordered_map<std::string, const Metric*>
-      line_names_;  // every name that begins a line, and whose it is
+      line_names_;  // every name that begins a line, and its metric
   std::uint32_t next_id_ = 1;
 };
 

@@ -12,7 +12,7 @@
 namespace koord::metric {
 namespace {
 
-// What koordlet calls the metrics of applications outside Kubernetes; none of the host's own begins so.
+// Koordlet's prefix for metrics of applications outside Kubernetes; no metric of the host begins so.
 constexpr std::string_view kHostApplications = "host_application";
 
 Result<void> check_bounds(const Desc& desc) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric is: said once by its owner, kept for the life of the owner.
+// The definition of a metric: given once by its owner, valid as long as the owner exists.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,7 @@ class HostGauge {
  public:
   HostGauge() = default;
   explicit HostGauge(prometheus::Gauge& gauge) : gauge_(&gauge) {}
-  void set(double value);  // what is not finite is ignored
+  void set(double value);  // ignores values that are not finite
   void add(double n);
   double value() const;
 

@@ -15,7 +15,7 @@ namespace koord::metric {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-// What a series is about: a pod or a container by its handle of core/state; handle 0 is the node itself.
+// Subject of a series: a pod or a container by its handle of core/state; handle 0 is the node itself.
 // `labels` are those of the handle (kSubjectLabels, any order; an empty value is left out).
 struct Subject {
   std::uint64_t handle = 0;

@@ -7,8 +7,8 @@
 
 namespace koord::metric {
 
-// Names one life of one series: generation << 32 | index. An index is used again, a generation is not, so an
-// id that was kept too long is recognised. 0 is no series.
+// Names one use of a series slot: generation << 32 | index. An index is used again, a generation is not, so
+// an outdated id is recognised. 0 is no series.
 using SeriesId = std::uint64_t;
 
 constexpr std::uint32_t index_of(SeriesId id) {

@@ -108,7 +108,7 @@ Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, cons
     table.claim(*known);
     return table.id(*known);
   }
-  // What only a predecessor still has is no part of its successor's budget.
+  // Series that only the predecessor still has do not count against its successor's budget.
   if (metric->owner.live_series - metric->owner.left_over_series < metric->owner.budget)
     return table.id(table.begin(*metric, about, std::move(labels)));
   ++metric->owner.dropped_series;

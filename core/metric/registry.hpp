@@ -21,7 +21,7 @@
 namespace koord::metric {
 
 inline constexpr std::size_t kDefaultSeriesBudget = 20'000;
-// Of one owner. Bytes are those of names, units and help texts, and kBoundBytes for each bound.
+// Limits of one owner. Bytes are those of names, units and help texts, and kBoundBytes for each bound.
 inline constexpr std::size_t kMaxMetrics = 2'000;
 inline constexpr std::size_t kMaxDefinitionBytes = 2u << 20;
 inline constexpr std::size_t kBoundBytes = 64;
@@ -39,8 +39,8 @@ class Registry {
   // With `takes_name`, a metric of another owner in the way ends, unless that owner defined it so, too.
   Result<std::uint32_t> define(std::string_view owner, const Desc& desc, bool takes_name = false);
 
-  // The series of this metric, subject and own labels: made when there is none. An owner beyond its budget
-  // gets one series per metric for all that is too much, with every own label "other" and without a subject.
+  // Returns the series of this metric, subject and own labels, and creates it if missing. An owner beyond its
+  // budget gets one series per metric for the excess, with every own label "other" and without a subject.
   Result<SeriesId> series(std::string_view owner, std::uint32_t metric, const Subject& subject,
                           Labels own = {});
 
@@ -60,11 +60,11 @@ class Registry {
   void end_subject(std::uint64_t handle);
   void end_owner(std::string_view owner);
 
-  // An owner is about to be replaced by another of its name. From now on both may write; what the new one defines or
-  // asks for again goes on, and a metric that it defines otherwise ends and begins anew. What only the old one still has is
-  // not part of the budget meanwhile.
+  // An owner is about to be replaced by another of its name. From now on both may write. Metrics and series
+  // that the new owner requests again go on; a metric with another definition ends and begins anew. Series
+  // that only the old owner has do not count against the budget meanwhile.
   void begin_succession(std::string_view owner);
-  // The old one has ended: what nobody asked for again ends with it.
+  // The old owner has ended: series that were not requested again end with it.
   void end_succession(std::string_view owner);
   // The new one has. False: a metric of the old one was taken from it, and it must define it again.
   bool abandon_succession(std::string_view owner);

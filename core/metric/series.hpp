@@ -26,9 +26,9 @@ struct Owner {
   std::uint64_t dropped_series = 0;
   std::size_t metrics = 0;  // defined, and their bytes
   std::size_t definition_bytes = 0;
-  std::size_t left_over_series = 0;  // of live_series: in a succession, not asked for again yet
+  std::size_t left_over_series = 0;  // of live_series: in a handover, not requested again yet
   bool in_succession = false;
-  bool lost_metric = false;  // in this succession
+  bool lost_metric = false;  // in this handover
 };
 
 struct Metric {
@@ -38,10 +38,10 @@ struct Metric {
   Desc desc;
   Owner& owner;
   std::string family;                      // the name as exported
-  double max_value;                        // what `resolution` steps can hold
+  double max_value;                        // largest value that `resolution` steps can hold
   std::vector<std::uint32_t> series;       // live ones, in no order
   std::optional<std::uint32_t> other;      // the series for what is beyond the budget
-  bool left_over = false;                  // in a succession: not defined again yet
+  bool left_over = false;                  // in a handover: not defined again yet
   bool keeps_name = false;                 // against an owner that takes names
   std::vector<std::string> bucket_labels;  // of a histogram: `le="0.5"` for each bound, then +Inf
   std::unique_ptr<Metric> count, sum;      // of a histogram: as the observer sees it
@@ -74,7 +74,7 @@ struct Series {
   State state = State::free;
   bool is_other = false;
   bool has_value = false;
-  bool left_over = false;  // in a succession: not asked for again yet
+  bool left_over = false;  // in a handover: not requested again yet
   Metric* metric = nullptr;
   double value = 0;
   Time time{};

@@ -27,7 +27,7 @@ struct SeriesView {
   const Labels& own_labels;
   double value;  // the last one; of a histogram its count; NaN before the first
   Time time;     // of `value`
-  // Of a histogram: the counts below each bound of `desc` and the count of all, and the sum. Else empty.
+  // For a histogram: the counts below each bound of `desc` and the count of all, and the sum. Else empty.
   std::span<const std::uint64_t> cumulative = {};
   double sum = 0;
 };

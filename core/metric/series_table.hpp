@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of series: identity to index, subjects, and the beginning and end of each series, of which it
-// tells the observer. Part of the registry, under its lock.
+// The table of series: identity to index, subjects, and the beginning and end of each series, which it
+// reports to the observer. Part of the registry, under its lock.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class SeriesTable {
   // The series for what is beyond the owner's budget; `like` names the own labels of the first of them.
   Series& other(Metric& metric, const Labels& like);
 
-  // In a succession: from now on it must be asked for again, or was.
+  // In a handover: marks the series as not requested again yet, or as requested.
   void leave_over(Series& series);
   void claim(Series& series);
 

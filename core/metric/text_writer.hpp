@@ -26,7 +26,7 @@ std::string escape_help(std::string_view help);
 // The shortest text that reads back as the same number.
 std::string format_number(double value);
 
-// Appends to a string in large pieces. What was written is in the string after flush() or destruction.
+// Appends to a string in large pieces. The string is complete after flush() or destruction.
 class TextWriter {
  public:
   explicit TextWriter(std::string& out) : out_(out) {}

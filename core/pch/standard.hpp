@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most sources take from the standard library, compiled once for a library instead of once for each of its sources.
-// It saves time and nothing else: every file includes what it uses, and builds with -Db_pch=false.
+// Standard headers that most sources use, compiled once for a library instead of once for each of its
+// sources. They only save time: every file includes everything that it uses, and builds with -Db_pch=false.
 // No #pragma once: a header that is compiled by itself may not have it.
 
 #include <algorithm>

@@ -66,7 +66,7 @@ Result<std::shared_ptr<const host::Module>> load(const std::string& id, const st
   return module;
 }
 
-// Tells the host what the plugin is, or why it is none.
+// Reports the plugin's manifest to the host, or why loading failed.
 bool introduce(Channel& calls, const Result<std::shared_ptr<const host::Module>>& module) {
   Packer answer;
   answer.add(module ? KOORD_OK : KOORD_E_INVALID);
