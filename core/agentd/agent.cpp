@@ -347,7 +347,7 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
     if (!keys) return tell(keys.error());
     config::FeatureGates gates;
     plugins_.look_again(config_.plugins, gates);
-    // What is wrong with the gates of others was told when they were applied.
+    // Problems with the gates of other plugins were reported when they were applied.
     apply_gates(config_.feature_gates, line_.feature_gates, gates);
     plugins_.replace(id, config_.plugins, gates, *keys, tell);
     std::lock_guard lock(mutex_);

@@ -42,7 +42,7 @@ class Agent {
   // Opens what the agent needs; an error means that it cannot run at all.
   static Result<std::unique_ptr<Agent>> make(config::Config config, CommandLine line);
 
-  // Runs until SIGTERM or SIGINT, then gives knobs back and ends within 5 s. SIGHUP reads the configuration again.
+  // Runs until SIGTERM or SIGINT, then reverts all knobs and ends within 5 s. SIGHUP reads the configuration again.
   int run();
 
  private:

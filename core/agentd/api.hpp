@@ -6,28 +6,28 @@
 //
 //   GET /metrics                    Prometheus text
 //   GET /healthz, /readyz           "ok"; /readyz: a line per module, 503 while one of them is not ready
-//   GET /api/v1/node                the node, its kubelet, its topology and latest node values, and how old what is known is
+//   GET /api/v1/node                the node, its kubelet, its topology, its latest values and the age of each part
 //   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest "values" and their
 //                                   "times"; a value older than two periods of its plugin is left out, in /node as well
 //   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
 //                                   &raw=true: the samples themselves; "to" and "ageSeconds" of a row say when its newest was taken
 //   GET /api/v1/plugins, /features, /capabilities
-//   POST /api/v1/plugins/{id}/reload   takes the plugin's file again; answers when that is done, 409 when it was not
-//   POST /api/v1/restore            gives all knobs back what they had, and has no strategy write until an operator says so
+//   POST /api/v1/plugins/{id}/reload   loads the plugin's file again; answers when that is done, 409 if it failed
+//   POST /api/v1/restore            reverts all knobs and stops all strategies from writing until an operator allows it
 //   GET /api/v1/takeover/koordlet   values that koordlet left on this node, their bases and why; POST sets them to their bases
-//   GET /api/v1/events              what was seen or done, by plugins and the host, the oldest first
-//   GET /api/v1/predictions         what was learnt of pods, priority classes, system and node, what could be lent, and how
-//                                   far predictions were right
-//   GET /api/v1/report              what the API server is told of this node, as it is computed now, and how that goes
-//   GET /api/v1/decisions           what strategies wished and what became of it, a page of the newest, the oldest first: &since,
-//                                   &until (Unix seconds, or how long ago) &pod &cgroup &knob &plugin &outcome &limit=100; the
-//                                   answer's "before" asks for the page before it
-//   GET /api/v1/knobs               all that is held or wished: value, what it was before, each wish and what became of it
-//   GET /api/v1/why?pod=P           the same of one pod and of the cgroups it is in, its last decisions and its events
-//   GET /api/v1/modes               what becomes of each strategy's wishes, by whose word and until when
-//   POST /api/v1/modes/{target}?mode=M&for=D   says otherwise of a strategy, or of "node", for a while; mode=configured ends it
-//   GET /api/v1/slo                 what of the NodeSLO holds, what came and what of it was not taken
-//   GET /api/v1/slo/explain?field=F where a field's value comes from; &pod=NAMESPACE/NAME: as it is for this pod
+//   GET /api/v1/events              observations and actions of plugins and the host, the oldest first
+//   GET /api/v1/predictions         predictions for pods, priority classes, system and node, resources that could be lent,
+//                                   and the accuracy of predictions
+//   GET /api/v1/report              the objects reported to the API server, computed now, and the state of the writes
+//   GET /api/v1/decisions           intents with their results, a page of the newest, the oldest first: &since, &until (Unix
+//                                   seconds, or how long ago) &pod &cgroup &knob &plugin &outcome &limit=100; the answer's
+//                                   "before" is the argument for the page before it
+//   GET /api/v1/knobs               knobs that are changed or proposed: value, original, each intent with its result
+//   GET /api/v1/why?pod=P           the same for one pod and its parent cgroups, its last decisions and its events
+//   GET /api/v1/modes               the mode of each strategy, its source and its end
+//   POST /api/v1/modes/{target}?mode=M&for=D   overrides the mode of a strategy, or of "node", for a while; mode=configured ends it
+//   GET /api/v1/slo                 the effective NodeSLO, the received one and its rejected fields
+//   GET /api/v1/slo/explain?field=F the origin of a field's value; &pod=NAMESPACE/NAME: as it is for this pod
 //
 // Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
 // several at a time.
@@ -63,12 +63,12 @@ struct ApiSources {
   std::function<std::vector<ModuleHealth>()> health;
   // Replaces a plugin by what its file holds now; `done` is called once, on another thread.
   std::function<void(const std::string& id, std::function<void(const Result<void>&)> done)> reload_plugin;
-  // Appends the families that koordlet would have; empty: nobody wants them.
+  // Appends the families that koordlet would have; empty: not requested.
   std::function<void(std::string& text)> koordlet_names = {};
   const predict::Prediction* prediction = nullptr;  // null: switched off
   std::string_view pod_source = {};  // "kubelet", "apiserver", "file", "cgroup"
   const ReportingModule* reporting = nullptr;
-  // Gives all knobs back, in this thread.
+  // Reverts all knobs, in this thread.
   std::function<std::vector<knob::Undone>(const std::string& by)> restore = {};
   const KoordletTakeover* takeover = nullptr;  // null: not here
 };

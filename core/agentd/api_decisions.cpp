@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Of a pod: so many of its last decisions are shown.
+// The number of last decisions shown for a pod.
 constexpr std::size_t kLastDecisions = 20;
 
 json::array decisions_of(const knob::DecisionPage& page) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/events: what plugins and the host saw or did that somebody will ask for.
+// /api/v1/events: observations and actions of plugins and the host.
 #include "core/agentd/json_answer.hpp"
 #include "core/agentd/operator_access.hpp"
 #include "core/log/log.hpp"

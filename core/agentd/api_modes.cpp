@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/modes: who may write, by whose word and until when.
+// /api/v1/modes: which strategies may write, who set the mode, and until when.
 #include <map>
 #include <string>
 #include <string_view>

@@ -104,7 +104,7 @@ json::object plugin(const host::PluginStatus& plugin) {
           {"instances", std::move(instances)}};
 }
 
-// What a node can do is also which of the plugins work on it.
+// The state of a plugin on this node is also reported as a capability.
 std::string_view capability_state(host::PluginState state) {
   using enum host::PluginState;
   switch (state) {

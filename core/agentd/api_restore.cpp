@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// POST /api/v1/restore: gives all knobs back, and has no strategy write until an operator says so.
+// POST /api/v1/restore: reverts all knobs and stops all strategies from writing until an operator allows it.
 #include "core/agentd/json_answer.hpp"
 #include "core/agentd/operator_access.hpp"
 

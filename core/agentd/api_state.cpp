@@ -75,7 +75,7 @@ json::object pod(const state::Pod& pod, const Figures& values) {
   return object;
 }
 
-// Since when nobody has said that a part still is as it is known; a part that was never known is left out.
+// Returns since when the state of each part is unconfirmed; a part that was never known is left out.
 json::object ages(const ApiSources& sources) {
   const std::pair<state::Part, const char*> kParts[] = {
       {state::kNode, "node"}, {state::kPods, "pods"}, {state::kNodeSlo, "nodeSLO"}, {state::kTopology, "topology"}};

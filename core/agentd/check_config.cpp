@@ -23,8 +23,8 @@ struct CheckedPlugin {
   host::Manifest manifest;
 };
 
-// The gates of the plugins in these directories, and the plugins. A directory that cannot be listed is a problem of the
-// configuration; a file that is no plugin is that of the file, and the agent's status tells of it.
+// Returns the gates of the plugins in these directories, and the plugins. A directory that cannot be listed is a
+// problem of the configuration; a file that is no plugin is reported in the agent's status.
 void collect_gates(std::string_view key, const std::vector<std::string>& directories, host::Origin origin,
                    config::FeatureGates& gates, std::vector<CheckedPlugin>& plugins, std::vector<std::string>& problems) {
   for (const std::string& directory : directories) {

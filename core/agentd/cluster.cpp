@@ -53,7 +53,7 @@ std::string detail_of(const state::ApiSource::Status& status) {
   return problem.empty() ? text : text + ": " + problem;
 }
 
-// What the log tells of one kind; that the server is away it tells once for all.
+// Returns the log line about one kind; an unavailable server is logged once for all kinds.
 std::string log_text(const state::ApiSource::Status& status) {
   const bool away = status.health.state == CollectionState::failing;
   return state_of(status) == CapabilityState::broken && !away ? detail_of(status) : "";
@@ -140,7 +140,7 @@ void Cluster::start_kubelet() {
   connect_kubelet();
 }
 
-// The Node may tell another address than the one that was good so far.
+// The Node may have another address than the last one that worked.
 void Cluster::connect_kubelet() {
   if (!kubelet_) return;
   const auto place = kubelet_place(settings_.kubelet, parts_.hub.current()->node, std::getenv("HOST_IP"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cluster: what the agent has of Kubernetes: a client of the API server, one of this node's kubelet, the sources of state
-// behind them, and what it tells of how they do: capabilities, metrics, log. Nothing that a server does ends the agent.
+// Cluster: the agent's side of Kubernetes: a client of the API server, one of this node's kubelet, the sources of state
+// that use them, and the reports about them: capabilities, metrics, log. No behaviour of a server ends the agent.
 // Functions are [loop thread] unless marked.
 #pragma once
 
@@ -45,7 +45,7 @@ class Cluster {
   // Look for pods soon. [any]
   void request();
 
-  // What is wrong, on one line; empty: nothing. [any]
+  // Returns the problem on one line; empty: none. [any]
   std::string problem() const;
 
   kube::Client& api() { return api_; }

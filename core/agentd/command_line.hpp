@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent was asked to do on its command line.
+// CommandLine: the options of the agent's command line.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evictions in the agent: what strategies ask for is decided by core/evict and, once there is a client of the API server, done
-// by it; how that goes is told in log, capabilities, events, /metrics and decision records. Functions are [loop thread] unless
-// marked.
+// Evictions in the agent: core/evict decides the requests of strategies and executes them once a client of the API
+// server exists. The results are in log, capabilities, events, /metrics and decision records. Functions are [loop
+// thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -36,16 +36,16 @@ class EvictionModule final : public evict::RequestSink {
     host::CapabilityBoard& capabilities;
     host::EventLog& events;
     metric::HostMetrics& metrics;
-    knob::Governor& governor;              // whose modes hold, and whose records are kept
-    std::function<kube::Client*()> client;  // null: there is none yet
+    knob::Governor& governor;              // source of the modes, keeper of the records
+    std::function<kube::Client*()> client;  // null: not available yet
   };
 
-  // What `parts` refers to outlives it.
+  // The references in `parts` must outlive it.
   EvictionModule(Parts parts, const config::Config& config);
   ~EvictionModule() override;
 
   void start();
-  // The client may end then. What is asked for later is refused.
+  // The client may end then. Later requests are refused.
   void stop();
 
   void take(const knob::Proposer& proposer, std::vector<evict::Request> requests) override;  // [any]

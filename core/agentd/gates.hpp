@@ -10,8 +10,8 @@
 
 namespace koord::agentd {
 
-// Applies the file's gates, then those of --feature-gates, each name by itself: a gate whose plugin could not be read is
-// unknown, and must not keep the others from being set. Returns a line for each that could not be applied.
+// Applies the file's gates, then those of --feature-gates, each name by itself: the gate of an unreadable plugin is
+// unknown and does not keep the others from being set. Returns a line for each gate that could not be applied.
 std::vector<std::string> apply_gates(const config::GateMap& of_file, const std::string& of_command_line,
                                      config::FeatureGates& gates);
 

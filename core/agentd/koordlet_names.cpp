@@ -17,7 +17,7 @@ using metric::Labels;
 using metric::SeriesView;
 using metric::Type;
 
-// What a value of one of our labels is called there.
+// Koordlet's word for a value of one of our labels.
 struct Word {
   std::string_view ours, theirs;
 };
@@ -175,7 +175,7 @@ void add_registry(Page& page, const KoordletSources& sources) {
   });
 }
 
-// koordlet tells of what it overcommits alone: batch and mid.
+// koordlet reports only the resources that it overcommits: batch and mid.
 bool is_extended(std::string_view resource) { return resource.starts_with("kubernetes.io/batch-") || resource.starts_with("kubernetes.io/mid-"); }
 std::string unit_of(std::string_view resource) { return resource.ends_with("memory") ? "byte" : "integer"; }
 

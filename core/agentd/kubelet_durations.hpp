@@ -29,7 +29,7 @@ class KubeletDurations {
 
   explicit KubeletDurations(metric::HostMetrics& metrics) : metrics_(metrics) {}
 
-  // Of a GET; `status` 0: no answer came.
+  // Records a GET; `status` 0: no answer came.
   void observe(std::string_view path, unsigned status, Duration took);
 
   std::map<Key, Histogram> all() const;

@@ -58,7 +58,7 @@ void MetricsPage::run() {
     {
       std::unique_lock lock(mutex_);
       const auto has_work = [this] { return ending_ || !waiting_.empty(); };
-      // Without scrapers there is no page: it would be megabytes for nobody.
+      // Without scrapers no page is kept: it would waste megabytes.
       if (!changed_.wait_for(lock, options_.period, has_work)) {
         if (before_.expired()) before_ = std::exchange(newest_, nullptr);
         changed_.wait(lock, has_work);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricsPage: the text of /metrics, rendered on a thread of its own and shared by all who ask for it, so that many scrapers,
-// also those that do not read, cost the memory of two pages and no time of the workers that run plugins. At most two pages
-// are alive: while a slow reader still holds the one before the newest, all others get the newest, and the server's time for
-// writing bounds its age. Requests that come while a page is rendered get that page. Owner: the agent. [any thread]
+// MetricsPage: the text of /metrics, rendered on a thread of its own and shared by all requests. Many scrapers, also
+// those that do not read, cost the memory of two pages and no time of the workers that run plugins. At most two pages
+// exist: while a slow reader still holds the one before the newest, all others get the newest, and the server's time
+// for writing bounds its age. Requests that come while a page is rendered get that page. Owner: the agent. [any thread]
 #pragma once
 
 #include <condition_variable>
@@ -43,7 +43,7 @@ class MetricsPage {
 
  private:
   struct Page {
-    std::string text, packed;  // packed: empty until somebody takes gzip
+    std::string text, packed;  // packed: empty until a request accepts gzip
   };
   struct Waiting {
     bool takes_gzip = false;

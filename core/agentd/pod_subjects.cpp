@@ -14,9 +14,9 @@ bool asks_for_whole_cpus(const state::Container& container) {
   });
 }
 
-// Koordinator's scheduler pins pods that are labelled LSE or LSR; the kubelet's static policy pins guaranteed ones that ask for
-// whole CPUs. Other guaranteed pods count as LSR too, and nobody pins them; best-effort ones have no CPUs of their own, whatever
-// their label.
+// Koordinator's scheduler pins pods that are labelled LSE or LSR; the kubelet's static policy pins guaranteed ones that
+// ask for whole CPUs. Other guaranteed pods count as LSR too, but are not pinned. Best-effort ones have no CPUs of
+// their own, whatever their label.
 bool has_own_cpus(const state::Snapshot& snapshot, const state::Pod& pod, const state::Container& container) {
   if (pod.kube_qos == state::KubeQos::best_effort) return false;
   const auto label = pod.labels.find(state::kQosLabel);

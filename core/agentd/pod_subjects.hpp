@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods as the governor needs them: whose each cgroup is, which knobs of it are not to be turned, and which containers have CPUs
-// of their own. Pure. [any thread]
+// Pods as the governor needs them: the owner of each cgroup, its hands-off knobs, and the containers that have CPUs of
+// their own. Pure. [any thread]
 #pragma once
 
 #include "core/knob/subjects.hpp"
@@ -8,7 +8,7 @@
 
 namespace koord::agentd {
 
-// Pods and containers whose cgroup is known; a container has its pod's annotation.
+// Returns pods and containers with a known cgroup; a container has its pod's annotation.
 knob::Subjects subjects_of(const state::Snapshot& snapshot);
 
 }  // namespace koord::agentd

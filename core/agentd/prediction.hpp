@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prediction in the agent: trains on a strand of the worker pool, each training period, tells of it in /readyz. What is learnt and how stands in core/predict. Functions are [loop thread] unless marked.
+// Prediction in the agent: trains on a strand of the worker pool, each training period, and reports in /readyz. The
+// model is in core/predict. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -25,7 +26,7 @@ class PredictionModule {
     const Clock& clock;
   };
 
-  // What `parts` refers to outlives it.
+  // The references in `parts` must outlive it.
   PredictionModule(const Parts& parts, const config::PredictSettings& settings);
 
   // Takes what an earlier run learnt, in this thread; then trains from time to time. Nothing when it is switched off.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is predicted and how far it can be trusted, as families koordetector_predict_*: made when /metrics is asked for.
-// What is not known is not there. [any thread]
+// Predictions and their accuracy as families koordetector_predict_*, made for each request of /metrics. Unknown values
+// are left out. [any thread]
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ struct ProcessUsage {
   std::uint64_t threads = 0;
 };
 
-// What this process uses now; zeros for what /proc does not tell.
+// Returns the resource usage of this process; zeros for values missing in /proc.
 ProcessUsage process_usage();
 
 // How many descriptors this process may have open.

@@ -81,7 +81,7 @@ void QosModule::open() {
   is_open_ = true;
   for (const std::string& told : found->told) log::warn(qos_log, "{}", told);
   if (found->left.empty()) return;
-  // Who does not live through its patience must not keep others' knobs by starting again and again.
+  // A crash-looping agent must not hold knobs: from the second unsettled start on, it reverts at once.
   const bool is_patient = found->on_purpose || found->unsettled_starts < 2;
   const std::vector<knob::KnobKey> unknown = governor_.adopt(found->left, is_patient ? kCycle : Duration(0), found->on_purpose);
   log::info(qos_log, "an agent before this one {} {} knobs; those that no strategy wishes {} go back",

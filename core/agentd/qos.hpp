@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// QoS in the agent: the governor of all knobs, and the journal of what they were before. Adopts what an agent before has left,
-// gives all back at the end, or leaves it to the next one, and tells why nothing is written where that is so: in the log, in
-// /readyz and as the capability knob-originals. Functions are [loop thread] unless marked.
+// QoS in the agent: the governor of all knobs, and the journal of their original values. Adopts the knobs that a
+// previous agent left. Reverts all at the end, or leaves them to the next agent. If writes are blocked, reports why: in
+// the log, in /readyz and as the capability knob-originals. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace koord::agentd {
 
 class QosModule {
  public:
-  // What these refer to outlives it.
+  // All references must outlive it.
   QosModule(const Clock& clock, host::CapabilityBoard& capabilities, const cgroup::Layout& layout, const config::Config& config);
   ~QosModule();
 
@@ -32,12 +32,12 @@ class QosModule {
 
   // Looks for what an agent before has left, in this thread, and from then on each second for what has ended.
   void start(event::Loop& loop, event::WorkerPool& workers);
-  // Of a configuration that was read again: the mode of the node and of each plugin.
+  // Applies the modes of the node and of each plugin from a configuration that was read again.
   void apply(const config::Config& config);
   // Nothing is written from then on; all knobs have what they had before, or are the next agent's.
   void stop();
 
-  // Gives all back now, and has no strategy write until an operator says so. [any]
+  // Reverts all knobs now, and stops all strategies from writing until an operator allows it. [any]
   std::vector<knob::Undone> restore(const std::string& by) { return governor_.restore(by); }
   // [any]
   ModuleHealth health() const;
@@ -57,7 +57,7 @@ class QosModule {
   knob::Journal journal_;
   knob::Governor governor_;
 
-  // Of start() and of the strand after it.
+  // whether start(), and the strand after it, are done
   bool is_open_ = false, is_settled_ = false;
   std::string told_ = "not yet";  // the last problem
 

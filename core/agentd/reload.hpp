@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a new configuration may change while the agent runs.
+// Changes of the configuration that a running agent can apply.
 #pragma once
 
 #include <string>

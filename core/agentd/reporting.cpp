@@ -27,7 +27,7 @@ report::NodeMetricOptions report_options_of(const config::Config& config) {
 }
 
 
-// What the metrics of one object are made from.
+// Sources of one object's metrics.
 struct ObjectMetrics {
   std::map<report::Outcome, metric::HostCounter> writes;
   metric::HostGauge age, left_out;

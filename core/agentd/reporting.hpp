@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reporting in the agent: once there is a client of the API server, what core/report decides is written, and told of in
-// /readyz and /metrics. Functions are [loop thread] unless marked.
+// Reporting in the agent: writes the objects of core/report once a client of the API server exists, and shows their
+// state in /readyz and /metrics. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -29,21 +29,22 @@ class ReportingModule {
     const Clock& clock;
     metric::HostMetrics& metrics;
     const predict::Prediction* prediction = nullptr;            // null: switched off
-    std::function<kube::Client*()> client;                      // null: there is none yet
+    std::function<kube::Client*()> client;                      // null: not available yet
     std::function<bool(const std::string& plugin)> is_running;  // [any]
   };
 
-  // What `parts` refers to outlives it.
+  // The references in `parts` must outlive it.
   ReportingModule(Parts parts, const config::Config& config);
   ~ReportingModule();
 
   void start();
   void stop();
 
-  // What would be reported of this moment, whether there is a cluster or not. [any]
+  // Computes the report of this moment, with or without a cluster. [any]
   report::NodeMetricReport compute() const { return node_metric_.compute(); }
 
-  // What is kept up to date in the cluster, and how that goes; empty: it is switched off, or there is no cluster. [any]
+  // Returns the object in the cluster and the state of its writes; empty: it is switched off, or there is no cluster.
+  // [any]
   std::optional<report::NodeMetricReporter::View> node_metric() const;
   std::optional<report::ObjectReporter::View> topology() const;
   std::optional<report::ObjectReporter::View> devices() const;
@@ -64,7 +65,7 @@ class ReportingModule {
   const Parts parts_;
   const config::Config config_;
   const report::NodeMetricOptions options_;
-  const report::NodeMetricReporter node_metric_;  // without a client: for who asks
+  const report::NodeMetricReporter node_metric_;  // without a client: for requests only
   std::unique_ptr<event::Timer> look_;
   std::unique_ptr<Running> running_;
   std::atomic<Running*> shown_ = nullptr;  // running_, for other threads; it stays until this ends

@@ -13,7 +13,7 @@
 
 namespace koord::agentd {
 
-// What is referred to outlives `metrics`' last collection.
+// All references must outlive `metrics`' last collection.
 void export_process(metric::HostMetrics& metrics);
 void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& reader);
 void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed);

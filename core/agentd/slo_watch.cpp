@@ -16,7 +16,7 @@ void SloWatch::start(event::Loop& loop) {
   timer_ = loop.every(kSloPeriod, [this] { look(); });
 }
 
-// A change of what came need not change what holds, so that no subscriber is told of it.
+// A change of the received NodeSLO may leave the effective one unchanged, and then no subscriber is called.
 void SloWatch::look() {
   std::shared_ptr<const std::string> received = hub_.current()->received_slo;
   if (!received || received == seen_) return;

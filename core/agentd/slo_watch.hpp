@@ -25,7 +25,7 @@ class SloWatch {
 
   const state::Hub& hub_;
   std::shared_ptr<const std::string> seen_;  // as received
-  std::set<std::string> told_;               // what is wrong in it
+  std::set<std::string> told_;               // problems that are reported
   std::unique_ptr<event::Timer> timer_;
 };
 

@@ -22,7 +22,7 @@ PodSource pods_of(const config::Config& config, bool cluster) {
       break;
   }
   if (!config.state.file.pods.empty()) return PodSource::file;
-  // Who names a kubeconfig wants the cluster, whether the file is good or not.
+  // A configured kubeconfig requests the cluster, whether the file is good or not.
   return cluster || !config.cluster.kubeconfig.empty() ? PodSource::kubelet : PodSource::cgroup;
 }
 

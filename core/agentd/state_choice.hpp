@@ -33,8 +33,8 @@ struct KubeletPlace {
 
   bool operator==(const KubeletPlace&) const = default;
 };
-// As configured, else as the Node says, else at `host_ip`, which the pod's environment may name, and the port that kubelets
-// have; nullopt: nobody says yet.
+// Returns the configured place, else that of the Node, else `host_ip`, which the pod's environment may name, and the
+// default kubelet port; nullopt: unknown yet.
 std::optional<KubeletPlace> kubelet_place(const config::StateSettings::Kubelet& settings, const state::Node& node, const char* host_ip);
 
 }  // namespace koord::agentd

@@ -64,7 +64,7 @@ void StateFeeder::stop() {
   if (cluster_) cluster_->stop();
 }
 
-// A cluster that is to be used and not described yet, or wrongly, is no reason to end: somebody will set it right.
+// Goes on without a cluster if its description is missing or wrong: it may be corrected later.
 void StateFeeder::start_cluster() {
   if (!choice_.cluster) {
     log::warn(state_log, "{}; looking again every 10 s", choice_.no_cluster);

@@ -26,7 +26,7 @@ StrategyWatch::StrategyWatch(Parts parts) : parts_(std::move(parts)) {}
 StrategyWatch::~StrategyWatch() { stop(); }
 
 void StrategyWatch::start() {
-  // The governor outlives this, and tells from any thread.
+  // The governor outlives this, and calls from any thread.
   parts_.governor.on_release([this, &loop = parts_.loop, alive = std::weak_ptr(alive_)](std::vector<knob::Release> releases) {
     loop.post([this, alive, releases = std::move(releases)] {
       if (!alive.expired()) tell(releases);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// StrategyWatch: what the governor has to know of pods, and what operators have to know of the governor: knobs of a pod that
-// were given back because a strategy was switched off become one event of the pod each time, here and in the cluster; names in
-// a hands-off annotation that mean nothing and trouble with the file of decisions are logged once. Functions are [loop thread]
-// unless marked.
+// StrategyWatch: passes pod facts to the governor and the governor's results to operators. If a strategy is switched
+// off, the reverted knobs of a pod become one event of the pod each time, here and in the cluster. Unknown names in a
+// hands-off annotation and problems with the file of decisions are logged once. Functions are [loop thread] unless
+// marked.
 #pragma once
 
 #include <functional>
@@ -30,11 +30,11 @@ class StrategyWatch {
     knob::Governor& governor;
     host::EventLog& events;
     std::string node_name;
-    std::function<kube::Client*()> client;              // null: there is none yet
+    std::function<kube::Client*()> client;              // null: not available yet
     std::function<std::vector<std::string>()> plugins;  // their ids
   };
 
-  // What `parts` refers to outlives it.
+  // The references in `parts` must outlive it.
   explicit StrategyWatch(Parts parts);
   ~StrategyWatch();
 
@@ -61,7 +61,7 @@ class StrategyWatch {
   std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
 };
 
-// What a pod's event says: who held which knobs, and why no more. Pure.
+// Text of a pod's event: the plugin that held knobs, the knobs, and why they were reverted. Pure.
 struct ReleaseStory {
   knob::Subject pod;
   std::string what, why;

@@ -11,7 +11,7 @@ namespace {
 using knob::Level;
 using TakeoverRule = TakeoverPlace::Rule;
 
-// A knob whose base does not depend on the pod.
+// A knob with a base that does not depend on the pod.
 struct FixedKnob {
   std::string_view name, base;
   bool of_class, of_pod, of_container;

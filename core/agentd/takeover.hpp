@@ -40,7 +40,7 @@ struct KubeDirs {
 };
 KubeDirs kube_dirs_of(const cgroup::KubeRoot& root);
 
-// Of the classes and of all pods that have not ended, the outer cgroups first.
+// Returns the cgroups of the classes and of all pods that have not ended, the outer cgroups first.
 std::vector<TakeoverPlace> takeover_places(const state::Snapshot& snapshot, const KubeDirs& dirs);
 
 struct Leftover {

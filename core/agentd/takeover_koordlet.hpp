@@ -38,7 +38,7 @@ class KoordletTakeover {
 
   // An error: the pods are not known, so no base is.
   Result<TakeoverReport> list() const;
-  // The same, and sets each to its base. Values that somebody changes meanwhile are reported as they are then.
+  // The same, and sets each to its base. Values that change meanwhile are reported as they are then.
   Result<TakeoverReport> apply() const;
 
  private:

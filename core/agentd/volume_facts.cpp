@@ -40,7 +40,7 @@ void VolumeFacts::start(event::Loop& loop) {
   timer_ = loop.every(kVolumePeriod, [this] { look(); });
 }
 
-// Claims have no version of their own, and no subscriber is told of them.
+// Claims have no version of their own, and no subscriber is called for them.
 void VolumeFacts::look() {
   const state::SnapshotPtr snapshot = hub_.current();
   if (snapshot->versions.pods == seen_pods_ && snapshot->volumes == seen_volumes_) return;

@@ -15,7 +15,7 @@
 namespace koord::agentd {
 
 // {"POD UID": {"VOLUME OF THE POD": "NAME OF ITS DIRECTORY"}}, the directory being that in the kubelet's
-// pods/UID/volumes/kubernetes.io~csi. A claim whose volume is not known is left out, and so is a pod without any.
+// pods/UID/volumes/kubernetes.io~csi. A claim with an unknown volume is left out, and so is a pod without any.
 std::string pod_volumes_json(const state::Snapshot& snapshot);
 
 class VolumeFacts {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DescriptorBudget: how many descriptors of one sort may stay open, and how many do. The process shares its limit with
-// sockets, the store and plugins, so when it runs out the budget shrinks by a quarter: who asks must_return() closes its
-// own with its next read. It grows back when there was no shortage for a while. [any thread]
+// sockets, the store and plugins, so when it runs out the budget shrinks by a quarter: a holder for which must_return()
+// is true closes its own with its next read. The budget grows again after a while without shortage. [any thread]
 #pragma once
 
 #include <atomic>

@@ -133,8 +133,8 @@ void Extraction::from_words(std::string_view text, std::span<std::int64_t> value
   }
 }
 
-// Keys found move to the front and are compared no more: after the first read the keys stand in the file's
-// order, and where the key's end must be tells nearly all lines apart without comparing texts.
+// Keys found move to the front and are compared no more: after the first read the keys are in the file's order, and the
+// position of a key's end distinguishes nearly all lines without comparing texts.
 void Extraction::from_flat(std::string_view text, std::span<std::int64_t> values) {
   std::size_t found = 0;
   while (found < wanted_.size()) {

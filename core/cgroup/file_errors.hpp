@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failed system call on a cgroup's file means: a cgroup that is gone, a file that this kernel does not have, or
-// trouble. [any thread]
+// Errors of system calls on a cgroup's file: a cgroup that is gone, a file that this kernel does not have, or trouble.
+// [any thread]
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace koord::cgroup {
 Error gone(const std::string& path);         // std::errc::no_such_device
 Error not_offered(const std::string& path);  // std::errc::not_supported
 
-// Of the first open of a file: missing in a directory that is there, it is one the kernel does not have.
+// Returns the error of the first open of a file: if missing in an existing directory, the kernel does not have it.
 Error open_error(int error, const std::string& path);
 Error read_error(const Error& error, const std::string& path);
 

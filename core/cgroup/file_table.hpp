@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileTable: the kernel files that somebody wants something out of, each of them once. [any thread]
+// FileTable: the kernel files that are in use, each of them once. [any thread]
 #pragma once
 
 #include <memory>
@@ -18,15 +18,15 @@ class FileTable {
  public:
   explicit FileTable(ReadTerms& terms) : terms_(terms) {}
 
-  // The file of this name in this directory, opened. `kernel` is a row of the table of logical files. Give it back to
-  // release().
+  // Opens the file of this name in this directory. `kernel` is a row of the table of logical files. The caller must
+  // release() it.
   Result<std::shared_ptr<SharedFile>> open(const std::string& directory, const KernelFile& kernel);
   void release(std::shared_ptr<SharedFile> file);
 
   std::size_t size() const;
 
  private:
-  // Nobody's file is kept alive here; the directory is, until its last file is released.
+  // Does not keep files open; keeps the directory until its last file is released.
   struct Entry {
     std::shared_ptr<KeptDirectory> directory;
     std::vector<std::weak_ptr<SharedFile>> files;

@@ -56,7 +56,7 @@ enum class Format {
   pressure,  // lines "some avg10=0.00 … total=0"
 };
 
-// What makes the kernel's number the one we promise.
+// Conversion from the kernel's unit to the documented one.
 enum class Conversion {
   none,
   micro_to_nano,
@@ -74,9 +74,8 @@ struct KernelFile {
   bool costly = false;
 };
 
-// One key of a logical file: in which of the kernel files, and under which name there. For `words` the name
-// is the position ("0"); for `numa` it is the line, or two of them whose sum is meant, and the key's last word
-// is the word to look for.
+// One key of a logical file: the kernel file that holds it and its name there. For `words` the name is the position
+// ("0"); for `numa` it is the line, or two of them to be added, and the key's last word is the word to look for.
 struct KeySpec {
   std::string_view key;
   std::uint8_t file = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cgroup did to each block device, out of the kernel's text: io.stat of v2, or the two pairs of v1's throttling
-// files. Where they are, Layout::directory(Controller::blkio, …) tells. Pure functions. [any thread]
+// I/O of a cgroup per block device, out of the kernel's text: io.stat of v2, or the two pairs of v1's throttling files.
+// Layout::directory(Controller::blkio, …) returns their directory. Pure functions. [any thread]
 //
-// What kernels are known to print beside the documented lines is borne: a device without values, alone or before
-// another on its line (v2), "(unknown)" for a device without a number, which is left out, and keys of vendors.
-// Source: Documentation/admin-guide/cgroup-v2.rst "io.stat", cgroup-v1/blkio-controller.rst.
+// Accepts the undocumented lines that kernels are known to print: a device without values, alone or before another on
+// its line (v2), "(unknown)" for a device without a number, which is left out, and keys of vendors. Source:
+// Documentation/admin-guide/cgroup-v2.rst "io.stat", cgroup-v1/blkio-controller.rst.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KeptDirectory: one cgroup's directory in one hierarchy. A file whose descriptor is not kept is opened through it: its
+// KeptDirectory: one cgroup's directory in one hierarchy. A file without a kept descriptor is opened through it: its
 // own descriptor, one for all its files, spares the walk along the path and never leads to a later cgroup of the same
 // name. [any thread]
 #pragma once
@@ -21,7 +21,7 @@ class KeptDirectory {
 
   const std::string& path() const { return path_; }
 
-  // Opens a file in it for reading; empty on failure, and errno tells why.
+  // Opens a file in it for reading; empty on failure, with the reason in errno.
   UniqueFd open(const char* name);
 
   // A file of it was found gone: what is at the path now, if anything, is another directory.

@@ -12,15 +12,15 @@
 
 namespace koord::cgroup {
 
-// What a kubelet with this driver makes of its setting `cgroupRoot`: "", "/" or a path such as "/kubelet". systemd's slices
-// repeat the names of those around them, and a "-" of a name becomes "_".
+// Returns the root that a kubelet with this driver makes of its setting `cgroupRoot`: "", "/" or a path such as
+// "/kubelet". systemd's slices repeat the names of those around them, and a "-" of a name becomes "_".
 Result<KubeRoot> kube_root_below(Driver driver, std::string_view cgroup_root);
 
 // The directory of a pod is there.
 bool holds_pods(const Layout& layout, const KubeRoot& root);
 
-// `told`: what the kubelet says of itself. It is believed unless only another directory has pods: a kubelet that asks the
-// runtime for the driver goes on telling the one of its configuration. Where nobody says anything, systemd's default.
+// `told`: the root that the kubelet reports. It is used unless only another directory has pods: a kubelet that asks the
+// runtime for the driver goes on reporting the one of its configuration. If unknown, systemd's default.
 KubeRoot choose_kube_root(const Layout& layout, const std::optional<KubeRoot>& told = {});
 
 }  // namespace koord::cgroup

@@ -91,7 +91,7 @@ Result<Layout> Layout::detect(const NodeRoots& roots) {
   for (Controller controller : kAll) {
     if (controller == Controller::core) continue;
     std::string mount = find_v1_mount(root, entries, controller);
-    // Below a v2 root such a name may be somebody's cgroup; only v1 has a file `tasks`.
+    // Below a v2 root such a name may be an ordinary cgroup; only v1 has a file `tasks`.
     if (mount.empty() || (v2_root && !exists(mount + "/tasks"))) continue;
     layout.tree(controller) = {mount, Version::v1};
     any_v1 = true;

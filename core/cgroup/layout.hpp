@@ -43,7 +43,7 @@ class Layout {
   // Absolute path of a cgroup in the controller's tree; empty when the node does not have the controller.
   std::string directory(Controller controller, std::string_view cgroup) const;
 
-  // The v2 tree, which may be one without controllers; empty when there is none.
+  // Returns the v2 tree, which may be one without controllers; empty if missing.
   std::string unified_directory(std::string_view cgroup) const;
 
   // The distinct trees in which workloads show: those of cpu, cpuacct and memory, as absolute paths. One on

@@ -36,7 +36,7 @@ bool take_suffix(std::string_view& text, std::string_view suffix) {
   return true;
 }
 
-// What systemd wants in front of every slice inside another: "kubepods", "kubelet-kubepods".
+// Returns systemd's prefix of every slice inside another: "kubepods", "kubelet-kubepods".
 std::string_view slice_stem(const KubeRoot& root) {
   std::string_view name = root.dir;
   if (std::size_t slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);

@@ -45,7 +45,7 @@ std::optional<KubeQos> parse_qos_dir(const KubeRoot& root, std::string_view name
 // The uid in the name of a pod directory that lies in the given QoS directory, dashes restored.
 std::optional<std::string> parse_pod_dir(const KubeRoot& root, KubeQos qos, std::string_view name);
 
-// A container found by the name of its directory. `scheme` is empty where the name does not tell the runtime.
+// A container found by the name of its directory. `scheme` is empty if the name does not show the runtime.
 struct ContainerName {
   std::string scheme;   // "docker", "containerd", "cri-o", "pouch", "libpod"
   std::string id;       // without scheme

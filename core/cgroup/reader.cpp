@@ -27,7 +27,7 @@ Error closed_handle() {
 }  // namespace
 
 // A handle is a place in the table and how often the place was used before: generation << 32 | index. The lock covers
-// the table only; who reads holds on to the file.
+// the table only; a reader keeps the file alive.
 struct Reader::Handles {
   struct Slot {
     std::uint32_t generation = 1;

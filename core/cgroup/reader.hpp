@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader: the values of logical cgroup files (files.hpp) for everybody in the process. A caller opens a file with the
-// keys it wants once and reads every tick. Behind the handles each kernel file is there once, read at most once per tick
-// for all who want something out of it (shared_file.hpp says who gets which read), from descriptors that stay open as
-// long as there are enough; a read is then one pread and one pass over the text, and allocates nothing.
+// Reader: the values of logical cgroup files (files.hpp) for the whole process. A caller opens a file with the keys it
+// needs once and reads every tick. Behind the handles each kernel file is open once, and is read at most once per tick
+// for all callers (shared_file.hpp defines which caller gets which read). Descriptors stay open as long as enough are
+// available; a read is then one pread and one pass over the text, and allocates nothing.
 //
-// A cgroup that is gone answers std::errc::no_such_device, at open as well as at read: close the handle, that
-// is all. A new cgroup of the same name is another subject and is never read through an old handle. A file
-// that this kernel or this cgroup does not have answers std::errc::not_supported at open. A key that the
-// kernel's file does not have reads as kAbsent. A file that somebody else has been reading for too long answers
-// std::errc::resource_unavailable_try_again.
+// A cgroup that is gone answers std::errc::no_such_device, at open as well as at read: close the handle. A new cgroup
+// of the same name is another subject and is never read through an old handle. A file that this kernel or this cgroup
+// does not have answers std::errc::not_supported at open. A key that the kernel's file does not have reads as kAbsent.
+// If another thread has been reading the file for too long, the answer is std::errc::resource_unavailable_try_again.
 //
 // [any thread], also two with one handle. No lock is held during a system call on a cgroup's file.
 #pragma once
@@ -44,7 +43,7 @@ class Reader {
     // Half of the usual period of a tick.
     Duration share_window = std::chrono::milliseconds(500);
     Duration longest_wait = std::chrono::milliseconds(100);
-    // Of memory.stat and memory.numa_stat; 0: as any other.
+    // for memory.stat and memory.numa_stat; 0: as any other
     Duration costly_period{};
   };
 

@@ -110,7 +110,7 @@ Result<Time> SharedFile::read(std::uint64_t& seen, std::span<const Pick> picks, 
     terms_.shared.fetch_add(1, std::memory_order_relaxed);
   } else if (busy_) {
     TRY(wait_for_turn(guard));
-    // What the other has read is good for this one, too; if it has read, and not failed.
+    // The read of another caller is good for this one, too, if it has happened and not failed.
     if (!is_fresh(seen)) TRY(read_anew(guard));
   } else {
     TRY(read_anew(guard));

@@ -2,13 +2,13 @@
 // SharedFile: one kernel file of one cgroup, for all that want something out of it. It is read by one of them at a
 // time, with no lock held, and each read answers all of their keys.
 //
-// Who gets which read: a caller gets the newest one if that is at most share_window old and the caller has not had it
-// yet; else the file is read anew. So callers that tick together share one read, and one that ticks more often than
-// others gets a new value each time. A costly file is read once in each costly_period whoever asks, each cgroup's at
-// another moment of it, and in between it answers with what it has.
+// Which caller gets which read: a caller gets the newest one if that is at most share_window old and the caller has not
+// had it yet; else the file is read anew. So callers that tick together share one read, and one that ticks more often
+// than others gets a new value each time. A costly file is read once in each costly_period, each cgroup's at another
+// moment of it, and in between it answers with its last value.
 //
-// A read that does not return holds up the caller that began it. Others that need the same file wait longest_wait, and
-// from then on are told at once to come again. [any thread]
+// A read that does not return delays the caller that began it. Others that need the same file wait longest_wait, and
+// from then on get "try again" at once. [any thread]
 #pragma once
 
 #include <sys/types.h>
@@ -82,7 +82,7 @@ class SharedFile {
   ReadTerms& terms_;
   ReadTerms::Lock& lock_;
 
-  // Of whose turn it is.
+  // Used only by the caller that is reading.
   UniqueFd fd_;     // empty when not kept
   ino_t inode_ = 0;  // 0: not opened yet
 
@@ -94,7 +94,7 @@ class SharedFile {
   std::uint64_t serial_ = 0;  // of the last read
   bool valid_ = false;        // values_ hold the last read, for every slot
   bool ended_ = false;        // gone
-  bool busy_ = false;         // it is somebody's turn
+  bool busy_ = false;         // a caller is reading
   bool stuck_ = false;        // and has been for longer than others wait
   std::uint32_t waiting_ = 0;
 };

@@ -35,20 +35,21 @@ struct ListenSettings {
 
 enum class Isolation : std::uint8_t { automatic, in_process, process };
 
-// What a plugin's file must prove before it is mapped. A pin or a signature that is there must be right in each mode;
-// the others say which one must be there.
+// The proof that a plugin's file needs before it is mapped. An existing pin or signature must be right in each mode;
+// the mode says which of them is required.
 enum class Trust : std::uint8_t { any, pinned, signature };
 
-// What becomes of what a strategy proposes.
+// How proposals of a strategy are handled.
 enum class StrategyMode : std::uint8_t { off, shadow, enforce };
 
-// What becomes of values of ours when the agent ends: the kernel has its own again, or keeps them for the next start.
+// Our values when the agent ends: reverted to the kernel's own, or kept for the next start.
 enum class OnExit : std::uint8_t { restore, keep };
 
-// Who ends a pod: the API server, which may refuse; or in the end the container runtime, too, which does not.
+// The way to end a pod: through the API server, which may refuse; or in the end also through the container runtime,
+// which does not.
 enum class EvictionTier : std::uint8_t { api, runtime };
 
-// What a request of a container runtime becomes when a hook does not answer.
+// Result of a container runtime's request when a hook does not answer.
 enum class OnTimeout : std::uint8_t { ignore, fail };
 
 // One plugin's settings; whether it runs is its feature gate's matter.
@@ -65,7 +66,7 @@ struct PluginSettings {
   std::optional<StrategyMode> mode;  // nullopt: qos.mode
   OnTimeout on_timeout = OnTimeout::ignore;
   std::uint64_t max_series = 0;
-  // Of a process of its own; 0: no limit.
+  // limit of a plugin's own process; 0: none
   std::uint64_t max_memory = 0;
   std::uint64_t max_cpu_millis = 0;
   std::uint64_t max_processes = 0;
@@ -165,7 +166,7 @@ struct PredictSettings {
   Duration checkpoint_period{};
 };
 
-// What is written to the API server.
+// Objects that are written to the API server.
 struct ReportSettings {
   bool node_metric = true;
   bool create_node_metric = false;              // where nothing else creates it
@@ -190,9 +191,9 @@ struct EvictSettings {
   EvictionTier tier = EvictionTier::api;
   std::uint64_t most_pods = 0;  // in a window
   Duration window{};
-  std::uint64_t brake_percent = 0;     // of the node's pods in a window, asked for: more, and nobody is evicted
+  std::uint64_t brake_percent = 0;     // of the node's pods in a window: if more are requested, no pod is evicted
   Duration brake_period{};
-  Duration pending_period{};           // how long a pod that was told to go counts as gone
+  Duration pending_period{};           // how long a pod counts as gone after its eviction was requested
   std::uint64_t runtime_pressure_percent = 0;
 };
 

@@ -35,7 +35,7 @@ struct GateState {
   Stage stage = Stage::alpha;
   bool default_on = false;
   bool enabled = false;
-  std::string origin;  // "default", "AllAlpha", "AllBeta", or what apply() was told
+  std::string origin;  // "default", "AllAlpha", "AllBeta", or the argument of apply()
 };
 
 using GateMap = std::map<std::string, bool>;
@@ -49,9 +49,9 @@ class FeatureGates {
   // error.
   Result<void> add(GateSpec spec);
 
-  // Sets gates, all or none. Names may be `AllAlpha` and `AllBeta`, which set every gate of the stage that
-  // nobody set by name. Later calls win over earlier ones. `origin` is told by list(), such as
-  // "--feature-gates". The error lists every name that is unknown (with the nearest known one) or locked.
+  // Sets gates, all or none. Names may be `AllAlpha` and `AllBeta`, which set every gate of the stage that was not set
+  // by name. Later calls win over earlier ones. list() shows `origin`, such as "--feature-gates". The error lists every
+  // name that is unknown (with the nearest known one) or locked.
   Result<void> apply(const GateMap& settings, std::string_view origin);
   Result<void> apply(std::string_view settings, std::string_view origin);
 

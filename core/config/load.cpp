@@ -25,7 +25,7 @@ std::string default_node_name() {
   return name && *name ? name : host_name();
 }
 
-// A value that cannot be given back is not to be written.
+// A value that cannot be reverted must not be written.
 void check_modes(const Config& config, Report& report) {
   if (!config.qos.directory.empty()) return;
   constexpr std::string_view kWhy = ": 'enforce' needs qos.directory, where is kept what knobs had before";
@@ -34,7 +34,7 @@ void check_modes(const Config& config, Report& report) {
     if (settings.mode == StrategyMode::enforce) report.add(invalid("plugins.settings." + id + ".mode" + std::string(kWhy)));
 }
 
-// What no single key can tell.
+// Checks that need several keys.
 void check_together(const Config& config, Report& report) {
   const StateSettings::File& file = config.state.file;
   if (config.state.source == StateSource::file && file.pods.empty() && file.node.empty() &&

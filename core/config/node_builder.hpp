@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a Node from the events of yaml-cpp's parser, which never sees a tree of its own and so cannot be
-// made to expand one. What is refused is thrown as Refused, through the parser, to read_yaml(). Inside
-// core/config only.
+// Builds a Node from the events of yaml-cpp's parser, without yaml-cpp's own tree, which can be made to expand. Errors
+// are thrown as Refused, through the parser, to read_yaml(). Inside core/config only.
 #pragma once
 
 #include <yaml-cpp/eventhandler.h>

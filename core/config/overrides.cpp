@@ -43,7 +43,7 @@ Node& enter(Node& mapping, const std::string& key, const Place& place) {
       .value;
 }
 
-// The next part of a key, plain or in quotes, taken off the front of `rest`; empty when there is none.
+// Takes the next part of a key, plain or in quotes, off the front of `rest`; empty at the end.
 std::string take_part(std::string_view& rest) {
   const bool quoted = rest.starts_with('"');
   if (quoted) rest.remove_prefix(1);

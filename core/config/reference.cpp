@@ -27,7 +27,7 @@ class ReferenceWriter {
     line(parts.back() + (default_value.empty() ? ":" : ": " + std::string(default_value)));
   }
 
-  // What an operator may uncomment.
+  // An example that an operator may uncomment.
   void add_example(std::string_view path, const std::string& type, std::string_view default_value,
                    std::string_view help) {
     const std::string value(default_value.empty() ? "" : " " + std::string(default_value));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects everything that is wrong with a configuration, so that one run tells it all. Inside core/config
-// only.
+// Collects all errors of a configuration, so that one run reports them all. Inside core/config only.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +24,7 @@ class Report {
   void add(const Error& error);
 
   bool empty() const { return problems_.empty(); }
-  // What is added from now on is only counted: no need to find out more about it.
+  // Further errors are only counted: callers need not find out more.
   bool full() const;
 
   // One line each, in the order of the file, then those of overrides.

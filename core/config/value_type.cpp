@@ -13,7 +13,7 @@
 namespace koord::config {
 namespace {
 
-// A type whose values are single scalars, made from a function that says what is wrong with the node.
+// A type with values that are single scalars, made from a function that returns what is wrong with the node.
 template <class T, class Read>
 ValueType<T> scalar_type(std::string name, Read read) {
   return {std::move(name),

@@ -53,7 +53,7 @@ ValueType<std::string> mapping_as_json();
 // "list of <type>"
 ValueType<std::vector<std::string>> list_of(ValueType<std::string> item);
 
-// A value that may be left out; for keys whose default is nothing.
+// An optional value; for keys with no default.
 template <class T>
 ValueType<std::optional<T>> optional(ValueType<T> type) {
   return {type.name, [read = type.read](const Node& node, const std::string& path, Report& report) {

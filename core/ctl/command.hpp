@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of koordctl have in common: how they are listed, which options all of them take, how they reach
-// the agent. Each command is a file of its own.
+// Functions shared by the commands of koordctl: how they are listed, their common options, and how they reach the
+// agent. Each command is a file of its own.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -45,7 +45,7 @@ extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilit
     kReport, kRestore, kSlo, kSql, kTakeoverKoordlet, kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload,
     kPluginRun;
 
-// What the agent answers to GET `target`, when that is 200; its own error text otherwise.
+// Returns the agent's answer to GET `target` if it is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);
 // The same for POST, for what may take a while.
 Result<std::string> tell_agent(const Invocation& invocation, const std::string& target);

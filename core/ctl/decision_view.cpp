@@ -75,7 +75,7 @@ std::string parts_of(const json::value& decision) {
   return equals == std::string::npos ? "" : text.substr(equals + 3);
 }
 
-// Of a pod's own container, the pod itself, the cgroup of its class.
+// The owner of a knob: the pod's container, the pod itself, or the cgroup of its class.
 std::string owner_of(const json::value& knob) {
   const std::string container = text_of(knob, "container"), level = text_of(knob, "level");
   if (!container.empty()) return container;
@@ -133,7 +133,7 @@ std::string cgroup_of(const json::value& knob) {
   return cgroup.empty() ? "node" : cgroup;
 }
 
-// Of one pod, whose name stands above.
+// Evictions of one pod; its name is in the heading.
 std::string evictions_of(const json::array& decisions) {
   if (decisions.empty()) return "";
   Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"RESULT"}, {"WHY"}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl knobs and koordctl why: what is set or wished for, of all and of one pod.
+// koordctl knobs and koordctl why: knobs that are set or proposed, for all pods or for one.
 #include "core/ctl/command.hpp"
 #include "core/ctl/decision_view.hpp"
 #include "core/http/url.hpp"

@@ -30,7 +30,7 @@ po::options_description options_of(const Command& command) {
   return options;
 }
 
-// Prints the commands whose first word this is, all of them for "".
+// Prints the commands with this first word, all of them for "".
 void print_commands(std::string_view first_word, std::ostream& out) {
   for (const Command* command : commands()) {
     std::string_view words = command->name;
@@ -59,8 +59,7 @@ void print_help(const Command& command, std::ostream& out) {
       << options_of(command);
 }
 
-// What stands on the command line for each of the command's arguments: its word there, in brackets where it may be missing, and the
-// option that takes it.
+// Returns how each argument of the command is shown: its word, in brackets if optional, and the option that takes it.
 std::vector<std::pair<std::string, std::string>> positional_of(const Command& command) {
   std::vector<std::pair<std::string, std::string>> found;
   std::string_view words = command.arguments;

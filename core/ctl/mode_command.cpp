@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl mode: what becomes of each strategy's wishes, and to say otherwise for a while.
+// koordctl mode: shows the mode of each strategy, and overrides it for a while.
 #include "core/ctl/command.hpp"
 #include "core/ctl/decision_view.hpp"
 #include "core/http/url.hpp"

@@ -22,7 +22,7 @@ void describe_info(po::options_description& options) {
                         "Where the agent has its own plugins, plugins.ownDirectories.");
 }
 
-// Whose an agent with this own directory would take it for.
+// Returns the origin of a file as an agent with this own directory would determine it.
 host::Origin origin_of(const std::string& path, const std::string& own_directory) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();

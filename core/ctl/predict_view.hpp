@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `koordctl predict` prints: a table of what was learnt, with how it came true, and one of what could be lent.
+// Output of `koordctl predict`: a table of predictions with their accuracy, and one of resources that could be lent.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace koord::ctl {
 
-// Of the agent's answer to /api/v1/predictions.
+// Renders the agent's answer to /api/v1/predictions.
 Result<std::string> render_predictions(const std::string& answer);
 
 }  // namespace koord::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl restore: gives all knobs of this node back what they had, and has no strategy write until told otherwise.
+// koordctl restore: reverts all knobs of this node, and stops all strategies from writing until an operator allows it.
 #include "core/ctl/command.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"

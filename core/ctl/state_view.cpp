@@ -96,7 +96,7 @@ std::string ages_of(const json::value& state) {
   return join(parts, ", ");
 }
 
-// CPUs that not everybody may use, by whose they are, and what could not be read.
+// Adds the CPUs that are reserved, with their owners, and the values that could not be read.
 void add_cpu_owners(Table& table, const json::value& node) {
   const json::value& owners = object_of(node, "cpuOwners");
   const char* const kOwners[][2] = {{"reserved", "reserved"}, {"system", flag_of(owners, "systemExclusive") ? "SYSTEM alone" : "SYSTEM"}, {"lse", "LSE"}, {"lsr", "LSR"}, {"pinned", "other pods"}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What koordctl pods and koordctl node print, from the agent's answers. Pure.
+// Output of koordctl pods and koordctl node, from the agent's answers. Pure.
 #pragma once
 
 #include <optional>

@@ -51,7 +51,7 @@ Result<void> print_json(const Invocation& invocation) {
   return {};
 }
 
-// Ctrl-C ends the wait, not the process, so that the terminal is given back as it was.
+// Ctrl-C ends the wait, not the process, so that the terminal is restored.
 volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
 

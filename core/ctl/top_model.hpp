@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `koordctl top` shows, out of the agent's answers. No terminal, no network.
+// Content of `koordctl top`, out of the agent's answers. No terminal, no network.
 #pragma once
 
 #include <optional>
