@@ -48,7 +48,7 @@ struct AsyncRequest {
 
 class AsyncClient {
  public:
-  // An answer of any status, or why there is none. Once, never before send() returns.
+  // Receives an answer of any status, or why none came. Called once, never before send() returns.
   using OnAnswer = std::function<void(Result<ClientResponse>)>;
   // The next piece of a stream; an error ends it with that.
   using OnPiece = std::function<Result<void>(std::string_view)>;

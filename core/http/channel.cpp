@@ -77,7 +77,7 @@ void Channel::on_connected() {
 
 void Channel::go_on_shaking_hands() {
   Result<bool> done = tls_->shake_hands();
-  queue(tls_->outgoing());  // also the alert that tells the server why not
+  queue(tls_->outgoing());  // also the alert that names the reason to the server
   if (!fd_) return;
   if (!done) return end(std::move(done).error());
   if (!*done) return;
@@ -122,7 +122,7 @@ void Channel::send(std::string_view plain) {
   if (!tls_) return queue(std::string(plain));
   Result<void> written = tls_->write(plain);
   queue(tls_->outgoing());
-  // Whoever sends is not told in the middle of it.
+  // The caller of send() gets the error later, not inside its call.
   if (!written && fd_) ::shutdown(fd_.get(), SHUT_RDWR);
 }
 
@@ -132,8 +132,8 @@ void Channel::queue(std::string bytes) {
   flush();
 }
 
-// A write that fails is no reason to end: the server may have answered before it has read everything, and what it
-// said is there to be read. What is read then also tells that it is gone.
+// A failed write does not end the channel: the server may have answered before it has read everything, and its answer
+// can still be read. Reading also detects that it is gone.
 void Channel::flush() {
   const ssize_t n = ::send(fd_.get(), unsent_.data() + sent_, unsent_.size() - sent_, MSG_NOSIGNAL);
   const bool gone = n < 0 && !is_passing(errno);

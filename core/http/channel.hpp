@@ -34,7 +34,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   Channel(event::Loop& loop, UniqueFd fd) : loop_(loop), fd_(std::move(fd)) {}
 
   void attach(Handlers handlers);
-  // On an open channel. What the socket does not take now is kept and sent when it does.
+  // On an open channel. Bytes that the socket does not take now are kept and sent later.
   void send(std::string_view plain);
   // All has been given to the kernel.
   bool all_sent() const { return unsent_.empty(); }

@@ -62,7 +62,7 @@ class BlockingExchange {
   const Clock::time_point deadline_;
   UniqueFd socket_;
   std::optional<TlsSession> tls_;
-  bool server_is_done_ = false;  // it said so, as TLS wants it
+  bool server_is_done_ = false;  // the server has ended the stream, as TLS requires
   std::array<char, 64 << 10> block_;
   std::string plain_;
 };
@@ -96,7 +96,7 @@ Result<void> BlockingExchange::shake_hands() {
   tls_.emplace(TRY(TlsSession::begin(*options_.tls)));
   for (;;) {
     Result<bool> done = tls_->shake_hands();
-    // Also the alert that tells the server why.
+    // Also the alert that names the reason to the server.
     if (int error = send(tls_->outgoing()); error != 0 && done) return system_error(error, "cannot send");
     if (!done) return std::move(done).error();
     if (*done) return {};
@@ -139,7 +139,7 @@ Result<ClientResponse> BlockingExchange::receive() {
   return parser.take();
 }
 
-// ETIMEDOUT when the socket is not ready by the deadline, ECANCELED when nobody wants it any more.
+// ETIMEDOUT if the socket is not ready by the deadline, ECANCELED if the request was cancelled.
 int BlockingExchange::wait_for(short events) const {
   for (;;) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());

@@ -63,7 +63,7 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   void on_sent(bool sent, bool keep);
   void linger();
 
-  // A step that the loop takes later, unless the connection is gone by then. A connection that it ends lives
+  // A step that the loop takes later, unless the connection is gone by then. A connection that it ends stays valid
   // until it returns.
   template <class Step>
   auto later(Step step) {
@@ -76,7 +76,7 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
     deadline_ = service_->loop.after(is_refused() ? std::min(delay, kLinger) : delay, later([](auto& self) { self.cut(); }));
   }
 
-  // It is only told why, and has no more time than that takes.
+  // It only receives the reason, and has no more time than that takes.
   bool is_refused() const { return !peer_.refusal.empty(); }
 
   std::shared_ptr<Service> service_;
@@ -119,7 +119,7 @@ void HttpConnection::listen() {
 }
 
 void HttpConnection::on_bytes(std::string_view bytes) {
-  // Closed, reset: nobody waits for an answer.
+  // Closed or reset: an answer is useless.
   if (bytes.empty()) return cut();
   parser_.feed(bytes);
   if (state_ == State::idle)

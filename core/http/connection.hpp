@@ -19,7 +19,7 @@
 
 namespace koord::http {
 
-// What all connections share. It outlives the server while a worker still runs a handler.
+// State shared by all connections. It outlives the server while a worker still runs a handler.
 struct Service {
   Service(event::Loop& on_loop, event::WorkerPool& on_workers, Routes served, Limits limited_by)
       : loop(on_loop), workers(on_workers), routes(std::move(served)), limits(limited_by) {}

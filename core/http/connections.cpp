@@ -44,7 +44,7 @@ std::shared_ptr<std::function<void()>> Connections::wait(std::function<void()> o
 void Connections::keep(Lease connection) {
   if (connection.generation != generation_ || kept_.size() >= limits_.kept) return connection.channel->close();
   connection.used = true;
-  // Whatever it says now, nobody has asked for.
+  // Further data of the server answers no request.
   Channel* const channel = connection.channel.get();
   const auto drop_it = [weak = weak_from_this(), channel] {
     if (auto self = weak.lock()) self->drop(channel);
@@ -79,7 +79,7 @@ void Connections::on_slot_free() {
   tell_next();
 }
 
-// From the loop: who has just given a connection back is not in the middle of something then.
+// Called from the loop: the caller that has just returned a connection has finished by then.
 void Connections::tell_next() {
   if (telling_ || waiting_.empty()) return;
   telling_ = loop_.after({}, [this] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections: those to one server, kept ones and new ones, in a bounded number, and who waits for one. [loop thread]
+// Connections: those to one server, kept ones and new ones, in a bounded number, and the requests that wait for one.
+// [loop thread]
 #pragma once
 
 #include <atomic>
@@ -22,7 +23,7 @@ namespace koord::http {
 // The right to have one connection open.
 class Slot;
 
-// A connection as a request has it, until it gives it back.
+// A connection lent to one request.
 struct Lease {
   std::shared_ptr<Slot> slot;
   std::shared_ptr<Channel> channel;
@@ -40,7 +41,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   std::shared_ptr<Slot> take_slot();
   // Calls once, when there is a kept connection or a slot; nothing: too many wait.
   std::shared_ptr<std::function<void()>> wait(std::function<void()> on_room);
-  // A connection whose request was answered.
+  // Keeps a connection after its request was answered.
   void keep(Lease connection);
   void close_kept();
   void renew(std::optional<TlsOptions> tls);

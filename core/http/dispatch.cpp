@@ -10,7 +10,7 @@
 namespace koord::http {
 namespace {
 
-// In a catch block: an answer that tells what was thrown.
+// In a catch block: an answer with the text of the exception.
 Response answer_to_exception() {
   try {
     throw;
@@ -21,7 +21,7 @@ Response answer_to_exception() {
   }
 }
 
-// What `handle` throws becomes an answer.
+// An exception of `handle` becomes an answer.
 template <class Handle>
 Response answered(const Handle& handle) {
   try {
@@ -31,7 +31,7 @@ Response answered(const Handle& handle) {
   }
 }
 
-// What it throws becomes the answer, unless it has answered: the first one counts.
+// An exception becomes the answer, unless the handler has answered: the first answer counts.
 void handle_slowly(const SlowHandler& handler, const Request& request, const Reply& send) {
   Reply reply = [send, answered = std::make_shared<std::atomic_flag>()](Response response) {
     if (!answered->test_and_set()) send(std::move(response));
@@ -84,7 +84,7 @@ void dispatch_request(std::shared_ptr<Service> service, const Route& route, Requ
   auto shared = std::make_shared<const Request>(std::move(request));
   event::WorkerPool& workers = service->workers;
   const bool on_loop = route.on_loop;
-  // The route lives in the service, which the task keeps.
+  // The route is part of the service, which the task keeps.
   auto task = [service = std::move(service), &route, shared = std::move(shared), reply = std::move(reply)] {
     auto send = [service, shared, reply](Response response) {
       auto answer = std::make_shared<Response>(packed(service->limits, std::move(response), *shared));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchange: one request of an AsyncClient and its answer, from waiting for a connection to giving it back. [loop thread]
+// Exchange: one request of an AsyncClient and its answer, from waiting for a connection to returning it. [loop thread]
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What peers may cost. The defaults suit a node agent that is asked by a handful of clients. When a cap is reached, the
-// connection that has waited longest for a request is closed for the new one. Where all of them are being answered, the
+// Limits of the cost of peers. The defaults suit a node agent with a handful of clients. When a cap is reached, the
+// connection that has waited longest for a request is closed for the new one. If all of them are being answered, the
 // address with the most connections loses its oldest one to an address with fewer; else the new one gets 503.
 #pragma once
 

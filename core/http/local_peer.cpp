@@ -23,7 +23,7 @@ std::vector<gid_t> peer_groups(int socket) {
   }
 }
 
-// Empty where the kernel cannot tell.
+// Empty if the kernel does not support it.
 Result<UniqueFd> peer_process(int socket) {
   int fd = -1;
   socklen_t bytes = sizeof fd;

@@ -18,7 +18,8 @@ struct LocalPeer {
   gid_t gid = 0;
   std::vector<gid_t> groups = {};  // supplementary
   pid_t pid = 0;                   // 0: it is in a PID namespace that this process does not see
-  // Names the very process, whatever becomes of its id. Empty: this kernel has none for sockets (before Linux 6.5), or pid is 0.
+  // Names this very process, even after its id was reused. Empty: this kernel has none for sockets (before Linux 6.5),
+  // or pid is 0.
   UniqueFd process = {};
 
   // The process has ended, and its id may be another's. False as well where `process` is empty.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where something is to be had over HTTP on this node, as a plugin or an operator writes it: "http://127.0.0.1:9100/metrics",
+// The address of an HTTP resource on this node, as a plugin or an operator writes it: "http://127.0.0.1:9100/metrics",
 // "https://[::1]:10250/metrics", "unix:/run/x.sock:/metrics". [any thread]
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a handler gets and gives: plain values, no network.
+// Requests and responses of handlers: plain values, no network.
 #pragma once
 
 #include <memory>

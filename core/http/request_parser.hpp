@@ -40,7 +40,7 @@ class RequestParser {
   Progress parse_body();
   std::string take_body();
 
-  // What a bad request is answered with.
+  // The response to a bad request.
   Response refusal() const;
 
  private:

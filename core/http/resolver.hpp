@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resolver: the addresses of one server's name, looked up on a worker whenever they are asked for; who asks while a look-up
-// runs waits for it, so that a name server that does not answer holds up one worker and no more. [loop thread; the loop
-// outlives the pool's tasks]
+// Resolver: the addresses of one server's name, looked up on a worker for each request. Requests during a look-up wait
+// for it, so that a name server that does not answer blocks only one worker. [loop thread; the loop outlives the pool's
+// tasks]
 #pragma once
 
 #include <cstdint>

@@ -113,7 +113,7 @@ ResponseParser::~ResponseParser() = default;
 
 Result<bool> ResponseParser::feed(std::string_view bytes) {
   std::string& rest = state_->bytes;
-  // Mostly nothing is left over, and what came is parsed where it stands.
+  // Mostly nothing is buffered, and the new bytes are parsed in place.
   if (rest.empty()) {
     const bool whole = TRY(parse(bytes));
     rest = bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of an answer made into one, its body kept or handed on piece by piece; Beast does the parsing. Interim answers
-// (1xx) are passed over. What is kept of an answer that is not whole is bounded: the header, a chunk's header, a trailer,
-// each by kMaxHeaderBytes, the body by the caller. [any thread, one at a time]
+// Parses the bytes of an answer with Beast; the body is kept or passed on piece by piece. Interim answers (1xx) are
+// skipped. The kept part of an incomplete answer is bounded: the header, a chunk's header, a trailer, each by
+// kMaxHeaderBytes, the body by the caller. [any thread, one at a time]
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxHeaderBytes = 16 << 10;
 
 class ResponseParser {
  public:
-  // Takes the next piece of the body, whose bytes are valid during the call; an error ends the parsing with it.
+  // Takes the next piece of the body, which is valid during the call; an error ends the parsing with it.
   using OnBody = std::function<Result<void>(std::string_view)>;
 
   explicit ResponseParser(std::size_t max_body);
@@ -37,7 +37,7 @@ class ResponseParser {
   unsigned status() const;
   // The answer is whole, nothing came after it, and the server takes another request on this connection.
   bool may_be_reused() const;
-  // What is there of the answer.
+  // Returns the part of the answer that has come.
   ClientResponse take();
 
  private:

@@ -35,7 +35,7 @@ struct Route {
   bool served() const { return handler || slow; }
 };
 
-// What stands for the part in braces: ("/plugins/{id}/reload", "/plugins/x/reload") is "x". nullopt: another path.
+// Returns the text at the part in braces: ("/plugins/{id}/reload", "/plugins/x/reload") is "x". nullopt: another path.
 std::optional<std::string_view> part_of_path(std::string_view pattern, std::string_view path);
 
 class Routes {

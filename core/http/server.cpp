@@ -24,7 +24,7 @@ constexpr std::string_view kForbidden =
     "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 12\r\n"
     "Connection: close\r\n\r\nnot allowed\n";
 
-// Refused peers that are told why; further ones are turned away at once, so that they take no place of others.
+// Refused peers that get a reason; further ones are closed at once, so that they take no place of others.
 constexpr std::size_t kMostToldWhy = 8;
 
 // Best effort: the peer sees this answer or a closed connection.
@@ -49,7 +49,7 @@ ConnectionPeer identify(const UnixAccess& access, int fd) {
 
 }  // namespace
 
-// What the loop works on. All but the counters is touched on the loop thread only.
+// State of the server on the loop. All but the counters is touched on the loop thread only.
 class Server::Core : public std::enable_shared_from_this<Server::Core> {
  public:
   Core(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits)

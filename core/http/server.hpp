@@ -40,8 +40,8 @@ class Server {
   // "127.0.0.1:9316", "[::1]:0", "localhost:9316", ":9316" (every address). Returns the port. [any thread]
   Result<std::uint16_t> listen_tcp(std::string_view address);
 
-  // A socket that only its owner, and the group of `access`, may open. The folder is made; a socket that nobody
-  // answers on is replaced, one that somebody answers on is an error. Removed again by stop(). [any thread]
+  // A socket that only its owner, and the group of `access`, may open. The folder is made; a socket without a listener
+  // is replaced; a socket with a listener is an error. Removed again by stop(). [any thread]
   Result<void> listen_unix(const std::string& path, UnixAccess access = {});
 
   // Accepts no more, lets requests in flight end for at most `bound`, cuts the rest; then calls `stopped` on

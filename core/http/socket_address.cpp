@@ -70,7 +70,7 @@ Result<void> make_parent_directory(const std::string& path) {
   return {};
 }
 
-// Leaves no file at `path`, unless it is somebody's: a socket that is answered on, or no socket at all.
+// Leaves no file at `path`, unless it is in use: a socket with a listener, or no socket at all.
 Result<void> clear_stale_socket(const std::string& path, const SocketAddress& address) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0) return {};
@@ -141,7 +141,7 @@ Result<UniqueFd> open_unix_listener(const std::string& path, std::optional<gid_t
   UniqueFd fd = TRY(open_socket(AF_UNIX, path));
   if (::bind(fd.get(), address.get(), address.length) != 0)
     return system_error(errno, "cannot listen on '" + path + "'");
-  // Nobody can connect before listen(), so the mode is right before it matters.
+  // Connections are possible only after listen(), so the mode is right before it matters.
   if (group && ::lchown(path.c_str(), static_cast<uid_t>(-1), *group) != 0)
     return system_error(errno, "cannot give the socket '" + path + "' to group " + std::to_string(*group));
   if (::chmod(path.c_str(), group ? 0660 : 0600) != 0 || ::listen(fd.get(), kBacklog) != 0)

@@ -32,7 +32,8 @@ Result<std::uint16_t> local_port(int fd);
 // The peer's address without its port, to compare; empty: it has none (a unix socket).
 std::string peer_of(int fd);
 
-// Mode 0600, or 0660 with this group, before anybody can connect; makes the folder; replaces a socket that nobody answers on.
+// Mode 0600, or 0660 with this group, before connections are possible; makes the folder; replaces a socket without a
+// listener.
 Result<UniqueFd> open_unix_listener(const std::string& path, std::optional<gid_t> group = {});
 
 }  // namespace koord::http

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The socket of one connection on the loop: bytes in or bytes out, one at a time. What it calls may destroy
-// it. Owner: the connection. [loop thread]
+// The socket of one connection on the loop: reads or writes, one at a time. Its callbacks may destroy it. Owner: the
+// connection. [loop thread]
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ class Stream {
   void pause() { watch_.reset(); }
   // Calls once, perhaps before it returns. `body`: null is empty; it is let go when all of it is sent.
   void send(std::string header, std::shared_ptr<const std::string> body, OnSent on_sent);
-  // Tells the peer that nothing more will be sent.
+  // Shuts down the sending direction.
   void shut();
   void close();
 

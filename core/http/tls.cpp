@@ -71,7 +71,7 @@ std::string reason(const Library& tls) {
   return text != nullptr ? text : "no reason given";
 }
 
-// Nobody is there to be asked.
+// A passphrase cannot be entered.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
 bool is_address(const std::string& host) {
@@ -168,7 +168,7 @@ struct TlsSession::State {
   BIO* out;  // the session's
   std::string name;
 
-  // What a call that did not succeed means: false, there is nothing yet; or an error.
+  // Returns the meaning of a call that did not succeed: false, nothing yet; or an error.
   Result<bool> outcome(int returned, const char* what) {
     const int code = tls.SSL_get_error(ssl.get(), returned);
     if (code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE) return tls.ERR_clear_error(), false;

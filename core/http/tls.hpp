@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TlsSession: the client's end of one TLS connection, bytes in and bytes out; the socket is somebody else's. The server's
-// certificate is always verified, against the authorities and the name that the options say. OpenSSL is loaded when it is
-// first needed, without the system's openssl.cnf. [any thread, one at a time]
+// TlsSession: the client's end of one TLS connection, bytes in and bytes out; the socket belongs to the caller. The
+// server's certificate is always verified, against the authorities and the name in the options. OpenSSL is loaded when
+// it is first needed, without the system's openssl.cnf. [any thread, one at a time]
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ namespace koord::http {
 // PEM, in files that are read for each session, so that they may be replaced, or as text; where there is text, the file is
 // not read.
 struct TlsOptions {
-  std::string ca_file;                     // whom to believe; empty: the system's authorities
-  std::string certificate_file, key_file;  // who we are; empty: nobody
+  std::string ca_file;                     // trusted authorities; empty: the system's
+  std::string certificate_file, key_file;  // the client's own certificate; empty: none
   std::string server_name;                 // whom the certificate must be for: a host's name or its address
   std::string ca_text = {};
   std::string certificate_text = {}, key_text = {};
@@ -30,14 +30,14 @@ class TlsSession {
 
   // Goes on with the handshake. True: it is done; false: wait for what the server says.
   Result<bool> shake_hands();
-  // After the handshake: what is to be said to the server goes to outgoing().
+  // After the handshake: encrypts data for the server into outgoing().
   Result<void> write(std::string_view plain);
 
   // From the server; then ask shake_hands() or read().
   Result<void> incoming(std::string_view bytes);
-  // Appends what has come of what the server said. True: it has said all.
+  // Appends the decrypted data that has come. True: the server has ended the stream.
   Result<bool> read(std::string& plain);
-  // What is to be sent now; gone from here then.
+  // Takes the bytes to send now.
   std::string outgoing();
 
  private:
