@@ -31,8 +31,8 @@ class Backoff {
   // at most of `longest`.
   Backoff(Duration first, Duration longest, std::uint64_t seed) : first_(first), longest_(longest), dice_(seed) {}
 
-  // It failed: how long to wait. What the server asks for (`at_least`) is kept, a tenth longer at most, lest all who
-  // were told the same come back together; more than kMaxAsked is not believed.
+  // After a failure: returns how long to wait. A wait that the server asks for (`at_least`) is kept, a tenth longer at
+  // most, so that not all clients return together; waits above kMaxAsked are ignored.
   static constexpr Duration kMaxAsked = std::chrono::minutes(10);
   Duration failed(Duration at_least = Duration::zero());
 

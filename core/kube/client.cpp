@@ -183,7 +183,7 @@ http::AsyncRequest Client::State::Job::request(const std::string& token) const {
   return request;
 }
 
-// What is destroyed by a callback lives until it has returned.
+// An object that a callback destroys stays valid until the callback has returned.
 void Client::State::Job::on_answer(Result<http::ClientResponse> answer) {
   const auto self = shared_from_this();
   if (done_) return;

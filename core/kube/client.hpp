@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Client: requests to one server that speaks Kubernetes' API, the API server or a kubelet, over HTTPS with connections
-// kept and reused. It proves who we are (token, client certificate), reads credentials anew when they are rotated or
-// refused, and keeps to its rate: calls beyond it wait for their turn, and so do those of a verb for which the server has
-// sent Retry-After with 429 or 503, for a minute at most; a disruption budget's 429 holds up nobody else. It does not try
-// again what failed: who asked knows better (reflector.hpp, update.hpp); but what a kept connection that was dead swallowed
-// is sent once more if that is safe, and so is what was refused with 401 when there are newer credentials.
-// [loop thread]; names are looked up on a worker.
+// Client: requests to one server with Kubernetes' API, the API server or a kubelet, over HTTPS with connections kept
+// and reused. It authenticates (token, client certificate) and reads credentials anew when they are rotated or refused.
+// It keeps to its rate: calls beyond it wait for their turn. Calls of a verb wait, for a minute at most, if the server
+// has sent Retry-After with 429 or 503 for that verb; a disruption budget's 429 delays only its own call. Failed calls
+// are not repeated: callers decide (reflector.hpp, update.hpp). Two cases are sent once more: a call lost on a kept
+// connection that was dead, if that is safe, and a call refused with 401 if newer credentials exist. [loop thread];
+// names are looked up on a worker.
 #pragma once
 
 #include <cstddef>
@@ -55,8 +55,8 @@ struct ClientOptions {
 
 class Client {
  public:
-  // Destroyed: nobody wants the answer any more; nothing will be called. Ends before the client. Callbacks come from the
-  // loop, never before send() or watch() has returned, and may destroy their own Pending.
+  // Destroyed: the answer is dropped and nothing will be called. Ends before the client. Callbacks come from the loop,
+  // never before send() or watch() has returned, and may destroy their own Pending.
   class Pending {
    public:
     virtual ~Pending() = default;
@@ -97,7 +97,7 @@ class Client {
   using OnPiece = std::function<Result<void>(std::string_view)>;
   PendingPtr download(Call call, OnPiece on_piece, OnReply on_reply);
 
-  // Of the collections that are followed with this client.
+  // Health of the collections that are followed with this client.
   ServerHealth& server_health();
   const ConnectionConfig& config() const;
   Use use() const;  // [any]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConnectionConfig: where a server that speaks Kubernetes' API is, whom to believe that it is the one, and who we are. From a
-// kubeconfig file or from the service account of the pod that we run in. Files are named, not read: they are replaced
-// while the agent runs. [any thread]
+// ConnectionConfig: the address of a server with Kubernetes' API, the authorities to trust, and our own credentials.
+// From a kubeconfig file or from the service account of the agent's own pod. Files are named, not read: they are
+// replaced while the agent runs. [any thread]
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ bool replaced(FileStamp& stamp, const std::string& path) {
   return std::exchange(stamp, now) != now;
 }
 
-// What may stand in a header.
+// Returns the token if it is valid in a header.
 Result<std::string> checked_token(std::string_view text, const std::string& from) {
   const std::string_view token = trim(text);
   if (token.empty()) return invalid(from + ": found nothing, expected a token");
@@ -61,7 +61,7 @@ Credentials::Changes Credentials::refresh_now() {
   looked_at_ = clock_.now();
   Changes changes;
   changes.token = read_token();
-  // Each is looked at, whatever became of the others.
+  // Each is checked, even if another one failed.
   changes.tls |= replaced(ca_, config_.ca.file);
   changes.tls |= replaced(certificate_, config_.certificate.file);
   changes.tls |= replaced(key_, config_.key.file);

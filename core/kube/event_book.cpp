@@ -11,7 +11,7 @@
 namespace koord::kube {
 namespace {
 
-// What the API server takes.
+// The API server's limit.
 constexpr std::size_t kMaxMessage = 1024;
 constexpr std::size_t kMaxReason = 128;
 constexpr std::size_t kMaxName = 253;
@@ -153,7 +153,8 @@ void EventBook::ended(Outcome outcome, Time now, Duration wait) {
   }
 }
 
-// What has not happened for a while begins anew the next time; what could not be written in that time is old news.
+// An event that has not happened for a while begins anew the next time; one that could not be written in that time is
+// outdated.
 void EventBook::expire(Time now) {
   for (auto entry = entries_.begin(); entry != entries_.end() && now - entry->last > limits_.window;) {
     auto old = entry++;

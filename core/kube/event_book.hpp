@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventBook: which Events are to be written, and when. The same happening (object, type, reason, message) within a window
-// is one Event whose count grows: written once at first, then patched, seldom. Happenings that are not written in time are
-// counted, not queued. Bounded in number and in rate, however much happens. Pure: the time is passed in; events.hpp sends
-// them. [one thread]
+// EventBook: decides which Events are written, and when. Repetitions (same object, type, reason and message) within a
+// window are one Event with a count: written once at first, then patched, seldom. Repetitions that are not written in
+// time are counted, not queued. Bounded in number and in rate. Pure: the time is passed in; events.hpp sends them. [one
+// thread]
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Happening {
 class EventBook {
  public:
   struct Limits {
-    std::size_t different = 256;                      // happenings kept
+    std::size_t different = 256;                      // different events kept
     Duration window = std::chrono::minutes(10);       // without a repetition, after which one begins anew
     Duration patch_period = std::chrono::seconds(30);  // between patches of one Event
     std::uint32_t burst = 10;                         // requests at once,
@@ -67,13 +67,12 @@ class EventBook {
   // When next() may have one; Time::max(): when something is added, or the running one has ended.
   Time due(Time now) const;
 
-  // How the running one has ended. `exists`: it was created by an earlier request whose answer did not come; `gone`: the
-  // Event that was to be patched is not there any more; `refused`: that Event will not be written. `wait`: no request
-  // before that.
+  // Result of the running request. `exists`: it was created by an earlier request with a lost answer; `gone`: the Event
+  // to patch does not exist any more; `refused`: that Event will not be written. `wait`: no request before that.
   enum class Outcome : std::uint8_t { written, exists, gone, refused, failed };
   void ended(Outcome outcome, Time now, Duration wait = Duration::zero());
 
-  std::uint64_t dropped() const { return dropped_; }  // happenings that no Event tells of
+  std::uint64_t dropped() const { return dropped_; }  // occurrences without an Event
   std::size_t size() const { return entries_.size(); }
 
  private:
@@ -87,7 +86,7 @@ class EventBook {
     Time last{};        // when it happened last
     Time not_before{};  // of its next request
   };
-  using Entries = std::list<Entry>;  // what happened last is the last
+  using Entries = std::list<Entry>;  // the most recent is the last
 
   void expire(Time now);
   bool make_room();
@@ -103,7 +102,7 @@ class EventBook {
   Entries entries_;
   std::unordered_map<std::string, Entries::iterator> by_key_;
   std::optional<Entries::iterator> running_;
-  std::uint64_t running_count_ = 0;  // what the running request says
+  std::uint64_t running_count_ = 0;  // the count in the running request
   double tokens_;
   Time tokens_since_{};
   Time quiet_until_{};

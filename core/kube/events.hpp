@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: tells the cluster what happened, as Events of core/v1 about pods and nodes (`kubectl describe` shows them).
-// Best effort: an EventBook (event_book.hpp) says what is written when, and what cannot be written in time is dropped.
-// [loop thread]
+// Events: reports events to the cluster, as Events of core/v1 about pods and nodes (`kubectl describe` shows them).
+// Best effort: an EventBook (event_book.hpp) decides which to write and when; events that cannot be written in time are
+// dropped. [loop thread]
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Events {
 
   void tell(Happening happening);
 
-  std::uint64_t dropped() const;        // happenings that no Event tells of
+  std::uint64_t dropped() const;        // occurrences without an Event
   const std::string& problem() const;  // of the last request; empty: none
 
  private:

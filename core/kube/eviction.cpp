@@ -28,7 +28,7 @@ struct SubResource {
   std::string name, kind, group, version;
 };
 
-// What the list of resources says of pods/eviction; without its version where it names none.
+// Finds pods/eviction in the list of resources; without its version if the list names none.
 Result<std::optional<SubResource>> find_sub_resource(std::string_view resources) {
   std::optional<SubResource> found;
   JsonText text(resources);
@@ -147,7 +147,7 @@ EvictionAnswer classify_eviction(const Reply& reply) {
   if (reply.ok()) return {EvictionOutcome::evicted, {}};
   Status status = status_of(reply);
   const EvictionOutcome outcome = outcome_of(status);
-  // What is said of all of them does not name the budget; the cause does.
+  // The message about all of them does not name the budget; the cause does.
   if (const Status::Cause* budget = status.find_cause(Status::kDisruptionBudget); budget != nullptr && !budget->message.empty())
     status.message = std::string(budget->message);
   return {outcome, describe(status), status.retry_after};

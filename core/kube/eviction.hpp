@@ -35,7 +35,7 @@ struct EvictionAnswer {
     over_budget,  // a disruption budget does not allow it now
     busy,         // the server is too busy (429, 503 and other 5xx)
     gone,         // there is no such pod, or another one has its name
-    conflict,     // somebody changes the pod or its budget at this moment
+    conflict,     // the pod or its budget is being changed at this moment
     forbidden,
     unsupported,  // this server evicts nothing
     unanswered,   // the request was sent, and nothing says whether it was done (no answer, 502, 504)
@@ -43,7 +43,7 @@ struct EvictionAnswer {
   };
 
   Outcome outcome = Outcome::refused;
-  std::string message;                   // what the server said; empty when evicted
+  std::string message;                   // the server's message; empty when evicted
   std::optional<Duration> retry_after = std::nullopt;
 };
 

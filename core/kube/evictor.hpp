@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evictor: evicts pods through the API server. It asks for the version of the request before the first one, and again when
-// the server does not take that version any more; evictions that begin meanwhile wait for the same answer. It does not try again what was refused: who evicts knows whether it is
-// still wanted. [loop thread]
+// Evictor: evicts pods through the API server. It asks for the version of the request before the first one, and again
+// when the server rejects that version; evictions that begin meanwhile wait for the same answer. It does not repeat
+// refused evictions: the caller decides whether they are still needed. [loop thread]
 #pragma once
 
 #include <functional>

@@ -49,7 +49,7 @@ void append_escaped_point(std::string& out, std::string_view& rest) {
   append_utf8(out, point);
 }
 
-// Of what skip_string() has accepted.
+// The argument was accepted by skip_string().
 std::string without_escapes(std::string_view raw) {
   std::string out;
   out.reserve(raw.size());

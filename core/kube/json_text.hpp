@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON text taken apart without a tree of values: a list of the API server is split into its objects as they stand
-// there, byte for byte. What is passed over is checked to be JSON (RFC 8259; UTF-8 is not checked). Views point into
-// the text given. [any thread]
+// JSON text split without a tree of values: a list of the API server is split into its objects, byte for byte. Skipped
+// text is checked to be JSON (RFC 8259; UTF-8 is not checked). Views point into the given text. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -60,7 +59,7 @@ std::string json_quote(std::string_view text);
 // `object` with its member `name` set to `value` (both JSON); all else stays as it stands there.
 Result<std::string> with_member(std::string_view object, std::string_view name, std::string_view value);
 
-// The member as it stands there; nullopt: there is none, or null.
+// Returns the member as written; nullopt: missing, or null.
 Result<std::optional<std::string_view>> member(std::string_view object, std::string_view name);
 
 }  // namespace koord::kube

@@ -18,8 +18,8 @@ class Lines {
 
   explicit Lines(std::size_t max_line) : max_line_(max_line) {}
 
-  // Gives the lines that are whole now, without their newlines; empty ones are left out. An error: a line is longer
-  // than it may be (message_size), or nobody wants more (operation_canceled).
+  // Passes on the lines that are complete now, without their newlines; empty ones are left out. An error: a line is too
+  // long (message_size), or the callback stopped the reading (operation_canceled).
   Result<void> feed(std::string_view piece, const OnLine& on_line);
   // Nothing more will come: the last line may have no newline.
   Result<void> end(const OnLine& on_line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ListWatch: keeps the objects of one collection as the API server has them, for as long as it lives: a Reflector
-// (reflector.hpp) whose requests a Client sends. While the server is away, what is known stays, and gets old: `Health`
-// says since when and why. Lists are taken apart on a worker; all else, callbacks too, on the loop thread.
+// ListWatch: mirrors the objects of one collection of the API server as long as it exists: a Reflector (reflector.hpp)
+// with a Client that sends its requests. While the server is unavailable, the known objects stay and get old: `Health`
+// has the time and the reason. Lists are parsed on a worker; all else, callbacks too, on the loop thread.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,8 @@ struct ListWatchHandlers {
   std::function<void(const Objects&, const Difference&)> on_objects;
   // State or problem have changed.
   std::function<void(const Health&)> on_health;
-  // The server has said that what on_objects told last is what there is; at least once in a minute or two while all is well.
+  // The server has confirmed that the last objects of on_objects are complete; at least once in a minute or two while
+  // all is well.
   std::function<void(Time)> on_news;
 };
 

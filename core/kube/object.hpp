@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a list and a watch of the API server say: objects as JSON text, with what tells one from another. The members
-// `kind` and `apiVersion` are missing in lists of built-in kinds. [any thread]
+// Objects of a list or watch of the API server as JSON text, with their identity. The members `kind` and `apiVersion`
+// are missing in lists of built-in kinds. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct Status {
   // The cause of a refusal that is a disruption budget's, not the server's.
   static constexpr std::string_view kDisruptionBudget = "DisruptionBudget";
 
-  // The first of this reason; nullptr: there is none.
+  // Returns the first cause with this reason; nullptr: none.
   const Cause* find_cause(std::string_view reason_of_cause) const;
   bool has_cause(std::string_view reason_of_cause) const { return find_cause(reason_of_cause) != nullptr; }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ObjectSet: the objects of one collection, from pages of lists and changes of a watch, and what differs from before. Of
-// each object it keeps a text made of it, so that who needs one field of many objects does not hold them all. Bounded:
-// what does not fit is an error, and what is known stays as it was. Pure. [one thread]
+// ObjectSet: the objects of one collection, from pages of lists and changes of a watch, and the differences from
+// before. It keeps a text made of each object, so that a caller that needs one field of many objects does not hold them
+// all. Bounded: an excess is an error, and the known objects stay as they were. Pure. [one thread]
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ using KeptObjectPtr = std::shared_ptr<const KeptObject>;
 using Objects = std::map<std::string, KeptObjectPtr, std::less<>>;
 std::string key_of(const KeptObject& object);
 
-// What of an object is kept; empty: its JSON as it came. [any thread]
+// Returns the part of an object to keep; empty: its JSON as it came. [any thread]
 using Keep = std::function<std::string(const ObjectView&)>;
 KeptObjectPtr keep(const ObjectView& object, const Keep& what);
 

@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A watch that ends sooner and has brought nothing has failed: somebody in between does not let it be.
+// A watch that ends sooner without changes has failed: a proxy in between does not support it.
 constexpr Duration kShortWatch = seconds(5);
 constexpr std::uint32_t kMostShortWatches = 3;  // in a row; then it is not the server that starts anew
 // A watch that was not refused until then has begun; longer than a call may take to begin.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reflector: how one list and watch of the API server goes on: what to ask next, and when, from what it answered. It
-// lists page by page, watches from the list's version, goes on from the newest version when a watch ends, and lists
-// again when that version has expired. What fails is tried again later and later, at random moments, or at once when the
-// server is seen to answer again (server_health.hpp). Pure: no I/O, the time is passed in; list_watch.hpp runs one. The semantics are those of Kubernetes' API concepts: resourceVersion,
-// bookmarks, chunks, 410 Gone. [one thread]
+// Reflector: the state machine of one list and watch of the API server: which request to send next, and when. It lists
+// page by page, watches from the list's version, goes on from the newest version when a watch ends, and lists again
+// when that version has expired. Failed requests are repeated with growing random delays, or at once when the server
+// answers again (server_health.hpp). Pure: no I/O, the time is passed in; list_watch.hpp runs one. The semantics are
+// those of Kubernetes' API concepts: resourceVersion, bookmarks, chunks, 410 Gone. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -34,16 +34,16 @@ struct Collection {
 struct Health {
   enum class State : std::uint8_t {
     starting,   // never listed yet
-    current,    // listed, and a watch tells what changes
-    failing,    // what is known gets old; it is tried again
+    current,    // listed, and a watch reports changes
+    failing,    // known objects get old; the request is repeated
     forbidden,  // we may not; tried again every five minutes
     absent,     // the server does not know the kind; looked for again every five minutes
   };
 
   State state = State::starting;
   Time since{};                     // of the state
-  std::optional<Time> last_news;    // when the server last said what there is
-  std::string problem;              // one line; empty when there is none
+  std::optional<Time> last_news;    // when the server last confirmed the objects
+  std::string problem;              // one line; empty: none
   std::uint64_t lists = 0, watches = 0, failures = 0;  // begun, begun, all kinds
 };
 
@@ -62,8 +62,8 @@ class Reflector {
  public:
   Reflector(Collection collection, const ReflectorOptions& options, Time now, std::uint64_t seed);
 
-  // What to do next. Of `list` and `watch`: it is begun with this call, and one of the functions below is to be told
-  // what came; meanwhile and before `at` the answer is `wait`.
+  // The next step. `list` and `watch` begin with this call, and the caller passes the result to one of the functions
+  // below; meanwhile and before `at` the answer is `wait`.
   struct Step {
     enum class Do : std::uint8_t { wait, list, watch };
     Do what = Do::wait;
@@ -102,8 +102,8 @@ class Reflector {
   // The request that runs has never left: it is to be begun anew, with next().
   void begin_again(Time now);
 
-  // The caller cannot keep what came, and `problem` says why: everything is listed anew, after a long while. What runs is
-  // to be ended.
+  // The caller cannot keep the objects, for the reason in `problem`: everything is listed anew, after a long while. The
+  // running request must be ended.
   void reject(Time now, std::string problem);
 
   const Health& health() const { return health_; }

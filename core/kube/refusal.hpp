@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an answer that is not the one wished for says. [any thread]
+// Text of an unexpected answer. [any thread]
 #pragma once
 
 #include <string>

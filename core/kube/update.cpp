@@ -54,7 +54,7 @@ class Run final : public Client::Pending {
     if (what_.missing.empty()) return end(WriteOutcome::absent, {});
     pending_ = client_.send(create_call(what_.collection, what_.missing), [this](Result<Reply> reply) {
       if (!reply) return end(std::move(reply).error());
-      if (reply->status == 409) return again(*reply);  // somebody else has created it
+      if (reply->status == 409) return again(*reply);  // another client has created it
       if (!reply->ok()) return refused(*reply);
       created_ = true;
       change(std::move(reply->body));
@@ -72,7 +72,8 @@ class Run final : public Client::Pending {
     Call call = replace_call(what_.collection, what_.name, std::move(object), what_.status);
     pending_ = client_.send(std::move(call), [this](Result<Reply> reply) {
       if (!reply) return end(std::move(reply).error());
-      if (reply->status == 409 || reply->status == 404) return again(*reply);  // changed or removed by somebody else
+      if (reply->status == 409 || reply->status == 404) return again(*reply);  // another client has changed or removed
+                                                                               // it
       if (!reply->ok()) return refused(*reply);
       end(created_ ? WriteOutcome::created : WriteOutcome::updated, std::move(reply->body));
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing one object of the API server, or its status, so that nothing that others have written is lost: the caller says
-// how the newest object is to be changed; when somebody else was faster, it is asked again with theirs. And patches.
-// [loop thread]
+// Writes one object of the API server, or its status, without losing the changes of others: the caller returns the
+// changed object for the newest version; after a conflict it is asked again with the newer one. Also patches. [loop
+// thread]
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Update {
   bool status = true;   // of the sub-resource status, else of all but the status
   Change change;
   std::string known;    // the newest object that the caller knows of, as JSON; empty: asked for
-  std::string missing;  // what is created, as JSON, where there is no such object; empty: nothing
+  std::string missing;  // the object to create if missing, as JSON; empty: none
   std::uint32_t attempts = 5;  // to write, when others write at the same time
 };
 
