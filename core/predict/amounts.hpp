@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is learnt and predicted, as plain values: CPU in milli-cores, memory in bytes. None is negative.
+// Observed and predicted amounts, as plain values: CPU in milli-cores, memory in bytes. None is negative.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,7 @@ inline constexpr const char* kCheckpointName = "checkpoint";
 // Makes the directory when only the directory itself is missing. An error leaves the old file as it is.
 Result<void> save_checkpoint(const std::string& directory, std::string_view text);
 
-// "" when there is none yet.
+// Returns "" if no checkpoint exists yet.
 Result<std::string> load_checkpoint(const std::string& directory);
 
 }  // namespace koord::predict

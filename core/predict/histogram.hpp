@@ -14,7 +14,7 @@
 
 namespace koord::predict {
 
-// What the buckets hold: [0, first), then each as wide as the one before it times kGrowth, up to `largest`.
+// Limits of the buckets: [0, first), then each as wide as the one before it times kGrowth, up to `largest`.
 struct Buckets {
   double first = 0;    // width of the first one
   double largest = 0;  // the last one holds this and all above
@@ -32,7 +32,7 @@ std::size_t bucket_of(const Buckets& buckets, double value);
 
 class Histogram {
  public:
-  // What to keep of it, to have the same one again.
+  // State to save and restore.
   struct State {
     Time reference;
     Duration half_life{};
@@ -45,8 +45,8 @@ class Histogram {
 
   Histogram(Buckets buckets, Duration half_life) : buckets_(buckets) { state_.half_life = half_life; }
 
-  // `last`: when the newest of its samples was. A state of another half-life is told anew, so that it goes on from there.
-  // Refused: weights that no samples could have made.
+  // `last`: the time of the newest sample. A state of another half-life is converted and goes on from there. Rejected:
+  // weights that no samples could have made.
   static Result<Histogram> restore(Buckets buckets, Duration half_life, State state, Time last);
 
   // A value below 0 counts as 0; one that is not finite is left out.

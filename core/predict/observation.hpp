@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Observation: what was used in the last training period, as the metric cache has it: of each the 90th percentile of its
-// samples. What is not known is left out, never 0. [any thread]
+// Observation: usage in the last training period, from the metric cache: the 90th percentile of the samples of each
+// subject. Unknown values are left out, never 0. [any thread]
 #pragma once
 
 #include <map>
@@ -31,10 +31,10 @@ struct PodUsage {
 struct Observation {
   std::optional<Usage> node;
   std::optional<Usage> system;  // of the node, but of no pod
-  // Sums of pods. A class that has no pod uses nothing; one whose pods run and of which none was measured is left out.
+  // Sums of pods. A class without pods uses nothing; a class with running pods but without measurements is left out.
   std::map<state::PriorityClass, Usage> classes;
   std::map<std::string, PodUsage, std::less<>> pods;  // by uid
-  std::string problem;  // what is missing, and why; empty: nothing
+  std::string problem;  // the missing values, and why; empty: none
 };
 
 // `measured`: the use of pods by uid.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prediction: learns from the metric cache how much pods, priority classes, the node and what is in no pod use at their
-// peaks, keeps it over restarts, and tells what of the requests of production could be lent.
+// Prediction: learns the peak usage of pods, priority classes, the node and the system from the metric cache, keeps it
+// over restarts, and computes the part of the requests of production that could be lent.
 //
 //   Prediction prediction(options, store, hub, clock);
 //   prediction.restore();   // once, before the first step()
 //   prediction.step();      // each training period
 //   prediction.prod();      // NodeMetric's prodReclaimable
 //
-// restore(), step() and save() by one thread at a time; the others [any thread]. What is referred to outlives it.
+// restore(), step() and save() by one thread at a time; the others [any thread]. All references must outlive it.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ Result<std::int64_t> amount_of(const ResourceMap& raw, const ResourceMap& alloca
   return unknown("the node does not say how much " + std::string(resource) + " is allocatable");
 }
 
-// The peaks of this subject, or why there are none.
+// The peaks of this subject, or why they are unknown.
 Result<Amounts> peak_of(const Forecast& forecast, const Subject& subject, const PredictorOptions& options, Time now) {
   if (const SubjectForecast* known = forecast.find(subject, now)) return peak_of(known->percentiles, options.margin_percent);
   return unknown("nothing was learnt of " + to_string(subject) +

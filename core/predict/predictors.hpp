@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What could be lent of what production pods have asked for and do not use at their peaks, and those peaks. Pure: what was
-// learnt, the pods and the node in, amounts out; formulas in README.md. An error says what there is no prediction for,
-// and why. [any thread]
+// The part of production pods' requests above their peaks, which could be lent, and those peaks. Pure: models, pods and
+// node in, amounts out; formulas in README.md. An error names the subject without a prediction, and the reason. [any
+// thread]
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ inline constexpr std::array kPredictors = {Predictor::pod, Predictor::priority, 
 std::string_view name_of(Predictor predictor);  // "pod", "priority", "minimum"
 
 struct PredictorOptions {
-  Duration cold_start{};              // what was learnt of a pod for less than this is not relied on
+  Duration cold_start{};              // a pod's model that is younger than this is ignored
   std::int64_t margin_percent = 0;    // on top of each peak
 };
 
@@ -44,7 +44,8 @@ Result<ProdPrediction> predict_prod(Predictor predictor, const Forecast& forecas
 // A peak: the 95th percentile of CPU, the 98th of memory, and the margin.
 Amounts peak_of(const Percentiles& percentiles, std::int64_t margin_percent);
 
-// What pods may ask for: the node's annotation node.koordinator.sh/raw-allocatable, what that does not say from allocatable.
+// Returns the resources that pods may request: the node's annotation node.koordinator.sh/raw-allocatable, completed
+// from allocatable.
 Result<Amounts> allocatable_of(const state::Node& node);
 
 }  // namespace koord::predict

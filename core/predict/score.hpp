@@ -38,7 +38,7 @@ class Score {
   static constexpr Duration kHorizon = std::chrono::hours(1);
   static constexpr Duration kKept = std::chrono::hours(24);
 
-  // What is used now, and what is predicted now; nullopt: nothing that should be judged. In ascending time.
+  // The current usage, and the current prediction; nullopt: nothing to judge. In ascending time.
   void add(Time now, const Usage& actual, const std::optional<Amounts>& predicted);
   ScoreReport report() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose use is learnt: the node's, what no pod uses of it ("system"), that of all pods of a priority class, a pod's.
+// Subject of a model: the node, the part of it that no pod uses ("system"), all pods of a priority class, or a pod.
 #pragma once
 
 #include <cstdint>

@@ -78,7 +78,7 @@ void Trainer::judge(const Observation& observation, Time now) {
   add(std::string(kPodsScore), used, predicted);
 }
 
-// What was learnt for less than an hour is not judged.
+// Models of less than an hour are not judged.
 std::optional<Amounts> Trainer::peak_of(const Subject& subject, Time now) const {
   auto found = models_.find(subject);
   if (found == models_.end() || now - found->second.first < Score::kHorizon) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainer: the models of all subjects and the scores of what they predicted. What was used and the time go in, a forecast
-// comes out. Pure but for what it remembers; one thread at a time.
+// Trainer: the models of all subjects and the scores of their predictions. Usage and time go in, a forecast comes out.
+// Pure except for its models; one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +29,14 @@ class Trainer {
  public:
   explicit Trainer(const TrainerOptions& options) : options_(options) {}
 
-  // Learns one sample of each subject whose use is known, and forgets those that had none for too long.
+  // Learns one sample of each subject with known usage, and forgets subjects without samples for too long.
   void train(const Observation& observation, Time now);
 
-  // What it knows at `now`; with scores.
+  // Returns the forecast at `now`, with scores.
   Forecast forecast(Time now) const;
   Checkpoint checkpoint(Time now) const;
-  // Times that lie ahead of `now` are those of another clock: what was saved then counts as saved now. What comes back has
-  // the expiry from now on to get a sample.
+  // Times later than `now` come from another clock: the state then counts as saved now. Each restored subject has the
+  // expiry time from now on to get a sample.
   void restore(Checkpoint checkpoint, Time now);
 
   std::size_t models() const { return models_.size(); }
@@ -55,7 +55,7 @@ class Trainer {
   std::size_t refused_ = 0;
 };
 
-// What the peaks of pods of production, each predicted alone, are judged as in sum.
+// The score of the sum of production pods' peaks, each predicted alone.
 inline constexpr std::string_view kPodsScore = "prod-pods";
 
 }  // namespace koord::predict
