@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuPools: which CPUs of the node are whose: reserved, given to pods for their own, and shared by the rest. Pure.
-// [any thread]
+// CpuPools: the owners of the node's CPUs: reserved ones, those given to single pods, and those shared by the rest.
+// Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct StaticPod {
 
 struct CpuPools {
   CpuSet all;             // online
-  CpuSet kubelet;         // what the kubelet reserves; part of the pools nevertheless
+  CpuSet kubelet;         // CPUs that the kubelet reserves; part of the pools nevertheless
   CpuSet reserved;        // by the annotation node.koordinator.sh/reservation
   bool reservation_is_whole = true;  // all of that annotation could be read
   CpuSet system;          // of the annotation node.koordinator.sh/system-qos-resource

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delivery: when one object of the API server is written. A change is told as soon as the cluster wants to hear of this node
-// again, no change before the heartbeat; each node has its own moments, so that thousands do not write at once, and only
-// the newest state is ever written: there is no queue. No I/O and no clock: times in, decisions out. Not thread-safe.
+// Delivery: decides when one object of the API server is written. A change is written as soon as the cluster's interval
+// allows, an unchanged object at the heartbeat. Each node has its own moments, so that thousands do not write at once,
+// and only the newest state is ever written: there is no queue. No I/O and no clock: times in, decisions out. Not
+// thread-safe.
 //
 //   accepted at t    a change is due from t + interval × (1 … 1.1) on, and anything at t + heartbeat × (29/30 … 1)
 //   refused at t     nothing before t + 10 s × 2^n × (0.5 … 1), up to half a minute to a minute, nor before Retry-After
@@ -20,7 +21,7 @@ namespace koord::report {
 
 struct DeliveryOptions {
   Duration heartbeat = std::chrono::minutes(1);  // how old the report gets at most, unless `interval` is longer
-  Duration interval = std::chrono::minutes(1);   // of the spec: how often the cluster wants to be told at most
+  Duration interval = std::chrono::minutes(1);   // of the spec: the shortest time between two reports
   double change_percent = 5;                     // a change must be greater; what change() of reported.hpp measures
 };
 
@@ -33,10 +34,10 @@ class Delivery {
   // `seed`: of this node, for what it draws.
   Delivery(const DeliveryOptions& options, std::uint64_t seed) : options_(options), random_(seed) {}
 
-  // The spec or the configuration changed. What was drawn is kept in proportion.
+  // The spec or the configuration changed. Random delays are kept in proportion.
   void set_options(const DeliveryOptions& options) { options_ = options; }
 
-  // What the API server holds is known: a report of this age, or none. Once, before anything is due.
+  // The object of the API server is known: a report of this age, or none. Called once, before anything is due.
   void begin(Time now, std::optional<Duration> age);
   bool begun() const { return begun_; }
 

@@ -56,7 +56,7 @@ bool has(const std::vector<Device>& devices, const std::string& id) {
   return std::any_of(devices.begin(), devices.end(), [&id](const Device& device) { return device.id == id; });
 }
 
-// What both facts have.
+// Reads the members that both facts have.
 Result<Device> device_of(const json::value& item, const char* type, const char* fact) {
   if (!item.is_object()) return invalid(std::string(fact) + ": expected objects");
   const json::object& object = item.get_object();

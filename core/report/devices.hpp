@@ -26,7 +26,7 @@ struct Device {
   std::string id;                       // uuid, PCI address
   std::optional<std::int32_t> minor;    // nothing: it has no number
   bool healthy = true;
-  std::optional<DeviceFault> fault;     // what the driver said
+  std::optional<DeviceFault> fault;     // the fault that the driver reported
   std::map<std::string, std::string> resources;  // quantities
   std::int32_t numa_node = -1;
   std::string pcie_root, bus_id;
@@ -35,11 +35,11 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-// The facts, JSON lists with koordlet's names. An error names the member; members that nobody needs may be missing.
+// The facts, JSON lists with koordlet's names. An error names the member; unused members may be missing.
 Result<std::vector<Device>> parse_gpu_fact(std::string_view text);
 Result<std::vector<Device>> parse_rdma_fact(std::string_view text);
 
-// Of a kind that is not known nothing is changed in the object.
+// A kind that is unknown is left unchanged in the object.
 struct Devices {
   std::optional<std::vector<Device>> gpus, rdma;
 };

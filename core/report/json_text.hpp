@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the objects of this folder are written with: quantities, times and durations as the API server writes them back.
-// For the .cpp files of this folder only. [any thread]
+// Text of the objects of this folder: quantities, times and durations as the API server writes them back. For the .cpp
+// files of this folder only. [any thread]
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -22,10 +22,10 @@ std::string format_go_duration(Duration duration);
 // A ResourceMap: {"resources": {"cpu": …, "memory": …}, "devices": […]}, or {}.
 boost::json::object resource_map(const Usage& usage);
 
-// Of what ends with the Node.
+// The owner reference of objects that end with the Node.
 boost::json::object owner_reference(const std::string& node, const std::string& uid);
 
-// JSON text whose root is an object, of at most so many bytes; an error begins with `what`.
+// Parses JSON text with an object as its root, of at most so many bytes; an error begins with `what`.
 Result<boost::json::object> parse_root(std::string_view text, const char* what);
 // The member, or an empty object when it is missing or no object.
 const boost::json::object& member_of(const boost::json::object& object, std::string_view name);

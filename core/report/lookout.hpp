@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookout: once in a period, and when it is asked to, finds something out on a worker and has it acted upon on the loop. One look
-// at a time: while one is under way others are left out. [loop thread]
+// Lookout: once in a period, and on request, runs a function on a worker and its follow-up on the loop. One poll at a
+// time: while one is running others are left out. [loop thread]
 #pragma once
 
 #include <functional>
@@ -19,9 +19,9 @@ class Lookout {
   // [worker] Gives what is then to be done on the loop; it is not done after stop().
   using Find = std::function<Act()>;
 
-  // What is referred to outlives it.
+  // All references must outlive it.
   Lookout(event::Loop& loop, event::WorkerPool& workers, std::string name, Duration period, Find find);
-  // Waits for a look that is under way.
+  // Waits for a running poll.
   ~Lookout() { stop(); }
 
   void start();

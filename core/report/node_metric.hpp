@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeMetric: the status of this node's NodeMetric (slo.koordinator.sh/v1alpha1), from the metric cache, the snapshot and the
-// prediction. What is not known is left out, and said in `problems`. Values in, a value out. [any thread]
-// Fields and rules are koordlet's; where this differs, and why, stands in README.md.
+// NodeMetric: the status of this node's NodeMetric (slo.koordinator.sh/v1alpha1), from the metric cache, the snapshot
+// and the prediction. Unknown values are left out and named in `problems`. Values in, a value out. [any thread] Fields
+// and rules are koordlet's; README.md lists the differences and their reasons.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace koord::report {
 
-// Of one window: avg, p50, p90, p95, p99. While the samples span less than half of it all five are empty.
+// For one window: avg, p50, p90, p95, p99. While the samples span less than half of it all five are empty.
 struct AggregatedUsage {
   Duration window;
   std::array<Usage, 5> usages;
@@ -64,9 +64,9 @@ struct Prediction {
   std::optional<Amounts> reclaimable, peak;  // nothing: not known
 };
 
-// When pods were last confirmed decides what may be said of them.
+// The age of the last confirmation of the pods limits the report about them.
 struct PodTolerance {
-  Duration old = std::chrono::minutes(2);       // what is computed from the whole list is left out
+  Duration old = std::chrono::minutes(2);       // values computed from the whole list are left out
   Duration too_old = std::chrono::minutes(10);  // nothing is reported
 };
 
@@ -84,7 +84,7 @@ struct NodeMetricInputs {
 
 struct NodeMetricReport {
   NodeMetricStatus status;
-  std::vector<std::string> problems;  // what is left out or not as asked for, a sentence each
+  std::vector<std::string> problems;  // values that are left out or differ from the spec, a sentence each
   std::string refusal;                // why nothing may be reported; empty: `status` may
 };
 

@@ -57,10 +57,10 @@ Amounts capacity_of(const state::Node& node) {
 struct NodeMetricReporter::Look {
   NodeMetricReport report;
   std::string status;     // JSON
-  std::string degraded;   // what the annotation should say
+  std::string degraded;   // the intended content of the annotation
   state::NodeMetricSpec spec;
-  bool is_known = false;  // what the API server has; else nothing may be written
-  std::shared_ptr<const std::string> object;  // as it is there; empty or null: there is none
+  bool is_known = false;  // the API server's object is known; else nothing may be written
+  std::shared_ptr<const std::string> object;  // the object in the API server; empty or null: missing
   std::optional<std::int64_t> reported_seconds;
   bool degraded_differs = false;
   double change = 0;
@@ -71,7 +71,7 @@ struct NodeMetricReporter::Look {
 struct NodeMetricReporter::Known {
   bool is_known = false;
   std::shared_ptr<const std::string> told;    // by the state
-  std::shared_ptr<const std::string> newest;  // told, or what our last write gave
+  std::shared_ptr<const std::string> newest;  // received, or the result of our last write
   Reported reported;
 
   void hear(const state::Snapshot& state) {
@@ -183,7 +183,7 @@ void NodeMetricReporter::decide(const Look& look) {
     if (age) publisher_->found(now - *age);
   }
   if (!look.exists() && !options_.create) return;
-  // Inputs that are missing for a moment, as after a start, are no news; those that make a heartbeat fail are.
+  // Inputs that are missing for a moment, as after a start, are not reported; those that make a heartbeat fail are.
   const bool is_refused = !look.report.refusal.empty();
   if (delivery.due(now, is_refused ? 0 : look.change) && (!is_refused || look.degraded_differs)) write(look);
   look_at_heartbeat();

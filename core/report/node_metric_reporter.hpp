@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeMetricReporter: keeps the status of this node's NodeMetric true. Every ten seconds it computes, on a worker, what there is
-// to tell, and writes it when the Delivery says so. What is missing or old stands in the object's annotation
-// koordetector.sh/degraded. Without a client it computes only. [loop thread] but for what is marked.
+// NodeMetricReporter: keeps the status of this node's NodeMetric up to date. Every ten seconds it computes the report
+// on a worker, and writes it when the Delivery allows. Missing or old values are named in the object's annotation
+// koordetector.sh/degraded. Without a client it computes only. [loop thread] except where marked.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ namespace koord::report {
 
 struct NodeMetricOptions {
   std::string node_name;
-  bool create = false;  // the object, where there is none
+  bool create = false;  // creates the object if missing
   Duration period = std::chrono::seconds(10);
   Duration heartbeat = std::chrono::minutes(1);
   double change_percent = 5;
@@ -50,7 +50,7 @@ class NodeMetricReporter {
     std::vector<std::string> spec_problems;
     Account account;
     bool writes = false;  // there is a client
-    bool exists = false;  // the object, as far as we were told
+    bool exists = false;  // whether the object exists, as far as known
     bool missing = false;  // it is known not to exist, and the agent does not create it: nothing is reported
   };
 
@@ -61,15 +61,15 @@ class NodeMetricReporter {
   void stop();
   // Looks now, on top of the period.
   void look() { lookout_.look(); }
-  // A look, or a request, is on its way.
+  // A poll, or a request, is running.
   bool busy() const { return lookout_.looking() || (publisher_ && publisher_->is_writing()); }
 
   View view() const;                 // [any]
   NodeMetricReport compute() const;  // [any] of this moment
 
  private:
-  struct Look;   // what one look has found
-  struct Known;  // what the API server has, as far as we were told
+  struct Look;   // the result of one poll
+  struct Known;  // the API server's object, as far as known
 
   Look take_look();
   void decide(const Look& look);
@@ -81,7 +81,7 @@ class NodeMetricReporter {
   const Parts parts_;
   const NodeMetricOptions options_;
   std::unique_ptr<Publisher> publisher_;
-  std::unique_ptr<event::Timer> heartbeat_;  // between two looks
+  std::unique_ptr<event::Timer> heartbeat_;  // between two polls
   std::optional<Time> told_absent_;  // when it was logged last that the object is missing
   std::string told_degraded_;
 

@@ -127,7 +127,7 @@ bool spreads_reservation(const state::Node& node) {
   return found != node.labels.end() && found->second == "true";
 }
 
-// What of the Node may not be allocated, spread over its NUMA nodes.
+// Spreads the part of the Node that may not be allocated over its NUMA nodes.
 void reserve(std::vector<Zone>& zones, const state::Node& node) {
   const auto count = static_cast<std::int64_t>(zones.size());
   for (const char* name : {"cpu", "memory"}) {

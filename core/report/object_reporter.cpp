@@ -71,7 +71,7 @@ Result<void> ObjectReporter::compare(const state::Snapshot& state, Look& look, s
   return {};
 }
 
-// What the API server has is what is wanted without the parts that it refused.
+// Returns whether the API server's object is the intended one without the parts that it refused.
 bool ObjectReporter::is_reduction(const std::string& wanted, const std::string& there) const {
   const Reductions reductions = publisher_ ? publisher_->reductions() : Reductions();
   if (reductions.empty()) return false;

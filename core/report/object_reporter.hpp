@@ -30,7 +30,7 @@ class ObjectReporter {
     // [worker] An error: what it should be is not known now; then it stays as it is.
     std::function<Result<Merge>(const state::Snapshot&)> compute;
     std::function<std::string(const state::Node&)> create;  // [worker] for a node without the object, before it is merged
-    ReductionRules rules = {};  // what is left out of an object that the API server refuses
+    ReductionRules rules = {};  // the parts to leave out of an object that the API server refuses
   };
   struct Parts {
     event::Loop& loop;
@@ -53,14 +53,14 @@ class ObjectReporter {
   void stop();
   // Looks now, on top of the period.
   void look() { lookout_.look(); }
-  // A look, or a request, is on its way.
+  // A poll, or a request, is running.
   bool busy() const { return lookout_.looking() || (publisher_ && publisher_->is_writing()); }
 
   View view() const;  // [any]
 
  private:
   struct Look {
-    bool is_known = false;  // what the API server has
+    bool is_known = false;  // the API server's object is known
     std::shared_ptr<const std::string> there;
     Merge merge;
     std::string fresh;  // merged, for a node that has none

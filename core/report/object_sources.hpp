@@ -17,7 +17,7 @@
 
 namespace koord::report {
 
-// A fact of a plugin that runs: JSON text. Nothing: there is none, or the plugin does not run.
+// A fact of a running plugin: JSON text. Nothing: no such fact, or the plugin does not run.
 using Facts = std::function<std::optional<std::string>(const std::string& plugin, const std::string& name)>;
 
 // NodeResourceTopology.
@@ -28,7 +28,7 @@ class TopologySource {
 
   ObjectReporter::Object object();
 
-  // Of the last look; nothing: not known. [any]
+  // The result of the last poll; nothing: unknown. [any]
   std::optional<CpuPools> pools() const;
 
  private:

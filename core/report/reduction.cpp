@@ -139,7 +139,8 @@ Result<std::string> without(std::string_view object, const std::vector<std::stri
     Found found = find_field(root, field);
     if (found.whole && !found.path.empty()) paths.push_back(std::move(found.path));
   }
-  // The last entries of a list first: erasing one moves those after it. Of two, one inside the other, the inner one first.
+  // The last entries of a list first: erasing one moves those after it. If one path is inside another, the inner one
+  // first.
   std::sort(paths.begin(), paths.end(), std::greater<>());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   for (const Path& path : paths) erase_at(root, path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was reported last, as far as it decides whether to report again: read from a NodeMetric as the API server has it, or
-// taken from a status of ours. Plain values. [any thread]
+// The last report, as far as it decides whether to report again: read from a NodeMetric of the API server, or taken
+// from a status of ours. Plain values. [any thread]
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ constexpr double kBinaryFraction = 1e-6;
 
 std::int64_t milli_of(double cores) { return static_cast<std::int64_t>(std::floor(cores * 1000 + kBinaryFraction)); }
 
-// Samples of memory are multiples of a power of two, whose means are exact where they are whole.
+// Samples of memory are multiples of a power of two; their means are exact if they are whole.
 std::int64_t whole_of(double value) { return static_cast<std::int64_t>(std::floor(value)); }
 
 }  // namespace koord::report

@@ -12,11 +12,11 @@
 
 namespace koord::report {
 
-// Of one GPU.
+// Usage of one GPU.
 struct DeviceUsage {
   std::string uuid;
   std::int32_t minor = 0;
-  bool healthy = false;  // also when nobody knows
+  bool healthy = false;  // also if unknown
   std::int64_t core_percent = 0;
   std::int64_t memory_bytes = 0;
   std::optional<std::int64_t> memory_percent = std::nullopt;

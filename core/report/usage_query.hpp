@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UsageQuery: asks the metric cache for all series of a metric in one call, and keeps those that still live: their newest
-// sample is not older than half a window. What nobody measures any more is unknown, not what it was. [any thread]
+// UsageQuery: asks the metric cache for all series of a metric in one call, and keeps the current ones: their newest
+// sample is not older than half a window. A series that is not measured any more is unknown. [any thread]
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace koord::report {
 
-// Of each window, in this order.
+// For each window, in this order.
 inline constexpr std::array kAggregations = {store::Aggregation::avg, store::Aggregation::p50, store::Aggregation::p90,
                                              store::Aggregation::p95, store::Aggregation::p99};
 
