@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which annotations of pods are kept: those of Koordinator's and our own domains, a few of Kubernetes', and those that the
-// configuration or a plugin's manifest names. A pod may carry 256 KiB of others, and nobody here reads them. [any thread]
+// The annotations of pods that are kept: those of Koordinator's and our own domains, a few of Kubernetes', and those
+// that the configuration or a plugin's manifest names. A pod may carry 256 KiB of others, which are never used. [any
+// thread]
 #pragma once
 
 #include <memory>

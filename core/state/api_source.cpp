@@ -19,7 +19,7 @@ constexpr std::string_view kSloApi = "/apis/slo.koordinator.sh/v1alpha1/";
 
 std::shared_ptr<const std::string> shared(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
 
-// Of a collection that holds one object at most.
+// For a collection of one object at most.
 std::string only_text(const kube::Objects& objects) { return objects.empty() ? "" : objects.begin()->second->text; }
 
 std::string config_map_data(const std::string& text) {

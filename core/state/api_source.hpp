@@ -37,7 +37,7 @@ class ApiSource {
   struct Options {
     std::string node;
     bool pods = false;
-    bool node_object = true, node_slo = true;  // false: somebody else knows them
+    bool node_object = true, node_slo = true;  // false: another source provides them
     bool volumes = false;
     std::string slo_config_map;  // "namespace/name"; empty: not read
     kube::ReflectorOptions reflector = {};

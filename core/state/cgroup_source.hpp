@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CgroupSource: pods, containers and services as the cgroup tree alone tells them, for a node without a
-// cluster. A pod is known by its uid and Kubernetes QoS only (its name is the uid), a container by its id. A
-// refresh lists directories and opens no file. One thread at a time; it publishes to the Hub in that thread.
+// CgroupSource: pods, containers and services from the cgroup tree alone, for a node without a cluster. A pod is known
+// by its uid and Kubernetes QoS only (its name is the uid), a container by its id. A refresh lists directories and
+// opens no file. One thread at a time; it publishes to the Hub in that thread.
 #pragma once
 
 #include <string>
@@ -21,14 +21,14 @@ class CgroupSource {
     std::vector<std::string> paths;
     // False when another source knows the pods better.
     bool pods = true;
-    // The scheme of container ids whose directory name does not tell the runtime (cgroupfs driver).
+    // The scheme of container ids if the directory name does not show the runtime (cgroupfs driver).
     std::string runtime;
   };
 
   CgroupSource(cgroup::Layout layout, Options options, Hub& hub);
 
-  // Walks the tree and publishes pods and standalone containers; when there are none, the top-level cgroups.
-  // A directory that vanishes meanwhile is skipped. Fails when no tree can be listed, publishing nothing.
+  // Walks the tree and publishes pods and standalone containers; if none exist, the top-level cgroups. A directory that
+  // vanishes meanwhile is skipped. Fails when no tree can be listed, publishing nothing.
   Result<void> refresh();
 
  private:

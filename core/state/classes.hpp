@@ -17,8 +17,8 @@ KoordQos koord_qos(const StringMap& labels, KubeQos kube_qos);
 // free 3000…3999). When neither says, or the label has another value: prod for all but best effort, which is batch. As koordlet.
 PriorityClass priority_class(const StringMap& labels, std::int32_t priority, KoordQos qos);
 
-// What Kubernetes computes from requests and limits of cpu and memory when status.qosClass is empty: of what the pod states
-// for all its containers together when it does (`stated`), else of each container.
+// The class that Kubernetes computes from requests and limits of cpu and memory when status.qosClass is empty: from
+// those of the whole pod if it states them (`stated`), else from those of each container.
 KubeQos kube_qos_of(const std::vector<Container>& containers, const std::vector<Resource>& stated = {});
 
 }  // namespace koord::state

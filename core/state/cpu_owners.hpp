@@ -29,7 +29,7 @@ struct CpuOwners {
   bool system_exclusive = true;  // no other pod may run there
   bool reservation_is_whole = true;  // all of the annotation could be read
   CpuSet lse, lsr, pinned;  // given by the scheduler to pods of the class LSE, of LSR, of any other
-  // What could not be read, a sentence each; the rest counts.
+  // Values that could not be read, a sentence each; the rest is used.
   std::vector<std::string> node_problems, pod_problems;
 
   bool operator==(const CpuOwners&) const = default;

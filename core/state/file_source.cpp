@@ -60,7 +60,7 @@ void FileSource::watch_directories() {
   }
 }
 
-// What the events say does not matter, only that there were some.
+// Only the arrival of events matters, not their content.
 bool FileSource::drain_events() {
   bool any = false;
   char buffer[4096];

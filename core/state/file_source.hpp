@@ -47,7 +47,7 @@ class FileSource {
   int watch_fd() const { return inotify_.get(); }
 
  private:
-  // What tells one version of a file from the next.
+  // Identity of one version of a file.
   struct Stamp {
     dev_t device = 0;
     ino_t inode = 0;

@@ -6,7 +6,7 @@
 namespace koord::state {
 namespace {
 
-// Two subjects with one name cannot be told apart; the first counts.
+// Two subjects with one name are ambiguous; the first counts.
 template <class Item, class Key>
 void sort_and_unify(std::vector<Item>& items, Key key) {
   std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return a.*key < b.*key; });
@@ -33,7 +33,7 @@ bool replace_text(std::shared_ptr<const std::string>& current, std::shared_ptr<c
   return true;
 }
 
-// Whose a CPU is follows from the node, its pods and its topology, and counts as part of the last.
+// The owners of CPUs follow from the node, its pods and its topology, and count as part of the last.
 bool replace_owners(Snapshot& next, bool has_new_version) {
   if (next.versions.topology == 0) return false;
   CpuOwners owners = find_cpu_owners(next.node, next.pods, next.topology);
@@ -43,7 +43,7 @@ bool replace_owners(Snapshot& next, bool has_new_version) {
   return true;
 }
 
-// What has no version and no subscribers.
+// Parts without version and subscribers.
 bool replace_unversioned(Snapshot& next, Update update) {
   bool changed = replace_text(next.received_slo, std::move(update.received_slo));
   changed |= replace_text(next.cluster_slo, std::move(update.cluster_slo));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hub: where sources put what they found and everyone else takes the current snapshot from. It gives each pod
-// and container a handle that stays while the same uid or id lives and is never used again, and tells who
-// ended. [any thread]; callbacks run in the publishing thread, one publish at a time, and must not publish
-// themselves.
+// Hub: takes the findings of sources and provides the current snapshot. It gives each pod and container a handle that
+// stays the same while its uid or id exists and is never used again, and reports ended ones. [any thread]; callbacks
+// run in the publishing thread, one publish at a time, and must not publish themselves.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@
 
 namespace koord::state {
 
-// What a source knows now. A part left out is kept as it is.
+// The findings of a source. A part left out is kept as it is.
 struct Update {
   std::optional<Node> node;
   std::optional<std::vector<Pod>> pods;
@@ -44,17 +43,17 @@ class Hub {
   // Never null; all empty before the first publish.
   SnapshotPtr current() const;
 
-  // Publishes a new snapshot when something differs from the current one; returns the mask of changed parts.
-  // Ended subjects are told first, then the change.
+  // Publishes a new snapshot when something differs from the current one; returns the mask of changed parts. Ended
+  // subjects are reported first, then the change.
   std::uint32_t publish(Update update);
 
-  // A source has heard that this part is still what it was, or has just published it. What nobody confirms gets old,
-  // and who acts on it has to know:
+  // A source confirms that this part is unchanged, or has just published it. Unconfirmed parts get old, and their users
+  // need to know their age:
   void confirm(Part part, Time at);
-  // When a source last had news of this part; nullopt: never.
+  // When a source last confirmed this part; nullopt: never.
   std::optional<Time> confirmed(Part part) const;
 
-  // Callbacks stay for the Hub's life; what they capture must, too, unless removed.
+  // Callbacks stay as long as the Hub; their captures must, too, unless removed.
   std::uint64_t subscribe(OnChange on_change);
   std::uint64_t on_subject_end(OnSubjectEnd on_end);
   // After this returns, the callback is not running and will not run. Not from within a callback.

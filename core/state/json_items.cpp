@@ -18,7 +18,7 @@ using json::error_code;
 // As much as is kept of an ordinary item.
 constexpr std::size_t kItemBytes = 32u << 10;
 
-// What basic_parser tells of the text becomes values on a stack, as far as somebody wants them.
+// Builds values on a stack from the calls of basic_parser, as far as they are needed.
 class ItemHandler {
  public:
   static constexpr std::size_t max_object_size = json::object::max_size();
@@ -255,7 +255,7 @@ class ItemHandler {
     filtered_bytes_ = kept_bytes_ = 0;
   }
 
-  // The rest of the item is passed over, as what nobody wants is.
+  // Skips the rest of the item, like unneeded values.
   void give_up_item() {
     notes_.too_large = true;
     while (levels_.back().place == Place::item) {
@@ -294,7 +294,7 @@ class ItemHandler {
   Place next_place_ = Place::kind;
   std::span<const Wanted> next_wanted_;
   bool skip_next_ = false;
-  std::size_t skipped_ = 0;  // how deep in a value that nobody wants
+  std::size_t skipped_ = 0;  // depth inside an unneeded value
   std::size_t items_ = 0;
   ItemList list_;
   std::string problem_;

@@ -24,7 +24,7 @@ struct Wanted {
   bool is_filtered = false;  // a map of texts of which only the keys of the filter are kept, as far as they are not too long
 };
 
-// What is kept of one item at most: of the texts of filtered maps together, and of all.
+// Limits of one item: of the texts of filtered maps together, and of all.
 inline constexpr std::size_t kMaxFilteredBytes = 64u << 10;
 inline constexpr std::size_t kMaxKeptBytes = 4u << 20;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// KubeletSource: pods and the kubelet's configuration, asked of the kubelet: every period, and at once when somebody saw that
-// a pod came or went. What is no good answer changes nothing: the last pods stay and get old (Hub::confirmed). The list of
-// pods is read on the loop thread while it comes, so that an answer of any size takes little memory; its cgroups are looked for on
-// a strand. Functions are [loop thread] unless marked.
+// KubeletSource: reads pods and the kubelet's configuration from the kubelet: every period, and at once when a pod was
+// seen to come or go. A bad answer changes nothing: the last pods stay and get old (Hub::confirmed). The list of pods
+// is parsed on the loop thread while it comes, so that an answer of any size takes little memory; its cgroups are
+// looked up on a strand. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,8 @@ class KubeletSource {
     Duration sync_period = std::chrono::seconds(10);
     Duration timeout = std::chrono::seconds(3);
     Duration config_period = std::chrono::minutes(10);
-    // Between two requests for pods that somebody hurried, and how long after one it is asked again: containers are there
-    // before the kubelet tells of them.
+    // The time between two hurried requests for pods, and from one to its repetition: containers exist before the
+    // kubelet lists them.
     Duration hurry_gap = std::chrono::milliseconds(200);
     Duration settle_time = std::chrono::seconds(2);
   };
@@ -48,7 +48,7 @@ class KubeletSource {
     unsigned status = 0;    // 0: none came
     Duration took{};
   };
-  // How it stands. Problems are one line each, empty when there is none.
+  // Its state. Problems are one line each, empty: none.
   struct Status {
     std::string pods_problem, config_problem;
     std::uint64_t failures = 0;  // of both

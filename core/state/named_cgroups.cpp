@@ -13,7 +13,7 @@ Error wrong(const Pod& pod, std::string_view annotation, const std::string& why)
   return invalid("pod " + pod.namespace_ + "/" + pod.name + ": annotation " + std::string(annotation) + " " + why);
 }
 
-// What follows kCgroupAnnotation: nothing for the pod, the name of a container. nullopt: another annotation.
+// Returns the text after kCgroupAnnotation: empty for the pod, the name of a container. nullopt: another annotation.
 std::optional<std::string_view> part_of(std::string_view annotation) {
   if (!annotation.starts_with(kCgroupAnnotation)) return std::nullopt;
   annotation.remove_prefix(kCgroupAnnotation.size());

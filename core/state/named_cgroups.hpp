@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods of a file that say themselves which cgroups are theirs, for nodes without a kubelet: a systemd slice, a service. By
-// annotations of the pod, one for itself and one for each of its containers. Only a file is believed: in a cluster whoever makes
-// a pod could name any cgroup. Pure. [any thread]
+// Pods of a file that name their own cgroups, for nodes without a kubelet: a systemd slice, a service. By annotations
+// of the pod, one for itself and one for each of its containers. Only a file is trusted: in a cluster any author of a
+// pod could name any cgroup. Pure. [any thread]
 #pragma once
 
 #include <string_view>
@@ -18,8 +18,8 @@ inline constexpr std::string_view kCgroupAnnotation = "koordetector.sh/cgroup-di
 // The pod has such an annotation.
 bool names_cgroups(const Pod& pod);
 
-// Pods without such an annotation stay as they are. Of one that has some no other cgroup is known, and what its status does not
-// say runs. An error names the pod, what was found and what is expected.
+// Pods without such an annotation stay as they are. A pod that has one gets no other cgroup, and its containers count
+// as running if their status is missing. An error names the pod, the found and the expected value.
 Result<void> take_named_cgroups(std::vector<Pod>& pods);
 
 }  // namespace koord::state

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeMetricSpec: what the cluster wants to be told of this node, and how often: the spec of its NodeMetric over the
-// defaults. A plain value. [any thread]
+// NodeMetricSpec: the values that the cluster requests from this node, and the interval: the spec of its NodeMetric
+// over the defaults. A plain value. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct ReadNodeMetricSpec {
   std::vector<std::string> problems;  // values that were not taken, and the default holds
 };
 
-// A NodeMetric object as JSON (or YAML) text, or "" for none. What it leaves out has the default, and so has what is
-// wrong; a time below its least becomes that. An error: the text is no such object.
+// A NodeMetric object as JSON (or YAML) text, or "" for none. Missing and invalid members have the default; a time
+// below its minimum becomes the minimum. An error: the text is no such object.
 Result<ReadNodeMetricSpec> parse_node_metric_spec(std::string_view text);
 
 }  // namespace koord::state

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells of the node itself: a Node, the kubelet's configuration, a claim.
+// Objects about the node itself: a Node, the kubelet's configuration, a claim.
 #include <boost/json.hpp>
 
 #include "core/base/parse.hpp"

@@ -21,8 +21,8 @@ namespace koord::state {
 // the field `items` is an error, an empty one is not.
 Result<std::vector<Pod>> parse_pod_list(std::string_view text, const cgroup::KubeRoot& root);
 
-// A kubelet's list of pods, as JSON: a pod that cannot be read is left out and named, the others count. A list whose `items` are
-// null is an empty one. A kubelet that has just begun gives such, so nobody should take it for "no pods".
+// A kubelet's list of pods, as JSON: a pod that cannot be read is left out and named, the others count. A list with
+// null `items` is an empty one. A kubelet that has just begun sends such a list, so it must not be taken for "no pods".
 struct PodList {
   std::vector<Pod> pods;
   std::vector<std::string> problems;
@@ -45,8 +45,8 @@ class PodListReader {
   std::unique_ptr<State> state_;
 };
 
-// Gives pods and containers their cgroup directories below `root`; a pod whose uid cannot be a directory's name is left out and
-// named.
+// Gives pods and containers their cgroup directories below `root`; a pod with a uid that cannot be a directory's name
+// is left out and named.
 void place_pods(PodList& list, const cgroup::KubeRoot& root, std::string_view node = {});
 
 // From the JSON of a pod what parse_pod() reads of it; the text itself when it is none.
@@ -57,7 +57,7 @@ Result<Pod> parse_pod(std::string_view text, const cgroup::KubeRoot& root, std::
 
 Result<Node> parse_node(std::string_view text);
 
-// What a kubelet answers to /configz, all of it: the part that matters here stands below `kubeletconfig`.
+// Parses a kubelet's whole answer to /configz; the relevant part is below `kubeletconfig`.
 Result<KubeletConfig> parse_kubelet_config(std::string_view text);
 
 // A PersistentVolumeClaim.

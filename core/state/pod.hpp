@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods and containers as the agent knows them, whatever source told of them. Plain values. Handles are given
-// by the Hub (hub.hpp); a source leaves them 0.
+// Pods and containers as the agent knows them, from any source. Plain values. Handles are given by the Hub (hub.hpp); a
+// source leaves them 0.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class KoordQos { none, lse, lsr, ls, be, system };
 enum class PriorityClass { none, prod, mid, batch, free };
 enum class Phase { unknown, pending, running, succeeded, failed };
 
-// service: a systemd unit. cgroup: a directory that nobody claims.
+// service: a systemd unit. cgroup: a directory without a known owner.
 enum class ContainerKind { regular, init, sidecar, ephemeral, sandbox, service, cgroup };
 enum class ContainerState { unknown, waiting, running, terminated };
 
@@ -58,11 +58,11 @@ struct Container {
   bool operator==(const Container&) const = default;
 };
 
-// A volume of a pod that a CSI driver provides. What the kubelet names its directory after is the claim's volume, or else the
-// pod's name for it.
+// A volume of a pod that a CSI driver provides. The kubelet names its directory after the claim's volume, or else after
+// the pod's name for it.
 struct PodVolume {
   std::string name;   // as the pod calls it
-  std::string claim;  // in the pod's namespace; empty: it lives and ends with the pod
+  std::string claim;  // in the pod's namespace; empty: it ends with the pod
 
   bool operator==(const PodVolume&) const = default;
 };

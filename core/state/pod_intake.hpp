@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PodIntake: what becomes of a list of pods that the kubelet or the API server gave: how far it is believed, their sandboxes,
-// and the Hub. Servers that have just begun give lists that are empty or have a part only, and a pod that is deleted by force
-// leaves the list before its processes end; so a pod that is listed no more is there as long as its containers' cgroups are.
-// One thread at a time; it publishes in that thread.
+// PodIntake: checks a list of pods from the kubelet or the API server, adds their sandboxes, and publishes it to the
+// Hub. Servers that have just begun send lists that are empty or incomplete, and a pod that is deleted by force leaves
+// the list before its processes end. So an unlisted pod stays as long as its containers' cgroups exist. One thread at a
+// time; it publishes in that thread.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace koord::state {
 
-// What a list is taken for, given what was known before. Pure.
+// The judgement of a list, given the pods known before. Pure.
 struct PodReview {
   std::vector<Pod> pods;
   std::size_t kept = 0;  // of them not listed
@@ -31,7 +31,7 @@ struct PodReview {
 PodReview review_pods(std::vector<Pod> listed, const std::vector<Pod>& known, const std::function<bool(const Pod&)>& runs,
                       const std::function<bool()>& any_pod_runs);
 
-// The kubelet's directory, as it tells of itself and as it is.
+// The kubelet's directory, from its configuration and from the cgroup tree.
 cgroup::KubeRoot find_kube_root(const cgroup::Layout& layout, const std::optional<KubeletConfig>& kubelet);
 
 // The first few and how many more there are, on one line.
@@ -41,8 +41,8 @@ class PodIntake {
  public:
   PodIntake(cgroup::Layout layout, Hub& hub);
 
-  // Publishes the list, `at`: when the server gave it. What comes back is one line about what is wrong with it, empty when
-  // nothing is: pods that could not be read, or that it was not believed, and then the pods were not confirmed.
+  // Publishes the list, `at`: when the server sent it. Returns one line about its problems, empty: none. Either pods
+  // could not be read, or the list was not trusted, and then the pods were not confirmed.
   std::string take(PodList listed, const cgroup::KubeRoot& root, Time at);
 
   // The server says that its last list is still what there is.

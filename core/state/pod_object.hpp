@@ -14,7 +14,7 @@
 
 namespace koord::state {
 
-// What read_pod() looks at.
+// Members that read_pod() uses.
 extern const std::span<const Wanted> kWantedOfPod;
 
 // Without its cgroups.

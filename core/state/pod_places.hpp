@@ -23,7 +23,7 @@ struct PodPlaces {
 // The tree with most of the listed pods; `guess` where none has more. `node`: as place_in_cgroups() has it.
 PodPlaces find_pods(const cgroup::Layout& layout, const cgroup::KubeRoot& guess, const std::vector<Pod>& listed, std::string_view node = {});
 
-// One sentence about the others; empty: there are none.
+// One sentence about the others; empty: none.
 std::string describe_others(const PodPlaces& places);
 
 }  // namespace koord::state

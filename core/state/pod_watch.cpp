@@ -98,8 +98,8 @@ void PodWatch::look_and_tell(bool changed) {
   if (changed) on_change_();
 }
 
-// Whether other pods are there than at the last look. Each directory is watched before it is listed, so that nothing
-// slips between.
+// Returns whether the pods differ from the last poll. Each directory is watched before it is listed, so that no change
+// is missed.
 bool PodWatch::look() {
   if (!has_root_ || tree_.empty()) return false;
   for (auto& [directory, watched] : watched_) watched.wanted = false;

@@ -36,7 +36,7 @@ class PodWatch {
   PodWatch(event::Loop& loop, cgroup::Layout layout, std::function<void()> on_change, const Options& options);
   ~PodWatch();
 
-  // Looks below this directory from now on. It need not be there yet. What is there now is no change.
+  // Watches below this directory from now on. It may be missing yet. Existing pods are no change.
   void watch(const cgroup::KubeRoot& root);
 
   // "inotify on 31 directories", or what is done instead and why.

@@ -16,7 +16,7 @@ cgroup::Driver driver_of(const Pod& pod) {
   return pod.cgroup_dir.ends_with(".slice") ? cgroup::Driver::systemd : cgroup::Driver::cgroupfs;
 }
 
-// cgroupfs does not tell the runtime; it is that of the pod's containers.
+// cgroupfs names do not show the runtime; it is that of the pod's containers.
 std::string scheme_of(const Pod& pod) {
   for (const Container& container : pod.containers) {
     const std::size_t colon = container.id.find("://");

@@ -37,7 +37,7 @@ class SharedList {
   T& emplace_back() { return own().emplace_back(); }
   std::vector<T>& edit() { return own(); }
 
-  // Of what is shared nothing is compared.
+  // Shared lists are equal without a comparison of items.
   bool operator==(const SharedList& other) const { return items_ == other.items_ || get() == other.get(); }
 
  private:

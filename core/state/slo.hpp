@@ -33,7 +33,8 @@ struct EffectiveSlo {
 // `spec`: of a NodeSLO, JSON; "" or "{}": none, which gives the defaults. An error: not a JSON mapping.
 Result<EffectiveSlo> effective_slo(std::string_view spec);
 
-// What a source publishes of a NodeSLO object (JSON or YAML; without `spec` it is the spec itself): what holds and what came.
+// Returns the update of a NodeSLO object (JSON or YAML; without `spec` it is the spec itself): the effective and the
+// received one.
 Result<Update> slo_update(std::string_view object);
 
 }  // namespace koord::state

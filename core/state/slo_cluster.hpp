@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cluster's settings that NodeSLOs are made of: the data of the ConfigMap slo-controller-config. For a section of the
-// spec it has a value for all nodes, and a list of entries for some, of which the first counts whose selector matches. For
-// the slo_* files of this folder only. Pure. [any thread]
+// The cluster's settings that NodeSLOs are made of: the data of the ConfigMap slo-controller-config. For a section of
+// the spec it has a value for all nodes, and a list of entries for some; the first entry with a matching selector
+// counts. For the slo_* files of this folder only. Pure. [any thread]
 #pragma once
 
 #include <boost/json.hpp>
@@ -17,10 +17,10 @@ namespace koord::state {
 // everything, and so does one that cannot be understood match nothing.
 bool selects(const boost::json::value* selector, const StringMap& labels);
 
-// What the cluster says of one section of the spec.
+// The cluster's settings for one section of the spec.
 struct ClusterSection {
   std::string key;      // of the ConfigMap, "resource-threshold-config"; empty: it has none for this section
-  std::string problem;  // why nothing can be said; empty: all is well
+  std::string problem;  // why the settings are unknown; empty: all is well
   const boost::json::value* strategy = nullptr;  // for all nodes; null: none
   const boost::json::value* entry = nullptr;     // the one for this node; null: none
   std::string entry_title;                       // "nodeStrategies[1] 'gpu'"

@@ -163,7 +163,7 @@ class Explaining {
     return "";
   }
 
-  // What of a list's entries did not hold.
+  // Returns the rejected entries of a list.
   std::string lost_of(const std::vector<SloProblem>& problems) const {
     std::string lost;
     for (const SloProblem& problem : problems)

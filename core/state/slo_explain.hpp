@@ -39,7 +39,7 @@ class SloExplainer {
   ~SloExplainer();
   SloExplainer(SloExplainer&&) noexcept;
 
-  // `pod`: whose annotations count as well; nullptr: none's.
+  // `pod`: its annotations count as well; nullptr: none.
   SloExplanation explain(const SloLeaf& leaf, const Pod* pod = nullptr) const;
 
  private:

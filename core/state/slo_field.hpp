@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a NodeSLO one by one, each under its path, and how to find the one that somebody means. Pure. [any thread]
+// The fields of a NodeSLO one by one, each under its path, and a search for the field that a user means. Pure. [any
+// thread]
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ struct SloLeaf {
   std::string path;                 // "resourceQOSStrategy.beClass.cpuQOS.groupIdentity"
   std::vector<std::string_view> names;  // the same in parts
   const SloField* field = nullptr;
-  const SloField* section = nullptr;  // what it lies in
+  const SloField* section = nullptr;  // the section around it
   SloProfile profile = SloProfile::general;
 };
 

@@ -58,7 +58,7 @@ bool stays_below(std::string_view path) {
   return true;
 }
 
-// What stays keeps its order, so that the same specification is always the same text.
+// The remaining members keep their order, so that the same specification is always the same text.
 void erase(json::object& object, std::string_view name) {
   if (const auto member = object.find(name); member != object.end()) object.stable_erase(member);
 }
@@ -151,7 +151,7 @@ class Merger {
     if (value || !inner.empty()) merged[section.name] = std::move(inner);
   }
 
-  // What stays of a class's section that is off are the values that undo it.
+  // A class's section that is off keeps only the values that undo it.
   static void switch_off(const SloField& section, SloProfile profile, json::object& values) {
     const bool of_class = profile == SloProfile::lsr || profile == SloProfile::ls || profile == SloProfile::be;
     const json::value* enable = values.if_contains("enable");
@@ -195,7 +195,7 @@ class Merger {
     return lost ? std::nullopt : std::optional(std::move(merged));
   }
 
-  // Of two that are in the wrong order those that came do not hold.
+  // If lower ≥ upper, both received values are rejected.
   void keep_order(std::span<const SloField> fields, SloProfile profile, const std::string& path, const json::value& received, json::object& merged) {
     for (const SloField& lower : fields) {
       if (lower.below.empty()) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod's own annotations make of a field of the NodeSLO: cpuBurst, memoryQOS, blkioQOS, cpuQOS, networkQOS. For the
+// Overrides of NodeSLO fields by a pod's own annotations: cpuBurst, memoryQOS, blkioQOS, cpuQOS, networkQOS. For the
 // slo_* files of this folder only. Pure. [any thread]
 #pragma once
 

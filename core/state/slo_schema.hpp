@@ -25,7 +25,7 @@ enum class SloType : std::uint8_t {
   anything,  // not looked at
 };
 
-// Whose defaults hold in a section that is there for each class; what lies outside of them is `general`.
+// The class that selects the defaults of a section that exists for each class; outside of them it is `general`.
 enum class SloProfile : std::uint8_t { general, lsr, ls, be, system, root };
 
 // JSON; empty: no value. `off`: what a class has while the section's `enable` is false.
@@ -43,7 +43,7 @@ struct SloField {
   SloType type = SloType::anything;
   std::string_view meaning;  // a phrase, with its unit
   SloDefaults defaults = {};
-  std::string_view unset = {};  // what holds without a value, where that is not nothing
+  std::string_view unset = {};  // the effective value without a setting, if not empty
   std::int64_t least = kNoLeast, most = kNoMost;
   std::string_view choices = {};  // "cpuset|cfsQuota"
   std::string_view below = {};    // the field beside it that must be larger

@@ -26,7 +26,7 @@ struct NodeAddress {
 
 struct Node {
   std::string name;
-  std::string uid;  // in the API server; empty: no cluster told
+  std::string uid;  // in the API server; empty: no cluster
   StringMap labels;
   StringMap annotations;
   // By resource name; milli-cores, bytes or whole numbers as in Resource.
@@ -38,7 +38,7 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
-// What of the kubelet's configuration matters here; empty and 0 where it says nothing.
+// The used part of the kubelet's configuration; empty and 0 if unset.
 struct KubeletConfig {
   std::string cgroup_driver;  // "systemd" or "cgroupfs"
   std::string cgroup_root;
@@ -57,7 +57,7 @@ struct KubeletConfig {
 
 // Objects of the API server that belong to this node and only the agent itself needs ("NodeMetric",
 // "NodeResourceTopology", "Device"), by kind, as JSON text with their resourceVersion. Not in the map: not known yet;
-// empty text: there is none.
+// empty text: missing.
 using NodeObjects = std::map<std::string, std::shared_ptr<const std::string>, std::less<>>;
 
 // The parts of a snapshot, as bits of a mask; the values are those of the plugin ABI's events.
@@ -76,7 +76,7 @@ struct Snapshot {
   Node node;
   SharedList<Pod> pods;               // by uid
   std::vector<Container> standalone;  // by id; outside of any pod
-  std::string node_slo;  // what holds here: the NodeSLO's spec over the defaults, as JSON text; empty when unknown
+  std::string node_slo;  // the effective NodeSLO: its spec over the defaults, as JSON text; empty: unknown
   Topology topology;
   std::shared_ptr<const CpuOwners> cpu_owners;  // null: the topology is not known yet. Another one makes another version of it
   // These have no version of their own.

@@ -35,7 +35,7 @@ struct NumaNode {
 struct Topology {
   std::vector<Cpu> cpus;  // by number
   std::vector<NumaNode> numa_nodes;
-  // MemTotal of the node: what hot-plug added may belong to no memory node. 0 when /proc does not tell.
+  // MemTotal of the node; hot-plugged memory may belong to no memory node. 0 if /proc does not have it.
   std::int64_t memory_bytes = 0;
 
   bool operator==(const Topology&) const = default;

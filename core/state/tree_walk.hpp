@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walks behind CgroupSource: directory listings of the cgroup trees, and what their names mean. What
-// cannot be listed counts as empty: cgroups come and go under a walk. For this folder only. [any thread]
+// The walks behind CgroupSource: directory listings of the cgroup trees, and the meaning of their names. Directories
+// that cannot be listed count as empty: cgroups come and go under a walk. For this folder only. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ Children list_children(const std::string& directory);
 // only.
 Children list_children(const cgroup::Layout& layout, const std::string& cgroup);
 
-// All pods below all kubepods directories. `runtime`: the scheme for ids whose directory does not tell.
+// Returns all pods below all kubepods directories. `runtime`: the scheme for ids if the directory does not show it.
 std::vector<Pod> walk_pods(const cgroup::Layout& layout, const std::string& runtime);
 
 // Containers of docker and podman and the systemd services.
