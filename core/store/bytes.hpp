@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed numbers in a byte string: variable-length integers, zigzag, little-endian words. What chunks, journal rows
-// and stored labels are made of. A reader never reads past its end: it fails and stays failed.
+// Packed numbers in a byte string: variable-length integers, zigzag, little-endian words. The format of chunks, journal
+// rows and stored labels. A reader never reads past its end: it fails and stays failed.
 #pragma once
 
 #include <bit>

@@ -30,7 +30,7 @@ struct Metric {
 struct Identity {
   MetricId metric = 0;
   std::string labels;                    // packed
-  std::optional<std::int64_t> ended_ms;  // nothing while it lives
+  std::optional<std::int64_t> ended_ms;  // nothing while it exists
   Column* column = nullptr;              // its values in memory, if there are
 };
 
@@ -66,7 +66,7 @@ class Catalogue {
   std::size_t definitions(const std::string& metric) const;
   std::vector<SeriesId> ended_before(std::int64_t ms) const;
 
-  // What is to be written; taking it empties the list. mark_all_changed() lists everything anew, for a new file.
+  // Takes the metrics to write, and empties the list. mark_all_changed() lists everything anew, for a new file.
   std::vector<MetricId> take_changed_metrics();
   std::vector<SeriesId> take_changed_series();
   void mark_all_changed();

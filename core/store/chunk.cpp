@@ -71,7 +71,7 @@ void encode_bitmap(std::span<const std::int64_t> values, std::string& out) {
   out += bits;
 }
 
-// Spreads the values, packed to the front, to the rows whose bit is set.
+// Spreads the values, packed to the front, to the rows with a set bit.
 bool decode_sparse(ByteReader& in, std::vector<std::int64_t>& values) {
   std::string_view bits = in.bytes((values.size() + 7) / 8);
   if (in.failed()) return false;

@@ -31,7 +31,7 @@ class ChunkIndex {
   // Forgets the chunks with row ids up to this one.
   void cut(std::int64_t rowid);
 
-  // Of the metric, with a sample between the times, perhaps of a series between the two.
+  // Returns the metric's chunks with a sample between the times, perhaps of a series between the two.
   std::vector<ChunkRef> find(MetricId metric, SeriesId lowest, SeriesId highest, std::int64_t from_ms,
                              std::int64_t to_ms) const;
   std::size_t size() const { return size_; }

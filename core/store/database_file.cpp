@@ -113,7 +113,7 @@ Result<Attempt> attempt(const std::string& path, std::uint64_t max_bytes, std::s
 }  // namespace
 
 Result<OpenedFile> open_database(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns) {
-  std::error_code ignored;  // opening tells more
+  std::error_code ignored;  // opening reports the error
   fs::create_directories(fs::path(path).parent_path(), ignored);
   std::string report;
   for (bool again : {true, false}) {

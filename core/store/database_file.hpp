@@ -15,7 +15,7 @@ inline constexpr std::int64_t kFileVersion = 1;
 
 struct OpenedFile {
   Connection connection;
-  std::string report;  // what was found and done, a sentence per line; empty when all was well
+  std::string report;  // findings and actions, a sentence per line; empty when all was well
 };
 
 // Opens the file for writing, or begins one. A file that is corrupt, of a newer version, another program's, or has an

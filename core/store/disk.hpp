@@ -36,15 +36,15 @@ struct Batch {
   std::vector<KeyValues::Change> values;
   std::string journal;
   std::int64_t journal_newest_ms = 0;
-  std::optional<std::int64_t> oldest_unsealed_ms;  // journal rows before it go; all of them when there is none
+  std::optional<std::int64_t> oldest_unsealed_ms;  // journal rows before it are deleted; all of them if empty
 
   bool empty() const;
 };
 
 class Disk {
  public:
-  // Opens the file and reads what is in it, the journal sealed into chunks; unless it is the file `known`, whose
-  // journal holds what the caller has in memory still.
+  // Opens the file and reads it, sealing the journal into chunks. The journal of the file `known` is skipped: the
+  // caller still has its samples in memory.
   static Result<std::unique_ptr<Disk>> open(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns,
                                             std::optional<std::int64_t> known, Loaded& loaded);
   ~Disk();

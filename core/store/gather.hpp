@@ -41,11 +41,11 @@ class Gatherer {
   using Visit = std::function<bool(const Target&, Collected&)>;
   void for_each(const std::string& metric, const Labels& match, const Visit& visit);
 
-  // One living series. Nothing when there is none of this index, or no sample.
+  // Collects one live series. Nothing if this index is unused, or has no sample.
   bool one(std::uint32_t index, Collected& collected);
 
  private:
-  // What there is to collect for one series, and how far the file and the sealed chunks count.
+  // The data to collect for one series, and how far the file and the sealed chunks count.
   struct Part {
     SeriesId id = 0;
     MetricId metric = 0;

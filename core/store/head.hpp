@@ -28,7 +28,7 @@ class Head {
  public:
   explicit Head(const Options& options);
 
-  // `newest_ms`: the newest sample on disk of the metric's earlier life.
+  // `newest_ms`: the newest sample on disk from the metric's earlier session.
   using NewestOnDisk = std::function<std::optional<std::int64_t>(MetricId)>;
   Result<void> begin_series(std::uint32_t index, const SeriesSpec& spec, const NewestOnDisk& newest_ms);
   void end_series(std::uint32_t index);
@@ -45,7 +45,7 @@ class Head {
     Lane* lane;
     Group* group;
   };
-  // Lanes and groups stay where they are for the life of the head.
+  // Lanes and groups stay in place as long as the head.
   std::vector<DueGroup> due_groups(std::int64_t now_ms, bool all);
   void release_ended(const DueGroup& due);
   // Journal rows that are all older can go.

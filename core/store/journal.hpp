@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The journal: what was appended since the last seals, one row of bytes per journal period. After a kill it is all
-// there is of the last minutes. A row is a sequence of batches:
+// The journal: the samples appended since the last seals, one row of bytes per journal period. After a kill it is the
+// only record of the last minutes. A row is a sequence of batches:
 //   time | count | count times: series id, as difference to the one before | value
-// A value is the difference to the series' value before, or, in the first entry after a seal, the value itself: rows
-// that are all sealed can be deleted without a look into them.
+// A value is the difference to the series' value before, or, in the first entry after a seal, the value itself: sealed
+// rows can be deleted without reading them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace koord::store {
 
-// What is to become the next journal row. Part of State and guarded by its mutex.
+// The content of the next journal row. Part of State and guarded by its mutex.
 class JournalBuffer {
  public:
   explicit JournalBuffer(bool enabled) : enabled_(enabled) {}
@@ -47,7 +47,7 @@ class JournalReader {
  public:
   explicit JournalReader(SeriesId largest_id) : last_(std::size_t{largest_id} + 1) {}
 
-  // Calls visit(time_ms, id, value) for each entry that can be told; false when the row is damaged.
+  // Calls visit(time_ms, id, value) for each readable entry; false when the row is damaged.
   template <class Visit>
   bool read(std::string_view row, Visit visit) {
     ByteReader in(row);

@@ -24,7 +24,7 @@ struct KeyValue {
 class KeyValues {
  public:
   Result<void> put(const std::string& key, KeyValue value, std::int64_t now_ms);
-  // nullptr when there is none or it has expired.
+  // nullptr if missing or expired.
   const std::string* get(const std::string& key, std::int64_t now_ms) const;
   void erase(const std::string& key);
   void erase_expired(std::int64_t now_ms);

@@ -20,8 +20,8 @@ namespace koord::store {
 class Lane;
 struct Group;
 
-// One living series' values in a ring: row r stands at r % ring_rows. Rows from next_row on are missing. What an append
-// touches stands in the first cache line.
+// The values of one live series in a ring: row r is at r % ring_rows. Rows from next_row on are missing. The first
+// cache line holds everything that an append touches.
 struct alignas(64) Column {
   std::unique_ptr<std::int64_t[]> values;  // from its first value on
   Lane* lane = nullptr;

@@ -13,7 +13,7 @@ Result<void> load_names(Connection& connection, Loaded& loaded);
 Result<void> load_chunks(Connection& connection, Loaded& loaded);
 Result<void> load_values(Connection& connection, Loaded& loaded);
 
-// The newest sample in the file, in chunks or journal; 0 when there is none.
+// Returns the newest sample in the file, in chunks or journal; 0 if empty.
 Result<std::int64_t> newest_ms(Connection& connection);
 
 }  // namespace koord::store

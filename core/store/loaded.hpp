@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a file when it is opened.
+// The content of a file when it is opened.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SQLite wants of a read-only table made by code, apart from its columns and rows. Those are a Cursor's:
+// The callbacks that SQLite needs for a read-only table made by code, apart from its columns and rows. Those are a
+// Cursor's:
 //   static constexpr const char* kName;
 //   static std::string columns();                              as in CREATE TABLE, without the parentheses
 //   static void best_index(sqlite3_index_info&);
 //   int filter(const char* plan, int n, sqlite3_value** values);   to the first row; a code of SQLite
-//   int next();                                                to the next; at_end tells when there is none
+//   int next();                                                to the next; at_end: no more rows
 //   void column(sqlite3_context*, int at);
 #pragma once
 
@@ -51,7 +52,7 @@ struct VirtualTableOf {
   static int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int at) {
     return cursor(base).column(context, at), SQLITE_OK;
   }
-  // Nobody can name a row of these tables.
+  // Rows of these tables have no id.
   static int rowid(sqlite3_vtab_cursor*, sqlite3_int64* out) { return *out = 0, SQLITE_OK; }
 
   static constexpr sqlite3_module kModule = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the store's threads share: those that append and ask, and the writer. Everything here is guarded by the mutex,
-// which nobody holds during disk work or longer than a few microseconds per series.
+// State shared by the store's threads: those that append and ask, and the writer. Everything here is guarded by the
+// mutex, which is never held during disk work or longer than a few microseconds per series.
 #pragma once
 
 #include <mutex>

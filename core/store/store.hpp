@@ -40,7 +40,7 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  // What open() found worth telling, one sentence per line; empty when all was well.
+  // Returns the findings of open(), one sentence per line; empty when all was well.
   const std::string& open_report() const;
 
   // From here on `index` means this series, until end_series(index). Refused: an index or an identity in use.
@@ -64,7 +64,7 @@ class Store {
                    std::optional<Duration> time_to_live = std::nullopt);
   std::optional<std::vector<std::byte>> get(const std::string& key) const;
   void erase(const std::string& key);
-  // Of the keys that begin so, with those that have expired and are not swept yet.
+  // Returns the use of the keys with this prefix, including those that have expired and are not swept yet.
   KeyValueUse use_below(const std::string& prefix) const;
 
   Stats stats() const;

@@ -16,14 +16,14 @@ namespace koord::store {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-// What a series is. Metric and labels are its identity: when the same ones come back, also after a restart,
-// the history continues. Labels with an empty value are the same as no label.
+// Identity and properties of a series. Metric and labels are its identity: if they are used again, also after a
+// restart, the history continues. Labels with an empty value are the same as no label.
 struct SeriesSpec {
   std::string metric;
   std::string unit;
   double resolution = 1;  // values are kept as whole multiples of it
   Labels labels;
-  std::uint64_t tag = 0;  // the caller's own number for it: what queries find of it carries that while it lives
+  std::uint64_t tag = 0;  // the caller's own number for it: results of queries carry it while the series exists
 };
 
 struct Sample {

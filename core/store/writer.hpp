@@ -57,9 +57,9 @@ class Writer {
   ChunkSource& source_;
   const Clock& clock_;
 
-  // Of the writer's thread only.
+  // Used by the writer's thread only.
   std::unique_ptr<Disk> disk_;
-  std::optional<std::int64_t> file_id_;  // of the file whose numbers the series have
+  std::optional<std::int64_t> file_id_;  // of the file that the series numbers belong to
   Steady::time_point next_attempt_{};
   Steady::time_point next_bounds_{};
   Steady::time_point next_compact_{};

@@ -13,7 +13,7 @@ constexpr auto kBoundsPeriod = 5s;
 constexpr auto kCompactPeriod = 1h;
 // So many chunks are deleted in one transaction: a few MiB, some milliseconds.
 constexpr std::size_t kCutAtOnce = 512;
-constexpr std::uint64_t kLogBytes = 4u << 20;  // what the write-ahead log may take, see set_modes
+constexpr std::uint64_t kLogBytes = 4u << 20;  // the size limit of the write-ahead log, see set_modes
 constexpr std::uint64_t kWorthCompacting = 8u << 20;
 
 std::uint64_t file_budget(std::uint64_t max_bytes) { return max_bytes - std::min(kLogBytes, max_bytes / 4); }
