@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading and writing a fixture's tar file have in common. Inside core/workshop only.
+// Shared by the reader and the writer of a fixture's tar file. Inside core/workshop only.
 #pragma once
 
 #include <archive.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one tick of a plugin costs, in one home: time, CPU, system calls, allocations, memory. Measured in processes made
-// for it, so that a plugin that crashes or leaks takes nobody along. For programs without further threads.
+// Cost of one tick of a plugin, with one isolation: time, CPU, system calls, allocations, memory. Measured in processes
+// made for it, so that a plugin that crashes or leaks harms nothing else. For programs without further threads.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct BenchSettings {
   std::string class_name;  // empty: the first
   std::string config_json = "{}";
   std::uint64_t ticks = 1000;
-  Duration period = std::chrono::seconds(1);      // that goes by on the node between two ticks; nobody waits for it
-  std::uint64_t (*allocations)() = nullptr;  // of this process so far, where somebody counts
+  Duration period = std::chrono::seconds(1);      // that passes on the node between two ticks, without waiting
+  std::uint64_t (*allocations)() = nullptr;  // of this process so far, if counted
 };
 
 struct BenchFigures {
@@ -34,7 +34,7 @@ struct BenchFigures {
   std::int64_t growth_bytes = 0;       // of it, in all ticks after that
 };
 
-// `make_node` is called in each process that measures. The error tells what the plugin did instead.
+// `make_node` is called in each process that measures. The error describes the failure of the plugin.
 Result<BenchFigures> bench(const Workpiece& piece, const Loading& loading,
                            const std::function<Result<std::unique_ptr<RunNode>>()>& make_node, const BenchSettings& settings);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fixture: a node as it was for a few seconds: the files of its proc, sys and cgroup trees, frame by frame, and the
-// state that a cluster told of it. A tar file, compressed or not, that a person can unpack and read:
+// state of the cluster. A tar file, compressed or not, that a person can unpack and read:
 //
 //   fixture.json          {"format": "koord-fixture/1", "node": NAME, "startNs": N, "framesNs": [0, 1000000000, …]}
 //   pods.json node.json node_slo.json   the state, where it was given; as koordetector's file source reads them
@@ -25,7 +25,7 @@ namespace koord::workshop {
 
 class NodeTree;
 
-// What is at a path: a file's content, a link's target, or a directory without anything in it.
+// Content of a path: a file's text, a link's target, or an empty directory.
 struct TreeEntry {
   enum class Type : std::uint8_t { file, link, directory };
   Type type = Type::file;
@@ -62,7 +62,7 @@ Result<Fixture> read_fixture(const std::string& path);
 // Compressed as the name's ending asks: .tar, .tar.gz or .tgz. The file is there whole or not at all.
 Result<void> write_fixture(const Fixture& fixture, const std::string& path);
 
-// Files that change are written in place, so that who has one open reads what is new.
+// Changed files are written in place, so that a reader with an open descriptor reads the new content.
 void apply(const Frame& frame, NodeTree& node);
 
 }  // namespace koord::workshop

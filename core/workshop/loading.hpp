@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's file as its author holds it: read, judged and loaded by the host's own code, without the trust that an
-// agent asks of where the file lies and whose it is. [any thread]
+// A plugin's file in its author's hands: read, checked and loaded by the host's own code, without the agent's demands
+// on the file's place and owner. [any thread]
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ struct Workpiece {
 // The error names the file. Nothing of it is run.
 Result<Workpiece> open_workpiece(const std::string& path);
 
-// What an agent would load, in the home that an agent would give it, or in the one that is wanted.
+// Loads as an agent would, with the isolation that an agent would choose, or with the requested one.
 struct Loading {
   config::Isolation isolation = config::Isolation::automatic;
   std::string child_program;      // koord-plugin-host

@@ -45,7 +45,7 @@ Result<Forked> fork_to(const std::function<Result<void>()>& work, void (*prepare
   }
   if (!why.empty()) status = 1;
   if (::write(write_end.get(), why.data(), why.size()) < 0) status = 1;
-  ::_exit(status);  // what stands on the stack is the child's copy of everything
+  ::_exit(status);  // skips destructors: the stack is the child's copy of everything
 }
 
 Result<void> outcome_of(const Forked& child, int status) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin is told of a node's state without an agent: what Kubernetes objects at hand say, and for what they do
-// not say what the node's trees tell. [any thread]
+// State of a node for a plugin without an agent: from the Kubernetes objects at hand, completed from the node's trees.
+// [any thread]
 #pragma once
 
 #include <string>

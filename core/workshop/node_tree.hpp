@@ -4,7 +4,7 @@
 //
 //   NodeTree node({{"cgroup/cgroup.controllers", "cpu memory\n"}, {"cgroup/system.slice/nginx.service/", ""}});
 //
-// A path that ends in '/' is a directory. The top names are proc, sys, cgroup, resctrl and run. What the disk refuses is
+// A path that ends in '/' is a directory. The top names are proc, sys, cgroup, resctrl and run. Errors of the disk are
 // a std::runtime_error. One thread at a time.
 #pragma once
 

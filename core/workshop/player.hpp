@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Player: one class of a plugin on a stage, called by hand. Nobody ticks, restarts or supervises it: whoever holds it
-// decides which call comes next, in whichever home the plugin was loaded for. One thread at a time.
+// Player: one class of a plugin on a stage, called by hand. It is not ticked, restarted or supervised: its owner
+// decides which call comes next, with the isolation that the plugin was loaded for. One thread at a time.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class Player {
     std::string config_json = "{}";
     host::HomeLimits limits = {};
   };
-  // What the class's kind is granted in an agent is granted here. The stage outlives the player.
+  // Grants the same as an agent grants to the class's kind. The stage outlives the player.
   Player(Stage& stage, Role role);
   ~Player();  // ends it
 

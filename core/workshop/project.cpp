@@ -126,7 +126,7 @@ void add_templates(const std::string& folder, const Placeholders& placeholders, 
       into.push_back({std::string(file.path.substr(prefix.size())), filled_in(std::string(file.content), placeholders), file.executable});
 }
 
-// What a project is built with, as it is.
+// Files that a project is built with, unchanged.
 void add_sdk(std::span<const Part> parts, std::vector<ProjectFile>& into) {
   for (const Part& part : parts)
     for (const EmbeddedFile& file : embedded_files())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new plugin's project: a folder of sources, tests and a build script that needs a compiler and nothing that is
-// installed, because what plugins are built with is in it. Made of plugin-api/templates, whose README says how. [any thread]
+// A new plugin's project: a folder of sources, tests and a build script that needs a compiler and no installed package,
+// because it contains the SDK. Made of plugin-api/templates; the README there describes how. [any thread]
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ struct Project {
 // The error names what was wanted and what was found.
 Result<Project> make_project(const ProjectRequest& request);
 
-// Writes it into parent/NAME, which must not exist: nothing is ever overwritten. What was begun and failed is removed.
+// Writes it into parent/NAME, which must not exist: nothing is ever overwritten. An incomplete project is removed.
 Result<void> write_project(const Project& project, const std::string& parent);
 
 }  // namespace koord::workshop

@@ -35,7 +35,7 @@ constexpr const char* kProcFiles[] = {
 };
 // Figures of one process; none that holds what it was given or what it works on.
 constexpr const char* kProcessFiles[] = {"cgroup", "comm", "io", "schedstat", "stat", "statm", "status"};
-// Of the network namespace of a process.
+// Files of the network namespace of a process.
 constexpr const char* kNetworkFiles[] = {"net/dev", "net/netstat", "net/snmp", "net/snmp6",  "net/sockstat",
                                          "net/sockstat6", "net/tcp", "net/tcp6", "net/udp", "net/udp6"};
 constexpr std::size_t kMostProcesses = 4096;
@@ -69,7 +69,7 @@ constexpr const char* kSysFiles[] = {
     "kernel/mm/transparent_hugepage/*",
 };
 constexpr const char* kResctrlFiles[] = {"*", "info/*", "info/*/*", "mon_data/*/*", "*/schemata", "*/mon_data/*/*"};
-// Whose sockets are there tells which container runtime runs; a socket has no content.
+// The existing sockets show which container runtime runs; a socket has no content.
 constexpr const char* kRuntimes[] = {"containerd", "crio", "docker"};
 
 // The kernel's files behind koord.cgroup/1 and koord.knobs/1, on both versions, and those above.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording: the files of a node that collectors read, frame by frame. recorder.cpp has a list for each tree. Of each cgroup it takes
-// the files behind koord.cgroup/1 and koord.knobs/1, and the ids of its processes; of each process of a pod or container its figures
-// (kProcessFiles), and of the first one of each the files of its network namespace. Command lines, environments and memory are never
-// recorded. No file is written, and what cannot be read is left out.
+// Recording: the files of a node that collectors read, frame by frame. recorder.cpp has a list for each tree. For each
+// cgroup it takes the files behind koord.cgroup/1 and koord.knobs/1, and the ids of its processes; for each process of
+// a pod or container its statistics (kProcessFiles), and for the first one of each the files of its network namespace.
+// Command lines, environments and memory are never recorded. No file is written, and unreadable files are left out.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,9 @@
 
 namespace koord::workshop {
 
-// What is recorded beyond the lists for each tree.
+// Recorded parts beyond the lists for each tree.
 struct RecordedParts {
-  std::vector<std::string> cgroups = {};  // of pods and containers, whose processes are recorded
+  std::vector<std::string> cgroups = {};  // of pods and containers with processes to record
   bool all_cgroup_files = false;          // not only those that services of the host read
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a plugin without an agent: every class of it is started on a stage, ticked a few times and ended, and what
-// it said and did is told. On a replayed node two runs give the same report but for how long calls took.
+// One run of a plugin without an agent: every class of it is started on a stage, ticked a few times and ended, and its
+// reports and actions are returned. On a replayed node two runs give the same report except for the durations of calls.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct RunSeries {
   std::string metric, unit;
   metric::Labels labels;
   double value;  // of a histogram its count
-  // Of a histogram: its bounds, the counts below each and of all, and the sum. Else empty.
+  // For a histogram: its bounds, the counts below each and of all, and the sum. Else empty.
   std::vector<double> bounds = {};
   std::vector<std::uint64_t> cumulative = {};
   double sum = 0;
@@ -59,7 +59,7 @@ struct RunAdjustment {
 struct RunScrape {
   std::string cls, url;
   std::uint64_t samples = 0;  // that were taken
-  std::string problem;        // why there are none; the endpoint's, so the run has not failed
+  std::string problem;        // why they are missing; the endpoint's fault, so the run has not failed
 };
 
 struct RunReport {

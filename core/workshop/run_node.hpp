@@ -35,7 +35,7 @@ class RunNode {
 };
 
 std::unique_ptr<RunNode> make_live_node(StateTexts state);
-// This machine, where nobody waits for time to go by.
+// This machine, without waiting for time to pass.
 std::unique_ptr<RunNode> make_hasty_node(StateTexts state);
 // At the time and with the files of the fixture's first frame; behind the last one nothing changes but the time.
 Result<std::unique_ptr<RunNode>> make_replayed_node(Fixture fixture);

@@ -47,8 +47,8 @@ class Stage {
   };
   // The living series of a metric that have a value.
   std::vector<Series> series(std::string_view metric) const;
-  // The last value of the one series that has these labels among its own and its subject's; nullopt when
-  // there is none, or more than one.
+  // Returns the last value of the one series that has these labels among its own and its subject's; nullopt if no
+  // series matches, or more than one.
   std::optional<double> value(std::string_view metric, const metric::Labels& labels = {}) const;
 
  private:

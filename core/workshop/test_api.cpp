@@ -80,7 +80,7 @@ struct koord_test {
   koord_status outcome(const Result<void>& result) {
     return result ? KOORD_OK : fail(host::status_of(result.error()), result.error().message());
   }
-  // Whatever goes wrong inside is told, not thrown.
+  // Exceptions inside are reported, not thrown.
   template <class F>
   koord_status attempt(F&& f) {
     why.clear();
@@ -99,7 +99,7 @@ struct koord_test {
     if (!stage) stage = std::make_unique<Stage>(node.roots(), clock, kNodeName);
     return publish_state(state, node.roots(), kNodeName, stage->hub());
   }
-  // The state is another: who asked for it is told.
+  // The state has changed: the plugin gets an event if it subscribed.
   koord_status state_changed(std::uint32_t part, std::uint64_t state::Versions::*version) {
     if (!stage) return KOORD_OK;
     const std::uint64_t before = stage->hub().current()->versions.*version;

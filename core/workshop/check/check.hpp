@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Check: one plugin's file against all the rules. What runs of it runs in children. [any thread of a process that has one]
+// Check: one plugin's file against all the rules. Its code runs in children only. [any thread of a process that has
+// one]
 #pragma once
 
 #include <functional>
@@ -16,7 +17,8 @@ struct CheckOptions {
   bool file_only = false;  // run nothing
 };
 
-// Tells each outcome when it is known, in the order of the rules. An error: the file is no shared object that can be read.
+// Reports each outcome when it is known, in the order of the rules. An error: the file is no shared object that can be
+// read.
 Result<void> check_plugin(const std::string& path, const CheckOptions& options,
                           const std::function<void(const Rule&, const Outcome&)>& tell);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the file of a shared object tells of itself to those who judge it: symbols, needed libraries, versions, flags.
-// The file may be anybody's: nothing of it is mapped or run, and what is broken in it is an error. [any thread]
+// Facts about a shared object from its file: symbols, needed libraries, versions, flags. The file is untrusted: no part
+// of it is mapped or run, and damage is an error. [any thread]
 #pragma once
 
 #include <string>

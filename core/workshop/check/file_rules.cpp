@@ -47,7 +47,7 @@ bool is_above(const std::string& version, const Floor& floor) {
   const std::size_t line = version.find('_');
   if (line == std::string::npos) return false;
   const std::string_view highest = floor_for(std::string_view(version).substr(0, line), floor);
-  // "PRIVATE" and the like are above every number: they are nobody's to use.
+  // "PRIVATE" and the like are above every number: no plugin may use them.
   return !highest.empty() && numbers_of(highest) < numbers_of(std::string_view(version).substr(line + 1));
 }
 

@@ -44,7 +44,7 @@ std::vector<std::string> cgroup_dirs_of(const Tree& tree) {
   return dirs;
 }
 
-// As it was before a life, whatever became of that: reading is a tenth of the work of writing.
+// Restores the tree as it was before a session, however that ended: reading is a tenth of the work of writing.
 void restore(const Tree& tree, NodeTree& node) {
   workshop::Frame changed;
   for (const auto& [path, entry] : tree) {
@@ -55,7 +55,7 @@ void restore(const Tree& tree, NodeTree& node) {
   workshop::apply(changed, node);
 }
 
-// One life, from its seed.
+// One session, from its seed.
 class RandomLife {
  public:
   // `node` is laid out as `tree` says.
@@ -72,7 +72,7 @@ class RandomLife {
   }
 
  private:
-  // What holds for the whole life.
+  // Faults that apply to the whole session.
   void plan_mischief(Mischief& mischief) {
     constexpr Lending kLendings[] = {Lending::plainly, Lending::read_only, Lending::until_back, Lending::widely};
     mischief.lending = dice_.any_of(kLendings);
@@ -167,7 +167,7 @@ Result<std::optional<FuzzFinding>> fuzz_plugin(const std::string& path, const Fu
                                                const std::function<void(std::uint64_t lives)>& lived) {
   Suspect suspect{.path = path, .facts = {}, .manifest = TRY(host::read_manifest(path)), .config_json = settings.config_json};
   const Tree tree = workshop::sample_node().frames.front().changed;
-  NodeTree node;  // in this process, so that it goes whatever becomes of a life
+  NodeTree node;  // in this process, so that it is removed however a session ends
   workshop::apply({Duration(), tree, {}}, node);
   for (std::uint64_t life = 0; life < settings.lives; ++life) {
     const std::uint64_t seed = settings.seed + life;

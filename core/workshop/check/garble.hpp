@@ -16,7 +16,7 @@ class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
 
-  // Of 0 to n - 1; 0 for n = 0. The standard's distributions differ between libraries, this does not.
+  // Returns a number of 0 to n - 1; 0 for n = 0. The standard's distributions differ between libraries, this does not.
   std::uint64_t below(std::uint64_t n) { return n == 0 ? 0 : engine_() % n; }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
   template <class Range>

@@ -11,7 +11,7 @@ namespace koord::check {
 namespace {
 
 constexpr std::size_t kBytes = 4u << 20;
-// What stands behind what a record is known to hold: no pointer and no length that could be mistaken for one.
+// Filler behind the known part of a record: no pointer and no length that could be mistaken for one.
 constexpr int kFiller = 0xa5;
 
 }  // namespace

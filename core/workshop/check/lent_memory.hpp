@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is lent to a plugin, and enforces the terms: once sealed it cannot be written, once taken back not read.
+// Memory that is lent to a plugin, and enforces the terms: once sealed it cannot be written, once withdrawn not read.
 // Records of the ABI are copied into it with everything they point to. One thread at a time.
 #pragma once
 

@@ -66,7 +66,7 @@ const koord_snapshot* LentSnapshot::lend(const koord_snapshot* real, Lending ter
 const koord_snapshot* LentSnapshot::take_back(const koord_snapshot* snapshot) {
   auto* mine = const_cast<Lent*>(&lent(snapshot));
   mine->memory.take_back();
-  return mine->real;  // what was lent is never lent again, so it stays
+  return mine->real;  // lent memory is never reused, so it stays
 }
 
 const koord_svc_state lent_state_service = {

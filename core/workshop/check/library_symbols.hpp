@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the libraries export that a file needs, and those that these need in turn, read from their files in the
-// directories where the loader of this machine finds its own. [any thread]
+// The exports of the libraries that a file needs, and of those that these need in turn, read from their files in the
+// directories of this machine's loader. [any thread]
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ using Steady = std::chrono::steady_clock;
 constexpr int kLives = 100;
 constexpr int kFirstLives = 10;  // in which things are made that are made once
 constexpr Duration kForLives = std::chrono::seconds(2);
-constexpr std::int64_t kLeakedBytes = 8;  // of a life, on the heap: less is none
+constexpr std::int64_t kLeakedBytes = 8;  // heap bytes of a session: less is no leak
 constexpr Duration kForLateCalls = std::chrono::milliseconds(300);
 
 Outcome judge(const Sightings& sightings) {
@@ -37,7 +37,7 @@ void short_life(Part& part, WatchedHost& host) {
   player.destroy(false);
 }
 
-// Lives so many, fewer when they are long; says how many it was.
+// Runs so many sessions, fewer when they are long; returns how many it was.
 int many_lives(Part& part, WatchedHost& host, int most) {
   const auto end = Steady::now() + kForLives;
   int lived = 0;
@@ -57,7 +57,7 @@ std::int64_t heap_in_use() {
   return static_cast<std::int64_t>(now.uordblks + now.hblkhd);
 }
 
-// What ends behind the back of destroy() gets time for it.
+// Threads that end after destroy() returns get time for it.
 template <class Count>
 std::size_t settled(Count count, std::size_t expected) {
   const auto end = Steady::now() + std::chrono::seconds(2);
@@ -65,7 +65,7 @@ std::size_t settled(Count count, std::size_t expected) {
   return count();
 }
 
-// Fewer than one in ten lives: that is no leak but something that comes and goes.
+// Fewer than one in ten sessions is no leak, but something that comes and goes.
 bool is_leak(std::size_t before, std::size_t after, int lives) {
   return after > before && after - before > static_cast<std::size_t>(lives) / 10;
 }
@@ -86,7 +86,8 @@ Outcome judge_leak(const Suspect& suspect, const char* what, Count count) {
   });
 }
 
-// Bytes a life, when each quarter of all lives has left some; what comes to rest in caches or comes and goes does not do so.
+// Returns the bytes leaked in each session, if each quarter of all sessions has leaked some; caches and temporary
+// memory do not do so.
 std::int64_t heap_leak(Part& part, WatchedHost& host, int& lives) {
   constexpr int kQuarters = 4;
   const std::int64_t begin = heap_in_use();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules about an instance's life on a host that does nothing but its duty. Each life is in a child.
+// The rules about an instance's session on a host without faults. Each session is in a child.
 #pragma once
 
 #include "core/workshop/check/rule.hpp"

@@ -39,7 +39,7 @@ Result<const koord_module*> module_of(const std::string& path) {
   return module;
 }
 
-// Its text as far as a manifest may be long; empty when there is none.
+// Returns its text, cut to the longest manifest allowed; empty if missing.
 std::string manifest_of(const koord_module* module) {
   if (module->struct_size < sizeof(koord_module) || !module->manifest) return {};
   return {module->manifest, ::strnlen(module->manifest, host::kMaxManifestBytes + 1)};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host does to a plugin in one trial, all of it within the contract of plugin.h, and what it has seen the plugin do.
+// Faults that a host injects into a plugin in one trial, all of them within the contract of plugin.h, and the
+// violations that it has seen.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +30,8 @@ enum class Lending : std::uint8_t {
 
 struct Mischief {
   std::set<std::string, std::less<>> missing;   // services that are not offered
-  std::optional<koord_status> answer;           // what every call of a service answers that can fail
-  bool needs_more = false;  // an answer is longer each time than the plugin was told before, up to a limit
+  std::optional<koord_status> answer;           // the answer of every service call that can fail
+  bool needs_more = false;  // an answer is longer each time than the size reported before, up to a limit
   bool keeps_nothing = false;  // of samples and log lines, so that the host does not grow
   Tables tables = Tables::whole;
   Lending lending = Lending::plainly;

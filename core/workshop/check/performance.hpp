@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A performance: the plugin on a scene, in a process of its own. [any thread of a process that has one]
+// A performance: the plugin in one trial, in a process of its own. [any thread of a process that has one]
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace koord::check {
 
-// One class of the plugin on its scene, in the child.
+// One class of the plugin in its trial, in the child.
 struct Part {
   const Suspect& suspect;
   Scene& scene;
@@ -29,10 +29,10 @@ struct Part {
 // Plays every class, each in a process of its own, until one is no success.
 Outcome perform(const Suspect& suspect, const std::function<Outcome(Part&)>& play);
 
-// Not known yet, and gone, are ordinary: the pods on the scene have no cgroups.
+// "Not known yet" and "gone" are ordinary: the pods of the trial have no cgroups.
 inline bool is_fine(koord_status tick) { return tick == KOORD_OK || tick == KOORD_E_AGAIN || tick == KOORD_E_GONE; }
 
-// A whole life.
+// A whole session.
 struct Life {
   bool began = false;    // init() returned KOORD_OK
   bool ticked = false;   // a tick was fine

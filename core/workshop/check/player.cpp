@@ -22,7 +22,7 @@ const Table& table_of(const koord_class& cls) {
 
 Duration period_of(const host::ClassInfo& info) { return info.period > Duration::zero() ? info.period : std::chrono::seconds(1); }
 
-// Answers that fields of a hook's answer may get; nothing becomes of them.
+// Accepts the fields of a hook's response and drops them.
 koord_status take_field(const koord_hook_response*, koord_str, koord_str) { return KOORD_OK; }
 koord_status take_rejection(const koord_hook_response*, koord_str) { return KOORD_OK; }
 

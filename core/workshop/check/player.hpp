@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Player: one instance of a class of the plugin, called as a host calls it. What leaves the plugin in another way than by
-// a status is seen by the scene. One thread at a time; run() has its own.
+// Player: one instance of a class of the plugin, called as a host calls it. The trial records exits of the plugin other
+// than by a status. One thread at a time; run() has its own.
 #pragma once
 
 #include <condition_variable>
@@ -28,7 +28,7 @@ class Player {
 
   koord_status create();
   koord_status init();
-  // What this kind is there for, once, a period later: collect, evaluate, url and its samples, handle for each stage.
+  // The main call of this kind, once, a period later: collect, evaluate, url and its samples, handle for each stage.
   koord_status tick();
   // The same, at a time of its own.
   koord_status tick_at(std::uint64_t now_ns);

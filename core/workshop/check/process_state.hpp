@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What belongs to the whole process and not to one plugin of it. One thread at a time.
+// State of the whole process and not of one plugin in it. One thread at a time.
 #pragma once
 
 #include <array>

@@ -21,7 +21,7 @@ struct Floor {
   std::string cxxabi = "1.3.13";    // gcc 12
 };
 
-// What is being checked, and what earlier rules found out about it.
+// The file being checked, and the findings of earlier rules.
 struct Suspect {
   std::string path;  // absolute
   ElfFacts facts;
@@ -61,7 +61,7 @@ struct Rule {
   // file: nothing is run. gate: what fails it cannot be tried further.
   enum class Group : std::uint8_t { file, gate, life } group;
   std::string_view title;
-  std::string_view text;  // what, why, how to mend
+  std::string_view text;  // the problem, its reason, its fix
   Outcome (*check)(Suspect&);
 
   std::string name() const;  // "K012"
@@ -69,7 +69,7 @@ struct Rule {
 
 std::span<const Rule> rules();
 
-// By "K012"; nullptr: there is none.
+// By "K012"; nullptr: unknown.
 const Rule* find_rule(std::string_view name);
 
 }  // namespace koord::check

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scene: what stands around a plugin in one trial: a stage, on this machine's trees unless others are given, a clock that is moved, pods, the
-// mischief that is on the programme, and what was seen. One thread at a time, but for what the plugin calls.
+// Scene: the environment of a plugin in one trial: a stage, on this machine's trees unless others are given, a clock
+// that is moved, pods, the faults to inject, and the violations seen. One thread at a time, except for the calls of the
+// plugin.
 #pragma once
 
 #include <memory>
@@ -27,7 +28,7 @@ class Scene {
   void publish_pods(std::size_t count);
   void publish_pods(std::vector<state::Pod> pods);
 
-  // A host for one more instance. It stays as long as the scene.
+  // A host for one more instance. It stays as long as the trial.
   WatchedHost& add_host(const std::string& plugin_id, const std::string& kind, const std::string& config_json);
 
  private:

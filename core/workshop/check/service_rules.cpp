@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kManyPods = 5000;
 
-// What went well on a dutiful host must go well here, too.
+// Calls that succeeded on a host without faults must succeed here, too.
 Outcome judge_as_before(Part& part, const std::string& circumstance) {
   note_circumstance(circumstance);
   const Life life = live(part);
@@ -22,7 +22,7 @@ Outcome judge_as_before(Part& part, const std::string& circumstance) {
   return Outcome::failed(circumstance + ": " + life.failure);
 }
 
-// Whatever it says is right, as long as it lives to say it.
+// Any result is right, as long as the plugin returns one.
 void live_under(Part& part, const std::string& circumstance) {
   note_circumstance(circumstance);
   live(part);
@@ -53,7 +53,7 @@ Outcome refuses_without_a_required_service(Suspect& suspect) {
   if (suspect.manifest->required_services.empty()) return Outcome::not_applicable("it requires no service");
   return perform(suspect, [](Part& part) -> Outcome {
     for (const std::string& service : part.suspect.manifest->required_services) {
-      // Of several classes one may need it and another not.
+      // With several classes only some may need it.
       const bool alone = part.module.classes().size() == 1;
       if (!is_granted(part, service)) continue;
       if (Outcome outcome = refuses_without(part, service); alone && outcome.kind == Outcome::Kind::failed) return outcome;

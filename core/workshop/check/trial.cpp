@@ -54,7 +54,7 @@ Notes* notes() {
   return shared;
 }
 
-// What the child prints goes into memory of a fixed size: writing beyond it fails there.
+// The child's output goes into memory of a fixed size: writing beyond it fails there.
 UniqueFd make_output() {
   UniqueFd output(::memfd_create("koord-trial-output", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (output.get() >= 0 && ::ftruncate(output.get(), kMaxOutput) == 0)
@@ -143,7 +143,7 @@ Outcome try_apart(const std::function<Outcome()>& body, Duration patience) {
   const std::optional<std::string> report = read_report(reading.get(), patience);
   if (!report) ::kill(child, SIGKILL);
   const std::string end = end_of(child);
-  ::kill(-child, SIGKILL);  // what it has started and left behind
+  ::kill(-child, SIGKILL);  // processes that it has started and left behind
   if (!report) return Outcome::failed("wanted an end within " + format_duration(patience) + ", found none" + where());
   if (!report->empty()) return {static_cast<Outcome::Kind>(std::clamp((*report)[0] - '0', 0, 2)), report->substr(1)};
   const std::string said = last_line(output.get());

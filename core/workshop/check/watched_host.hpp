@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// WatchedHost: what one instance is given for its host in a trial. Calls go on to the real services of a stage, after the
-// mischief of the trial has had its turn, and misuse is seen. It stays when the instance is gone, so that a call that
-// comes too late is seen and not a crash. [any thread]
+// WatchedHost: the host of one instance in a trial. Calls go on to the real services of a stage, after the fault
+// injection of the trial, and misuse is recorded. It outlives the instance, so that a late call is recorded and does
+// not crash. [any thread]
 #pragma once
 
 #include <atomic>
@@ -48,11 +48,11 @@ class WatchedHost {
 
   // ---- for the services ----
   static WatchedHost& of(const koord_host* host) { return *static_cast<WatchedHost*>(host->impl); }
-  // Sees what is wrong about this call here and now; the host to go on with, or nullptr: there is none any more.
+  // Records errors of this call; returns the host to go on with, or nullptr: it does not exist any more.
   const koord_host* admit(std::string_view service_call);
   // The answer of a service that can fail, when the trial wants another than the real one.
   std::optional<koord_status> answer() const { return mischief_.answer; }
-  // How much longer the answer is said to be than the buffer; 0: leave it as it is.
+  // By how much the answer is reported to be longer than the buffer; 0: leave it as it is.
   std::uint64_t lengthen();
   void hold_snapshot(int change) { held_ += static_cast<std::size_t>(change); }
 

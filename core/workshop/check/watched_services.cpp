@@ -49,7 +49,7 @@ struct EndsInBuffer {
   static constexpr bool ids = ends_in(Is<std::int32_t*>(), Is<std::uint32_t>(), Is<std::uint32_t*>());
 };
 
-// Says that the answer is longer than the buffer. True: said.
+// Reports that the answer is longer than the buffer. True: reported.
 template <class... Args>
 bool say_too_small(WatchedHost& watched, Args... args) {
   constexpr std::size_t n = sizeof...(Args);
@@ -228,9 +228,9 @@ Bytes whole_table(std::string_view id, Lending lending) {
 }
 
 constexpr std::uint32_t kHeader = 2 * sizeof(std::uint32_t);
-constexpr std::uint32_t kNewer = 64;  // bytes of members that nobody knows yet
+constexpr std::uint32_t kNewer = 64;  // bytes of members of a future version
 
-// A copy whose last byte that may be read is the last of its struct_size.
+// A copy that ends with the last byte of its struct_size that may be read.
 const void* copy_of(Bytes whole, std::uint32_t size) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* memory = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
