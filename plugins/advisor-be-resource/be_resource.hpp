@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the best-effort pods of a node may use, ask for and use, in milli-cores. Pure: values in, values out.
+// Limit, requests and usage of a node's best-effort pods, in milli-cores. Pure: values in, values out.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace koord::be_resource {
 
-// The CPUs on which best-effort pods can run: those of any of their containers, and of these only what the
-// directory of the class has. The directory's when no container tells of any of them.
+// Returns the CPUs on which best-effort pods can run: those of any of their containers that are also in the directory
+// of the class. The directory's if no container's CPUs are known.
 CpuSet usable_cpus(const CpuSet& directory, const std::vector<CpuSet>& containers);
 
-// Of cpu.max. A quota of -1 is none.
+// Content of cpu.max. A quota of -1 is none.
 struct CpuMax {
   std::int64_t quota_us = -1, period_us = 0;
 };
 
-// What the class can use at most: the smaller of its CPUs and its quota. Nothing when neither is known.
+// Returns the most that the class can use: the smaller of its CPUs and its quota. Nothing if neither is known.
 std::optional<double> real_limit_milli(std::optional<std::size_t> cpus, std::optional<CpuMax> max);
 
 // One container of a pod.
@@ -30,12 +30,12 @@ struct Container {
 struct Pod {
   bool is_best_effort = false;
   bool has_ended = false;    // Succeeded or Failed: it uses nothing any more
-  bool object_known = true;  // its API object is; the cgroup tree alone tells no requests
+  bool object_known = true;  // its API object is known; the cgroup tree alone has no requests
   std::vector<Container> containers;
 };
 
-// What the best-effort pods ask for: batch-cpu of the containers that run beside one another; a container
-// without it asks for nothing. Nothing while there is a pod whose requests are not known.
+// Returns the sum of the best-effort pods' requests: batch-cpu of the containers that run beside one another; a
+// container without it requests nothing. Nothing while the requests of a pod are unknown.
 std::optional<double> requested_milli(const std::vector<Pod>& pods);
 
 }  // namespace koord::be_resource

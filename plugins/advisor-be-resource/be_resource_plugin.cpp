@@ -41,7 +41,7 @@ koord::be_resource::Pod pod_of(const koord_pod& pod) {
   koord::be_resource::Pod taken;
   taken.is_best_effort = pod.qos == KOORD_QOS_BE;
   taken.has_ended = pod.phase == KOORD_PHASE_SUCCEEDED || pod.phase == KOORD_PHASE_FAILED;
-  taken.object_known = pod.ns.n > 0;  // only the API object tells a namespace
+  taken.object_known = pod.ns.n > 0;  // only the API object has a namespace
   for (const koord_container& container : koord::plugin::containers_of(pod))
     taken.containers.push_back(container_of(container));
   return taken;
@@ -70,7 +70,7 @@ class BeResource final : public koord::plugin::Advisor {
     usage_ = series(metric, "usage");
   }
 
-  // What can be told is sent, also when another file fails; the first failure is the tick's.
+  // Known values are sent, also when another file fails; the first failure is the tick's.
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     follow_state();
     std::optional<Failure> failure;
@@ -123,7 +123,7 @@ class BeResource final : public koord::plugin::Advisor {
     for (std::string& dir : dirs) classes_.emplace_back(std::move(dir), kMaxGapNs);
   }
 
-  // Of the one that is there.
+  // Measures the existing one.
   void measure_usage(std::uint64_t now_ns) {
     class_ = nullptr;
     for (BestEffortClass& one : classes_) {

@@ -15,8 +15,8 @@
 
 namespace koord::be_resource {
 
-// The CPUs on which tasks of a cgroup can run now, offline ones left out. Nothing where the kernel does not
-// tell: no such cgroup, or no cpuset controller. Throws plugin::Failure when it tells and is not understood.
+// Returns the CPUs on which tasks of a cgroup can run now, offline ones left out. Nothing if the cgroup or the cpuset
+// controller is missing. Throws plugin::Failure if the text is not valid.
 std::optional<CpuSet> effective_cpus(const plugin::Files& files, std::string_view cgroup_dir);
 
 class BestEffortClass {
@@ -25,7 +25,7 @@ class BestEffortClass {
 
   const std::string& dir() const { return dir_; }
 
-  // Cumulative CPU is read; nothing at first, after a gap or a reset. there() tells of this read.
+  // Reads the cumulative CPU; returns nothing at first, after a gap or a reset. there() is about this read.
   std::optional<double> usage_milli(const koord_host* host, const koord_svc_cgroup* cgroup,
                                     std::uint64_t now_ns);
   bool there() const { return there_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one pod or container did to block devices, as rows of running totals: the first devices that it used have a row
-// each, all others share one, so that a machine with a hundred disks does not make four hundred series of a container. Pure.
+// Block I/O of one pod or container as rows of running totals: the first devices that it used have a row each, all
+// others share one, so that a machine with a hundred disks does not make four hundred series of a container. Pure.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct DeviceNumber {
   auto operator<=>(const DeviceNumber&) const = default;
 };
 
-// Bytes read and written, operations read and written; cgroup::kAbsent: the kernel does not tell.
+// Bytes read and written, operations read and written; cgroup::kAbsent: unknown.
 inline constexpr std::size_t kReadBytes = 0, kWriteBytes = 1, kReads = 2, kWrites = 3, kCounters = 4;
 using Counters = std::array<std::int64_t, kCounters>;
 

@@ -67,7 +67,7 @@ class BlockIo final : public koord::plugin::Advisor {
   }
 
  private:
-  // What the reads so far tell, the later the better.
+  // The result of the reads so far; later values are better.
   enum class Found { nothing, no_file, no_device, devices };
 
   Meter meter_of(const Subject& subject) const {

@@ -29,7 +29,7 @@ void publish_pod(FakeHost& host) {
   host.hub().publish({.pods = std::vector{pod}});
 }
 
-// A v2 node whose pod has used sda (8:0) and, if told, more.
+// A v2 node with a pod that has used sda (8:0) and, on request, more.
 struct Scene {
   Scene() {
     node.write("cgroup/cgroup.controllers", "cpu io memory\n");

@@ -60,7 +60,8 @@ struct Requests {
   bool operator==(const Requests&) const = default;
 };
 
-// What was added between two readings of one running total. A device's totals that went back count as added whole.
+// Returns the difference between two readings of one running total. If a device's totals went back, the new ones count
+// in full.
 Requests added(const Requests& before, const Requests& now);
 
 using Reading = latency::Reading<Requests>;

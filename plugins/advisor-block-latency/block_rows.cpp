@@ -32,7 +32,7 @@ DeviceTotals totals_in(const block_row& row) {
 
 }  // namespace
 
-// Nobody but us removes rows, so every key leads on to the next.
+// Rows are removed only here, so every key leads on to the next.
 Result<BlockRows::BySlot> BlockRows::read() const {
   BySlot rows;
   block_row_key key{};

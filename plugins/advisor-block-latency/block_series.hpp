@@ -16,7 +16,7 @@
 
 namespace koord::block_latency {
 
-// What a device is called in the label: its name, or its number when it has none.
+// Returns the label of a device: its name, or its number if it has no name.
 using DeviceNames = std::function<std::string(Device)>;
 
 struct BlockMetrics {

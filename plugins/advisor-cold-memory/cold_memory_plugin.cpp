@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-cold-memory: page cache that nobody has touched for minutes.
+// advisor-cold-memory: page cache that has not been touched for minutes.
 #include <algorithm>
 
 #include "koordetector/plugin.hpp"

@@ -44,7 +44,7 @@ void add_kidled(FakeNode& node, const char* period = "0\n", const char* hierarch
   node.write("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 400 kB\nMemAvailable: 900 kB\n");
 }
 
-// What the kernel makes when the numbers are written, in advance.
+// The files that the kernel makes when the numbers are written, in advance.
 void add_damon(FakeNode& node) {
   const std::string context = kDamon + "/0/contexts/0", scheme = context + "/schemes/0";
   for (const char* name : {"/nr_kdamonds", "/0/contexts/nr_contexts"}) node.write(kDamon + name, "0\n");

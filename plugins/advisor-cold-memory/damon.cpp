@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// DAMON, the data access monitor of the mainline kernel, through its sysfs interface (Documentation/admin-guide/mm/damon/
-// usage.rst): one kdamond watches all of the system's memory by physical address and finds regions in which no sampled page
-// was touched for the age. What is in those, page cache or something else, /proc/kpageflags tells.
+// DAMON, the data access monitor of the mainline kernel, through its sysfs interface
+// (Documentation/admin-guide/mm/damon/ usage.rst): one kdamond watches all of the system's memory by physical address
+// and finds regions in which no sampled page was touched for the age. /proc/kpageflags shows whether a page there is
+// page cache.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -71,7 +72,7 @@ class Damon final : public ColdSource {
 
   void leave() override { started_ = false; }
 
-  // As long as nothing can be that old, and between two looks, there is no value.
+  // Returns no value as long as no page can be that old, and between two polls.
   Result<std::optional<double>> node(std::uint64_t now_ns) override {
     const std::uint64_t age_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(age_).count());
     if (now_ns < began_ns_ + age_ns || (looked_ns_ != 0 && now_ns < looked_ns_ + age_ns / 5)) return std::optional<double>();
@@ -117,7 +118,7 @@ class Damon final : public ColdSource {
     return {};
   }
 
-  // Does nothing with the regions but to tell which they are.
+  // Only reports the regions, without an action on them.
   Result<void> set_up_scheme() const {
     TRY(write_value(context() + "/schemes/nr_schemes", "1"));
     if (!node::exists(scheme() + "/tried_regions")) return invalid("DAMON does not tell regions, which came with Linux 6.2");

@@ -16,8 +16,8 @@ struct IdleFilePages {
   bool hierarchical = false;  // with the cgroups below; else of the cgroup's own processes only
 };
 
-// Bytes of inactive page cache (rows cfei, dfei, cfui, dfui) that nobody has touched for `age`. A bucket counts when all of it
-// is at least as old: its lower bound times the scan period. An error names what the file lacks.
+// Returns the bytes of inactive page cache (rows cfei, dfei, cfui, dfui) that have not been touched for `age`. A bucket
+// counts when all of it is at least as old: its lower bound times the scan period. An error names what the file lacks.
 Result<IdleFilePages> parse_idle_page_stats(std::string_view text, std::chrono::seconds age);
 
 }  // namespace koord::cold_memory

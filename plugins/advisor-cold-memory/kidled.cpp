@@ -20,7 +20,7 @@ class Kidled final : public ColdSource {
 
   const char* name() const override { return "kidled"; }
 
-  // Where somebody else has it scan already, at whatever period, that stays: ages are counted by the period in the file.
+  // If another process has started the scan already, its period stays: ages are counted by the period in the file.
   Result<void> start(std::uint64_t) override {
     if (period_ != "0") return {};
     started_ = true;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChildTrial: tries something that may hang or crash in a forked child, and tells what came of it without waiting longer than
-// it is asked to. The child has one thread and no descriptor of this process; what is tried there may use memory and the dynamic
-// loader, whose locks the C library resets in fork(), and nothing else that another thread may have locked. On one thread at
-// a time.
+// ChildTrial: tries something that may hang or crash in a forked child, and returns the result within a given time. The
+// child has one thread and no descriptor of this process; it may use memory and the dynamic loader, which have locks
+// that the C library resets in fork(), and nothing else that another thread may have locked. On one thread at a time.
 #pragma once
 
 #include <sys/types.h>

@@ -20,7 +20,7 @@ bool has_one_numa_node(const std::string& sys) {
   return !nodes || nodes->size() <= 1;
 }
 
-// Of "../../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0" it is "pci0000:3a".
+// "../../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0" becomes "pci0000:3a".
 std::string pcie_root_in(const std::filesystem::path& link) {
   for (const std::filesystem::path& part : link)
     if (part.native().starts_with("pci") && part.native().find(':') != std::string::npos) return part.native();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sysfs knows of a PCI device, and the JSON list of GPUs for koord.kv/1. [any thread]
+// Facts about a PCI device in sysfs, and the JSON list of GPUs for koord.kv/1. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace koord::gpu {
 std::string sysfs_bus_id(std::string_view nvml);
 
 struct PciPlace {
-  int numa_node = -1;     // -1: not told, and the node has several
-  std::string pcie_root;  // "pci0000:3a"; empty: not told
+  int numa_node = -1;     // -1: unknown, and the node has several
+  std::string pcie_root;  // "pci0000:3a"; empty: unknown
 };
 
 // `sys`: where /sys is. A node with one NUMA node says -1 of its devices, which means 0.

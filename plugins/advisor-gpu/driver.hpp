@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driver: the way to an Nvml that does not hang: each attempt is made in a child first, and one that failed is made again after
-// a while. Tells what state it is in. On the instance's strand.
+// Driver: opens an Nvml without hanging: each attempt is made in a child first, and a failed one is repeated after a
+// while. Reports its state. On the instance's strand.
 #pragma once
 
 #include <chrono>
@@ -39,7 +39,7 @@ class Driver {
 
   // Makes an attempt when it is time, or sees how the one under way is doing, for `wait` at most.
   void look(std::uint64_t now_ns, std::chrono::milliseconds wait = {});
-  // What is there does not work any more.
+  // The open driver does not work any more.
   void lose(const Error& error, std::uint64_t now_ns);
 
   Nvml* nvml() const { return nvml_.get(); }

@@ -177,7 +177,7 @@ class Gpu final : public koord::plugin::Advisor {
       if (owner.container) containers[*owner.container].add(usage);
       if (owner.pod) pods[*owner.pod].add(usage);
     }
-    // What the driver does not tell by process it tells of the device.
+    // Without values by process, the value of the device counts.
     if (!all.core_percent) all.core_percent = TRY(nvml.utilization_percent(device.index));
     if (!all.memory_bytes) all.memory_bytes = static_cast<double>(TRY(nvml.memory_used_bytes(device.index)));
     report(node_, device, KOORD_NO_SUBJECT, all);

@@ -25,7 +25,7 @@ std::optional<std::vector<ProcessSample>> samples(std::vector<ProcessSample> lis
   return list;
 }
 
-// What NVML leaves in the buffer for two processes with elements of this length.
+// NVML's buffer for two processes with elements of this length.
 std::vector<std::byte> two_processes(std::size_t length) {
   std::vector<std::byte> buffer(8 * kLongestElement, kUntouched);
   const std::uint32_t pids[] = {11, 12};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What processes use of a device, and what groups of them do. Pure: values in, values out.
+// Usage of a device by processes and by groups of them. Pure: values in, values out.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct Usage {
   void add(const Usage& other);
 };
 
-// What the processes of one device were seen to do. The driver samples on its own clock, so a sample is good for a while after
-// it is gone from the driver's list; a process without one does nothing.
+// The usage seen of one device's processes. The driver samples on its own clock, so a sample is good for a while after
+// it is gone from the driver's list; a process without one counts as idle.
 class ProcessLoad {
  public:
   static constexpr std::uint64_t kGoodForNs = 2'000'000'000;
 
-  // `samples`: nothing when the device does not tell by process.
+  // `samples`: nothing if the device has no values by process.
   void update(const std::optional<std::vector<ProcessSample>>& samples, std::uint64_t now_ns);
   // The newest time stamp so far, to ask for what came after it.
   std::uint64_t newest_us() const { return newest_us_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nvml: the driver's library, loaded and initialised for this object's life; its end releases everything, so that the driver
-// can be unloaded. Every call may block for as long as the driver does. On one thread at a time.
+// Nvml: the driver's library, loaded and initialised by the constructor. The destructor releases everything, so that
+// the driver can be unloaded. Every call may block for as long as the driver does. On one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class Nvml {
   Result<unsigned> device_count() const;
   Result<DeviceInfo> describe(unsigned device) const;
   Result<std::vector<Process>> processes(unsigned device) const;
-  // Taken after `since_us`; none for a process that did nothing. Nothing when the device does not tell by process.
+  // Samples taken after `since_us`; none for an idle process. Nothing if the device has no values by process.
   Result<std::optional<std::vector<ProcessSample>>> samples(unsigned device, std::uint64_t since_us) const;
   Result<std::optional<double>> utilization_percent(unsigned device) const;
   Result<std::uint64_t> memory_used_bytes(unsigned device) const;

@@ -42,7 +42,7 @@ struct ProcessSample {
   unsigned sm, memory, encoder, decoder;  // percent
 };
 
-// What the lists of processes begin with; what comes after these two differs, see process_list.hpp.
+// Beginning of an element of the lists of processes; the rest differs, see process_list.hpp.
 struct ProcessHead {
   unsigned pid;
   unsigned long long used_memory;  // bytes, or kNotAvailable

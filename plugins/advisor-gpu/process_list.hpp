@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of processes as NVML fills them in. The length of an element is not told: it was 16 bytes, then 24, and in some
-// drivers 32 behind the same function. It is found from how much was written. Pure.
+// Lists of processes as NVML fills them in. The length of an element is not documented: it was 16 bytes, then 24, and
+// in some drivers 32 behind the same function. It is derived from the number of bytes written. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace koord::gpu {
 
 struct Process {
   std::uint32_t pid = 0;
-  std::optional<std::uint64_t> memory_bytes;  // nothing: the driver does not tell
+  std::optional<std::uint64_t> memory_bytes;  // nothing: unknown to the driver
 
   bool operator==(const Process&) const = default;
 };

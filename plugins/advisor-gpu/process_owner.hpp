@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose a process is: the container, and the pod, below whose cgroup it runs. Pure.
+// The owner of a process: the container, and the pod, with the cgroup above it. Pure.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@
 
 namespace koord::host_application {
 
-// What all meters use; outlives them.
+// Services for all meters; outlives them.
 struct Services {
   const koord_host* host = nullptr;
   const koord_svc_cgroup* cgroup = nullptr;

@@ -62,7 +62,7 @@ class HostApplication final : public koord::plugin::Advisor {
  private:
   using Meters = std::map<std::string, std::unique_ptr<ApplicationMeter>>;
 
-  // The pods tell where the kubelet's directories are, the topology which NUMA nodes there are.
+  // The pods have the kubelet's directories, the topology has the NUMA nodes.
   void follow_state() {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot) return;
@@ -79,7 +79,7 @@ class HostApplication final : public koord::plugin::Advisor {
     versions_ = versions;
   }
 
-  // What is wrong in a NodeSLO is said once for each.
+  // Errors in a NodeSLO are reported once for each NodeSLO.
   std::vector<Application> applications_of(const Snapshot& snapshot) {
     auto found = koord::host_application::parse_host_applications(
         snapshot.node_slo(), koord::kube::kube_roots(koord::kube::places_of(snapshot.pods())));

@@ -16,7 +16,7 @@ void CgroupIndex::add(std::string_view dir, Owner owner) {
 Owner CgroupIndex::find(std::string_view kernel_path) const {
   while (kernel_path.starts_with('/')) kernel_path.remove_prefix(1);
   Owner owner = find_prefix(kernel_path);
-  // A pod's directory is like no other; "system.slice/x.service" may as well be inside somebody's container.
+  // A pod's directory has a unique name; "system.slice/x.service" may also be inside a container.
   for (int depth = 0; depth < kMaxDepth && owner.container == 0 && owner.pod == 0; ++depth) {
     const std::size_t slash = kernel_path.find('/');
     if (slash == std::string_view::npos) break;

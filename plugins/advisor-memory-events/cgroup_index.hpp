@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CgroupIndex: whose cgroup it is that the kernel names in its log. The kernel counts from the root of the whole hierarchy;
-// where the agent's own root lies deeper (a node in a container), pods are still found, by the end of the path. Pure.
+// CgroupIndex: finds the pod or container of a cgroup in the kernel's log. The kernel's paths begin at the root of the
+// whole hierarchy; if the agent's own root is deeper (a node in a container), pods are still found, by the end of the
+// path. Pure.
 #pragma once
 
 #include <cstdint>

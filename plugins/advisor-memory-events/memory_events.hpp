@@ -50,10 +50,10 @@ class Kills {
   KillCount count_;
 };
 
-// How many of the unexplained kills are new, so that each is told once.
+// Counts the new ones of the unexplained kills, so that each is reported once.
 class Untold {
  public:
-  // What there is now was before our time.
+  // Existing kills happened before this instance started.
   void skip(std::int64_t unexplained) { told_ = unexplained; }
   // `settle`: only what was there the time before, too.
   std::int64_t take(std::int64_t unexplained, bool settle);

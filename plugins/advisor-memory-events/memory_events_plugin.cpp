@@ -39,7 +39,7 @@ constexpr char kConfigSchema[] = R"({
   }})";
 
 constexpr std::string_view kWhat = "OOM kill";
-// A burst of kills is told one by one up to here; all are counted.
+// A burst of kills is reported one by one up to here; all are counted.
 constexpr std::size_t kMostEventsPerTick = 32;
 
 class MemoryEvents final : public koord::plugin::Advisor {
@@ -114,7 +114,7 @@ class MemoryEvents final : public koord::plugin::Advisor {
     return {subject.is_pod() ? pod_metrics_ : container_metrics_, subject, std::move(pod), !followed_};
   }
 
-  // Containers that have terminated are in it, too: the log may still tell of them.
+  // Terminated containers are in it, too: the log may still name them.
   void index(const Snapshot& snapshot) {
     std::erase_if(pods_, [](const auto& pod) { return pod.second.use_count() == 1; });
     index_.clear();
@@ -158,7 +158,7 @@ class MemoryEvents final : public koord::plugin::Advisor {
     return value[0] == KOORD_ABSENT ? std::nullopt : std::optional(value[0]);
   }
 
-  // Of the first subject that lives, else of the node.
+  // Records the event for the first subject that exists, else for the node.
   void record(std::vector<std::uint64_t> subjects, const std::string& why) {
     if (++events_ > kMostEventsPerTick) return;
     if (!audit_) return log(KOORD_LOG_INFO, std::string(kWhat) + ": " + why);

@@ -38,7 +38,7 @@ struct Scene {
             ",task_memcg=/" + dir + ",task=hog,pid=42,uid=0\n";
     node.write("run/kmsg", log_);
   }
-  // What is left of the counters when the cgroup is removed; a descriptor of an ordinary file would go on to read them.
+  // The counters of a removed cgroup; a descriptor of an ordinary file would go on to read them.
   void remove(const std::string& dir) {
     if (v2_) return node.write("cgroup/" + dir + "/memory.events", "");
     node.write("cgroup/memory/" + dir + "/memory.oom_control", "");

@@ -13,7 +13,7 @@
 
 namespace koord::memory_events {
 
-// Of one level, pod or container.
+// Metrics of one level, pod or container.
 struct LevelMetrics {
   plugin::Metric oom_kills, limit_hits, high_events;
 };
@@ -33,8 +33,8 @@ class MemoryMeter {
   // A kill in the log: in this very cgroup, or below it.
   void log(bool below);
 
-  // When counters and log were read, containers before their pods: the values into the batch, and how many kills are to
-  // be told that the log does not know.
+  // Called after counters and log were read, containers before their pods. Adds the values to the batch and returns the
+  // number of new kills that are missing in the log.
   std::int64_t report(plugin::Batch& batch);
 
  private:

@@ -21,7 +21,7 @@ std::optional<std::string_view> text_of_kernel(std::string_view line) {
   return line.substr(end + 1);
 }
 
-// What stands between the first `before` and, from there, the first `after`; with an empty `after` the rest.
+// Returns the text between the first `before` and the first `after` behind it; with an empty `after` the rest.
 std::optional<std::string_view> between(std::string_view text, std::string_view before, std::string_view after) {
   std::size_t at = text.find(before);
   if (at == npos) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel's log says about processes killed for want of memory. It names the victim's cgroup, which may be gone
-// already, the limit that was hit, and the victim. Pure: lines in, values out.
+// Parses the kernel's log messages about processes killed for lack of memory. They name the victim, its cgroup, which
+// may be gone already, and the limit that was hit. Pure: lines in, values out.
 //
 // The lines are those of oom_kill_process() and dump_oom_victim() in mm/oom_kill.c and of mem_cgroup_print_oom_meminfo() in
 // mm/memcontrol.c, since Linux 4.20; "Task in … killed as a result of limit of …" before.
@@ -15,16 +15,16 @@ namespace koord::memory_events {
 
 struct OomKill {
   std::string cgroup;        // the victim's, "/kubepods/pod1/c1": from the root of the whole hierarchy
-  std::string limit_cgroup;  // whose limit was hit; empty: the node had no memory left
+  std::string limit_cgroup;  // the cgroup that hit its limit; empty: the node had no memory left
   std::string process;       // its name as the log prints it
-  std::int64_t pid = 0;      // 0: not told
+  std::int64_t pid = 0;      // 0: unknown
   std::optional<std::uint64_t> usage_bytes, limit_bytes;  // of limit_cgroup, when it was hit
 };
 
 class OomLog {
  public:
-  // One line of /dev/kmsg: "priority,sequence,time,flags;text". What is not about a kill is nothing, and so is what a
-  // process wrote there. Of a kill the first line counts, which comes before the kernel's own count.
+  // Reads one line of /dev/kmsg: "priority,sequence,time,flags;text". Returns nothing for other lines and for lines
+  // written by processes. The first line of a kill counts, which comes before the kernel's own count.
   std::optional<OomKill> feed(std::string_view line);
 
  private:

@@ -28,7 +28,7 @@ struct Stalls {
   bool operator==(const Stalls&) const = default;
 };
 
-// What was added between two readings of one running total.
+// Returns the difference between two readings of one running total.
 Stalls added(const Stalls& before, const Stalls& now);
 
 using Reading = latency::Reading<Stalls>;

@@ -4,7 +4,7 @@
 #include "bpf/memory_latency/memory_latency.h"
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wcast-qual"  // what bpftool generates is not ours to mend
+#pragma GCC diagnostic ignored "-Wcast-qual"  // code that bpftool generates cannot be changed
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #include "bpf/memory_latency/memory_latency.skel.h"
 #pragma GCC diagnostic pop

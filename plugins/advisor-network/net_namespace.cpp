@@ -65,8 +65,8 @@ Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid, Read w
 }
 
 std::optional<pid_t> process_in(const std::string& cgroup_root, std::string_view cgroup) {
-  // Where the hierarchies are, of v2, v1 and hybrid nodes. Pods are in all of them that hold a controller, with all of
-  // their processes: the first that has the pod tells.
+  // The places of the hierarchies on v2, v1 and hybrid nodes. All processes of a pod are in each hierarchy with a
+  // controller: the first one that has the pod counts.
   for (const char* hierarchy : {"", "/cpu", "/memory", "/pids", "/cpu,cpuacct", "/unified", "/systemd"}) {
     const std::string directory = cgroup_root + hierarchy + "/" + std::string(cgroup);
     if (node::exists(directory)) return process_below(directory, 4);

@@ -14,8 +14,8 @@
 
 namespace koord::network {
 
-// Which namespace. The kernel makes the files of net/ once for each, so their inode tells two apart, also to a reader who
-// may not read the link ns/net.
+// Identity of a namespace. The kernel makes the files of net/ once for each, so their inode identifies it, also for a
+// reader without permission for the link ns/net.
 struct NamespaceId {
   dev_t device = 0;
   ino_t inode = 0;
@@ -35,10 +35,10 @@ enum class Read { interfaces, interfaces_and_tcp };
 // Nothing when the process has ended.
 std::optional<NamespaceId> namespace_of(const std::string& proc_root, pid_t pid);
 
-// Of one process, even if its number goes to another one meanwhile. An error with no_such_file_or_directory: it has ended.
+// Reads one process, even if its number is reused meanwhile. An error with no_such_file_or_directory: it has ended.
 Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid, Read what);
 
-// A process of the cgroup or of one below it. Nothing: there is none, or not in the reader's pid namespace.
+// Returns a process of the cgroup or of one below it. Nothing: none, or not in the reader's pid namespace.
 std::optional<pid_t> process_in(const std::string& cgroup_root, std::string_view cgroup);
 
 // A network card, virtual or not, and no bridge, veth, VLAN or tunnel.

@@ -11,7 +11,7 @@
 
 namespace koord::network {
 
-// Of one interface since it was made, or the sum of several.
+// Traffic of one interface since it was made, or the sum of several.
 struct Traffic {
   std::uint64_t bytes = 0, packets = 0, errors = 0, drops = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of /proc and /sys that tell what the node is made of, as plain values. Nothing is run.
+// Reads the files of /proc and /sys about the node's hardware, as plain values. Runs no program.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace koord::node_info {
 
-// Completes what the state's topology has said of the online CPUs (-1: it does not tell), in the order of their numbers.
+// Completes the topology of the online CPUs (-1: unknown), in the order of their numbers.
 CpuFacts read_cpu_facts(const NodeRoots& roots, std::vector<Processor> online);
 
-// Of these NUMA nodes; a kernel without NUMA has the node 0 with all memory. The error names the file.
+// Reads these NUMA nodes; a kernel without NUMA has the node 0 with all memory. The error names the file.
 Result<std::vector<MemoryNode>> read_memory_nodes(const NodeRoots& roots, const std::vector<std::uint32_t>& ids);
 
 }  // namespace koord::node_info

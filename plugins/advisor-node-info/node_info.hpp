@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node is made of, from the text of the kernel's files to the facts that are kept. Pure: values in, values out.
+// Hardware of a node, from the text of the kernel's files to the stored facts. Pure: values in, values out.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace koord::node_info {
 
-// Empty: the kernel does not tell.
+// Empty: unknown.
 struct CpuModel {
   std::string model, vendor;
 
@@ -46,7 +46,7 @@ struct CpuCounts {
 CpuCounts count(const std::vector<Processor>& processors);
 // Sockets by number of their first CPU; for a CPU without a core, one of its own.
 void number_sockets_and_cores(std::vector<Processor>& processors);
-// What the kernel says, else what the cores show.
+// Returns the kernel's statement, else a conclusion from the cores.
 bool has_threads(const CpuFacts& facts);
 
 // "MemTotal: 5 kB", and of a memory node "Node 0 MemTotal: 5 kB"; KiB, or a count of pages.

@@ -77,7 +77,7 @@ constexpr MeminfoName meminfo_names[] = {
     {"DirectMap1G", "direct_map_1G"},
 };
 
-// What this kernel does not tell is left out.
+// Values unknown to this kernel are left out.
 void write(JsonWriter& json, const Meminfo& meminfo) {
   json.begin_object();
   for (const MeminfoName& name : meminfo_names) {

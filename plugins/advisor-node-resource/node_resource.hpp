@@ -32,7 +32,7 @@ Result<double> parse_numa_used_memory(std::string_view text);
 
 struct CpuUsage {
   std::optional<double> node_cores;
-  std::map<std::uint32_t, double> numa_cores;  // by NUMA node id; a node none of whose CPUs has a rate is not there
+  std::map<std::uint32_t, double> numa_cores;  // by NUMA node id; a node without a CPU with a rate is left out
 };
 
 // Turns cumulative ticks into cores. Keeps the reading before.

@@ -51,7 +51,7 @@ class NodeResource final : public koord::plugin::Advisor {
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     refresh_topology();
-    // What can be read is sent, also when another file fails; the first failure is the tick's.
+    // Readable values are sent, also when another file fails; the first failure is the tick's.
     std::optional<Error> failure;
     auto keep = [&failure](Result<void> result) {
       if (!result && !failure) failure = result.error();

@@ -21,7 +21,7 @@ struct BlockDevice {
   std::string parent;  // of a partition, the name of the device it is on
   bool is_disk = false;
   std::string dm_name, dm_uuid;  // of the device mapper: "vg-lv", "LVM-…"
-  std::vector<std::string> lower;  // what it is made of: names of devices
+  std::vector<std::string> lower;  // names of the devices below it
   std::uint64_t size_bytes = 0;
 };
 

@@ -34,8 +34,8 @@ void add_mapped(FakeNode& node, const std::string& dm, const char* number, const
   node.link("sys/block/" + dm + "/slaves/" + lower, "../../../../block/" + lower);
 }
 
-// A system disk with partitions, a disk whose partition is a volume group of two volumes, one of them encrypted, and what a
-// node has besides: loops, memory, an empty drive.
+// A system disk with partitions, a disk with a partition that is a volume group of two volumes, one of them encrypted,
+// and the other devices of a node: loops, memory, an empty drive.
 void make_node(FakeNode& node) {
   add_device(node, "nvme0n1", "259:0", "2000000");
   add_partition(node, "nvme0n1/nvme0n1p1", "259:1");

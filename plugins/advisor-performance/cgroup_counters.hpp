@@ -17,8 +17,8 @@ namespace koord::performance {
 
 class CgroupCounters {
  public:
-  // Of the cgroup that the descriptor `cgroup` is the directory of, in the hierarchy of perf_event. The groups count from
-  // now on. An error is that of perf_event_open(2) with the names of event and CPU; nothing stays open then.
+  // Opens counters for the cgroup with the directory `cgroup` (a descriptor) in the hierarchy of perf_event. The groups
+  // count from now on. An error is that of perf_event_open(2) with the names of event and CPU; nothing stays open then.
   static Result<CgroupCounters> open(int cgroup, std::span<const EventCode> events, std::span<const unsigned> cpus);
 
   std::size_t descriptors() const { return fds_.size(); }

@@ -42,7 +42,7 @@ class ContainerMeter {
   void begin(std::uint64_t now_ns, std::optional<CgroupCounters> counters);
   bool counts() const { return counters_.has_value(); }
 
-  // Ends the window: reads, reports, closes. What is not known ends its series. An error when a CPU could not be read.
+  // Ends the window: reads, reports, closes. Unknown values end their series. Fails if a CPU could not be read.
   Result<Verdict> finish(const EventSet& events, std::uint64_t now_ns, double min_ratio, plugin::Batch& batch);
 
   void end_series();

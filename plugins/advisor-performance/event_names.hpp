@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventNames turns names of events, as libpfm4 writes them ("PERF_COUNT_HW_CPU_CYCLES", "INST_RETIRED:ANY_P:u"), into what
-// the kernel wants. libpfm4 is loaded for this object's life only: its tables take a megabyte that nobody else needs.
-// One object at a time in a process. [any thread]
+// EventNames turns names of events, as libpfm4 writes them ("PERF_COUNT_HW_CPU_CYCLES", "INST_RETIRED:ANY_P:u"), into
+// the kernel's codes. libpfm4 is loaded only as long as this object exists: its tables take a megabyte. One object at a
+// time in a process. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace koord::performance {
 
-// Of perf_event_attr, what libpfm4 decides.
+// The members of perf_event_attr that libpfm4 decides.
 struct EventCode {
   std::string name;  // as it was asked for
   std::uint32_t type = 0;
@@ -28,7 +28,7 @@ class EventNames {
   EventNames(const EventNames&) = delete;
   EventNames& operator=(const EventNames&) = delete;
 
-  // Counts in user and kernel mode unless the name says otherwise. An error tells what libpfm4 says of the name.
+  // Counts in user and kernel mode unless the name says otherwise. An error has libpfm4's message about the name.
   Result<EventCode> encode(const std::string& name) const;
 
  private:

@@ -48,8 +48,8 @@ struct EventSet {
 // each other event stays when it opens in one group with those before it. An error is the kernel's.
 Result<EventSet> choose_events(const EncodedEvents& encoded, int cgroup, unsigned cpu);
 
-// Why perf_event_open(2) refused, for an operator; nothing when the node could and something else is in the way (too many
-// descriptors, counters that somebody has for himself).
+// Returns why perf_event_open(2) refused, for an operator; nothing if the node supports it and another problem is in
+// the way (too many descriptors, counters reserved by another process).
 std::optional<std::string> why_node_cannot(const Error& error);
 
 }  // namespace koord::performance

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the directories are whose descriptors name a cgroup to perf_event_open(2). [any thread]
+// Finds the directories that name cgroups to perf_event_open(2) by descriptor. [any thread]
 #pragma once
 
 #include <string>

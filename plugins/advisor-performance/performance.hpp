@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What counters of one cgroup, one group of them on each CPU, say about the cgroup. Pure: values in, values out.
-// Formulas: perf_event_open(2), "time_enabled" and "time_running" of a group that shares the CPU's counters with others.
+// Evaluates the counters of one cgroup, one group of them on each CPU. Pure: values in, values out. Formulas:
+// perf_event_open(2), "time_enabled" and "time_running" of a group that shares the CPU's counters with others.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct GroupReading {
   std::vector<std::uint64_t> counts = {};
 };
 
-// What read(2) of a group's leader gave: its times, then the counts in the order of `ids`. Nothing when it is not the
-// reading of a group of exactly these events.
+// Parses the result of read(2) on a group's leader: its times, then the counts in the order of `ids`. Nothing if it is
+// not the reading of a group of exactly these events.
 std::optional<GroupReading> parse_group(std::span<const std::uint64_t> words, std::span<const std::uint64_t> ids);
 
 enum class Verdict {
@@ -40,9 +40,9 @@ struct Estimate {
   }
 };
 
-// CPUs on which the group ran for less than `min_ratio` of the time are not believed. The others' counts are scaled, each by
-// its own enabled / running, and then by all time / believed time. When the time on CPUs that are not believed is more than
-// 1/20 of all, there are no counts.
+// CPUs on which the group ran for less than `min_ratio` of the time are ignored. The others' counts are scaled, each by
+// its own enabled / running, and then by all time / used time. If the time on ignored CPUs is more than 1/20 of all,
+// there are no counts.
 Estimate estimate(std::span<const GroupReading> cpus, double min_ratio);
 
 // Nothing when one is not known, or `per` is 0.

@@ -209,7 +209,7 @@ class Performance final : public koord::plugin::Advisor {
       if (meter.has_cgroup()) waited_ns = std::max(waited_ns, meter.waited_ns(now_ns));
       ++(meter.has_cgroup() ? there : missing);
     });
-    // As on a hybrid node whose containers are in v1 hierarchies only, of which none has perf_event.
+    // As on a hybrid node with containers in v1 hierarchies only, of which none has perf_event.
     if (missing > 0 && there == 0)
       report_capability(kCounters, KOORD_CAPABILITY_ABSENT, "no container has a cgroup in '" + tree_ + "'");
     batch_.add(round_, static_cast<double>(waited_ns) / 1e9);

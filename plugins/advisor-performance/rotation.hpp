@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose turn it is: which containers get counters in the next window, and how many. Pure.
+// Decides which containers get counters in the next window, and how many. Pure.
 #pragma once
 
 #include <cstddef>

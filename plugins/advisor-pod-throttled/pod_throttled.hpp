@@ -7,8 +7,8 @@
 
 namespace koord::pod_throttled {
 
-// Of the logical cgroup file cpu.stat: running totals of the cgroup's own quota, not of those above or below
-// it. kAbsent where the kernel has no such key.
+// Content of the logical cgroup file cpu.stat: running totals of the cgroup's own quota, not of those above or below
+// it. kAbsent if the kernel has no such key.
 struct CpuStat {
   static constexpr std::int64_t kAbsent = INT64_MIN;
   std::int64_t nr_periods = kAbsent;    // periods of the quota in which the cgroup wanted to run
@@ -36,7 +36,7 @@ class ThrottleMeter {
   std::optional<Reading> previous_;
 };
 
-// The running total in seconds. Nothing for a cgroup that never had a quota: it has no time to tell.
+// Returns the running total in seconds. Nothing for a cgroup that never had a quota.
 std::optional<double> throttled_seconds(const CpuStat& stat);
 
 }  // namespace koord::pod_throttled

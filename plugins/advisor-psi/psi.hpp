@@ -29,7 +29,7 @@ inline constexpr std::array<std::int64_t, 3> kPrecisions = {10, 60, 300};
 inline constexpr std::array<std::string_view, 8> kKeys = {
     "some_avg10", "some_avg60", "some_avg300", "some_total_us", "full_avg10", "full_avg60", "full_avg300", "full_total_us"};
 
-// One line of a pressure file. What the kernel does not tell is nothing.
+// One line of a pressure file. Unknown values are nothing.
 struct Stall {
   std::array<std::optional<double>, kPrecisions.size()> percent;  // of the time, 0 to 100
   std::optional<std::int64_t> total_us;                           // stalled since the cgroup was made
@@ -46,7 +46,7 @@ Pressure pressure_of(std::span<const std::int64_t, kKeys.size()> values);
 // The text of a pressure file as /proc has it.
 Pressure parse_pressure(std::string_view text);
 
-// Of one total: the share of the time between two reads that was stalled, 0 to 1.
+// For one total: the share of the time between two reads that was stalled, 0 to 1.
 class StalledRatio {
  public:
   // Nothing at first, over a gap of more than 200 s (20 periods) and after a reset.

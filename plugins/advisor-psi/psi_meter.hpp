@@ -12,7 +12,7 @@
 
 namespace koord::psi {
 
-// Whether this kernel has pressure files for cgroups, as far as the reads so far tell.
+// Whether this kernel has pressure files for cgroups, as far as the reads so far show.
 enum class CgroupPressure { unknown, absent, supported };
 
 class CgroupMeter {

@@ -22,7 +22,7 @@ struct LevelMetrics {
   plugin::Metric percent, stalled_seconds, stalled_ratio, cpu_full_supported;
 };
 
-// What of a pressure becomes series.
+// The parts of a pressure that become series.
 struct Selection {
   std::vector<std::size_t> precisions;  // indexes of kPrecisions
   bool ratio = false;
@@ -30,7 +30,7 @@ struct Selection {
   bool cpu_full_supported = true;
 };
 
-// A series is made with its first value: what the kernel does not tell has none. Metrics and selection outlive this.
+// A series is made with its first value: unknown values have none. Metrics and selection outlive this.
 class PressureSeries {
  public:
   PressureSeries(const LevelMetrics& metrics, const Selection& selection, std::uint64_t subject)

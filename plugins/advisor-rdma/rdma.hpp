@@ -35,7 +35,7 @@ bool is_active(std::string_view state);
 
 // "0000:3b:00.0", with a domain of any length.
 bool is_pci_address(std::string_view name);
-// The part "pci0000:3a" of a path of /sys/devices; empty: there is none.
+// The part "pci0000:3a" of a path of /sys/devices; empty: missing.
 std::string_view pci_root(std::string_view path);
 
 // A counter of a port. Nothing for "N/A (no PMA)" and the like.

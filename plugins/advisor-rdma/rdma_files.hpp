@@ -21,7 +21,7 @@ struct Port {
 
 // Names of all RDMA devices but those of virtual functions, which are for pods to use; software devices are among them.
 std::vector<std::string> device_names(const std::string& sys_root);
-// What is behind those names in PCI, by address.
+// Returns the PCI devices behind those names, by address.
 std::vector<Device> read_devices(const std::string& sys_root, const std::vector<std::string>& names);
 std::vector<Port> read_ports(const std::string& sys_root, const std::string& device);
 

@@ -13,10 +13,10 @@
 
 namespace koord::resctrl {
 
-// What this node can measure, or why it cannot.
+// Returns the features that this node can measure, or why it cannot.
 Result<Features> find_features(const NodeRoots& roots);
 
-// Of one group in one L3 cache; nothing: no value now.
+// Values of one group in one L3 cache; nothing: no value now.
 struct Reading {
   std::uint32_t cache = 0;
   std::optional<std::uint64_t> occupancy_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of resctrl's monitoring say. Pure: values in, values out.
-// Format: Documentation/filesystems/resctrl.rst of the kernel.
+// Parses the files of resctrl's monitoring. Pure: values in, values out. Format: Documentation/filesystems/resctrl.rst
+// of the kernel.
 #pragma once
 
 #include <cstdint>

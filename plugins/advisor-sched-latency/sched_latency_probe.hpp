@@ -30,7 +30,7 @@ std::optional<Source> source_of(std::string_view name);
 struct ProbeOptions {
   std::string proc = "/proc";
   std::string btf;                  // the kernel's types, when /sys/kernel/btf/vmlinux does not have them
-  std::uint32_t slots = 0;          // cgroups that can be told apart; 0: what 16 MiB of kernel memory hold
+  std::uint32_t slots = 0;          // cgroups measured separately; 0: as many as 16 MiB of kernel memory hold
   std::uint32_t threads = 32768;    // that may wait at once, for raw_tracepoint
   std::optional<Source> only = {};  // this source or none
 };

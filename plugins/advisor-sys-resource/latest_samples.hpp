@@ -22,10 +22,10 @@ class LatestSamples {
   // All questions until the next call are about the time from `from_ns` to `to_ns`.
   void set_window(std::uint64_t from_ns, std::uint64_t to_ns);
 
-  // The newest sample of each living series of the metric, of those with this label if one is given. None
-  // when nobody has defined the metric.
+  // The newest sample of each current series of the metric, of those with this label if one is given. None if the
+  // metric is not defined.
   std::vector<Sample> of(std::string_view metric, std::optional<plugin::Label> label = std::nullopt);
-  // Of the one series there is; nothing when there is none.
+  // The value of the only series; nothing if none exists.
   std::optional<double> value_of(std::string_view metric, std::optional<plugin::Label> label = std::nullopt);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the node uses besides its pods and host applications, from what other advisors have measured. Pure:
-// values in, values out.
+// Usage of the node outside its pods and host applications, from other advisors' measurements. Pure: values in, values
+// out.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ class PodRoll {
   };
   void follow(const std::vector<Pod>& pods, std::uint64_t now_ns);
 
-  // Of the pods on the roll. Nothing while a pod that runs waits for its first sample, and nothing when pods
-  // run and none has one: then nobody measures them. Samples of other subjects do not count.
+  // Returns the sum of the pods on the roll. Nothing while a running pod waits for its first sample, and nothing if
+  // pods run without any sample: then they are not measured. Samples of other subjects do not count.
   std::optional<double> sum(const std::vector<Sample>& samples, std::uint64_t now_ns) const;
 
  private:
@@ -42,7 +42,7 @@ class PodRoll {
   std::unordered_map<std::uint64_t, Entry> entries_;
 };
 
-// The host applications. Nobody measures them, or none is there: they use nothing.
+// The host applications. Without measurements, or without applications, they use nothing.
 class ApplicationRoll {
  public:
   // As with pods, an application that is there and has no sample makes the sum unknown for `grace_ns`.
@@ -62,8 +62,8 @@ class ApplicationRoll {
 std::optional<double> rest(std::optional<double> whole, std::optional<double> pods,
                            std::optional<double> applications);
 
-// The system's CPU by NUMA node: the kernel does not tell whose time a CPU spends, so each node has the part
-// that it has in all CPU used. Nothing when a node's use is not known.
+// The system's CPU by NUMA node: the kernel does not attribute a CPU's time, so each node has the part that it has in
+// all CPU used. Nothing if a node's use is unknown.
 std::map<std::uint32_t, double> numa_parts(double system_cores,
                                            const std::map<std::uint32_t, std::optional<double>>& used_cores);
 

@@ -27,7 +27,7 @@ PodRoll roll_of(std::vector<PodRoll::Pod> pods) {
   return roll;
 }
 
-// What the other advisors measure: a node with two NUMA nodes, a pod and a host application.
+// The measurements of other advisors: a node with two NUMA nodes, a pod and a host application.
 class Measured {
  public:
   explicit Measured(FakeHost& host) : host_(host) {

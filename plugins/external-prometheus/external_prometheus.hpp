@@ -28,7 +28,7 @@ struct Naming {
   std::optional<std::string> name_of(std::string_view metric) const;
 };
 
-// Which labels of the endpoint say whose a series is; empty: none does.
+// The labels of the endpoint that name a series' subject; empty: none does.
 struct SubjectLabels {
   std::string pod_uid;
   std::string pod_namespace, pod_name, container_name;
@@ -43,7 +43,7 @@ struct Labelling {
   SubjectLabels subject = {};
 };
 
-// What is to become of one series.
+// The destination of one series.
 struct Placed {
   enum class Fate : std::uint8_t { kept, unknown_subject };
   Fate fate = Fate::kept;

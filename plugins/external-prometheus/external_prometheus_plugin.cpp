@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// external-prometheus: brings in the metrics of any Prometheus or OpenMetrics endpoint that the configuration names. The
-// host scrapes; what the rules make of it is said here.
+// external-prometheus: imports the metrics of any Prometheus or OpenMetrics endpoint in the configuration. The host
+// scrapes; this plugin applies the rules.
 #include <chrono>
 #include <optional>
 #include <string>
@@ -64,7 +64,7 @@ class ExternalPrometheus final : public koord::plugin::ExternalAdvisor {
   }
 
  private:
-  // Of the newest snapshot.
+  // From the newest snapshot.
   const SubjectIndex& subjects() {
     const auto snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot || snapshot->version(KOORD_ON_PODS) == pods_version_) return subjects_;

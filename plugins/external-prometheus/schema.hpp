@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the configuration of external-prometheus may say, as JSON Schema. Pure.
+// JSON Schema of the configuration of external-prometheus. Pure.
 #pragma once
 
 namespace koord::external_prometheus {

@@ -9,7 +9,7 @@
 
 namespace koord::external_prometheus {
 
-// Of a handle that is not here: 0.
+// For an unknown handle: 0.
 class SubjectIndex {
  public:
   void add_pod(std::uint64_t handle, std::string_view uid, std::string_view ns, std::string_view name);

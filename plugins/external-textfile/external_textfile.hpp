@@ -19,7 +19,7 @@ struct File {
   bool is_regular = true;
 };
 
-// The host's limit for the name of a target, and ".prom" at the end; hidden files are somebody's unfinished ones.
+// The host's limit for the name of a target, and ".prom" at the end; hidden files may be unfinished.
 bool is_ours(std::string_view name);
 
 struct Choice {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// external-textfile: brings in metrics that scripts and timers write to files, "*.prom" in one directory. Each file is a
-// target that the host reads; this tells which there are.
+// external-textfile: imports metrics that scripts and timers write to files, "*.prom" in one directory. Each file is a
+// target that the host reads; this plugin lists them.
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -74,7 +74,7 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
     limits_.max_series = number("/limits/series");
   }
 
-  // Of each file, also of one that is too old: that is what an alert is for.
+  // Reports the times of all files, also of those that are too old: alerts need them.
   void tell_times(const Choice& choice) {
     std::unordered_map<std::string, std::uint64_t> now;
     for (const std::vector<File>* files : {&choice.read, &choice.stale}) {

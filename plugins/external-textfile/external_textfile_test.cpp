@@ -39,7 +39,7 @@ struct Textfiles {
   }
   void write(const std::string& name, const std::string& text) const { std::ofstream(directory + "/" + name) << text; }
 
-  // A tick: what became of each file, "" or why nothing did.
+  // A tick: the result of each file, "" or why it was rejected.
   std::string tick() {
     std::string problems;
     for (const ScrapeTarget& target : advisor.targets()) {

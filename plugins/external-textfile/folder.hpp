@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a directory, by its files' status alone: nothing is opened.
+// The content of a directory, from its files' status alone: nothing is opened.
 #pragma once
 
 #include <string>

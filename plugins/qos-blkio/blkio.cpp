@@ -13,7 +13,7 @@ using slo::IoConfig;
 using slo::Number;
 using strategy::Wish;
 
-// Where wishes of one origin go, and what is said of them.
+// Target of the intents of one origin, and their reasons.
 struct Target {
   std::uint32_t level;
   std::string cgroup_dir;
@@ -22,7 +22,7 @@ struct Target {
   std::string pod_uid = {};
 };
 
-// Of several entries for one device each limit is the strictest.
+// If several entries are about one device, the strictest value of each limit counts.
 struct DeviceConfig {
   std::string titles;
   IoConfig io;
@@ -46,7 +46,7 @@ void merge(const IoConfig& from, IoConfig& into) {
 
 using DeviceConfigs = std::map<std::string, DeviceConfig>;  // by number
 
-// A block that is on no device is told, the others hold.
+// A block without a device is reported, the others are used.
 DeviceConfigs devices_of(const std::vector<slo::Block>& blocks, const Target& target, const Known& known, slo::Problems& problems) {
   DeviceConfigs devices;
   for (const slo::Block& block : blocks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which limits and weights of block I/O are wished for, of the NodeSLO and of pods' annotations. Pure.
-// Formats of the values: Documentation/admin-guide/cgroup-v2.rst of Linux, "IO Interface Files".
+// Limits and weights of block I/O to propose, from the NodeSLO and from pods' annotations. Pure. Formats of the values:
+// Documentation/admin-guide/cgroup-v2.rst of Linux, "IO Interface Files".
 #pragma once
 
 #include <set>
@@ -18,18 +18,18 @@ struct LimitedPod {
   std::vector<slo::Block> blocks;     // of its annotation
 };
 
-// What is pointed to is borrowed for the call.
+// All pointers are borrowed for the call.
 struct Inputs {
-  const slo::ResourceQos* strategy = nullptr;  // null: there is none
+  const slo::ResourceQos* strategy = nullptr;  // null: not configured
   const Known* known = nullptr;
-  std::vector<std::string> best_effort_dirs, burstable_dirs;  // where the kubelet keeps such pods; one each as a rule
+  std::vector<std::string> best_effort_dirs, burstable_dirs;  // the kubelet's cgroups of such pods; usually one each
   std::vector<LimitedPod> pods;
   std::set<std::string, std::less<>> missing_knobs;  // that this node does not have, as was seen
 };
 
 struct Plan {
   strategy::Wishes wishes;
-  slo::Problems problems;  // what could not be wished for, and why
+  slo::Problems problems;  // values that could not be proposed, and why
 };
 
 Plan plan(const Inputs& inputs);

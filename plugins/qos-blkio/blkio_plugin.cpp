@@ -65,7 +65,7 @@ class Blkio final : public koord::plugin::QosStrategy {
     for (const std::string& problem : told_.news(problems)) log(KOORD_LOG_WARN, problem);
   }
 
-  // What it was planned of.
+  // The inputs that the plan was made from.
   struct Basis {
     std::uint64_t pods = 0, slo = 0, devices = 0;
     std::vector<std::string> missing;
@@ -107,7 +107,7 @@ class Blkio final : public koord::plugin::QosStrategy {
       inputs.pods.push_back({std::string(koord::plugin::view(pod.uid)), name, std::string(koord::plugin::view(pod.cgroup_dir)), *std::move(blocks)});
   }
 
-  // A fact that is not there, or that cannot be read, is not known: which is told where a block needs it.
+  // A fact that is missing or unreadable is unknown; it is reported where a block needs it.
   void follow_devices() {
     const bool new_storage = take(kStorageFact, storage_text_), new_volumes = take(kVolumesFact, volumes_text_);
     const bool look_again = now_ns_ >= look_again_ns_;

@@ -13,13 +13,14 @@
 namespace koord::blkio {
 
 struct Known {
-  std::optional<Storage> storage;  // nothing: advisor-node-storage has not told
+  std::optional<Storage> storage;  // nothing: advisor-node-storage has not reported yet
   PodVolumes pod_volumes;
   Map number_of_name;  // of all devices of sysfs, "loop0"; of a partition its disk's
 };
 
-// `pod_uid`: whose annotation names the block; empty for the NodeSLO. Limits are those of whole disks: a partition, a volume
-// and a group of volumes stand for the disk that they are on. An error says why there is no device, in words.
+// `pod_uid`: the pod with the annotation that names the block; empty for the NodeSLO. Limits apply to whole disks: a
+// partition, a volume or a group of volumes stands for the disk below it. An error says in words why there is no
+// device.
 Result<std::string> number_of(const slo::Block& block, std::string_view pod_uid, const Known& known);
 
 // "device '/dev/vdb'", "volume group 'data'", "volume 'cache'".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node's storage is made of, from the facts that advisor-node-storage and the host keep in koord.kv/1. Pure.
+// A node's storage, from the facts that advisor-node-storage and the host keep in koord.kv/1. Pure.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct Storage {
 // The fact advisor-node-storage/node_local_storage_info.
 Result<Storage> parse_storage(std::string_view json);
 
-// Of each pod, by uid: the name of a volume's directory by what the pod calls it. The fact host/pod_volumes.
+// For each pod, by uid: the directory name of each volume, by the pod's name for the volume. The fact host/pod_volumes.
 using PodVolumes = std::map<std::string, Map, std::less<>>;
 Result<PodVolumes> parse_pod_volumes(std::string_view json);
 

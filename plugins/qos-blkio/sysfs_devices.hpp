@@ -8,7 +8,7 @@
 
 namespace koord::blkio {
 
-// Numbers by name, "7:0" of "loop0"; of a partition that of its disk. Empty where there are none.
+// Numbers by name, "7:0" for "loop0"; the disk's number for a partition. Empty if sysfs has none.
 Map sysfs_devices(const std::string& sys_root);
 
 }  // namespace koord::blkio

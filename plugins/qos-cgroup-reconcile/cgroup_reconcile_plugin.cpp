@@ -74,7 +74,7 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
     if (const auto calm = config.i64("/calmSeconds")) guard_.calm = std::chrono::seconds(*calm);
   }
 
-  // What depends on nothing but the state, and on the knobs that there are, is planned once.
+  // The part of the plan that depends only on the state and on the existing knobs is made once.
   void follow(const Snapshot& snapshot) {
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
     if (const std::string news = slo_.news(now_ns_); !news.empty()) log(KOORD_LOG_INFO, news);
@@ -109,7 +109,7 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
     if (highs_.blind()) log(KOORD_LOG_WARN, detail);
   }
 
-  // What the plan was made of.
+  // The inputs that the plan was made from.
   struct Basis {
     std::uint64_t node = 0, pods = 0, slo = 0;
     std::vector<std::string> missing;

@@ -40,7 +40,7 @@ struct Scene {
     set(kContainerDir, "memory.pressure",
         "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(total_us) + "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
   }
-  // What is wished of this knob of this cgroup; "": nothing.
+  // Returns the proposed value of this knob of this cgroup; "": none.
   std::string wish(const std::string& knob, const std::string& dir) {
     host.clock().advance(10s);
     REQUIRE(strategy.evaluate() == KOORD_OK);

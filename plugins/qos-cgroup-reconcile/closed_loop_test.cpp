@@ -17,7 +17,7 @@ constexpr double kMi = 1024.0 * 1024;
 constexpr std::int64_t kTarget = 800LL << 20;
 constexpr double kHour = 3600;
 
-// One container whose memory.high is to be 800 MiB, asked once a second as the plugin does.
+// One container with a memory.high of 800 MiB to set, evaluated once a second as the plugin does.
 struct Loop {
   explicit Loop(Workload workload) {
     plant.add("container");
@@ -45,7 +45,7 @@ struct Loop {
     CHECK(differs_from_golden("qos-cgroup-reconcile", name, plot) == "");
   }
 
-  // Of the time, in percent, in which tasks stalled longer than they may.
+  // Percent of the time in which tasks stalled longer than allowed.
   double choked_percent() const {
     double choked = 0;
     for (const Sample& sample : recording.of("stalled")) choked += sample.value > GuardSettings().pressure_percent ? 1 : 0;

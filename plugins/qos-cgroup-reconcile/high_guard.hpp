@@ -3,13 +3,13 @@
 //
 //  - Distance. memory.high is never set more than a twentieth of the memory in use, and at most 256 MiB, below that memory: the
 //    kernel reclaims at once what is above it, within the write. From there it comes down step by step, one each ten seconds.
-//  - Watchdog. When the container's tasks stalled for want of memory (PSI `some`) for more than a set share of the last ten
-//    seconds, and the memory in use is at memory.high, which therefore is the cause, it is raised: by 10 %, 20 %, 40 % of what
-//    is in use. When that does not end it, memory.high is given back.
+//  - Watchdog. It acts when the container's tasks stalled for lack of memory (PSI `some`) for more than a set share of
+//    the last ten seconds, and memory.high is the cause because the memory in use has reached it. Then it raises
+//    memory.high by 10 %, 20 %, 40 % of the memory in use. If the stalls go on, it reverts memory.high.
 //  - Calm. It goes down again when the stalls have been below half of the share for a time, which doubles with each raise that
 //    follows and is one hour in the end. That, and the gap between the two shares, keeps it from going to and fro.
 //
-// Our own rule; that stalls tell better than amounts how much memory a container can do without is the idea of Weiner et al.,
+// Our own rule. The idea that stalls show better than amounts how much memory a container needs is from Weiner et al.,
 // TMO (ASPLOS 2022). A plain value, no clock and no host.
 #pragma once
 
@@ -24,7 +24,7 @@ struct GuardSettings {
   std::chrono::seconds calm{60};  // before the first descent after a raise
 };
 
-// What was read of the container; nothing: not known, which is neither calm nor pressure.
+// Readings of the container; nothing: unknown, which is neither calm nor pressure.
 struct HighReading {
   std::optional<std::int64_t> usage;       // bytes
   std::optional<std::int64_t> stalled_us;  // `some` of memory.pressure, the total
@@ -41,14 +41,14 @@ class HighGuard {
   using Nanoseconds = std::chrono::nanoseconds;
   enum class State { descending, at_target, raised, given_back };
 
-  // What memory.high is to be now; nullopt: nothing is known of the container yet. INT64_MAX: given back, no limit.
+  // The next memory.high; nullopt: the container is unknown yet. INT64_MAX: reverted, no limit.
   std::optional<std::int64_t> next(const HighAim& aim, const HighReading& reading, Nanoseconds now, const GuardSettings& settings);
 
   // Would next() make anything of a reading now?
   bool looks(Nanoseconds now) const { return !high_ || now - last_.at >= kWindow; }
 
   State state() const { return state_; }
-  // Of the last ten seconds that were looked at.
+  // In the last ten seconds of readings.
   std::optional<double> stalled_percent() const { return stalled_percent_; }
 
  private:

@@ -91,7 +91,8 @@ HighReading HighWishes::read(Watched& watched) {
   return reading;
 }
 
-// What cannot be read, for whatever reason, is not known. A file that comes later is found: it is tried each time.
+// A value that cannot be read, for any reason, is unknown. Each call tries again, so a file that appears later is
+// found.
 std::optional<std::int64_t> HighWishes::read_one(plugin::CgroupFile& file, const std::string& dir, std::string_view name, std::string_view key) {
   if (!file && file.open(host_, cgroup_, dir, name, {key}) != KOORD_OK) return std::nullopt;
   std::int64_t values[1] = {KOORD_ABSENT};

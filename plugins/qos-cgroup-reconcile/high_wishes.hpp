@@ -19,13 +19,14 @@ class HighWishes {
   HighWishes() = default;
   HighWishes(const koord_host* host, const koord_svc_cgroup* cgroup) : host_(host), cgroup_(cgroup) {}
 
-  // What is to be watched from now on. A cgroup that stays keeps its guard.
+  // Sets the cgroups to watch. A cgroup that stays keeps its guard.
   void follow(std::vector<HighTarget> targets);
-  // What is wished now, until the next call. Reads only what a guard wants to know, as each does every ten seconds.
+  // Returns the current proposals, valid until the next call. Reads only the values that a guard needs, as each does
+  // every ten seconds.
   const strategy::Wishes& wishes(std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size);
 
   bool any() const { return !watched_.empty(); }
-  // No cgroup told its pressure, so that nobody notices when one is choked.
+  // The pressure of no cgroup is known, so that a throttled one is not noticed.
   bool blind() const;
 
  private:
@@ -47,7 +48,7 @@ class HighWishes {
   strategy::Wishes wishes_;
 };
 
-// The wish for a container at this moment; nothing while it is not known what it uses.
+// The proposal for a container at this moment; nothing while its usage is unknown.
 std::optional<strategy::Wish> high_wish(const HighTarget& target, const HighGuard& guard, std::optional<std::int64_t> high,
                                         const HighReading& reading, const GuardSettings& settings);
 

@@ -19,7 +19,7 @@ std::int64_t sum(std::int64_t a, std::int64_t b) { return a > kMost - b ? kMost 
 struct PlainKnob {
   std::string_view knob, field;
   slo::Number MemoryQos::*value;
-  std::int64_t neutral;  // what the kernel does by itself
+  std::int64_t neutral;  // the kernel's default
   bool of_class;         // also on the directory of the class's pods
 };
 // memory.oom.group is not among those of a class: on a shortage of the whole node the kernel ends all of the outermost cgroup
@@ -37,7 +37,7 @@ struct Protection {
   std::int64_t min = 0, low = 0;
 };
 
-// The kernel takes any pair; a low below min would only mislead who reads it.
+// The kernel takes any pair; a low below min would only mislead readers.
 Protection protection_of(const MemoryQos& values, std::int64_t request) {
   Protection protection{share_of(request, values.min_limit_percent.value_or(0)), share_of(request, values.low_limit_percent.value_or(0))};
   if (protection.low > 0) protection.low = std::max(protection.low, protection.min);
@@ -87,7 +87,7 @@ std::uint32_t class_of_directory(std::uint32_t kube_qos) {
   }
 }
 
-// Of a class that is off, whatever else it says, nothing holds; the host has emptied lsr, ls and be, and not system.
+// A class that is off has no values, whatever else it contains; the host has emptied lsr, ls and be, and not system.
 MemoryQos switched_on(const slo::ClassQos* section) {
   if (!section || !section->memory || section->memory->enable != true) return {};
   return *section->memory;
@@ -152,7 +152,7 @@ class Planner {
     Protection sums;
     std::int64_t pods = 0;  // that are protected
   };
-  // Who says it, for reasons and inputs.
+  // The source of a value, for reasons and inputs.
   struct Origin {
     std::string_view section;
     bool own = false;  // the pod's annotation
@@ -181,7 +181,7 @@ class Planner {
     if (of_directory != KOORD_QOS_NONE) directories_.emplace(std::string(parent_of(pod.cgroup_dir)), of_directory);
   }
 
-  // What a cgroup is protected by counts only as far as all those around it are.
+  // A cgroup's protection counts only as far as all those around it are protected.
   void add_above(const PodInput& pod, const Protection& protection) {
     if (protection.min == 0 && protection.low == 0) return;
     for (std::string_view dir = parent_of(pod.cgroup_dir); !dir.empty(); dir = parent_of(dir)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which memory protection, throttling and rank each pod's class and annotation ask for, on every level of the cgroup tree.
-// Pure: values in, wishes out; no host, no clock, no files. Formulas: Koordinator's memory QoS (resourceQOSStrategy.memoryQOS).
+// Memory protection, throttling and rank for each pod by its class and annotation, on every level of the cgroup tree.
+// Pure: values in, proposals out; no host, no clock, no files. Formulas: Koordinator's memory QoS
+// (resourceQOSStrategy.memoryQOS).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct PodInput {
   std::int64_t request = 0;
   std::optional<std::int64_t> limit;  // of the pod's cgroup: nullopt when a container has none
   std::optional<std::string> annotation;  // koordinator.sh/memoryQOS
-  std::vector<ContainerInput> containers;  // those that have a cgroup and run for the pod's life
+  std::vector<ContainerInput> containers;  // those that have a cgroup and run as long as the pod
 };
 
 struct Inputs {
@@ -54,9 +55,10 @@ struct Plan {
   std::size_t left_out = 0;  // intents beyond `most_intents`; a line in `problems` says so
 };
 
-// The classes' cgroups come first, then those of SYSTEM, LSE and LSR pods, of LS pods and those without a class, of BE pods; each
-// pod before its containers. Beyond `most_intents` the last ones are left out. Wishes only what asks for something: a value that is the kernel's own (protection 0, priority 0, …) is none, unless the pod's
-// annotation says just that. What nobody wishes any more the host gives back.
+// The classes' cgroups come first, then those of SYSTEM, LSE and LSR pods, of LS pods and those without a class, of BE
+// pods; each pod before its containers. Beyond `most_intents` the last ones are left out. Values that equal the
+// kernel's own (protection 0, priority 0, …) are not proposed, unless the pod's annotation asks for them. The host
+// reverts knobs that are not proposed any more.
 Plan plan(const slo::ResourceQos& strategy, const Inputs& inputs);
 
 // ⌊amount · percent / 100⌋
@@ -66,7 +68,7 @@ std::int64_t share_of(std::int64_t amount, std::int64_t percent);
 // Kubernetes' KEP-2570. A limit below the request counts as the request.
 std::optional<std::int64_t> memory_high(std::int64_t request, std::int64_t limit, std::int64_t percent, std::int64_t page_size);
 
-// What a pod's page cache may be. nullopt: nothing is said of it.
+// Limits of a pod's page cache. nullopt: unset.
 struct PageCache {
   std::optional<bool> enable, sync;
   std::optional<std::int64_t> size;  // bytes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plan() needs of the pods and the node of a snapshot.
+// Inputs of plan() from the pods and the node of a snapshot.
 #pragma once
 
 #include "koordetector/plugin.hpp"

@@ -33,7 +33,7 @@ bool may_step(const Container& container) {
   return container.is_running && container.limit_milli > 0 && !container.cgroup_dir.empty();
 }
 
-// What the container keeps at most of a quota that it did not use, in µs; 0: nothing.
+// Returns how much unused quota the container may keep, in µs; 0: none.
 std::int64_t burst_us(const slo::CpuBurst& settings, std::int64_t limit_milli, bool above_quota) {
   if (!has_static_part(settings) || limit_milli <= 0) return 0;
   std::int64_t whole = 0;  // limit · percent · 100 ms
@@ -103,7 +103,8 @@ bool CpuBurst::limiter_allows(const slo::CpuBurst& settings, const Container& co
   return limiter->second.allows();
 }
 
-// The result of the last steps, and whether the limits are still the same: a container whose limit changes begins at 1 again.
+// The result of the last steps, and whether the limits are still the same: a container with a changed limit begins at 1
+// again.
 void CpuBurst::observe(const Pod& pod) {
   for (const Container& container : pod.containers) {
     const auto found = raised_.find(container.key());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuBurst: which containers may burst, and how far. Static burst lets a container keep what it did not use of its quota for a
-// moment (cpu.max.burst). Quota burst raises the quota of one that is held back while the shared pool has room, and lowers it
-// when the pool has not: it proposes a factor on the container's limit, and on its pod's. It computes with its own factors and
-// the limits of the spec only, never with a value that a cgroup has; so each life begins at the factor 1. Pure: it reads
-// nothing and no clock. [one thread]
+// CpuBurst: which containers may burst, and how far. Static burst lets a container keep its unused quota for a moment
+// (cpu.max.burst). Quota burst raises the quota of a throttled container while the shared pool has room, and lowers it
+// when the pool has not: it proposes a factor on the container's limit, and on its pod's. It computes with its own
+// factors and the limits of the spec only, never with a value that a cgroup has; so each session begins at the factor
+// 1. Pure: it reads nothing and no clock. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -63,18 +63,18 @@ class CpuBurst {
   explicit CpuBurst(std::uint64_t window_ns) : unseen_(window_ns) {}
   void set_window(std::uint64_t window_ns) { unseen_.set_window(window_ns); }
 
-  // Mainline kernels refuse a burst above the quota; with this it is wished for all the same.
+  // Mainline kernels refuse a burst above the quota; with this it is proposed all the same.
   void set_burst_above_quota(bool may) { burst_above_quota_ = may; }
 
   // Whether the factor proposed last for this container's cgroup is in effect. One that is not (in shadow, or where another
   // plugin's value wins) raises nothing, and the next step begins at 1 again.
   void applied(std::string_view cgroup_dir, bool holds);
 
-  // All that is wished for: bursts() and quotas(). What is not wished for any more gets its original value back.
+  // Returns all proposals: bursts() and quotas(). The host reverts knobs that are not proposed any more.
   strategy::Wishes plan(const Situation& situation);
-  // What changes with the pods and their settings only.
+  // The part that changes with the pods and their settings only.
   strategy::Wishes bursts(const std::vector<Pod>& pods) const;
-  // What changes with how the pods do. Takes a step.
+  // The part that changes with the load of the pods. Takes a step.
   strategy::Wishes quotas(const Situation& situation);
   // Containers that quotas() has not raised though their quota holds them back: each once, and again after kHeldBackAgainNs.
   // Not while the use of the pool is unknown.
@@ -87,7 +87,7 @@ class CpuBurst {
     std::int64_t limit_milli = 0, pod_limit_milli = 0;
     double proposed = 1;   // last
     double in_effect = 1;  // as the host reports it
-    double counted = 1;    // what the use of the pool was corrected for
+    double counted = 1;    // the factor that the pool's usage was corrected for
     std::uint64_t stepped_ns = 0;
   };
   // A factor that is to be another, or to stay above 1.

@@ -96,7 +96,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     followed_.reset();
   }
 
-  // What changes with the pods, the NodeSLO and the configuration only.
+  // The part that changes with the pods, the NodeSLO and the configuration only.
   void follow(const Snapshot& snapshot) {
     for (const std::string& problem : node_slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem);
     if (const std::string news = node_slo_.news(situation_.now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
@@ -160,14 +160,14 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     return pool;
   }
 
-  // What is wished for containers, as long as it is.
+  // Counts proposals for containers, as long as they are made.
   void count(const Wishes& quotas) {
     for (const koord_point& point : points_of(quotas, quota_, quota_series_)) batch_.add(point.series, point.value);
     for (const koord_point& point : burst_points_) batch_.add(point.series, point.value);
     batch_.send(situation_.now_ns);
   }
 
-  // Ends the series of those that are not wished for any more.
+  // Ends the series of containers without a proposal.
   std::vector<koord_point> points_of(const Wishes& wishes, const koord::plugin::Metric& metric, LiveSeries& live) const {
     std::unordered_map<std::string_view, const Container*> containers;
     if (!wishes.empty())

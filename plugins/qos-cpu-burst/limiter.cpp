@@ -11,7 +11,7 @@ constexpr double kSecondNs = 1e9;
 
 }  // namespace
 
-// FNV-1a, whose upper bits are mixed well enough for a fraction.
+// FNV-1a; its upper bits are mixed well enough for a fraction.
 double start_of(std::string_view container_id) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char letter : container_id) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211u;

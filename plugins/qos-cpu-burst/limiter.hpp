@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limiter: how long a container may use more than its CPU limit. A bucket of percent-seconds: use above the limit takes from
-// it, use below 60 % of the limit gives to it, and while it is not empty the quota may be raised. It holds what
-// `cfsQuotaBurstPercent` of the limit take in `cfsQuotaBurstPeriodSeconds`. Pure: the time is told.
+// Limiter: how long a container may use more than its CPU limit. A bucket of percent-seconds: use above the limit
+// drains it, use below 60 % of the limit fills it, and while it is not empty the quota may be raised. Its capacity is
+// the drain of `cfsQuotaBurstPercent` of the limit in `cfsQuotaBurstPeriodSeconds`. Pure: the time is passed in.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Limiter {
   // `start`: of the capacity.
   Limiter(std::int64_t period_seconds, std::int64_t percent, double start, std::uint64_t now_ns);
 
-  // Of the limit; nothing: not measured, so the time passes and nothing is taken or given.
+  // Percent of the limit; nothing: not measured, so the time passes without a change.
   void take(std::optional<double> usage_percent, std::uint64_t now_ns);
   bool allows() const { return tokens_ > 0; }
   double tokens() const { return tokens_; }

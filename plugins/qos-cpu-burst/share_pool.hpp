@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How busy the CPUs are that pods share: all of the node but those that pods of LSE and LSR have for themselves, and all use of
-// them but that of best-effort pods, who give way. Pure.
+// Load of the CPUs that pods share: all CPUs of the node but those reserved for LSE and LSR pods, and all use of them
+// but that of best-effort pods, which yields. Pure.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Pool {
 
 PoolState state_of(const Pool& pool);
 
-// What the average over a window does not show yet of changes that were made within it.
+// The part of changes within a window that the window's average does not show yet.
 class Unseen {
  public:
   explicit Unseen(std::uint64_t window_ns) : window_ns_(window_ns) {}

@@ -42,10 +42,12 @@ Result<Satisfaction> satisfaction_of(const slo::Threshold& slo) {
 
 bool is_by_allocatable(const Situation& situation) { return situation.slo.cpu_evict_policy == slo::CpuEvictPolicy::allocatable; }
 
-// By allocatable what the node was told to give them counts, not what their cgroup lets them have.
+// With the policy by allocatable, the amount on the Node counts, not the limit of the cgroup.
 BestEffort by_policy(BestEffort pods, const Situation& situation) {
   if (!is_by_allocatable(situation)) return pods;
-  pods.limit = static_cast<double>(std::max<std::int64_t>(situation.allocatable.batch.value_or(0), 1));  // 0 is little, not unknown
+  pods.limit = static_cast<double>(std::max<std::int64_t>(situation.allocatable.batch.value_or(0), 1));  // 0 is a small
+                                                                                                         // amount, not
+                                                                                                         // unknown
   return pods;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has to go for want of CPU, by koordlet's three features. Pure: figures in, demands out.
+// Selects pods to evict for lack of CPU, by koordlet's three features. Pure: figures in, demands out.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline constexpr std::string_view kBestEffort = "BECPUEvict";
 inline constexpr std::string_view kAllocatable = "CPUAllocatableEvict";
 inline constexpr std::string_view kUsage = "CPUEvict";
 
-// Of the pods of class BE together, milli-cores.
+// The pods of class BE together, milli-cores.
 struct BestEffort {
   double usage = 0, request = 0, limit = 0;
 };
@@ -36,11 +36,11 @@ struct Satisfaction {
   std::int64_t lower_percent = 0, upper_percent = 0, usage_percent = 0;
 };
 
-// What of their request best-effort pods have to give up, that those which stay get their upper percent: milli-cores, 0 while
-// they get the lower percent, or do not use what they get. `limit`: what they get; 0 or less: not told.
+// Returns the part of their request that best-effort pods have to release, so that the remaining pods get their upper
+// percent: milli-cores, 0 while they get the lower percent, or do not use their limit. `limit`: 0 or less: unknown.
 std::int64_t release(const BestEffort& pods, const Satisfaction& satisfaction);
 
-// What it decides points into the pods of the situation.
+// The decision points into the pods of the situation.
 Decision decide(const Situation& situation, const Figures& figures);
 
 }  // namespace koord::cpu_evict

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin in a loop with a node as a model: who is evicted, when, and when no more. Plots of each go to test/plots/ of the
-// build folder.
+// The plugin in a loop with a model of a node: which pods are evicted, when, and when no more. Plots of each go to
+// test/plots/ of the build folder.
 #include <doctest/doctest.h>
 
 #include "test/support/evicting_node.hpp"
@@ -63,7 +63,7 @@ TEST_CASE("while victims still end nobody is evicted for the same need, though i
 
 TEST_CASE("best-effort pods that get too little of their request go until the rest gets enough") {
   Batch node(kBySatisfaction, constant(2));
-  // What suppression leaves them from 60 s on: three of the ten cores they ask for.
+  // From 60 s on suppression leaves them three of the ten cores that they request.
   node.measure = [&node](FakeSamples& samples, koord::test::Plant& plant) {
     const auto pods = static_cast<double>(node.pods());
     const double limit = plant.now() < 60 ? 10'000 : 3000;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kPeriodUs = 100'000;
 constexpr std::int64_t kLeastQuotaUs = 2000;
-// Of the node's CPUs: what more is given in a round, and what is too little to be worth a write.
+// Parts of the node's CPUs: the largest increase in a round, and the smallest change worth a write.
 constexpr std::int64_t kStepDivisor = 10, kIgnoredDivisor = 100;
 // Two CPUs let two threads of best-effort work meet; a node of less than four has none to spare.
 constexpr std::size_t kLeastCpus = 2, kFewCpus = 4;
@@ -35,7 +35,7 @@ std::string policy_name(Policy policy) {
   return policy == Policy::cpuset ? "cpuset" : "cpuIdle";
 }
 
-// The least budget of the last hold_ns. Of two budgets the later and lower one makes the earlier one of no account.
+// The least budget of the last hold_ns. If a later budget is lower, an earlier one is irrelevant.
 std::int64_t hold(std::deque<std::pair<std::uint64_t, std::int64_t>>& budgets, std::uint64_t now_ns, std::int64_t budget, std::uint64_t hold_ns) {
   while (!budgets.empty() && budgets.back().second >= budget) budgets.pop_back();
   budgets.emplace_back(now_ns, budget);
@@ -81,7 +81,8 @@ std::size_t wanted_cpus(const Inputs& inputs, const Round& round, std::optional<
   const std::int64_t affordable = std::max<std::int64_t>(round.held_milli, 0);
   std::size_t wanted = std::max(static_cast<std::size_t>(rounded_up(affordable, 1000)), least);
   if (!before) return wanted;  // they have all CPUs: no step leads from there to more
-  // A part of a CPU counts as one, but one more is given for half a CPU only: at the border it would come and go.
+  // A part of a CPU counts as one, but one more is added for half a CPU only: otherwise it would come and go near a
+  // whole number.
   if (wanted > *before) wanted = std::max(static_cast<std::size_t>((affordable + 500) / 1000), *before);
   const auto step = static_cast<std::size_t>(rounded_up(static_cast<std::int64_t>(online), kStepDivisor));
   return std::min(wanted, *before + step);
@@ -95,10 +96,11 @@ void plan_cpuset(const Inputs& inputs, Memory& memory, Round& round) {
     return;
   }
   memory.cpus = picked.size();
-  if (picked.size() == inputs.pools.online.size()) return;  // they have these without a wish
+  if (picked.size() == inputs.pools.online.size()) return;  // they have these without an intent
   round.granted_milli = 1000 * static_cast<std::int64_t>(picked.size());
   const std::string why = reason(inputs, round, "the CPUs " + picked.list());
-  // Of v1 only the innermost: whatever is made below a narrowed cgroup begins with what that has, and would keep it for ever.
+  // On v1 only the innermost cgroups: one that is created below a narrowed cgroup begins with its CPUs, and would keep
+  // them for ever.
   if (inputs.targets.cpus_of_parents) {
     wish_for_all(inputs, round, "cpuset.cpus", picked.list(), why);
     return;
@@ -115,7 +117,7 @@ std::int64_t wanted_quota(const Inputs& inputs, const Round& round, std::optiona
   return std::min(wanted, *before + all / kStepDivisor);
 }
 
-// Where there is no one cgroup around all best-effort pods, each has an equal part.
+// If no single cgroup contains all best-effort pods, each has an equal part.
 void plan_quota(const Inputs& inputs, Memory& memory, Round& round) {
   const std::int64_t quota = wanted_quota(inputs, round, memory.quota_us);
   memory.quota_us = quota;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much CPU best-effort pods may have beside all others, and the wishes that bring it about. The formulas are koordlet's but
-// where the README says otherwise. Pure: values in, wishes out; what it has to remember from one round to the next is a value,
-// too. Times in nanoseconds of any one clock. [any thread]
+// The CPU that best-effort pods may use beside all others, and the intents for it. The formulas are koordlet's except
+// where the README says otherwise. Pure: values in, intents out; the state from one round to the next is a value, too.
+// Times in nanoseconds of any one clock. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace koord::cpu_suppress {
 enum class Policy : std::uint8_t {
   cpuset,     // fewer CPUs
   cfs_quota,  // less time on all CPUs
-  cpu_idle,   // only time that nobody else wants; the kernel sees to that, whatever the load is
+  cpu_idle,   // only otherwise idle time; the kernel ensures that, whatever the load is
 };
 
 // Where the best-effort pods are.
 struct Targets {
-  std::vector<std::string> classes;     // cgroups of the Kubernetes class BestEffort with pods in them; one as a rule
+  std::vector<std::string> classes;     // cgroups of the Kubernetes class BestEffort with pods in them; usually one
   std::vector<std::string> pods;        // that lie elsewhere
   std::vector<std::string> containers;  // that run in any of them, but for sandboxes
   bool cpus_of_parents = false;         // a cgroup has no CPUs that its parent has not: cgroup v2
@@ -50,19 +50,19 @@ struct Settings {
   std::uint64_t hold_ns = 30'000'000'000;
 };
 
-// From round to round; a fresh one when nothing was wished.
+// State from round to round; a fresh one if nothing was proposed.
 struct Memory {
   std::deque<std::pair<std::uint64_t, std::int64_t>> budgets;  // by time, of the last hold_ns; each less than those behind it
-  std::optional<std::size_t> cpus;                             // how many were wished
-  std::optional<std::int64_t> quota_us;                        // what was wished
+  std::optional<std::size_t> cpus;                             // the number proposed
+  std::optional<std::int64_t> quota_us;                        // the quota proposed
 };
 
 struct Round {
   std::int64_t budget_milli = 0;  // now; below 0: the others alone use more than the threshold
   std::int64_t held_milli = 0;    // the least budget of the last hold_ns: what is acted on
-  std::optional<std::int64_t> granted_milli;  // what the wishes amount to; nothing: no bound
+  std::optional<std::int64_t> granted_milli;  // the total of the proposals; nothing: no bound
   strategy::Wishes wishes;
-  std::string problem;  // why there is no wish though there should be; empty: none
+  std::string problem;  // why an expected proposal is missing; empty: none
 };
 
 // capacity · threshold − what others than best-effort pods use, and at least capacity · min.

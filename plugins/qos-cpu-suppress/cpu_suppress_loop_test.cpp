@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy in a loop with a node as a model: each second it is asked, and what it wishes is set. Plots of each go to
-// test/plots/ of the build folder.
+// The strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied. Plots of
+// each go to test/plots/ of the build folder.
 #include <doctest/doctest.h>
 
 #include "plugins/qos-cpu-suppress/cpu_suppress.hpp"

@@ -57,7 +57,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     if (what & KOORD_ON_CONFIG) read_config();
   }
 
-  // Throwing leaves the wishes as they are, until they lapse: not known is neither busy nor idle.
+  // Throwing leaves the intents as they are, until they expire: unknown is neither busy nor idle.
   void evaluate(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     const Snapshot snapshot(host(), state_);
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, "NodeSLO: " + problem);
@@ -96,7 +96,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     return threshold.cpu_suppress_policy == koord::slo::SuppressPolicy::cfs_quota ? Policy::cfs_quota : Policy::cpuset;
   }
 
-  // Without wishes best-effort pods get back what they had, and the next time begins anew.
+  // Without intents the host reverts the knobs of best-effort pods, and the next time begins anew.
   void finish(std::uint64_t now_ns, const Round& round, std::optional<double> others, std::optional<Policy> policy = std::nullopt) {
     if (!policy) memory_ = {};
     if (!round.problem.empty() && round.problem != last_problem_) log(KOORD_LOG_WARN, round.problem);

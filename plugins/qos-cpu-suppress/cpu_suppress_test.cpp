@@ -37,7 +37,7 @@ CpuSet cpus(std::string_view list) {
   return CpuSet::parse(list).value();
 }
 
-// A node on which nobody else uses anything leaves the threshold to best-effort pods.
+// On a node without other usage the whole threshold is left to best-effort pods.
 Inputs node(std::uint32_t cpu_count, Policy policy, double others = 0) {
   Inputs inputs;
   inputs.policy = policy;

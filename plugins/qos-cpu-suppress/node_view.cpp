@@ -20,8 +20,8 @@ using plugin::view;
 
 constexpr std::uint64_t kExclusivePeriodNs = 10'000'000'000;  // a file for each container, and they hardly ever change
 
-// Whose class is the kubelet's BestEffort shares its cgroup with all of these, whatever its label says. Elsewhere, where a file names
-// cgroups, the class says no more than that nothing was requested: the label decides.
+// Pods of the kubelet's BestEffort class share its cgroup, whatever their label says. Elsewhere, where a file names
+// cgroups, the class shows only that nothing was requested: the label decides.
 bool is_best_effort(const koord_pod& pod, bool is_in_class) {
   return pod.qos == KOORD_QOS_BE || (pod.kube_qos == KOORD_KUBE_QOS_BEST_EFFORT && is_in_class);
 }

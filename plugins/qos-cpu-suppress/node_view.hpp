@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeView: what the strategy needs of the node, asked of the host: whose CPUs are whose, where best-effort pods are, who uses
-// how much. On the instance's strand.
+// NodeView: the strategy's inputs about the node, from the host: the owners of CPUs, the cgroups of best-effort pods,
+// and usages. On the instance's strand.
 #pragma once
 
 #include <cstdint>

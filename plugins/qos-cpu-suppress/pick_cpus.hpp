@@ -19,11 +19,11 @@ struct Cpu {
 // takes both threads of a core while two are wanted, and single CPUs for the rest.
 CpuSet pick_cpus(std::size_t count, const std::vector<Cpu>& cpus);
 
-// Whose CPUs are whose.
+// The owners of CPUs.
 struct Pools {
   std::vector<Cpu> online;
-  CpuSet lsr;       // of LSR pods, who share them with best-effort ones
-  CpuSet excluded;  // of others who do not share, or kept free
+  CpuSet lsr;       // of LSR pods, which share them with best-effort ones
+  CpuSet excluded;  // of other pods that do not share, or kept free
 
   CpuSet usable() const;
 };

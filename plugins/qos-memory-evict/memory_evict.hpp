@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has to go for want of memory, by koordlet's three features. Pure: figures in, demands out.
+// Selects pods to evict for lack of memory, by koordlet's three features. Pure: figures in, demands out.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline constexpr std::string_view kBestEffort = "BEMemoryEvict";
 inline constexpr std::string_view kAllocatable = "MemoryAllocatableEvict";
 inline constexpr std::string_view kUsage = "MemoryEvict";
 
-// What it decides points into the pods of the situation. `node_bytes`: what the node uses now; nothing: not measured.
+// The decision points into the pods of the situation. `node_bytes`: the node's usage now; nothing: not measured.
 Decision decide(const Situation& situation, std::optional<std::int64_t> node_bytes);
 
 }  // namespace koord::memory_evict

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin in a loop with a node as a model: who is evicted, when, and when no more. Plots of each go to test/plots/ of the
-// build folder.
+// The plugin in a loop with a model of a node: which pods are evicted, when, and when no more. Plots of each go to
+// test/plots/ of the build folder.
 #include <doctest/doctest.h>
 
 #include "test/support/evicting_node.hpp"

@@ -187,7 +187,7 @@ TEST_CASE("the plugin asks at once when memory is short, by the newest sample, a
   host.clock().advance(1s);
   REQUIRE(strategy.evaluate() == KOORD_OK);
   CHECK(host.context().take_evictions().size() == 1);
-  host.clock().advance(11s);  // now nobody measures any more
+  host.clock().advance(11s);  // measurements have ended
   REQUIRE(strategy.evaluate() == KOORD_OK);
   CHECK(host.context().take_evictions().empty());
 }

@@ -46,7 +46,7 @@ struct Loop {
     reclaimer.given(static_cast<std::int64_t>(plant.of("pod").reclaimed - before));
   }
 
-  // Of the windows, in percent, in which tasks stalled longer than they may.
+  // Percent of the windows in which tasks stalled longer than allowed.
   double choked_percent() const {
     double choked = 0;
     for (const Sample& sample : recording.of("stalled")) choked += sample.value > Settings().pressure_percent ? 1 : 0;

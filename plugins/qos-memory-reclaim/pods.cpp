@@ -94,7 +94,7 @@ void Pods::read(Pod& pod, const std::string& dir) const {
   if (of_pressure == KOORD_OK && stalled[0] != KOORD_ABSENT) pod.reading.stalled_us = stalled[0];
 }
 
-// By handle. Empty while nobody measures it.
+// By handle. Empty while it is not measured.
 std::map<std::uint64_t, std::int64_t> Pods::cold_by_pod(std::uint64_t now_ns) const {
   std::map<std::uint64_t, std::int64_t> cold;
   if (!metrics_) return cold;

@@ -17,7 +17,7 @@ namespace koord::memory_reclaim {
 class Pods {
  public:
   Pods() = default;
-  // `metrics` may be null: then nobody tells what is cold.
+  // `metrics` may be null: then cold memory is unknown.
   Pods(const koord_host* host, const koord_svc_cgroup* cgroup, const koord_svc_metrics* metrics)
       : host_(host), cgroup_(cgroup), metrics_(metrics) {}
 
@@ -27,7 +27,7 @@ class Pods {
   void learn(const koord_intent_result& result);
 
   bool any() const { return !pods_.empty(); }
-  // No pod told its pressure: nothing is reclaimed blindly.
+  // The pressure of no pod is known: nothing is reclaimed blindly.
   bool blind() const;
 
  private:

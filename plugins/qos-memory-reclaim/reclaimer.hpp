@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reclaimer: how much of one pod's page cache the kernel is to take back now, judged by what that cost the pod before. Little at
-// first and more while it costs nothing; nothing for a while when the pod stalls, or needs again what was taken.
+// Reclaimer: how much of one pod's page cache the kernel should reclaim now, judged by the cost for the pod before.
+// Little at first and more while it costs nothing; nothing for a while when the pod stalls, or reads reclaimed pages
+// again.
 //
-// That stalls (PSI) tell how much memory a workload can do without, and that reclaiming slows down towards a ceiling of them, is
-// from Weiner et al., TMO: Transparent Memory Offloading in Datacenters (ASPLOS 2022), and its program Senpai. The rule is ours:
+// Two ideas are from Weiner et al., TMO: Transparent Memory Offloading in Datacenters (ASPLOS 2022), and its program
+// Senpai: stalls (PSI) show how much memory a workload needs, and reclaiming slows down towards a ceiling of stalls.
+// The rule is ours:
 //
 //   step = page cache · rate · (1 − stalled / ceiling)       once a window
 //   rate: 0.1 % at first, 1.25 times as much after each step that cost nothing, at most 1 %
@@ -28,14 +30,14 @@ struct Reading {
   std::optional<std::int64_t> page_cache;      // bytes, active and inactive
   std::optional<std::int64_t> stalled_us;      // `some` of memory.pressure, the total
   std::optional<std::int64_t> refaulted;       // bytes of page cache that were needed again, the total
-  std::optional<std::int64_t> cold;            // bytes that nobody has touched for minutes, where somebody measures that
+  std::optional<std::int64_t> cold;            // bytes that have not been touched for minutes, if measured
 };
 
 class Reclaimer {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
   enum class State {
-    unknown,      // what it uses or how it stalls cannot be read
+    unknown,      // its usage or its stalls cannot be read
     learning,     // the first reading
     reclaiming,
     nothing_left, // too little page cache, or none of it cold
@@ -44,13 +46,14 @@ class Reclaimer {
 
   // Bytes to take now; 0: none. Asked once a window.
   std::int64_t want(const Reading& reading, Nanoseconds now, const Settings& settings);
-  // What the kernel was asked for, which may be less than wanted, and then what it gave; nullopt: it was not let (shadow).
+  // The amount that the kernel was asked for, which may be less than wanted, and then the amount reclaimed; nullopt:
+  // not permitted (shadow).
   void asked(std::int64_t bytes) { asked_ = bytes; }
   void given(std::optional<std::int64_t> bytes);
 
   State state() const { return state_; }
   double rate() const { return rate_; }
-  // Of the last window.
+  // In the last window.
   double stalled_percent() const { return stalled_percent_; }
   std::int64_t refaulted() const { return refaulted_; }
 

@@ -18,7 +18,7 @@ struct Reclaimed {
   Reading reading{.page_cache = 10 * kGi, .stalled_us = 0, .refaulted = 0};
   std::chrono::nanoseconds now{0};
 
-  // Percent of the time since the last look that its tasks stalled, and bytes that were needed again.
+  // Percent of the time since the last poll that its tasks stalled, and bytes that were needed again.
   std::int64_t want(double stalled = 0, std::int64_t refaulted = 0) {
     now += 10s;
     if (reading.stalled_us) *reading.stalled_us += static_cast<std::int64_t>(stalled / 100 * 10'000'000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a round's budget each pod's page cache is to give: reclaiming holds up whoever decides on knobs, so a round has an end.
-// Pure.
+// Splits a round's budget between the pods' page caches: reclaiming blocks the strand that decides on knobs, so a round
+// has an end. Pure.
 #pragma once
 
 #include <cstdint>

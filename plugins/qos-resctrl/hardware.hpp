@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the node's CPU can share out by resctrl, and how shares are said to it. Pure.
-// Source: Documentation/filesystems/resctrl.rst of Linux (before 6.16 Documentation/arch/x86/resctrl.rst).
+// Resources of the node's CPU that resctrl can divide, and the text of their shares. Pure. Source:
+// Documentation/filesystems/resctrl.rst of Linux (before 6.16 Documentation/arch/x86/resctrl.rst).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ enum class BandwidthUnit {
 struct Bandwidth {
   BandwidthUnit unit = BandwidthUnit::percent;
   std::int64_t least = 1, step = 1;
-  std::int64_t unlimited = 100;  // what means no limit
+  std::int64_t unlimited = 100;  // the value for no limit
   std::vector<std::uint32_t> ids;
 
   bool operator==(const Bandwidth&) const = default;
@@ -48,11 +48,11 @@ struct Hardware {
 
 // The numbers of the domains in a line of schemata: "L3:0=7ff;1=7ff". Empty: there is no such line.
 std::vector<std::uint32_t> domains_in(std::string_view schemata, std::string_view resource);
-// The largest value of that line, 0 when there is none; `base`: 16 for masks.
+// The largest value of that line, 0 if missing; `base`: 16 for masks.
 std::uint64_t largest_in(std::string_view schemata, std::string_view resource, int base);
 
-// Of the parts of the cache from `begin` to `end` percent, rounded up to whole parts, and never fewer than a group must have:
-// koordlet's formula, for any set of parts. Where a group's bits may not be apart: the longest run of them.
+// The parts of the cache from `begin` to `end` percent, rounded up to whole parts, and never fewer than the minimum of
+// a group: koordlet's formula, for any set of parts. If a group's bits must be adjacent: the longest run of them.
 std::uint64_t mask_of(const Cache& cache, std::int64_t begin_percent, std::int64_t end_percent);
 
 // A share of the memory bandwidth; 100 is no limit. `domain_units`: all that a cache's domain has, in the unit, where that

@@ -13,7 +13,7 @@ namespace {
 using Range = slo::PodResctrl::Range;
 using strategy::Wish;
 
-// A group that is asked for, and who by.
+// A requested group, and its requester.
 struct Group {
   std::string name, origin;
   slo::PodResctrl share;
@@ -136,7 +136,7 @@ class Sharing {
     add(group, "resctrl.mb", value, "a share of the memory bandwidth", std::move(inputs));
   }
 
-  // What 100 % of a domain is, in the unit; nothing: not known.
+  // The amount for 100 % of a domain, in the unit; nothing: unknown.
   std::optional<std::int64_t> domain_units(BandwidthUnit unit) const {
     switch (unit) {
       case BandwidthUnit::eighths:

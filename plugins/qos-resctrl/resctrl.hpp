@@ -14,7 +14,7 @@
 
 namespace koord::rdt {
 
-// The host makes groups of this prefix only, and gives back only those.
+// The host makes and reverts only groups with this prefix.
 inline constexpr std::string_view kPrefix = "koord-";
 
 struct Pod {
@@ -24,29 +24,29 @@ struct Pod {
 };
 
 struct Settings {
-  std::int64_t amd_domain_gbps = 20;       // what 100 % of an AMD domain's bandwidth is, GB/s
-  std::int64_t domain_megabytes = 0;       // of a domain where resctrl is mounted with mba_MBps, MiB/s; 0: not told
+  std::int64_t amd_domain_gbps = 20;       // 100 % of an AMD domain's bandwidth, GB/s
+  std::int64_t domain_megabytes = 0;       // of a domain where resctrl is mounted with mba_MBps, MiB/s; 0: unset
 };
 
-// What is pointed to is borrowed for the call.
+// All pointers are borrowed for the call.
 struct Inputs {
   const Hardware* hardware = nullptr;
-  const slo::ResourceQos* strategy = nullptr;  // null: there is none
+  const slo::ResourceQos* strategy = nullptr;  // null: not configured
   std::vector<Pod> pods;                       // those that live
   std::vector<std::string> groups;             // that there are now
-  std::set<std::string> stale;                 // of ours, that nobody has wished for long
+  std::set<std::string> stale;                 // our own, not proposed for long
   Settings settings;
 };
 
 struct Plan {
   strategy::Wishes wishes;
-  slo::Problems problems;  // what could not be wished for, and why
+  slo::Problems problems;  // values that could not be proposed, and why
 };
 
 Plan plan(const Inputs& inputs);
 
-// Follows, round after round, which groups of ours are there though nobody wishes them: left over of a life whose records are
-// lost. What is not wished any more the host gives back by itself, sooner than kStaleAfterNs.
+// Follows, round after round, which of our groups exist without a proposal: stale groups of a session with lost
+// records. The host reverts groups that are not proposed any more by itself, sooner than kStaleAfterNs.
 class StaleGroups {
  public:
   static constexpr std::uint64_t kStaleAfterNs = 60'000'000'000;

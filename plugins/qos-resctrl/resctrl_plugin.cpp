@@ -105,7 +105,7 @@ class Resctrl final : public koord::plugin::QosStrategy {
     }
   }
 
-  // What it was planned of.
+  // The inputs that the plan was made from.
   struct Basis {
     std::uint64_t pods = 0, slo = 0, config = 0;
     std::vector<std::string> groups;

@@ -15,7 +15,7 @@ using koord::test::FakeNode;
 
 namespace {
 
-// As mounted on a machine of two sockets whose caches have 11 parts; each file with the kernel's newline and spaces.
+// As mounted on a machine of two sockets with caches of 11 parts; each file with the kernel's newline and spaces.
 void make_resctrl(FakeNode& node) {
   node.write("proc/filesystems", "nodev\tsysfs\nnodev\tresctrl\n");
   node.write("proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu cat_l3 mba\n");

@@ -63,7 +63,7 @@ std::optional<Bandwidth> read_bandwidth(const NodeRoots& roots, const std::strin
   if (is_in_megabytes(roots)) {
     bandwidth.unit = BandwidthUnit::megabytes;
     bandwidth.unlimited = kMostMegabytes;
-    bandwidth.least = bandwidth.step = 1;  // those files tell percent
+    bandwidth.least = bandwidth.step = 1;  // those files are in percent
   } else if (is_amd(roots)) {
     bandwidth.unit = BandwidthUnit::eighths;
     bandwidth.unlimited = std::max(kMostEighths, static_cast<std::int64_t>(largest_in(schemata, "MB", 10)));

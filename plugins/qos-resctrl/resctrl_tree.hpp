@@ -11,7 +11,7 @@
 
 namespace koord::rdt {
 
-// What can be shared out here; an error says why nothing can.
+// Returns the resources that can be divided here; an error says why none can.
 Result<Hardware> read_hardware(const NodeRoots& roots);
 
 // The groups that there are, sorted, without that of all others.

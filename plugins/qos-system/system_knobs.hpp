@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which knobs of the node's kernel a NodeSLO's systemStrategy asks for. Pure: values in, wishes out.
+// Knobs of the node's kernel that a NodeSLO's systemStrategy sets. Pure: values in, proposals out.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace koord::system_knobs {
 
 struct Plan {
   strategy::Wishes wishes;
-  slo::Problems problems;  // what was asked for and is not wished, and why
+  slo::Problems problems;  // values that were requested and not proposed, and why
 };
 
-// `memory`: of the node, bytes; nullopt: not known, then what is reckoned from it is not wished.
+// `memory`: of the node, bytes; nullopt: unknown, then knobs computed from it are not proposed.
 Plan plan(const slo::System& strategy, std::optional<std::int64_t> memory);
 
 }  // namespace koord::system_knobs

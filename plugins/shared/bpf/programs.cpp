@@ -113,8 +113,8 @@ Result<void> run_iterator(const bpf_link* link) {
   return {};
 }
 
-// Told where they are, libbpf looks only there. Not told, it looks for what the kernel does not have among its modules' types,
-// too, and that of Debian 12 refuses the programs where it may not, which takes CAP_SYS_ADMIN.
+// With a given path libbpf searches only there. Without it, libbpf also searches the modules' types for anything that
+// the kernel lacks. That takes CAP_SYS_ADMIN, and the libbpf of Debian 12 refuses the programs without it.
 const char* types_of_kernel() {
   constexpr const char* kFile = "/sys/kernel/btf/vmlinux";
   return ::access(kFile, R_OK) == 0 ? kFile : nullptr;

@@ -20,7 +20,7 @@ struct bpf_object;
 
 namespace koord::bpf {
 
-// What bpftool put into the header it generated.
+// An object file in the header that bpftool generated.
 struct ObjectFile {
   const char* name = nullptr;
   const void* bytes = nullptr;

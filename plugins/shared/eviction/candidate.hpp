@@ -35,7 +35,7 @@ struct Candidate {
   bool is_active = false;                 // Pending or Running: others have nothing left to release
   bool is_best_effort = false;            // by its label; a pod without one has not asked to be treated so
   std::uint32_t priority_class = KOORD_PRIORITY_NONE;
-  std::int32_t priority = 0;              // spec.priority, or where there is none that of its class
+  std::int32_t priority = 0;              // spec.priority, or if missing that of its class
   std::int64_t sub_priority = 0;          // of the label, or `priority`
   std::int32_t order = 0;                 // of the annotation
   bool is_enabled = false;                // for features that go by priority
@@ -52,7 +52,7 @@ std::int32_t default_priority(std::uint32_t priority_class);
 // In which tier a pod of this class asks for CPU and memory.
 Tier tier_of(std::uint32_t priority_class);
 
-// What the pod asks for, in the tier of its class.
+// The pod's request, in the tier of its class.
 std::int64_t requested(const Candidate& pod, Resource resource);
 
 // `used` is not set.

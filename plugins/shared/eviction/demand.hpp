@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a feature asks to have released and who is to go for it, in which order, and what several demands of one round make
-// of one another. Pure. [any thread]
+// Amounts that a feature has to release, the pods to evict for it, in order, and the combination of several demands of
+// one round. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace koord::eviction {
 
-// What going releases: what a pod uses now, or what it has been promised.
+// The amount that an eviction releases: a pod's current usage, or its request.
 enum class Kind : std::uint8_t { used, requested };
 
 struct What {
@@ -45,8 +45,8 @@ struct Demand {
   std::vector<std::pair<std::string, std::string>> inputs;
 };
 
-// The demands of one round, the most important first. Each counts on what the pods release that go for those before it; a
-// demand that has enough then, or has nobody who would release something, is left out.
+// The demands of one round, the most important first. Each counts on the amounts released by the evictions before it; a
+// demand that has enough then, or no pod that would release something, is left out.
 std::vector<Demand> settle(std::vector<Demand> demands);
 
 }  // namespace koord::eviction

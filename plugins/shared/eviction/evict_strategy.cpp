@@ -17,7 +17,7 @@ std::optional<std::int64_t> told(std::int64_t amount) {
   return amount == KOORD_ABSENT ? std::nullopt : std::optional(amount);
 }
 
-// Where nobody tells the node's object: what the kernel does.
+// If the node's object is unknown: from the kernel's topology.
 std::optional<std::int64_t> capacity_by_topology(const koord_topology* topology, Resource resource) {
   if (!topology) return std::nullopt;
   std::int64_t capacity = 0;
@@ -64,7 +64,7 @@ void EvictStrategy::read_pods(const Snapshot& snapshot) {
   pods_version_ = version;
   situation_.pods.clear();
   for (const koord_pod& pod : snapshot.pods()) {
-    if (pod.ns.n == 0) continue;  // known by its cgroup only: nobody can evict it, nor knows whether it agrees
+    if (pod.ns.n == 0) continue;  // known by its cgroup only: it cannot be evicted, and its eligibility is unknown
     situation_.pods.push_back(candidate_of(pod));
     if (!situation_.pods.back().policy.is_readable())
       tell_once(situation_.pods.back().name, "its annotation " + std::string(kPolicyAnnotation) + " is no list of features; nothing may evict it");
@@ -94,7 +94,7 @@ void EvictStrategy::read_node(const Snapshot& snapshot) {
     situation_.capacity = capacity_by_topology(snapshot.topology(), kind_.resource);
 }
 
-// Not known is not off, but nobody is evicted either.
+// Unknown is not off, but no pod is evicted either.
 bool EvictStrategy::is_wanted(const Snapshot& snapshot, std::uint64_t now_ns) {
   for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem);
   if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
@@ -138,7 +138,7 @@ bool EvictStrategy::request(const Demand& demand) {
   eviction.n_inputs = static_cast<std::uint32_t>(inputs.size());
   eviction.input_stride = sizeof(koord_label);
   const koord_status status = evict_->request(host(), &eviction);
-  if (status == KOORD_E_AGAIN || status == KOORD_E_DENIED) return false;  // the host has said why
+  if (status == KOORD_E_AGAIN || status == KOORD_E_DENIED) return false;  // the host has reported the reason
   plugin::check(status, "asking for evictions");
   return true;
 }

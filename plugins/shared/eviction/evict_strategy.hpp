@@ -22,7 +22,7 @@ class EvictStrategy : public plugin::QosStrategy {
  public:
   struct Kind {
     Resource resource;
-    std::string_view pod_metric;                 // what a pod uses
+    std::string_view pod_metric;                 // usage of a pod
     double pod_metric_scale;                     // from that to milli-cores or bytes
     std::vector<std::string_view> features;      // all that there are
     std::int64_t cool_down_seconds;              // between two requests, unless configured

@@ -9,7 +9,7 @@ using koord::plugin::str;
 
 namespace {
 
-// A pod as the host tells it.
+// A pod as in the host's records.
 struct PodRecord {
   std::vector<koord_label> labels, annotations;
   std::vector<koord_resource> resources;

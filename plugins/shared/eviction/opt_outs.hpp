@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod's own labels and annotations say about its eviction, as Koordinator names them:
+// A pod's own labels and annotations about its eviction, as Koordinator names them:
 //   annotation koordinator.sh/eviction-policy    a JSON list of features; only these may evict the pod
 //   label      koordinator.sh/eviction-enabled   "true": features that go by priority may evict the pod
 //   annotation koordinator.sh/eviction-priority  a whole number of 32 bits; the lower goes first, before all else
 //   label      koordinator.sh/priority           a whole number; orders pods of one priority, the lower goes first
-// What cannot be read protects the pod, or counts as not said. Pure. [any thread]
+// An unreadable value protects the pod, or counts as unset. Pure. [any thread]
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules that evictions for CPU and for memory share: how much has to go when a node uses too much, or has promised too
-// much, and who may be taken for it. Formulas are koordlet's, without its truncation to whole percents. Pure. [any thread]
+// The rules shared by evictions for CPU and for memory: how much has to be released if a node uses too much, or has
+// promised too much, and which pods may be evicted for it. Formulas are koordlet's, without its truncation to whole
+// percents. Pure. [any thread]
 #pragma once
 
 #include <array>
@@ -22,17 +23,18 @@ struct Thresholds {
   std::int64_t threshold = 0, lower = 0;
 };
 
-// Of a NodeSLO: without a lower one 2 less. An error says what is missing or contradicts; `names`: of the two fields.
+// Thresholds of a NodeSLO: without a lower one 2 less. An error says which field is missing or contradicts; `names`: of
+// the two fields.
 struct ThresholdNames {
   std::string_view threshold, lower;
 };
 Result<Thresholds> usage_thresholds(slo::Number threshold, slo::Number lower, const ThresholdNames& names);
-// Both must be given: nobody is evicted by figures that no one has set.
+// Both must be given: no pod is evicted by default thresholds.
 Result<Thresholds> promise_thresholds(slo::Number threshold, slo::Number lower, const ThresholdNames& names);
 
-// What a node of this capacity has to release when it uses so much; 0: nothing.
+// Returns the amount that a node of this capacity has to release at this usage; 0: none.
 std::int64_t over_usage(std::int64_t used, std::int64_t capacity, const Thresholds& thresholds);
-// What of the promised has to go; of an allocatable of 0 all.
+// Returns the promised amount that has to be released; all if allocatable is 0.
 std::int64_t over_promise(std::int64_t promised, std::int64_t allocatable, const Thresholds& thresholds);
 
 // The active ones that let this feature evict them. In order: with `weight` among those of one priority.
@@ -42,15 +44,15 @@ std::vector<Victim> best_effort_victims(const std::vector<Candidate>& pods, std:
 std::vector<Victim> priority_victims(const std::vector<Candidate>& pods, std::string_view feature, std::int64_t most_priority,
                                      const Weight& weight);
 
-// What the node has of what Koordinator sells a second time, milli-cores or bytes; nothing: not told.
+// The node's amount of the resources that Koordinator sells a second time, milli-cores or bytes; nothing: unknown.
 struct Allocatable {
   std::optional<std::int64_t> mid, batch;
 
   std::optional<std::int64_t> of(Tier tier) const { return tier == Tier::mid ? mid : batch; }
 };
 
-// One demand for each of the two tiers of which more is promised to active pods of the priority than the node has. A tier of
-// which something is promised and nobody told what there is gives none, and a line in `unknown`.
+// One demand for each of the two tiers of which more is promised to active pods of the priority than the node has. A
+// tier with promises but an unknown amount gives none, and a line in `unknown`.
 std::vector<Demand> promise_demands(std::string_view feature, Resource resource, const std::vector<Candidate>& pods,
                                     const Allocatable& allocatable, const Thresholds& thresholds, std::int64_t most_priority,
                                     std::vector<std::string>& unknown);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the features of one round decide on, and what they decide. Plain values. [any thread]
+// Inputs and results of the features in one round. Plain values. [any thread]
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace koord::eviction {
 
 struct Situation {
   slo::Threshold slo;
-  std::vector<std::string> features;     // whose gates are on
+  std::vector<std::string> features;     // with enabled gates
   std::optional<std::int64_t> capacity;  // of the node, milli-cores or bytes
   Allocatable allocatable;
   std::vector<Candidate> pods;           // with what they use

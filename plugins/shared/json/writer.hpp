@@ -22,7 +22,7 @@ class JsonWriter {
   JsonWriter& key(std::string_view name);
   JsonWriter& key(std::integral auto number) { return key(std::to_string(number)); }
 
-  // Of a text that is no UTF-8, as names from the kernel may be, each byte outside ASCII becomes U+FFFD.
+  // If the text is no UTF-8, as names from the kernel may be, each byte outside ASCII becomes U+FFFD.
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(bool truth) { return raw(truth ? "true" : "false"); }

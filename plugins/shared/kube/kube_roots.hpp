@@ -16,8 +16,8 @@ struct PodPlace {
   std::string_view cgroup_dir;
 };
 
-// The directories that the places of the pods tell, one as a rule. While no pod does: those that a kubelet,
-// also kind's, makes on its own, of which a node has one at most.
+// Returns the directories above the places of the pods, usually one. If no pod has a place: those that a kubelet, also
+// kind's, makes on its own, of which a node has one at most.
 std::vector<cgroup::KubeRoot> kube_roots(const std::vector<PodPlace>& pods);
 
 }  // namespace koord::kube

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CgroupSlots reads the histograms that programs keep for each cgroup and is the user's half of a slot's life, see
+// CgroupSlots reads the histograms that programs keep for each cgroup and is the user's half of a slot's lifetime, see
 // bpf/include/latency_slots.h. The programs outlive it.
 //
 //   TRY(slots.look());
@@ -71,7 +71,7 @@ class CgroupSlots {
   std::uint32_t slots_, kinds_, copies_;  // copies: CPUs, or 1
   int histograms_ = -1, free_slots_ = -1, ended_slots_ = -1, lost_map_ = -1;
   bpf::MappedArray owners_, cache_;
-  std::vector<latency_histogram> values_;  // of the last look: slot by slot, kind by kind, each copy
+  std::vector<latency_histogram> values_;  // of the last read: slot by slot, kind by kind, each copy
   std::vector<std::uint32_t> keys_;
   std::vector<SlotOwner> living_, ended_;
   std::uint64_t lost_begins_ = 0;

@@ -22,7 +22,7 @@ class FollowedCgroups {
   // Looks which cgroups the subject has now, its own and all below, and adds them to `watched`.
   void find(const CgroupTree& tree, std::string_view cgroup, std::vector<CgroupDirectory>& watched);
 
-  // What happened in this window in every cgroup that it has or had at the look before.
+  // The differences of this window in every cgroup that has a slot, or had one at the previous read.
   template <class Total>
   Total window(const Windows<Total>& windows) const {
     Total sum{};

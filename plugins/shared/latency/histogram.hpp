@@ -25,7 +25,7 @@ struct Histogram {
   bool operator==(const Histogram&) const = default;
 };
 
-// What was added between two readings of one running total. A total that went back counts as added whole.
+// Returns the difference between two readings of one running total. If a total went back, the new one counts in full.
 Histogram added(const Histogram& before, const Histogram& now);
 
 // The delay that a share `p` of the delays did not exceed, by linear interpolation inside its bucket; the lower bound

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin that measures latency says of the measurement itself, and what it asks its host for at the start. Used
-// on the plugin's strand.
+// Metrics of a latency plugin about the measurement itself, and its requests to the host at the start. Used on the
+// plugin's strand.
 #pragma once
 
 #include <cstdint>

@@ -28,11 +28,11 @@ struct ProgramSource {
 
 struct SlotOptions {
   std::string btf;          // file with the kernel's types; empty: the kernel's own
-  std::uint32_t slots = 0;  // cgroups that can be told apart; 0: what 16 MiB hold
+  std::uint32_t slots = 0;  // cgroups measured separately; 0: as many as 16 MiB hold
   std::string only;         // this source or none
 };
 
-// What the programs are, beside their source.
+// Properties of the programs, beside their source.
 struct SlotObject {
   bpf::ObjectFile file;
   std::uint32_t kinds = 1;  // of delays that have a histogram each
@@ -70,7 +70,7 @@ class SlotPrograms {
   CgroupSlots slots_;
 };
 
-// The last look as plain values; `total_of(slot)` says what is in a slot.
+// The last read as plain values; `total_of(slot)` returns the content of a slot.
 template <class Total, class TotalOf>
 Reading<Total> reading_of(const CgroupSlots& slots, TotalOf&& total_of) {
   Reading<Total> reading;

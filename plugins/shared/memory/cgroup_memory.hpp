@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cgroup's memory.stat says, in koordlet's two meanings. Pure. [any thread]
+// Values of a cgroup's memory.stat, in koordlet's two meanings. Pure. [any thread]
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ struct MemoryStat {
   std::int64_t inactive_file = kAbsent, active_file = kAbsent;
 };
 
-// Memory that the cgroup cannot give back without swapping: inactive_anon + active_anon + unevictable. Page
-// cache and slab are left out. Unknown when a part is.
+// Memory that the cgroup cannot release without swapping: inactive_anon + active_anon + unevictable. Page cache and
+// slab are left out. Unknown when a part is.
 std::optional<double> usage_bytes(const MemoryStat& stat);
 
 // The same and the page cache, inactive_file + active_file. Unknown when a part is.

@@ -28,13 +28,12 @@ struct NumaUsage {
 
 class NumaStatFile {
  public:
-  // With fewer than two nodes the file is not read: it is costly, and the only node has what memory.stat
-  // tells.
+  // With fewer than two nodes the file is not read: it is costly, and memory.stat has the values of the only node.
   explicit NumaStatFile(const NumaNodes& nodes);
 
-  // anon + unevictable of each node: memory without page cache and slab, as usage_bytes() has it for the
-  // whole. A node of which the kernel does not tell is left out; nothing is there when there is no such
-  // cgroup or file, or nothing new. Throws plugin::Failure when the file is there and cannot be read.
+  // anon + unevictable of each node: memory without page cache and slab, as usage_bytes() has it for the whole. A node
+  // that is unknown to the kernel is left out. Empty if the cgroup or file is missing, or the values are not new.
+  // Throws plugin::Failure if the file exists and cannot be read.
   std::vector<NumaUsage> read_new(const koord_host* host, const koord_svc_cgroup* cgroup,
                                   std::string_view dir, std::uint64_t now_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plugins about the node itself ask of the host: where its trees are, a place for facts, a counter of rounds.
+// Host services for plugins about the node itself: the places of its trees, storage of facts, a counter of rounds.
 // Header-only. On the instance's strand, or in init().
 #pragma once
 
@@ -41,7 +41,7 @@ class Fact {
   std::string key_, last_;
 };
 
-// A counter of what became of rounds, with koordlet's values of the label `status`.
+// A counter of rounds by result, with koordlet's values of the label `status`.
 class Rounds {
  public:
   Rounds() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricQuery: what strategies ask the metric cache for, over the last so many nanoseconds: figures of the node, and of all
-// pods or containers at once. What is not measured is not there; nothing is made up. Header-only. [strand]
+// MetricQuery: queries of strategies to the metric cache, over the last so many nanoseconds: values of the node, and of
+// all pods or containers at once. Values that are not measured are left out. Header-only. [strand]
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class MetricQuery {
   explicit MetricQuery(const koord_host* host)
       : host_(host), metrics_(plugin::require<koord_svc_metrics>(host, "koord.metrics/1")) {}
 
-  // Of the node, or of what the labels say; of several series the first that lives. KOORD_AGG_*.
+  // The value of the node, or of the series with the labels; if several match, the first current one. KOORD_AGG_*.
   std::optional<Figure> of_node(std::string_view metric, std::uint32_t aggregation, std::uint64_t now_ns, std::uint64_t window_ns,
                                 std::initializer_list<plugin::Label> labels = {}) {
     std::vector<koord_label> list;

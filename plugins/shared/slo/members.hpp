@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members: the members of one JSON object, read into values. A name counts whatever its case, as Go reads it; of several the
-// last that is not null. What a value may not be is told and read as not there. For the files of this folder only.
+// Members: the members of one JSON object, read into values. Names match in any case, as in Go; if several match, the
+// last that is not null counts. Invalid values are reported and count as missing. For the files of this folder only.
 #pragma once
 
 #include <boost/json/fwd.hpp>

@@ -12,10 +12,10 @@ namespace koord::slo {
 
 struct ParsedSlo {
   NodeSlo slo;
-  Problems problems;  // the host has checked it, so there are none but of a newer host's NodeSLO
+  Problems problems;  // the host has checked it, so only a newer host's NodeSLO has any
 };
 
-// Of an empty text: no section at all, which is "not known", not "everything off". An error: no JSON mapping.
+// For an empty text: no section at all, which is "unknown", not "everything off". An error: no JSON mapping.
 Result<ParsedSlo> parse_node_slo(std::string_view spec);
 
 }  // namespace koord::slo

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod's own annotations make of the NodeSLO's sections. The same rules as `koordctl slo --explain FIELD --pod POD` shows:
-// an annotation that is no JSON mapping does not count. Of memoryQOS and blkioQOS a single invalid field does not count; an
-// invalid field of cpuBurst or resctrl makes the pod's whole policy inactive. Each is reported in `problems`, which begin with
-// the annotation's key. Pure.
+// Overrides of the NodeSLO's sections by a pod's own annotations. The same rules as `koordctl slo --explain FIELD --pod
+// POD` shows: an annotation that is no JSON mapping does not count. In memoryQOS and blkioQOS a single invalid field
+// does not count; an invalid field of cpuBurst or resctrl makes the pod's whole policy inactive. Each is reported in
+// `problems`, which begin with the annotation's key. Pure.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ using Annotation = std::optional<std::string_view>;  // nullopt: the pod has non
 Annotation annotation_of(const koord_pod& pod, std::string_view key);
 std::optional<std::string_view> label_of(const koord_pod& pod, std::string_view key);
 
-// The section for pods of KOORD_QOS_*: LSE goes by LSR's. Null: there is none.
+// The section for pods of KOORD_QOS_*: LSE uses LSR's. Null: missing.
 const ClassQos* class_for(const ResourceQos& strategy, std::uint32_t qos);
 
 // The node's values, replaced one by one by the pod's; sharePoolThresholdPercent is the node's alone. With an invalid field the
@@ -37,15 +37,16 @@ const ClassQos* class_for(const ResourceQos& strategy, std::uint32_t qos);
 CpuBurst cpu_burst_of(const CpuBurst& node, const Annotation& cpu_burst, Problems& problems);
 
 struct PodMemoryQos {
-  MemoryQos values;  // what holds
+  MemoryQos values;  // the effective values
   MemoryQos own;     // of that what the annotation says field by field
 };
 
-// Begun from the class's values (policy default, or none told), from the recommended ones for KOORD_QOS_* (policy auto,
-// whether or not the node has the class on) or from nothing (policy none); then the annotation's own fields replace them.
+// Begins with the class's values (policy default, or none set), with the recommended ones for KOORD_QOS_* (policy auto,
+// whether or not the node has the class on) or with nothing (policy none); then the annotation's own fields replace
+// them.
 PodMemoryQos memory_qos_of(const MemoryQos& of_class, std::uint32_t qos, const Annotation& memory_qos, Problems& problems);
 
-// What policy auto begins from; koordlet's recommendations.
+// The initial values of policy auto; koordlet's recommendations.
 MemoryQos recommended_memory_qos(std::uint32_t qos);
 
 // The pod's own part of caches and memory bandwidth.

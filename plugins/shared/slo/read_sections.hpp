@@ -12,7 +12,7 @@ void read_pod_burst(const Members& from, CpuBurst& into);  // the fields that a 
 void read_system(const Members& from, System& into);
 void read_resource_qos(const Members& from, ResourceQos& into);
 void read_memory_qos(const Members& from, MemoryQos& into);
-// `blocks` of a blkioQOS; false: there are none told.
+// `blocks` of a blkioQOS; false: unset.
 bool read_blocks(const Members& from, std::vector<Block>& into);
 
 }  // namespace koord::slo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of a NodeSLO that strategies act on, as values. What is not given is not there: the host has put the defaults
-// into the text already, so absent means that nobody wants anything. Names and ranges are those of the NodeSLO.
+// The sections of a NodeSLO that strategies act on, as values. The host has put the defaults into the text already, so
+// a missing value means "do nothing". Names and ranges are those of the NodeSLO.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,8 @@ namespace koord::strategy {
 // The host takes no more of one plugin in a round (PluginContext::kMaxPlan); all of a larger plan is refused.
 inline constexpr std::size_t kMostIntents = 10'000;
 
-// All of them, or a Failure. `ttl`: how long they hold when nobody repeats them; some periods. [in-call: evaluate]
+// Proposes all of them, or throws a Failure. `ttl`: how long they hold without repetition; some periods. [in-call:
+// evaluate]
 void propose(const koord_host* host, const koord_svc_knobs* knobs, const Wishes& wishes, std::chrono::nanoseconds ttl);
 
 }  // namespace koord::strategy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a strategy's wishes that do not hold: a line for each knob and reason, once, however many cgroups it is about
-// and however often the wish is repeated. Pure.
+// Reports of a strategy's intents that do not hold: a line for each knob and reason, once, however many cgroups it is
+// about and however often the intent is repeated. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace koord::strategy {
 
 class Refusals {
  public:
-  // Lines for the log. That an operator lets the strategy run and not write (shadow) is no news of the strategy.
+  // Returns new lines for the log. An intent that is only refused by the operator's mode (shadow) is not reported.
   std::vector<std::string> news(plugin::Strided<koord_intent_result> results);
 
  private:
   std::map<std::string, std::set<std::string>, std::less<>> told_;  // reasons, by knob
 };
 
-// Knobs that this node does not have, as the answers to wishes tell: not wished for any more, but asked again after a while,
-// because a kernel's files may come with a controller that somebody switches on.
+// Knobs that this node does not have, from the results of intents: not proposed any more, but tried again after a
+// while, because a kernel's files may come with a controller that is enabled later.
 class MissingKnobs {
  public:
   static constexpr std::chrono::nanoseconds kAskAgain = std::chrono::minutes(10);

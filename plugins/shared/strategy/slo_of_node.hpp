@@ -43,7 +43,7 @@ class SloOfNode {
     return "waiting for the NodeSLO: this node has none";
   }
 
-  // Null while there is none, or none that can be read: which is not "everything off".
+  // Null while the NodeSLO is missing or unreadable: which is not "everything off".
   const slo::NodeSlo* get() const { return known_ ? &slo_ : nullptr; }
 
  private:

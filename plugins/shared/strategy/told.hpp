@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a strategy could not wish for, round after round: each told once, and again when it was gone in between. Header-only.
+// Values that a strategy could not propose, round after round: each is reported once, and again if it was gone in
+// between. Header-only.
 #pragma once
 
 #include <set>
@@ -11,7 +12,7 @@ namespace koord::strategy {
 
 class Told {
  public:
-  // Of the problems of this round those that were not of the last.
+  // Returns the problems of this round that were not in the last one.
   std::vector<std::string> news(const std::vector<std::string>& problems) {
     std::set<std::string> now(problems.begin(), problems.end());
     std::vector<std::string> news;

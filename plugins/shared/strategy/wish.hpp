@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a strategy's plan() wishes for one knob of one cgroup, as a value of its own: koord_intent only borrows.
+// An intent of a strategy's plan() for one knob of one cgroup, as a value of its own: koord_intent only borrows.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace koord::strategy {
 
-using Inputs = std::vector<std::pair<std::string, std::string>>;  // what was decided on, by name
+using Inputs = std::vector<std::pair<std::string, std::string>>;  // values that the decision used, by name
 
 struct Wish {
   std::uint32_t level = 0;  // KOORD_LEVEL_*

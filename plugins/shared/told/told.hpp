@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Told: what has been said already, so that a state that lasts is said once and not each round. Header-only. [one thread]
+// Told: remembers reported states, so that a state that lasts is reported once and not each round. Header-only. [one
+// thread]
 #pragma once
 
 #include <map>
@@ -11,7 +12,7 @@ namespace koord {
 
 class Told {
  public:
-  // Whether this is to be said now: of `about` something else was said last, or nothing.
+  // Returns whether to report this now: the last report about `about` was another, or none.
   bool is_news(std::string_view about, std::string_view what) {
     auto known = said_.find(about);
     if (known == said_.end()) return said_.emplace(about, what), true;
@@ -19,14 +20,14 @@ class Told {
     known->second = what;
     return true;
   }
-  // There is nothing to say about it any more: when it comes back, it is news. True when there was.
+  // The state is over: when it comes back, it is reported again. True if there was one.
   bool is_over(std::string_view about) {
     auto known = said_.find(about);
     if (known == said_.end()) return false;
     said_.erase(known);
     return true;
   }
-  // Of what `keeps(about)` is false for nothing is remembered.
+  // Forgets the states for which `keeps(about)` is false.
   template <class Keeps>
   void keep(Keeps&& keeps) {
     std::erase_if(said_, [&](const auto& said) { return !keeps(said.first); });

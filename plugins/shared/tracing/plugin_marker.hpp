@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The marker of a plugin, as its settings `marker` (a directory; without it there is none) and `rearm` say. In init(),
+// The marker of a plugin, by its settings `marker` (a directory; without it no marker is made) and `rearm`. In init(),
 // before anything goes into the kernel; keep it until that has left. Header-only.
 #pragma once
 

@@ -33,7 +33,7 @@ Error went_down(const MarkerOptions& options, const std::string& path, std::stri
               " was tracing; delete '" + path + "' or set rearm: true to trace again"};
 }
 
-// What is there of this owner already. A marker is whole before tracing begins: one that is not says nothing.
+// Reads an existing marker of this owner. A marker is complete before tracing begins: an incomplete one is ignored.
 Result<void> examine(const MarkerOptions& options, const std::string& path) {
   auto content = read_file(path);
   if (!content) return content.error().is(std::errc::no_such_file_or_directory) ? Result<void>() : std::move(content).error();

@@ -29,7 +29,8 @@ class NewestSamples {
     to_ns_ = to_ns;
   }
 
-  // Of each living series of the metric, of those with this label if one is given. None when nobody has defined the metric.
+  // The newest sample of each current series of the metric, of those with this label if one is given. None if the
+  // metric is not defined.
   std::vector<Newest> of(std::string_view metric, std::optional<plugin::Label> label = std::nullopt) {
     koord_label match = {};
     koord_query query = {};
@@ -56,7 +57,7 @@ class NewestSamples {
     return samples;
   }
 
-  // Of the one series there is; nothing when there is none.
+  // The value of the only series; nothing if none exists.
   std::optional<double> value_of(std::string_view metric, std::optional<plugin::Label> label = std::nullopt) {
     const std::vector<Newest> samples = of(metric, label);
     return samples.size() == 1 ? std::optional(samples[0].value) : std::nullopt;

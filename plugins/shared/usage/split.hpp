@@ -8,7 +8,7 @@
 
 namespace koord::usage {
 
-// What a pod or a host application uses.
+// Usage of a pod or a host application.
 struct Use {
   double amount = 0;
   bool best_effort = false;
