@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What packaging/quickstart and test/run share: phases with one line each, installing, configuring, compiling.
+# Functions shared by packaging/quickstart and test/run: phases with one line each, installing, configuring, compiling.
 # To be sourced; the caller has set -euo pipefail.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -13,7 +13,8 @@ export CCACHE_NOHASHDIR=1
 # A miss then costs no preprocessing of its own: the compiler says what it read.
 export CCACHE_DEPEND=1
 
-# What ccache wants before it caches a precompiled header, and what is compiled with one. No source of ours uses __TIME__.
+# ccache requires this before it caches a precompiled header and the sources compiled with one. No source here uses
+# __TIME__.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 
 # timed "words" LOG command…: runs the command with its output in LOG and prints one line: words, result, seconds. With

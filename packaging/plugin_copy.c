@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord-plugin-copy: brings plugins from somebody's image into the directory that the agent loads them from. Statically
-// linked, so that it runs in an image in which there is nothing but a plugin; nothing of that image is run.
+// koord-plugin-copy: copies plugins from a third-party image into the directory that the agent loads them from.
+// Statically linked, so that it runs in an image that contains only a plugin; no program of that image is run.
 //
 //   koord-plugin-copy tool FOLDER        copies itself there, for the containers that come next
 //   koord-plugin-copy FROM FOLDER        copies FROM, a .so, or each .so and .so.sig of the folder FROM
 //
-// What it leaves behind is as the agent wants it: files 0644 and the folder 0755, of whoever runs this. A file is there whole
-// or not at all. One of the same name and another content is an error: two images must not bring one plugin.
+// The result has the modes that the agent requires: files 0644 and the folder 0755, owned by the user of this program.
+// A file is complete or missing. An existing file with the same name and another content is an error: two images must
+// not bring one plugin.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

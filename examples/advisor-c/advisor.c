@@ -65,7 +65,7 @@ static koord_status init(void *instance) {
     return fail(self, KOORD_E_UNSUPPORTED, TEXT("this host offers no metrics, no files or no state"));
 
   status = self->metrics->define(host, &desc, &metric);
-  if (status != KOORD_OK) return status; /* the host has said why */
+  if (status != KOORD_OK) return status; /* the host has reported the reason */
   status = self->metrics->define(host, &pod_desc, &self->pod_processes);
   if (status != KOORD_OK) return status;
   return self->metrics->series(host, metric, KOORD_NO_SUBJECT, NULL, 0, 0, &self->open_files);

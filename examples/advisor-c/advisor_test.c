@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plugin on the host in memory, whose node is what the test makes of it. No framework: CHECK tells the line and goes on. */
+/* The plugin on the host in memory; the test makes its node. No framework: CHECK prints the line and goes on. */
 #include <koordetector/test.h>
 #include <math.h>
 #include <stdio.h>

@@ -53,7 +53,7 @@ class SchedulerAdvisor : public Advisor {
     });
   }
 
-  // Each pod and container that has a cgroup. What ends takes its series along.
+  // Each pod and container that has a cgroup. A removed meter ends its series.
   void add_tasks(std::uint64_t now_ns) {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot) return;

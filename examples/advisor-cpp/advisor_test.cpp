@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First the pure part, then the plugin on the host in memory. No framework: CHECK tells the line and goes on.
+// First the pure part, then the plugin on the host in memory. No framework: CHECK prints the line and goes on.
 #include <cmath>
 #include <cstdio>
 #include <koordetector/test.h>

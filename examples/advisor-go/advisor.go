@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A complete third-party plugin in Go: an advisor that tells how many sockets the node has and how much memory they hold,
-// from /proc/net/sockstat through the host's koord.fs/1, and how many TCP sockets each pod has, by the pod's processes.
-// Above tcp_mem the kernel drops packets of every pod, in whichever pod the sockets are. Copy it, change `id`, `gate` and
-// what Collect reads.
+// A complete third-party plugin in Go: an advisor that reports how many sockets the node has and how much memory they
+// hold, from /proc/net/sockstat through the host's koord.fs/1, and how many TCP sockets each pod has, by the pod's
+// processes. Above tcp_mem the kernel drops packets of every pod, in whichever pod the sockets are. Copy it, change
+// `id`, `gate` and the files that Collect reads.
 package main
 
 /*

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// name of a number in /proc/net/sockstat, whose rows name a protocol and then keys with their values.
+// name of a number in /proc/net/sockstat; a row there begins with a protocol, and keys with their values follow.
 type name struct{ protocol, key string }
 
 type entry struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A complete third-party plugin in Rust: an advisor that tells how many softirqs of each kind the node has handled,
-//! from /proc/softirqs through the host's koord.fs/1. They run on whatever they interrupt: a pod that floods the
-//! network spends its neighbours' time. Beside them it counts the CPU time of each pod, from koord.cgroup/1. Copy it,
-//! change `id`, `gate` and what collect() reads.
+//! A complete third-party plugin in Rust: an advisor that reports how many softirqs of each kind the node has handled,
+//! from /proc/softirqs through the host's koord.fs/1. They run in the context of the task that they interrupt: a pod
+//! that floods the network spends its neighbours' time. It also counts the CPU time of each pod, from koord.cgroup/1.
+//! Copy it, change `id`, `gate` and the files that collect() reads.
 
 mod softirqs;
 
@@ -82,7 +82,7 @@ impl Advisor for Softirqs {
 }
 
 impl Softirqs {
-    /// Each pod that has a cgroup now. What has ended is not taken over, and so dropped.
+    /// Each pod that has a cgroup now. Meters of ended pods are dropped.
     fn add_pods(&mut self) -> Result<()> {
         let snapshot = match self.state.snapshot() {
             Err(failure) if failure.status() == KOORD_E_AGAIN => return Ok(()), // no pods are known yet

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The finished advisor.so on the host in memory: what its unit tests cannot see is the border to the host. In C, since
- * that is what koordetector/test.h speaks; it is linked like any shared object that exports koord_entry_v1. */
+/* The finished advisor.so on the host in memory: unit tests do not cover the ABI boundary to the host. In C, the
+ * language of koordetector/test.h; it is linked like any shared object that exports koord_entry_v1. */
 #include <koordetector/test.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A complete third-party runtime hook in C: pods and containers get the CPU shares that the operator has written down for
- * their QoS class, and containers are told the class. Copy it, change `id`, `gate` and what handle() sets.
+ * A complete third-party runtime hook in C: pods and containers get the CPU shares that the operator has configured for
+ * their QoS class, and containers get the class as an environment variable. Copy it, change `id`, `gate` and the fields
+ * that handle() sets.
  */
 #include <koordetector/plugin.h>
 
@@ -51,7 +52,7 @@ static koord_status read_shares(hook *self, uint32_t qos) {
   char pointer[32];
   int length = snprintf(pointer, sizeof pointer, "/shares/%s", names[qos]);
   koord_status status = self->config->i64(self->host, (koord_str){pointer, (uint64_t)length}, &shares);
-  if (status != KOORD_OK && status != KOORD_E_NOT_FOUND) return status; /* the host has said why */
+  if (status != KOORD_OK && status != KOORD_E_NOT_FOUND) return status; /* the host has reported the reason */
   self->shares[qos] = shares;
   return KOORD_OK;
 }
@@ -80,8 +81,8 @@ static koord_status set_shares(const koord_hook_response *response, int64_t shar
   return response->set(response, TEXT("linux.cpu.shares"), (koord_str){text, (uint64_t)length});
 }
 
-/* For each pod and container that is made, before it is. What is set goes into the runtime's request; what is not set
- * stays as the runtime has it. */
+/* Called for each new pod and container, before it is created. Fields set here go into the runtime's request; the
+ * others stay as the runtime has them. */
 static koord_status handle(void *instance, const koord_hook_request *request, const koord_hook_response *response) {
   hook *self = instance;
   const uint32_t qos = request->pod->qos;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plugin on the host in memory. No framework: CHECK tells the line and goes on. */
+/* The plugin on the host in memory. No framework: CHECK prints the line and goes on. */
 #include <koordetector/test.h>
 
 #include <stdio.h>

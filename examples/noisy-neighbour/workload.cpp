@@ -6,8 +6,8 @@
 //
 // The victim prints one line a second:
 //   late_mean_us late_p99_us read_share late_total_s read_total_s
-// how late it ran after its timers (1,000 a second), which share of the time it spent in reading its file, which stays in
-// the page cache as long as nobody pushes it out, and both in seconds since it began. Ends when its output is closed.
+// its delay after its timers (1,000 a second), the share of the time it spent in reading its file, which stays in the page
+// cache until other memory displaces it, and both in seconds since it began. Ends when its output is closed.
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 #include <vector>
 
 struct Settings {
-  double busy_percent = 65;               // of the node's CPUs: above it the ceiling is wished for
+  double busy_percent = 65;               // of the node's CPUs: above it the ceiling is proposed
   std::int64_t ceiling_milli_cores = 500;  // for each best-effort pod
 };
 
@@ -20,7 +20,7 @@ struct Inputs {
   std::vector<std::string> best_effort;  // cgroups of the pods
 };
 
-// One value for all of the cgroups; without any cgroup nothing is wished.
+// One value for all of the cgroups; without any cgroup no intent is made.
 struct Plan {
   std::vector<std::string> cgroups;
   std::string cpu_max;

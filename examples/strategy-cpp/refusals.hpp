@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of wishes that do not hold: each reason once, however often the wish is repeated. Pure.
+// Reports of intents that do not hold: each reason once, however often the intent is repeated. Pure.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 class Refusals {
  public:
-  // A line for the log; nothing when the wish holds, the cgroup has ended, or this was told before.
+  // A line for the log; nothing if the intent holds, the cgroup has ended, or the reason was reported before.
   std::optional<std::string> news(const std::string& cgroup, koord_status status, const std::string& winner) {
     if (status == KOORD_OK || status == KOORD_E_GONE) {
       told_.erase(cgroup);
@@ -25,7 +25,7 @@ class Refusals {
     return "cpu.max of '" + cgroup + "' is not ours: " + why;
   }
 
-  // Of pods that have ended nothing is remembered.
+  // Forgets pods that have ended.
   void keep_only(const std::vector<std::string>& cgroups) {
     for (auto known = told_.begin(); known != told_.end();) {
       const bool lives = std::find(cgroups.begin(), cgroups.end(), known->first) != cgroups.end();

@@ -53,7 +53,7 @@ class CeilingStrategy : public QosStrategy {
     propose(plan(now, settings_));
   }
 
-  // Tells of each cgroup once why it has another value, and again when the reason changes.
+  // Reports once for each cgroup why it has another value, and again when the reason changes.
   void on_applied(Strided<koord_intent_result> results) override {
     for (const koord_intent_result& result : results)
       if (auto news = refusals_.news(std::string(view(result.cgroup_dir)), result.status, std::string(view(result.winner))))
