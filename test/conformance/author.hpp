@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody outside of this tree: Workplace is the machine, where koordetector is installed for authors, and Author has one
-// example, and builds it with its own Makefile and pkg-config alone.
+// An author outside of this tree: Workplace is the machine, where koordetector is installed for authors, and Author has
+// one example, and builds it with its own Makefile and pkg-config alone.
 #pragma once
 
 #include <string>
@@ -41,7 +41,7 @@ class Author {
   std::string plugin_;
 };
 
-// What koordctl plugin check complains about; empty: nothing.
+// The complaints of koordctl plugin check; empty: none.
 std::string complaints_about(const std::string& plugin);
 
 }  // namespace koord::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A binding between the probe that is written in its language and the real services: what is asked and said comes through
-// as it was meant, and no panic leaves a call. KOORD_PROBE is the probe, KOORD_PROBE_SOURCE the name of its source.
+// A binding between the probe that is written in its language and the real services: requests and results arrive
+// unchanged, and no panic leaves a call. KOORD_PROBE is the probe, KOORD_PROBE_SOURCE the name of its source.
 #include <doctest/doctest.h>
 
 #include <dlfcn.h>
@@ -85,7 +85,7 @@ struct Calls : OnNode {
   void* self = nullptr;
 };
 
-// What a hook answers, as "field=value" or "reject: why".
+// The response of a hook, as "field=value" or "reject: why".
 struct Answer {
   koord_hook_response response = {sizeof response, 0, &text, set, reject};
   std::string text;
@@ -119,7 +119,7 @@ struct StopSignal {
   koord_stop stop = {sizeof stop, -1, nullptr, wait};
 };
 
-// The text of a panic ends with its place, whose path depends on how the compiler was called.
+// The text of a panic ends with its place; its path depends on how the compiler was called.
 void check_panic(koord_status status, const std::string& why, const std::string& call) {
   CHECK(status == KOORD_E_PANIC);
   CHECK_MESSAGE(why.starts_with("thrown in " + call + " ("), why);

@@ -32,7 +32,7 @@ using host::PluginState;
 
 namespace {
 
-// What a life might leave behind.
+// Resources that a session might leave behind.
 struct Belongings {
   std::size_t threads, descriptors, mappings;
 };
@@ -111,10 +111,10 @@ class Lives {
   std::vector<std::shared_ptr<host::Instance>> instances_;
 };
 
-// What the allocator may map for threads that come and go. A mapping for each life would not hide behind it.
+// Mappings that the allocator may make for threads that come and go. A mapping for each session would exceed it.
 constexpr std::size_t kArenas = 8;
 
-// A thread that was joined, and the last descriptor of a life, may be in /proc a moment longer.
+// A thread that was joined, and the last descriptor of a session, may be in /proc a moment longer.
 bool settles_at(const Belongings& wanted, Belongings& found) {
   return test::eventually([&] {
     found = belongings();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is thrown in a plugin, in whatever language and wherever the plugin lives, is a status and a text, and the plugin
-// goes on. KOORD_PROBE is a plugin whose functions throw when its configuration names them, KOORD_PROBE_HOMES "both" or
-// "process".
+// An exception or panic in a plugin, in any language and with any isolation, becomes a status and a text, and the
+// plugin goes on. KOORD_PROBE is a plugin with functions that throw when its configuration names them,
+// KOORD_PROBE_HOMES "both" or "process".
 #include <doctest/doctest.h>
 
 #include <cstdlib>

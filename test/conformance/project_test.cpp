@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What koordctl plugin new makes, in the language that KOORD_LANGUAGE names: an author goes from nothing to a plugin that
-// works, on a machine that has a compiler and koordctl, and reaches no network.
+// koordctl plugin new in the language of KOORD_LANGUAGE: an author goes from nothing to a plugin that works, on a
+// machine that has a compiler and koordctl, and reaches no network.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -23,7 +23,7 @@ const Workplace& place() {
 
 std::string koordctl(const std::string& arguments) { return "'" + built("core/ctl/koordctl") + "' " + arguments; }
 
-// A project of this kind and name. What it does is done without a network.
+// A project of this kind and name. All of it works without a network.
 struct Demo {
   explicit Demo(const std::string& kind, std::string project = "demo") : name(std::move(project)) {
     const Finished made = place().run(koordctl("plugin new " + kind + " --lang " + language() + " " + name));
@@ -46,7 +46,7 @@ struct Demo {
     CHECK_MESSAGE(tested.exit_status == 0, tested.output);
   }
 
-  // What koordctl plugin run prints.
+  // The output of koordctl plugin run.
   std::string run(const std::string& options = {}) const {
     const Finished ran = offline(koordctl("plugin run " + name + ".so --ticks 3 --period 10ms --pods pods.yaml " + options));
     CHECK_MESSAGE(ran.exit_status == 0, ran.output);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an author outside of this tree does: install, build an example with its own Makefile and pkg-config
-// alone, put the .so into a plugin directory, switch its gate on.
+// The work of an author outside of this tree: install, build an example with its own Makefile and pkg-config alone, put
+// the .so into a plugin directory, switch its gate on.
 #include <doctest/doctest.h>
 
 #include <fstream>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-suppress through the whole agent, which enforces it on this machine's kernel: best-effort load in one cgroup and a
-// service in another, pods and NodeSLO from files. What is read back are the kernel's own files; nothing depends on time.
+// qos-cpu-suppress through the whole agent, which enforces it on this machine's kernel: best-effort load in one cgroup
+// and a service in another, pods and NodeSLO from files. The test reads the kernel's own files; nothing depends on
+// time.
 #include <doctest/doctest.h>
 
 #include <map>

@@ -18,7 +18,7 @@ bool is_best_effort(const CrowdedPod& pod) { return pod.tier == "batch"; }
 
 std::string uid_of(const std::string& pod) { return "uid-" + pod; }
 
-// Of the container of the `number`th pod.
+// The container of the `number`th pod.
 std::string container_id(std::size_t number) {
   const std::string digits = std::to_string(number);
   return std::string(64 - digits.size(), 'c') + digits;

@@ -46,7 +46,7 @@ class CrowdedNode {
   void set_memory(int used_percent);
   // All best-effort pods together; less than a core of it counts as used.
   void limit_best_effort(int milli);
-  // Of Koordinator's tiers: {"kubernetes.io/batch-cpu": "5000"}.
+  // Resources of Koordinator's tiers: {"kubernetes.io/batch-cpu": "5000"}.
   void set_allocatable(const std::string& resources);
   // Members of resourceUsedThresholdWithBE besides "enable".
   void set_slo(const std::string& fields);
@@ -62,7 +62,7 @@ class CrowdedNode {
   void configure(const std::string& gates, const std::string& mode, const std::string& extra = {});
   bool start() { return agent->start(); }
 
-  // ---- what has become of it.
+  // ---- results.
   std::size_t asked();                                       // how often for an eviction
   std::vector<std::string> going();                          // as the API server has it
   double counted(const std::string& feature, const std::string& result) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the agent when API server and kubelet fail in every way they do: it stays, and says nothing wrong.
+// The agent while API server and kubelet fail in all known ways: it keeps running, and reports nothing wrong.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -168,7 +168,7 @@ TEST_CASE("a server of a CA that is not ours is never told our token") {
   pod.wait_for(before, R"("server": "kubelet", "verb": "handshake", "count": 2)");
   CHECK(pod.agent.log().find("certificate") != std::string::npos);
   pod.check_nothing_is_lost();
-  // Of the connections since the first that found the new certificate none came to a request.
+  // Since the first connection that found the new certificate no connection came to a request.
   const std::string since = "\"after\": " + std::to_string(before);
   const auto refused = pod.cluster.requests("{\"verb\": \"handshake\", " + since + "}");
   for (const ClusterRequest& request : pod.cluster.requests("{" + since + "}"))

@@ -75,7 +75,7 @@ void DaemonSetPod::run_pods(const std::vector<PodSpec>& pods) {
 }
 
 void DaemonSetPod::run_cgroups(const std::vector<PodSpec>& pods) {
-  // A directory tells by its being there that the pod runs.
+  // The existence of a directory means that the pod runs.
   for (const PodSpec& old : laid_out_) {
     const bool stays = std::any_of(pods.begin(), pods.end(), [&](const PodSpec& pod) { return pod.uid == old.uid; });
     const cgroup::KubeRoot root = cgroup::default_kube_root(cgroup::Driver::systemd);

@@ -16,7 +16,7 @@
 
 namespace koord::test {
 
-// A pod as a kubelet tells it, and its memory in the node's cgroups.
+// A pod as in a kubelet's answer, and its memory in the node's cgroups.
 struct PodSpec {
   std::string name;
   std::string uid;
@@ -38,7 +38,7 @@ class DaemonSetPod {
   DaemonSetPod();
   explicit DaemonSetPod(const Options& options);
 
-  // What runs on the node: its cgroups, and what the kubelet says.
+  // The pods that run on the node: their cgroups, and the kubelet's answer.
   void run_pods(const std::vector<PodSpec>& pods);
   // Only the cgroups: what the node does while its kubelet says nothing.
   void run_cgroups(const std::vector<PodSpec>& pods);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent writes to the API server: the NodeMetric of its node, right to the last digit for samples that are known,
-// as its spec asks for it, and not again when nothing is new.
+// Writes of the agent to the API server: the NodeMetric of its node, right to the last digit for known samples, as its
+// spec requests it, and not again without a change.
 #include <doctest/doctest.h>
 
 #include <boost/json.hpp>
@@ -19,7 +19,7 @@ const PodSpec kWeb{.name = "web-0",
                    .digit = 'a',
                    .labels = R"({"koordinator.sh/qosClass": "LS", "koordinator.sh/priority-class": "koord-prod"})"};
 
-// Nobody else measures what KnownSamples knows.
+// No other plugin measures the values of KnownSamples.
 constexpr const char* kGates = "KnownSamples: true, PodResourceCollector: false";
 
 // As the manager of Koordinator makes it.
@@ -28,8 +28,8 @@ std::string node_metric(const std::string& durations) {
     "reportIntervalSeconds": 30, "nodeAggregatePolicy": {"durations": [)" + durations + R"(]}, "nodeMemoryCollectPolicy": "usageWithoutPageCache"}}})";
 }
 
-// An agent whose samples are known, with the NodeMetric there. They fill most of its window of
-// 10 min, which is what it takes for a report, and stay in it for as long as a test takes.
+// An agent with known samples, and with the NodeMetric. They fill most of its window of 10 min, which is enough for a
+// report, and stay in it as long as a test takes.
 struct Known : DaemonSetPod {
   Known() : DaemonSetPod({.gates = kGates, .extra = "report: {heartbeat: 15m}\npredict: {enabled: false}"}) {
     run_pods({kWeb});

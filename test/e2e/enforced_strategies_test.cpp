@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategies besides CPU suppression through one agent that enforces them on this machine's kernel: pods, node and NodeSLO from
-// files, a busy service in a cgroup of the test. Knobs of the node are plain files below roots of the test: the machine's own are
-// not touched. What is read back are the kernel's files; nothing depends on time.
+// The strategies besides CPU suppression through one agent that enforces them on this machine's kernel: pods, node and
+// NodeSLO from files, a busy service in a cgroup of the test. Knobs of the node are plain files below roots of the
+// test: the machine's own are not touched. The test reads the kernel's files; nothing depends on time.
 #include <doctest/doctest.h>
 
 #include <sys/sysmacros.h>
@@ -32,7 +32,7 @@ constexpr const char* kServiceResources = "{requests: {cpu: 100m, memory: 64Mi},
 constexpr const char* kNode =
     "kind: Node\nmetadata: {name: n}\nstatus: {capacity: {cpu: \"2\", memory: 8Gi}, allocatable: {cpu: \"2\", memory: 8Gi}}\n";
 
-// Of a node where nobody uses a CPU, so that there is room to burst into, however busy this machine is.
+// Files of a node without CPU usage, so that there is room to burst into, however busy this machine is.
 class NodeFiles {
  public:
   explicit NodeFiles(const std::string& folder) : folder_(folder) {
@@ -105,7 +105,7 @@ struct Scene {
            "    beClass: {blkioQOS: {enable: true, blocks: [" + blocks + "]}}";
   }
 
-  // What the kernel has, by the NodeSLO above, and what the kernel lacks left out.
+  // The values expected in the kernel, by the NodeSLO above, without those that the kernel lacks.
   Wanted wanted() const {
     const bool v2 = pods.is_v2();
     Wanted all = {{node.path("proc/sys/vm/min_free_kbytes"), "83886"},
@@ -161,7 +161,7 @@ struct Scene {
     return decisions.find("\"knob\":\"" + knob + "\"") != std::string::npos;
   }
 
-  // By its line of `koordctl capabilities`: name, state, who said it. Nothing: nobody did.
+  // From its line of `koordctl capabilities`: name, state, source. Nothing: not reported.
   std::optional<bool> is_capable(const std::string& name, const std::string& plugin) const {
     const std::string table = agent->ctl({"capabilities"}).output;
     std::string_view rest = table;
@@ -218,7 +218,7 @@ TEST_CASE_FIXTURE(Scene, "what strategies wish the kernel has, and by NodeSLO or
   CHECK(was("cpu.max", "applied"));
   CHECK(was("vm.min_free_kbytes", "applied"));
 
-  // What this kernel has not is answered so, and what it has is told.
+  // Knobs that this kernel lacks are reported as missing, the others work.
   const bool protects = fs::exists(pods.service.path(Controller::memory) + "/memory.min");
   CHECK(was("memory.min", protects ? "applied" : "unsupported"));
   const bool reclaims = fs::exists(pods.batch_pod.path(Controller::memory) + "/memory.reclaim");
@@ -241,7 +241,7 @@ TEST_CASE_FIXTURE(Scene, "killed again and again, reloaded, told SIGHUP and kept
   for (int life = 0; life < lives; ++life) {
     agent->kill();
     start();
-    // It begins at the limit, whatever the life before has left; every other one is ended on its way up.
+    // It begins at the limit, whatever the previous session has left; every other one is ended on its way up.
     CHECK_MESSAGE(eventually([&] { return quota() < 20'000; }, kLong), agent->log());
     if (life % 2 == 0) CHECK_MESSAGE(eventually([&] { return quota() == 20'000; }, kLong), agent->log());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last tier: containers of this kernel's cgroups end by the whole agent, when memory is said to be very short and nobody else
-// can end their pod. How short it is stands in a fake /proc of a small machine.
+// The last tier: the whole agent ends containers of this kernel's cgroups, if memory is reported as very short and
+// their pod cannot be ended otherwise. The shortage is in a fake /proc of a small machine.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ struct Node {
       child->wait(60s);
     }
   }
-  // Of all tasks, in percent of the last ten seconds.
+  // Sets the stalls of all tasks, in percent of the last ten seconds.
   void wait_for_memory(const std::string& percent) {
     tree.write("proc/pressure/memory", "some avg10=" + percent + " avg60=0.00 avg300=0.00 total=0\nfull avg10=" + percent +
                                            " avg60=0.00 avg300=0.00 total=0\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-evict and qos-memory-evict in a whole agent: from the node's figures to pods of the API server, or to nobody.
+// qos-cpu-evict and qos-memory-evict in a whole agent: from the node's figures to pods of the API server, or to no pod.
 #include <doctest/doctest.h>
 
 #include "crowded_node.hpp"
@@ -16,7 +16,7 @@ using Names = std::vector<std::string>;
 constexpr const char* kUses24 = "the node uses 24.00 GiB of 32.00 GiB";
 constexpr const char* kMemory75 = R"("memoryEvictThresholdPercent": 75, "memoryEvictLowerPercent": 74)";
 
-// What a feature needs to find one pod too many.
+// Inputs that make a feature find one pod too many.
 struct Row {
   const char *feature, *slo, *allocatable, *victim, *reason;
   int memory_percent = 50;
@@ -40,7 +40,7 @@ void expect_one_eviction(const Row& row) {
   CHECK_MESSAGE(eventually(evicted, 60s), node.agent->log());
   CHECK(node.going() == Names{row.victim});
   CHECK(eventually([&] { return node.has_event(row.victim, "evictPodSuccess", std::string(row.feature) + ": " + row.reason); }, 60s));
-  // It stays Terminating, and the need is told each second.
+  // It stays Terminating, and the need is reported each second.
   node.set_terminating(row.victim);
   CHECK(eventually([&] { return node.let_run(row.node_cores), node.counted(row.feature, "pending") == 1; }, 60s));
   CHECK(node.asked() == 1);

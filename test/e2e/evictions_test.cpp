@@ -24,7 +24,7 @@ std::string pod(const std::string& name, const std::string& labels = "", const s
 
 std::map<std::string, std::string> three_pods() { return {{"a", pod("a")}, {"b", pod("b")}, {"c", pod("c")}}; }
 
-// A node with such pods, by name, known to kubelet and API server, and an agent whose strategy wants one core back.
+// A node with such pods, by name, known to kubelet and API server, and an agent with a strategy that needs one core.
 struct Node {
   explicit Node(const std::string& mode, const std::map<std::string, std::string>& pods = three_pods(), const std::string& extra = "",
                 int milli = 1000, const std::string& source = "kubelet") {
@@ -42,7 +42,7 @@ struct Node {
     agent.emplace(settings + "featureGates: {Releaser: true}\n" + where + extra,
                   std::vector<std::string>{built("test/e2e/plugins")});
   }
-  // What the kubelet says from now on.
+  // Sets the kubelet's answer from now on.
   void list(const std::map<std::string, std::string>& pods) {
     std::string items;
     for (const auto& [name, object] : pods) items += (items.empty() ? "" : ",") + object;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent with the memory of its DaemonSet on a node of 250 pods, whose listener of metrics is held by connections that say
-// nothing and by scrapes that are never read. KOORD_FLOOD_SECONDS says for how long (30); with it, ticks must be in time, too.
+// An agent with the memory of its DaemonSet on a node of 250 pods; its listener of metrics is occupied by idle
+// connections and by scrapes that are never read. KOORD_FLOOD_SECONDS sets the time (30); with it, ticks must be in
+// time, too.
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the metric cache survives: SIGKILL, and a file that is no longer one.
+// The metric cache after SIGKILL, and after damage to its file.
 #include <doctest/doctest.h>
 
 #include <fstream>

@@ -35,7 +35,7 @@ double cpu_seconds(const RealCgroup& cgroup) {
   return static_cast<double>(koord::find_flat_key(stat.value_or(""), "usage_usec").value_or(0)) / 1e6;
 }
 
-// Of the time it was ready to run and did not: the second number of the kernel's schedstat.
+// The time it was ready to run and did not: the second number of the kernel's schedstat.
 double seconds_waited(pid_t pid) {
   const std::string text = koord::read_file("/proc/" + std::to_string(pid) + "/schedstat").value_or("");
   const std::size_t at = text.find(' ');
@@ -167,7 +167,7 @@ TEST_CASE("what threads that compete for a CPU wait shows as scheduling latency 
   auto measured = [&] { return value("koordetector_container_sched_latency_seconds_sum").value_or(0); };
   REQUIRE(eventually([&] { return measured() > 0; }));
 
-  // It has begun to measure. What the kernel counts from here on it counts, too, and never more than the kernel.
+  // The measurement has begun. From here on it counts the same as the kernel, and never more.
   const double begin = waited();
   REQUIRE(eventually([&] { return waited() > begin + 1; }, std::chrono::seconds(60)));
   const double end = waited();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debian's prometheus-node-exporter, brought in by external-prometheus and by an external advisor of a stranger.
+// Debian's prometheus-node-exporter, imported by external-prometheus and by a third-party external advisor.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -32,7 +32,7 @@ struct Scene {
     labels.push_back("container_name=\"" + victim_cgroup.dir() + '"');
     return find_metric(agent.metrics(), std::string("koordetector_container_") + family, labels).value_or(-1);
   }
-  // Of all kinds.
+  // Stalls of all kinds.
   double stalled_seconds() const {
     double sum = 0;
     for (const char* kind : {"memcg_reclaim", "direct_reclaim", "compaction"})
@@ -48,7 +48,7 @@ struct Scene {
     return {koord::parse_double(koord::next_word(line).value_or("")).value_or(0),
             koord::parse_double(koord::next_word(line).value_or("")).value_or(0)};
   }
-  // The quota is the pod's: who uses it up holds the other back.
+  // The quota is the pod's: a container that uses it up throttles the other.
   double throttled() const {
     return find_metric(agent.metrics(), "koordetector_container_cpu_throttled", {"container_name=\"" + pod.dir() + '"'}).value_or(-1);
   }
@@ -102,7 +102,7 @@ TEST_CASE("an antagonist's harm is seen to come and to go, and agrees with what 
 
   const double stalled = scene.stalled_seconds(), waited = scene.value("sched_latency_seconds_sum");
   const SelfReport before = scene.self_report();
-  // It speaks once a second: what it has said by now, and will have said after its next words, are on both sides.
+  // It reports once a second: waiting for the next two reports covers all values of now.
   REQUIRE(eventually([&] { return scene.self_report().late_total > before.late_total; }));
   CHECK(stalled > 0);
   CHECK(stalled < 1.1 * scene.self_report().read_total);  // it was held up in its reads

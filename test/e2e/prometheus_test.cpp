@@ -38,7 +38,7 @@ std::vector<std::string> every_plugin() {
 
 double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// What promtool has to say of a page; empty: nothing.
+// The complaints of promtool about a page; empty: none.
 std::string checked(const std::string& page) {
   TemporaryFolder folder;
   std::ofstream(folder / "page") << page;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the whole agent writes is given back: at its end, after SIGKILL, on demand, by another start, without an agent.
+// The whole agent reverts its writes: at its end, after SIGKILL, on demand, by another start, without an agent.
 // KOORD_TEST_MOMENTS=1000 for more than 10 of SIGKILL; many more, without the rest of the agent, are in test/core/knob.
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -88,7 +88,7 @@ TEST_CASE_FIXTURE(Written, "after SIGKILL the next start goes on with what is wi
   CHECK(contains(agent.log(), "an agent before this one did not end well and left 2 knobs"));
   REQUIRE(becomes_written());
   agent.kill();
-  REQUIRE(start(false));  // nobody wishes it
+  REQUIRE(start(false));  // it is not proposed
   CHECK(becomes_original());
   CHECK(agent.stop() == 0);
 }

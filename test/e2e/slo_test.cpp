@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a NodeSLO holds, through the whole agent: koordctl slo on a live one.
+// The effective NodeSLO, through the whole agent: koordctl slo on a live one.
 #include <doctest/doctest.h>
 
 #include "core/base/file.hpp"

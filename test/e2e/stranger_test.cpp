@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger's plugin under the real agent, on this kernel: whatever it does, it does to its own process. The agent, its
-// other plugins and the scrape go on, and koordctl tells what happened.
+// A third-party plugin under the real agent, on this kernel: any fault affects only its own process. The agent, its
+// other plugins and the scrape go on, and koordctl reports the fault.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Sample {
   double value;
 };
 
-// What the metric cache has of all series of a metric, oldest first.
+// The samples of all series of a metric in the metric cache, oldest first.
 std::vector<Sample> samples_of(const AgentProcess& agent, const std::string& metric) {
   constexpr std::string_view kSamples = "\"samples\":[";
   std::vector<Sample> samples;
@@ -67,7 +67,7 @@ struct Stranger {
     if (!said) MESSAGE(agent.ctl({"plugins"}).output, agent.log());
     return said;
   }
-  // Its processes, as the agent tells them.
+  // Its processes, as the agent reports them.
   std::vector<pid_t> processes() {
     constexpr std::string_view kKey = "\"process\":";
     std::vector<pid_t> found;
@@ -241,7 +241,7 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
   MESSAGE("from the old one's last tick to the new one's first: ", first.time - last.time, " s, ", others, " ticks of the others");
   CHECK(others <= 2);
 
-  // What is no plugin leaves the old one as it is.
+  // A file that is no plugin leaves the old one as it is.
   std::ofstream(plugins / "fresh") << "no plugin";
   std::filesystem::rename(plugins / "fresh", plugins / "actor.so");
   Finished refused = stranger.agent.ctl({"plugin", "reload", "com.example.actor"});
@@ -282,7 +282,7 @@ TEST_CASE("a configuration that the schema or the plugin refuses at SIGHUP leave
     CHECK_MESSAGE(agent.log().find(reason) == agent.log().rfind(reason), agent.log());
   }
   double before = count();
-  CHECK(eventually([&] { return count() > before; }));  // what "count" does
+  CHECK(eventually([&] { return count() > before; }));  // the effect of "count"
   CHECK(stranger.processes()[0] == actor[0]);
   stranger.check_that_the_others_go_on();
 }

@@ -47,7 +47,7 @@ struct Node {
                               "- metadata: {uid: shop, namespace: machine, name: shop, labels: {koordinator.sh/qosClass: LS},"
                               " annotations: {koordetector.sh/cgroup-dir: " + shop.dir() + "}}\n  spec: {containers: [{name: main}]}\n"));
   }
-  // Of CPU time, as the kernel says it.
+  // The limit of CPU time, from the kernel.
   static std::string limit_of(const RealCgroup& cgroup) {
     const std::string directory = cgroup.path(koord::cgroup::Controller::cpu);
     const auto v1 = koord::read_file(directory + "/cpu.cfs_quota_us");

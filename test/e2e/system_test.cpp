@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose use is whose, on this machine's kernel: pods, their sandboxes, host applications and the system,
-// through the whole agent.
+// The owners of usage, on this machine's kernel: pods, their sandboxes, host applications and the system, through the
+// whole agent.
 #include <doctest/doctest.h>
 #include <unistd.h>
 

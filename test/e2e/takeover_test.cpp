@@ -82,5 +82,5 @@ TEST_CASE_FIXTURE(Node, "koordlet's leftovers are listed with their bases, then 
   const Finished again = agent->ctl({"takeover", "koordlet", "--dry-run"});
   CHECK(has(again.output, "0 of "));
   CHECK(agent->stop() == 0);
-  CHECK_MESSAGE(pods.knobs() == expected, differences());  // nothing of it is taken back
+  CHECK_MESSAGE(pods.knobs() == expected, differences());  // no value is reverted
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What koordctl is answered about strategies, by an agent of any version: a table, or an error.
+// Answers to koordctl about strategies, by an agent of any version: a table, or an error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -45,7 +45,7 @@ std::optional<Outcome> read(std::string_view bytes, std::size_t piece) {
     const auto fed = parser.feed(bytes.substr(at, piece));
     if (!fed) return std::nullopt;
     if ((whole = *fed)) {
-      // What comes behind the answer is seen when it comes in the same piece.
+      // Bytes behind the answer are detected if they come in the same piece.
       outcome.reusable = parser.may_be_reused() && at + piece >= bytes.size();
       break;
     }

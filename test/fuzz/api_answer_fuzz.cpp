@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an API server answers: lists, lines of a watch, refusals, its versions.
+// Answers of an API server: lists, lines of a watch, refusals, its versions.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -20,7 +20,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// What is handed on is an object by itself, and stays the same one.
+// Each result is an object by itself, and stays the same one.
 void check_object(const ObjectView& object) {
   auto again = parse_object(object.json);
   check(again && again->name == object.name && again->uid == object.uid && again->resource_version == object.resource_version);

@@ -24,7 +24,7 @@ void take_hook(child::Unpacker& answer) {
   static test::FakeHost host{node};
   host::HookResponse response(host.abi());
   child::take_adjustments(answer, response.table());
-  // What came through is what a hook in this process could have set.
+  // A hook in this process could have set the same fields.
   for (const auto& [field, value] : response.close().fields)
     if (!host::check_hook_field(field, value)) std::abort();
 }

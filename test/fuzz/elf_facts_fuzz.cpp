@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's file is what somebody else made, and libelf reads more of it than the agent does: symbols, versions and the
-// dynamic section.
+// A plugin's file is untrusted, and libelf reads more of it than the agent does: symbols, versions and the dynamic
+// section.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

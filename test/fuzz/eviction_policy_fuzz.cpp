@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What anyone may write on a pod about its eviction: a text that cannot be read never lets a feature evict it.
+// Any text that a pod may have about its eviction: an unreadable text never lets a feature evict it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an endpoint answers a scrape with, in both syntaxes.
+// Responses of an endpoint to a scrape, in both syntaxes.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

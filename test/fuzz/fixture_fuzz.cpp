@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixture may come from anybody: its tar file is read, and what is read can be laid out without leaving the node.
+// A fixture is untrusted: its tar file is read, and its content can be laid out without leaving the node.
 #include <cstddef>
 #include <cstdint>
 #include <exception>

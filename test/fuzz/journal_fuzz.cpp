@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A journal of any content, as SIGKILL, a bad disk or somebody's hands may have left it: it is read or set aside, what it says of
-// knobs is adopted and given back, and no file beside the cgroups is written.
+// A journal of any content, as after SIGKILL, a bad disk or manual edits: it is read or set aside, its knobs are
+// adopted and reverted, and no file beside the cgroups is written.
 #include <sys/stat.h>
 
 #include <cstddef>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's file is what somebody else made: neither its ELF tables nor its manifest may do more than be
-// refused.
+// A plugin's file is untrusted: bad ELF tables and manifests are refused without other effects.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotations about whose CPUs are whose, and a NodeSLO's applications, of any content: they are read as a set of CPUs and amounts,
-// or a sentence says why not.
+// Annotations about the owners of CPUs, and a NodeSLO's applications, of any content: they are read as a set of CPUs
+// and amounts, or a sentence says why not.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kubelet answers to /configz, and a Node, a NodeMetric and a claim of the API server.
+// A kubelet's answer to /configz, and a Node, a NodeMetric and a claim of the API server.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

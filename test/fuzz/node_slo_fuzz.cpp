@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NodeSLO that anyone may have written: what holds of it is valid, and stays when it is taken again; every value that is
-// not taken is told. Explanations, with the same text for the cluster's settings and a pod's annotations, do not fail.
+// A NodeSLO of any content: the effective part is valid, and stays when it is read again; every rejected value is
+// reported. Explanations, with the same text for the cluster's settings and a pod's annotations, do not fail.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

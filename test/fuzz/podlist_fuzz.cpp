@@ -31,7 +31,7 @@ std::vector<Pod> without_unread_annotations(std::vector<Pod> pods) {
   return pods;
 }
 
-// A server's list has the pods of a file's when all are good, without annotations that nobody reads, and names each that is not.
+// A server's list has the pods of a file's if all are good, without unused annotations, and names each that is not.
 void check_served(std::string_view text) {
   const cgroup::KubeRoot root = cgroup::default_kube_root(cgroup::Driver::systemd);
   const auto served = parse_served_pods(text, root);

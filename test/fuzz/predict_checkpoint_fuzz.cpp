@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint of what was learnt, as it lies on the disk. Each line is read as it is and, so that the fuzzer gets past the
-// checksum, as the rest of a record whose checksum is right. What is taken must be written so that it reads back, and be
-// good enough to learn on.
+// A checkpoint of models, as on the disk. Each line is read as it is. It is also read as the rest of a record with a
+// right checksum, because the fuzzer would not get past the checksum. An accepted record must read back after writing,
+// and be good enough to learn on.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

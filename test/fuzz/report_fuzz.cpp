@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the report reads: the kubelet's cpu_manager_state, facts of plugins, and objects of the API server that anyone may
-// have written. What is merged into an object once is found there the next time.
+// Inputs of the report: the kubelet's cpu_manager_state, facts of plugins, and objects of the API server with any
+// content. A value merged into an object once is found there the next time.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

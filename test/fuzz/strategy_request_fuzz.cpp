@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of decisions and modes over the data API: parameters of any content give a query within bounds, or an error that
-// names what is wrong.
+// Queries of decisions and modes over the data API: parameters of any content give a query within bounds, or an error
+// that names the problem.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What strategies and hooks ask for: a knob or a field on the first line, its value after it. What is taken must be
-// readable in the form in which the kernel is told.
+// Proposals of strategies and hooks: a knob or a field on the first line, its value after it. An accepted value must be
+// readable in the form written to the kernel.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

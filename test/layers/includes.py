@@ -32,7 +32,7 @@ COLUMNS = [
 # The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
 KNOWS_THE_ABI = ['host', 'child', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
-# Of the core a plugin may link what keeps no state of the node: all of base, and these headers.
+# A plugin may link the parts of the core that keep no state of the node: all of base, and these headers.
 PLUGIN_MAY_INCLUDE = [
     'core/base/',
     'core/cgroup/extraction.hpp',

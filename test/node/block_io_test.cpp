@@ -34,7 +34,7 @@ class LoopDevice {
     file_ = UniqueFd(::mkostemp(path_, O_CLOEXEC));
     if (!file_ || ::ftruncate(file_.get(), kFileBytes) != 0) return;
     const UniqueFd control(::open("/dev/loop-control", O_RDWR | O_CLOEXEC));
-    for (int attempt = 0; control && attempt < 10 && !attached_; ++attempt) {  // somebody else may be faster
+    for (int attempt = 0; control && attempt < 10 && !attached_; ++attempt) {  // another process may be faster
       name_ = "loop" + std::to_string(::ioctl(control.get(), LOOP_CTL_GET_FREE));
       device_ = UniqueFd(::open(("/dev/" + name_).c_str(), O_RDWR | O_CLOEXEC));
       attached_ = device_ && ::ioctl(device_.get(), LOOP_SET_FD, file_.get()) == 0;

@@ -121,7 +121,7 @@ TEST_CASE("memory of a NUMA node is counted with the cgroups inside, and all nod
   Keys keys = {"anon N0", "unevictable N0", "anon N1", "unevictable N1"};
   Result<Handle> numa = reader.open(pod.dir(), "memory.numa_stat", keys);
   REQUIRE_MESSAGE(numa, numa.error().message());
-  // What the process has besides, and what huge pages add to it.
+  // Other memory of the process, and the addition of huge pages.
   const double least = 0.9 * kBytes, most = 2.0 * kBytes;
   double of_nodes = 0, of_stat = 0;
   // The kernel adds up what the CPUs counted from time to time.

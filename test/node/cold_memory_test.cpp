@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-cold-memory with DAMON of this machine's kernel: a large file that was written and left alone becomes cold page
-// cache, which is never more than all inactive page cache. DAMON is given back as it was.
+// advisor-cold-memory with DAMON of this machine's kernel: a large file that was written and left alone becomes cold
+// page cache, which is never more than all inactive page cache. DAMON is reset at the end.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ double meminfo_bytes(const char* key) {
   return at == std::string::npos ? 0 : std::strtod(text.c_str() + at + std::string(key).size() + 2, nullptr) * 1024;
 }
 
-// In the page cache of a real disk: a memory file system's is not page cache that could be given back.
+// In the page cache of a real disk: a memory file system's is not page cache that could be reclaimed.
 class CachedFile {
  public:
   CachedFile() {

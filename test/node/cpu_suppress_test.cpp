@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-suppress' wishes enforced on this kernel, beside a real load: what it decides the kernel has, and off leaves every file
-// as it was. Nothing depends on time: a threshold of nothing leaves best-effort pods the least that there is, however busy the
-// machine. Needs root.
+// qos-cpu-suppress' intents enforced on this kernel, beside a real load: the kernel has the decided values, and off
+// leaves every file as it was. Nothing depends on time: with a threshold of 0 best-effort pods get the minimum, however
+// busy the machine is. Needs root.
 #include <doctest/doctest.h>
 
 #include <csignal>

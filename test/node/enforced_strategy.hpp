@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EnforcedStrategy: a strategy's .so on the host's real services, with its wishes written to this machine's kernel as an agent in
-// the mode `enforce` does. Times go on when a test says so; the kernel's go on by themselves.
+// EnforcedStrategy: a strategy's .so on the host's real services, with its intents written to this machine's kernel as
+// by an agent in the mode `enforce`. The test advances times; the kernel's go on by themselves.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -32,10 +32,10 @@ class EnforcedStrategy {
     governor_.take({plugin_, "test"}, host_.context().take_plan(), [this](std::vector<knob::IntentResult> told) { told_ = std::move(told); });
     CHECK(strategy_.on_applied(told_) == KOORD_OK);
   }
-  // Nobody wishes anything any more.
+  // No strategy proposes anything any more.
   void stop() { governor_.stop(); }
 
-  // What became of the wish for this knob of this cgroup in the last round; nothing: there was none.
+  // The result of the intent for this knob of this cgroup in the last round; nothing: no intent.
   std::optional<knob::IntentResult> told(std::string_view knob, const RealCgroup& cgroup) const {
     const auto found = std::find_if(told_.begin(), told_.end(),
                                     [&](const knob::IntentResult& r) { return r.knob == knob && r.cgroup_dir == cgroup.dir(); });

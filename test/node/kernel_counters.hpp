@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel's own files say of a cgroup, read without the reader that the agent has; and processes
-// whose use of CPU and memory is known.
+// Values of a cgroup from the kernel's own files, read without the agent's reader; and processes with a known usage of
+// CPU and memory.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace koord::test {
 
 double cpu_seconds(const RealCgroup& cgroup);
 
-// CPU used so far, and when it was read: between two looks before and two looks after a rate is bounded.
+// CPU used so far, and when it was read: between two reads before and two reads after a rate is bounded.
 struct Moment {
   double cpu, wall;  // seconds
 };

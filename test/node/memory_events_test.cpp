@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-memory-events on this machine's kernel: a process that wants more than its cgroup may have is killed, and that is
-// one kill, of this cgroup, also when the cgroup is gone before anybody looks.
+// advisor-memory-events on this machine's kernel: a process that exceeds its cgroup's limit is killed. That is one
+// kill, of this cgroup, also if the cgroup is gone before it is read.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-memory-latency as it is installed, on this machine's kernel: who is at its limit has stalled, who is not has not.
+// advisor-memory-latency as it is installed, on this machine's kernel: a process at its limit has stalled, others have
+// not.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>

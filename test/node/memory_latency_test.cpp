@@ -69,8 +69,8 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Through the page cache, which is charged to the cgroup of the one who reads first. A disk, not a file: in a small
-// machine files are in memory already.
+// Through the page cache, which is charged to the cgroup of the first reader. A disk, not a file: in a small machine
+// files are in memory already.
 void read(const LoopDisk& disk, std::uint64_t from, std::uint64_t bytes) {
   const UniqueFd fd(::open(disk.path().c_str(), O_RDONLY | O_CLOEXEC));
   std::string block(kMiB, ' ');
@@ -79,7 +79,7 @@ void read(const LoopDisk& disk, std::uint64_t from, std::uint64_t bytes) {
       ::_exit(1);
 }
 
-// What a child measures of itself.
+// A child's measurement of itself.
 struct Own {
   std::atomic<std::uint64_t> elapsed_ns{0};
 };
@@ -183,7 +183,7 @@ std::uint64_t memory_bytes() {
   return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// A setting of the kernel, given back with the object.
+// A setting of the kernel, reset by the destructor.
 class KernelSetting {
  public:
   KernelSetting(std::string path, const char* value) : path_(std::move(path)), before_(must(koord::read_file(path_))) {
@@ -210,15 +210,15 @@ void fill_memory(const RealCgroup& cgroup, const LoopDisk& disk, std::uint64_t b
   for (const auto& reader : readers) REQUIRE(reader->wait(kPatience) == 0);
 }
 
-// Memory is filled, and settings of the kernel changed, only where nobody else lives: in a machine of test/v2, which is
-// small and has its files in memory.
+// Memory is filled, and settings of the kernel changed, only on a machine without other users: in a machine of test/v2,
+// which is small and has its files in memory.
 bool is_machine_of_its_own() {
   const std::string command_line = must(koord::read_file("/proc/cmdline"));
   const auto words = koord::split(koord::trim(command_line), ' ');
   return memory_bytes() < 2048 * kMiB && std::find(words.begin(), words.end(), "rdinit=/init") != words.end();
 }
 
-// What a probe says of one cgroup since the last time.
+// The values of a probe for one cgroup since the last time.
 struct Observer {
   explicit Observer(std::string_view source) : probe(open_or_skip(source)) {
     if (probe) window_of(*probe, windows, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-network on this machine's kernel: two network namespaces joined by a veth pair, a process in each, in a cgroup of
-// its own. What one sends through TCP is what the plugin says that it sent, and what it says that the other received.
+// advisor-network on this machine's kernel: two network namespaces joined by a veth pair, a process in each, in a
+// cgroup of its own. The plugin reports the bytes that one sends through TCP as sent, and as received by the other.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ std::string ip(std::vector<std::string> arguments) {
   return finished.exit_status == 0 ? "" : "ip " + arguments[1] + ": " + finished.output;
 }
 
-// Two namespaces, 192.0.2.1 in the first and 192.0.2.2 in the second (RFC 5737: no network of anybody).
+// Two namespaces, 192.0.2.1 in the first and 192.0.2.2 in the second (RFC 5737: for documentation only).
 class Cable {
  public:
   Cable() {
@@ -90,7 +90,7 @@ sockaddr_in address(const char* host) {
   return address;
 }
 
-// Tells 1 when it listens, then how many bytes came until the other side had sent all.
+// Reports 1 when it listens, then how many bytes came until the other side had sent all.
 void receive(const Pipe& told) {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   const sockaddr_in any = address("0.0.0.0");

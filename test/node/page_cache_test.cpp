@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-page-cache on this machine's kernel: a file that a process has written is in the page cache of its
-// cgroup, and in no memory that it could not give back.
+// advisor-page-cache on this machine's kernel: a file that a process has written is in the page cache of its cgroup,
+// and in no memory that cannot be reclaimed.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/vfs.h>
@@ -30,7 +30,7 @@ void fill_page_cache() {
   const std::vector<char> block(1u << 20, 'x');
   for (std::size_t written = 0; written < kFileBytes; written += block.size())
     if (::write(fd, block.data(), block.size()) != static_cast<ssize_t>(block.size())) ::_exit(1);
-  ::fsync(fd);  // what waits to be written is on no list that can be given back
+  ::fsync(fd);  // dirty pages are on no list that can be reclaimed
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ struct Pipe {
   std::array<int, 2> ends{};
 };
 
-// A process in the cgroup that works when it is told to, and says how much CPU it has used for that.
+// A process in the cgroup that works on request, and reports how much CPU it has used for that.
 class Worker {
  public:
   explicit Worker(const PerfCgroup& cgroup)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-pod-resource on this machine's kernel: memory that a process is known to have touched, CPU that the
-// kernel's own counter tells, and their sum in the cgroup above.
+// advisor-pod-resource on this machine's kernel: memory that a process has certainly touched, CPU from the kernel's own
+// counter, and their sum in the cgroup above.
 #include <doctest/doctest.h>
 
 #include "test/node/kernel_counters.hpp"

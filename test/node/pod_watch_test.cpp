@@ -54,7 +54,7 @@ TEST_CASE("pods and containers are noticed in the kernel's trees, and no watch i
     CHECK(node.notices([&] { pod.reset(); }));
     besteffort.reset();
     kubepods.reset();
-    // The next look sees that they are gone.
+    // The next poll finds that they are gone.
     RealCgroup again(node.top, "kubepods"), guaranteed_pod(again, "podu2");
     CHECK(node.notices([&] {}));
     CHECK(node.watch.detail() == "inotify on 4 directories");

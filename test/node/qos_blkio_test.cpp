@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-blkio, its wishes enforced on this machine's kernel: a pod's annotation becomes limits of a loop device that the kernel
-// says and keeps to, and what was there is there again afterwards. The .so is the program's first argument.
+// qos-blkio, its intents enforced on this machine's kernel: a pod's annotation becomes limits of a loop device that the
+// kernel shows and keeps to, and the original values are restored afterwards. The .so is the program's first argument.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/sysmacros.h>
@@ -26,7 +26,7 @@ std::string shared_object;
 constexpr std::uint64_t kDiskBytes = 16 << 20;
 constexpr std::size_t kBlock = 64 << 10;
 
-// The wishes of the plugin, as an agent enforces them.
+// The intents of the plugin, as an agent enforces them.
 class Enforced {
  public:
   explicit Enforced(const RealCgroup& cgroup) : cgroup_(cgroup) {
@@ -63,7 +63,7 @@ bool is_v1() {
   return cgroup::Layout::detect(NodeRoots())->version(cgroup::Controller::blkio) == cgroup::Version::v1;
 }
 
-// What the kernel says of read limits, on v1, or of all limits.
+// The kernel's read limits, on v1, or all limits.
 std::string limits(const RealCgroup& cgroup) {
   return *read_file(cgroup.path(cgroup::Controller::blkio) + (is_v1() ? "/blkio.throttle.read_bps_device" : "/io.max"));
 }
@@ -146,8 +146,8 @@ TEST_CASE("v2: a weight is what the kernel says, and gone when it is withdrawn")
   CHECK(write_value(root, number + " enable=0"));
 }
 
-// A floor, which no load of the machine can break: what is limited to 1 MiB/s does not read 4 MiB at once. How much faster it is
-// without is the benchmark's to tell.
+// A minimum that does not depend on the machine's load: a limit of 1 MiB/s does not allow reading 4 MiB at once. The
+// benchmark measures how much faster it is without a limit.
 TEST_CASE("reads of a limited device take as long as the limit says, at least") {
   const auto disk = LoopDisk::attach(kDiskBytes);
   if (!disk) return;

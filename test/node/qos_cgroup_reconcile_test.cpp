@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cgroup-reconcile, its wishes enforced on this machine's kernel: on cgroup v2 protection and throttling are what the kernel says, and
-// what was there is there again afterwards; a mainline v1 has none of it and is left alone. The .so is the program's first argument.
+// qos-cgroup-reconcile, its intents enforced on this machine's kernel: on cgroup v2 protection and throttling are set
+// in the kernel, and the original values are restored afterwards; a mainline v1 has none of these knobs and is not
+// changed. The .so is the program's first argument.
 #include "core/base/file.hpp"
 #include "test/node/enforced_strategy.hpp"
 #include "test/support/child_process.hpp"
@@ -35,7 +36,7 @@ struct Scene {
   static std::string text(const RealCgroup& cgroup, const std::string& file) {
     return read_file(cgroup.path(cgroup::Controller::memory) + "/" + file).value_or("(none)");
   }
-  // Of all knobs that are wished, on all levels.
+  // All proposed knobs, on all levels.
   std::string knobs() const {
     std::string all;
     for (const RealCgroup* cgroup : {&of_class, &of_pod, &container})

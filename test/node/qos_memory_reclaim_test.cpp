@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-memory-reclaim, its wishes enforced on this machine's kernel: where there is memory.reclaim (Linux 5.19, cgroup v2) page cache
-// of a best-effort pod goes back, elsewhere the answer is that there is no such knob. The .so is the program's first argument.
+// qos-memory-reclaim, its intents enforced on this machine's kernel: with memory.reclaim (Linux 5.19, cgroup v2) page
+// cache of a best-effort pod is reclaimed, elsewhere the answer is that there is no such knob. The .so is the program's
+// first argument.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ std::string shared_object;
 
 constexpr std::int64_t kMi = 1 << 20;
 
-// A best-effort pod of which somebody says that 40 MiB are cold.
+// A best-effort pod with 40 MiB reported as cold.
 struct Scene {
   Scene() : strategy(shared_object, "qos-memory-reclaim") {
     state::Pod of_it;

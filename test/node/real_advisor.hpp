@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RealAdvisor: an advisor's .so on the host's real services, on this machine and its cgroups. The .so is the program's
-// first argument. real_advisor.cpp has the main(), which skips where no cgroups can be made, or where why_not() tells why.
+// first argument. real_advisor.cpp has the main(), which skips if no cgroups can be made, or if why_not() returns a
+// reason.
 #pragma once
 
 #include <chrono>
@@ -11,7 +12,7 @@
 #include "test/support/fake_host.hpp"
 #include "test/support/real_cgroup.hpp"
 
-// Of each test: nullopt when this machine has what it measures.
+// Defined by each test: nullopt if this machine has the features to measure.
 std::optional<std::string> why_not();
 
 namespace koord::test {
@@ -20,7 +21,7 @@ const std::string& shared_object();
 
 class RealAdvisor {
  public:
-  // Measures these cgroups, as containers outside any pod whose names are their directories.
+  // Measures these cgroups, as containers outside any pod, named after their directories.
   RealAdvisor(std::initializer_list<const RealCgroup*> cgroups, std::string config_json = "{}");
 
   FakeHost& host() { return host_; }

@@ -98,7 +98,7 @@ struct Pipe {
   std::array<int, 2> ends{};
 };
 
-// What the processes tell one another and the test.
+// Shared values of the processes and the test.
 struct Measured {
   std::atomic<std::uint64_t> rounds{0}, delay_ns{0};  // by the waiter
   std::atomic<bool> hogged{false};                    // by the hog
@@ -125,7 +125,7 @@ class SharedMeasured {
 void become_real_time(const RealCgroup& cgroup, int priority, const char* us_per_second) {
   const std::string path = cgroup.path(koord::cgroup::Controller::cpu) + "/cpu.rt_runtime_us";
   cgroup.add_process(::getpid());
-  // What removed cgroups had of it comes back with a delay.
+  // The share of removed cgroups is released with a delay.
   const bool is_real_time = eventually([&] {
     static_cast<void>(koord::write_value(path, us_per_second).has_value());
     const sched_param parameter{.sched_priority = priority};
@@ -233,8 +233,8 @@ void check_known_answer(Source source) {
   INFO("waiter: charged ", observed.waiter.sum_ns, " kernel ", observed.waiter_delay, " own ",
        observed.waiter_stamps);
   INFO("waker: charged ", observed.waker.sum_ns, " kernel ", observed.waker_delay);
-  // A thread that the scheduler takes off its queue and picks again without a switch ends a wait unseen; the
-  // next one then has both.
+  // If the scheduler takes a thread off its queue and picks it again without a switch, a wait ends unnoticed; the next
+  // one then has both.
   CHECK(observed.waiter.count >= kRounds * 9 / 10);
   CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_delay));
   // Its own clock sees the same wait from outside, and the way in and out of the kernel, long on an emulated machine.

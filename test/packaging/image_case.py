@@ -23,10 +23,10 @@ import yaml
 tree, build, hello = (pathlib.Path(argument) for argument in sys.argv[1:4])
 LIMIT = 120  # seconds until something that must come has come
 
-# Of linux/capability.h.
+# From linux/capability.h.
 CAPABILITIES = {'PERFMON': 38, 'BPF': 39}
 
-# What every container has of its runtime, and may write to: its own kernel file systems, no file of the node's.
+# Files of every container from its runtime, which it may write to: its own kernel file systems, no file of the node's.
 OF_THE_RUNTIME = {'/proc', '/dev', '/dev/pts', '/dev/shm', '/dev/mqueue', '/proc/keys', '/proc/timer_list', '/proc/kcore', '/proc/latency_stats',
                   '/proc/sched_debug', '/proc/timer_stats', '/sys/fs/cgroup'}
 

@@ -25,7 +25,7 @@ OBJECTS = [
 POD = {'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'web-0', 'namespace': 'shop', 'uid': '5f0c4b1e-8a0e-4a53-9b1e-000000000001'},
        'spec': {'nodeName': NODE, 'containers': [{'name': 'web', 'image': 'web'}]}, 'status': {'phase': 'Running', 'qosClass': 'BestEffort'}}
 
-# Everybody who is known may ask what there is.
+# Every authenticated client may discover the API.
 DISCOVERY = ('/api', '/apis', '/version', '/openapi')
 
 

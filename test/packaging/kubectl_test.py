@@ -44,7 +44,7 @@ def lost(put_in, came_out, path=''):
         return [p for key, value in put_in.items() for p in lost(value, came_out.get(key), f'{path}.{key}')]
     if isinstance(put_in, list) and isinstance(came_out, list) and len(put_in) <= len(came_out):
         return [p for i, value in enumerate(put_in) for p in lost(value, came_out[i], f'{path}[{i}]')]
-    # An empty value need not be said.
+    # An empty value may be left out.
     return [] if put_in == came_out or (came_out is None and put_in in ({}, [], '', 0, False)) else [path]
 
 

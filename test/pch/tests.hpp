@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most tests include, compiled once for each test executable; see core/pch/standard.hpp.
+// Headers that most tests include, compiled once for each test executable; see core/pch/standard.hpp.
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-resctrl with its wishes enforced, on a tree in resctrl's form that does what the kernel does: groups are made with their
-// files and removed with them, a line that is written replaces that line alone, a thread that comes to a group leaves its old one.
+// qos-resctrl with its intents enforced, on a tree in resctrl's form that behaves like the kernel: groups are made with
+// their files and removed with them, a line that is written replaces that line alone, a thread that comes to a group
+// leaves its old one.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -49,7 +50,7 @@ class ResctrlKernel final : public MemoryOriginals {
     show();
   }
 
-  // What the files say of a group: "L3:0=f;1=f", and which threads are in it.
+  // A group's files: "L3:0=f;1=f", and the threads in it.
   std::string line(const std::string& group, const std::string& resource) { return lines_.at(group).at(resource); }
   std::set<std::string> threads(const std::string& group) const {
     std::set<std::string> threads;
@@ -65,7 +66,7 @@ class ResctrlKernel final : public MemoryOriginals {
 
  private:
   static std::string folder(const std::string& group) { return "resctrl/" + (group.empty() ? "" : group + "/"); }
-  // Of what was written, which has taken the place of what was there.
+  // Learns from the written text, which has replaced the previous one.
   void learn() {
     for (auto& [group, lines] : lines_) {
       const std::string schemata = *read_file(node_.path(folder(group) + "schemata"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host makes of a NodeSLO, and what plugins read of it: one contract, held by both sides' own code.
+// A NodeSLO as the host writes it and as plugins read it: one contract, tested with both sides' own code.
 #include <doctest/doctest.h>
 
 #include <string>

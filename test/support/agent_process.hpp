@@ -77,7 +77,8 @@ class AgentProcess {
 // The values in a Prometheus text, by whole series: `name{label="value"}`.
 std::map<std::string, double> parse_metrics(const std::string& text);
 
-// The one series of this family whose labels contain all of `labels` (`key="value"` texts); nullopt if none or several.
+// The one series of this family with labels that contain all of `labels` (`key="value"` texts); nullopt if none or
+// several.
 std::optional<double> find_metric(const std::string& text, std::string_view family,
                                   const std::vector<std::string>& labels = {});
 

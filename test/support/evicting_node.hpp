@@ -32,7 +32,7 @@ class EvictingNode {
     plugin::check(strategy_.init(), "init: " + strategy_.why());
   }
 
-  // Of class BE that agreed to be evicted; `request`: what it asks for, milli-cores or bytes.
+  // A pod of class BE that agreed to be evicted; `request`: milli-cores or bytes.
   void add(const std::string& name, Workload workload, const std::string& resource, std::int64_t request) {
     state::Pod pod;
     pod.uid = pod.name = name;
@@ -57,7 +57,7 @@ class EvictingNode {
     for (const double end = plant_.now() + seconds; plant_.now() < end;) second();
   }
 
-  // What each second's samples are, besides those of the node and the pods; called before the plugin.
+  // Each second's samples, besides those of the node and the pods; called before the plugin.
   std::function<void(FakeSamples&, Plant&)> measure = [](FakeSamples&, Plant&) {};
 
   Plant& plant() { return plant_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeHost: the real services of the host, in this process, on a fake node and a clock that a test moves.
-// What a plugin appends is read back by metric and labels. FakeInstance runs one class of a plugin on it:
+// FakeHost: the real services of the host, in this process, on a fake node and a clock that a test moves. Samples that
+// a plugin appends are read back by metric and labels. FakeInstance runs one class of a plugin on it:
 //
 //   FakeNode node({{"proc/stat", "cpu 1 2 3 4\n"}});
 //   FakeHost host(node);
@@ -24,7 +24,7 @@
 
 namespace koord::test {
 
-// The clock lives before the stage that runs on it, and longer.
+// The clock exists before the stage that runs on it, and longer.
 struct MovedClock {
   ManualClock clock_;
 };
@@ -47,7 +47,7 @@ class FakeHost : private MovedClock, public workshop::Stage {
   }
   std::string last_error();
 
-  // What was told by koord.audit/1, the oldest first.
+  // Reports through koord.audit/1, the oldest first.
   struct Told {
     metric::Labels subject;  // empty: the node
     std::string what, why;
@@ -58,14 +58,13 @@ class FakeHost : private MovedClock, public workshop::Stage {
   std::unique_ptr<host::PluginContext> context_;
 };
 
-// One class of a plugin from create() to destroy(). Calls return the plugin's status; why() says what it said
-// then.
+// One class of a plugin from create() to destroy(). Calls return the plugin's status; why() is its text then.
 class FakeInstance {
  public:
   FakeInstance(FakeHost& host, const koord_module* module, std::uint32_t class_index = 0);
   // Loads a .so, which stays mapped.
   FakeInstance(FakeHost& host, const std::string& shared_object, std::uint32_t class_index = 0);
-  // The same as another plugin than "test", whose context this is.
+  // The same as another plugin than "test", in this context.
   FakeInstance(FakeHost& host, host::PluginContext& context, const std::string& shared_object);
   ~FakeInstance();
   FakeInstance(const FakeInstance&) = delete;
@@ -74,7 +73,7 @@ class FakeInstance {
   koord_status init();
   koord_status collect();   // of an advisor, at the clock's time
   koord_status evaluate();  // of a strategy; the plan is then in host.context().take_plan()
-  // Of a strategy: what became of its wishes, as the host tells it. One that does not want to hear it is told nothing.
+  // For a strategy: passes the results of its intents, as the host does. Skips a strategy without on_applied().
   koord_status on_applied(const std::vector<knob::IntentResult>& results);
   koord_status on_event(std::uint32_t what, std::uint64_t version = 1);
   koord_status stop();

@@ -22,7 +22,7 @@ struct Machine {
   std::vector<unsigned> offline = {};
   bool has_numa = true;             // built with CONFIG_NUMA
   bool is_arm64 = false;            // else x86-64; has no "model name", no cache ids, and odd package ids
-  unsigned page_kib = 4;            // what huge pages there are follows from it
+  unsigned page_kib = 4;            // huge pages follow from it
   unsigned generic_initiators = 0;  // memory nodes behind the others with neither CPUs nor memory: accelerators
   std::uint64_t memory_kib = 16u << 20;  // of a memory node
 
@@ -46,7 +46,7 @@ Machine arm64_with_64k_pages();
 // 2 memory nodes with CPUs and a third that is an accelerator's.
 Machine with_generic_initiator();
 
-// Writes or overwrites the tree; what an offline CPU no longer tells is removed.
+// Writes or overwrites the tree; removes the files that an offline CPU has no more.
 void lay_out(FakeNode& node, const Machine& machine);
 
 }  // namespace koord::test

@@ -28,7 +28,7 @@ inline constexpr std::array kPodLayouts = {PodLayout::v2_systemd, PodLayout::v2_
                                            PodLayout::hybrid, PodLayout::kind};
 const char* name_of(PodLayout layout);
 
-// What a container has used since it began, and what it has now. A pod's cgroup has the sums where the kernel adds up.
+// A container's usage since it began, and now. A pod's cgroup has the sums where the kernel adds up.
 struct CgroupUse {
   std::int64_t cpu_us = 0;
   std::int64_t periods = 0, throttled = 0, throttled_us = 0;  // the pod's own quota has the sums as well

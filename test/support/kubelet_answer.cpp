@@ -14,7 +14,7 @@ std::string hex(std::size_t seed, std::size_t digits) {
   return text;
 }
 
-// What an API server keeps of who owns which field; never read by an agent.
+// An API server's records of field owners; never read by an agent.
 json::array managed_fields() {
   json::object containers;
   for (const char* field : {"f:image", "f:imagePullPolicy", "f:name", "f:resources", "f:securityContext", "f:volumeMounts",

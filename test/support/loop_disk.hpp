@@ -15,7 +15,7 @@ namespace koord::test {
 
 class LoopDisk {
  public:
-  // Nothing, after a loud line, where there is none to be had.
+  // Nothing, after a loud line, if no loop device is available.
   static std::unique_ptr<LoopDisk> attach(std::uint64_t bytes);
   LoopDisk(const LoopDisk&) = delete;
   LoopDisk& operator=(const LoopDisk&) = delete;

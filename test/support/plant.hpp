@@ -9,12 +9,12 @@
 //   plant.advance(10);
 //   plant.of("kubepods/besteffort").cpu_cores;  // 2
 //
-// Time goes in periods of 100 ms, that of the CPU bandwidth controller. It is a model of fluids: the CPUs of a period are
-// shared among those that want them as the completely fair scheduler does in the long run (by weight on each level, within
-// quota, burst and cpuset), memory is reclaimed in the kernel's order (from what is not protected, cold before hot). What
-// happens within a period (wake-ups, preemption) is not in it. Knobs act as on v2: what an ancestor does not allow a group does
-// not get; no value is refused for another group's. Deterministic. Throws std::invalid_argument for what the kernel would
-// answer with EINVAL, std::out_of_range for a group or knob that is not there. [one thread]
+// Time goes in periods of 100 ms, that of the CPU bandwidth controller. It is a model of fluids. The CPUs of a period
+// are shared among the groups with demand as the completely fair scheduler does in the long run (by weight on each
+// level, within quota, burst and cpuset). Memory is reclaimed in the kernel's order (from unprotected groups, cold
+// before hot). Events within a period (wake-ups, preemption) are not modelled. Knobs act as on v2: an ancestor's limit
+// bounds a group; no value is refused for another group's. Deterministic. Throws std::invalid_argument where the kernel
+// would answer with EINVAL, std::out_of_range for an unknown group or knob. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -36,24 +36,24 @@ Course wave(double low, double high, double period);
 // Around `course`, by at most `by`: another value each 100 ms, the same in each run with the same seed.
 Course noisy(Course course, double by, std::uint64_t seed = 1);
 
-// What the processes of a group want.
+// Demand of the processes of a group.
 struct Workload {
   Course cpu = constant(0);      // cores
   double threads = 1e9;          // cores that they can use at once
-  bool queues = false;           // what could not run has to run later (requests); else it is lost (a loop that is counted)
+  bool queues = false;           // delayed work has to run later (requests); else it is lost (a loop that is counted)
   Course anonymous = constant(0);  // bytes, which cannot be reclaimed: there is no swap
   Course hot_file = constant(0);   // bytes of page cache used all the time: what is reclaimed is read again
   double streamed = 0;             // bytes a second that are read once and stay in the page cache until reclaimed
 };
 
-// A share of time in which tasks stall, as the kernel's PSI files tell it. In percent.
+// A share of time in which tasks stall, as in the kernel's PSI files. In percent.
 struct Pressure {
   double now = 0;  // of the last period
   double avg10 = 0, avg60 = 0;
   double total_us = 0;
 };
 
-// Of a group with all that is in it. Rates are averages of the last advance().
+// A group with everything in it. Rates are averages of the last advance().
 struct Measured {
   double cpu_cores = 0;
   double cpu_wanted = 0;       // cores that it would have used alone
@@ -89,8 +89,8 @@ class Plant {
   // Its processes from now on; a group without any runs nothing of its own.
   void run(const std::string& dir, Workload workload);
 
-  // cpu.weight, cpu.shares, cpu.idle, cpu.max, cpu.max.burst, cpuset.cpus, memory.min, memory.low, memory.high, memory.max. An
-  // act: memory.reclaim.
+  // cpu.weight, cpu.shares, cpu.idle, cpu.max, cpu.max.burst, cpuset.cpus, memory.min, memory.low, memory.high,
+  // memory.max. A one-shot: memory.reclaim.
   void set(const std::string& dir, std::string_view knob, std::string_view value);
   std::string get(const std::string& dir, std::string_view knob) const;
 

@@ -8,7 +8,7 @@ namespace koord::test {
 
 namespace {
 
-// Of a group with cpu.idle, beside 100 of one without: the kernel's 3 beside 1024.
+// A group with cpu.idle, beside 100 of one without: the kernel's 3 beside 1024.
 constexpr double kIdleWeight = 0.3;
 
 void allow(PlantGroup& group, unsigned cpus) {
@@ -49,7 +49,7 @@ bool claims(const PlantGroup& group, unsigned cpu) {
   return group.left > kNothing && group.budget > kNothing && group.allowed[cpu];
 }
 
-// What of `amount` of this CPU the group takes.
+// Returns how much of `amount` of this CPU the group takes.
 double give(PlantGroup& group, unsigned cpu, double amount) {
   amount = std::min({amount, group.budget, group.left});
   double taken = 0;

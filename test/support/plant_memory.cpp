@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a Plant over one period: what is allocated and read, what limits and the node's shortage take back.
+// The memory of a Plant over one period: allocation, reads, and reclaim by limits and by the node's shortage.
 #include <algorithm>
 
 #include "test/support/plant_tree.hpp"
@@ -47,7 +47,8 @@ void sum_upwards(PlantGroup* group) {
   for (; group; group = group->parent) sum(*group);
 }
 
-// What of a protection is in effect below `group`: its own is that of `kept`; where children claim more, each has its share.
+// The effective part of a protection below `group`: its own is that of `kept`; if children claim more, each has its
+// share.
 void protect(PlantGroup& group, double PlantGroup::*own, double PlantGroup::*kept) {
   double claims = 0;
   for (auto& child : group.children) claims += std::min((*child).*own, child->usage());
@@ -59,7 +60,7 @@ void protect(PlantGroup& group, double PlantGroup::*own, double PlantGroup::*kep
   }
 }
 
-// Of cold or hot pages that are not protected, as far as `kept` says, the same share of each group.
+// Reclaims cold or hot pages that are not protected, as far as `kept` allows, the same share of each group.
 double reclaim_pages(PlantGroup& group, double bytes, double PlantGroup::*pages, double PlantGroup::*kept) {
   double available = 0;
   std::vector<std::pair<PlantGroup*, double>> sources;

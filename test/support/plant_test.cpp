@@ -15,7 +15,7 @@ namespace {
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 constexpr double kMebibyte = 1024.0 * 1024;
 
-// Of four CPUs: "ls" wants three, "be" all.
+// On four CPUs: "ls" demands three, "be" all.
 struct Neighbours {
   Neighbours() {
     plant.add("ls");

@@ -42,7 +42,7 @@ struct PlantGroup {
   double evicted = 0;           // hot pages that were reclaimed and not yet read again
   double restarts_at = 0;       // killed for want of memory
   double memory_stall = 0;      // share of this period
-  double kept_min = 0, kept_low = 0;  // what protections keep in effect
+  double kept_min = 0, kept_low = 0;  // effective protection
 
   Measured measured;
   // Sums since the last advance() began.

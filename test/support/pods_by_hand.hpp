@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PodsByHand: the cgroups of a node with a service and a best-effort pod, as a kubelet makes them, on this machine's kernel and
-// inside of one cgroup of the test; and the files that tell an agent of them. Needs root. Removed with the object, when its
-// processes have ended.
+// PodsByHand: the cgroups of a node with a service and a best-effort pod, as a kubelet makes them, on this machine's
+// kernel and inside of one cgroup of the test; and the files that describe them to an agent. Needs root. Removed with
+// the object, when its processes have ended.
 #pragma once
 
 #include <map>

@@ -36,7 +36,7 @@ class PrometheusProcess {
                                  "--storage.tsdb.path=" + (folder_ / "data"), "--web.listen-address=" + address_},
         folder_ / "log");
   }
-  // The JSON of an answer; empty while there is none.
+  // The JSON of an answer; empty while no answer exists.
   std::string query(const std::string& expression) const {
     auto response = http::get(address_, "/api/v1/query?query=" + http::percent_encode(expression));
     return response && response->status == 200 ? response->body : "";

@@ -79,7 +79,7 @@ void RealCgroup::make() {
     if (::mkdir(path.c_str(), 0755) != 0) throw std::runtime_error("cannot make '" + path + "': " + std::strerror(errno));
     made_.push_back(path);
     if (controller != Controller::cpuset || layout_.version(controller) != Version::v1) continue;
-    // A v1 cpuset takes nobody before it has CPUs and memory.
+    // A v1 cpuset takes no process before it has CPUs and memory.
     std::string parent = path.substr(0, path.rfind('/'));
     for (const char* file : {"/cpuset.cpus", "/cpuset.mems"})
       if (auto all = read_file(parent + file)) write_or_throw(path + file, *all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SuppressRig: qos-cpu-suppress' plan() on what this machine uses, its wishes enforced by the host's Governor on this machine's
-// kernel, without an agent around them. Header-only. [one thread]
+// SuppressRig: qos-cpu-suppress' plan() on this machine's usage, its intents enforced by the host's Governor on this
+// machine's kernel, without an agent around them. Header-only. [one thread]
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TestCluster: an API server and a kubelet for tests, as far as a client can tell real ones: TLS, credentials that change,
-// resourceVersions, watches, and every fault by name. A process of its own (test/support/cluster, whose README names the
-// faults and what can be waited for), which ends with the object. JSON goes in and out as text. What cannot be done, and
-// what does not come in time, throws std::runtime_error that says what was seen.
+// TestCluster: an API server and a kubelet for tests, which a client cannot distinguish from real ones: TLS,
+// credentials that change, resourceVersions, watches, and every fault by name. A process of its own
+// (test/support/cluster; its README names the faults and the conditions to wait for), which ends with the object. JSON
+// goes in and out as text. Failures and timeouts throw std::runtime_error with the observed state.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,8 @@ struct ClusterRequest {
 class TestCluster {
  public:
   struct Options {
-    std::string node_name = "test-node";  // whose Node there is from the beginning on, with the kubelet's address and port
+    std::string node_name = "test-node";  // the Node that exists from the beginning on, with the kubelet's address and
+                                          // port
     int minor = 30;                       // Kubernetes 1.minor
   };
 
@@ -55,7 +56,7 @@ class TestCluster {
   // token, ca.crt and namespace, mounted and replaced as in a pod.
   std::string service_account() const { return folder_ + "/serviceaccount"; }
   std::string kubelet_ca() const { return folder_ + "/pki/kubelet-ca.pem"; }
-  // Of a pod of the DaemonSet.
+  // The environment of a pod of the DaemonSet.
   std::map<std::string, std::string> environment() const;
 
   // Creates or replaces an object, its status too; gives it as it is now.
@@ -64,7 +65,7 @@ class TestCluster {
   std::string merge(std::string_view kind, std::string_view name, std::string_view patch);
   std::optional<std::string> get(std::string_view kind, std::string_view name, std::string_view namespace_ = {});
   void remove(std::string_view kind, std::string_view name, std::string_view namespace_ = {});
-  // What the kubelet says: a list of Pods; changes of its configuration.
+  // The kubelet's answers: a list of Pods; changes of its configuration.
   void set_pods(std::string_view list);
   void set_kubelet_config(std::string_view changes);
 

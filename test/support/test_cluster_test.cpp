@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests are promised of TestCluster; what its servers do for their clients is in cluster/api_test.py and servers_test.py.
+// Guarantees of TestCluster for tests; cluster/api_test.py and servers_test.py test its servers' behaviour towards
+// clients.
 #include "test/support/test_cluster.hpp"
 
 #include <doctest/doctest.h>

@@ -25,9 +25,9 @@ QEMU = 'qemu-system-x86_64'
 KERNEL_PACKAGE = 'linux-image-cloud-amd64'
 MEMORY_MIB = 1536
 MODULES = ('loop', 'veth')
-TIME_LIMIT = 480  # seconds, of the whole life of the machine: it is ten to fifty times slower than this one
-# The emulated timer is lost now and then on a busy machine: every sleep in the guest then lasts for ever, that of /init's
-# heartbeat, too. Such a machine is started anew.
+TIME_LIMIT = 480  # seconds, from the machine's start to its end: it is ten to fifty times slower than this one
+# The emulated timer is lost now and then on a busy machine: every sleep in the machine then lasts for ever, that of
+# /init's heartbeat, too. Such a machine is started anew.
 HEARTBEAT_LIMIT = 90  # seconds without one
 STARTS = 3
 

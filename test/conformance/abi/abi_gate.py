@@ -126,7 +126,7 @@ def self_test(header, released):
     for match in STRUCT.finditer(header):
         name, members = match.group(1), list(one_name_each(members_of(match.group(2))))
         if name not in counts:
-            continue  # new since: nobody was promised anything
+            continue  # new since: not part of an earlier contract
         jobs += [(name, what, False, changed(header, name, broken)) for what, broken in breakages(name, members)]
         if name not in FROZEN:
             jobs.append((name, 'an append', True, changed(header, name, members + ['uint64_t appended_;'])))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What third_party_test.cpp does, for an author who writes Rust.
+// The same as third_party_test.cpp, for an author of Rust plugins.
 #include <doctest/doctest.h>
 
 #include "test/conformance/author.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads on many threads, and one that does not return: a named pipe in a cgroup's place of a file, whose open waits for a
-// writer as a hung mount would.
+// Reads on many threads, and one that does not return: a named pipe in the place of a cgroup's file; its open waits for
+// a writer like a hung mount.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hostile or broken file may hold: each is refused within a bound, none crashes or takes long.
+// Contents of hostile or broken files: each is refused within a bound, none crashes or takes long.
 #include <doctest/doctest.h>
 
 #include <string>

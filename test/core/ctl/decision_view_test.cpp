@@ -25,7 +25,7 @@ constexpr const char* kWhy =
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Of lines, without what pads columns.
+// Lines without the padding of columns.
 std::string squeezed(const std::string& text) {
   std::string out;
   for (char c : text)

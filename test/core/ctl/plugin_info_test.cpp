@@ -19,7 +19,7 @@ struct Asked {
   std::string output;
 
   bool says(std::string_view text) const { return output.find(text) != std::string::npos; }
-  // The value in the table's row of this key; empty when there is none.
+  // The value in the table's row of this key; empty if missing.
   std::string value(const std::string& key) const {
     std::istringstream lines(output);
     for (std::string line; std::getline(lines, line);)

@@ -22,7 +22,7 @@ namespace {
 
 constexpr Limits kWedgesSoon{.deadline = 1ms, .wedged_after = 2ms};
 
-// A task that hangs until it is released, and what was told of it. What a stuck task uses must outlive the
+// A task that hangs until it is released, and the reports about it. Objects that a stuck task uses must outlive the
 // strand, hence shared.
 class Hang {
  public:

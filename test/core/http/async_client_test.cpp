@@ -41,7 +41,7 @@ struct Here : LoopHere {
     REQUIRE(until([&] { return answer.has_value(); }));
     return std::move(*answer);
   }
-  // The body, or why there is none.
+  // Returns the body, or the error.
   std::string said(http::AsyncRequest request) {
     Answer answer = send(std::move(request));
     return answer ? answer->body : answer.error().message();

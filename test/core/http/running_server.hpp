@@ -51,9 +51,9 @@ class RawPeer {
   // `from`: an address of ours, without a port; empty: any.
   explicit RawPeer(const std::string& address, const std::string& from = {});
   void send(std::string_view bytes);
-  // What comes until the server closes.
+  // Reads until the server closes.
   std::string read_to_end();
-  // What comes until `mark` has come, or the server closes.
+  // Reads until `mark` has come, or the server closes.
   std::string read_until(std::string_view mark);
   void close() { fd_.reset(); }
 

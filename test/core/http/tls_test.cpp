@@ -68,7 +68,7 @@ struct TlsServer {
     REQUIRE(eventually([&] { return !contains(answer({}), "Connection refused"); }));
   }
 
-  // The body, or why there is none.
+  // Returns the body, or the error.
   std::string answer(http::TlsOptions tls, const std::string& target = "/metrics") const {
     if (tls.server_name.empty()) tls.server_name = "127.0.0.1";
     auto response = http::get(address, target, {.timeout = std::chrono::seconds(20), .tls = tls});

@@ -117,7 +117,7 @@ UniqueFd silent_peer(const std::string& path) {
   return fd;
 }
 
-// Blocks until the server closes; what it said.
+// Blocks until the server closes; returns the text received.
 std::string rest_of(const UniqueFd& fd) {
   std::string all;
   char bytes[512];

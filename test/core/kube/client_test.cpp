@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client against the test cluster's API server: TLS, who we are, watches, and what goes wrong.
+// The client against the test cluster's API server: TLS, authentication, watches, and failures.
 #include "core/kube/client.hpp"
 
 #include <doctest/doctest.h>
@@ -51,7 +51,7 @@ struct Here : LoopHere {
     return std::move(*reply);
   }
   Result<Reply> get(const std::string& target) { return send({.verb = Verb::get, .target = target, .timeout = 60s}); }
-  // Of the answer, or why there is none.
+  // Returns the answer's text, or the error.
   std::string said(const std::string& target) {
     const Result<Reply> reply = get(target);
     return reply ? std::to_string(reply->status) : reply.error().message();
@@ -209,7 +209,7 @@ TEST_CASE("authorities are replaced live: new connections use the new file, kept
   const auto connections = client.use().connections;
   cluster().fault("replace_ca");
   REQUIRE(ask() == "200");
-  CHECK(client.use().connections == connections);  // nobody has looked yet
+  CHECK(client.use().connections == connections);  // the monitor has not run yet
   clock.advance(4s);
   REQUIRE(ask() == "200");
   CHECK(client.use().connections == connections + 1);

@@ -32,7 +32,7 @@ struct Account {
   std::string folder;
 };
 
-// Sets variables, and takes them back.
+// Sets variables, and resets them.
 struct Environment {
   Environment(const std::string& host, const std::string& port) {
     ::setenv("KUBERNETES_SERVICE_HOST", host.c_str(), 1);

@@ -43,7 +43,7 @@ ListWatchOptions options() {
   return options;
 }
 
-// A collection that is followed, and what was told of it.
+// A collection that is followed, and its reports.
 struct Followed : ClusterClient {
   explicit Followed(Collection a_collection, ListWatchOptions some_options = options())
       : collection(std::move(a_collection)), how(std::move(some_options)) {}

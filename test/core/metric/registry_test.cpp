@@ -236,7 +236,7 @@ TEST_CASE("in a succession a metric may be described anew, which ends the old on
   registry.end_succession("p");
   CHECK(fresh != old);
   CHECK(registry.live_series("p") == 1);
-  CHECK_FALSE(registry.define("p", counter("x")));  // the succession is over
+  CHECK_FALSE(registry.define("p", counter("x")));  // the handover is over
 }
 
 TEST_CASE("a succession that was given up leaves the old one as it was, or says what it has lost") {

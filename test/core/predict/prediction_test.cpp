@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A node with one pod, whose use is appended minute by minute.
+// A node with one pod; its usage is appended minute by minute.
 struct Node {
   Folder folder;
   std::string directory = folder.path / "predictions";

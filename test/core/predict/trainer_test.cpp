@@ -52,7 +52,7 @@ TEST_CASE("what gets no sample for as long as the expiry is forgotten") {
   trainer.train(use_of_pods({"gone", "stays"}), kBegin);
   trainer.train(use_of_pods({"stays"}), kBegin + 30min);
   CHECK(find(trainer, pod_subject("gone"), kBegin + 30min));
-  CHECK_FALSE(find(trainer, pod_subject("gone"), kBegin + 31min));  // though nobody has trained since
+  CHECK_FALSE(find(trainer, pod_subject("gone"), kBegin + 31min));  // though no training has happened since
   trainer.train(use_of_pods({"stays"}), kBegin + 31min);
   CHECK(trainer.models() == 1);
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kPodCame = std::numeric_limits<double>::infinity();
 
-// A node that looks every second and whose API server takes every write, unless the test says otherwise.
+// A node that polls every second and an API server that takes every write, unless the test changes it.
 struct Node {
   Delivery delivery;
   Time now = from_ns(0) + 24h;

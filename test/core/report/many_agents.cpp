@@ -24,7 +24,7 @@ struct Watched {
   int node = 0;
   bool watching = false;
   Time ends{};         // of the watch that runs
-  bool before = true;  // what it knows is from before the server was away
+  bool before = true;  // its state is from before the server was away
 };
 
 struct Report {
@@ -60,7 +60,7 @@ struct ManyAgents::State {
     }
   }
 
-  // Counts a request; why it is not answered as it wishes.
+  // Counts a request; returns why it fails.
   std::optional<Result<kube::Reply>> ask(Time now, int Second::*kind, int node) {
     Second& second = seconds[static_cast<std::size_t>((now - kBegin) / 1s)];
     const bool busy = second.all() >= server.capacity;

@@ -36,8 +36,8 @@ struct SimulatedServer {
 
 class ManyAgents {
  public:
-  // Agents begin within the first ten minutes, as a DaemonSet is rolled out. The usage of each node always differs from
-  // what it has told, which makes it write the most that it may.
+  // Agents begin within the first ten minutes, like the rollout of a DaemonSet. The usage of each node always differs
+  // from its last report, which makes it write the most that it may.
   ManyAgents(const SimulatedServer& server, Duration length);
   ~ManyAgents();
 

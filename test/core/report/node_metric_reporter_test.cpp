@@ -38,7 +38,7 @@ struct Reporting : ReportingNode {
     reporter->look();
     settle(*reporter);
   }
-  // Time passes, with samples each second and a look every ten; the watch tells what was written.
+  // Time passes, with samples each second and a poll every ten; the watch reports the writes.
   void pass(Duration time) {
     for (Duration passed = 0s; passed < time; passed += 10s) {
       run(10s);
@@ -71,7 +71,7 @@ TEST_CASE_FIXTURE(Reporting, "the status appears, right to the last digit") {
   pass(30s);
   REQUIRE(status_writes() == 1);
   const json::value status = object("NodeMetric").at("status");
-  // Of the 301 samples of five minutes 151 are 5.5 cores and 150 are 4.5.
+  // In the 301 samples of five minutes 151 are 5.5 cores and 150 are 4.5.
   CHECK(json::serialize(status.at_pointer("/nodeMetric/nodeUsage")) == R"({"resources":{"cpu":"5001m","memory":"8Gi"}})");
   CHECK(json::serialize(status.at_pointer("/nodeMetric/systemUsage")) == R"({"resources":{"cpu":"300m","memory":"1Gi"}})");
   CHECK(json::serialize(status.at_pointer("/nodeMetric/aggregatedNodeUsages/0/usage/p90")) == R"({"resources":{"cpu":"5500m","memory":"8Gi"}})");

@@ -224,7 +224,7 @@ TEST_CASE_FIXTURE(NodeFixture, "when nobody confirms the pods any more, what is 
   CHECK(report.problems.at(0) == "the list of pods is old: what they leave unused is not known");
   CHECK_FALSE(report.status.prod_reclaimable);
   CHECK_FALSE(report.status.prod_peak);
-  CHECK(report.status.pods.size() == 1);  // its cgroup is measured, so it lives
+  CHECK(report.status.pods.size() == 1);  // its cgroup is measured, so it runs
   CHECK(report.refusal.empty());
 }
 

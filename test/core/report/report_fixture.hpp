@@ -26,7 +26,7 @@ struct ReportFixture {
   Prediction prediction;
   std::optional<Duration> pods_age = 0s;
 
-  // What is sampled once a second from here on; the values repeat in turn.
+  // Sampled once a second from here on; the values repeat in turn.
   struct Signal {
     std::uint32_t index;
     std::vector<double> values;

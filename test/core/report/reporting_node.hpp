@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node that reports to the test cluster's API server: its samples, pods and what it is told are the test's, and so is its
+// A node that reports to the test cluster's API server: its samples, pods and inputs are the test's, and so is its
 // clock; the loop, the client and the server are real.
 #pragma once
 
@@ -41,7 +41,7 @@ struct ReportingNode : LoopHere, ReportFixture {
     if (!requests.empty()) requests_before = requests.back().index;
   }
 
-  // What a watch would have told by now; "" when there is none.
+  // The reports of a watch by now; "" if none.
   void hear(const char* kind) {
     hub.publish({.objects = {{kind, std::make_shared<const std::string>(cluster.get(kind, "test-node").value_or(""))}}});
   }

@@ -27,7 +27,7 @@ constexpr const char* kConfig = R"({"kubeletconfig":{"cgroupDriver":"cgroupfs","
 Result<kube::Reply> answer(unsigned status, std::string body) { return kube::Reply{.status = status, .body = std::move(body)}; }
 Result<kube::Reply> no_answer() { return Error{std::make_error_code(std::errc::timed_out), "no answer"}; }
 
-// A kubelet whose answers were recorded: what it says to each path, as often as it is asked.
+// A kubelet with recorded answers: the answer for each path, as often as it is asked.
 struct Kubelet {
   class Asked final : public kube::Client::Pending {};
 
@@ -166,7 +166,7 @@ TEST_CASE("an answer that is none leaves the pods as they were, and the reason i
     kubelet.clock.advance(1min);
     kubelet.answers.at("/pods") = bad[i];
     REQUIRE(kubelet.run_until([&] { return !kubelet.source->status().pods_problem.empty(); }));
-    // What was under way when the answer changed may have been good.
+    // A request that was running when the answer changed may have been good.
     kubelet.clock.advance(1min);
     REQUIRE(kubelet.run_for(2));
     INFO(kubelet.source->status().pods_problem);

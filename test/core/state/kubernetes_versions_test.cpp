@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is read of the answers of Kubernetes 1.24 to 1.34 and of Koordinator's objects, in the shapes that they have there:
-// test/support/fixtures/kubernetes.
+// Values read from the answers of Kubernetes 1.24 to 1.34 and from Koordinator's objects, in the shapes that they have
+// there: test/support/fixtures/kubernetes.
 #include <doctest/doctest.h>
 
 #include <boost/json.hpp>

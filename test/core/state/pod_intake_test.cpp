@@ -37,7 +37,7 @@ PodReview review(const Names& listed, const Names& known, const Names& running) 
       [&] { return !running.empty(); });
 }
 
-// A node whose pods run as long as their directories have one for a container.
+// A node with pods that run as long as their directories have one for a container.
 struct Machine {
   explicit Machine(const Names& running) {
     node.write("cgroup/cgroup.controllers", "cpu memory\n");

@@ -23,7 +23,7 @@ namespace {
 const cgroup::KubeRoot kSystemd = cgroup::default_kube_root(cgroup::Driver::systemd);
 const cgroup::KubeRoot kCgroupfs = cgroup::default_kube_root(cgroup::Driver::cgroupfs);
 
-// A v2 node whose pods are watched.
+// A v2 node with watched pods.
 struct Watched {
   explicit Watched(std::initializer_list<const char*> directories, const PodWatch::Options& options = {}) {
     node.write("cgroup/cgroup.controllers", "cpu memory\n");
@@ -54,7 +54,7 @@ struct Watched {
     return condition();
   }
 
-  // What was to be seen has been seen: a pod that comes last is.
+  // All expected changes have been seen: a pod that comes last is.
   int changes_until_seen(const std::string& last) {
     const int before = changes;
     make(last);

@@ -18,7 +18,7 @@ json::value effective(std::string_view spec) {
   return json::parse(slo.spec);
 }
 
-// The value at a JSON pointer; null: there is none.
+// The value at a JSON pointer; null: missing.
 json::value at(const json::value& spec, std::string_view pointer) {
   boost::system::error_code error;
   const json::value* found = spec.find_pointer(pointer, error);
@@ -153,7 +153,7 @@ TEST_CASE("an invalid figure of a strategy that evicts, bursts or splits caches 
   struct Row {
     const char* spec;
     std::vector<std::string> inactive;
-    const char* pointer;  // what the figure's place has then
+    const char* pointer;  // the content of the figure's place then
     const char* value;    // JSON; null: nothing
   };
   for (const Row& row : std::initializer_list<Row>{

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint32_t kSeries = 70;
 
-// In a child process: appends `seconds` rows of all series and flushes; then three rows more, which nobody flushes,
-// and says so through the pipe. Then it waits to be killed.
+// In a child process: appends `seconds` rows of all series and flushes; then three rows more without a flush, and
+// reports that through the pipe. Then it waits to be killed.
 [[noreturn]] void write_until_killed(const std::string& path, int seconds, int pipe) {
   ManualClock clock;
   Options options;

@@ -78,7 +78,7 @@ TEST_CASE("both homes are measured by the same figures") {
     CHECK(figures->p99 >= figures->median);
     CHECK(figures->start > figures->median);
     CHECK(figures->private_bytes > 100'000);
-    CHECK(!figures->allocations);  // nobody counts here
+    CHECK(!figures->allocations);  // not counted here
     // A tick reads a file: open, read, close at least; in a process of its own that is asked for, too.
     REQUIRE(figures->system_calls);
     CHECK(*figures->system_calls >= (isolation == config::Isolation::process ? 6 : 3));

@@ -144,7 +144,7 @@ TEST_CASE("what is written is read again, and makes the same node") {
     NodeTree copy;
     apply(read->frames[0], copy);
     CHECK(*read_file(copy.path("proc/stat")) == "cpu 1 2 3 4\n");
-    // Who keeps the file open reads the next moment.
+    // A reader with an open file reads the next moment.
     std::ifstream kept(copy.path("proc/stat"));
     apply(read->frames[1], copy);
     std::string line;

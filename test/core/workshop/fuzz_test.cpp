@@ -13,7 +13,7 @@ using namespace koord::check;
 
 namespace {
 
-constexpr std::uint64_t kEnough = 500;  // lives, for a file of hundreds to be garbled in one
+constexpr std::uint64_t kEnough = 500;  // sessions, for a file of hundreds to be garbled in one
 
 std::optional<FuzzFinding> fuzz(const char* plugin, std::uint64_t seed, std::uint64_t lives) {
   auto found = fuzz_plugin(std::getenv(plugin), {.seed = seed, .lives = lives}, [](std::uint64_t) {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What koordctl plugin new writes: names, places, and nothing over what is there. That it builds and works is test/conformance.
+// Files written by koordctl plugin new: names, places, and no existing file overwritten. test/conformance tests that it
+// builds and works.
 #include "core/workshop/project.hpp"
 
 #include <doctest/doctest.h>

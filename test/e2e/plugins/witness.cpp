@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger's plugin that tells, as metrics, what it hears of a cluster: how often each part of the state changed, and of
-// each the little that tests look for.
+// A third-party plugin that reports the events of a cluster as metrics: how often each part of the state changed, and
+// the few values of each that tests look for.
 #include <chrono>
 #include <cstdlib>
 #include <koordetector/plugin.hpp>

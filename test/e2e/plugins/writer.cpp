@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strategy that wishes for the CPU quota and shares of one cgroup: {"cgroup": "…", "quota": "20000 100000", "shares": "512"}.
+// A strategy that proposes the CPU quota and shares of one cgroup: {"cgroup": "…", "quota": "20000 100000", "shares":
+// "512"}.
 #include <chrono>
 #include <koordetector/plugin.hpp>
 #include <string>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stand-in for libnvidia-ml.so.1, with NVML's documented functions as far as advisor-gpu uses them. What it answers is read
- * with every call from the file that KOORD_STAND_IN_NVML names, a fact a line:
+/* A stand-in for libnvidia-ml.so.1, with NVML's documented functions as far as advisor-gpu uses them. Each call reads
+ * its answer from the file named by KOORD_STAND_IN_NVML, a fact a line:
  *
  *   hang                                       nvmlInit_v2 never returns
  *   crash                                      nvmlInit_v2 ends the process
- *   init CODE                                  what nvmlInit_v2 returns
+ *   init CODE                                  result of nvmlInit_v2
  *   device UUID MINOR BUS_ID TOTAL USED GPU    bytes and percent; the first is device 0
  *   process DEVICE PID BYTES                   -1: not available
  *   sample DEVICE PID SM TIME_STAMP            percent and microseconds
- *   broken DEVICE CODE                         what every question about the device is answered with
- *   unsampled DEVICE                           the device does not tell utilisation by process
+ *   broken DEVICE CODE                         answer to every question about the device
+ *   unsampled DEVICE                           the device has no utilisation by process
  *
- * ELEMENT is the length of a process's element, SUFFIX what the name of the function for them ends in. WITHOUT_UUID leaves a
+ * ELEMENT is the length of a process's element, SUFFIX the end of the name of the function for them. WITHOUT_UUID leaves a
  * function out. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@ class ApiServer:
         self.minor = minor
         self.store = storage.Store()
         self.watches = watching.Watches(self.store)
-        self.graceful = False  # deleted pods stay until somebody removes them
+        self.graceful = False  # deleted pods stay until a client removes them
         self._credentials = credentials
 
     def serve(self, exchange):

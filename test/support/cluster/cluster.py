@@ -25,7 +25,7 @@ class Cluster:
         self._credentials.write_kubeconfigs(self._listeners["api"].port)
         self._put_node()
         credentials, watches = self._credentials, self._api.watches
-        # What happens at once and stays so, by name; each takes its arguments by name.
+        # Actions with an immediate and lasting effect, by name; each takes its arguments by name.
         self._events = {
             "compact": self._api.store.compact, "bookmark": watches.send_bookmarks, "end_watches": watches.end_all,
             "expire_tokens": credentials.expire_tokens, "rotate_token": credentials.rotate_token,

@@ -19,7 +19,7 @@ class Exchange:
     def __init__(self, handler, listener, connection, path, query):
         self._handler, self._listener = handler, listener
         self.method, self.path, self.query, self.headers = handler.command, path, query, handler.headers
-        self.request = {"server": listener.name, "path": handler.path}  # what faults are chosen by
+        self.request = {"server": listener.name, "path": handler.path}  # the fields that select faults
         self.entry = None
         self._connection = connection
         self._raw = handler.connection

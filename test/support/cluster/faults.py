@@ -4,7 +4,7 @@ import threading
 
 from . import kinds
 
-# What chooses the requests that a fault strikes; not given: all.
+# The fields that select the requests of a fault; missing: all.
 CHOICE = {"server", "verb", "path", "kind", "count"}
 
 # By name: its own arguments. README.md says what each does.

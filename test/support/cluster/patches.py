@@ -8,7 +8,7 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 JSON = "application/json-patch+json"
 
-# By what the entries of a list are told apart in a strategic merge.
+# The key of the entries of a list in a strategic merge.
 _MERGE_KEYS = {"conditions": "type", "addresses": "type", "taints": "key", "containers": "name", "initContainers": "name",
                "ephemeralContainers": "name", "volumes": "name", "env": "name", "ownerReferences": "uid",
                "imagePullSecrets": "name", "tolerations": "key", "volumesAttached": "name"}

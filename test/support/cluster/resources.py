@@ -41,7 +41,7 @@ def list_all(store, kind, namespace, query):
                 raise status.expired("The resourceVersion for the provided list is too old.")
             return _page(kind, namespace, query, version, objects, "")
         current, objects = store.snapshot(kind)
-    # What need not be new comes out of a cache that knows no pages.
+    # Answers that may be old come out of a cache that knows no pages.
     if version == 0 and not match:
         query = {key: value for key, value in query.items() if key != "limit"}
     return _page(kind, namespace, query, current, objects, "")

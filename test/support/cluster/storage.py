@@ -36,7 +36,7 @@ class Store:
         self.compacted = FIRST_VERSION - 1  # watches can begin at this version, and after it
         self.history = []
         self._objects = {}
-        self._snapshots = {}  # what continued lists go on with
+        self._snapshots = {}  # the state of continued lists
 
     def get(self, kind, namespace, name):
         with self.changed:

@@ -101,7 +101,7 @@ class Watch:
         if after:
             self._event("MODIFIED" if before else "ADDED", change.object)
         elif before:
-            # Of what no longer matches the last version that did is told, with the version of the change.
+            # If an object no longer matches, its last matching version is reported, with the version of the change.
             gone = change.before if change.type != "DELETED" else change.object
             metadata = {**gone["metadata"], "resourceVersion": str(change.version)}
             self._event("DELETED", {**gone, "metadata": metadata})

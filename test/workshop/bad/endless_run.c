@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does not look at what tells it to stop. */
+/* Ignores the request to stop. */
 #include <unistd.h>
 
 #include "sound.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A plugin of all four kinds for binding_test.cpp. The advisor asks every service and appends what it was told as
+// A plugin of all four kinds for binding_test.cpp. The advisor asks every service and appends the results as
 // test_fact{fact="…"}; each function panics when the configuration's "panic" names it.
 package main
 

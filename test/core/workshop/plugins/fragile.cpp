@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An advisor that believes what stands in a file: what the tests of fuzzing find.
+// An advisor that trusts the content of a file: the tests of fuzzing find its faults.
 #include <chrono>
 #include <cstdlib>
 #include <koordetector/plugin.hpp>
