@@ -2,6 +2,7 @@
 #include "core/state/objects.hpp"
 
 #include <boost/json.hpp>
+#include <map>
 #include <optional>
 
 #include "core/base/parse.hpp"
@@ -31,6 +32,18 @@ Result<ItemList> check_list(Result<ItemList> list) {
   return list;
 }
 
+// The n-th pod is that of items[n].
+Result<void> refuse_repeated_uids(const std::vector<Pod>& pods) {
+  std::map<std::string_view, std::size_t> first;
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    const auto [earlier, is_new] = first.emplace(pods[i].uid, i);
+    if (!is_new)
+      return invalid("items[" + std::to_string(i) + "].metadata.uid: '" + pods[i].uid + "' is the uid of items[" +
+                     std::to_string(earlier->second) + "], too; expected one item for each uid");
+  }
+  return {};
+}
+
 Result<std::vector<Pod>> parse_yaml_list(std::string_view text, const cgroup::KubeRoot& root) {
   boost::json::value document = TRY(parse_document(text));
   Field object(document);
@@ -42,10 +55,7 @@ Result<std::vector<Pod>> parse_yaml_list(std::string_view text, const cgroup::Ku
   return pods;
 }
 
-}  // namespace
-
-Result<std::vector<Pod>> parse_pod_list(std::string_view text, const cgroup::KubeRoot& root) {
-  if (!trim(text).starts_with('{')) return parse_yaml_list(text, root);
+Result<std::vector<Pod>> parse_json_list(std::string_view text, const cgroup::KubeRoot& root) {
   std::vector<Pod> pods;
   std::optional<Error> bad;
   ItemList list = TRY(check_list(for_each_item(text, kWantedOfPod, [&](const Field& item) {
@@ -58,6 +68,15 @@ Result<std::vector<Pod>> parse_pod_list(std::string_view text, const cgroup::Kub
   })));
   if (!list.has_items) return invalid("items: expected a list, found nothing");
   if (bad) return *std::move(bad);
+  return pods;
+}
+
+}  // namespace
+
+Result<std::vector<Pod>> parse_pod_list(std::string_view text, const cgroup::KubeRoot& root) {
+  const bool is_json = trim(text).starts_with('{');
+  std::vector<Pod> pods = TRY(is_json ? parse_json_list(text, root) : parse_yaml_list(text, root));
+  TRY(refuse_repeated_uids(pods));
   return pods;
 }
 

@@ -18,7 +18,7 @@
 namespace koord::state {
 
 // A PodList or List of pods; pods and containers get their cgroup directories below `root`. A list without
-// the field `items` is an error, an empty one is not.
+// the field `items` is an error, an empty one is not. Two items of one uid are an error that names both.
 Result<std::vector<Pod>> parse_pod_list(std::string_view text, const cgroup::KubeRoot& root);
 
 // A kubelet's list of pods, as JSON: a pod that cannot be read is left out and named, the others count. A list with

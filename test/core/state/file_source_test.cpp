@@ -103,6 +103,25 @@ TEST_CASE("a bad file keeps the last good pods and is named until it is good aga
   CHECK(hub.current()->pods[0].uid == "b");
 }
 
+TEST_CASE("a file that lists a uid twice is refused with the file, the uid and both places") {
+  FakeNode node({{"run/pods.yaml", pod_list("a")}});
+  Hub hub;
+  FileSource source(pods_from(node), hub);
+  REQUIRE(source.refresh());
+  for (const char* twice : {"items: [{metadata: {uid: b, name: n}}, {metadata: {uid: c, name: o}}, {metadata: {uid: b, name: p}}]\n",
+                            R"({"items":[{"metadata":{"uid":"b","name":"n"}},{"metadata":{"uid":"c","name":"o"}},{"metadata":{"uid":"b","name":"p"}}]})"}) {
+    CAPTURE(twice);
+    node.write("run/pods.yaml", twice);
+    const Result<void> refreshed = source.refresh();
+    REQUIRE_FALSE(refreshed);
+    CHECK(refreshed.error().message() ==
+          "'" + node.path("run/pods.yaml") +
+              "': items[2].metadata.uid: 'b' is the uid of items[0], too; expected one item for each uid; keeping what was read last");
+    REQUIRE(hub.current()->pods.size() == 1);
+    CHECK(hub.current()->pods[0].uid == "a");
+  }
+}
+
 TEST_CASE("a missing file is unknown, not no pods, and is taken when it comes") {
   FakeNode node;
   Hub hub;
