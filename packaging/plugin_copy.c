@@ -126,7 +126,7 @@ static void copy_plugins(const char* from, const char* folder) {
   } else {
     const char* slash = strrchr(from, '/');
     const char* name = slash == NULL ? from : slash + 1;
-    if (!ends_in(name, ".so")) fail("'%s': expected a folder or a file whose name ends in .so", from);
+    if (!ends_in(name, ".so")) fail("'%s': expected a folder or a file with a name that ends in .so", from);
     copy_plugin(from, folder, name);
   }
 }

@@ -66,7 +66,7 @@ http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
                       {"events", events_of(sources, pod.uid)}});
 }
 
-// A pod that has ended: what is remembered of it.
+// A pod that has ended: its remembered decisions.
 http::Response why_of_past(const ApiSources& sources, std::string_view title) {
   const knob::DecisionPage page = last_of(sources, title);
   if (page.decisions.empty())

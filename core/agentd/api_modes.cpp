@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/modes: which strategies may write, who set the mode, and until when.
+// /api/v1/modes: which strategies may write, the source of the mode, and its end.
 #include <map>
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/plugins, /features and /capabilities: what runs here, what may, and what the node can do.
+// /api/v1/plugins, /features and /capabilities: the plugins, the feature gates and the capabilities of the node.
 #include "core/agentd/inactive_plugins.hpp"
 #include "core/agentd/json_answer.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/predictions: what was learnt of each subject, what of production's requests could be lent, and how far what was
-// predicted came true.
+// /api/v1/predictions: the predictions of each subject, the part of production's requests that could be lent, and the
+// accuracy of predictions.
 #include "core/agentd/json_answer.hpp"
 
 namespace koord::agentd {

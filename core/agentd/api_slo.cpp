@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/slo and /api/v1/slo/explain: what of the NodeSLO holds here, and where a value comes from.
+// /api/v1/slo and /api/v1/slo/explain: the effective NodeSLO, and the origin of its values.
 #include "core/agentd/json_answer.hpp"
 #include "core/agentd/pods_named.hpp"
 #include "core/base/parse.hpp"

@@ -90,8 +90,8 @@ std::string usage() {
           "       koordetector end-plugins [options]\n"
           "       koordetector restore [options]\n\n"
           "The node agent: loads plugins, measures the node and its pods, serves metrics. SIGHUP reads the\n"
-          "configuration again, SIGTERM ends it. restore gives knobs back what they had before an agent wrote\n"
-          "them, where none runs any more. end-plugins kills processes of plugins whose agent has ended.\n\n"
+          "configuration again, SIGTERM ends it. restore reverts all knobs to their original values when no\n"
+          "agent runs. end-plugins kills the processes of plugins left behind by an agent that has ended.\n\n"
        << visible_options();
   return text.str();
 }

@@ -54,7 +54,7 @@ Result<ModeRequest> parse_mode_request(const http::Query& parameters) {
   const std::string mode(parameters.get("mode").value_or(""));
   const auto how_long = parameters.get("for");
   if (mode == "configured") {
-    if (how_long) return invalid("'configured' ends what was said for a while, and takes no time itself");
+    if (how_long) return invalid("'configured' ends an override and takes no time");
     return ModeRequest{};
   }
   const Result<knob::Mode> parsed = knob::parse_mode(mode);

@@ -17,7 +17,7 @@ namespace koord::agentd {
 Result<knob::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock);
 
 struct ModeRequest {
-  std::optional<knob::Mode> mode;  // nullopt: what is configured holds again
+  std::optional<knob::Mode> mode;  // nullopt: the configured one holds again
   Duration how_long{};
 };
 Result<ModeRequest> parse_mode_request(const http::Query& parameters);

@@ -18,7 +18,7 @@ int end_plugins(const CommandLine& line, std::ostream& out) {
     out << layout.error().message() << "\n";
     return 1;
   }
-  out << "killed " << child::end_orphans(*layout) << " processes of plugins whose agent has ended\n";
+  out << "killed " << child::end_orphans(*layout) << " processes of plugins left behind by an agent that has ended\n";
   return 0;
 }
 

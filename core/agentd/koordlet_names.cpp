@@ -61,12 +61,12 @@ struct Rule {
 constexpr Family kApplication{"host_application_resource_usage", "Cores or bytes that an application outside Kubernetes uses."};
 constexpr Rule kRules[] = {
     {"be_suppress_cpu_cores", {"be_suppress_cpu_cores", "Cores that best-effort pods may use."}, kType},
-    {"be_suppress_ls_used_cpu_cores", {"be_suppress_ls_used_cpu_cores", "Cores that pods use that are not best-effort."}},
-    {"collect_node_cpu_info_total", {"collect_node_cpu_info_status", "Rounds of collecting what the CPUs are.", Type::counter}, kStatus},
+    {"be_suppress_ls_used_cpu_cores", {"be_suppress_ls_used_cpu_cores", "Cores used by pods that are not best-effort."}},
+    {"collect_node_cpu_info_total", {"collect_node_cpu_info_status", "Rounds of collecting CPU facts.", Type::counter}, kStatus},
     {"collect_node_local_storage_info_total",
-     {"collect_node_local_storage_info_status", "Rounds of collecting what the disks are.", Type::counter},
+     {"collect_node_local_storage_info_status", "Rounds of collecting disk facts.", Type::counter},
      kStatus},
-    {"collect_node_numa_info_total", {"collect_node_numa_info_status", "Rounds of collecting what the NUMA nodes are.", Type::counter}, kStatus},
+    {"collect_node_numa_info_total", {"collect_node_numa_info_status", "Rounds of collecting NUMA facts.", Type::counter}, kStatus},
     {"container_cpi", {"container_cpi", "Cycles and instructions of a container in the last window."}, kCpi, 1, {}, {}, true},
     {"container_psi",
      {"container_psi", "Percent of time that tasks of a container were stalled."},
@@ -75,7 +75,7 @@ constexpr Rule kRules[] = {
      {"container_scaled_cfs_burst_us", "Microseconds of CPU quota that a container may use later."},
      {}, 1, {}, {}, true},
     {"container_scaled_cfs_quota_us",
-     {"container_scaled_cfs_quota_us", "Microseconds of CPU quota that a container has been given."},
+     {"container_scaled_cfs_quota_us", "CPU quota of a container, in microseconds."},
      {}, 1, {}, {}, true},
     {"host_application_cpu_usage", kApplication, kCpuOfApplication},
     {"host_application_memory_usage", kApplication, kMemoryOfApplication},
@@ -180,8 +180,8 @@ bool is_extended(std::string_view resource) { return resource.starts_with("kuber
 std::string unit_of(std::string_view resource) { return resource.ends_with("memory") ? "byte" : "integer"; }
 
 void add_container(Page& page, const state::Pod& pod, const state::Container& container) {
-  constexpr Family kRequests{"container_resource_requests", "What a container asks for: milli-cores or bytes."};
-  constexpr Family kLimits{"container_resource_limits", "What a container may use: milli-cores or bytes."};
+  constexpr Family kRequests{"container_resource_requests", "Request of a container: milli-cores or bytes."};
+  constexpr Family kLimits{"container_resource_limits", "Limit of a container: milli-cores or bytes."};
   for (const state::Resource& resource : container.resources) {
     if (!is_extended(resource.name)) continue;
     const Labels labels{{"container_id", container.id}, {"container_name", container.name}, {"pod_uid", pod.uid}, {"pod_name", pod.name},
@@ -192,7 +192,7 @@ void add_container(Page& page, const state::Pod& pod, const state::Container& co
 }
 
 void add_state(Page& page, const state::Snapshot& state) {
-  constexpr Family kAllocatable{"node_resource_allocatable", "What of the node may be asked for: milli-cores or bytes."};
+  constexpr Family kAllocatable{"node_resource_allocatable", "Allocatable resources of the node: milli-cores or bytes."};
   for (const auto& [resource, amount] : state.node.allocatable) {
     if (is_extended(resource)) page.add(kAllocatable, {{"resource", resource}, {"unit", unit_of(resource)}}, static_cast<double>(amount));
   }
@@ -219,10 +219,10 @@ std::string_view predictor_name(predict::Predictor predictor) {
 double cores(const predict::Amounts& amounts) { return static_cast<double>(amounts.cpu_milli) / 1000; }
 
 void add_prediction(Page& page, const predict::Prediction& prediction) {
-  constexpr Family kReclaimable{"node_predicted_resource_reclaimable", "Cores or bytes that production has asked for and is not expected to use."};
+  constexpr Family kReclaimable{"node_predicted_resource_reclaimable", "Cores or bytes requested by production and not expected to be used."};
   constexpr Family kPeak{"node_predicted_resource_peak", "Cores or bytes that production is expected to use at its peak."};
-  constexpr Family kOfClass{"node_priority_resource_reclaimable", "Cores or bytes of production that could be lent; 0 when that is not known."};
-  constexpr Family kKnown{"node_resource_priority_reclaimable_status", "0: what could be lent is known, 1: it is not."};
+  constexpr Family kOfClass{"node_priority_resource_reclaimable", "Cores or bytes of production that could be lent; 0 if unknown."};
+  constexpr Family kKnown{"node_resource_priority_reclaimable_status", "0: reclaimable resources are known, 1: unknown."};
   const auto reported = prediction.prod();
   const predict::Amounts lent = reported ? reported->reclaimable : predict::Amounts();
   page.add(kOfClass, {{"priority", "koord-prod"}, {"resource", "cpu"}, {"unit", "core"}}, cores(lent));
@@ -242,7 +242,7 @@ void add_prediction(Page& page, const predict::Prediction& prediction) {
 }
 
 void add_kubelet(Page& page, const KubeletDurations& kubelet) {
-  constexpr Family kDuration{"kubelet_request_duration_seconds", "How long the kubelet took to answer, in seconds.", Type::histogram};
+  constexpr Family kDuration{"kubelet_request_duration_seconds", "Duration of the kubelet's answers, in seconds.", Type::histogram};
   for (const auto& [key, histogram] : kubelet.all()) {
     const auto& [path, code] = key;
     const Labels labels{{"verb", "get"}, {"path", path == "/pods" ? "/pods/" : path}, {"code", code}};
@@ -271,9 +271,9 @@ void add_usage(Page& page, const Family& family, const Labels& labels, const rep
 
 void add_reported(Page& page, const report::NodeMetricStatus& status) {
   constexpr Family kNode{"node_metric_node_usage", "Cores or bytes of the node, as reported."};
-  constexpr Family kSystem{"node_metric_system_usage", "Cores or bytes of what is in no pod, as reported."};
+  constexpr Family kSystem{"node_metric_system_usage", "Cores or bytes used outside pods, as reported."};
   constexpr Family kNumaNode{"node_metric_numa_node_usage", "Cores or bytes of a NUMA node, as reported."};
-  constexpr Family kNumaSystem{"node_metric_numa_system_usage", "Cores or bytes of what is in no pod on a NUMA node, as reported."};
+  constexpr Family kNumaSystem{"node_metric_numa_system_usage", "Cores or bytes used outside pods on a NUMA node, as reported."};
   add_usage(page, kNode, {}, status.node);
   add_usage(page, kSystem, {}, status.system);
   for (const report::NumaUsage& numa : status.numa) {
@@ -292,7 +292,7 @@ void add_pools(Page& page, const report::CpuPools& pools) {
 
 void write_koordlet_names(std::string& out, const KoordletSources& sources) {
   Page page(sources);
-  page.add({"start_time", "When the agent began, in Unix seconds."}, {}, sources.start_seconds);
+  page.add({"start_time", "Start time of the agent, in Unix seconds."}, {}, sources.start_seconds);
   add_registry(page, sources);
   add_state(page, sources.state);
   if (sources.prediction != nullptr) add_prediction(page, *sources.prediction);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that dashboards made for koordlet ask for, beside our own: what our series hold, under koordlet's names and
-// labels. Made when it is asked for, from what the registry and the snapshot know then. [any thread]
+// The families that dashboards made for koordlet use, beside our own: our series under koordlet's names and labels.
+// Made for each request, from the current registry and snapshot. [any thread]
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ namespace koord::agentd {
 // The id of a group named as in listen.socketGroup, by name or number; nullopt: "" names none.
 Result<std::optional<gid_t>> find_group(std::string_view group);
 
-// The users that plugins run as, none of whom is an operator, in whichever group. count 0: they have no users of their own.
+// The users that plugins run as. None of them is an operator, in any group. count 0: they have no users of their own.
 struct PluginUsers {
   uid_t first = 0;
   std::uint64_t count = 0;

@@ -54,9 +54,9 @@ void PredictionModule::log_problem() {
   const std::string problem = prediction_->status().checkpoint_problem;
   if (problem == logged_problem_) return;
   if (problem.empty())
-    log::info(predict_log, "what was learnt is saved again");
+    log::info(predict_log, "predictions are saved again");
   else
-    log::warn(predict_log, "{}, keeping what was learnt in memory only", problem);
+    log::warn(predict_log, "{}, keeping predictions in memory only", problem);
   logged_problem_ = problem;
 }
 
@@ -65,7 +65,7 @@ ModuleHealth PredictionModule::health() const {
   const predict::PredictionStatus status = prediction_->status();
   std::vector<std::string> troubles;
   if (!status.checkpoint_problem.empty()) troubles.push_back("in memory only: " + status.checkpoint_problem);
-  if (!status.training_problem.empty()) troubles.push_back("learns nothing of the whole node: " + status.training_problem);
+  if (!status.training_problem.empty()) troubles.push_back("no model of the whole node: " + status.training_problem);
   if (status.refused > 0) troubles.push_back(std::to_string(status.refused) + " pods are more than it has room for");
   return {"prediction", true, troubles.empty() ? "ok" : "degraded, " + join(troubles, "; ")};
 }

@@ -36,7 +36,7 @@ struct ObjectMetrics {
     for (report::Outcome outcome : report::kOutcomes)
       writes[outcome] = metrics.counter("report_writes_total", "Writes of an object to the API server, by result.",
                                         {{"object", object}, {"result", std::string(name_of(outcome))}});
-    age = metrics.gauge("report_age_seconds", "Since the API server took an object, or had it as it should be; -1: never.", {{"object", object}});
+    age = metrics.gauge("report_age_seconds", "Seconds since the API server accepted an object or had it up to date; -1: never.", {{"object", object}});
     left_out = metrics.gauge("report_left_out_parts", "Parts that an object lacks because the API server refused them as invalid.", {{"object", object}});
   }
   void follow(const report::Account& account, Time now) {
@@ -138,9 +138,9 @@ std::optional<report::CpuPools> ReportingModule::pools() const {
 
 void ReportingModule::export_metrics() {
   if (running_->node_metric) {
-    auto missing = parts_.metrics.gauge("report_object_missing", "1 while an object does not exist and nobody creates it: nothing is reported then.",
+    auto missing = parts_.metrics.gauge("report_object_missing", "1 while an object does not exist and is not created: nothing is reported then.",
                                         {{"object", "NodeMetric"}});
-    auto degraded = parts_.metrics.gauge("report_degraded", "1 while something is left out of the NodeMetric or not as asked for.");
+    auto degraded = parts_.metrics.gauge("report_degraded", "1 while parts of the NodeMetric are left out or differ from its spec.");
     parts_.metrics.on_collect([this, degraded, missing, metrics = ObjectMetrics(parts_.metrics, "NodeMetric")]() mutable {
       const auto view = node_metric();
       if (!view) return;
@@ -166,10 +166,10 @@ ModuleHealth ReportingModule::health() const {
   std::vector<std::string> troubles;
   if (const auto view = node_metric()) {
     if (!view->computed) return {"report", true, "nothing reported yet"};
-    if (view->missing) troubles.push_back("the NodeMetric is missing, and nobody creates it");
-    if (!view->report.refusal.empty()) troubles.push_back("nothing is told of this node: " + view->report.refusal);
+    if (view->missing) troubles.push_back("the NodeMetric is missing and not created (Koordinator's manager creates it, or the agent with report.createNodeMetric)");
+    if (!view->report.refusal.empty()) troubles.push_back("no report of this node: " + view->report.refusal);
     for (const std::string& problem : view->report.problems) troubles.push_back(problem);
-    for (const std::string& problem : view->spec_problems) troubles.push_back("the NodeMetric asks for what it cannot have: " + problem);
+    for (const std::string& problem : view->spec_problems) troubles.push_back("invalid spec of the NodeMetric: " + problem);
     troubles.push_back(trouble("the NodeMetric", view->account));
   }
   if (const auto view = topology()) {

@@ -39,18 +39,18 @@ void export_process(metric::HostMetrics& metrics) {
 }
 
 void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& reader) {
-  metrics.gauge("host_open_files_limit", "Descriptors that the agent's process may have open.")
+  metrics.gauge("host_open_files_limit", "Limit of open descriptors of the agent's process.")
       .set(as_double(open_files_limit()));
-  auto files = metrics.gauge("host_cgroup_files", "Files of cgroups that plugins want something out of.");
+  auto files = metrics.gauge("host_cgroup_files", "Cgroup files in use by plugins.");
   const auto kept = [&metrics](const char* kind) {
-    return metrics.gauge("host_cgroup_kept_descriptors", "Descriptors in the cgroup trees that stay open between reads.",
+    return metrics.gauge("host_cgroup_kept_descriptors", "Descriptors of cgroup files kept open between reads.",
                          {{"kind", kind}});
   };
   auto kept_files = kept("file");
   auto kept_directories = kept("directory");
   FollowingCounter reads(metrics.counter("host_cgroup_reads_total", "Reads of cgroup files."));
   FollowingCounter shared(metrics.counter(
-      "host_cgroup_shared_reads_total", "Answers to plugins from a cgroup file that took no read: one for another served."));
+      "host_cgroup_shared_reads_total", "Reads of cgroup files avoided because another plugin's read was shared."));
   metrics.on_collect([=, &reader]() mutable {
     const cgroup::Reader::Use use = reader.use();
     files.set(as_double(use.kernel_files));
@@ -63,11 +63,11 @@ void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& rea
 
 void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed) {
   auto bytes = metrics.gauge("store_size_bytes", "Size of the metric cache on disk, in bytes.");
-  auto series = metrics.gauge("store_live_series", "Living series in the metric cache.");
-  auto degraded = metrics.gauge("store_degraded", "1 while the metric cache keeps its data in memory only, against its configuration.");
-  FollowingCounter appended(metrics.counter("store_appended_samples_total", "Samples taken into the metric cache."));
+  auto series = metrics.gauge("store_live_series", "Current series in the metric cache.");
+  auto degraded = metrics.gauge("store_degraded", "1 while the metric cache keeps its data in memory only, although a file is configured.");
+  FollowingCounter appended(metrics.counter("store_appended_samples_total", "Samples accepted by the metric cache."));
   FollowingCounter dropped(
-      metrics.counter("store_dropped_samples_total", "Samples that never reached the disk though they should."));
+      metrics.counter("store_dropped_samples_total", "Samples lost before they reached the disk."));
   FollowingCounter refused(metrics.counter("store_refused_batches_total", "Batches that the metric cache refused."));
   metrics.on_collect([=, &feed]() mutable {
     store::Stats stats = feed.store().stats();
@@ -100,7 +100,7 @@ void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoa
     for (const host::Capability& capability : board.list()) {
       if (!capability.plugin.empty()) continue;
       metrics
-          .gauge("host_capability", "What this node can do: 1 supported, 0 absent, -1 broken.",
+          .gauge("host_capability", "Capability of this node: 1 supported, 0 absent, -1 broken.",
                  {{"capability", capability.name}})
           .set(capability.state == host::CapabilityState::supported ? 1
                : capability.state == host::CapabilityState::broken  ? -1
@@ -117,7 +117,7 @@ void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const
       if (!confirmed) continue;
       metrics
           .gauge("host_state_age_seconds",
-                 "Since when nobody has said that this part of the state holds, in seconds; a part that was never known is left out.",
+                 "Seconds since this part of the state was last confirmed; missing for a part that was never known.",
                  {{"part", name}})
           .set(std::chrono::duration<double>(clock.now() - *confirmed).count());
     }
@@ -127,7 +127,7 @@ void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const
 void export_events(metric::HostMetrics& metrics, const host::EventLog& events) {
   metrics.on_collect([&metrics, &events] {
     for (const auto& [plugin, count] : events.counts())
-      FollowingCounter(metrics.counter("host_events_total", "Events, by who told of them.", {{"plugin", plugin.empty() ? "host" : plugin}}))
+      FollowingCounter(metrics.counter("host_events_total", "Events by source.", {{"plugin", plugin.empty() ? "host" : plugin}}))
           .follow(as_double(count));
   });
 }
@@ -136,8 +136,8 @@ void export_decisions(metric::HostMetrics& metrics, const knob::Governor& govern
   auto intents = metrics.gauge("host_intents", "Active intents of strategies.");
   auto held = metrics.gauge("host_knobs_held", "Knobs with a value that the agent wrote.");
   auto file = metrics.gauge("host_decisions_file_bytes", "Size of the file of decisions, in bytes.");
-  auto degraded = metrics.gauge("host_decisions_degraded", "1 while decisions are kept in memory only, against the configuration.");
-  FollowingCounter dropped(metrics.counter("host_decisions_dropped_total", "Decisions that never reached the disk though they should."));
+  auto degraded = metrics.gauge("host_decisions_degraded", "1 while decisions are kept in memory only, although a file is configured.");
+  FollowingCounter dropped(metrics.counter("host_decisions_dropped_total", "Decisions lost before they reached the disk."));
   metrics.on_collect([=, &metrics, &governor]() mutable {
     intents.set(as_double(governor.active_intents()));
     held.set(as_double(governor.held()));

@@ -114,7 +114,7 @@ std::vector<ReleaseStory> stories_of(const std::vector<knob::Release>& releases)
   for (const auto& [key, of_pod] : pods) {
     const auto& [release, knobs] = of_pod;
     const std::string names = join({knobs.begin(), knobs.end()}, ", ");
-    stories.push_back({release->subject, "what " + (release->plugin.empty() ? "a strategy" : release->plugin) + " had set is given back: " + names,
+    stories.push_back({release->subject, "reverted knobs set by " + (release->plugin.empty() ? "a strategy" : release->plugin) + ": " + names,
                        release->why});
   }
   return stories;

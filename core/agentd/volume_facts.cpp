@@ -49,7 +49,7 @@ void VolumeFacts::look() {
   std::string text = pod_volumes_json(*snapshot);
   if (text == told_) return;
   if (auto put = store_.put("host/pod_volumes", std::as_bytes(std::span(text))); !put)
-    log::warn(state_log, "the volumes of pods are not told to plugins: {}", put.error().message());
+    log::warn(state_log, "plugins do not get the volumes of pods: {}", put.error().message());
   told_ = std::move(text);
 }
 

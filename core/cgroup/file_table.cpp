@@ -37,7 +37,7 @@ std::shared_ptr<SharedFile> FileTable::find_or_make(const std::string& directory
   return file;
 }
 
-// Whoever has it still may read it; the next one to ask gets another.
+// Current holders may still read it; the next request gets another.
 void FileTable::forget(const SharedFile& file) {
   std::lock_guard lock(mutex_);
   auto entry = entries_.find(file.directory()->path());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of logical cgroup files: what a caller asks for by one name on any kernel, and where v1 and v2
-// keep it under which names and units. Values come out as int64 in the units the key's name says. Immutable:
-// [any thread].
+// The table of logical cgroup files: one name for any kernel, with its files, names and units on v1 and v2. Values come
+// out as int64 in the units of the key's name. Immutable: [any thread].
 //
 //   cpu.usage         usage_ns
 //   cpu.stat          nr_periods nr_throttled throttled_ns nr_bursts burst_ns (bursts since Linux 5.15)

@@ -24,7 +24,7 @@ class KeptDirectory {
   // Opens a file in it for reading; empty on failure, with the reason in errno.
   UniqueFd open(const char* name);
 
-  // A file of it was found gone: what is at the path now, if anything, is another directory.
+  // A file of it was found gone: a directory at the path now, if any, is another one.
   void end() { ended_.store(true, std::memory_order_relaxed); }
   bool ended() const { return ended_.load(std::memory_order_relaxed); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReadTerms: what the files of one reader have in common: its clock, when a value that was read for one caller is good
-// for another, how many descriptors may be kept, and what was done so far. [any thread]
+// ReadTerms: settings shared by the files of one reader: its clock, how long a value that was read for one caller is
+// good for another, how many descriptors may be kept, and counts of reads. [any thread]
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct ReadTerms {
   const Clock& clock;
   Duration share_window{};  // a value this old at most is given to a caller that has not had it yet
   Duration longest_wait{};  // for another caller's read of the same file, in real time
-  std::atomic<Duration::rep> costly_period = 0;  // ns; costly files are read once in it, whoever asks
+  std::atomic<Duration::rep> costly_period = 0;  // ns; costly files are read once in it, for all callers
 
   DescriptorBudget files;
   DescriptorBudget directories;

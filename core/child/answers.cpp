@@ -64,7 +64,7 @@ host::ScrapeTarget take_target(Unpacker& given) {
   return target;
 }
 
-// What the child's own list took, once more: nothing of it is believed.
+// Checks the targets of the child's own list once more: the child is untrusted.
 std::vector<host::ScrapeTarget> take_targets(Unpacker& given) {
   std::vector<host::ScrapeTarget> targets;
   for (std::uint32_t n = given.count(7 * sizeof(std::uint64_t)); n > 0; --n) {

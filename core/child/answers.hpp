@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a child answers to a call: its status, text and CPU time, then what the call gives back. A stranger's code makes
-// these bytes, so nothing in them is believed: what is missing reads as zero, texts are cut, and whether the whole made
-// sense the reader knows in the end. Pure. [any thread]
+// A child's answer to a call: its status, text and CPU time, then the results of the call. Third-party code makes these
+// bytes, so they are untrusted: missing values read as zero, texts are cut, and the reader knows in the end whether the
+// answer was valid. Pure. [any thread]
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace koord::child {
 
-// What every answer begins with.
+// Reads the beginning of every answer.
 host::CallResult take_result(Unpacker& answer);
 
 // How a child packs one of its targets, and what the host reads of it.
 void add_target(Packer& out, const host::ScrapeTarget& target);
 host::ScrapeTarget take_target(Unpacker& given);
 
-// What a call gives back: url, targets, each of map_metrics, of map_series, of map_samples, handle.
+// Reads the results of a call: url, targets, each of map_metrics, of map_series, of map_samples, handle.
 std::string take_text(Unpacker& given);
 void take_metric(Unpacker& given, host::ScrapedMetric& metric);
 std::vector<host::ScrapeTarget> take_targets(Unpacker& given);

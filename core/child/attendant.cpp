@@ -59,7 +59,7 @@ Attendant::~Attendant() {
 void Attendant::dismiss() {
   {
     std::lock_guard lock(mutex_);
-    on_end_ = nullptr;  // nobody is surprised
+    on_end_ = nullptr;  // an expected end
   }
   end("the host ended it", Duration::zero());
 }

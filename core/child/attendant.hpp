@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attendant: the thread that looks after one child: answers its requests, turns what it prints into log lines, fetches
-// its samples, and knows how it ended. Made before create(), joined before the plugin's context goes.
+// Attendant: the thread that monitors one child: answers its requests, turns its output into log lines, fetches its
+// samples, and records its exit. Made before create(), joined before the plugin's context goes.
 #pragma once
 
 #include <chrono>
@@ -28,19 +28,19 @@ class Attendant {
   Attendant(const Attendant&) = delete;
   Attendant& operator=(const Attendant&) = delete;
 
-  // What is in the ring now goes to the registry. [any thread]
+  // Moves the ring's content into the registry. [any thread]
   void fetch_samples();
 
   // Ends the child: SIGTERM, and SIGKILL after `grace`; does not wait for that. The reason is what how_it_ended() begins
   // with. [any thread]
   void end(const std::string& reason, Duration grace);
 
-  // Ends the child, of which no word is to be said: the host wants it so. [any thread]
+  // Ends the child without a report: the host has requested it. [any thread]
   void dismiss();
   // Why the child is no more; waits for that a moment, since a closed channel is seen before the end. [any thread]
   std::string how_it_ended();
 
-  // What run() in the child came back with; nullopt when the child ended before. Waits.
+  // Returns the result of run() in the child; nullopt if the child ended before. Waits.
   std::optional<host::CallResult> await_run();
 
  private:

@@ -23,7 +23,7 @@ class Tenant {
   Tenant(std::shared_ptr<const host::Module> module, RemoteHost& host) : module_(std::move(module)), host_(host) {}
   ~Tenant();
 
-  // What the call gives back goes to `out`.
+  // The results of the call go to `out`.
   host::CallResult call(Call call, Unpacker& in, UniqueFd fd, Packer& out);
 
  private:
@@ -45,7 +45,7 @@ class Tenant {
 // Serves until the host closes its end.
 void serve_calls(Channel& channel, Tenant& tenant, RemoteHost& host);
 
-// What a child says of the classes of its plugin, and how the host reads it.
+// A child's description of its plugin's classes, and the host's reader of it.
 void pack_classes(Packer& out, const std::vector<host::ClassInfo>& classes);
 Result<std::vector<host::ClassInfo>> unpack_classes(Unpacker& in);
 

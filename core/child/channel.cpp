@@ -82,7 +82,7 @@ Result<void> send_packet(int socket, Packet packet, Duration patience) {
   }
 }
 
-// Memory of tmpfs is read and closed without waiting for anybody; files of any other kind may be slow on purpose.
+// Memory of tmpfs is read and closed without waiting; files of any other kind may be slow on purpose.
 bool is_memory(int fd) { return ::fcntl(fd, F_GET_SEALS) >= 0; }
 
 // The descriptors of a message, all of them taken so that none leaks; the first counts.

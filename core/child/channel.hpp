@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channel: one end of a SOCK_SEQPACKET pair between the host and a child. A message goes whole or not at all; one that
-// is too large for a packet travels in a memfd, of which the receiver reads a copy: what the other side does to it
-// afterwards is harmless. A message may carry one descriptor. [any thread sends, one thread at a time receives]
-// The host's end is guarded: a child's messages are shorter and carry no descriptor but that of a memfd. Any other is
-// closed on a thread of its own, since close(2) of a stranger's file may take its time.
+// is too large for a packet travels in a memfd, of which the receiver reads a copy: later changes by the sender are
+// harmless. A message may carry one descriptor. [any thread sends, one thread at a time receives] The host's end is
+// guarded: a child's messages are shorter and carry no descriptor but that of a memfd. Any other is closed on a thread
+// of its own, since close(2) of a third party's file may take its time.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace koord::child {
 
-// A patience without end: what then waits ends with the other side.
+// No time limit: the wait ends with the other side.
 inline constexpr Duration kForEver = std::chrono::hours(24 * 365);
 
 struct Message {

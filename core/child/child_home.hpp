@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin in a process of its own, as the host sees it: a LoadedPlugin whose homes are children. Each home starts a
-// koord-plugin-host; a child that ends, or says what makes no sense, is a lost home and nothing worse. [any thread]
+// A plugin in a process of its own, from the host's side: a LoadedPlugin that runs in children. Each instance starts a
+// koord-plugin-host; a child that ends, or sends invalid data, is lost without further damage. [any thread]
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class SnapshotImages;
 // Returns the configured koord-plugin-host, or the one beside the running program when none is configured.
 std::string plugin_host_program(const std::string& configured);
 
-// What all children of one host share. What it refers to outlives them.
+// Settings shared by all children of one host. All references must outlive them.
 struct Children {
   std::string program;     // the koord-plugin-host to run
   SnapshotImages& images;  // of the state
@@ -25,9 +25,8 @@ struct Children {
   Layers* layers = nullptr;                // null: only their system calls are filtered
 };
 
-// A Loader: starts a child that maps the file and describes it, and ends it again. Each child must have mapped the
-// file that was checked, those that its homes start later, too. All of them live in one cgroup, that of no other plugin
-// that runs.
+// A Loader: starts a child that maps the file and describes it, and ends it again. Every child must map the file that
+// was checked, also those that are started later. All of them run in one cgroup, which no other running plugin uses.
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& children, const std::string& path,
                                                                 const host::Manifest& manifest,
                                                                 const host::FileStamp& checked,

@@ -25,7 +25,7 @@ class Confinement {
   // Makes "koordetector-plugins/<name>" with these limits, or gives that new ones, and locks it (orphans.hpp). Makes the
   // child's own cgroup in it.
   Confinement(const cgroup::Layout& layout, const std::string& name, const host::HomeLimits& limits);
-  ~Confinement();  // ends what is left in it and removes what it made, unless another child lives in it
+  ~Confinement();  // ends its remaining processes and removes its cgroup, unless another child uses it
   Confinement(const Confinement&) = delete;
   Confinement& operator=(const Confinement&) = delete;
 
@@ -42,7 +42,7 @@ class Confinement {
 
   // Which limit does not hold, and why; empty when all do.
   const std::string& problems() const { return problems_; }
-  // Processes that the kernel killed for want of memory since this was made.
+  // Processes that the kernel killed for lack of memory since this was made.
   std::uint64_t oom_kills() const;
 
  private:

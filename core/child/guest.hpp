@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guest: one process with a plugin in it and the cgroup it lives in. Started confined, then asked to map the file: no code
-// of the plugin runs outside its limits, not even a constructor. Ends the process with itself.
+// Guest: one process with a plugin in it, and its cgroup. Started confined, then asked to map the file: no code of the
+// plugin runs outside its limits, not even a constructor. The destructor ends the process.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class Guest {
     std::string cgroup;                      // its name below kPluginsCgroup
     std::string plugin_id;
     std::string path;
-    host::FileStamp checked;  // what must be mapped
+    host::FileStamp checked;  // the file that must be mapped
   };
 
   static Result<std::unique_ptr<Guest>> start(const Invitation& invitation, const host::HomeLimits& limits);

@@ -15,7 +15,8 @@
 namespace koord::child {
 namespace {
 
-// Lays records out one after the other. What a record points to is put down first or last, and its pointer set then.
+// Places records one after the other. The targets of a record's pointers are placed before or after it, and the
+// pointers are set then.
 class ImageLayout {
  public:
   // First of all.

@@ -25,7 +25,7 @@ namespace koord::child {
 // The parts of a snapshot, each with a version.
 inline constexpr std::uint32_t kParts[] = {KOORD_ON_NODE, KOORD_ON_PODS, KOORD_ON_NODE_SLO, KOORD_ON_TOPOLOGY};
 
-// What stands at the beginning of an image; absent parts are null or empty.
+// The beginning of an image; absent parts are null or empty.
 struct ImageRoot {
   std::uint64_t versions[std::size(kParts)];
   const koord_node* node;
@@ -38,7 +38,7 @@ struct ImageRoot {
   std::uint64_t n_pointers;
 };
 
-// Of a whole snapshot, and of what a runtime hook is asked about.
+// The image of a whole snapshot, or of the subject of a runtime hook.
 std::string image_of(const host::SnapshotView& view);
 std::string image_of(const koord_pod& pod, const koord_container* container);
 class Image {

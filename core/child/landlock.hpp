@@ -18,7 +18,7 @@ namespace koord::child {
 // The highest ABI that this tree knows.
 inline constexpr unsigned kNewestLandlockAbi = 6;
 
-// The ABI of this kernel, at most the newest that is known; an error says why there is none.
+// The ABI of this kernel, at most the newest that is known; an error says why it is unavailable.
 Result<unsigned> landlock_abi();
 
 class LandlockRules {

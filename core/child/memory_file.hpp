@@ -10,9 +10,9 @@
 
 namespace koord::child {
 
-// With these bytes; sealed: nobody can change them or the size any more.
+// Memory with these bytes; sealed: neither bytes nor size can be changed any more.
 Result<UniqueFd> memory_with(std::string_view bytes, bool sealed);
-// Zeros, of a size that nobody can change.
+// Zeros, of a size that cannot be changed.
 Result<UniqueFd> memory_of(std::size_t size);
 
 }  // namespace koord::child

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of plugins whose agent has ended. An agent holds a shared lock on each cgroup of its plugins; the kernel drops
-// that lock when the agent ends, however it ends. Parents tell nothing: an orphan's parent is process 1 on one machine
-// and the container runtime's shim on another. [any thread]
+// Processes of plugins with an agent that has ended. An agent holds a shared lock on each cgroup of its plugins; the
+// kernel drops that lock when the agent ends, however it ends. Parents are no sign: an orphan's parent is process 1 on
+// one machine and the container runtime's shim on another. [any thread]
 #pragma once
 
 #include <cstddef>

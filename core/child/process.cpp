@@ -46,8 +46,8 @@ class FileActions {
   std::vector<UniqueFd> given_;
 };
 
-// Every signal at its default and none blocked, whatever this process has made of them; a process group of its own, which
-// nobody in it can leave (sandbox.cpp).
+// Every signal at its default and none blocked, whatever this process has set; a process group of its own, which its
+// processes cannot leave (sandbox.cpp).
 class Attributes {
  public:
   Attributes() {
@@ -131,7 +131,7 @@ std::optional<std::string> Process::wait(Duration patience) {
   pollfd end{pidfd_.get(), POLLIN, 0};
   auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(patience).count();
   if (::poll(&end, 1, static_cast<int>(milliseconds)) <= 0) return std::nullopt;
-  ::kill(-pid_, SIGKILL);  // what it has started; until it is waited for, the group's number is nobody else's
+  ::kill(-pid_, SIGKILL);  // its children; until it is waited for, the group's number is not reused
   int status = 0;
   if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   ended_ = how_it_ended(status);

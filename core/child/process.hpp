@@ -32,7 +32,7 @@ class Process {
 
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }  // readable when it has ended
-  int output() const { return output_.get(); }  // what it writes to stdout and stderr
+  int output() const { return output_.get(); }  // its stdout and stderr
 
   Channel& calls() { return calls_; }
   Channel& hooks() { return hooks_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host and a child say to one another. The host makes Calls, one at a time on a channel; each is answered by
-//   status, text of set_error(), CPU time in ns, then what the call gives back.
-// The child asks for Services, one at a time; each is answered by status, text, then what the service gives back, but
-// for those that say "no answer". Host and child are of one build: this is no ABI.
+// The messages between host and child. The host makes Calls, one at a time on a channel; each is answered by
+//   status, text of set_error(), CPU time in ns, then the results of the call.
+// The child asks for Services, one at a time; each is answered by status, text, then the results of the service, except
+// for those marked "no answer". Host and child are of one build: this is no ABI.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class Call : std::uint32_t {
   create,        // class index, n granted services
   init,
   run,  // with the stop signal's descriptor; answered at once, ends with Service::run_returned
-  on_event,    // what, version
+  on_event,    // changed part, version
   collect,     // now, deadline
   evaluate,    // now, deadline
   on_applied,  // n results
@@ -43,7 +43,7 @@ enum class Service : std::uint32_t {
   define,
   series,
   end_series,
-  append,  // what is too large for the ring
+  append,  // batches too large for the ring
   append_until,  // → the latest time that a sample may have now
   append_histograms,
   aggregate,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service tables of a child are made of: a request packed, sent, and its answer taken apart. Private to them.
+// Shared by the service tables of a child: packs a request, sends it, and reads its answer. Private to them.
 #pragma once
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RemoteHost: the koord_host that a plugin in a child is given. Its services ask the host over the services channel and
-// wait for the answer; batches of points go into the ring and wait for nobody. Its tables answer as those of the host
-// do, text for text. When the host is gone, so is this process. [any thread] but where it says otherwise.
+// RemoteHost: the koord_host of a plugin in a child. Its services ask the host over the services channel and wait for
+// the answer; batches of points go into the ring without waiting. Its tables give the same answers as those of the
+// host, text for text. When the host is gone, this process ends. [any thread] except where marked.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 
 namespace koord::child {
 
-// What a service answered. Its status is to be returned, after its text was kept for set_error's reader.
+// The answer of a service. Its status must be returned, after its text was kept for set_error's reader.
 struct Answer {
   koord_status status = KOORD_OK;
   std::string text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RemoteValues: what a child knows of its metrics and series, so that it can tell a batch that the host will take from
-// one that the host must look at before append() returns. [any thread]
+// RemoteValues: a child's copy of its metrics and series, to distinguish batches that the host will take from those
+// that the host must check before append() returns. [any thread]
 #pragma once
 
 #include <cstdint>

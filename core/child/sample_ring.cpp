@@ -14,7 +14,7 @@
 namespace koord::child {
 namespace {
 
-// What stands in front of a batch's points. A batch may go over the end of the ring and on at its beginning.
+// The header of a batch's points. A batch may go over the end of the ring and on at its beginning.
 struct Header {
   std::uint64_t t_ns;
   std::uint64_t n;
@@ -31,7 +31,7 @@ struct SampleRing::Shared {
   alignas(64) std::atomic<std::uint64_t> dropped;
   alignas(64) unsigned char ring[kBytes];
 
-  // Of nothing, `data` may be null, which memcpy() may not be given.
+  // With size 0 `data` may be null, which memcpy() does not permit.
   void put(std::uint64_t at, const void* data, std::size_t size) {
     if (size == 0) return;
     std::size_t begin = at % kBytes, first = std::min(size, kBytes - begin);

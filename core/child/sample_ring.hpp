@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SampleRing: batches of points on their way from a child to the host, in shared memory. The child writes, the host
-// reads; neither waits for the other. The memory is of fixed size, so nobody can be made to touch what is not there;
-// the host copies before it looks, and a ring that makes no sense is an error, not a crash.
+// reads; neither waits for the other. The memory is of fixed size, so a reader never touches missing pages; the host
+// copies before it checks, and an invalid ring is an error, not a crash.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ class SampleRing {
   UniqueFd fd_;
   std::unique_ptr<Shared, Unmap> shared_;
   std::unique_ptr<std::mutex> pushing_ = std::make_unique<std::mutex>();
-  std::uint64_t read_ = 0;     // the host's own count: what the child says of it is not asked
-  std::uint64_t dropped_ = 0;  // told so far
+  std::uint64_t read_ = 0;     // the host's own count: the child's is not used
+  std::uint64_t dropped_ = 0;  // reported so far
 };
 
 }  // namespace koord::child

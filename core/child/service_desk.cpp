@@ -178,7 +178,7 @@ koord_status evict_request(const koord_host* host, Unpacker& in) {
   return evict_service.request(host, &eviction);
 }
 
-// What a service is granted for.
+// The name that a service is granted by.
 const char* table_of(Service service) {
   switch (service) {
     case Service::define:
@@ -356,7 +356,7 @@ koord_status ServiceDesk::acquire(Unpacker& in, Packer& out) {
 
 void ServiceDesk::append(std::uint64_t t_ns, const std::vector<koord_point>& points) {
   metrics_service.append(host(), t_ns, points.data(), length(points), sizeof(koord_point));
-  // Nobody waits for the answer: the text goes to the log.
+  // No caller waits for the answer: the text goes to the log.
   if (std::optional<ReportedError> error = context_.take_error()) context_.log(KOORD_LOG_WARN, "append: " + error->text);
 }
 

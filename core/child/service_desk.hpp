@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServiceDesk: answers what a child asks for, by the very service tables that a plugin in this process is given: they
-// check every argument and speak to the same plugin context. What comes from the child is taken apart first; a request
-// that is none is an error, after which the child is not to be spoken to any more. [one thread]
+// ServiceDesk: answers a child's requests, through the same service tables as for a plugin in this process: they check
+// every argument and use the same plugin context. The child's data is unpacked first; an invalid request is an error,
+// after which the child must not be used any more. [one thread]
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class ServiceDesk {
   void append(std::uint64_t t_ns, const std::vector<koord_point>& points);
 
  private:
-  // Does it, and adds what the service gave back.
+  // Runs it, and adds the results of the service.
   Result<koord_status> run(Service service, Unpacker& in, Packer& out);
   koord_status acquire(Unpacker& in, Packer& out);
 

@@ -35,7 +35,8 @@ constexpr CapabilityMask kAdmin = bit(CAP_SYS_ADMIN);
 constexpr CapabilityMask kNobody = 0;
 constexpr long kOpenTreeAttr = 467;  // Linux 6.15
 
-// Each answers EPERM, but to a process with one of these capabilities: who may not use a call need not reach its code.
+// Each answers EPERM, except for a process with one of these capabilities: a process that may not use a call need not
+// reach its code.
 struct Denial {
   long call;
   CapabilityMask unless;
@@ -149,7 +150,7 @@ constexpr std::uint32_t kSocketType = 0xf;  // SOCK_CLOEXEC and SOCK_NONBLOCK ar
 
 std::uint16_t code_of(unsigned code) { return static_cast<std::uint16_t>(code); }
 
-// What happens to one call; begins with its number in the accumulator, ends with an answer.
+// The rule for one call; begins with its number in the accumulator, ends with an answer.
 class Rule {
  public:
   static sock_filter answer(std::uint32_t what) { return BPF_STMT(BPF_RET | BPF_K, what); }
@@ -237,7 +238,7 @@ void add_own_process_rules(Program& program, CapabilityMask kept) {
                                 .otherwise(kRefuse));
 }
 
-// clone3() has its flags in memory, where no filter sees them: libc takes clone() when there is none.
+// clone3() has its flags in memory, where no filter can read them: libc takes clone() if clone3() is missing.
 void add_rules_of_new_processes(Program& program, CapabilityMask kept) {
   const std::uint32_t denied = CLONE_PARENT | CLONE_PTRACE | ((kAdmin & kept) == 0 ? kNamespaces : 0);
   program.add(SYS_clone, Rule().load_argument(0).when_any_of(denied, kRefuse).otherwise(kAllow));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message between the host and a child consists of: numbers and texts, one after the other, in this machine's
-// byte order. Packer writes, Unpacker reads; the reader trusts nothing: past the end, or after a text that is longer
-// than the message, everything reads as zero and ok() is false. [one thread each]
+// A message between the host and a child: numbers and texts, one after the other, in this machine's byte order. Packer
+// writes, Unpacker reads; the reader trusts nothing: past the end, or after a text that is longer than the message,
+// everything reads as zero and ok() is false. [one thread each]
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class Packer {
   }
   Packer& add(koord_str text) { return add(text.p ? std::string_view(text.p, text.n) : std::string_view()); }
 
-  // What another one packed.
+  // Appends the content of another one.
   Packer& append(const Packer& other) {
     bytes_ += other.bytes_;
     return *this;

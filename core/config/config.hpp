@@ -131,7 +131,7 @@ struct StateSettings {
     std::string address;      // "": the node's internal address
     std::uint64_t port = 0;   // 0: the one that the node says
     std::string ca_file;      // "": as the API server's
-    std::string server_name;  // whom its certificate must be for; "": the address
+    std::string server_name;  // name in its certificate; "": the address
     Duration sync_period{};
     Duration timeout{};
   };
@@ -176,7 +176,7 @@ struct ReportSettings {
   bool devices = false;                         // Device
 };
 
-// Knobs: what strategies may turn, and what is kept of it.
+// Knobs: permissions of strategies, and storage of originals and decisions.
 struct QosSettings {
   StrategyMode mode = StrategyMode::shadow;
   OnExit on_exit = OnExit::restore;

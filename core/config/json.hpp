@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML as JSON text: a plugin gets its `config` mapping this way, and whoever reads a YAML file that a JSON
-// reader understands. Plain scalars are typed as YAML 1.2's core schema says (null, true, 42, 0x2a, 1.5), the
-// rest are strings. [any thread]
+// YAML as JSON text: for a plugin's `config` mapping, and for readers of YAML files that use a JSON reader. Plain
+// scalars are typed by YAML 1.2's core schema (null, true, 42, 0x2a, 1.5), the rest are strings. [any thread]
 #pragma once
 
 #include <string>

@@ -81,7 +81,7 @@ bool is_plugin_key(const std::string& name) {
   return std::any_of(schema.begin(), schema.end(), [&](const auto& key) { return key.path == name; });
 }
 
-// plugins.settings.com.example.x.period: what was meant, when it was that.
+// Suggests the quoted form of plugins.settings.com.example.x.period.
 std::string with_quoted_id(const std::vector<std::string>& keys) {
   constexpr std::size_t kId = 2;
   if (keys.size() <= kId + 2 || keys[0] != "plugins" || keys[1] != "settings") return {};

@@ -15,7 +15,7 @@ void describe_decisions(po::options_description& options) {
       "plugin", text("ID"), "of this strategy's intents")(
       "outcome", text("RESULT"), "with this result, as applied, shadow, lost, failed, contested, hands_off, reverted")(
       "since", text("TIME"), "not before: how long ago, as 10m, or Unix seconds")("until", text("TIME"), "not after")(
-      "limit,n", text("COUNT"), "so many at most, the newest; 1000 if not said")("before", text("NUMBER"), "only smaller numbers: the page before");
+      "limit,n", text("COUNT"), "show at most this many of the newest; default 1000")("before", text("NUMBER"), "only smaller numbers: the page before");
 }
 
 std::string decisions_target_of(const Invocation& invocation) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as people read them. "-" stands for what is not known.
+// Numbers in human-readable form; "-": unknown.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the agent's JSON answers without a crash when one is not as expected: what is missing or of another type is
+// Reads the agent's JSON answers without a crash on unexpected ones: members that are missing or of another type are
 // empty. Includes Boost.JSON: for command files only.
 #pragma once
 

@@ -13,7 +13,7 @@ void describe_mode(po::options_description& options) {
 
 Result<void> set_mode(const Invocation& invocation, const std::string& target, const std::string& mode) {
   if (!invocation.has("argument-2")) return invalid("a mode is missing: off, shadow, enforce, or configured");
-  if (mode != "configured" && !invocation.has("for")) return invalid("--for TIME is missing: a mode that is said here ends by itself");
+  if (mode != "configured" && !invocation.has("for")) return invalid("--for TIME is missing: an override must have an end");
   std::string query = "?mode=" + http::percent_encode(mode);
   if (invocation.has("for")) query += "&for=" + http::percent_encode(invocation.text("for"));
   const std::string answer = TRY(tell_agent(invocation, "/api/v1/modes/" + http::percent_encode(target) + query));

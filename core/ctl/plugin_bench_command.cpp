@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin bench: what a tick of a plugin costs, in this process and in one of its own, side by side.
+// koordctl plugin bench: measures the cost of a plugin's tick, in this process and in one of its own, side by side.
 #include <cmath>
 
 #include "core/child/snapshot_images.hpp"
@@ -33,7 +33,7 @@ struct Row {
 };
 
 std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
-  Table table({{"HOME"}, {"START", true}, {"TICK", true}, {"P99", true}, {"CPU", true}, {"SYSCALLS", true}, {"ALLOCATIONS", true}, {"MEMORY", true}, {"GROWTH", true}});
+  Table table({{"ISOLATION"}, {"START", true}, {"TICK", true}, {"P99", true}, {"CPU", true}, {"SYSCALLS", true}, {"ALLOCATIONS", true}, {"MEMORY", true}, {"GROWTH", true}});
   std::string notes;
   for (const auto& [home, figures] : rows) {
     if (!figures) {
@@ -47,14 +47,14 @@ std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
                format_bytes(static_cast<double>(figures->private_bytes)), format_bytes(static_cast<double>(figures->growth_bytes))});
   }
   return table.render() + "\n" + std::to_string(ticks) +
-         " ticks. Of one tick: TICK is the median, SYSCALLS those of both sides, ALLOCATIONS with the host's own.\n"
-         "MEMORY is private to the plugin's process (in process: koordctl's own included), GROWTH that of all ticks.\n" + notes;
+         " ticks. Per tick: TICK is the median, SYSCALLS of both sides, ALLOCATIONS with the host's own.\n"
+         "MEMORY is private to the plugin's process (in process: koordctl's own included), GROWTH over all ticks.\n" + notes;
 }
 
 std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
   json::array homes;
   for (const auto& [home, figures] : rows) {
-    json::object about{{"home", home}};
+    json::object about{{"isolation", home}};
     if (!figures) {
       about["error"] = figures.error().message();
     } else {
@@ -69,7 +69,7 @@ std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
     }
     homes.push_back(std::move(about));
   }
-  return json::serialize(json::object{{"ticks", ticks}, {"homes", std::move(homes)}}) + "\n";
+  return json::serialize(json::object{{"ticks", ticks}, {"isolations", std::move(homes)}}) + "\n";
 }
 
 Result<void> bench_plugin(const Invocation& invocation) {
@@ -94,6 +94,6 @@ Result<void> bench_plugin(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginBench{"plugin bench", "FILE", "What a tick of a plugin costs, in both homes.", describe_bench, bench_plugin};
+const Command kPluginBench{"plugin bench", "FILE", "Measure the cost of a plugin's tick, in process and in a process of its own.", describe_bench, bench_plugin};
 
 }  // namespace koord::ctl

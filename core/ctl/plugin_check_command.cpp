@@ -109,9 +109,9 @@ Result<void> run_plugin_explain(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginCheck{"plugin check", "FILE", "A plugin's file against the rules for plugins; exits 1 when one is broken.",
+const Command kPluginCheck{"plugin check", "FILE", "Check a plugin's file against the rules for plugins; exits with 1 if one is broken.",
                            describe_check, run_plugin_check};
-const Command kPluginExplain{"plugin explain", "RULE", "What a rule such as K012 is about, why, and how to mend what breaks it.",
+const Command kPluginExplain{"plugin explain", "RULE", "Explain a rule such as K012: its meaning, its reason, and how to fix a violation.",
                              no_options, run_plugin_explain};
 
 }  // namespace koord::ctl

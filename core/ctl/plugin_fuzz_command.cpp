@@ -13,33 +13,33 @@ namespace {
 
 void describe_fuzz(po::options_description& options) {
   const check::FuzzSettings settings;
-  options.add_options()("seed", po::value<std::uint64_t>()->default_value(settings.seed), "of the first life; the next has the next")(
-      "lives", po::value<std::uint64_t>()->default_value(settings.lives), "how many, each in a process of its own");
+  options.add_options()("seed", po::value<std::uint64_t>()->default_value(settings.seed), "seed of the first session; each session uses the next one")(
+      "sessions", po::value<std::uint64_t>()->default_value(settings.lives), "number of sessions, each in a process of its own");
   describe_configuration(options);
 }
 
 Result<void> fuzz(const Invocation& invocation) {
   const workshop::Workpiece piece = TRY(workshop::open_workpiece(invocation.text("argument")));
   const check::FuzzSettings settings{.seed = invocation.options["seed"].as<std::uint64_t>(),
-                                     .lives = invocation.options["lives"].as<std::uint64_t>(),
+                                     .lives = invocation.options["sessions"].as<std::uint64_t>(),
                                      .config_json = TRY(configuration_of(invocation, piece.manifest.id))};
   std::uint64_t lived = 0;
   const std::optional<check::FuzzFinding> finding =
       TRY(check::fuzz_plugin(piece.path, settings, [&](std::uint64_t lives) { lived = lives; }));
   if (invocation.output == Output::json) {
-    json::object about{{"lives", lived}};
+    json::object about{{"sessions", lived}};
     if (finding) about["finding"] = json::object{{"seed", finding->seed}, {"detail", finding->detail}};
     invocation.out << json::serialize(about) << "\n";
   } else {
-    invocation.out << lived << " lives without a finding, seeds from " << settings.seed << " on\n";
+    invocation.out << lived << " sessions without a finding, seeds from " << settings.seed << " on\n";
   }
   if (!finding) return {};
   return invalid("seed " + std::to_string(finding->seed) + ": " + finding->detail + "\nAgain: koordctl plugin fuzz " +
-                 invocation.text("argument") + " --lives 1 --seed " + std::to_string(finding->seed));
+                 invocation.text("argument") + " --sessions 1 --seed " + std::to_string(finding->seed));
 }
 
 }  // namespace
 
-const Command kPluginFuzz{"plugin fuzz", "FILE", "Plays a plugin at random, and tells the seed of what goes wrong.", describe_fuzz, fuzz};
+const Command kPluginFuzz{"plugin fuzz", "FILE", "Run random sessions of a plugin, and print the seed of a failure.", describe_fuzz, fuzz};
 
 }  // namespace koord::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin info: what a plugin's file says of itself, and what an agent would make of that. No code of the file
-// runs, and no agent is needed.
+// koordctl plugin info: the manifest and facts of a plugin's file, and an agent's decision about it. No code of the
+// file runs, and no agent is needed.
 #include <filesystem>
 #include <system_error>
 
@@ -19,7 +19,7 @@ namespace {
 
 void describe_info(po::options_description& options) {
   options.add_options()("own-directory", po::value<std::string>()->default_value(KOORD_OWN_PLUGIN_DIR),
-                        "Where the agent has its own plugins, plugins.ownDirectories.");
+                        "directory of the agent's own plugins, as plugins.ownDirectories");
 }
 
 // Returns the origin of a file as an agent with this own directory would determine it.
@@ -61,7 +61,7 @@ json::object as_json(const host::Manifest& manifest, host::Origin origin, const 
           {"optional", strings(manifest.optional_services)},
           {"annotations", strings(manifest.annotations)},
           {"runtime", to_string(manifest.runtime)},
-          {"home", home_of(manifest, origin)},
+          {"isolation", home_of(manifest, origin)},
           {"license", manifest.license},
           {"description", manifest.description},
           {"refused", refused}};
@@ -99,7 +99,7 @@ Result<void> run_plugin_info(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginInfo{"plugin info", "FILE", "What a plugin's file says of itself; nothing of it is run.", describe_info,
+const Command kPluginInfo{"plugin info", "FILE", "Show the manifest and facts of a plugin's file, without running it.", describe_info,
                           run_plugin_info};
 
 }  // namespace koord::ctl

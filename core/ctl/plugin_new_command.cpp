@@ -12,7 +12,7 @@ namespace {
 
 void describe_new(po::options_description& options) {
   static const std::string languages = join(workshop::project_languages(), "|");
-  options.add_options()("lang,l", po::value<std::string>()->value_name(languages.c_str()), "what it is written in; required")(
+  options.add_options()("lang,l", po::value<std::string>()->value_name(languages.c_str()), "programming language; required")(
       "id", po::value<std::string>()->value_name("DOMAIN.NAME"), "reverse domain name; default: com.example.NAME");
 }
 
@@ -43,7 +43,7 @@ Result<void> make_new(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginNew{"plugin new", "KIND NAME", "Makes a plugin's project: KIND is advisor, external-advisor, strategy or hook.",
+const Command kPluginNew{"plugin new", "KIND NAME", "Create a plugin project: KIND is advisor, external-advisor, strategy or hook.",
                          describe_new, make_new};
 
 }  // namespace koord::ctl

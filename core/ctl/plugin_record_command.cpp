@@ -39,7 +39,7 @@ Result<void> record_node(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginRecord{"plugin record", "FILE", "Records this node's files for koordctl plugin run --node FILE.", describe_record,
+const Command kPluginRecord{"plugin record", "FILE", "Record this node's files for koordctl plugin run --node FILE.", describe_record,
                             record_node};
 
 }  // namespace koord::ctl

@@ -24,6 +24,6 @@ Result<void> run_reload(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginReload{"plugin reload", "ID", "Puts a plugin's new file in the place of the one that runs.", no_options, run_reload};
+const Command kPluginReload{"plugin reload", "ID", "Replace a running plugin by its new file, without a gap.", no_options, run_reload};
 
 }  // namespace koord::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl predict: what was learnt, what came of it, what could be lent.
+// koordctl predict: predictions, their accuracy, and resources that could be lent.
 #include "core/ctl/command.hpp"
 #include "core/ctl/predict_view.hpp"
 
@@ -16,7 +16,7 @@ Result<void> run_predict(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPredict{"predict", "", "What was learnt of use at peaks, how it came true, and what of requests could be lent.",
+const Command kPredict{"predict", "", "Show predicted peaks, their accuracy, and requested resources that could be lent.",
                        no_options, run_predict};
 
 }  // namespace koord::ctl

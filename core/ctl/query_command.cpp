@@ -80,7 +80,7 @@ Result<void> run_query(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kQuery{"query", "METRIC", "What a metric was over a span of time, a line per series.", describe_query,
+const Command kQuery{"query", "METRIC", "Show a metric over a span of time, a line per series.", describe_query,
                      run_query};
 
 }  // namespace koord::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl report: what the API server receives about this node, and the state of the writes. In JSON with the objects
+// koordctl report: the objects in the API server about this node, and the state of the writes. In JSON with the objects
 // themselves.
 #include "core/ctl/command.hpp"
 #include "core/ctl/report_view.hpp"

@@ -10,7 +10,7 @@ namespace {
 
 Result<void> run_restore(const Invocation& invocation) {
   Result<std::string> told = tell_agent(invocation, "/api/v1/restore");
-  if (!told) return std::move(told).error().context("`koordetector restore` gives knobs back where no agent runs");
+  if (!told) return std::move(told).error().context("`koordetector restore` reverts knobs when no agent runs");
   const json::value answer = TRY(parse_object(*told));
   std::size_t failed = 0, knobs = 0;
   Table table({{"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"NOW"}, {"RESULT"}, {"PROBLEM"}});
@@ -26,7 +26,7 @@ Result<void> run_restore(const Invocation& invocation) {
   else
     invocation.out << table.render() << "No strategy writes from now on; `koordctl mode node configured` lets them again.\n";
   if (failed == 0) return {};
-  return invalid(std::to_string(failed) + " of " + std::to_string(knobs) + " knobs could not be given back; it is tried again each second");
+  return invalid(std::to_string(failed) + " of " + std::to_string(knobs) + " knobs could not be reverted; retrying each second");
 }
 
 }  // namespace

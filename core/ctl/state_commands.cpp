@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl pods and koordctl node: what the agent knows, from whom, and how old it is.
+// koordctl pods and koordctl node: the agent's state, its sources and its age.
 #include "core/ctl/command.hpp"
 #include "core/ctl/state_view.hpp"
 
@@ -22,7 +22,7 @@ Result<void> run_node(const Invocation& invocation) { return print_state(invocat
 
 }  // namespace
 
-const Command kPods{"pods", "", "The pods of this node, who said so, and how long ago.", no_options, run_pods};
-const Command kNode{"node", "", "What is known of this node and of its kubelet, and how old that is.", no_options, run_node};
+const Command kPods{"pods", "", "List the pods of this node, with source and age of the list.", no_options, run_pods};
+const Command kNode{"node", "", "Show this node and its kubelet, with the age of each part.", no_options, run_node};
 
 }  // namespace koord::ctl

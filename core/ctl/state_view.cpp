@@ -28,7 +28,7 @@ std::string priority_of(const json::value& pod) {
   return name.empty() ? "-" : name;
 }
 
-// Those that run of all but the sandbox and what has run for the start only.
+// Running containers, without the sandbox and init containers.
 std::string containers_of(const json::value& pod) {
   std::size_t all = 0, running = 0;
   for (const json::value& container : array_of(pod, "containers")) {

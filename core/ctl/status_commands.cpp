@@ -83,7 +83,7 @@ Result<void> run_plugins(const Invocation& invocation) {
                      {"VERSION"},
                      {"GATE"},
                      {"STATE"},
-                     {"HOME"},
+                     {"PROCESS"},
                      {"ISOLATION"},
                      {"CALLS", true},
                      {"ERRORS", true},
@@ -132,10 +132,10 @@ Result<void> run_events(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPlugins{"plugins", "", "The plugins, what became of them and what they cost.", no_options, run_plugins};
-const Command kFeatures{"features", "", "The feature gates and who set them.", no_options, run_features};
-const Command kCapabilities{"capabilities", "", "What this node, its kernel and each plugin on it can do, and why not.", no_options,
+const Command kPlugins{"plugins", "", "List plugins with state, cost and errors.", no_options, run_plugins};
+const Command kFeatures{"features", "", "List the feature gates with their sources.", no_options, run_features};
+const Command kCapabilities{"capabilities", "", "List the capabilities of this node, its kernel and each plugin, with reasons for missing ones.", no_options,
                             run_capabilities};
-const Command kEvents{"events", "", "What was seen or done on this node, and to whom: OOM kills, changes of pace.", no_options,
+const Command kEvents{"events", "", "List events on this node with their subjects: OOM kills, changes of pace.", no_options,
                       run_events};
 }  // namespace koord::ctl

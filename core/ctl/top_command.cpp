@@ -21,7 +21,7 @@ constexpr const char* kLeaveScreen = "\x1b[?25h\x1b[?1049l";
 void describe_top(po::options_description& options) {
   options.add_options()("once", po::bool_switch(), "print one table and end; so without a terminal")(
       "sort", po::value<std::string>()->default_value("cpu")->value_name("cpu|memory|latency|throttled|stalled|name"),
-      "what comes first")("interval,i", po::value<std::string>()->default_value("2s"), "time between two tables");
+      "sort key")("interval,i", po::value<std::string>()->default_value("2s"), "time between two tables");
 }
 
 struct ScreenSize {
@@ -88,7 +88,7 @@ Result<void> run_top(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kTop{"top", "", "The node, its pods, containers and services by CPU, memory and delays; - is a value older than two periods.",
+const Command kTop{"top", "", "Show the node, its pods, containers and services by CPU, memory and delays; -: older than two periods.",
                    describe_top, run_top};
 
 }  // namespace koord::ctl

@@ -39,7 +39,7 @@ void ApiEvictor::give_up(const std::string& uid, const OnAnswer& on_answer) {
 }
 
 void ApiEvictor::end(const std::string& uid, const OnAnswer& on_answer, const Result<kube::EvictionAnswer>& answer) {
-  // What calls this lives in the request: it goes when the loop is back.
+  // The running callback is part of the request: it is destroyed when the loop is back.
   auto request = requests_.extract(uid);
   if (request.empty()) return;
   auto ended = std::make_shared<Request>(std::move(request.mapped()));

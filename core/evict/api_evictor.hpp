@@ -23,7 +23,7 @@ class ApiEvictor {
     kube::EventBook::Source source;  // of the Events
     Duration patience = std::chrono::seconds(20);
   };
-  // All that is referred to must outlive it.
+  // All references must outlive it.
   ApiEvictor(event::Loop& loop, const Clock& clock, kube::Client& client, Options options);
   ~ApiEvictor();
   ApiEvictor(const ApiEvictor&) = delete;

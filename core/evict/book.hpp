@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Book: the evictions asked of the API server and their answers: which pods are going and what that will release, how many
-// have gone lately, which pods not to ask for, and whether the brake holds. An eviction counts from the moment it is sent
-// until it is known to have failed. Pure: times are passed in. [one thread at a time]
+// Book: the evictions requested from the API server and their answers: which pods are being evicted and what they will
+// release, how many were evicted lately, which pods to skip, and whether the brake holds. An eviction counts from the
+// moment it is sent until it is known to have failed. Pure: times are passed in. [one thread at a time]
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ class Book {
   // `seed`: so that nodes do not come back to a busy server all at once.
   Book(const config::EvictSettings& limits, std::uint64_t seed);
 
-  // What has become of those who go, and what is over by now. Before each round.
+  // Updates the pods being evicted, and forgets what has expired. Before each round.
   void look(const state::Snapshot& snapshot, Time now);
 
-  // ---- who goes. A pod that was told to go counts as released while it is Terminating, however long that takes, and for
-  // evict.pendingPeriod when it is not seen to be; and when it has gone, until what was measured shows it: 20 s of CPU and 4 s
-  // of memory, which are averages of that long at koordlet's defaults, and at once of requests.
+  // ---- pods being evicted. A pod counts as released while it is Terminating, however long that takes, and for
+  // evict.pendingPeriod if it is not seen to be Terminating. After its end it counts until measurements show it: 20 s
+  // for CPU and 4 s for memory, which are averages of that long at koordlet's defaults, and not at all for requests.
   bool is_going(std::string_view uid) const { return going_.contains(uid); }
   std::int64_t releases(const Release& release, Time now) const;
   std::size_t going() const { return going_.size(); }
@@ -93,7 +93,7 @@ class Book {
   std::string quiet_why_;
 };
 
-// The pod of this uid; nullptr: there is none.
+// The pod of this uid; nullptr: missing.
 const state::Pod* find_pod(const state::Snapshot& snapshot, std::string_view uid);
 
 }  // namespace koord::evict

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consent: who is never evicted, whatever is short, and what pods say of themselves, in Koordinator's words:
+// Consent: pods that are never evicted, and their own labels and annotations about it, as Koordinator names them:
 //   annotation koordinator.sh/eviction-policy   a JSON list of features; only these may evict the pod
-//   label      koordinator.sh/eviction-enabled  "true": features that go by priority may evict it; another value: nobody may
-//   annotation koordetector.sh/hands-off        "true": nobody may
+//   label      koordinator.sh/eviction-enabled  "true": features that go by priority may evict it; another value: no feature may
+//   annotation koordetector.sh/hands-off        "true": no feature may
 // Strategies go by the same when they pick; here it holds whatever they pick. Pure. [any thread]
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace koord::evict {
 
-// Why nobody evicts this pod, for humans; empty: it may be.
+// Returns why this pod is never evicted, for humans; empty: it may be.
 std::string protection_of(const state::Pod& pod, std::string_view own_uid);
 
 // Why this feature does not.

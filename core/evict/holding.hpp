@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holding: what a pod has of the node, so what its end releases. [any thread]
+// Holding: the resources of the node that a pod uses, which its end releases. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace koord::evict {
 
-// What a pod uses; nothing: not measured.
+// Usage of a pod; nothing: not measured.
 struct Usage {
   std::optional<std::int64_t> cpu_milli;
   std::optional<std::int64_t> memory_bytes;
@@ -29,7 +29,7 @@ struct Holding {
   Usage usage;
   std::vector<state::Resource> resources;
 
-  // 0: nothing, or nobody knows.
+  // 0: nothing, or unknown.
   std::int64_t of(const Release& release) const;
 };
 

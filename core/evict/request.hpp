@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Request: what a strategy asks for when too much is used or lent: that pods end until so much of a resource is released;
-// the host's own copy of koord_eviction. RequestSink takes what one evaluate() asked for: evictions.hpp decides.
+// Request: a strategy's request when too much is used or lent: to end pods until so much of a resource is released; the
+// host's own copy of koord_eviction. RequestSink takes the requests of one evaluate(): evictions.hpp decides.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct Request {
   std::string resource;             // see parse_release()
   std::string reason;
   std::int64_t amount = 0;  // how much is to be released: milli-cores for kinds of CPU, bytes for kinds of memory
-  std::vector<std::pair<std::string, std::string>> inputs;  // what it was decided on
+  std::vector<std::pair<std::string, std::string>> inputs;  // values that the decision used
 
   bool operator==(const Request&) const = default;
 };
 
-// What the end of a pod releases of a resource: what the pod uses ("cpu", "memory"), or what it requests
-// ("cpu.request"; "kubernetes.io/batch-cpu.request", and without the ending, too: there is no usage of that name).
+// The resource that the end of a pod releases: its usage ("cpu", "memory"), or its request ("cpu.request";
+// "kubernetes.io/batch-cpu.request", and without the ending, too: no usage has that name).
 struct Release {
   bool used = true;
   std::string resource;  // without the ending

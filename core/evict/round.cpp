@@ -60,7 +60,7 @@ class Round {
     return verdict;
   }
 
-  // Also when somebody else has it deleted.
+  // Also if another client has deleted it.
   void count_if_going(const state::Pod& pod, const Request& request, const Release& release) {
     const bool is_counted = is_going(pod);
     if (!is_counted && !pod.deleting) return;
@@ -101,7 +101,7 @@ class Round {
   const World& world_;
   std::unordered_map<std::uint64_t, const state::Pod*> pods_;  // by handle
   std::set<std::uint64_t> handled_;
-  std::vector<Holding> releasing_;  // of those that go, beside the book's
+  std::vector<Holding> releasing_;  // of the pods that go, beside the tracker's
   std::vector<Verdict> verdicts_;
 };
 
@@ -110,7 +110,7 @@ void stop(Verdict& verdict, knob::Outcome outcome, std::string why) {
   verdict.why = std::move(why);
 }
 
-// Of those that were picked, who may really go.
+// Decides which of the picked pods may be evicted now.
 void restrain(const std::vector<Verdict*>& picked, Book& book, const World& world) {
   std::vector<std::string> uids;
   for (const Verdict* verdict : picked) uids.push_back(verdict->pod->uid);

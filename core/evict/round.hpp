@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A round: who goes for the requests of one evaluate(), and why the others stay. Requests are looked at in their order, pods in
-// theirs; a pod that goes for one request counts for all that it releases something for, and so does whoever is going already,
-// for whatever reason. Pure. [any thread]
+// A round: which pods are evicted for the requests of one evaluate(), and why the others stay. Requests are handled in
+// their order, pods in theirs. A pod that is evicted for one request counts for all requests that it releases something
+// for; so does a pod that is going already, for any reason. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace koord::evict {
 
-// What is known at this moment.
+// The state at this moment.
 struct World {
   const state::Snapshot& snapshot;
   const UsageByPod& usage;
   std::string_view own_uid;   // of the agent's pod; empty: not known, or it is in none
   std::string pods_problem;   // why it is not known what pods there are; empty: it is
   Time now{};
-  const Book* others = nullptr;  // whose pods are going, too
+  const Book* others = nullptr;  // its pods are going, too
 };
 
 struct Verdict {
@@ -38,7 +38,7 @@ struct Verdict {
   bool was_refused = false;     // by the API server, or it would not be asked
 };
 
-// Asks `plugin`'s requests of the book; changes nothing but what it keeps of picks.
+// Decides `plugin`'s requests with the tracker; changes only its record of picks.
 std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_view plugin, Book& book, const World& world);
 
 }  // namespace koord::evict

@@ -273,7 +273,7 @@ Result<void> Parser::parse_exemplar(Cursor& at) {
 }
 
 Result<void> Parser::parse_labels(Cursor& at, std::vector<Label>& labels) {
-  // Large enough for the whole of the line at once: what is unescaped must not move.
+  // Large enough for the whole of the line at once: unescaped text must not move.
   if (std::memchr(at.at, '\\', at.rest().size()) != nullptr) unescaped_.reserve(unescaped_.size() + at.rest().size());
   bool loose = syntax_ == Syntax::text;
   at.skip('{');

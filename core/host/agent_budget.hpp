@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AgentBudget: what the agent and its plugins together use of the CPU they may use, judged at every look. Beyond it, for some
-// looks in a row, all advisors are to tick at twice their periods, then at four times, eight times at most; back again when
-// twice as many ticks would still be well below it. Pure. [one thread]
+// AgentBudget: the CPU usage of the agent and its plugins together, compared with their limit at every poll. Beyond it,
+// for some polls in a row, all advisors tick at twice their periods, then at four times, eight times at most; back
+// again when twice as many ticks would still be well below it. Pure. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class AgentBudget {
   bool look(Time now, Duration cpu, std::uint64_t limit_millis);
 
   unsigned slowdown() const { return slowdown_; }
-  // Between the last two looks; nullopt: not known.
+  // Between the last two polls; nullopt: unknown.
   std::optional<double> cores() const { return cores_; }
 
  private:

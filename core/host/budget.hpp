@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Budget: what one plugin uses of what it may use, judged at every look. From four fifths of a limit on it is warned of once,
-// and its ticks become slower, twice at each look, eight times at most, until twice its use would be below that again. One
-// that stays at its limit of CPU, or is beyond its limit of memory, is to begin anew. Pure. [one thread]
+// Budget: the usage of one plugin, compared with its limits at every poll. From four fifths of a limit on a warning is
+// given once, and its ticks become slower, by a factor of two at each poll, eight times at most, until twice its usage
+// would be below that again. A plugin that stays at its limit of CPU, or is beyond its limit of memory, is restarted.
+// Pure. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct Allowance {
   Duration tick{};  // its deadline
 };
 
-// So far, of the processes that it lives in now.
+// Usage so far of its current processes.
 struct Use {
   std::vector<int> processes;  // 0: this one
   Duration cpu{};          // with service_cpu
@@ -35,7 +36,7 @@ struct Use {
 class Budget {
  public:
   static constexpr double kSoftShare = 0.8;
-  static constexpr double kHardShare = 0.95;  // the kernel lets nobody come nearer to a limit of CPU
+  static constexpr double kHardShare = 0.95;  // the kernel does not allow usage closer to a CPU limit
   static constexpr unsigned kLooksToSlow = 3;     // in a row, of CPU and time: a moment is no habit
   static constexpr unsigned kLooksToRestart = 6;
   static constexpr unsigned kMostSlowdown = 8;

@@ -22,7 +22,7 @@ void CallRecord::count(const char* call, const CallResult& result) {
   counts_.cpu += result.cpu;
   if (result.ok()) return;
   ++counts_.errors;
-  // The call in which the home was lost says more than those that found it lost.
+  // The call in which the process was lost has a better error than those that found it lost.
   if (std::exchange(lost_, result.lost) && result.lost) return;
   last_error_ = std::string(call) + "(): " + describe(result);
 }

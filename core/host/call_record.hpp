@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallRecord: what came of an instance's calls, and which one it is in. [guarded by the instance]
+// CallRecord: the results of an instance's calls, and the running call. [guarded by the instance]
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ class CallRecord {
   void skipped_tick() { ++counts_.skipped_ticks; }
   // A tick took so long; true when it was one deadline too many in a row.
   bool ticked(Duration took, Duration deadline);
-  // Another life: what the one before missed is forgiven.
+  // Another session: the missed ticks of the one before do not count.
   void reset_misses() {
     misses_in_a_row_ = 0;
     lost_ = false;
@@ -40,7 +40,7 @@ class CallRecord {
   std::string last_error_;
   Duration last_duration_{};
   unsigned misses_in_a_row_ = 0;
-  bool lost_ = false;  // the home, in the last call that failed
+  bool lost_ = false;  // the process, in the last call that failed
   const char* call_ = "";
   bool in_flight_ = false;
   std::chrono::steady_clock::time_point since_;

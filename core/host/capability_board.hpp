@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CapabilityBoard: what this node can and cannot do, as the host probed it at start and as plugins report about
-// themselves. One place for operators, the data API and koord.capabilities/1. [any thread]
+// CapabilityBoard: abilities of this node, from the host's probes at start and from plugins' reports about themselves.
+// One place for operators, the data API and koord.capabilities/1. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ std::string_view name_of(CapabilityState state);
 struct Capability {
   std::string name;  // "bpf", "psi", …
   CapabilityState state = CapabilityState::absent;
-  std::string detail;  // one phrase: what was found, or why not
-  std::string plugin;  // who said so; empty: the host itself
+  std::string detail;  // one phrase: the finding, or why not
+  std::string plugin;  // the source; empty: the host itself
 
   bool operator==(const Capability&) const = default;
 };
@@ -34,11 +34,11 @@ class CapabilityBoard {
  public:
   static constexpr std::size_t kMaxReportsPerPlugin = 64;
 
-  // Replaces what the host said before under these names.
+  // Replaces the host's previous reports under these names.
   void set(std::vector<Capability> of_host);
-  // Replaces what this plugin said before under this name; refused beyond kMaxReportsPerPlugin names.
+  // Replaces this plugin's previous report under this name; refused beyond kMaxReportsPerPlugin names.
   Result<void> report(Capability of_plugin);
-  // The plugin is gone, and with it what it said.
+  // Removes the reports of a plugin that has ended.
   void forget(std::string_view plugin);
 
   // The host's own of this name; else that of `asking`; else that of any plugin, the first by plugin id.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this node can and cannot do, found out by trying: loading a trivial BPF program, opening a counter,
-// reading a pressure file. Done once at start; it takes milliseconds and changes nothing on the node.
+// Capabilities of this node, found out by trying: loading a trivial BPF program, opening a counter, reading a pressure
+// file. Done once at start; it takes milliseconds and changes nothing on the node.
 #pragma once
 
 #include <vector>

@@ -70,7 +70,7 @@ const unsigned char* data_of(std::string_view bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
-// Nobody is there to be asked.
+// A passphrase cannot be entered.
 int no_passphrase(char*, int, int, void*) {
   return -1;
 }

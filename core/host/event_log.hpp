@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventLog: what plugins and the host itself saw or did that an operator will ask for later: an OOM kill, a change of
-// pace. Bounded for each plugin, the oldest go first: one that tells much does not push out what others told.
-// [any thread]
+// EventLog: observations and actions of plugins and the host that an operator may ask for later: an OOM kill, a change
+// of pace. Bounded for each plugin, the oldest go first: many events of one do not displace those of others. [any
+// thread]
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@
 namespace koord::host {
 
 struct Event {
-  std::uint64_t number = 0;  // from 1, in the order in which they were told
+  std::uint64_t number = 0;  // from 1, in the order of the reports
   Time time{};
-  std::string plugin;      // who told; empty: the host
+  std::string plugin;      // the source; empty: the host
   metric::Labels subject;  // the pod or container it happened to, as its series are labelled; empty: the node
   std::string what, why;
 };
@@ -28,7 +28,7 @@ struct Event {
 class EventLog {
  public:
   static constexpr std::size_t kMostPerPlugin = 250;
-  // Of `what` and of `why`; what is longer is cut.
+  // Limit of `what` and of `why`; longer texts are cut.
   static constexpr std::size_t kMostText = 1024;
 
   void add(Event event);

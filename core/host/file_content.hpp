@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin's file must contain before it is mapped: the digest that is pinned, what a trusted key has signed.
-// That nobody but root and our user can write it is file_trust.hpp's part, of plugins, signatures and keys alike.
+// Checks of a plugin's file before it is mapped: the pinned digest, the signature of a trusted key. file_trust.hpp
+// checks that only root and our user can write plugins, signatures and keys.
 //
-// What was hashed is what is mapped: the file is opened once and read whole, that copy is hashed and verified. The
+// The hashed bytes are the mapped ones: the file is opened once and read whole, that copy is hashed and verified. The
 // loader opens the path again, so the same inode with the same size and times must be found there after mapping, each
-// time it is mapped. Only root and our user can make it another in between. If they do, it is found, though after its
-// constructors have run. Not found is what they hide by setting the clock or within one tick of it, what they do to
-// libraries that the file needs, and what they write into it later. [any thread]
+// time it is mapped. Only root and our user can change it in between. Such a change is detected, though after its
+// constructors have run. Not detected are changes hidden by setting the clock or made within one tick of it, changes of
+// libraries that the file needs, and later writes into the file. [any thread]
 #pragma once
 
 #include <string>
@@ -29,8 +29,8 @@ struct TrustedKey {
 // One key from each PEM file; an error names the file.
 Result<std::vector<TrustedKey>> read_trusted_keys(const std::vector<std::string>& paths);
 
-// What is asked of one plugin's file. A signature is FILE.sig: the 64 bytes of Ed25519 over the file's bytes. Without
-// keys nobody can tell whether it is right, so it is not looked at.
+// Requirements for one plugin's file. A signature is FILE.sig: the 64 bytes of Ed25519 over the file's bytes. Without
+// keys it cannot be verified, so it is not read.
 struct ContentDemand {
   config::Trust trust = config::Trust::any;
   std::string sha256;  // the pin; "" = none

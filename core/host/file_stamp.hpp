@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileStamp: which file it is, and that nobody has written to it since. [any thread]
+// FileStamp: the identity of a file, and whether it was written since. [any thread]
 #pragma once
 
 #include <sys/stat.h>

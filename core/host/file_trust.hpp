@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose code would we run? A plugin's file, and every directory on the way to it, must belong to root or to
-// the user of this process and be writable by nobody else; then nobody else can change or swap it between
+// Checks the owner of code before it runs. A plugin's file, and every directory on the way to it, must belong to root
+// or to the user of this process and be writable by no other user; then no other user can change or swap it between
 // check and use.
 //
-// Symbolic links are followed, and what they lead to is what is checked and loaded; one that leads out of the
-// plugin directory is refused. So "libx.so → libx.so.1.2" works, and a link to somebody's home does not. A
-// directory above the plugin directory may be writable by all when it is sticky, as /tmp: there only the
-// owner can rename what is in it. [any thread]
+// Symbolic links are followed, and their targets are checked and loaded; one that leads out of the plugin directory is
+// refused. So "libx.so → libx.so.1.2" works, and a link to a user's home directory does not. A directory above the
+// plugin directory may be writable by all if it is sticky, as /tmp: there only the owner can rename its entries. [any
+// thread]
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ constexpr std::array kKinds = {
     Kind{"koord.runtime-hook/1", kRuntimeHook},
 };
 
-// Who may have a service, should the host offer it.
+// The plugins that may have a service, if the host offers it.
 struct Grant {
   std::string_view id;
   std::uint8_t granted_to;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookCall: one request to one runtime hook. Who asks waits for it until its deadline and then goes on without; the hook,
-// which may still be at it, keeps what it was given alive and is told that it comes too late. Held by shared_ptr by both.
-// [any thread]
+// HookCall: one request to one runtime hook. The caller waits for it until its deadline and then goes on without; the
+// hook, which may still be running, keeps its arguments alive, and its late answer is refused. Held by shared_ptr by
+// both. [any thread]
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace koord::host {
 
-// What a container runtime is about to do, or has done.
+// An action that a container runtime is about to do, or has done.
 struct HookRequest {
   std::uint32_t stage = 0;  // one KOORD_STAGE_*
   state::Pod pod;
@@ -54,7 +54,7 @@ class HookCall {
  public:
   using Steady = std::chrono::steady_clock;
 
-  // `patience`: until the deadline, which the hook is told in host time.
+  // `patience`: until the deadline, which the hook gets in host time.
   HookCall(std::shared_ptr<const HookSubject> subject, Time now, Duration patience);
 
   // For the hook's side. Unless it is too late: makes the call.

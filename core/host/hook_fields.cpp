@@ -11,7 +11,7 @@ namespace koord::host {
 namespace {
 
 constexpr std::size_t kMostText = 64u << 10;
-// Of a Kubernetes annotation: a prefix of 253, a slash, a name of 63.
+// Limit of a Kubernetes annotation: a prefix of 253, a slash, a name of 63.
 constexpr std::size_t kMostKey = 317;
 
 struct Number {

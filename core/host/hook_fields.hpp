@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a runtime hook may set on a pod's sandbox or a container, and which values are sound. [any thread]
+// The fields of a pod's sandbox or a container that a runtime hook may set, and their valid values. [any thread]
 //
 //   linux.cpu.shares    2 … 262144                 linux.cpuset.cpus   "0-3,8"
 //   linux.cpu.quota     µs from 1000; -1: none     linux.memory.limit  bytes; -1: none

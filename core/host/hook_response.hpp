@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookResponse: what one handle() wants done, collected and checked as it is said. The same in the agent and in a child.
-// [any thread]
+// HookResponse: the response of one handle(), collected and checked with each call. The same in the agent and in a
+// child. [any thread]
 #pragma once
 
 #include <mutex>
@@ -22,7 +22,7 @@ class HookResponse {
  public:
   static constexpr std::size_t kMostFields = 256;
 
-  // `host`: whom errors are told, so that a status which the hook passes on has its text; may be null.
+  // `host`: receives errors, so that a status which the hook passes on has its text; may be null.
   explicit HookResponse(const koord_host* host);
   HookResponse(const HookResponse&) = delete;
   HookResponse& operator=(const HookResponse&) = delete;
@@ -30,7 +30,7 @@ class HookResponse {
   // To be given to handle(); valid as long as this is.
   const koord_hook_response& table() const { return table_; }
 
-  // Takes what was said; what is said later is answered with KOORD_E_DEADLINE.
+  // Takes the settings; later ones are answered with KOORD_E_DEADLINE.
   HookSettings close();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The home of an instance in this process: its calls are calls of the module's vtable, through the firewall
-// of call_guard.hpp. The class is of a module, which is never unmapped; the context outlives the home.
+// Runs an instance in this process: its calls are calls of the module's vtable, through the firewall of
+// call_guard.hpp. The class is of a module, which is never unmapped; the context outlives it.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a plugin is to live: in this process or in a child. The host's own plugins live here unless the configuration
-// says otherwise, those of others in a child; so does, whatever anybody says, one that brings a runtime of its own,
-// since that takes signals and threads of the process over. Pure. [any thread]
+// The isolation of a plugin: this process or a child. The host's own plugins run here unless the configuration says
+// otherwise, those of others in a child. A plugin with a runtime of its own always runs in a child, since a runtime
+// takes over signals and threads of the process. Pure. [any thread]
 #pragma once
 
 #include "core/base/result.hpp"

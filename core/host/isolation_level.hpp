@@ -19,7 +19,7 @@ struct IsolationLevel {
   std::string text() const;
 };
 
-// Of a plugin in the agent's own process.
+// The level of a plugin in the agent's own process.
 const IsolationLevel& isolation_in_process();
 
 // Fails for the first layer that is wanted and missing, with the reason.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a kind's table, made by a plugin of whatever age, have this function, and is it set? What KOORD_HAS()
-// is for the host's tables; a kind's table has its size in the lifecycle it begins with.
+// Returns whether a kind's table, made by a plugin of any version, has this function, and whether it is set.
+// Corresponds to KOORD_HAS() for the host's tables; a kind's table has its size in the lifecycle it begins with.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manifest: what a plugin says of itself in the section ".koord_manifest" of its file, read before any of its
-// code runs. The grammar stands in koordetector/plugin.h. Everything in it is outside input: sizes are
-// bounded, characters that could forge a log line are refused, unknown keys are ignored. [any thread]
+// Manifest: a plugin's description in the section ".koord_manifest" of its file, read before any of its code runs. The
+// grammar is in koordetector/plugin.h. Everything in it is outside input: sizes are bounded, characters that could
+// forge a log line are refused, unknown keys are ignored. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class Runtime : std::uint8_t { native, go, jvm, python };
 
 std::string_view to_string(Runtime runtime);
 
-// Whose plugin it is. Nothing that a file says of itself decides it: the host's own are those in a directory of
+// The origin of a plugin. No content of a file decides it: the host's own plugins are those in a directory of
 // plugins.ownDirectories.
 enum class Origin : std::uint8_t { host, third_party };
 
@@ -41,7 +41,7 @@ struct Manifest {
   std::string description;
   std::string text;  // the whole manifest, without the NUL
 
-  // The gates each of which starts the plugin. Nobody but the host's own plugins is on by default.
+  // The gates each of which starts the plugin. Only the host's own plugins are on by default.
   std::vector<config::GateSpec> gate_specs(Origin origin) const;
 };
 

@@ -3,10 +3,9 @@
 // that was mapped once, and the memory it handed out, stays until the process ends, for code may run in it or
 // be pointed to. A file (device and inode) is mapped once, however often it is asked for.
 //
-// Mapping runs the file's constructors, so it is tried in a forked child first (trial.hpp): a file whose
-// constructors throw, abort, crash or hang is refused. One that misbehaves only the second time is not found
-// out that way; nor is anything a plugin does once it runs. That is what a home in a child process is for.
-// [any thread]
+// Mapping runs the file's constructors, so it is tried in a forked child first (trial.hpp): a file with constructors
+// that throw, abort, crash or hang is refused. A file that fails only the second time is not detected that way; nor are
+// faults of a running plugin. Isolation in a child process handles those. [any thread]
 #pragma once
 
 #include <memory>

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kMaxClasses = 64;
 constexpr std::size_t kMaxClassName = 128;
 constexpr std::size_t kMaxSchema = 1u << 20;
-// What revision /1 of a table had when it was published; a later member is asked for with has().
+// The size of a table of revision /1 when it was published; has() checks for later members.
 constexpr std::size_t kModuleSize = sizeof(koord_module);
 constexpr std::size_t kClassSize = sizeof(koord_class);
 

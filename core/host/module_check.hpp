@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the tables that a mapped plugin hands out, before anything in them is called: magic, sizes, strides,
-// kinds, and that required functions are there. What the plugin is newer in is ignored, what it is older in
-// is taken as not there. [any thread]
+// Checks the tables that a mapped plugin returns, before any of their functions is called: magic, sizes, strides,
+// kinds, and required functions. Members of a newer plugin are ignored, those missing in an older one count as absent.
+// [any thread]
 #pragma once
 
 #include <vector>

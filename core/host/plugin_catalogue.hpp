@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies in the plugin directories: each *.so with its manifest, or with the one line why it is refused.
-// Nothing of a file runs here. [any thread]
+// The content of the plugin directories: each *.so with its manifest, or with a line that says why it is refused. No
+// code of a file runs here. [any thread]
 #pragma once
 
 #include <string>
@@ -23,8 +23,8 @@ struct Catalogue {
   std::vector<std::string> problems;  // of the directories themselves
 };
 
-// A file that two directories have, and an id that two files have, is the first one's: nobody takes the name of one of the
-// host's own.
+// If two directories have the same file, or two files the same id, the first one counts: no plugin can take the name of
+// one of the host's own.
 Catalogue read_catalogue(const config::PluginsSettings& settings);
 
 }  // namespace koord::host

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cgroup files that one plugin has open. Its handles are its own: another plugin's mean nothing here, and what
-// it forgets to close is closed with its context. [any thread]; a read that does not return holds up nobody else.
+// The cgroup files that one plugin has open. Its handles are its own: another plugin's are invalid here, and files that
+// it forgets to close are closed with its context. [any thread]; a read that does not return blocks only its caller.
 #pragma once
 
 #include <cstddef>

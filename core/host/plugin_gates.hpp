@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin may have several feature gates: it runs while any of them is on, and its configuration tells it which. Pure. [any
-// thread]
+// A plugin may have several feature gates: it runs while any of them is on, and its configuration contains the enabled
+// ones. Pure. [any thread]
 #pragma once
 
 #include "core/config/config.hpp"
@@ -14,8 +14,8 @@ bool any_gate_is_on(const Manifest& manifest, const config::FeatureGates& gates)
 // "its feature gate A is off", or "none of its feature gates A, B is on".
 std::string why_off(const Manifest& manifest);
 
-// What holds for this plugin. The configuration of one with several gates has a member `gates`, the names of those that are
-// on, in place of whatever the operator has written there.
+// The effective settings of this plugin. The configuration of one with several gates has a member `gates`, the names of
+// those that are on, which replaces any configured value.
 config::PluginSettings settings_with_gates(const Manifest& manifest, const config::FeatureGates& gates,
                                            const config::PluginSettings& settings);
 

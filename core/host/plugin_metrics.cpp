@@ -54,7 +54,7 @@ PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
   return by_plugin_.emplace(plugin, made).first->second;
 }
 
-// Of all endpoints of the plugin together; the time is that of the slowest.
+// For all endpoints of the plugin together; the time is that of the slowest.
 void PluginMetrics::update_scrapes(Of& metrics, const PluginStatus& plugin) {
   ScrapeStatus all;
   for (const InstanceStatus& instance : plugin.instances) {

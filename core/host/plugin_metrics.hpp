@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells Prometheus of each plugin: calls, their time and CPU, errors, skipped ticks, restarts,
-// series, up, and how the scrapes of an external advisor go. Brought up to date from the plugins' status when somebody asks for the metrics. [one thread at
-// a time]
+// The host's metrics about each plugin: calls, their time and CPU, errors, skipped ticks, restarts, series, up, and the
+// scrapes of an external advisor. Updated from the plugins' status for each request of the metrics. [one thread at a
+// time]
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginPresence counts the contexts of each plugin: several classes of one module live under one id, and
-// what they said and measured ends with the last of them. [any thread]
+// PluginPresence counts the contexts of each plugin: several classes of one module share one id, and their reports and
+// series end with the last of them. [any thread]
 #pragma once
 
 #include <cstddef>

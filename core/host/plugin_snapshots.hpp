@@ -28,7 +28,7 @@ class PluginSnapshots {
   std::unordered_map<const koord_snapshot*, Hold> holds_;
 };
 
-// What a plugin holds, as the host knows it.
+// The host's view of a plugin's handle.
 inline const SnapshotView& view_of(const koord_snapshot* snapshot) {
   return *reinterpret_cast<const SnapshotView*>(snapshot);
 }

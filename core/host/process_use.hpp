@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What another process of ours has used, by the kernel's word. [any thread]
+// Usage of another process of ours, from the kernel. [any thread]
 #pragma once
 
 #include <sys/types.h>

@@ -7,8 +7,8 @@
 namespace koord::host {
 namespace {
 
-// A tick may be missed by it, no more: then the new one ticks beside one that does not end. Short periods are no reason
-// to tick beside one that is about to, and nobody takes longer than this to end.
+// The new plugin begins to tick beside an old one that does not end after one missed tick. With short periods it waits
+// at least this long, which is enough for any old one to end.
 constexpr Duration kLeastOverlap = std::chrono::milliseconds(100);
 constexpr Duration kMostOverlap = std::chrono::seconds(5);
 

@@ -17,11 +17,11 @@ class Replacement {
  public:
   using Done = std::function<void(const Result<void>&)>;
 
-  // What it refers to outlives it. `old` may be null.
+  // All references must outlive it. `old` may be null.
   Replacement(event::Loop& loop, metric::Registry& metrics, std::shared_ptr<ManagedPlugin> old,
               std::shared_ptr<ManagedPlugin> fresh, Done done);
 
-  // The old one lives while the new one comes up.
+  // The old one runs while the new one starts.
   bool beside() const { return beside_; }
   bool over() const { return stage_ == Stage::over; }
   const std::shared_ptr<ManagedPlugin>& old() const { return old_; }

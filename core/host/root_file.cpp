@@ -29,14 +29,14 @@ long openat2_beneath(int dir, const std::string& relative, Links links) {
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   if (links == Links::refused) how.resolve |= RESOLVE_NO_SYMLINKS;
   long fd;
-  do {  // EAGAIN: somebody renamed a directory on the way, so the kernel could not be sure
+  do {  // EAGAIN: a directory on the way was renamed, so the kernel could not be sure
     fd = ::syscall(SYS_openat2, dir, relative.c_str(), &how, sizeof how);
   } while (fd < 0 && (errno == EINTR || errno == EAGAIN));
   return fd;
 }
 
 bool has_openat2() {
-  // An impossible size tells a missing (ENOSYS) or forbidden (EPERM) call from a call that is there (EINVAL).
+  // An impossible size distinguishes a missing (ENOSYS) or forbidden (EPERM) call from an existing one (EINVAL).
   static const bool has = ::syscall(SYS_openat2, AT_FDCWD, "", nullptr, 0) < 0 && errno == EINVAL;
   return has;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When ticks fall. Those of one period fall on host time's multiples of it, so that samples of several
-// plugins can be put beside each other; each plugin a little after the other, so that they do not all wake
-// the machine at once, nor wait for each other. Pure. [any thread]
+// The times of ticks. Those of one period fall on host time's multiples of it, so that samples of several plugins can
+// be compared. Each plugin ticks a little after the other: they do not all wake the machine at once, nor wait for each
+// other. Pure. [any thread]
 #pragma once
 
 #include "core/base/clock.hpp"

@@ -25,8 +25,8 @@ Error wrong(const std::string& pointer, const std::string& what) {
   return invalid("config_schema: " + (pointer.empty() ? "the whole" : pointer) + ": " + what);
 }
 
-// What may make matching exponential: a group that repeats without end and has repetitions or choices of its own, and a
-// reference to a group.
+// Patterns that may make matching exponential: a group that repeats without end and has repetitions or choices of its
+// own, and a reference to a group.
 class PatternCheck {
  public:
   explicit PatternCheck(std::string_view pattern) : rest_(pattern) {}
@@ -98,7 +98,7 @@ class PatternCheck {
     if (ended_.repeats_or_chooses) mark();  // the outer one has them, too
   }
 
-  // Of what stands before; `often` times or without end.
+  // Repeats the preceding item; `often` times or without end.
   void repeat(bool often) {
     if (often && ended_.repeats_or_chooses)
       problem_ = "a repeated group with repetitions or choices in it, which may take for ever to match";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// check_schema: whether a JSON Schema that a stranger wrote may be compiled and applied in this process: of bounded size,
-// with references that stay inside and come to an end, and with patterns that are matched in a bounded time. Pure.
+// check_schema: whether a third party's JSON Schema may be compiled and applied in this process: of bounded size, with
+// references that stay inside and come to an end, and with patterns that are matched in a bounded time. Pure.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -12,7 +12,7 @@ namespace koord::host {
 
 inline constexpr std::size_t kMaxSchemaBytes = 64u << 10;
 
-// What a schema with patterns may be applied to: a longer text is matched by recursion, and the stack is bounded.
+// The longest text for a schema with patterns: a longer text is matched by recursion, and the stack is bounded.
 inline constexpr std::size_t kMaxMatchedBytes = 4096;
 
 struct SchemaFacts {

@@ -16,7 +16,7 @@
 namespace koord::host {
 namespace {
 
-// Units are told in OpenMetrics alone, so that is what we would like best.
+// Only OpenMetrics has units, so it is preferred.
 constexpr const char* kAccept =
     "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
 constexpr std::size_t kMaxToken = 64 << 10;
@@ -50,7 +50,7 @@ struct Text {
 
 Result<Text> text_of_file(const ScrapeTarget& target) {
   const std::string path = target.url.substr(kFileScheme.size());
-  // Who may write into its folder must not make us read another's file, and show of it what we did not expect.
+  // An author of files in its folder must not make us read another user's file, and show unexpected parts of it.
   std::string body = TRY(read_regular_file(path, limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody), O_NOFOLLOW));
   return Text{"'" + path + "'", std::move(body)};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an external advisor says of its endpoints and of their series, collected and checked as it is said: the tables that
-// targets() and map_series() are given. The same in the agent and in a child. [one thread]
+// The endpoints of an external advisor and their series, collected and checked with each call: the tables that
+// targets() and map_series() get. The same in the agent and in a child. [one thread]
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ Result<void> check_scrape_url(std::string_view url);
 
 class TargetList {
  public:
-  // `host`: whom errors are told; may be null.
+  // `host`: receives errors; may be null.
   explicit TargetList(const koord_host* host);
   TargetList(const TargetList&) = delete;
   TargetList& operator=(const TargetList&) = delete;
@@ -53,7 +53,7 @@ class TargetList {
   std::vector<ScrapeTarget> targets_;
 };
 
-// What is done to one series.
+// The changes of one series.
 struct SeriesChange {
   std::uint64_t subject = KOORD_NO_SUBJECT;
   std::vector<std::pair<std::string, std::string>> labels;  // another value; empty: none

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxMetrics = 10'000;
 
 bool is_histogram(const Sample& sample) { return sample.histogram != Sample::kNoHistogram; }
 
-// What a label is called here: names that the host sets itself get Prometheus' prefix for such a case.
+// The name of a label on this node: names that the host sets itself get Prometheus' prefix for such a case.
 std::string own_name(std::string_view name) {
   bool taken = name == metric::kNodeLabel || name == "le" || name.starts_with("__") ||
                std::find(std::begin(metric::kSubjectLabels), std::end(metric::kSubjectLabels), name) != std::end(metric::kSubjectLabels);
@@ -34,7 +34,7 @@ std::string own_name_of_metric(std::string_view name) {
 
 }  // namespace
 
-// What the samples say of their metric.
+// Properties of a metric from its samples.
 struct ScrapedMetrics::Seen {
   double largest = 0;  // value, of a histogram its sum
   const exposition::Histogram* histogram = nullptr;
@@ -238,7 +238,7 @@ Result<void> ScrapedMetrics::check_budget() {
   else if (picked_.size() > max_series_)
     why = "found " + std::to_string(picked_.size()) + " series, expected at most " + std::to_string(max_series_);
   if (why.empty()) return {};
-  // What was met just now has no series yet and must not look as if it had been there.
+  // A new one has no series yet and must not look as if it had been there.
   for (auto& [name, known] : metrics_) std::erase_if(known.series, [](const auto& entry) { return entry.second.id == 0; });
   return invalid(why);
 }
@@ -251,7 +251,8 @@ void ScrapedMetrics::end_vanished() {
         registry_.end_series(live.id);
         let_go(live);
       }
-      entry = live.met == scrape_ ? std::next(entry) : known.series.erase(entry);  // of those here we know what the plugin said
+      // For those here the plugin's answer is known.
+      entry = live.met == scrape_ ? std::next(entry) : known.series.erase(entry);
     }
   }
 }
@@ -320,7 +321,7 @@ Result<void> ScrapedMetrics::record(const Document& document, Time time) {
   if (!points_.empty()) stale += TRY(registry_.record(owner_, time, points_)).stale;
   if (!histograms_.empty()) stale += TRY(registry_.record_histograms(owner_, time, histograms_)).stale;
   if (stale == 0) return {};
-  // A subject has ended just now. Or somebody else has ended a series of ours: begin anew.
+  // A subject has ended just now. Or one of our series was ended elsewhere: begin anew.
   const std::size_t before = subjects_.size();
   forget_ended_subjects();
   if (subjects_.size() == before) forget();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScrapedMetrics: an endpoint's metrics on their way into the registry, as those of the external advisor that named it.
-// Remembers what was decided of each metric and of each series: those that vanish from the endpoint end. Owned by a life of
-// the instance. [strand]
+// Remembers the decisions about each metric and each series: those that vanish from the endpoint end. Owned by a
+// session of the instance. [strand]
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ class ScrapedMetrics {
     std::function<CallResult(std::span<ScrapedMetric>)> metrics;
     std::function<CallResult(std::span<ScrapedSeries>)> series;
     std::function<CallResult(std::span<ScrapedSample>)> samples;
-    // Who has this handle; nothing: nobody any more.
+    // The subject of this handle; nothing: it has ended.
     std::function<std::optional<metric::Subject>(std::uint64_t handle)> subject;
   };
 
-  // What became of the samples of one scrape.
+  // Results for the samples of one scrape.
   struct Outcome {
     std::uint64_t taken = 0, dropped = 0, left_out = 0;
     std::string left_out_because;  // the first one
@@ -63,7 +63,7 @@ class ScrapedMetrics {
     metric::SeriesId id = 0;      // 0: none, or it has ended
     std::uint64_t met = 0;        // the last scrape that had it
     std::uint64_t recorded = 0;   // the last scrape that it was taken from
-    bool is_mapped = false;       // the plugin said what becomes of it
+    bool is_mapped = false;       // the plugin has decided about it
     bool is_dropped = false;      // and that is nothing
     SeriesChange change = {};
   };
@@ -110,7 +110,7 @@ class ScrapedMetrics {
   std::size_t live_ = 0;
   std::unordered_set<std::uint64_t> subjects_;  // of living series
 
-  // Of the scrape that is being taken; kept for their memory.
+  // Results of the scrape that is being taken; kept for their memory.
   Outcome outcome_;
   std::vector<Known*> by_index_;
   std::vector<Picked> picked_;

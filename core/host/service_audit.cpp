@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.audit/1: what a plugin saw or did becomes an event with its pod's labels, and a line of the log.
+// koord.audit/1: an observation or action of a plugin becomes an event with its pod's labels, and a line of the log.
 #include "core/base/utf8.hpp"
 #include "core/host/arguments.hpp"
 #include "core/host/serve.hpp"

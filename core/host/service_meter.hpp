@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServiceMeter: what one life of a plugin cost the agent, and which quotas it met. Outlives its context for whoever shows
-// it. [any thread]
+// ServiceMeter: the agent's cost of one session of a plugin, and the quotas it met. Outlives its context for readers.
+// [any thread]
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace koord::host {
 
 class ServiceMeter {
  public:
-  // CPU time of this process that was spent on requests of a plugin that lives in another. Counts up.
+  // CPU time of this process that was spent on requests of a plugin in another process. Counts up.
   void charge(Duration cpu) { cpu_ns_.fetch_add(cpu.count(), std::memory_order_relaxed); }
   Duration cpu() const { return Duration(cpu_ns_.load(std::memory_order_relaxed)); }
 

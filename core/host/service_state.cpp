@@ -64,7 +64,7 @@ koord_str node_slo(const koord_snapshot* snapshot) {
 
 koord_status subscribe(const koord_host* host, std::uint32_t parts) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
-    // The configuration's event comes unasked; naming it is no mistake.
+    // The configuration's event comes without a subscription; naming it is allowed.
     if (std::uint32_t unknown = parts & ~(kEveryPart | KOORD_ON_CONFIG))
       return refuse(KOORD_E_UNSUPPORTED,
                     "parts has bits that this host does not know: " + std::to_string(unknown));

@@ -27,7 +27,7 @@ struct OfferedService {
   const void* table;
 };
 
-// By id. Who may have which of them is decided by grants.hpp.
+// By id. grants.hpp decides which plugins may have which of them.
 std::span<const OfferedService> offered_services();
 
 // nullptr: not offered by this host.

@@ -37,7 +37,7 @@ koord_resource resource_record(std::string_view name, std::int64_t request, std:
   return {sizeof(koord_resource), 0, to_abi(name), quantity(request), quantity(limit)};
 }
 
-// -1, which the kernel's files give for "not told", is UINT32_MAX there.
+// -1, the value of the kernel's files for "unknown", is UINT32_MAX there.
 std::uint32_t topology_id(std::int32_t id) {
   return static_cast<std::uint32_t>(id);
 }

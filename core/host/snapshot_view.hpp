@@ -34,7 +34,7 @@ class SnapshotView {
   std::span<const koord_container> standalone() const { return standalone_; }
   koord_str node_slo() const;
 
-  // The labels of a pod or container; nullopt when no such one lives in this snapshot.
+  // The labels of a pod or container; nullopt if it is missing in this snapshot.
   std::optional<metric::Subject> subject(std::uint64_t handle) const;
   // Its cgroup, borrowed from this snapshot; empty: not known yet. nullopt as above.
   std::optional<std::string_view> cgroup_of(std::uint64_t handle) const;
@@ -73,7 +73,7 @@ class SnapshotView {
 
 using SnapshotViewPtr = std::shared_ptr<const SnapshotView>;
 
-// Keeps the view of the newest snapshot, so that it is built once, by whoever asks first.
+// Keeps the view of the newest snapshot, so that it is built once, by the first caller.
 class SnapshotViews {
  public:
   SnapshotViewPtr of(state::SnapshotPtr snapshot);

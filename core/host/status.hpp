@@ -13,10 +13,10 @@ namespace koord::host {
 // An error that a plugin is to see as exactly this status.
 Error refuse(koord_status status, std::string text);
 
-// The status that tells a plugin about an error: the one of refuse(), or the nearest to its errno.
+// The plugin's status for an error: the one of refuse(), or the nearest to its errno.
 koord_status status_of(const Error& error);
 
-// What to tell the plugin beside the status.
+// The text for the plugin beside the status.
 std::string why(const Error& error);
 
 // "KOORD_E_GONE", or "status -42" for one that this host does not know.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StopSignal: tells a plugin's own thread to end, through an eventfd that becomes readable and stays so.
-// Fired once; the table given to the plugin is valid as long as the signal. [any thread]
+// StopSignal: asks a plugin's own thread to end, through an eventfd that becomes readable and stays so. Fired once; the
+// table given to the plugin is valid as long as the signal. [any thread]
 #pragma once
 
 #include "core/base/unique_fd.hpp"

@@ -72,7 +72,7 @@ void close_all_but_report() {
   report_and_exit(result ? std::string(1, kFine) : kRefused + result.error().message());
 }
 
-// What the child wrote until it ended or the patience did; nullopt: that came first.
+// Returns the child's output until it ended or the time was over; nullopt: the time was over first.
 std::optional<std::string> read_report(int fd, Duration patience) {
   auto end = std::chrono::steady_clock::now() + patience;
   std::string report;

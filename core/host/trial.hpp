@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trial: does something first in a forked child, which ends with it and has none of the agent's descriptors but the standard ones. What would end or block this process
-// (abort, a bad pointer, a hang, an exception thrown through the C library) ends or blocks the child, and is
-// told as an error. The child has one thread and copies of all locks, so what is tried may use memory and the
-// dynamic loader, whose locks the C library resets in fork(), and nothing else that others may have locked.
-// [any thread]
+// Trial: does something first in a forked child, which ends with it and has none of the agent's descriptors but the
+// standard ones. Faults that would end or block this process (abort, a bad pointer, a hang, an exception thrown through
+// the C library) end or block the child, and are returned as an error. The child has one thread and copies of all
+// locks, so its code may use memory and the dynamic loader, which have locks that the C library resets in fork(), and
+// nothing else that others may have locked. [any thread]
 #pragma once
 
 #include <functional>

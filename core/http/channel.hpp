@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channel: one connection to a server on the loop, plain or TLS: bytes in, bytes out, both at once. Whoever uses it now
+// Channel: one connection to a server on the loop, plain or TLS: bytes in, bytes out, both at once. The current user
 // attaches handlers; they may close it, attach others or drop it. [loop thread]
 #pragma once
 

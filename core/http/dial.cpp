@@ -7,7 +7,7 @@
 namespace koord::http {
 namespace {
 
-// For an address while there are others; the last one has as long as the request has.
+// Timeout of an address if others follow; the last one has the time of the request.
 constexpr Duration kPatience = std::chrono::seconds(2);
 
 }  // namespace

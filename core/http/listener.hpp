@@ -36,7 +36,7 @@ class Listener {
   event::Loop& loop_;
   UniqueFd fd_;
   std::string unix_path_;
-  unsigned long inode_ = 0;  // of unix_path_: what another process put there since is left alone
+  unsigned long inode_ = 0;  // of unix_path_: a file that another process put there since is left alone
   OnAccept on_accept_;
   std::unique_ptr<event::FdWatch> watch_;
   std::unique_ptr<event::Timer> retry_;

@@ -16,7 +16,7 @@ struct Location {
   std::string host;      // for the header Host
   bool tls = false;
 
-  // The host alone, without port and brackets: whom a certificate must be for.
+  // The host alone, without port and brackets: the name for a certificate.
   std::string server_name() const;
 };
 

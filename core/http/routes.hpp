@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of what is served: path and method to handler. Filled before the server starts, then only
+// The table of routes: path and method to handler. Filled before the server starts, then only
 // read.
 #pragma once
 

@@ -175,7 +175,7 @@ struct TlsSession::State {
     if (code == SSL_ERROR_ZERO_RETURN) return true;
     const long verified = tls.SSL_get_verify_result(ssl.get());
     std::string why = reason(tls);
-    if (verified != X509_V_OK) why = "the certificate of '" + name + "' is not believed: " + tls.X509_verify_cert_error_string(verified);
+    if (verified != X509_V_OK) why = "the certificate of '" + name + "' is not trusted: " + tls.X509_verify_cert_error_string(verified);
     return Error{std::make_error_code(std::errc::permission_denied), std::string(what) + ": " + why};
   }
 };
@@ -198,7 +198,7 @@ Result<TlsSession> TlsSession::begin(const TlsOptions& options) {
     if (tls.X509_VERIFY_PARAM_set1_ip_asc(tls.SSL_get0_param(ssl), name) != 1) return invalid("'" + options.server_name + "': " + reason(tls));
   } else if (options.server_name.empty() || tls.SSL_set1_host(ssl, name) != 1 ||
              tls.SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(name)) != 1) {
-    return invalid("'" + options.server_name + "': found no name of a server, expected whom the certificate must be for");
+    return invalid("'" + options.server_name + "': expected the server name of the certificate");
   }
   tls.SSL_set_connect_state(ssl);
   return TlsSession(std::move(state));

@@ -17,7 +17,7 @@ namespace koord::http {
 struct TlsOptions {
   std::string ca_file;                     // trusted authorities; empty: the system's
   std::string certificate_file, key_file;  // the client's own certificate; empty: none
-  std::string server_name;                 // whom the certificate must be for: a host's name or its address
+  std::string server_name;                 // name in the certificate: a host's name or its address
   std::string ca_text = {};
   std::string certificate_text = {}, key_text = {};
 };

@@ -48,7 +48,7 @@ bool is_field_less(std::string_view a, std::string_view b) {
   return parse_int(a).value_or(0) < parse_int(b).value_or(0);
 }
 
-// Of each field the smaller or the larger one.
+// The smaller or the larger one of each field.
 Value bounded_fields(Value value, const Value& bound, bool is_cap) {
   for (const auto& [name, text] : bound.fields) {
     auto [field, is_new] = value.fields.emplace(name, text);
@@ -170,7 +170,8 @@ class Composer {
     made_.is_bound_by_hierarchy |= made_.parts.back().binds;
   }
 
-  // Which intents hold: a cap or floor whose bound the value keeps, and every other part that no bound has altered.
+  // Decides which intents hold: a cap or floor with a bound that the value keeps, and every other part that no bound
+  // has altered.
   void judge() {
     const Proposal* strongest_set = first_of(proposals_, Role::set);
     const std::string altered_by = !cap_winner_.empty() ? cap_winner_ : floor_winner_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composition: the value of one knob of one cgroup from all that is proposed for it:
+// Composition: the value of one knob of one cgroup from all proposals for it:
 //   value = base × all scales, at most the strictest cap, at least the largest floor; a cap beats a floor.
-// A set of priority p replaces the base and the scales of priority p and below; the scales also where a base outranks it. Of several sets, or bases, the one of the
+// A set of priority p replaces the base and the scales
+// of priority p and below; the scales also where a base outranks it. If several sets, or bases, exist, the one of the
 // highest priority wins, among equals the strictest, among those the first by the proposer's name. Pure. [any thread]
 #pragma once
 
@@ -26,7 +27,7 @@ struct ParsedIntent {
 // An error: the intent is none for its knob.
 Result<std::shared_ptr<const ParsedIntent>> parse_intent(const Knob& knob, Role role, std::string_view value);
 
-// An intent that is parsed, and whose it is.
+// A parsed intent with its proposer.
 struct Proposal {
   Proposer proposer;
   Intent intent;
@@ -50,7 +51,7 @@ struct Base {
 struct Bound {
   const Knob* knob = nullptr;
   Value value = {};
-  std::string plugin = {};      // whose intent it comes from
+  std::string plugin = {};      // the proposer of its intent
   std::string cgroup_dir = {};  // of the cap; empty: the cgroups inside
   Duration ttl{0};              // of that intent
 };
@@ -65,12 +66,12 @@ struct Part {
   const Knob* knob = nullptr;
   Value value = {};
   double factor = 1;
-  std::string plugin = {};  // whose intent it is; empty: the host's
+  std::string plugin = {};  // the proposer; empty: the host
   std::string source = {};  // of a base of the host, or the cgroup of a cap
   bool binds = true;        // of a cap or floor: without it the value would be another one
 };
 
-// Whether an intent holds, and if not, whose does instead.
+// Whether an intent holds, and if not, which plugin's does instead.
 struct Verdict {
   bool holds = true;
   std::string winner;
@@ -80,11 +81,11 @@ struct Composition {
   const Knob* knob = nullptr;
   Value value = {};
   std::vector<Part> parts = {};        // the base or set first
-  std::string winner = {};             // the plugin whose part decides the value
+  std::string winner = {};             // the plugin of the part that decides the value
   Duration ttl{0};                     // the longest of the intents
   std::vector<Verdict> verdicts = {};  // in the order of the proposals
 
-  std::optional<std::size_t> chosen = {};  // the proposal whose base or set counts
+  std::optional<std::size_t> chosen = {};  // the proposal with the base or set that counts
   // A bound of the hierarchy is what decides it.
   bool is_bound_by_hierarchy = false;
 };

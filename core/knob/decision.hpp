@@ -33,22 +33,23 @@ struct Decision {
   DecisionKind kind = DecisionKind::knob;
   std::string plugin, strategy;  // that proposed it
   std::string cgroup_dir, knob;  // the knob is empty where the kind is another
-  std::string pod_uid, pod_namespace, pod_name, container;  // whose cgroup it was then; empty: of no pod, the pod itself
+  // The owner of the cgroup at that time; empty: no pod, the pod itself.
+  std::string pod_uid, pod_namespace, pod_name, container;
   Level level = Level::qos;
   std::int32_t priority = 0;
   std::string reason;
   std::vector<std::pair<std::string, std::string>> inputs;
   std::string before, wanted, after;  // of the knob; empty: not known
   Outcome outcome = Outcome::off;
-  std::string winner;   // the plugin whose intent holds
-  std::string problem;  // what the kernel said
+  std::string winner;   // the plugin of the winning intent
+  std::string problem;  // the kernel's error
   Role role = Role::set;
   std::string composition;  // all parts of the value: "cpu.max 150000 100000 = base 100000 (limit 1) × 1.5 (qos-cpu-burst), no cap"
 
   bool operator==(const Decision&) const = default;
 };
 
-// What is left empty is not asked for.
+// Empty fields match everything.
 struct DecisionQuery {
   static constexpr std::size_t kMostRecords = 1000;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DecisionArchive: decisions on disk. A thread of its own writes them in batches, at most half a second after they were made,
-// so that nobody who decides waits for the disk. While the disk takes nothing the newest wait in memory, it is said why, and
-// tried again. A file comes to be with the first decision. [any thread]
+// DecisionArchive: decisions on disk. A thread of its own writes them in batches, at most half a second after they were
+// made, so that a deciding thread never waits for the disk. While the disk fails, the newest wait in memory, the error
+// is reported, and the write is repeated. The file is created with the first decision. [any thread]
 #pragma once
 
 #include <condition_variable>
@@ -35,7 +35,7 @@ class DecisionArchive {
   ~DecisionArchive();
 
   void add(Decision decision);
-  // Of the disk, with what waits; an error: it cannot be had now.
+  // From the disk and from those that wait; an error: unavailable now.
   Result<DecisionPage> find(const DecisionQuery& query);
 
   // Writes what waits, in this thread.

@@ -18,7 +18,7 @@ using store::Statement;
 constexpr std::int64_t kApplicationId = 0x6b6f6f64;  // "kood"
 constexpr std::int64_t kVersion = 3;
 constexpr std::uint64_t kPageBytes = 4096;
-// Of the bytes that there may be: the log's, and those of one transaction.
+// Parts of the size limit: the log's, and that of one transaction.
 constexpr std::uint64_t kLogShare = 8, kBatchShare = 32;
 
 constexpr const char* kTable =
@@ -144,7 +144,7 @@ DecisionFile::~DecisionFile() = default;
 
 Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns,
                                                          std::string& told) {
-  std::error_code ignored;  // opening tells more
+  std::error_code ignored;  // opening reports the error
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   for (bool again : {true, false}) {
     DecisionFault fault;
@@ -206,7 +206,7 @@ Result<std::uint64_t> DecisionFile::used_bytes() {
   return static_cast<std::uint64_t>(pages - free) * kPageBytes;
 }
 
-// A sixteenth at a time, and what is free only where the file is larger than it may be: after it was told to be smaller.
+// A sixteenth at a time; free pages are released only if the file is above its limit, after the limit was lowered.
 Result<void> DecisionFile::make_room() {
   const std::uint64_t most = max_bytes_ - max_bytes_ / kLogShare;
   for (int rounds = 0; rounds < 256; ++rounds) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DecisionFile: records of decisions in one SQLite file, which never takes more than so many bytes, its log included: the
-// oldest records go. What was written outlives SIGKILL, and the last of it not a power cut. [one thread at a time]
+// DecisionFile: records of decisions in one SQLite file, which never exceeds its size limit, its log included: the
+// oldest records go. Written records survive SIGKILL, and the newest ones not a power cut. [one thread at a time]
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class DecisionFile {
   Result<DecisionPage> find(const DecisionQuery& query);
 
   Result<std::uint64_t> last_number();
-  // Of the file without its log.
+  // The size of the file without its log.
   Result<std::uint64_t> bytes();
 
  private:

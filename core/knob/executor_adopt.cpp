@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process before this one has left.
+// Handling of the originals that a previous process has left.
 #include <algorithm>
 
 #include "core/knob/executor.hpp"
@@ -39,7 +39,7 @@ bool Executor::is_ours(const Held& held, const Original& kept, const KnobFiles::
   std::size_t same_files = 0;
   while (same_files < now.texts.size() && is_one_of_ours(same_files)) ++same_files;
   if (same_files == now.texts.size()) return true;
-  // The kernel spells what it was told in its own way.
+  // The kernel spells written values in its own way.
   return std::any_of(ours.begin(), ours.end(), [&](const Texts* one) {
     const Result<Value> value = files_.decoded(*held.knob, *one, kept.key.item);
     return value && same(*held.knob, now.value, *value);

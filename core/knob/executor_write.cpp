@@ -9,7 +9,7 @@
 namespace koord::knob {
 namespace {
 
-// What the kernel says to what would be right in another order, or in another state of the cgroups around.
+// Errors of the kernel about values that would be valid in another order, or in another state of the cgroups around.
 bool is_of_order(const Error& error) {
   constexpr std::array kCodes{std::errc::invalid_argument, std::errc::device_or_resource_busy, std::errc::permission_denied,
                               std::errc::no_space_on_device};
@@ -80,12 +80,12 @@ void Executor::try_again(const std::vector<Step*>& steps) {
     again.push_back(step);
   }
   const std::vector<PlannedWrite> writes = plan(again);
-  for (Step* step : again)  // what one refusal has ended is no reason to keep an original twice
+  for (Step* step : again)  // one refusal does not write the same original twice
     if (step->writes && !held_.contains(step->key)) keep_originals({step});
   write_planned(again, writes);
 }
 
-// What could not be brought to its end is not left on the way.
+// Rolls back half-applied writes.
 void Executor::take_back(const std::vector<Step*>& steps) {
   std::vector<Step> half;
   for (Step* step : steps) {
@@ -120,7 +120,7 @@ void Executor::keep_originals(const std::vector<Step*>& steps) {
   if (originals.empty()) return;
   const Result<void> kept = originals_.keep(originals);
   if (kept) return;
-  for (Step* step : steps)  // what is given back has been kept before
+  for (Step* step : steps)  // originals of reverts were stored before
     if (step->writes && step->order) fail(*step, kept.error());
 }
 

@@ -20,7 +20,7 @@ bool is_device(std::string_view text);
 // Those behind the device, "8:16 rbps=1048576 wbps=max", as proposed: fields that are not named are added when the knob has a value
 // that is none of them.
 Result<Fields> parse_fields(const Knob& knob, std::string_view text);
-// Those that the kernel says, without the device: what is unknown is taken as it is.
+// The fields that the kernel shows, without the device: unknown ones are taken as they are.
 Fields read_fields(std::string_view text);
 // In the order of the kernel.
 std::string spell_fields(const Knob& knob, const Fields& fields);

@@ -23,7 +23,7 @@ void for_each_inside(Map& states, const KnobKey& key, const Visit& visit) {
     if (at->first.resource == key.resource && at->first.cgroup_dir != key.cgroup_dir) visit(*at);
 }
 
-// What the cgroups inside of a pod have, summed up for it.
+// The sum of the cgroups inside of a pod, for the pod's own.
 class Sum {
  public:
   explicit Sum(std::int64_t period_us) : value_{0, period_us} {}
@@ -55,7 +55,7 @@ Result<Base> Governor::base_of(const KnobKey& key, const Knob& knob) const {
   return Base{&knob, std::move(before), "original"};
 }
 
-// What a revert writes instead of the original.
+// The value that a revert writes instead of the original.
 std::optional<Value> Governor::owner_base(const KnobKey& key, const Knob& knob, const Value& before) const {
   const std::optional<SpecBase> spec = spec_base_over(*subjects_, knob, key.cgroup_dir, before);
   return spec && spec->is_reverted_to ? std::optional(spec->value) : std::nullopt;
@@ -100,7 +100,8 @@ Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents&
   return compose(proposals, {cap_around(key), floor_inside(key)}, base);
 }
 
-// Without an intent of its own; nullopt: it keeps its value. A pod whose containers are composed is composed with them.
+// The value without an intent of its own; nullopt: it keeps its value. A pod with composed containers is composed with
+// them.
 std::optional<Composition> Governor::follow_hierarchy(const KnobKey& key) const {
   const bool may_follow = is_limit(key) || nested_.contains(key.resource);
   if (!may_follow || !key.item.empty()) return std::nullopt;
@@ -115,7 +116,7 @@ std::optional<Composition> Governor::follow_hierarchy(const KnobKey& key) const 
   return *std::move(composed);
 }
 
-// What the caps of the cgroups around leave, but for those that its pod does not keep its hands off from.
+// The limit from the caps of the cgroups around, except for those with hands off in the pod.
 std::optional<Bound> Governor::cap_around(const KnobKey& key) const {
   if (caps_.empty() || !nested_.contains(key.resource)) return std::nullopt;
   const Subject* subject = subjects_->of(key.cgroup_dir);
@@ -135,7 +136,7 @@ std::optional<Bound> Governor::cap_around(const KnobKey& key) const {
   return strictest;
 }
 
-// What the containers of a pod add up to, once one of them has a value of ours.
+// The sum over the containers of a pod, once one of them has a value of ours.
 std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
   if (!is_limit(key)) return std::nullopt;
   const Subject* pod = subjects_->at(key.cgroup_dir);
@@ -254,7 +255,7 @@ void Governor::mark_pods_dirty() {
   }
 }
 
-// Of a knob without an intent.
+// The level of a knob without an intent.
 Level Governor::level_of(const KnobKey& key) const {
   const Subject* subject = subjects_->at(key.cgroup_dir);
   if (subject == nullptr) return Level::qos;

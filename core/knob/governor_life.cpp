@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How it begins and ends: what an agent before has left, giving all back, leaving all to the next one.
+// The governor's start and end: adopts the originals of a previous agent, reverts all, or leaves all to the next one.
 #include "core/knob/governor.hpp"
 
 namespace koord::knob {
@@ -25,7 +25,7 @@ std::vector<Undone> Governor::restore(const std::string& by) {
   const std::string why = "all knobs are reverted by " + by;
   const Mode before = modes_.view(kNodeTarget).mode;
   const Mode most = modes_.is_hands_off() ? Mode::off : Mode::shadow;
-  // Neither is refused: the node may always be told to do less.
+  // Neither is refused: the node's mode may always be lowered.
   if (modes_.override_mode(kNodeTarget, Modes::Override{most, clock_.now() + kForGood, by})) record_switch(kNodeTarget, before, why);
   executor_.end_patience();
   mark_all_dirty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may write what: modes, an operator's overrides, and hands off.
+// Permissions to write: modes, an operator's overrides, and hands off.
 #include <algorithm>
 #include <utility>
 
@@ -107,7 +107,7 @@ bool Governor::is_hands_off(const ActiveIntent& intent) const {
   return subject != nullptr && subject->hands_off.covers(*intent.proposal.knob(), intent.proposal.proposer.plugin);
 }
 
-// Marks the knobs dirty whose owner now says otherwise: a base, the containers of a pod, hands off.
+// Marks the knobs dirty that are affected by changed owners: a base, the containers of a pod, hands off.
 void Governor::mark_changed_subjects(const Subjects& before) {
   for (auto& [proposer, strategy] : strategies_)
     for (const auto& active : strategy.intents) {

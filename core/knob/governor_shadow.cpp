@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cap in shadow: what it would do to the cgroups inside that have no intent of their own.
+// A cap in shadow: its effects on the cgroups inside that have no intent of their own.
 #include <utility>
 
 #include "core/knob/governor.hpp"

@@ -59,8 +59,8 @@ struct Knob {
   FileNames v1_files;
   std::int64_t least = 0;
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  bool large_is_strict = false;  // what others give up grows with it: a protection, a switch
-  bool is_act = false;           // done once, each time that it is proposed; nothing to read, nothing to give back
+  bool large_is_strict = false;  // reduces the resources of others: a protection, a switch
+  bool is_act = false;           // done once, each time that it is proposed; nothing to read, nothing to revert
 };
 
 // Does one file of it hold a value for each of several items?
@@ -84,7 +84,7 @@ inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::ma
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
-// What is not of the knob's form stays as it is here.
+// Members that do not apply to the knob's form stay at their defaults.
 struct Value {
   std::int64_t amount = 0;
   std::int64_t period_us = 0;
@@ -109,24 +109,25 @@ struct Setting {
 // Does `a` leave the cgroup less, or others more, than `b`?
 bool is_stricter(const Setting& a, const Setting& b);
 
-// What allows all that both allow: a parent must have it while children go from the one to the other. Of knobs that have
-// no parents it is `b`.
+// A value that allows all that both allow: a parent must have it while children go from the one to the other. For knobs
+// without parents it is `b`.
 Value widest(const Knob& knob, const Value& a, const Value& b);
 
-// The texts of the knob's kernel files on this version, in the order of files_of(), both ways; of a knob with items, the
-// item's line, "" when there is none. What is read may be outside the range that may be proposed. Of knobs in cgroups only
-// does the version matter.
+// The texts of the knob's kernel files on this version, in the order of files_of(), both ways; for a knob with items,
+// the item's line, "" if missing. Read values may be outside the range of proposals. Only for knobs in cgroups does the
+// version matter.
 using Texts = std::vector<std::string>;
 std::vector<std::string_view> files_of(const Knob& knob, cgroup::Version version);
 Texts encode(const Knob& knob, const Value& value, cgroup::Version version);
 Result<Value> decode(const Knob& knob, const Texts& texts, cgroup::Version version, std::string_view item = {});
 
-// Does the kernel say what was written? What follows from it, as the weight of a cgroup from cpu.idle, need not be the same.
+// Returns whether the kernel shows the written value. Derived values, as the weight of a cgroup from cpu.idle, need not
+// be the same.
 bool says(const Knob& knob, const Texts& now, const Texts& written);
 
-// What one file says of one item; "": nothing.
+// The text of one file about one item; "": none.
 std::string item_of(const Knob& knob, std::string_view content, std::string_view item);
-// What is written so that the kernel has nothing of its own to say of the item any more.
+// The text that removes the kernel's own setting of the item.
 std::string unset_text(const Knob& knob, cgroup::Version version, std::string_view item);
 
 }  // namespace koord::knob

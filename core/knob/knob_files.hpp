@@ -21,7 +21,7 @@ namespace koord::knob {
 
 class Resctrl;
 
-// Of one knob: of a file with items, one of them.
+// The place of one knob; in a file with items, of one item.
 struct Spot {
   const Knob& knob;
   std::string_view cgroup_dir;  // or the name of a resctrl group
@@ -35,7 +35,7 @@ class KnobFiles {
   KnobFiles& operator=(const KnobFiles&) = delete;
   ~KnobFiles();
 
-  // What the kernel has now, as it says it and as a value.
+  // The kernel's current content, as text and as a value.
   struct Reading {
     Texts texts;
     Value value;
@@ -48,21 +48,22 @@ class KnobFiles {
   // is gone. As write() else.
   Result<void> replace(const Spot& spot, const Texts& texts, const Reading& now) const;
 
-  // Only the files whose text differs from that in `now`. A text "" of an item takes away what the kernel says of it. Where the kernel
-  // refuses to leave a cgroup of v2 without a set, because tasks are in it, it gets all CPUs or memory nodes of the machine.
+  // Writes only the files with a text that differs from `now`. For an item, the text "" removes the kernel's setting.
+  // If the kernel refuses to leave a cgroup of v2 without a set, because tasks are in it, it gets all CPUs or memory
+  // nodes of the machine.
   Result<void> write(const Spot& spot, const Texts& texts, const Texts& now) const;
 
-  // Does an act: asks the kernel part by part for so much, until it has no more or the time is over. Returns how much it
-  // was asked for with success.
+  // Does a one-shot: asks the kernel part by part for so much, until it has no more or the time is over. Returns the
+  // amount that was requested with success.
   Result<std::int64_t> act(const Spot& spot, std::int64_t amount, const Clock& clock, Duration longest) const;
 
   // As the kernel will say it: rounded, converted.
   Result<Value> settled(const Knob& knob, const Value& value) const;
   Result<Texts> texts_of(const Knob& knob, const Value& value) const;
-  // What such texts mean here.
+  // The meaning of such texts here.
   Result<Value> decoded(const Knob& knob, const Texts& texts, std::string_view item) const;
 
-  // In which resctrl groups threads are is read once for many cgroups, and again after this.
+  // The resctrl groups of threads are read once for many cgroups, and again after this.
   void forget_threads() const;
 
   // Does the kernel hold cgroups to what those around them have? As v1 does with quotas and sets.
@@ -91,8 +92,8 @@ class KnobFiles {
   const std::unique_ptr<Resctrl> resctrl_;
 };
 
-// The present value of a knob as text in the form in which it would be proposed. The knob may be unknown. Behind the name
-// of one with items may stand the item: "io.max 8:16"; without it all that the file says is told.
+// The present value of a knob as text in the form of a proposal. The knob may be unknown. The name of a knob with items
+// may be followed by the item: "io.max 8:16"; without it the whole content of the file is returned.
 Result<std::string> read_knob(const KnobFiles& files, std::string_view knob, std::string_view cgroup_dir);
 
 }  // namespace koord::knob

@@ -11,13 +11,14 @@ namespace {
 
 using cgroup::Controller;
 
-// What the kernel takes: sched_group_set_shares, cpu.weight.
+// Limits of the kernel: sched_group_set_shares, cpu.weight.
 constexpr std::int64_t kLeastShares = 2, kMostShares = 262144;
 constexpr std::int64_t kMostWeight = 10000;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();
 
-// name, resource, place, controller, form, v2, v1, range, large is strict. What only some kernels have is at the end of each block.
+// name, resource, place, controller, form, v2, v1, range, large is strict. Knobs of only some kernels are at the end of
+// each block.
 constexpr Knob kKnobs[] = {
     {"cpu.max", "cpu.max", Place::cgroup, Controller::cpu, Form::bandwidth, "cpu.max", {"cpu.cfs_quota_us", "cpu.cfs_period_us"}},
     {"cpu.max.burst", "cpu.max.burst", Place::cgroup, Controller::cpu, Form::number, "cpu.max.burst", {"cpu.cfs_burst_us"}},
@@ -128,7 +129,7 @@ Result<void> check_place(const Knob& knob, Level level, std::string_view cgroup_
     case Place::resctrl_group:
       if (knob.is_act && level == Level::node && is_group_name(cgroup_dir) && cgroup_dir.starts_with(Resctrl::kOwnPrefix)) break;
       if (knob.is_act)
-        return out_of_place(knob, "an act on a resctrl group: the level is to be the node, and cgroup_dir a name that begins with '" +
+        return out_of_place(knob, "a one-shot on a resctrl group: the level must be the node, and cgroup_dir a name that begins with '" +
                                       std::string(Resctrl::kOwnPrefix) + "'");
       return out_of_place(knob, "made by the host for a group that another knob names");
   }

@@ -9,7 +9,7 @@
 namespace koord::knob {
 namespace {
 
-// What the kernel takes of cpu.max.
+// The kernel's limits of cpu.max.
 constexpr std::int64_t kLeastPeriodUs = 1000, kMostPeriodUs = 1'000'000, kPeriodUs = 100'000;
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 

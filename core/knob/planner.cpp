@@ -16,12 +16,12 @@ bool is_quota(const Knob& knob) { return knob.form == Form::bandwidth; }
 bool is_burst(const Knob& knob) { return knob.name == "cpu.max.burst"; }
 bool is_shares(const Knob& knob) { return knob.resource == "cpu.weight"; }
 bool is_set(const Knob& knob) { return knob.form == Form::set; }
-// What is kept for one is taken from those around.
+// Memory protected for one cgroup is taken from those around.
 bool is_protection(const Knob& knob) { return knob.resource == "memory.min" || knob.resource == "memory.low"; }
 
 // Which of a cgroup's knobs goes first while things become wider; the other way round while they become narrower.
 int rank_of(const Change& change) {
-  if (change.knob->resource == "cpu.idle") return change.target.amount == 0 ? 0 : 3;  // who is idle has no shares
+  if (change.knob->resource == "cpu.idle") return change.target.amount == 0 ? 0 : 3;  // an idle cgroup has no shares
   if (is_quota(*change.knob)) return 1;
   return 2;
 }
@@ -132,7 +132,7 @@ std::string problem_of(const Change& change, const Future& future, const Surroun
   return {};
 }
 
-// What can be had of a target that cannot be had whole.
+// Changes targets that are only partly possible.
 void alter_targets(std::vector<Change>& changes, const Surroundings& around, const Future& future) {
   for (Change& change : changes) {
     const bool is_of_cpus = change.knob->resource == "cpuset.cpus" && !change.target.set.empty();
@@ -169,7 +169,7 @@ bool holds_all_inside(const Change& change, const Future& future) {
   });
 }
 
-// What was refused for the sake of one that was refused later may fit after all.
+// A change that was refused for the sake of one that was refused later may fit after all.
 void reinstate(std::vector<Change>& changes, const Surroundings& around, const Future& future) {
   for (Change& change : changes) {
     if (change.refused.empty()) continue;
@@ -182,7 +182,7 @@ void reinstate(std::vector<Change>& changes, const Surroundings& around, const F
   }
 }
 
-// No limit is no limit whatever the period; what is given back has its own all the same.
+// "No limit" is the same whatever the period; a revert writes the original period all the same.
 bool is_there(const Knob& knob, const Value& now, const Value& value) {
   return same(knob, now, value) && (knob.form != Form::bandwidth || now.period_us == value.period_us);
 }
@@ -190,7 +190,7 @@ bool is_there(const Knob& knob, const Value& now, const Value& value) {
 Value widest_of(const Change& change, const Future& future) {
   if (is_protection(*change.knob)) return change.target;
   if (is_burst(*change.knob)) return {std::max(change.now.amount, change.target.amount)};
-  // Nobody inside needs what it has now.
+  // No cgroup inside needs its current value.
   if (is_set(*change.knob) && future.inside(change.key.cgroup_dir, change.key.resource).empty()) return change.target;
   return widest(*change.knob, change.now, change.target);
 }
@@ -223,7 +223,7 @@ std::vector<PlannedWrite> plan_writes(std::vector<Change>& changes, const Surrou
     if (!is_there(*changes[i].knob, now[i], value)) writes.push_back({i, value});
     now[i] = value;
   };
-  for (auto i = order.rbegin(); i != order.rend(); ++i)  // who is kept less for makes room
+  for (auto i = order.rbegin(); i != order.rend(); ++i)  // a reduced protection makes room
     if (is_protection(*changes[*i].knob) && changes[*i].target.amount < now[*i].amount) write(*i, changes[*i].target);
   for (const std::size_t i : order) write(i, widest_of(changes[i], future));
   for (auto i = order.rbegin(); i != order.rend(); ++i) write(*i, changes[*i].target);

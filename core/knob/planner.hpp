@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The planner: in which order the knobs of a batch are written so that the kernel takes each write, and no cgroup has, on the
-// way, less than both ends allow or more. What the kernel would refuse in the end is refused before anything is written. The
-// rules of the kernel that it knows:
+// The planner: the order in which the knobs of a batch are written so that the kernel takes each write, and no cgroup
+// has, on the way, less than both ends allow or more. Changes that the kernel would refuse in the end are refused
+// before anything is written. The rules of the kernel that it implements:
 // - cpu.max.burst is at most the quota (kernel/sched/core.c, tg_set_cfs_bandwidth).
 // - On v1 a cgroup's quota, as a share of its period, is at most that of each cgroup around it (tg_cfs_schedulable_down).
 // - On v1 a CPU set is within that of the parent, and not empty; CPUs that are offline are in none (kernel/cgroup/cpuset.c).
-// - A cgroup that is idle has no shares to be set (sched_group_set_shares).
-// And two of reason: whose CPUs are his own is not throttled on them; where minima of memory add up to no more than the cgroup
-// around has at both ends, they do so after each write (the kernel would take more, and give each less than was said to it,
-// mm/page_counter.c, effective_protection). Pure. [any thread]
+// - An idle cgroup has no shares to be set (sched_group_set_shares). And two rules of our own. A container with
+//   exclusive CPUs is not throttled on them. If minima of memory add up to no more than the minimum of the cgroup
+//   around at both ends, they do so after each write (the kernel would take more, and give each less than its setting,
+//   mm/page_counter.c, effective_protection). Pure. [any thread]
 #pragma once
 
 #include <map>
@@ -29,17 +29,17 @@ struct Change {
   Value now, target;
   std::string refused = {};  // why it cannot be; then it is not written
   std::string remark = {};   // how the target had to be altered
-  bool is_revert = false;    // the target is what somebody else had set
+  bool is_revert = false;    // the target is the value of another writer
 };
 
-// What the kernel has around the changes. What is not known is taken as no obstacle.
+// The kernel's values around the changes. Unknown values are taken as no obstacle.
 struct Surroundings {
   // Knobs that are not changed themselves, by cgroup and resource.
   std::map<std::pair<std::string, std::string>, std::pair<const Knob*, Value>> values;
   bool nested_quotas = false;  // as v1 has it
   bool nested_sets = false;
   CpuSet online;                 // empty: not known
-  std::set<std::string> pinned;  // cgroups of containers whose CPUs are theirs alone
+  std::set<std::string> pinned;  // cgroups of containers with exclusive CPUs
 };
 
 struct PlannedWrite {

@@ -28,7 +28,7 @@ void append_lines(std::string_view content, std::vector<std::string>& lines) {
     if (!trim(*line).empty()) lines.emplace_back(trim(*line));
 }
 
-// Of that file of all directories inside; one that has ended meanwhile has none.
+// The lines of that file in all directories inside; one that has ended meanwhile has none.
 void append_inner_lines(const std::string& directory, const std::string& file, std::vector<std::string>& lines) {
   for (const std::string& name : list_subdirectories(directory).value_or({})) {
     const std::string inner = directory + "/" + name;
@@ -43,7 +43,7 @@ Error gone(Error error) {
 
 }  // namespace
 
-// In which group each thread is that is not in the root's.
+// The group of each thread that is not in the root group.
 struct Resctrl::Threads {
   std::unordered_map<std::string, std::string> group_of;
 };
@@ -127,7 +127,7 @@ void Resctrl::forget_threads() const {
   threads_.reset();
 }
 
-// Of the cgroup and of those inside of it.
+// The threads of the cgroup and of those inside of it.
 Result<std::vector<std::string>> Resctrl::threads_of(std::string_view cgroup_dir) const {
   const std::optional<Version> version = layout_.version(Controller::cpu);
   if (!version) return system_error(ENOTSUP, "this node has no cpu controller");

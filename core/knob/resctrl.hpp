@@ -26,12 +26,12 @@ class Resctrl {
   Resctrl(std::string root, const cgroup::Layout& layout);
   ~Resctrl();
 
-  // Of a knob in schemata, of a group's threads, of whether a group is there.
+  // Reads a knob in schemata, a group's threads, or whether a group exists.
   Result<std::string> read(const Knob& knob, std::string_view name) const;
   Result<void> write(const Knob& knob, std::string_view name, const std::string& text) const;
   std::uint64_t inode(const Knob& knob, std::string_view name) const;
 
-  // As the kernel will say it: bandwidth goes by steps.
+  // The value that the kernel will show: bandwidth has steps.
   Value settled(const Knob& knob, Value value) const;
 
   void forget_threads() const;

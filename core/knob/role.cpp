@@ -15,7 +15,7 @@ bool is_one_amount(const Knob& knob) {
   return knob.form == Form::bandwidth || knob.form == Form::amount || knob.name == "cpu.max.burst";
 }
 
-// Weights are ordered, and so is each field of io.max. Of a switch no value lies between.
+// Weights are ordered, and so is each field of io.max. A switch has no values in between.
 bool is_ordered(const Knob& knob) {
   const bool is_switch = knob.form == Form::number && knob.most - knob.least <= 1;
   return is_one_amount(knob) || knob.form == Form::shares || knob.form == Form::cpu_weight || knob.form == Form::weight || knob.name == "io.max" ||

@@ -23,9 +23,9 @@ struct SpecBase {
 // nullopt: the spec does not decide this knob of this cgroup, or is unknown.
 std::optional<SpecBase> spec_base(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir);
 
-// Of a cgroup that had `before` when the agent had not written to it: the base of the spec, unless that cgroup was without a
-// limit and the kubelet is not known to enforce it. The period of an unknown kubelet is that of `before`. A quota that systemd has
-// rounded up is the spec's.
+// For a cgroup that had `before` when the agent had not written to it: the base of the spec, unless that cgroup was
+// without a limit and the kubelet is not known to enforce it. If the kubelet's period is unknown, it is that of
+// `before`. A quota that systemd has rounded up is the spec's.
 std::optional<SpecBase> spec_base_over(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir, const Value& before);
 
 }  // namespace koord::knob

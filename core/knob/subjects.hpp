@@ -45,9 +45,9 @@ struct Subject {
   std::string pod_uid, pod_namespace, pod_name;
   std::string container = {};  // empty: the pod itself
   HandsOff hands_off = {};
-  bool has_own_cpus = false;  // CPUs on which nobody else runs; of a pod: a container of it has
+  bool has_own_cpus = false;  // exclusive CPUs; for a pod: a container of it has some
   SpecLimits limits = {};
-  std::vector<std::string> containers = {};  // of a pod: cgroups of the containers that run for its life
+  std::vector<std::string> containers = {};  // for a pod: cgroups of the containers that run as long as the pod
 
   bool operator==(const Subject&) const = default;
 };

@@ -32,7 +32,7 @@ class Look {
     }
   }
 
-  // Down to those that have a limit and keep it: what is inside of them has no more.
+  // Down to those that have a limit and keep it: cgroups inside of them have no more.
   void below(const std::string& cgroup_dir, const Knob& knob) {
     for (const std::string& inner : files_.inner_cgroups(knob, cgroup_dir)) {
       const Value* value = at(inner, knob);
@@ -64,7 +64,7 @@ Surroundings read_surroundings(const KnobFiles& files, const std::vector<Change>
   for (const Change& change : changes) {
     if (files.is_nested(*change.knob)) {
       look.above(change.key.cgroup_dir, *change.knob);
-      // Also of those that widen: whether anybody is inside.
+      // Also of those that widen: whether a cgroup is inside.
       if (narrows(change) || change.knob->form == Form::set) look.below(change.key.cgroup_dir, *change.knob);
     }
     any_cpus |= change.key.resource == "cpuset.cpus";

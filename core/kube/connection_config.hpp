@@ -24,7 +24,7 @@ struct ConnectionConfig {
   std::string host;  // a name or an address, an IPv6 address without brackets
   std::uint16_t port = 443;
   std::string path_prefix;  // "" or "/prefix", before every target
-  std::string server_name;  // whom its certificate must be for; empty: the host
+  std::string server_name;  // name in its certificate; empty: the host
   Pem ca;                   // empty: the system's authorities
   Pem certificate, key;     // of the client; empty: none
   std::string token_file;   // wins over token
@@ -38,8 +38,8 @@ struct ConnectionConfig {
 // `insecure-skip-tls-verify` are refused. Relative files count from `directory`.
 Result<ConnectionConfig> parse_kubeconfig(std::string_view text, const std::string& directory, std::string_view context = {});
 
-// $KUBERNETES_SERVICE_HOST and _PORT and the mounted service account; an error says what of it is not there.
-// `account`: the directory, for tests.
+// $KUBERNETES_SERVICE_HOST and _PORT and the mounted service account; an error names the missing part. `account`: the
+// directory, for tests.
 Result<ConnectionConfig> in_cluster_config(
     const std::string& account = "/var/run/secrets/kubernetes.io/serviceaccount");
 

@@ -16,7 +16,7 @@
 
 namespace koord::kube {
 
-// Whom an Event is about.
+// The subject of an Event.
 struct ObjectReference {
   std::string api_version;  // "v1"
   std::string kind;         // "Pod"

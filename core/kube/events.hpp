@@ -17,7 +17,7 @@ namespace koord::kube {
 
 class Events {
  public:
-  // All that is referred to must outlive it.
+  // All references must outlive it.
   Events(event::Loop& loop, const Clock& clock, Client& client, EventBook::Source source, const EventBook::Limits& limits = {});
   ~Events();
   Events(const Events&) = delete;

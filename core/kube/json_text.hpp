@@ -50,7 +50,7 @@ class JsonText {
   std::string_view text_;
   std::size_t at_ = 0;
   int depth_ = 0;
-  std::string_view expected_;  // a literal: what was missed
+  std::string_view expected_;  // expected literal
 };
 
 // The text as a JSON string, in quotes. Control characters are escaped, bytes of UTF-8 stay.

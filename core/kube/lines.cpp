@@ -9,7 +9,7 @@ namespace {
 Result<void> give(std::string_view line, const Lines::OnLine& on_line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.empty() || on_line(line)) return {};
-  return Error{std::make_error_code(std::errc::operation_canceled), "nobody wants more lines"};
+  return Error{std::make_error_code(std::errc::operation_canceled), "reading was cancelled"};
 }
 
 }  // namespace

@@ -72,8 +72,8 @@ class Run final : public Client::Pending {
     Call call = replace_call(what_.collection, what_.name, std::move(object), what_.status);
     pending_ = client_.send(std::move(call), [this](Result<Reply> reply) {
       if (!reply) return end(std::move(reply).error());
-      if (reply->status == 409 || reply->status == 404) return again(*reply);  // another client has changed or removed
-                                                                               // it
+      // Another client has changed or removed it.
+      if (reply->status == 409 || reply->status == 404) return again(*reply);
       if (!reply->ok()) return refused(*reply);
       end(created_ ? WriteOutcome::created : WriteOutcome::updated, std::move(reply->body));
     });

@@ -96,7 +96,7 @@ int serve(const std::string& id, const std::string& path) {
 
 int main(int argc, char** argv) {
   if (argc != 3 || ::fcntl(kServicesFd, F_GETFD) < 0) {
-    std::cerr << "koord-plugin-host is started by koordetector and by nobody else\n";
+    std::cerr << "koord-plugin-host can only be started by koordetector\n";
     return 2;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -12,7 +12,7 @@ struct Amounts {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
 
-  // Stays at the largest: what pods ask for may be absurd.
+  // Stays at the largest: requests of pods may be absurd.
   Amounts& operator+=(const Amounts& other) {
     cpu_milli = sum(cpu_milli, other.cpu_milli);
     memory_bytes = sum(memory_bytes, other.memory_bytes);

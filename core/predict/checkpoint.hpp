@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoint: what a Trainer keeps over restarts, and the text that it is kept as. A line is a record: the format's version,
-// a checksum, then fields between blanks. A record that is damaged, of another version or impossible is dropped by itself;
-// the others count. Numbers are written so that they read back as they were.
+// Checkpoint: the state of a Trainer that is kept over restarts, and its text. A line is a record: the format's
+// version, a checksum, then fields between blanks. A record that is damaged, of another version or impossible is
+// dropped by itself; the others count. Numbers are written so that they read back as they were.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forecast: what has been learnt, cut out of the models after a training: percentiles of use, by subject. Immutable once
-// published. [any thread]
+// Forecast: percentiles of usage by subject, taken from the models after a training. Immutable once published. [any
+// thread]
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model: what was learnt of one subject: a histogram of its CPU, one of its memory. A plain value.
+// Model: a histogram of CPU and one of memory for one subject. A plain value.
 #pragma once
 
 #include <cstdint>

@@ -60,8 +60,8 @@ void Delivery::accepted(Time now) {
 void Delivery::refused(Time now, std::optional<Duration> retry_after) {
   const Duration most = std::min(kMostBackOff, kLeastGap * (1 << std::min(failures_, 6u)));
   ++failures_;
-  // Half of it is certain, so that a server that is away is left alone; the rest is drawn, so that nodes that lost it
-  // together do not come back together.
+  // Half of it is fixed, to spare an unavailable server. The rest is random, so that nodes that lost it together do not
+  // come back together.
   not_before_ = now + std::max(kLeastGap, part(most, 0.5 + 0.5 * draw()));
   if (retry_after) not_before_ = std::max(not_before_, now + *retry_after + part(kLeastGap, draw()));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: what this node's Device (scheduling.koordinator.sh/v1alpha1) should say of its GPUs and RDMA adapters, from the facts
-// that advisor-gpu and advisor-rdma publish. Pure. [any thread]
+// Devices: this node's Device (scheduling.koordinator.sh/v1alpha1), its GPUs and RDMA adapters, from the facts that
+// advisor-gpu and advisor-rdma publish. Pure. [any thread]
 #pragma once
 
 #include <cstdint>

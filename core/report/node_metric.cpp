@@ -222,16 +222,16 @@ Composer::DevicesOf Composer::devices(const std::string& level, std::string_view
 
 void Composer::prediction() {
   if (!inputs_.pods_confirmed) {
-    report_.refusal = "the pods of this node were never told";
+    report_.refusal = "the pods of this node are unknown";
     return;
   }
   const Duration age = inputs_.now - *inputs_.pods_confirmed;
   if (age > inputs_.tolerance.old) {
-    tell("the list of pods is old: what they leave unused is not known");
-    if (age > inputs_.tolerance.too_old) report_.refusal = "nobody has confirmed the pods of this node for too long";
+    tell("the list of pods is old: reclaimable resources are unknown");
+    if (age > inputs_.tolerance.too_old) report_.refusal = "the pods of this node were not confirmed for too long";
     return;
   }
-  if (!inputs_.prediction.reclaimable) tell("what prod pods leave unused is not predicted");
+  if (!inputs_.prediction.reclaimable) tell("reclaimable resources of prod pods are not predicted");
   report_.status.prod_reclaimable = inputs_.prediction.reclaimable;
   report_.status.prod_peak = inputs_.prediction.peak;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeTopology: what this node's NodeResourceTopology (topology.node.k8s.io/v1alpha1) should say, and how that comes into the
-// object without touching what others wrote there. Pure. [any thread]
-// Members and rules are koordlet's; where this differs, and why, stands in README.md.
+// NodeTopology: this node's NodeResourceTopology (topology.node.k8s.io/v1alpha1), and how it is merged into the object
+// without touching the parts of other writers. Pure. [any thread] Members and rules are koordlet's; README.md lists the
+// differences and their reasons.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ ObjectReporter::Look ObjectReporter::take_look() {
   look.there = newest_;
   std::optional<std::string> wanted;
   const Result<void> compared = compare(*state, look, wanted);
-  // The text alone: what is not known is no file.
+  // The text alone: an unknown input is no missing file.
   std::string problem = compared ? "" : compared.error().is(std::errc::no_such_file_or_directory) ? compared.error().text : compared.error().message();
   std::lock_guard lock(mutex_);
   if (problem != view_.problem && !problem.empty()) log::debug(report_log, "the {} is left as it is: {}", object_.kind, problem);

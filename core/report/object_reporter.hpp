@@ -27,7 +27,7 @@ class ObjectReporter {
   struct Object {
     std::string kind;        // as in state::NodeObjects
     std::string collection;  // "/apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies"
-    // [worker] An error: what it should be is not known now; then it stays as it is.
+    // [worker] An error: the object is unknown now; then it stays as it is.
     std::function<Result<Merge>(const state::Snapshot&)> compute;
     std::function<std::string(const state::Node&)> create;  // [worker] for a node without the object, before it is merged
     ReductionRules rules = {};  // the parts to leave out of an object that the API server refuses

@@ -17,7 +17,7 @@ std::vector<std::string> needed_metadata() { return {"metadata.name", "metadata.
 
 // The Node must be known, because the object ends with it.
 Result<void> check_node(const state::Snapshot& state) {
-  if (state.node.uid.empty()) return not_found("nobody has told of the Node");
+  if (state.node.uid.empty()) return not_found("the Node is unknown");
   return {};
 }
 
@@ -33,7 +33,7 @@ Result<Merge> merge_of_devices(const state::Snapshot& state, const Clock& clock,
   auto devices = std::make_shared<Devices>();
   devices->gpus = TRY(devices_of(facts, "advisor-gpu", "GPU", parse_gpu_fact));
   devices->rdma = TRY(devices_of(facts, "advisor-rdma", "RDMA", parse_rdma_fact));
-  if (!devices->gpus && !devices->rdma) return not_found("neither advisor-gpu nor advisor-rdma has told of devices");
+  if (!devices->gpus && !devices->rdma) return not_found("neither advisor-gpu nor advisor-rdma has reported devices");
   return Merge([devices, now = clock.wall_ns() / kObjectSecond](std::string_view object) { return merge_devices(*devices, object, now); });
 }
 
@@ -60,7 +60,7 @@ Result<Merge> TopologySource::compute(const state::Snapshot& state) {
 
 Result<CpuPools> TopologySource::read_pools(const state::Snapshot& state) const {
   const std::optional<Time> confirmed = hub_.confirmed(state::kPods);
-  if (!confirmed || clock_.now() - *confirmed > tolerance_.old) return not_found("nobody has confirmed the pods of this node lately");
+  if (!confirmed || clock_.now() - *confirmed > tolerance_.old) return not_found("the pods of this node were not confirmed lately");
   std::optional<CpuManagerState> given;
   if (state.kubelet && state.kubelet->cpu_manager_policy == "static") {
     const std::string text = TRY(read_file(roots_.kubelet + "/cpu_manager_state"));

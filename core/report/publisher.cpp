@@ -93,7 +93,7 @@ void Publisher::take(const std::shared_ptr<Attempt>& attempt, const kube::Writte
   if (outcome == Outcome::refused && reduce(attempt, written.refusal)) return;
   if (outcome == Outcome::written && !attempt->reductions.empty()) outcome = Outcome::reduced;
   const std::string problem = outcome == Outcome::refused  ? kube::describe(written.refusal)
-                              : outcome == Outcome::absent ? "the object does not exist, and nobody has created it"
+                              : outcome == Outcome::absent ? "the object does not exist"
                                                            : "";
   end(outcome, problem, written.refusal.retry_after);
   if (!is_accepted(outcome)) return;

@@ -65,7 +65,7 @@ class Publisher {
   bool is_writing() const { return writing_ != nullptr || again_ != nullptr; }
 
   void update(kube::Update what, OnAccepted on_accepted);
-  // A merge patch of what is no status.
+  // A merge patch of the parts outside the status.
   void patch(const std::string& collection, const std::string& name, const std::string& patch, OnAccepted on_accepted);
   // The API server has had it as it should be at this time, without our writing it.
   void found(Time when);

@@ -121,7 +121,7 @@ Result<std::vector<std::string>> parts_to_leave_out(std::string_view object, con
   std::vector<std::string> parts;
   for (const kube::Status::Cause& cause : causes) {
     Found found = find_field(root, cause.field);
-    // A member that must be there and is not: what lacks it goes.
+    // A required member is missing: the object without it is removed.
     const Path path = widened(found.path, rules);
     if (cause.field.empty() || is_needed(path, rules)) return invalid("'" + cause.field + "' cannot be left out");
     parts.push_back(field_of(path, true));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Usage: what something used, as the cluster's objects have it: a ResourceMap. Plain values, whole numbers: milli-cores and
-// bytes, cut off, never rounded up. [any thread]
+// Usage in the form of the cluster's objects: a ResourceMap. Plain values, whole numbers: milli-cores and bytes, cut
+// off, never rounded up. [any thread]
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ApiSource: what the API server knows of this node, by list and watch restricted to it: the Node, its NodeSLO, the objects
-// that the agent reports on, the settings that the cluster makes NodeSLOs of, claims of volumes where wanted, and the pods
-// where they do not come from the kubelet. While the server is away all that is known stays and gets old. Objects are read on
-// a strand. Functions are [loop thread] unless marked.
+// ApiSource: state of this node from the API server, by list and watch restricted to it: the Node, its NodeSLO, the
+// objects that the agent reports on, the settings that the cluster makes NodeSLOs of, claims of volumes if configured,
+// and the pods if they do not come from the kubelet. While the server is unavailable the known state stays and gets
+// old. Objects are read on a strand. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <functional>

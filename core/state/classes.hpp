@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which QoS and priority class a pod has: what its labels say, and what is assumed where they say nothing.
-// Pure.
+// The QoS and priority class of a pod: from its labels, and by default without them. Pure.
 #pragma once
 
 #include "core/state/pod.hpp"

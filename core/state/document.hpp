@@ -57,7 +57,7 @@ class Field {
   // The field as JSON text.
   std::string json() const;
 
-  Error wrong(std::string_view what) const;  // "path: what"
+  Error wrong(std::string_view what) const;  // "path: text"
 
  private:
   Field(const boost::json::value* value, std::string path) : value_(value), path_(std::move(path)) {}

@@ -106,8 +106,8 @@ void FileSource::place(std::vector<Pod>& pods) {
   sandboxes_.add_to(pods, *layout_);
 }
 
-// Reads and takes a file that is not the one seen last. The stamp is from before reading: what is written
-// meanwhile makes the next refresh read again.
+// Reads and takes a file that is not the last one. The stamp is from before reading: a write during the read makes the
+// next refresh read again.
 Result<void> FileSource::check(File& file, bool touched, Update& update) {
   struct stat info;
   if (::stat(file.path.c_str(), &info) != 0) {

@@ -26,8 +26,8 @@ Result<Pod> read_pod(const Field& object);
 // kubelet's directory; an id of an unknown runtime has no directory.
 Result<void> place_in_cgroups(Pod& pod, const cgroup::KubeRoot& root, std::string_view node = {});
 
-// Drops what the annotations of a pod of the API server say of a static source, unless it is a mirror pod of this node: whoever may
-// create pods may write them. Not for pods that a kubelet lists: it writes the source itself.
+// Drops the annotations about a static source from a pod of the API server, unless it is a mirror pod of this node: any
+// client that may create pods may write them. Not for pods that a kubelet lists: it writes the source itself.
 void drop_forged_source(Pod& pod, std::string_view node);
 
 }  // namespace koord::state

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a value of the NodeSLO comes from: what each of built-in default, cluster, entry for this node, the NodeSLO itself and
-// a pod's annotation says of a field, which of them counts, and why another does not. Pure. [any thread]
+// The origin of a NodeSLO's value: the values of a field in the built-in default, cluster, entry for this node, the
+// NodeSLO itself and a pod's annotation, which of them counts, and why another does not. Pure. [any thread]
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ struct SloExplanation {
 // Explains fields of one snapshot, which it keeps.
 class SloExplainer {
  public:
-  // An error: what was received is not a NodeSLO.
+  // An error: the received text is not a NodeSLO.
   static Result<SloExplainer> make(SnapshotPtr snapshot);
   ~SloExplainer();
   SloExplainer(SloExplainer&&) noexcept;

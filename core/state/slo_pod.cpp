@@ -43,7 +43,7 @@ std::string excluded(const SloLeaf& leaf, const Pod& pod) {
   const bool of_class = leaf.profile != SloProfile::general;
   const std::string_view section = class_section_of(pod.koord_qos);
   if (of_class && leaf.names[1] != section)
-    return "the pod is of " + std::string(name_of(pod.koord_qos)) + ", whose section is " + std::string(section.empty() ? "none" : section);
+    return "the pod is of " + std::string(name_of(pod.koord_qos)) + ", which uses the section " + std::string(section.empty() ? "none" : section);
   const auto label = pod.labels.find(kQosLabel);
   if (leaf.section->name == "cpuBurstStrategy") {
     // A guaranteed pod without a label counts as LSR, and may.

@@ -20,7 +20,7 @@ using SeriesId = std::uint32_t;
 inline constexpr std::int64_t kMissing = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::size_t kGroupSeries = 32;
 inline constexpr std::size_t kChunkRows = 120;
-// No chunk is longer: what a damaged or hostile file says beyond it is refused.
+// No chunk is longer: an excess in a damaged or hostile file is refused.
 inline constexpr std::size_t kMaxChunkRows = 4096;
 
 // Rows that are to be, or have been, a chunk. Series ids ascend.

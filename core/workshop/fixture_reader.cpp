@@ -138,7 +138,7 @@ class Reader {
   Result<Fixture> finish() {
     if (times_.empty()) return invalid("wanted a fixture.json, found none");
     if (frames_.size() > times_.size())
-      return invalid("fixture.json tells of " + std::to_string(times_.size()) + " frames, found " + std::to_string(frames_.size()));
+      return invalid("fixture.json lists " + std::to_string(times_.size()) + " frames, found " + std::to_string(frames_.size()));
     frames_.resize(times_.size());
     for (std::size_t i = 0; i < frames_.size(); ++i) frames_[i].at = Duration(times_[i]);
     fixture_.frames = std::move(frames_);

@@ -14,7 +14,7 @@
 namespace koord::workshop {
 namespace {
 
-// As an agent takes it, but what an agent would leave out is an error: whoever wrote it stands beside.
+// As an agent takes it, but parts that an agent would leave out are an error: the author reads it at once.
 Result<void> take_node_slo(const std::string& text, state::Update& update) {
   state::Update slo = TRY(state::slo_update(text));
   state::EffectiveSlo effective = TRY(state::effective_slo(*slo.received_slo));

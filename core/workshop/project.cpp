@@ -22,7 +22,7 @@ constexpr std::size_t kMaxNameLength = 40;
 
 constexpr std::array kKinds = {"advisor", "external-advisor", "strategy", "hook"};
 
-// A file or, with '/' at its end, a folder of plugin-api/, and what it is called in the project.
+// A file or, with '/' at its end, a folder of plugin-api/, and its name in the project.
 struct Part {
   std::string_view from, to;
 };
@@ -104,7 +104,7 @@ std::string snake_case(std::string name) {
 
 using Placeholders = std::vector<std::pair<std::string_view, std::string>>;  // "@NAME@" and what stands there
 
-// In order: what an earlier one brings in may hold a later one.
+// In order: a value may contain a later placeholder.
 std::string filled_in(std::string text, const Placeholders& placeholders) {
   for (const auto& [placeholder, value] : placeholders)
     for (std::size_t at = 0; (at = text.find(placeholder, at)) != text.npos; at += value.size())

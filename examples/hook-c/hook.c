@@ -34,7 +34,7 @@ static const char schema[] =
 typedef struct {
   const koord_host *host;
   const koord_svc_config *config;
-  /* By class; 0: what the runtime asks for stays. handle() may run on several threads, and beside on_event(). */
+  /* By class; 0: the runtime's request stays. handle() may run on several threads, and beside on_event(). */
   _Atomic int64_t shares[CLASSES];
 } hook;
 

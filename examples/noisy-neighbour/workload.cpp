@@ -74,8 +74,9 @@ void compute(std::chrono::microseconds cpu) {
 int victim(const char* path) {
   if (!fill(path, kVictimFile)) return std::perror(path), 1;
   std::atomic<std::int64_t> reading_ns = 0;
-  // It shall serve something: 100 times a second a little work on a little data, half of it by a partner that it waits
-  // for as many runtimes do, spinning. Whoever keeps one of them from its CPU makes the other burn the quota of both.
+  // It simulates a service: 100 times a second a little work on a little data, half of it by a partner that it waits
+  // for as many runtimes do, spinning. A task that keeps one of them from its CPU makes the other burn the quota of
+  // both.
   std::atomic<std::uint64_t> asked = 0, done = 0;
   std::thread([&] {
     for (std::uint64_t beat = 1;; ++beat) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-be-resource: what the best-effort pods of the node may use of its CPUs, ask for and use.
+// advisor-be-resource: limit, requests and usage of CPU of the node's best-effort pods.
 #include <algorithm>
 
 #include "koordetector/subjects.hpp"
@@ -62,7 +62,7 @@ class BeResource final : public koord::plugin::Advisor {
     batch_ = Batch(host());
     const Metric metric =
         define({"node_be", "milli-cores",
-                "CPU of the best-effort pods, in milli-cores: what they may use (real-limit), ask for "
+                "CPU of the best-effort pods, in milli-cores: their limit (real-limit), their requests "
                 "(request) and use (usage).",
                 0.1});
     real_limit_ = series(metric, "real-limit");

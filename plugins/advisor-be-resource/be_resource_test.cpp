@@ -106,13 +106,13 @@ TEST_CASE("pods of other classes and pods that have ended request nothing") {
   CHECK(requested_milli({other, ended}) == 0.0);
 }
 
-TEST_CASE("what is requested is not known, not 0, while a best-effort pod is known by its cgroup only") {
+TEST_CASE("requests are unknown, not 0, while a best-effort pod is known by its cgroup only") {
   Pod bare = best_effort({{true, std::nullopt}});
   bare.object_known = false;
   CHECK_FALSE(requested_milli({best_effort({{true, 100}}), bare}));
 }
 
-TEST_CASE("the first tick tells limit and request, the second the usage") {
+TEST_CASE("the first tick reports limit and request, the second the usage") {
   FakeNode node;
   make_v1(node);
   FakeHost host(node);

@@ -62,7 +62,7 @@ TEST_CASE("a device without any I/O, or of which nothing is known, has no row") 
   CHECK(update(totals, {{.major = 7, .minor = 1}}).empty());
 }
 
-TEST_CASE("what the kernel does not tell of a device stays unknown") {
+TEST_CASE("values of a device that the kernel lacks stay unknown") {
   DeviceTotals totals(4);
   const std::vector<Row> rows = update(totals, {{.major = 8, .minor = 0, .read_bytes = 5}});
   CHECK(rows[0].totals == Counters{5, kAbsent, kAbsent, kAbsent});

@@ -30,17 +30,17 @@ using koord::latency::value_or_fail;
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "histograms": {"enum": ["none", "node", "pods", "all"],
-                   "description": "what has histograms, some 30 series each: pods includes node; default: node"},
+                   "description": "levels with histograms, some 30 series each: pods includes node; default: node"},
     "devices": {"enum": ["none", "node", "pods", "all"],
-                "description": "what has totals for each device, 8 to 12 series each: pods includes node; default: node"},
+                "description": "levels with totals for each device, 8 to 12 series each: pods includes node; default: node"},
     "marker": {"type": "string", "minLength": 1,
-               "description": "directory that survives a reboot: a file there keeps the programs out after the machine went down with them"},
-    "rearm": {"type": "boolean", "description": "starts them nevertheless, and forgets that; default: false"},
+               "description": "directory that survives a reboot: a file there keeps the programs off after the machine crashed with them"},
+    "rearm": {"type": "boolean", "description": "starts them nevertheless, and removes the file; default: false"},
     "source": {"enum": ["btf_tracepoint", "raw_tracepoint"],
                "description": "use this source or none; default: the first that the kernel accepts"},
     "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
-              "description": "cgroups that can be told apart; default: 4096"},
-    "btf": {"type": "string", "description": "file with the kernel's types, when the kernel itself has none"}
+              "description": "maximum number of cgroups measured separately; default: 4096"},
+    "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
   }})";
 
 class BlockLatency final : public koord::plugin::Advisor {

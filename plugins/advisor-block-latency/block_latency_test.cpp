@@ -54,7 +54,7 @@ TEST_CASE("a device is numbered as the kernel does: 20 bits of minor below the m
   CHECK(name_of(kLoop) == "7:3");
 }
 
-TEST_CASE("what was added is told apart by device and operation") {
+TEST_CASE("the difference is kept by device and operation") {
   const Requests before = requests(kDisk, Operation::read, 10);
   const Requests now = sum(sum(before, requests(kDisk, Operation::write, 1)), requests(kLoop, Operation::read, 2));
   const Requests difference = added(before, now);
@@ -74,7 +74,7 @@ TEST_CASE("flushes alone make a window that is not empty") {
   CHECK_FALSE(requests(kDisk, Operation::other, 1).empty());
 }
 
-TEST_CASE("the node's window has the requests of every cgroup and of nobody") {
+TEST_CASE("the node's window has the requests of every cgroup and those without one") {
   Windows windows;
   windows.advance({.unassigned = Requests{}});
   windows.advance({.cgroups = {{7, requests(kDisk, Operation::read, 3)}},

@@ -111,7 +111,7 @@ class ColdMemory final : public koord::plugin::Advisor {
     source_ = *std::move(found);
     keep(source_->note());
     const bool knows_cgroups = source_->knows_cgroups();
-    const std::string detail = knows_cgroups ? "kidled" : "DAMON tells of the node only";
+    const std::string detail = knows_cgroups ? "kidled" : "DAMON measures only the node";
     const auto* capabilities = koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1");
     capabilities->report(host(), koord::plugin::str(kCapability),
                          knows_cgroups ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_ABSENT, koord::plugin::str(detail));
@@ -129,8 +129,8 @@ class ColdMemory final : public koord::plugin::Advisor {
   void keep(const std::string& note) const { kv_->set(host(), koord::plugin::str(kNoteKey), note.data(), note.size(), 0); }
 
   Level define_level(const std::string& level, const std::string& whose) const {
-    const std::string cold = "Page cache of " + whose + " that nobody has touched for the cold age, in bytes.";
-    const std::string hot = "Memory of " + whose + " with page cache, without what is cold of it, in bytes.";
+    const std::string cold = "Page cache of " + whose + "not touched for the cold age, in bytes.";
+    const std::string hot = "Memory of " + whose + " with page cache, without cold page cache, in bytes.";
     return {define({level + "_memory_cold_page_size", "bytes", cold, kResolution}),
             define({level + "_memory_with_hot_page_usage", "bytes", hot, kResolution})};
   }
@@ -177,5 +177,5 @@ KOORD_PLUGIN(
     "gate=ColdPageCollector\nstage=alpha\ndefault=false\n"
     "requires=koord.metrics/1,koord.state/1,koord.cgroup/1,koord.fs/1,koord.kv/1,koord.clock/1,koord.config/1,koord.capabilities/1\n"
     "license=Apache-2.0\n"
-    "description=Page cache that nobody has touched for minutes, by kidled or DAMON\n",
+    "description=Page cache that has not been touched for minutes, by kidled or DAMON\n",
     koord::plugin::advisor<ColdMemory>("cold-memory", 5s, kConfigSchema))

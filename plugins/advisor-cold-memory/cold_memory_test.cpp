@@ -145,7 +145,7 @@ TEST_CASE("an estimate is none when a page cannot be looked at, and 0 of nothing
   CHECK(estimate_bytes({}, 4096, 10, 1, [](std::uint64_t) { return std::optional(true); }) == 0.0);
 }
 
-TEST_CASE("kidled is switched on once and given back as it was") {
+TEST_CASE("kidled is switched on once and reset at the end") {
   Scene scene;
   add_kidled(scene.node);
   REQUIRE(scene.advisor.init() == KOORD_OK);
@@ -160,7 +160,7 @@ TEST_CASE("kidled is switched on once and given back as it was") {
   CHECK(scene.note().empty());
 }
 
-TEST_CASE("kidled that somebody else has switched on stays as it is") {
+TEST_CASE("kidled that another process has switched on stays as it is") {
   Scene scene;
   add_kidled(scene.node, "120\n", "1\n");
   REQUIRE(scene.advisor.init() == KOORD_OK);
@@ -168,7 +168,7 @@ TEST_CASE("kidled that somebody else has switched on stays as it is") {
   CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "120\n");
 }
 
-TEST_CASE("what a process that died had switched on is undone by the next one") {
+TEST_CASE("the next process resets the switches of one that died") {
   Scene scene;
   add_kidled(scene.node, "5\n", "1\n");
   const std::string note = "kidled 0 0 4711";
@@ -178,7 +178,7 @@ TEST_CASE("what a process that died had switched on is undone by the next one") 
   CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "0");
 }
 
-TEST_CASE("an instance whose successor runs leaves what is switched on to it") {
+TEST_CASE("an instance with a running successor leaves the switches to it") {
   Scene scene;
   add_kidled(scene.node);
   REQUIRE(scene.advisor.init() == KOORD_OK);
@@ -243,7 +243,7 @@ TEST_CASE("DAMON is asked for regions that were not touched for the age, in all 
   CHECK(scene.file(context + "/schemes/0/access_pattern/nr_accesses/max") == "0");
   CHECK(scene.file(context + "/schemes/0/access_pattern/age/min") == "30");  // of 2 s
   CHECK(scene.note() == "damon 77");
-  CHECK(scene.host.capabilities().find("cold_memory_of_pods")->detail == "DAMON tells of the node only");
+  CHECK(scene.host.capabilities().find("cold_memory_of_pods")->detail == "DAMON measures only the node");
   CHECK(scene.advisor.stop() == KOORD_OK);
   CHECK(scene.file(kDamon + "/0/state") == "off");
   CHECK(scene.file(kDamon + "/nr_kdamonds") == "0");
@@ -269,12 +269,12 @@ TEST_CASE("cold are the pages of DAMON's regions that are inactive page cache, n
   CHECK(scene.host.series("pod_memory_cold_page_size").empty());
 }
 
-TEST_CASE("DAMON that somebody else uses is left alone, and the reason is said") {
+TEST_CASE("DAMON in use by another process is left alone, and the reason is reported") {
   Scene scene;
   add_damon(scene.node);
   scene.node.write(kDamon + "/nr_kdamonds", "1\n");
   CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why().find("DAMON is in use by somebody else") != std::string::npos);
+  CHECK(scene.advisor.why().find("DAMON is in use by another process") != std::string::npos);
   CHECK(scene.advisor.why().starts_with("the kernel has no kidled; "));
   CHECK(scene.file(kDamon + "/0/state") == "off\n");
   CHECK(scene.file(kDamon + "/nr_kdamonds") == "1\n");
@@ -295,7 +295,7 @@ TEST_CASE("when DAMON cannot be set up, what was begun is undone and the reason 
   add_damon(scene.node);
   scene.node.remove(kDamon + "/0/contexts/0/schemes/0/tried_regions");
   CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why() == "DAMON cannot be switched on: DAMON does not tell regions, which came with Linux 6.2");
+  CHECK(scene.advisor.why() == "DAMON cannot be switched on: this DAMON does not report regions (added in Linux 6.2)");
   CHECK(scene.file(kDamon + "/nr_kdamonds") == "0");
   scene.node.remove(kDamon + "/0/contexts/0/operations");
   CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
@@ -309,5 +309,5 @@ TEST_CASE("a kernel with neither has no such plugin, and a reader without rights
   add_damon(scene.node);
   scene.node.write("proc/iomem", "00000000-00000000 : System RAM\n");
   CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why().find("iomem' does not tell where memory is") != std::string::npos);
+  CHECK(scene.advisor.why().find("iomem' does not list memory") != std::string::npos);
 }

@@ -121,7 +121,8 @@ class Damon final : public ColdSource {
   // Only reports the regions, without an action on them.
   Result<void> set_up_scheme() const {
     TRY(write_value(context() + "/schemes/nr_schemes", "1"));
-    if (!node::exists(scheme() + "/tried_regions")) return invalid("DAMON does not tell regions, which came with Linux 6.2");
+    if (!node::exists(scheme() + "/tried_regions")) return invalid("this DAMON does not report regions (added in "
+                                                                   "Linux 6.2)");
     TRY(write_value(scheme() + "/action", "stat"));
     const std::string pattern = scheme() + "/access_pattern/";
     const std::uint64_t age = std::chrono::microseconds(age_).count() / kAggregationUs;
@@ -168,9 +169,9 @@ Result<std::unique_ptr<ColdSource>> find_damon(const NodeRoots& roots, std::chro
   end_orphan(admin, before);
   const std::optional<std::int64_t> kdamonds = node::read_number(admin + "/nr_kdamonds");
   if (kdamonds != 0)
-    return invalid("DAMON is in use by somebody else: '" + admin + "/nr_kdamonds' is " + (kdamonds ? std::to_string(*kdamonds) : "unreadable"));
+    return invalid("DAMON is in use by another process: '" + admin + "/nr_kdamonds' is " + (kdamonds ? std::to_string(*kdamonds) : "unreadable"));
   std::vector<Range> memory = parse_system_ram(node::read_text(roots.proc + "/iomem").value_or(""));
-  if (memory.empty()) return invalid("'" + roots.proc + "/iomem' does not tell where memory is: it takes CAP_SYS_ADMIN");
+  if (memory.empty()) return invalid("'" + roots.proc + "/iomem' does not list memory: that needs CAP_SYS_ADMIN");
   PageFlags flags;
   if (Result<void> opened = flags.open(roots.proc + "/kpageflags"); !opened) return opened.error();
   return std::unique_ptr<ColdSource>(new Damon(admin, std::move(flags), std::move(memory), age));

@@ -18,7 +18,7 @@ struct PciPlace {
   std::string pcie_root;  // "pci0000:3a"; empty: unknown
 };
 
-// `sys`: where /sys is. A node with one NUMA node says -1 of its devices, which means 0.
+// `sys`: the path of /sys. A node with one NUMA node says -1 of its devices, which means 0.
 PciPlace pci_place(const std::string& sys, const std::string& bus_id);
 
 // Bus ids of NVIDIA's display and 3D controllers, whether a driver is there or not.

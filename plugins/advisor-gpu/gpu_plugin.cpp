@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-gpu: what devices of NVIDIA do, and for which pods and containers.
+// advisor-gpu: usage of NVIDIA devices, by pods and containers.
 #include <map>
 #include <optional>
 #include <string>

@@ -129,7 +129,7 @@ TEST_CASE("more processes than there was room for are all counted") {
   CHECK(gpu.host->value("node_gpu_core_usage") == 40.0);
 }
 
-TEST_CASE("what the driver does not tell by process the node has from the device, and containers have not") {
+TEST_CASE("without values by process the node has the device's, and containers have none") {
   GpuNode gpu(std::string(kGpuA) + "unsampled 0\nprocess 0 11 -1\n");
   gpu.process(11, "kubepods/pod1/c1");
   gpu.publish_pod();
@@ -226,7 +226,7 @@ TEST_CASE("a device that comes later is found") {
   CHECK(gpu.host->value("node_gpu_memory_total", {{"gpu_minor", "4"}}) == 9000.0);
 }
 
-TEST_CASE("a released driver is not mapped any more, and its figures are gone; taken back it is there again") {
+TEST_CASE("a released driver is not mapped any more, and its series end; after it is taken again they return") {
   GpuNode gpu(kGpuA);
   REQUIRE(gpu.advisor->init() == KOORD_OK);
   gpu.tick();

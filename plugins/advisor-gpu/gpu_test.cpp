@@ -60,7 +60,7 @@ TEST_CASE("a process without a sample does nothing, and keeps its memory") {
   CHECK(load.of({12, 8192}).memory_bytes == 8192.0);
 }
 
-TEST_CASE("of several samples of a process the newest counts") {
+TEST_CASE("the newest of several samples of a process counts") {
   ProcessLoad load;
   load.update(samples({{11, 100, 40}, {11, 300, 60}, {11, 200, 50}}), kSecond);
   CHECK(load.of({11, 0}).core_percent == 60.0);
@@ -82,7 +82,7 @@ TEST_CASE("a sample that is no percentage is ignored") {
   CHECK(load.of({11, 0}).core_percent == 0.0);
 }
 
-TEST_CASE("where the device does not tell by process the load is unknown, and so is every sum with it") {
+TEST_CASE("if the device has no values by process the load is unknown, and so is every sum with it") {
   ProcessLoad load;
   load.update(std::nullopt, kSecond);
   Usage sum;
@@ -92,7 +92,7 @@ TEST_CASE("where the device does not tell by process the load is unknown, and so
   CHECK_FALSE(sum.memory_bytes);
 }
 
-TEST_CASE("a process belongs to the container, and its pod, at or above whose cgroup it is") {
+TEST_CASE("a process belongs to the container, and its pod, with its cgroup or one above it") {
   const Owners owners = {{"kubepods/pod1", {std::nullopt, 1}}, {"kubepods/pod1/c1", {2, 1}}, {"system.slice/x.service", {3, {}}}};
   CHECK(owner_of("0::/kubepods/pod1/c1\n", owners) == Owner{2, 1});
   CHECK(owner_of("0::/kubepods/pod1/c1/inner/leaf\n", owners) == Owner{2, 1});
@@ -112,7 +112,7 @@ TEST_CASE("a path outside of the agent's cgroup namespace is taken from the root
   CHECK(owner_of("0::/../../kubepods/pod1/c1\n", owners) == Owner{2, 1});
 }
 
-TEST_CASE("lines that are none belong to nobody") {
+TEST_CASE("invalid lines belong to no container") {
   CHECK_FALSE(owner_of("", {{"a", {1, 1}}}));
   CHECK_FALSE(owner_of("a\n::\n0:a\n", {{"a", {1, 1}}}));
 }
@@ -132,7 +132,7 @@ TEST_CASE("NUMA node and PCIe root of a device are those of sysfs") {
   CHECK(place.pcie_root == "pci0000:3a");
 }
 
-TEST_CASE("a NUMA node of -1 is 0 on a machine with one, and not told on others") {
+TEST_CASE("a NUMA node of -1 is 0 on a machine with one, and unknown on others") {
   FakeNode node({{"sys/bus/pci/devices/0000:3b:00.0/numa_node", "-1\n"}, {"sys/devices/system/node/online", "0\n"}});
   CHECK(pci_place(node.roots().sys, "0000:3b:00.0").numa_node == 0);
   node.write("sys/devices/system/node/online", "0-1\n");
@@ -147,7 +147,7 @@ TEST_CASE("an NVIDIA GPU is a display controller of that maker, not its sound de
   CHECK(nvidia_gpus(node.roots().sys) == std::vector<std::string>{"0000:3b:00.0"});
 }
 
-TEST_CASE("what ends well in a child has ended well; what fails is told with its words") {
+TEST_CASE("a success in a child is a success; a failure is returned with its text") {
   auto fine = ChildTrial::start([]() -> koord::Result<void> { return {}; }, 20s);
   REQUIRE(fine);
   CHECK((*fine)->outcome(20s)->has_value());
@@ -158,13 +158,13 @@ TEST_CASE("what ends well in a child has ended well; what fails is told with its
   CHECK(outcome->error().text == "no driver");
 }
 
-TEST_CASE("what crashes in a child is told with the signal") {
+TEST_CASE("a crash in a child is returned with the signal") {
   auto trial = ChildTrial::start([]() -> koord::Result<void> { std::abort(); }, 20s);
   REQUIRE(trial);
   CHECK((*trial)->outcome(20s)->error().message().find("signal Aborted") != std::string::npos);
 }
 
-TEST_CASE("what hangs in a child is killed at the deadline; before, there is no outcome") {
+TEST_CASE("a hanging child is killed at the deadline; before, there is no outcome") {
   const auto hang = []() -> koord::Result<void> {
     for (;;) ::pause();
   };

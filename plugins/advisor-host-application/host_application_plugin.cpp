@@ -37,7 +37,7 @@ class HostApplication final : public koord::plugin::Advisor {
         {"host_application_numa_memory_usage", "bytes",
          "Memory of a NUMA node that a host application uses, without page cache and slab, in bytes.", 4096});
     running_ = define({"host_applications", "applications",
-                       "Host applications of the NodeSLO whose cgroup is there."})
+                       "Host applications of the NodeSLO with an existing cgroup."})
                    .series();
     batch_ = Batch(host());
   }

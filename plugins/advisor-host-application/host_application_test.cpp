@@ -107,14 +107,14 @@ TEST_CASE("a wrong entry is refused by name and reason, and the others count") {
   CHECK(parsed(R"(7,{"name":"a"},{"name":"b"})").applications.size() == 2);
 }
 
-TEST_CASE("of two entries with one name the first counts") {
+TEST_CASE("the first of two entries with one name counts") {
   const Applications found = parsed(R"({"name":"a","qos":"LS"},{"name":"a","qos":"BE"})");
   CHECK(found.applications.size() == 1);
   CHECK(found.applications.at(0).qos == "LS");
   CHECK(found.refused.at(0) == "hostApplications[1] 'a': another of this name comes before it");
 }
 
-TEST_CASE("a spec that is no JSON object, or whose applications are no list, is an error") {
+TEST_CASE("a spec that is no JSON object, or has applications that are no list, is an error") {
   CHECK(parse_host_applications("{", kRoots).error().message().find("the NodeSLO's spec is no JSON") !=
         std::string::npos);
   CHECK_FALSE(parse_host_applications("[]", kRoots));
@@ -172,7 +172,7 @@ TEST_CASE("an application that the NodeSLO no longer names has no series") {
   CHECK(host.value("host_applications") == 0.0);
 }
 
-TEST_CASE("an application whose class changes goes on under the new one") {
+TEST_CASE("an application goes on under its new class after a change") {
   FakeNode node;
   make_nginx(node);
   FakeHost host(node);

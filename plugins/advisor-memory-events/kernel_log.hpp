@@ -18,8 +18,8 @@ class KernelLog {
   // Begins behind the last record that is there. Needs CAP_SYSLOG where kernel.dmesg_restrict is on.
   static Result<KernelLog> open(const std::string& path);
 
-  // Each whole line that is there, at most kMaxBytes of them: what is left comes with the next call. Lines that the kernel
-  // has overwritten before they were read are left out.
+  // Each complete line, at most kMaxBytes of them: the rest comes with the next call. Lines that the kernel has
+  // overwritten before they were read are left out.
   Result<void> read(const std::function<void(std::string_view line)>& on_line);
 
  private:

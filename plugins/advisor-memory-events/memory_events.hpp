@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many processes of a cgroup were killed for want of memory, from two sources that must not be added up: the kernel's
-// counter, which ends with the cgroup, and the kernel's log, which outlives it. Pure.
+// The number of processes of a cgroup killed for lack of memory, from two sources that must not be added up: the
+// kernel's counter, which ends with the cgroup, and the kernel's log, which outlives it. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-memory-events: processes killed for want of memory and limits that were hit, per container, pod and node.
+// advisor-memory-events: processes killed for lack of memory and limits that were hit, per container, pod and node.
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,18 +75,18 @@ class MemoryEvents final : public koord::plugin::Advisor {
       return define({name, "processes", help, 1, KOORD_COUNTER});
     };
     const auto events = [this](const char* name, const char* help) { return define({name, "events", help, 1, KOORD_COUNTER}); };
-    node_kills_ = kills("node_oom_kills_total", "Processes killed on the node because memory was short.");
-    pod_metrics_.oom_kills = kills("pod_oom_kills_total", "Processes of a pod killed because memory was short.");
+    node_kills_ = kills("node_oom_kills_total", "Processes killed on the node for lack of memory.");
+    pod_metrics_.oom_kills = kills("pod_oom_kills_total", "Processes of a pod killed for lack of memory.");
     container_metrics_ = {
-        kills("container_oom_kills_total", "Processes of a container killed because memory was short."),
-        events("container_memory_limit_hits_total", "How often a container's memory was about to go beyond its limit."),
-        events("container_memory_high_events_total", "How often a container was slowed down for being above memory.high.")};
+        kills("container_oom_kills_total", "Processes of a container killed for lack of memory."),
+        events("container_memory_limit_hits_total", "Times that a container's memory reached its limit."),
+        events("container_memory_high_events_total", "Times that a container was throttled above memory.high.")};
   }
 
   void open_log() {
     const std::string path = koord::plugin::Config(host()).string("/kernelLog").value_or("/dev/kmsg");
     koord::Result<KernelLog> opened = KernelLog::open(path);
-    const std::string detail = opened ? path : opened.error().message() + "; who was killed is not known";
+    const std::string detail = opened ? path : opened.error().message() + "; victims are unknown";
     if (opened)
       log_ = std::move(opened).value();
     else

@@ -129,7 +129,7 @@ TEST_CASE("a pod's counter of v2 has its containers' kills, that of v1 gets them
   CHECK(v1.total() == 1 + 1 + 2);
 }
 
-TEST_CASE("what the log does not explain is told once, of a pod only when it stays") {
+TEST_CASE("kills missing in the log are reported once, for a pod only if they stay") {
   Untold container, pod;
   CHECK(container.take(2, false) == 2);
   CHECK(container.take(2, false) == 0);
@@ -165,7 +165,7 @@ TEST_CASE("on v1 a pod has the kills of its containers, and there is no memory.h
   CHECK(scene.host->series("container_memory_high_events_total").empty());
 }
 
-TEST_CASE("what was counted before the agent came is no event") {
+TEST_CASE("kills before the agent's start are no event") {
   Scene scene;
   scene.count("kubepods/pod1/c1", 2);
   scene.count("kubepods/pod1", 2);
@@ -195,7 +195,7 @@ TEST_CASE("a kill in both sources is one kill and one event, of the container, w
   }
 }
 
-TEST_CASE("a container whose cgroup is gone before it was read again keeps its kill, and so does its pod") {
+TEST_CASE("a container with a cgroup that ended before the next read keeps its kill, and so does its pod") {
   for (bool v2 : {true, false}) {
     CAPTURE(v2);
     Scene scene(v2);
@@ -210,7 +210,7 @@ TEST_CASE("a container whose cgroup is gone before it was read again keeps its k
   }
 }
 
-TEST_CASE("a container that came and went unseen is counted for its pod") {
+TEST_CASE("a container that came and went between two reads is counted for its pod") {
   for (bool v2 : {true, false}) {
     CAPTURE(v2);
     Scene scene(v2);
@@ -239,7 +239,7 @@ TEST_CASE("a pod keeps the kills of containers that have ended") {
   }
 }
 
-TEST_CASE("without the kernel's log the counters are told, with the event, and a capability says what is missing") {
+TEST_CASE("without the kernel's log the counters are reported, with the event, and a capability names the missing file") {
   Scene scene(true, false);
   scene.start();
   CHECK(scene.host->capabilities().find("oom_log")->state == koord::host::CapabilityState::absent);
@@ -251,7 +251,7 @@ TEST_CASE("without the kernel's log the counters are told, with the event, and a
   CHECK(scene.events()[0].why.find("2 processes killed") == 0);
 }
 
-TEST_CASE("without the log a kill in a container that ended at once is told of its v2 pod") {
+TEST_CASE("without the log a kill in a container that ended at once is reported for its v2 pod") {
   Scene scene(true, false);
   scene.start();
   scene.count("kubepods/pod1", 1);
@@ -269,7 +269,7 @@ TEST_CASE("a kill outside of everything that is known is an event of the node") 
   CHECK(scene.events()[0].subject.empty());
 }
 
-TEST_CASE("a flood of kills is counted in full and told in part") {
+TEST_CASE("a flood of kills is counted in full and reported in part") {
   Scene scene(false);
   scene.start();
   for (int i = 0; i < 100; ++i) scene.log_kill("kubepods/pod1/gone");

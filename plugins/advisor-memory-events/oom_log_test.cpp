@@ -40,7 +40,7 @@ OomKill only(std::string_view line) {
 
 }  // namespace
 
-TEST_CASE("a kill in a cgroup is told once, with victim, cgroup, limit and what was in use") {
+TEST_CASE("a kill in a cgroup is reported once, with victim, cgroup, limit and usage") {
   const std::vector<OomKill> kills = all(kMemcgKill);
   REQUIRE(kills.size() == 1);
   CHECK(kills[0].cgroup == "/kubepods/pod1/c1");
@@ -69,12 +69,12 @@ TEST_CASE("a process cannot name itself into another cgroup or another pid") {
   CHECK(kill.pid == 77);
 }
 
-TEST_CASE("what a process wrote to the kernel's log is not believed") {
+TEST_CASE("lines of a process in the kernel's log are not trusted") {
   std::vector<std::string_view> lines = {"12,1,1,-;oom-kill:constraint=CONSTRAINT_NONE,task_memcg=/a,task=x,pid=7,uid=0"};
   CHECK(all(lines).empty());
 }
 
-TEST_CASE("the others of a group that is killed as one are told, too") {
+TEST_CASE("the other members of a group that is killed as one are reported, too") {
   std::vector<std::string_view> lines = kMemcgKill;
   lines.push_back("6,1,1,-;Tasks in /kubepods/pod1/c1 are going to be killed due to memory.oom.group set");
   lines.push_back("3,1,1,-;Memory cgroup out of memory: Killed process 22699 (python3) total-vm:1kB, anon-rss:1kB");
@@ -86,7 +86,7 @@ TEST_CASE("the others of a group that is killed as one are told, too") {
   CHECK(kills[1].process == "a (b) total-vm:");
 }
 
-TEST_CASE("kernels before 4.20 tell the cgroup on a line of its own") {
+TEST_CASE("kernels before 4.20 log the cgroup on a line of its own") {
   const OomKill kill = only("6,1,1,-;Task in /kubepods/pod1/c1 killed as a result of limit of /kubepods/pod1");
   CHECK(kill.cgroup == "/kubepods/pod1/c1");
   CHECK(kill.limit_cgroup == "/kubepods/pod1");
@@ -133,7 +133,7 @@ TEST_CASE("in a node that is itself a container pods are found, services of its 
   CHECK(index.find("/docker/other/system.slice/x.service").container == 0);
 }
 
-TEST_CASE("an event says who was killed where, and which limit was hit") {
+TEST_CASE("an event names the victim, its place, and the limit that was hit") {
   CHECK(describe(all(kMemcgKill)[0]) ==
         "killed 'python3', pid 22699 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in use");
   CHECK(describe({"/a", "/a", "x", 0, {}, {}}) == "killed 'x' in '/a'; its limit was hit");
@@ -141,7 +141,7 @@ TEST_CASE("an event says who was killed where, and which limit was hit") {
   CHECK(describe({"/\xff", "/b", "", 0, {}, {}}) == "killed a process in (a name that is no text); the limit of '/b' was hit");
 }
 
-TEST_CASE("an event about kills of which the log told nothing says so") {
+TEST_CASE("an event about kills without a log line says so") {
   CHECK(describe_unexplained(2, 1 << 20, 32 << 20) ==
         "2 processes killed, which ones is not known; 1.0 MiB of 32.0 MiB in use now");
   CHECK(describe_unexplained(1, 1 << 20, -1) == "a process killed, which one is not known; 1.0 MiB in use now");

@@ -27,15 +27,15 @@ using koord::memory_latency::Stalls;
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "histograms": {"enum": ["none", "node", "pods", "all"],
-                   "description": "what has a histogram, some 15 series each: pods includes node; default: node"},
+                   "description": "levels with a histogram, some 15 series each: pods includes node; default: node"},
     "marker": {"type": "string", "minLength": 1,
-               "description": "directory that survives a reboot: a file there keeps the programs out after the machine went down with them"},
-    "rearm": {"type": "boolean", "description": "starts them nevertheless, and forgets that; default: false"},
+               "description": "directory that survives a reboot: a file there keeps the programs off after the machine crashed with them"},
+    "rearm": {"type": "boolean", "description": "starts them nevertheless, and removes the file; default: false"},
     "source": {"enum": ["task_storage", "raw_tracepoint"],
                "description": "use this source or none; default: the first that the kernel accepts"},
     "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
-              "description": "cgroups that can be told apart; default: 4096"},
-    "btf": {"type": "string", "description": "file with the kernel's types, when the kernel itself has none"}
+              "description": "maximum number of cgroups measured separately; default: 4096"},
+    "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
   }})";
 
 class MemoryLatency final : public koord::plugin::Advisor {

@@ -44,7 +44,7 @@ FakeNode v2_node() { return FakeNode({{"cgroup/cgroup.procs", ""}, {"proc/self/c
 
 }  // namespace
 
-TEST_CASE("stalls of each kind are told apart, and added up over all kinds") {
+TEST_CASE("stalls are kept by kind, and added up over all kinds") {
   const Stalls both = sum(stalls(Kind::memcg_reclaim, 2), stalls(Kind::compaction, 3));
   CHECK(both.of(Kind::memcg_reclaim).count == 2);
   CHECK(both.of(Kind::direct_reclaim).empty());

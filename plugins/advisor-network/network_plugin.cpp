@@ -54,7 +54,8 @@ class Network final : public koord::plugin::Advisor {
     pod_metrics_ = {host(), "pod", "a pod"};
     container_metrics_ = {host(), "container", "a container outside any pod"};
     node_.emplace(node_metrics_, KOORD_NO_SUBJECT);
-    host_pods_ = define({"node_host_network_pods", "pods", "Pods on the node's own network, whose traffic is the node's."}).series();
+    host_pods_ = define({"node_host_network_pods", "pods", "Pods on the node's own network; their traffic is the "
+                                                           "node's."}).series();
     batch_ = Batch(host());
   }
 

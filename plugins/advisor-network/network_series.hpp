@@ -15,7 +15,7 @@ namespace koord::network {
 
 struct LevelMetrics {
   LevelMetrics() = default;
-  // `level`: "pod"; `whose`: "a pod", for the help texts.
+  // `level`: "pod"; `whose`: "a pod", for help texts.
   LevelMetrics(const koord_host* host, std::string_view level, std::string_view whose);
 
   struct Direction {

@@ -220,7 +220,7 @@ TEST_CASE("the node is measured while the pods are not known") {
   CHECK_FALSE(host.value("node_host_network_pods"));
 }
 
-TEST_CASE("without the node's own namespace there is no such plugin, and the reason is said") {
+TEST_CASE("without the node's own namespace the plugin is absent, and the reason is reported") {
   FakeNode node;
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-node-info: what the node is made of, as facts for others and as metrics.
+// advisor-node-info: hardware of the node, as facts for others and as metrics.
 #include <algorithm>
 #include <utility>
 
@@ -61,8 +61,8 @@ class NodeInfo final : public koord::plugin::Advisor {
     batch_ = Batch(host());
     cpu_info_ = define({"node_cpu_info", "", "The node's CPUs, as labels; always 1."});
     memory_ = define({"node_numa_memory_total_bytes", "bytes", "Memory of a NUMA node, in bytes.", 1024});
-    pages_ = define({"node_hugepages", "pages", "Huge pages that a NUMA node has."});
-    free_pages_ = define({"node_hugepages_free", "pages", "Huge pages of a NUMA node that nobody has taken."});
+    pages_ = define({"node_hugepages", "pages", "Huge pages of a NUMA node."});
+    free_pages_ = define({"node_hugepages_free", "pages", "Huge pages of a NUMA node that are free."});
     cpu_rounds_ = koord::node::Rounds(define({"collect_node_cpu_info_total", "rounds", "Rounds of reading the CPUs.", 1, KOORD_COUNTER}));
     numa_rounds_ = koord::node::Rounds(define({"collect_node_numa_info_total", "rounds", "Rounds of reading the NUMA nodes.", 1, KOORD_COUNTER}));
     koord::plugin::check(state_->subscribe(host(), KOORD_ON_TOPOLOGY), "watching the topology");

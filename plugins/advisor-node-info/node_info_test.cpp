@@ -105,7 +105,7 @@ TEST_CASE("node_cpu_info has koordlet's shape") {
             R"(]},"socketToCPU":{"1":[)" + cpu + R"(]},"l3ToCPU":{"8":[)" + cpu + "]}}}");
 }
 
-TEST_CASE("node_numa_info has koordlet's shape, without what the kernel does not tell") {
+TEST_CASE("node_numa_info has koordlet's shape, without values unknown to the kernel") {
   const std::string meminfo = R"({"mem_total":9,"s_unclaim":2})", pages = R"({"2048":{"numPages":4,"pageSize":2048}})";
   CHECK(numa_info_json({{.id = 1, .meminfo = {{"MemTotal", 9}, {"SUnreclaim", 2}, {"KReclaimable", 1}}, .huge_pages = {{2048, 4, 1}}}}) ==
         R"({"numaInfos":[{"numaNodeID":1,"memInfo":)" + meminfo + R"(,"hugePages":)" + pages + R"(}],"memInfoMap":{"1":)" + meminfo +
@@ -121,7 +121,7 @@ TEST_CASE("turbo is what intel_pstate or the boost of cpufreq says, else not kno
   CHECK(read_cpu_facts(node.roots(), {}).turbo == false);
 }
 
-TEST_CASE("the L3 mask is that of the data where code and data are told apart") {
+TEST_CASE("the L3 mask is that of the data if code and data have separate masks") {
   FakeNode node({{"resctrl/info/L3DATA/cbm_mask", "3ff\n"}, {"resctrl/info/L3CODE/cbm_mask", "3fe\n"}});
   CHECK(read_cpu_facts(node.roots(), {}).l3_mask == "3ff");
   node.write("resctrl/info/L3/cbm_mask", "7ff\n");
@@ -190,7 +190,7 @@ TEST_CASE("an accelerator's NUMA node is not one of the node's") {
   CHECK(scene.host.series("node_numa_memory_total_bytes").size() == 2);
 }
 
-TEST_CASE("a NUMA node whose meminfo is broken fails the NUMA round only, and the last fact stays") {
+TEST_CASE("a NUMA node with a broken meminfo fails the NUMA round only, and the last fact stays") {
   Scene scene(koord::test::two_sockets_with_threads());
   const std::string before = fact(scene.host, "node_numa_info");
   scene.node.write("sys/devices/system/node/node1/meminfo", "\n");

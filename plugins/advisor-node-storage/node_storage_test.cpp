@@ -84,7 +84,7 @@ TEST_CASE("spaces, tabs, newlines and backslashes of paths are octal in mountinf
   CHECK(unescape_octal("/plain") == "/plain");
 }
 
-TEST_CASE("what is no escape stays") {
+TEST_CASE("text that is no escape stays") {
   CHECK(unescape_octal("\\04") == "\\04");
   CHECK(unescape_octal("\\089\\400\\") == "\\089\\400\\");
 }
@@ -95,7 +95,7 @@ TEST_CASE("the name of a logical volume is group-volume with dashes inside doubl
   CHECK(logical_volume({.dm_name = "a----b-c", .dm_uuid = kUuid}) == LogicalVolume{"a--b", "c"});
 }
 
-TEST_CASE("what LVM keeps for itself, and what is not LVM's, is no logical volume") {
+TEST_CASE("LVM's internal volumes, and devices of other owners, are no logical volumes") {
   CHECK(logical_volume({.dm_name = "vg-pool", .dm_uuid = kUuid + "-pool"}) == LogicalVolume{"vg", "pool"});
   CHECK_FALSE(logical_volume({.dm_name = "vg-pool-tpool", .dm_uuid = kUuid + "-tpool"}));
   CHECK_FALSE(logical_volume({.dm_name = "vg-origin-real", .dm_uuid = kUuid + "-real"}));
@@ -133,7 +133,7 @@ TEST_CASE("disks are known by path and by number, without what only looks like o
   CHECK(storage.disk_of_number == Map{{"259:0", "/dev/nvme0n1"}, {"8:16", "/dev/sdb"}});
 }
 
-TEST_CASE("a partition is on the disk whose directory it is in, whatever its minor number") {
+TEST_CASE("a partition is on the disk of its directory, whatever its minor number") {
   FakeNode node;
   make_node(node);
   CHECK(storage_of(node).disk_of_partition ==
@@ -175,7 +175,7 @@ TEST_CASE("devices that claim to be made of each other are no endless search") {
   CHECK(storage_of(node).disk_of_group == Map{{"yoda-pool0", "/dev/sdb"}});
 }
 
-TEST_CASE("without PID 1's mounts our own are told") {
+TEST_CASE("without PID 1's mounts our own are listed") {
   FakeNode node({{"proc/self/mountinfo", "1 1 8:1 / /x rw - ext4 /dev/sda1 rw\n"}});
   CHECK(read_mounts(node.roots().proc)->size() == 1);
 }
@@ -189,7 +189,7 @@ TEST_CASE("the fact has koordlet's six maps") {
         R"("MPDiskMap":{"/a\"b":"/dev/vda"}})");
 }
 
-TEST_CASE("the plugin tells the fact and the sizes of disks; a disk that is pulled is gone from both") {
+TEST_CASE("the plugin reports the fact and the sizes of disks; a disk that is pulled is gone from both") {
   FakeNode node;
   make_node(node);
   FakeHost host(node);
@@ -222,7 +222,7 @@ TEST_CASE("a mount table that cannot be read fails the round, and the last fact 
   CHECK(host.value("node_disk_size_bytes", {{"device", "sdb"}}));
 }
 
-TEST_CASE("a machine without block devices has no such plugin, and the reason is said") {
+TEST_CASE("on a machine without block devices the plugin is absent, and the reason is reported") {
   FakeNode node;
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());

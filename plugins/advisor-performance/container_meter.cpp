@@ -25,9 +25,9 @@ ContainerMetrics::ContainerMetrics(const koord_host* host)
       llc_mpki(host, {"container_llc_misses_per_kilo_instructions", "",
                       "Misses of the last-level cache per 1000 instructions of a container.", 1e-3}),
       running_ratio(host, {"container_perf_running_ratio", "",
-                           "Part of a container's CPU time during which its events had counters of the CPU.", 1e-4}),
+                           "Share of a container's CPU time in which its events were counted.", 1e-4}),
       event_rate(host, {"container_perf_event_rate", "per second",
-                        "Further events that are configured, per second of a container's last window.", 1e-3}) {}
+                        "Other configured events, per second of a container's last window.", 1e-3}) {}
 
 ContainerMeter::ContainerMeter(const koord_host* host, const ContainerMetrics& metrics, const EventSet& events,
                                std::uint64_t handle, std::string directory, std::uint64_t now_ns)

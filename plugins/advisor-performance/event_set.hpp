@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of every group: what is configured, what libpfm4 makes of it, and what of that this node can count.
-// [any thread]
+// The events of every group: the configured ones, their codes from libpfm4, and those that this node can count. [any
+// thread]
 #pragma once
 
 #include <cstddef>

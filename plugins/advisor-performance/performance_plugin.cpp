@@ -73,9 +73,9 @@ class Performance final : public koord::plugin::Advisor {
     setup_ = make_setup();
     metrics_.emplace(host());
     dropped_ = Dropped(define({"performance_windows_dropped_total", "windows",
-                               "Windows of containers that gave no counts, by the reason.", 1, KOORD_COUNTER}));
+                               "Windows of containers without counts, by reason.", 1, KOORD_COUNTER}));
     round_ = define({"performance_round_seconds", "seconds",
-                     "How long the container that waits longest for counters has waited.", 1}).series();
+                     "Longest time that a container has waited for counters.", 1}).series();
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -122,7 +122,7 @@ class Performance final : public koord::plugin::Advisor {
   std::vector<unsigned> online_cpus() const {
     const Result<koord::CpuSet> online = koord::CpuSet::parse(files_.read(KOORD_ROOT_SYS, "devices/system/cpu/online"));
     if (!online || online->empty())
-      throw Failure(KOORD_E_IO, "devices/system/cpu/online does not tell which CPUs there are");
+      throw Failure(KOORD_E_IO, "devices/system/cpu/online does not list the CPUs");
     return online->members();
   }
 

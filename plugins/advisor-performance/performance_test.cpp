@@ -62,7 +62,7 @@ TEST_CASE("a group that had counters for a part of the time is scaled to all of 
   CHECK(window.running_ratio == 0.75);
 }
 
-TEST_CASE("a cgroup whose threads did not run is idle: it has no counts, not even zero, and no ratio") {
+TEST_CASE("a cgroup without running threads is idle: it has no counts, not even zero, and no ratio") {
   const GroupReading cpus[] = {{0, 0, {0}}, {0, 0, {0}}};
   const Estimate window = estimate(cpus, kFloor);
   CHECK(window.verdict == Verdict::idle);
@@ -78,7 +78,7 @@ TEST_CASE("a group that never had counters gives no counts, and the ratio 0") {
   CHECK(window.running_ratio == 0.0);
 }
 
-TEST_CASE("what was counted for less than the floor is dropped, and its ratio told") {
+TEST_CASE("counts of less time than the floor are dropped, and their ratio is reported") {
   const GroupReading cpus[] = {{100, 4, {10}}};
   const Estimate window = estimate(cpus, kFloor);
   CHECK(window.verdict == Verdict::low_ratio);
@@ -170,7 +170,7 @@ TEST_CASE("perf_event is looked for in the v2 tree, in a v1 hierarchy, alone or 
   CHECK(found_below(FakeNode({{"cgroup/cpu/", ""}})).find("perf_event") != std::string::npos);
 }
 
-TEST_CASE("why a node cannot count is told with what to do; a shortage is not the node's") {
+TEST_CASE("a node without support is reported with a remedy; a shortage is no missing support") {
   CHECK(why_node_cannot(kernel_error(ENOENT))->find("virtual machines") != std::string::npos);
   CHECK(why_node_cannot(kernel_error(EACCES))->find("CAP_PERFMON") != std::string::npos);
   CHECK(why_node_cannot(kernel_error(EBADF))->find("not mounted") != std::string::npos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin's configuration: what plugins.settings.advisor-performance.config may say, and its defaults.
+// The plugin's configuration: the members of plugins.settings.advisor-performance.config, and their defaults.
 #pragma once
 
 #include <cstddef>

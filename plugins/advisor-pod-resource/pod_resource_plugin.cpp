@@ -36,13 +36,13 @@ class PodResource final : public koord::plugin::Advisor {
                 "Memory of a NUMA node that a pod uses, without page cache and slab, in bytes.", 4096});
     pod_current_ = define(
         {"pod_memory_current_bytes", "bytes",
-         "Memory charged to a pod, with page cache and what the kernel keeps for it, in bytes.", 4096});
+         "Memory charged to a pod, with page cache and kernel memory, in bytes.", 4096});
     container_memory_ =
         define({"container_memory_usage", "bytes",
                 "Memory of a container or service without page cache and slab, in bytes.", 4096});
     container_current_ = define({"container_memory_current_bytes", "bytes",
-                                 "Memory charged to a container or service, with page cache and what the "
-                                 "kernel keeps for it, in bytes.",
+                                 "Memory charged to a container or service, with page cache and kernel memory, in "
+                                 "bytes.",
                                  4096});
   }
 

@@ -108,7 +108,7 @@ TEST_CASE("the memory that the kernel charges comes with every tick, memory.stat
   CHECK(host.value("container_memory_current_bytes") == 20480.0);
 }
 
-TEST_CASE("a pod's memory is told for each NUMA node, its containers' is not") {
+TEST_CASE("a pod's memory is reported for each NUMA node, its containers' is not") {
   FakeNode node(
       {{"cgroup/cgroup.controllers", "cpu memory"},
        {"cgroup/kubepods/pod1/memory.numa_stat",
@@ -124,7 +124,7 @@ TEST_CASE("a pod's memory is told for each NUMA node, its containers' is not") {
 }
 
 TEST_CASE(
-    "of a single NUMA node a pod uses all its memory, whether the kernel keeps NUMA statistics or not") {
+    "on a single NUMA node a pod uses all its memory there, whether the kernel keeps NUMA statistics or not") {
   FakeNode node(
       {{"cgroup/cgroup.controllers", "cpu memory"}, {"cgroup/kubepods/pod1/memory.stat", kMemoryStat}});
   FakeHost host(node);

@@ -40,7 +40,7 @@ TEST_CASE("the ratio is throttled periods over periods since the reading before"
   CHECK(throttle.ratio({120, 58, 0}, 3 * kSecond) == 0.0);
 }
 
-TEST_CASE("a cgroup whose quota saw no period was not throttled: the ratio is 0") {
+TEST_CASE("a cgroup with a quota and no period was not throttled: the ratio is 0") {
   ThrottleMeter throttle = meter();
   throttle.ratio({0, 0, 0}, kSecond);
   CHECK(throttle.ratio({0, 0, 0}, 2 * kSecond) == 0.0);

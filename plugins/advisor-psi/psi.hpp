@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pressure stall information of the node or of one cgroup: for how long some, or all, of its busy threads could not go on
-// for want of CPU, memory or I/O. Pure: values in, values out. Meaning of the numbers: Documentation/accounting/psi.rst
-// of the kernel.
+// Pressure stall information of the node or of one cgroup: for how long some, or all, of its busy threads could not go
+// on for lack of CPU, memory or I/O. Pure: values in, values out. Meaning of the numbers:
+// Documentation/accounting/psi.rst of the kernel.
 #pragma once
 
 #include <array>

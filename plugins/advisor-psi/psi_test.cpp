@@ -77,7 +77,7 @@ TEST_CASE("a line that is missing is unknown, be it full or some") {
   CHECK(full_only.full.total_us == 7);
 }
 
-TEST_CASE("what is no number is unknown, and the rest of the line is not") {
+TEST_CASE("a value that is no number is unknown, and the rest of the line is not") {
   const Pressure pressure = parse_pressure("some avg10=x avg60=2.00 avg300 total=-5\nother avg10=1.00\n");
   CHECK_FALSE(pressure.some.percent[0]);
   CHECK(pressure.some.percent[1] == 2.0);
@@ -130,7 +130,7 @@ TEST_CASE("the node has all averages and, without a pod, nothing else") {
   CHECK(host.series("pod_psi").empty());
 }
 
-TEST_CASE("that all of the node waits for a CPU means nothing and is not told") {
+TEST_CASE("CPU stalls of the whole node mean nothing and are not reported") {
   Scene scene;
   FakeHost host(scene.node);
   FakeInstance advisor(host, koord_entry_v1());
@@ -193,7 +193,7 @@ TEST_CASE("the configuration adds averages and the containers' ratio") {
   CHECK(host.value("container_psi_stalled_ratio", labels("cpu", "some")) == 0.0);
 }
 
-TEST_CASE("whether the kernel tells of full CPU stalls is a metric of its own, about the CPU only") {
+TEST_CASE("support of full CPU stalls is a metric of its own, about the CPU only") {
   Scene scene;
   FakeHost host(scene.node);
   scene.write_pod(kSomeOnly);

@@ -119,7 +119,7 @@ TEST_CASE("a device of another maker has the number of its device file; one with
   CHECK(devices_of(node)[0].minor == 4);
 }
 
-TEST_CASE("a device without ports, and one of whose ports is down, is not healthy; NUMA node -1 is 0") {
+TEST_CASE("a device without ports, or with a port that is down, is not healthy; NUMA node -1 is 0") {
   FakeNode node;
   add_function(node, "0000:3b:00.0");
   add_rdma(node, "0000:3b:00.0", "mlx5_0");
@@ -199,7 +199,7 @@ TEST_CASE("the list is read once a minute, the counters at each tick, and a devi
   CHECK(host.series("rdma_port_active").size() == 1);
 }
 
-TEST_CASE("a node without RDMA has no such plugin, and the reason is said") {
+TEST_CASE("on a node without RDMA the plugin is absent, and the reason is reported") {
   FakeNode node;
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());

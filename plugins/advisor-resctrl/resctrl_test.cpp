@@ -53,7 +53,7 @@ TEST_CASE("a value ends in a newline, as the kernel writes it") {
   CHECK(*parse_bytes("0\n") == 0);
 }
 
-TEST_CASE("what the hardware does not tell now is no value, and not 0") {
+TEST_CASE("a value that the hardware lacks now is missing, and not 0") {
   for (const char* text : {"Unavailable\n", "Unassigned\n", "Error\n"}) CHECK_FALSE(*parse_bytes(text));
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("features are those that the kernel lists") {
   CHECK_FALSE(parse_features("\n").any());
 }
 
-TEST_CASE("occupancy and bandwidth are told for each QoS class and cache") {
+TEST_CASE("occupancy and bandwidth are reported for each QoS class and cache") {
   Scene scene;
   add_group(scene.node, "LS", "00", "524288\n", "100000\n", "300000\n");
   add_group(scene.node, "LS", "01", "8192\n", "1\n", "2\n");
@@ -142,7 +142,7 @@ TEST_CASE("groups of the configuration stand in for those of the QoS classes, mo
   CHECK_FALSE(scene.llc("BE", "0"));
 }
 
-TEST_CASE("a file of another form fails the tick with its name, and the other groups are told") {
+TEST_CASE("a file of another form fails the tick with its name, and the other groups are reported") {
   Scene scene;
   add_group(scene.node, "LS", "00", "rubbish\n", "1\n", "1\n");
   add_group(scene.node, "BE", "00", "3\n", "3\n", "3\n");

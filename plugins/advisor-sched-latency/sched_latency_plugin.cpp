@@ -37,13 +37,13 @@ using koord::sched_latency::Source;
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "marker": {"type": "string", "minLength": 1,
-               "description": "directory that survives a reboot: a file there keeps the programs out after the machine went down with them"},
-    "rearm": {"type": "boolean", "description": "starts them nevertheless, and forgets that; default: false"},
+               "description": "directory that survives a reboot: a file there keeps the programs off after the machine crashed with them"},
+    "rearm": {"type": "boolean", "description": "starts them nevertheless, and removes the file; default: false"},
     "source": {"enum": ["sched_info", "task_storage", "raw_tracepoint", "schedstat"],
                "description": "use this source or none; default: the cheapest that the kernel accepts"},
     "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
-              "description": "cgroups that can be told apart; default: what 16 MiB of kernel memory hold"},
-    "btf": {"type": "string", "description": "file with the kernel's types, when the kernel itself has none"}
+              "description": "maximum number of cgroups measured separately; default: as many as 16 MiB of kernel memory hold"},
+    "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
   }})";
 
 LatencyMetrics metrics_of(const koord_host* host, const std::string& level) {

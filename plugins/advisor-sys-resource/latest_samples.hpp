@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LatestSamples: the newest samples in the metric cache, whoever appended them, not older than a bound. On
-// the instance's strand.
+// LatestSamples: the newest samples in the metric cache, of any plugin, not older than a bound. On the instance's
+// strand.
 #pragma once
 
 #include <cstdint>

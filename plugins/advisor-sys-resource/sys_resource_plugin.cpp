@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-sys-resource: what the node uses besides its pods and host applications.
+// advisor-sys-resource: usage of the node outside its pods and host applications.
 #include <algorithm>
 #include <set>
 #include <string>

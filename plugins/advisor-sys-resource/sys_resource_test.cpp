@@ -92,7 +92,7 @@ TEST_CASE("while a pod that runs has no sample yet there is no sum") {
   CHECK(roll.sum({{1, 0.5}}, kGrace) == 0.5);
 }
 
-TEST_CASE("when pods run and none has a sample nobody measures them: there is no sum however long they run") {
+TEST_CASE("if pods run and none has a sample they are not measured: there is no sum however long they run") {
   CHECK_FALSE(roll_of({{1}, {2}}).sum({}, 100 * kGrace));
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("the first value is not the whole node: it waits for the pods") {
   CHECK(host.value("sys_cpu_usage") == 2.0);
 }
 
-TEST_CASE("without an advisor for host applications there are none") {
+TEST_CASE("without an advisor for host applications the sum has none") {
   FakeNode node;
   FakeHost host(node);
   Measured measured(host);

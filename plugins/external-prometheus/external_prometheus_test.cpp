@@ -137,7 +137,7 @@ TEST_CASE("a series of an unknown pod or container is dropped, or stays as one o
   CHECK(kept.changes == Changes{{"target", "t"}});
 }
 
-TEST_CASE("a series whose labels name no pod is one of the node") {
+TEST_CASE("a series without labels of a pod is one of the node") {
   Labelling rules;
   rules.subject.pod_uid = "uid";
   const Placed placed = place(rules, "t", {{"cpu", "0"}, {"uid", ""}}, node_with_a_pod());
@@ -153,7 +153,7 @@ TEST_CASE("without targets the plugin is absent") {
   CHECK(advisor.why() == "no targets configured");
 }
 
-TEST_CASE("a target is told to the host as the configuration has it") {
+TEST_CASE("the host gets a target as configured") {
   Advisor plugin(R"(, "periodSeconds": 5, "timeoutSeconds": 0.5, "tokenFile": "/run/token", "limits": {"bodyBytes": 1000, "samples": 100, "series": 10},
                     "tls": {"caFile": "/ca.pem", "certificateFile": "/c.pem", "keyFile": "/k.pem", "serverName": "exporter"})");
   const auto targets = plugin.advisor.targets();

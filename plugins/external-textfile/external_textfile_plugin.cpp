@@ -40,7 +40,7 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
     batch_ = Batch(host());
     read_config();
     if (directory_.empty()) throw Failure(KOORD_E_UNSUPPORTED, "no directory configured");
-    mtime_ = define({"textfile_mtime_seconds", "seconds", "When a file of metrics was written, in Unix time.", 1e-3});
+    mtime_ = define({"textfile_mtime_seconds", "seconds", "Modification time of a file of metrics, in Unix seconds.", 1e-3});
   }
 
   void on_event(std::uint32_t what, std::uint64_t) override {

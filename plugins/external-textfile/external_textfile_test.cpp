@@ -106,7 +106,7 @@ TEST_CASE("each file's metrics come in, with the time it was written") {
   CHECK(files.host.value("textfile_mtime_seconds", {{"file", "raid.prom"}}) == doctest::Approx(static_cast<double>(status.st_mtim.tv_sec)));
 }
 
-TEST_CASE("a file that is garbage or cut off is told by name, and the others go on") {
+TEST_CASE("a file that is garbage or cut off is reported by name, and the others go on") {
   Textfiles files;
   files.write("bad.prom", "x 1\ny{");
   files.write("cut.prom", "x 1");
@@ -128,7 +128,7 @@ TEST_CASE("a file that is no more is no target, and its time ends") {
   CHECK(files.host.series("textfile_mtime_seconds").empty());
 }
 
-TEST_CASE("a stale file is not read, but its time is told") {
+TEST_CASE("a stale file is not read, but its time is reported") {
   Textfiles files(R"(, "maxAgeSeconds": 60)");
   files.write("a.prom", "a 1\n");
   std::filesystem::last_write_time(files.directory + "/a.prom", std::filesystem::file_time_type::clock::now() - 3600s * 24 * 3650);

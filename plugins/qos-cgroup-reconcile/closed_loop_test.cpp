@@ -59,14 +59,14 @@ struct Loop {
 
 }  // namespace
 
-TEST_CASE("closed loop: page cache that nobody uses goes down to memory.high's target, without stalls and without a turn") {
+TEST_CASE("closed loop: unused page cache goes down to memory.high's target, without stalls and without a turn") {
   Loop loop({.anonymous = constant(300 * kMi), .hot_file = constant(200 * kMi), .streamed = 40 * kMi});
   loop.run(kHour);
   const Samples& high = loop.recording.of("memory.high");
   CHECK(settling_seconds(high, 800, 0) < 600);
   CHECK(turns(high, 1) == 0);
   CHECK(highest(loop.recording.of("stalled")) < 10);
-  loop.check_plot("unused-page-cache", "page cache that nobody uses: memory.high descends to its target");
+  loop.check_plot("unused-page-cache", "unused page cache: memory.high descends to its target");
 }
 
 TEST_CASE("closed loop: a working set that is larger than the target is not choked for long, and memory.high does not go to and fro") {
@@ -78,7 +78,7 @@ TEST_CASE("closed loop: a working set that is larger than the target is not chok
   loop.check_plot("large-working-set", "a working set above the target: memory.high is raised, and tried again ever more rarely");
 }
 
-TEST_CASE("closed loop: a container that holds more than the target and cannot give it back gets memory.high back") {
+TEST_CASE("closed loop: if a container holds more than the target and cannot release it, memory.high is reverted") {
   Loop loop({.anonymous = constant(1000 * kMi)});
   loop.run(2 * kHour);
   CHECK(loop.choked_percent() < 5);

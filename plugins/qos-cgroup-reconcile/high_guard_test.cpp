@@ -50,7 +50,7 @@ TEST_CASE("memory.high is never more than a twentieth of what is in use below th
   CHECK(container.guard.state() == HighGuard::State::descending);
 }
 
-TEST_CASE("of much memory it is 256 MiB at most") {
+TEST_CASE("with much memory it is 256 MiB at most") {
   Guarded container;
   CHECK(container.next(64 * kGi, 0) == 64 * kGi - 256 * kMi);
 }
@@ -82,7 +82,7 @@ TEST_CASE("stalls while far less is in use are not its doing") {
   CHECK(container.next(400 * kMi, 90) == 800 * kMi);
 }
 
-TEST_CASE("raises in vain end in giving it back") {
+TEST_CASE("raises without effect end in a revert") {
   Guarded container;
   container.next(800 * kMi, 0);
   std::int64_t usage = 800 * kMi;
@@ -95,7 +95,7 @@ TEST_CASE("raises in vain end in giving it back") {
   CHECK(container.guard.state() == HighGuard::State::given_back);
 }
 
-TEST_CASE("a raise up to the container's limit is giving it back") {
+TEST_CASE("a raise up to the container's limit is a revert") {
   Guarded container;
   container.aim.limit = 850 * kMi;
   container.next(800 * kMi, 0);

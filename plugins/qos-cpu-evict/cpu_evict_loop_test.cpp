@@ -27,7 +27,7 @@ struct Batch : EvictingNode {
 
 }  // namespace
 
-TEST_CASE("a node whose CPUs are short evicts what brings it below its lower threshold, and then nobody any more") {
+TEST_CASE("a node that is short of CPU evicts enough to get below its lower threshold, and then nothing more") {
   Batch node(kByUsage, step(2, 7, 120));  // 17 of 16 wanted from then on
   node.run(3600);
   CHECK(node.evicted().size() == 6);  // six of 0.9 cores bring 16 to 11.2 and less
@@ -37,13 +37,13 @@ TEST_CASE("a node whose CPUs are short evicts what brings it below its lower thr
   CHECK(node.plot_differs("usage", "others need five cores more from 120 s on") == "");
 }
 
-TEST_CASE("a peak of a few seconds evicts nobody") {
+TEST_CASE("a peak of a few seconds evicts no pod") {
   Batch node(kByUsage, step(1, 7, 120, 123));
   node.run(600);
   CHECK(node.evicted().empty());
 }
 
-TEST_CASE("nobody is evicted in the first 20 seconds") {
+TEST_CASE("no pod is evicted in the first 20 seconds") {
   Batch node(kByUsage, constant(7));
   node.run(19);
   CHECK(node.requests() == 0);
@@ -51,7 +51,7 @@ TEST_CASE("nobody is evicted in the first 20 seconds") {
   CHECK(node.requests() == 1);
 }
 
-TEST_CASE("while victims still end nobody is evicted for the same need, though it is asked for again after the pause") {
+TEST_CASE("while victims still end no pod is evicted for the same need, though it is requested again after the pause") {
   Batch node(kByUsage, constant(7));
   node.run(25);
   const std::size_t at_once = node.evicted().size();

@@ -200,7 +200,7 @@ usage::Split NodeView::use(std::uint64_t now_ns, std::uint64_t max_age_ns) {
   newest_.set_window(now_ns - std::min(now_ns, max_age_ns), now_ns);
   usage::Parts parts;
   const std::optional<double> node = newest_.value_of("node_cpu_usage");
-  if (!node) throw Failure(KOORD_E_AGAIN, "nobody measures node_cpu_usage, or not lately");
+  if (!node) throw Failure(KOORD_E_AGAIN, "node_cpu_usage is not measured, or not lately");
   parts.node = *node;
   parts.reserved = reserved_cores_;
   // One that is not known is not known to be best-effort.
@@ -208,7 +208,7 @@ usage::Split NodeView::use(std::uint64_t now_ns, std::uint64_t max_age_ns) {
     const auto pod = best_effort_.find(sample.subject);
     parts.pods.push_back({sample.value, pod != best_effort_.end() && pod->second});
   }
-  if (pods_run_ && parts.pods.empty()) throw Failure(KOORD_E_AGAIN, "nobody measures pod_cpu_usage, or not lately");
+  if (pods_run_ && parts.pods.empty()) throw Failure(KOORD_E_AGAIN, "pod_cpu_usage is not measured, or not lately");
   double applications = 0, best_effort = 0;
   for (const usage::Newest& sample : newest_.of("host_application_cpu_usage")) applications += sample.value;
   for (const std::string& name : best_effort_applications_)

@@ -23,7 +23,7 @@ struct Batch : EvictingNode {
 
 }  // namespace
 
-TEST_CASE("a node that is short of memory evicts what brings it below its lower threshold, and then nobody any more") {
+TEST_CASE("a node that is short of memory evicts enough to get below its lower threshold, and then nothing more") {
   Batch node(step(kGiB, 4 * kGiB, 60));
   node.run(3600);
   CHECK(node.evicted().size() == 4);  // 14 GiB to 10
@@ -32,7 +32,7 @@ TEST_CASE("a node that is short of memory evicts what brings it below its lower 
                             svg(node.recording(), "others need three GiB more from 60 s on", {{"GiB", {"GiB"}}, {"pods", {"pods"}}})) == "");
 }
 
-TEST_CASE("what still ends counts as gone while the need is asked for again and again") {
+TEST_CASE("a pod that still ends counts as gone while the need is requested again and again") {
   Batch node(step(kGiB, 4 * kGiB, 60));
   node.run(85);
   CHECK(node.requests() > 3);

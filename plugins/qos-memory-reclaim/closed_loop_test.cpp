@@ -61,7 +61,7 @@ struct Loop {
 
 }  // namespace
 
-TEST_CASE("closed loop: page cache that nobody reads again goes, and what is in use stays") {
+TEST_CASE("closed loop: unused page cache goes, and used page cache stays") {
   Loop loop({.anonymous = constant(500 * kMi), .hot_file = constant(2000 * kMi), .streamed = 1 * kMi}, 6000);
   REQUIRE(loop.plant.of("pod").cold_bytes > 5000 * kMi);
   loop.run(6 * kHour);
@@ -73,7 +73,7 @@ TEST_CASE("closed loop: page cache that nobody reads again goes, and what is in 
   CHECK(differs_from_golden("qos-memory-reclaim", "cold-page-cache", plot) == "");
 }
 
-TEST_CASE("closed loop: a pod all of whose page cache is in use is tried ever more rarely, and stalls hardly ever") {
+TEST_CASE("closed loop: a pod with all of its page cache in use is tried ever more rarely, and stalls hardly ever") {
   Loop loop({.hot_file = constant(6000 * kMi)}, 60);
   loop.run(8 * kHour);
   CHECK(loop.choked_percent() < 2);

@@ -56,7 +56,7 @@ void Reclaimer::given(std::optional<std::int64_t> bytes) { given_ = bytes; }
 // where nothing was, against the least step.
 bool Reclaimer::cost_too_much(const Settings& settings) const {
   if (stalled_percent_ > settings.pressure_percent) return true;
-  if (asked_ > 0 && given_ && *given_ < asked_ / 2) return true;  // the kernel has found little: what is left is in use
+  if (asked_ > 0 && given_ && *given_ < asked_ / 2) return true;  // the kernel has found little: the rest is in use
   const double taken = static_cast<double>(std::max(given_.value_or(0), kLeastStep));
   return 100 * static_cast<double>(refaulted_) > settings.refault_percent * taken && refaulted_ >= kLeastStep;
 }

@@ -21,7 +21,7 @@
 namespace koord::memory_reclaim {
 
 struct Settings {
-  double pressure_percent = 1;   // of the time: the ceiling of stalls for want of memory
+  double pressure_percent = 1;   // of the time: the ceiling of stalls for lack of memory
   double refault_percent = 20;   // of what was taken: how much may come back within a window
 };
 

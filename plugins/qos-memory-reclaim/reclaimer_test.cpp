@@ -119,7 +119,7 @@ TEST_CASE("a kernel that gives less than half of what it was asked for has no mo
   CHECK(pod.reclaimer.state() == Reclaimer::State::backing_off);
 }
 
-TEST_CASE("in shadow it stays at its first step: nothing tells what more would cost") {
+TEST_CASE("in shadow it stays at its first step: the cost of more is unknown") {
   Reclaimed pod;
   pod.want();
   for (int i = 0; i < 10; ++i) {
@@ -128,7 +128,7 @@ TEST_CASE("in shadow it stays at its first step: nothing tells what more would c
   }
 }
 
-TEST_CASE("what is not known is no decision: no pressure, no page cache, a total that went back") {
+TEST_CASE("unknown inputs give no decision: no pressure, no page cache, a total that went back") {
   Reclaimed pod;
   pod.want();
   pod.reading.stalled_us.reset();
@@ -144,7 +144,7 @@ TEST_CASE("what is not known is no decision: no pressure, no page cache, a total
   CHECK(pod.want() == 0);
 }
 
-TEST_CASE("of little page cache nothing is taken") {
+TEST_CASE("a small page cache is not reclaimed") {
   Reclaimed pod;
   pod.reading.page_cache = 500 * kMi;
   pod.want();

@@ -91,7 +91,8 @@ Result<Hardware> read_hardware(const NodeRoots& roots) {
   const Result<std::string> schemata = read_file(roots.resctrl + "/schemata");
   if (!schemata) return not_mounted(roots);
   if (node::exists(roots.resctrl + "/info/L3CODE"))
-    return not_found("resctrl is mounted with cdp: caches have masks for code and for data, which the NodeSLO does not tell apart");
+    return not_found("resctrl is mounted with cdp: caches have masks for code and for data, which the NodeSLO does "
+                     "not distinguish");
   Hardware hardware{.l3 = read_cache(roots.resctrl, *schemata), .bandwidth = read_bandwidth(roots, *schemata)};
   if (!hardware.l3 && !hardware.bandwidth)
     return not_found("the CPU can share out neither its L3 cache nor memory bandwidth: '" + roots.resctrl + "/schemata' has neither L3 nor MB");

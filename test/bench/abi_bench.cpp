@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plugin ABI costs in one process: a call through the host's table against the direct one (AB1),
-// what a batch saves (AB2), and the batch of 64 samples that most advisors send, into the registry alone and
-// into the metric cache behind it.
+// Cost of the plugin ABI in one process: a call through the host's table against the direct one (AB1), the gain of a
+// batch (AB2), and the batch of 64 samples that most advisors send, into the registry alone and into the metric cache
+// behind it.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a batch saves: record() of 1,000 points against 1,000 locked calls of one point (AB2), and the batch
-// of 64 that most advisors send.
+// Gain of a batch: record() of 1,000 points against 1,000 locked calls of one point (AB2), and the batch of 64 that
+// most advisors send.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kRounds = 21;
 
-// A node whose cgroup tree is the machine's own; the rest of it is empty.
+// A node with the machine's own cgroup tree; the rest of it is empty.
 std::unique_ptr<test::FakeNode> node_with_real_cgroups() {
   auto node = std::make_unique<test::FakeNode>();
   node->remove("cgroup");

@@ -26,7 +26,7 @@ constexpr const char* kSlo = R"({
                   "ioCfg": {"readBPS": 1048576, "ioWeightPercent": 60}}]}}}})";
 
 using File = std::pair<const char*, const char*>;
-// Of each cgroup.
+// The files of each cgroup.
 constexpr File kFiles[] = {{"cgroup.threads", ""},
                            {"cpu.max", "300000 100000\n"},
                            {"cpu.max.burst", "0\n"},

@@ -26,7 +26,7 @@ class FullNode {
   NodeRoots roots() const { return node_.roots(); }
   static std::string_view slo();  // the NodeSLO's spec
 
-  // A second later: what advisors would have measured then, each time the same.
+  // A second later: the advisors' measurements then, each time the same.
   void pass_second();
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs of the latency advisors add to what they watch, and to what they do not: switches between threads,
+// Overhead of the latency advisors' programs on the events that they trace, and on others: switches between threads,
 // new processes, direct reads of a disk, reclaim at a memory limit. In each round every variant does the same work four
-// times, of which the shortest is its time; the order alternates. What counts is the median over the rounds of a
+// times, of which the shortest is its time; the order alternates. The result is the median over the rounds of a
 // variant's time to that of none.
 //
 // usage: latency_programs-bench [ROUNDS]    default 7, some 30 s
@@ -59,7 +59,7 @@ T must(koord::Result<T> result) {
 
 CgroupTree tree_of(const char* controller) { return must(CgroupTree::find(controller, "/sys/fs/cgroup", "/proc")); }
 
-// Its programs run as long as it lives.
+// The programs run as long as it exists.
 using Running = std::shared_ptr<void>;
 
 Running sched() {

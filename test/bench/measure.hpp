@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmarks share: CPU time of a piece of work, medians, and the one form of their lines.
+// Functions shared by the benchmarks: CPU time of a piece of work, medians, and the one form of their lines.
 #pragma once
 
 #include <algorithm>

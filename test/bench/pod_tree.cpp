@@ -46,7 +46,7 @@ std::vector<state::Pod> PodTree::pods() const {
 void PodTree::add(const std::string& cgroup) {
   for (const std::string& tree : layout_.workload_trees()) {
     std::filesystem::create_directory(tree + '/' + cgroup);
-    // Of v2 only: on v1 there is no such file.
+    // On v2 only: v1 has no such file.
     (void)write_value(tree + '/' + cgroup + "/cgroup.subtree_control", "+cpu +memory").has_value();
   }
   cgroups_.push_back(cgroup);

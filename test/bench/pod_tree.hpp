@@ -21,7 +21,7 @@ class PodTree {
 
   // Pods and containers, each before what is inside of it; relative to the hierarchies' roots.
   const std::vector<std::string>& cgroups() const { return cgroups_; }
-  // The same as a source of state would tell it.
+  // The same as from a source of state.
   std::vector<state::Pod> pods() const;
 
  private:

@@ -33,7 +33,7 @@ void require(bool well, const char* what) {
   std::exit(1);
 }
 
-// Pods whose use wanders within a factor of some ten.
+// Pods with a usage that varies by a factor of some ten.
 struct Node {
   ManualClock clock;
   std::unique_ptr<store::Store> store = *store::Store::open({}, clock);
@@ -109,7 +109,7 @@ int main() {
   }
   require(prod.pods > 0 && prod.unlearnt == 0, "predicting");
   bench::print_ratio("training, 250 pods", bench::median(trainings), "percentile and bucket", bench::median(bare), "ms", 10);
-  bench::print_ratio("what could be lent, 250 pods", bench::median(predictions), "training", bench::median(trainings), "ms", 0.2);
+  bench::print_ratio("resources that could be lent, 250 pods", bench::median(predictions), "training", bench::median(trainings), "ms", 0.2);
 
   const Checkpoint checkpoint = trainer.checkpoint(node.clock.now());
   std::string text;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What measuring scheduling latency costs, in the worst case: two processes that do nothing but switch, on
-// one CPU
-// (`perf bench sched pipe`). Rounds of all variants alternate; the median of each counts.
+// Cost of measuring scheduling latency, in the worst case: two processes that only switch, on one CPU (`perf bench
+// sched pipe`). Rounds of all variants alternate; the median of each counts.
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
@@ -18,7 +17,7 @@
 #include "test/bench/undisturbed.hpp"
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wcast-qual"  // what bpftool generates is not ours to mend
+#pragma GCC diagnostic ignored "-Wcast-qual"  // code that bpftool generates cannot be changed
 #include "bpf/sched_latency_reference/sched_latency_reference.skel.h"
 #pragma GCC diagnostic pop
 
@@ -40,7 +39,7 @@ struct CloseReference {
 };
 using Reference = std::unique_ptr<sched_latency_reference, CloseReference>;
 
-struct Running {  // what is attached while it lives
+struct Running {  // attached as long as it exists
   Reference reference;
   std::unique_ptr<Probe> probe;
 };
@@ -157,7 +156,7 @@ bool compare_costs(std::vector<Variant>& all) {
     std::printf("%-44s %9.3f us/op\n", ("    " + variant.name).c_str(), variant.median());
   bool kept = gate("EB1 added us/op, sched_info / usual", cost(2), cost(4), cost(2) / cost(4), 1.0 / 3);
   kept &= gate("EB1 added us/op, task_storage / usual", cost(3), cost(4), cost(3) / cost(4), 1.0 / 2);
-  // On a busy machine either may come out below nothing; half a percent cannot be told from it.
+  // On a busy machine either may come out negative; half a percent is within the noise.
   const double ratio = std::max(loss(2), 0.0) / std::max(loss(1), 0.005);
   kept &= gate("EB2 throughput loss, sched_info / empty", loss(2), loss(1), ratio, 1.5);
   return kept & gate("EB2 throughput loss, sched_info", loss(2), 1, loss(2), 0.10);

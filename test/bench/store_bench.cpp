@@ -63,7 +63,7 @@ double number_in(const char* file, const char* key) {
   return 0;
 }
 double resident_bytes() {
-  ::malloc_trim(0);  // what the measuring itself has freed does not count
+  ::malloc_trim(0);  // memory that the measurement has freed does not count
   return number_in("/proc/self/status", "VmRSS:") * 1024;
 }
 double written_bytes() { return number_in("/proc/self/io", "wchar:"); }
@@ -194,7 +194,7 @@ double median_us(std::size_t count, Work work) {
   return rounds[2] * 1e6 / static_cast<double>(count);
 }
 
-// What any answer from memory has to do at least.
+// The minimal work of any answer from memory.
 double reference_query_us() {
   constexpr std::size_t kSeries = 20'000, kSamples = 300;
   std::vector<double> all(kSeries * kSamples);
@@ -234,7 +234,7 @@ double all_series_ns(const Run& run) {
   return us * 1000 / static_cast<double>(run.series);
 }
 
-// What a process that was killed leaves is what there is on disk after a flush; opening a copy of it is the reopen.
+// A killed process leaves the same files as a flush; opening a copy of them is the reopen.
 double reopen_ms(const Run& run) {
   std::vector<double> rounds;
   for (int round = 0; round < 3; ++round) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qos-cpu-suppress is for, measured on this kernel: a service alone, beside best-effort load (stress-ng, in a class with the
-// weight of everybody else, and with the 2 that a kubelet gives it), and beside it with each policy enforced by the whole agent.
-// The agent runs beside the pods each time, as one with the request of the chart, in shadow where nothing is enforced, so that what
-// it costs itself is the same for all; what that is tells the service without it.
+// Effect of qos-cpu-suppress, measured on this kernel: a service alone; beside best-effort load (stress-ng, in a class
+// with the same weight, and with the 2 that a kubelet gives it); and beside it with each policy enforced by the whole
+// agent. The agent runs beside the pods each time, with the request of the chart, in shadow where nothing is enforced,
+// so that its own cost is the same for all; the service without it shows that cost.
 //
-// The service has a thread for each CPU, bound to it, so that what is measured is what the load does to them and not how the kernel
-// places two threads on two CPUs. Throughput is how many beats of fixed work it gets done in a second. Latency is how late a thread
-// runs after its timer, and what the kernel says that it was ready to run from then to the beat's end and did not (run_delay of
-// schedstat); at the 99th percentile. Rounds go in turn, so that what else runs here meets all alike. Each figure is the median of its
-// rounds, and behind it the best of them: what else runs here only ever makes one worse.
+// The service has a thread for each CPU, bound to it, so that the kernel's placement of threads has no effect.
+// Throughput is how many beats of fixed work it gets done in a second. Latency is how late a thread runs after its
+// timer, plus the kernel's time in which it was ready to run until the beat's end and did not (run_delay of schedstat);
+// at the 99th percentile. Rounds take turns, because other load on the machine should affect all alike. Each figure is
+// the median of its rounds, and behind it the best of them: other load only ever makes one worse.
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -73,7 +73,7 @@ double waited_us(int schedstat) {
   return std::strtod(at, nullptr) / 1e3;
 }
 
-// A beat that cannot begin in time is left out: what is late is late once.
+// A beat that cannot begin in time is left out: a delay counts once.
 Beats one_thread(unsigned cpu, unsigned turns) {
   Beats beats;
   cpu_set_t only;
@@ -98,7 +98,7 @@ double p99(std::vector<double> values) {
   return values[values.size() * 99 / 100];
 }
 
-// A thread for each CPU, in the service's cgroup; tells beats a second, and the p99 of their latency.
+// A thread for each CPU, in the service's cgroup; reports beats a second, and the p99 of their latency.
 void serve(const PodsByHand& pods, unsigned turns, const std::string& output) {
   pods.service.add_process(::getpid());
   std::vector<Beats> of_threads(pods.cpus());
@@ -127,7 +127,7 @@ void measure(const PodsByHand& pods, const TemporaryFolder& folder, Figures& fig
   figures.latency_us.push_back(latency);
 }
 
-// An agent with a policy, for as long as this lives. It runs beside the pods, as it would get no CPU from without.
+// An agent with a policy, as long as this object exists. It runs beside the pods, as it would get no CPU from outside.
 class Agent {
  public:
   Agent(const PodsByHand& pods, const RealCgroup& cgroup, const std::string& policy, const std::string& mode)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks of programs in the kernel share: a process that nothing else disturbs, and the worst case of the
-// scheduler (`perf bench sched pipe`: two processes that do nothing but switch).
+// Shared by benchmarks of programs in the kernel: an undisturbed process, and the worst case of the scheduler (`perf
+// bench sched pipe`: two processes that only switch).
 #pragma once
 
 #include <sched.h>

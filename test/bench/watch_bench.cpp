@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a change in the API server to a plugin's on_event(): the server of the tests takes a NodeSLO, its watch brings it over
-// TLS, the agent's parts read and publish it, and a plugin's strand is told. Measured from before the change is asked for, so
-// with all that the server of the tests takes, which is in Python; and from when it has said that it is done.
+// From a change in the API server to a plugin's on_event(): the server of the tests takes a NodeSLO, its watch brings
+// it over TLS, the agent's parts read and publish it, and the event reaches a plugin's strand. Measured twice: from
+// before the change is requested, which includes the time of the test's server in Python; and from its answer.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -103,7 +103,7 @@ int main() {
     const auto limit = done + std::chrono::seconds(20);
     while (events == before && Steady::now() < limit) std::this_thread::yield();
     if (events == before) {
-      std::printf("the plugin was not told of a change within 20 s\n");
+      std::printf("the plugin got no event of a change within 20 s\n");
       return 1;
     }
     const Steady::time_point at{Steady::duration(told)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmarks of the whole agent share: which cgroups it looks at, and how much memory it has.
+// Shared by the benchmarks of the whole agent: the cgroups that it measures, and its memory.
 #pragma once
 
 #include <sys/types.h>

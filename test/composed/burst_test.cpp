@@ -54,7 +54,7 @@ TEST_CASE("CPU burst: of an agent killed 20 times while it enforces, no session 
   CHECK_MESSAGE(node.is_as_before(), node.differences());
 }
 
-// Without a label it counts as LSR, and nobody has given it CPUs of its own.
+// Without a label it counts as LSR, and it has no CPUs of its own.
 TEST_CASE("CPU burst: a guaranteed pod without a label comes to limit x percent and back, and never has no quota") {
   const Row row = burst();
   Sessions node(row.given);

@@ -128,7 +128,7 @@ TEST_CASE("an agent killed between its requests and their answers has no new bud
   node.configure("BEMemoryEvict: true", "enforce", "evict: {mostPods: 3}\n");
   REQUIRE(node.start());
   REQUIRE_MESSAGE(eventually([&] { return node.going().size() == 3; }, kLong), node.agent->log());
-  // Asked for, and on disk: what is read there has been written.
+  // Requested, and on disk: a record that is read there has been written.
   const auto recorded = [&] {
     const std::string records = node.ctl({"decisions", "--kind", "eviction", "--outcome", "asked", "-o", "json"});
     return records.find("batch-a") != std::string::npos && records.find("batch-b") != std::string::npos && records.find("batch-c") != std::string::npos;

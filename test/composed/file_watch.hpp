@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FileWatch: reads files of the kernel every few milliseconds on a thread of its own and keeps each value that a file
-// had. What an agent writes and takes back between two readings is not seen. Header-only.
+// had. A value that an agent writes and reverts between two readings is missed. Header-only.
 #pragma once
 
 #include <atomic>

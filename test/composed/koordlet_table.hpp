@@ -41,7 +41,7 @@ struct Expected {
   Difference difference = {};
 
   Expected(Value both)
-      : koordlet(both), here(std::move(both)) {}  // NOLINT: a row whose answers agree is written as one value
+      : koordlet(both), here(std::move(both)) {}  // NOLINT: a row with equal answers is written as one value
   Expected(Value theirs, Value ours, Difference documented)
       : koordlet(std::move(theirs)), here(std::move(ours)), difference(documented) {}
 };

@@ -116,12 +116,12 @@ TEST_CASE("koordlet's table: CPUAllocatableEvict of 100 cores of each, threshold
   check_row("batch alone", decided(promised_cpu(7999, both, false)), Expected<Pair>({15'000, 0}));
   check_row("mid, too", decided(promised_cpu(7999, both, true)), Expected<Pair>({15'000, 15'000}));
   check_row("up to priority 5999", decided(promised_cpu(5999, both, true)), Expected<Pair>({15'000, 0}));
-  check_row("batch-cpu is not told", decided(promised_cpu(5999, {}, false)),
-            Expected<Pair>({85'000, 0}, {0, 0}, {kCpuReadme, "Allocatable that nobody tells is no decision"}));
+  check_row("batch-cpu is unknown", decided(promised_cpu(5999, {}, false)),
+            Expected<Pair>({85'000, 0}, {0, 0}, {kCpuReadme, "Unknown allocatable is no decision"}));
   check_row("batch-cpu is 0", decided(promised_cpu(5999, {.mid = {}, .batch = 0}, false)), Expected<Pair>({85'000, 0}));
 }
 
-TEST_CASE("koordlet's table: BEMemoryEvict, 115 G of 120 G used: who goes, and in which order") {
+TEST_CASE("koordlet's table: BEMemoryEvict, 115 G of 120 G used: which pods go, and in which order") {
   struct Row {
     const char* name;
     std::int64_t threshold;
@@ -160,8 +160,8 @@ TEST_CASE("koordlet's table: MemoryAllocatableEvict of a node that has no batch-
   situation.pods = {sold("batch-1", KOORD_PRIORITY_BATCH, 5000, {}, {.batch = 20 * kGi}),
                     sold("batch-2", KOORD_PRIORITY_BATCH, 5000, {}, {.batch = 30 * kGi})};
   check_row(
-      "it is not told", victims(memory_evict::decide(situation, 115 * kG)),
-      Expected<Names>({"batch-1", "batch-2"}, {}, {kMemoryReadme, "Allocatable that nobody tells is no decision"}));
+      "it is unknown", victims(memory_evict::decide(situation, 115 * kG)),
+      Expected<Names>({"batch-1", "batch-2"}, {}, {kMemoryReadme, "Unknown allocatable is no decision"}));
   situation.allocatable.batch = 0;
   CHECK(victims(memory_evict::decide(situation, 115 * kG)).size() == 2);
 }

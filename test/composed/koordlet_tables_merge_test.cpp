@@ -20,7 +20,7 @@ slo::NodeSlo effective(std::string_view spec) {
   return parsed->slo;
 }
 
-// What has to be released of 100 GB of which so much is used; 0 when the feature does not run.
+// The amount to release of 100 GB with this usage; 0 when the feature does not run.
 std::int64_t released(const std::string& fields, std::int64_t used_gb) {
   eviction::Situation situation;
   situation.features = {"BEMemoryEvict"};
@@ -47,7 +47,7 @@ TEST_CASE("koordlet's table: fields that are given go before the defaults, and t
   CHECK(*effective("{}").cpu_burst == slo::CpuBurst{slo::BurstPolicy::none, 1000, 300, -1, 50});
 }
 
-TEST_CASE("koordlet's table: a class whose section is off has the values that undo it, one that is on has its own") {
+TEST_CASE("koordlet's table: a class with its section off has the values that undo it, one that is on has its own") {
   const slo::ResourceQos off = *effective("{}").resource_qos;
   CHECK(off.be->memory->wmark_ratio == 0);
   CHECK(off.be->resctrl->cat_range_end_percent == 100);
@@ -72,11 +72,11 @@ TEST_CASE("koordlet's table: a pod's cpuBurst replaces the node's fields one by 
   CHECK(slo::cpu_burst_of(node, "no JSON", problems) == node);
 }
 
-TEST_CASE("koordlet's table: figures of memory eviction that are valid act, and figures that contradict evict nobody") {
+TEST_CASE("koordlet's table: valid figures of memory eviction act, and contradicting figures evict no pod") {
   CHECK(released(R"("memoryEvictThresholdPercent": 70, "memoryEvictLowerPercent": 65)", 80) == 15);
   CHECK(released(R"("memoryEvictThresholdPercent": 70)", 80) == 12);
   CHECK(released(R"("memoryEvictThresholdPercent": 90)", 80) == 0);
-  // koordlet refuses to run with each of these; a default in their place would evict somebody.
+  // koordlet refuses to run with each of these; a default in their place would evict a pod.
   CHECK(released(R"("memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65)", 80) == 0);
   CHECK(released(R"("memoryEvictThresholdPercent": -1)", 80) == 0);
   CHECK(released(R"("memoryEvictLowerPercent": 75)", 80) == 0);

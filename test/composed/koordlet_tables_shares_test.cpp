@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordlet's tables of what is shared out: last-level cache and bandwidth, memory throttling, page cache, CPU shares,
-// and what of requests production could lend.
+// koordlet's tables of shared resources: last-level cache and bandwidth, memory throttling, page cache, CPU shares, and
+// requests that production could lend.
 #include "core/knob/knob.hpp"
 #include "core/predict/predictors.hpp"
 #include "plugins/qos-cgroup-reconcile/memory_qos.hpp"
@@ -21,7 +21,7 @@ std::string mask(std::uint64_t ways, std::int64_t begin, std::int64_t end) {
       rdt::mask_of({.mask = ways, .least_bits = 1, .takes_gaps = false, .ids = {0, 1}}, begin, end));
 }
 
-// What v2 keeps of shares, and what v1 would be written for a weight.
+// The shares as v2 stores them, and the shares of v1 for a weight.
 std::string weight_of(std::int64_t shares) {
   const knob::Knob* knob = knob::find_knob("cpu.shares");
   return knob::encode(*knob, knob::parse_value(*knob, std::to_string(shares)).value(), cgroup::Version::v2).at(0);
@@ -86,7 +86,7 @@ TEST_CASE("koordlet's table: the set that a parent has on the way from one to an
   CHECK(widest("0-3", "1-2") == "0-3");
 }
 
-TEST_CASE("koordlet's table: what production could lend, a known pod's request without 110 percent of its peak") {
+TEST_CASE("koordlet's table: resources that production could lend, a known pod's request without 110 percent of its peak") {
   const Time now = Time(24h * 20'000);
   predict::Forecast forecast;
   state::Snapshot state;

@@ -101,7 +101,7 @@ inline void check_undone(Sessions& node) {
   CHECK_MESSAGE(node.outside() == "", node.outside());
 }
 
-// An undisturbed session first: what it settles at is what the target says.
+// An undisturbed session first: it settles at the target.
 inline void check_property(const Row& row) {
   Sessions node(row.given);
   row.expect(node);

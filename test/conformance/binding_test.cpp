@@ -128,7 +128,7 @@ void check_panic(koord_status status, const std::string& why, const std::string&
 
 }  // namespace
 
-TEST_CASE_FIXTURE(OnNode, "an advisor is told by every service what the host knows") {
+TEST_CASE_FIXTURE(OnNode, "every service gives an advisor the host's data") {
   FakeInstance instance(host, probe(), advisor);
   REQUIRE(instance.init() == KOORD_OK);
   publish_pod(host);
@@ -144,7 +144,7 @@ TEST_CASE_FIXTURE(OnNode, "an advisor is told by every service what the host kno
   }
 }
 
-TEST_CASE_FIXTURE(OnNode, "what an advisor appended is in the cache, and its histograms keep their counts apart") {
+TEST_CASE_FIXTURE(OnNode, "an advisor's samples are in the cache, and its histograms keep their counts apart") {
   FakeInstance instance(host, probe(), advisor);
   REQUIRE(instance.init() == KOORD_OK);
   publish_pod(host);
@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan, word for word")
   CHECK(host.context().take_plan() == std::vector{wish, second});
 }
 
-TEST_CASE("a strategy learns what became of its plan record by record, whatever their stride") {
+TEST_CASE("a strategy gets the results of its plan record by record, whatever their stride") {
   Calls<koord_qos_strategy> calls(strategy);
   struct Grown {
     koord_intent_result known;
@@ -234,7 +234,7 @@ TEST_CASE("an external advisor names metrics, to a buffer that is long enough, a
   CHECK(calls.table->map_metric(calls.self, plugin::str("other"), buf, sizeof buf, &need) == KOORD_E_GONE);
 }
 
-TEST_CASE("only a plugin that says so has a thread, and it ends when it is told to") {
+TEST_CASE("only a plugin that declares a thread has one, and it ends on request") {
   CHECK(!Calls<koord_advisor>(advisor).table->life.run);
   Calls<koord_external_advisor> calls(external_advisor);
   StopSignal signal;
@@ -309,7 +309,7 @@ TEST_CASE("a panic in evaluate() is its status and text") {
   check_panic(status, instance.why(), "evaluate");
 }
 
-TEST_CASE("in the real host a panic is told by koordctl plugins while the ticks go on, and nothing is printed") {
+TEST_CASE("in the real host koordctl plugins shows a panic while the ticks go on, and nothing is printed") {
   AgentProcess agent("  settings: {binding-probe: {config: {panic: collect}}}\nfeatureGates: {BindingProbe: true}");
   fs::copy_file(probe(), agent.plugin_folder() + "/binding-probe.so");
   REQUIRE(agent.start());

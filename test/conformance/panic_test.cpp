@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(Theatre, "acceptance 9: a panic at the beginning or the end is
       REQUIRE(player->start().ok());
       check_panic(player->end(), call);
     }
-    // destroy() has no status: what is thrown there must only not get out.
+    // destroy() has no status: an exception there must only be caught.
     auto last = cast(isolation, advisor, "destroy");
     REQUIRE(last->start().ok());
     CHECK(last->end().ok());

@@ -73,7 +73,7 @@ TEST_CASE_FIXTURE(Followed, "as long as the pods are the same nothing is made") 
   CHECK(made == 3);
 }
 
-TEST_CASE_FIXTURE(Followed, "who stays keeps the meter, who goes loses it") {
+TEST_CASE_FIXTURE(Followed, "a subject that stays keeps the meter, one that goes loses it") {
   publish(pod());
   follow();
   Pod fewer = pod();

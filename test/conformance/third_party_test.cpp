@@ -82,7 +82,7 @@ TEST_CASE("the C example does not run while its gate is off") {
   CHECK(agent.metrics().find("example_open_files") == std::string::npos);
 }
 
-TEST_CASE("the C example counts the processes of a pod on this kernel, alike in both homes" *
+TEST_CASE("the C example counts the processes of a pod on this kernel, alike with both isolations" *
           doctest::skip(RealCgroup::unavailable().has_value())) {
   const Author author("advisor-c", "advisor.so");
   REQUIRE(author.make().exit_status == 0);
@@ -141,7 +141,7 @@ TEST_CASE("the external advisor in C++ builds, passes its own tests and is a sou
   CHECK(checked.output.find("5 tests, 0 checks failed") != std::string::npos);
 }
 
-TEST_CASE("the external advisor in C++ brings in what another agent tells of itself") {
+TEST_CASE("the external advisor in C++ imports the metrics of another agent") {
   const Author author("external-advisor-cpp", "external_advisor.so");
   REQUIRE(author.make().exit_status == 0);
   AgentProcess other;
@@ -170,7 +170,7 @@ TEST_CASE("the strategy in C++ builds, passes its own tests and is a sound plugi
   CHECK(checked.output.find("6 tests, 0 checks failed") != std::string::npos);
 }
 
-TEST_CASE("the strategy in C++ wishes in shadow, and koordctl decisions tells what and why" *
+TEST_CASE("the strategy in C++ proposes in shadow, and koordctl decisions shows its intents and reasons" *
           doctest::skip(RealCgroup::unavailable().has_value())) {
   const Author author("strategy-cpp", "strategy.so");
   REQUIRE(author.make().exit_status == 0);

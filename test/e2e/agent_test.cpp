@@ -46,7 +46,7 @@ TEST_CASE("node metrics appear on the loopback port and are one document with th
   CHECK(text.find("# TYPE koordetector_node_cpu_usage gauge") == text.rfind("# TYPE koordetector_node_cpu_usage gauge"));
 }
 
-TEST_CASE("plugins that tick together share reads of cgroup files, and the agent tells how many and what stays open") {
+TEST_CASE("plugins that tick together share reads of cgroup files, and the agent counts reads and open files") {
   AgentProcess agent("", first_party());
   REQUIRE(agent.start());
   CHECK(eventually([&] {
@@ -120,7 +120,8 @@ TEST_CASE("a gate that is off keeps its plugin from running, and SIGHUP switches
   CHECK(eventually([&] { return find_metric(agent.metrics(), "koordetector_node_memory_usage").has_value(); }));
 }
 
-TEST_CASE("an own plugin lives in the agent; the same file elsewhere is a stranger's: off by itself, and the names of its metrics are reserved") {
+TEST_CASE("an own plugin runs in the agent; the same file elsewhere is a third party's: off by default, and the names "
+          "of its metrics are reserved") {
   AgentProcess own("", first_party());
   REQUIRE(own.start());
   CHECK(eventually([&] { return find_metric(own.metrics(), "koordetector_node_memory_usage").has_value(); }));
@@ -136,7 +137,7 @@ TEST_CASE("an own plugin lives in the agent; the same file elsewhere is a strang
   CHECK_FALSE(find_metric(agent.metrics(), "koordetector_node_memory_usage"));
 }
 
-TEST_CASE("a bad configuration at reload is told and the last good one stays in force") {
+TEST_CASE("a bad configuration at reload is reported and the last good one stays in force") {
   AgentProcess agent("", first_party());
   REQUIRE(agent.start());
   agent.write_config("nodeNmae: x");
@@ -177,7 +178,7 @@ TEST_CASE("a trusted key that cannot be read is an error of the configuration th
   CHECK(contains(started.output, "plugins.trustedKeys: cannot resolve '/no/such.pem'"));
 }
 
-TEST_CASE("a trusted key that is gone at a reload is told and the last good configuration stays in force") {
+TEST_CASE("a trusted key that is gone at a reload is reported and the last good configuration stays in force") {
   AgentProcess agent;
   const std::string key = agent.folder() / "key.pem";
   std::ofstream(key) << "-----BEGIN PUBLIC KEY-----\n"
@@ -189,7 +190,7 @@ TEST_CASE("a trusted key that is gone at a reload is told and the last good conf
   CHECK(eventually([&] { return contains(agent.get("/readyz"), "cannot resolve '" + key + "'"); }));
 }
 
-TEST_CASE("an unknown feature gate is told by check-config, and does not keep the agent from running") {
+TEST_CASE("an unknown feature gate is reported by check-config, and does not keep the agent from running") {
   AgentProcess agent("featureGates: {NodeResourceColector: true}", first_party());
   Finished checked = run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()});
   CHECK(checked.exit_status == 2);

@@ -111,7 +111,7 @@ TEST_CASE("before the kubelet has ever answered the agent is not ready, and gets
   CHECK(node.shows("web"));
 }
 
-TEST_CASE("while the API server is away what it told stays, and what changed meanwhile is there when it is back") {
+TEST_CASE("while the API server is away its last objects stay, and changes are there when it is back") {
   Node node("kubelet");
   node.cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 61}}})");
   REQUIRE(node.agent->start());
@@ -131,7 +131,7 @@ TEST_CASE("while the API server is away what it told stays, and what changed mea
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("tokens that rotate cost no answer, and a replaced authority is believed as soon as its file is there") {
+TEST_CASE("tokens that rotate cost no answer, and a replaced authority is trusted as soon as its file is there") {
   Node node("kubelet");
   REQUIRE(node.agent->start());
   for (int round = 1; round <= 3; ++round) {

@@ -54,7 +54,7 @@ struct Settled : DaemonSetPod {
 
 }  // namespace
 
-TEST_CASE("fault 16: what the kubelet does not say changes nothing, and once it speaks again pods come and go") {
+TEST_CASE("fault 16: a silent kubelet changes nothing, and once it answers again pods come and go") {
   struct Fault {
     const char* name;
     const char* arguments;
@@ -87,7 +87,7 @@ TEST_CASE("fault 16: while the kubelet is down its pods stay, and after it the n
   CHECK(eventually([&] { return pod.memory_of("next-0") > 0; }, kLimit));
 }
 
-TEST_CASE("fault 17: what changed while the API server was away is there after it, and nothing is written in a burst") {
+TEST_CASE("fault 17: changes made while the API server was away arrive after it, and nothing is written in a burst") {
   Settled pod;
   pod.cluster.fault("down");
   const std::int64_t before = pod.last_request();
@@ -97,7 +97,7 @@ TEST_CASE("fault 17: what changed while the API server was away is there after i
   pod.cluster.clear_faults();
   CHECK(threshold_becomes(pod, 30));
   CHECK(pod.alive());
-  std::map<std::string, int> writes;  // by what of which kind
+  std::map<std::string, int> writes;  // by program and kind
   for (const ClusterRequest& request : pod.cluster.requests("{\"server\": \"api\", \"after\": " + std::to_string(before) + "}"))
     if (request.verb == "create" || request.verb == "update" || request.verb == "patch") ++writes[request.kind + "/" + request.subresource];
   for (const auto& [what, times] : writes) CHECK_MESSAGE(times == 1, what);
@@ -159,7 +159,7 @@ TEST_CASE("fault 20: with another CA and other serving certificates the agent go
   CHECK(pod.alive());
 }
 
-TEST_CASE("a server of a CA that is not ours is never told our token") {
+TEST_CASE("a server of an unknown CA never gets our token") {
   Settled pod;
   const std::int64_t before = pod.last_request();
   pod.cluster.fault("replace_ca", R"({"write": false})");

@@ -40,7 +40,7 @@ class DaemonSetPod {
 
   // The pods that run on the node: their cgroups, and the kubelet's answer.
   void run_pods(const std::vector<PodSpec>& pods);
-  // Only the cgroups: what the node does while its kubelet says nothing.
+  // Only the cgroups: the node's state while its kubelet is silent.
   void run_cgroups(const std::vector<PodSpec>& pods);
 
   bool start() { return agent.start(); }

@@ -109,13 +109,13 @@ TEST_CASE("a restart writes nothing when nothing changed") {
   CHECK(*pod.cluster.get("NodeMetric", "test-node") == before);
 }
 
-TEST_CASE("while nobody tells what runs here nothing is reported that could be wrong") {
+TEST_CASE("while the pods are unknown nothing is reported that could be wrong") {
   DaemonSetPod pod({.gates = kGates});
   pod.cluster.put(node_metric("\"10m0s\""));
   pod.cluster.fault("down", R"({"server": "kubelet"})");
   pod.run_pods({kWeb});
   pod.agent.launch();
-  REQUIRE(eventually([&] { return pod.agent.log().find("not updated: the pods of this node were never told") != std::string::npos; }, kLimit));
+  REQUIRE(eventually([&] { return pod.agent.log().find("not updated: the pods of this node are unknown") != std::string::npos; }, kLimit));
   pod.cluster.wait_for_object("NodeMetric", "test-node", R"({"pointer": "/metadata/annotations/koordetector.sh~1degraded", "exists": true})", kLimit);
   CHECK(pod.cluster.requests(R"({"kind": "NodeMetric", "subresource": "status"})").empty());
   pod.cluster.clear_faults();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent in a cluster, as a pod of its DaemonSet: what it learns of node, NodeSLO and pods reaches plugins and operators.
+// The agent in a cluster, as a pod of its DaemonSet: facts about node, NodeSLO and pods reach plugins and operators.
 #include <doctest/doctest.h>
 
 #include "daemonset_pod.hpp"
@@ -27,7 +27,7 @@ std::string slo(int threshold) {
 
 }  // namespace
 
-TEST_CASE("pods that the kubelet tells are measured in their cgroups, come and go") {
+TEST_CASE("pods of the kubelet's list are measured in their cgroups, come and go") {
   DaemonSetPod pod;
   pod.run_pods({kWeb});
   REQUIRE(pod.start());

@@ -86,7 +86,8 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE("the tier runtime ends the containers of one pod, and only when memory is very short and nobody else can end it") {
+TEST_CASE("the tier runtime ends the containers of one pod, and only when memory is very short and it cannot be ended "
+          "otherwise") {
   Node node("runtime");
   REQUIRE(node.agent->start());
   REQUIRE_MESSAGE(eventually([&] { return node.counted("refused") == 1; }, 60s), node.agent->log());
@@ -105,7 +106,7 @@ TEST_CASE("the tier runtime ends the containers of one pod, and only when memory
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("in the tier that is the default nobody is killed, however short memory is") {
+TEST_CASE("in the default tier no pod is killed, however short memory is") {
   Node node("api");
   node.wait_for_memory("100.00");
   REQUIRE(node.agent->start());

@@ -88,7 +88,7 @@ TEST_CASE("CPUEvict: the node uses more of its CPUs than the threshold, so a pod
                        "low", "the node uses ", 50, 4000, 15});
 }
 
-TEST_CASE("in shadow a short node evicts nobody, and koordctl says who would have gone and for what") {
+TEST_CASE("in shadow a short node evicts no pod, and koordctl shows which pods would have gone and for what") {
   CrowdedNode node;
   node.set_memory(75);
   node.set_slo(kMemory75);
@@ -120,7 +120,7 @@ TEST_CASE("a disruption budget is respected: its pod stays and says why, and the
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("fault 19: a wrong figure that picks every pod trips the brake: nobody goes, and all who ask are told") {
+TEST_CASE("fault 19: a wrong figure that picks every pod trips the brake: no pod is evicted, and all requests are answered so") {
   std::vector<CrowdedPod> pods;
   for (char name = 'a'; name < 'a' + 12; ++name)
     pods.push_back({.name = std::string("batch-") + name,
@@ -146,7 +146,7 @@ TEST_CASE("fault 19: a wrong figure that picks every pod trips the brake: nobody
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("fault 18: a server that answers 429 gets nobody evicted and nobody killed, also in the tier runtime, and Retry-After is honoured") {
+TEST_CASE("fault 18: with a server that answers 429 no pod is evicted or killed, also in the tier runtime, and Retry-After is honoured") {
   CrowdedNode node;
   node.cluster.fault("too_many_requests", R"({"verb": "create", "kind": "Pod", "retry_after": 60})");
   node.set_memory(75);

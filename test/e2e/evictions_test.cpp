@@ -132,7 +132,7 @@ TEST_CASE("an agent without the right to evict says what it lacks, and does not 
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("by default a strategy is in shadow: what it would evict is told, and nobody goes") {
+TEST_CASE("by default a strategy is in shadow: its evictions are reported, and no pod is evicted") {
   Node node("shadow");
   REQUIRE(node.start());
   CHECK(eventually([&] { return node.counted("shadow") == 1; }));

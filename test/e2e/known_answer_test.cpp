@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known answers on this machine's kernel: what the agent says of a cgroup is what the test made it do.
+// Known answers on this machine's kernel: the agent's values of a cgroup are those that the test caused.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -89,7 +89,7 @@ TEST_CASE("query and /metrics give the same last value, and it is the kernel's")
   cgroup.add_process(holder.pid());
   AgentProcess agent(kStateOfTests, pod_resource());
   REQUIRE(agent.start());
-  // The holder may have touched its memory before it was moved: what counts is that all three agree.
+  // The holder may have touched its memory before it was moved: only the agreement of all three counts.
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).has_value(); }));
   auto kernel = [&] {
     auto stat = koord::read_file(cgroup.path(Controller::memory) + "/memory.stat").value_or("");
@@ -142,7 +142,7 @@ TEST_CASE("koordctl top lists this machine's cgroups with CPU and memory") {
   }));
 }
 
-TEST_CASE("what threads that compete for a CPU wait shows as scheduling latency of their cgroup") {
+TEST_CASE("waits of threads that compete for a CPU are scheduling latency of their cgroup") {
   std::string plugin = built("plugins/advisor-sched-latency");
   if (!koord::list_directory(plugin) || ::access((plugin + "/advisor-sched-latency.so").c_str(), F_OK) != 0) {
     MESSAGE("SKIPPED: built without eBPF");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo of examples/noisy-neighbour: what an antagonist does to a victim is seen to come and to go, and agrees with what
-// the victim finds itself.
+// The demo of examples/noisy-neighbour: the agent shows the antagonist's effect on a victim come and go, in agreement
+// with the victim's own measurement.
 #include <doctest/doctest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prediction in the whole agent: what was learnt of a real pod is shown and outlives SIGKILL.
+// Prediction in the whole agent: the model of a real pod is shown and outlives SIGKILL.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ double known_since(const AgentProcess& agent, const std::string& subject) {
 
 }  // namespace
 
-TEST_CASE("what was learnt of a pod is shown, could be lent, and outlives SIGKILL") {
+TEST_CASE("the model of a pod is shown, could be lent, and outlives SIGKILL") {
   Node node;
   AgentProcess agent(node.config(), advisors());
   REQUIRE(agent.start());

@@ -103,7 +103,7 @@ std::vector<std::string> every(const std::string& period) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Stranger, "one that leaks is killed at its limit, and the reason is told") {
+TEST_CASE_FIXTURE(Stranger, "one that leaks is killed at its limit, and the reason is reported") {
   plays("leak", {"maxMemory=64Mi", "period=200ms"});
   CHECK(plugins_say("out of its memory of 64 MiB"));
   check_that_the_others_go_on();
@@ -121,7 +121,7 @@ TEST_CASE_FIXTURE(Stranger, "one that starts threads or processes without end ge
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "what a killed agent's plugin had started is ended by the next agent") {
+TEST_CASE_FIXTURE(Stranger, "the next agent ends processes started by a killed agent's plugin") {
   plays("leave one behind");
   auto left = [&] { return find_metric(agent.metrics(), "koordetector_actor_count"); };
   REQUIRE(eventually([&] { return left().has_value(); }));
@@ -182,7 +182,7 @@ TEST_CASE_FIXTURE(Stranger, "one that closes its descriptors and writes to them 
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "one that answers garbage is ended, and the reason is told") {
+TEST_CASE_FIXTURE(Stranger, "one that answers garbage is ended, and the reason is reported") {
   plays("garbage", {"period=200ms"});
   CHECK(plugins_say("packet of an unknown form"));
   check_that_the_others_go_on();
@@ -202,7 +202,7 @@ TEST_CASE_FIXTURE(Stranger, "one that uses all of its CPU ticks slower, and the 
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "what one prints is in the agent's log, under its name") {
+TEST_CASE_FIXTURE(Stranger, "the output of one is in the agent's log, under its name") {
   plays("print");
   CHECK(eventually([&] { return contains(agent.log(), "com.example.actor: printed by the actor"); }));
   check_that_the_others_go_on();
@@ -251,7 +251,8 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
   stranger.check_that_the_others_go_on();
 }
 
-TEST_CASE("a configuration that the schema or the plugin refuses at SIGHUP leaves the old one in force, and is told once") {
+TEST_CASE("a configuration that the schema or the plugin refuses at SIGHUP leaves the old one in force, and is "
+          "reported once") {
   const auto config = [](const std::string& part) {
     return "  settings: {com.example.actor: {period: 100ms, config: {part: " + part + "}}}\nfeatureGates: {Actor: true}";
   };

@@ -78,7 +78,8 @@ TEST_CASE_FIXTURE(Node, "in shadow a strategy says what it would have done to a 
   CHECK(find_metric(agent->metrics(), "koordetector_host_knobs_held") == 0);
 }
 
-TEST_CASE_FIXTURE(Node, "what an operator says for a while is done, and undone by its end, by hands off, and by the agent's end") {
+TEST_CASE_FIXTURE(Node, "an operator's override is followed, and undone by its end, by hands off, and by the agent's "
+                        "end") {
   const std::string said = ctl({"mode", "qos-cpu-suppress", "enforce", "--for", "1h"});
   CHECK_MESSAGE(has(said, "qos-cpu-suppress is in enforce until "), said);
   REQUIRE(limit_becomes_another());
@@ -90,7 +91,7 @@ TEST_CASE_FIXTURE(Node, "what an operator says for a while is done, and undone b
   write_pods(", koordetector.sh/hands-off: qos-cpu-suppress");
   CHECK(limit_becomes_original());
   CHECK(has(ctl({"why", "nightly"}), "The pod says hands off: qos-cpu-suppress"));
-  CHECK(eventually([this] { return has(ctl({"events"}), "what qos-cpu-suppress had set is given back: cpu.max"); }));
+  CHECK(eventually([this] { return has(ctl({"events"}), "reverted knobs set by qos-cpu-suppress: cpu.max"); }));
   write_pods("");
   CHECK(limit_becomes_another());
 

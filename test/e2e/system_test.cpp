@@ -37,7 +37,7 @@ double queried(const AgentProcess& agent, const char* metric, const std::string&
 
 }  // namespace
 
-TEST_CASE("what a pod burns is its own and not the system's") {
+TEST_CASE("the CPU time of a pod is its own and not the system's") {
   Kubelet kubelet;
   kubelet.pod.limit_cpu(0.5);
   ChildProcess burner([&] {
@@ -82,7 +82,7 @@ items:
   CHECK(eventually([&] { return measured("app") && measured("POD"); }));
 }
 
-TEST_CASE("a host application of a NodeSLO file is measured while the cgroup tree tells the pods") {
+TEST_CASE("a host application of a NodeSLO file is measured while the cgroup tree lists the pods") {
   RealCgroup cgroup("app");
   TemporaryFolder folder;
   const std::string slo = folder / "slo.yaml";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of HTTP servers, chunked or not, and the lines of their bodies: what comes out does not depend on how the bytes
-// were cut. The first byte says into which pieces.
+// Answers of HTTP servers, chunked or not, and the lines of their bodies: the result does not depend on how the bytes
+// were cut. The first byte selects the pieces.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts that name disks and volumes, of any content, and a mount point, whoever has chosen it.
+// The facts that name disks and volumes, of any content, and an arbitrary mount point.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

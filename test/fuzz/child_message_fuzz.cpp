@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child may say anything: its requests, its description of itself and its samples are what a stranger's code makes
-// of them. An input is a number of requests, each two bytes of length and so many bytes.
+// A child is untrusted: its requests, its description of itself and its samples are arbitrary bytes. An input is a
+// number of requests, each two bytes of length and so many bytes.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@ struct Host {
   }
 };
 
-// A new one now and then: what a child defined stays.
+// A new one now and then: definitions of a child stay.
 child::ServiceDesk& desk() {
   constexpr int kInputs = 2000;
   static std::unique_ptr<Host> host;

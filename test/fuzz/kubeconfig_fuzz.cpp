@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubeconfig files: what is taken can stand in requests, and errors are one or a few lines that name something.
+// Kubeconfig files: accepted values are valid in requests, and errors are one or a few lines that name something.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

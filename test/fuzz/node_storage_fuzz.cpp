@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mount table, names of the device mapper and LVM's list of physical volumes, whoever has chosen names and paths.
+// The mount table, names of the device mapper and LVM's list of physical volumes, with arbitrary names and paths.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

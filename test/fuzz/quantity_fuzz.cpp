@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes quantities: what is read and written back is the same amount, in the one canonical form.
+// Kubernetes quantities: reading and writing back gives the same amount, in the one canonical form.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent says about its plugins, by its socket and its log.
+// The agent's reports about its plugins, by its socket and its log.
 #pragma once
 
 #include <sys/types.h>

@@ -14,7 +14,7 @@
 namespace koord::hostile {
 namespace {
 
-constexpr int kBacklog = 1000;  // nobody accepts
+constexpr int kBacklog = 1000;  // connections are not accepted
 
 UniqueFd listen_at(const std::string& name, std::size_t offset) {
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));

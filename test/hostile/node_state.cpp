@@ -187,7 +187,7 @@ void start_guard() {
   if (::pipe(ends) != 0) return;
   const std::string pattern = content(kCorePattern);
   if (::fork() != 0) {
-    ::close(ends[0]);  // the other end stays open for as long as this process lives
+    ::close(ends[0]);  // the other end stays open as long as this process runs
     ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     return;
   }

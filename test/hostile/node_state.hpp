@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no plugin may change on a node, read before and after an attack; and a guard that puts it back, whatever happens.
+// State of a node that no plugin may change, read before and after an attack; and a guard that restores it in any case.
 #pragma once
 
 #include <sys/types.h>

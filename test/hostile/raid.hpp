@@ -22,7 +22,7 @@ std::vector<std::string> words_of(Rights rights, const std::string& folder);
 struct Verdict {
   std::string attack;
   std::vector<std::string> complaints;  // empty: it was defended
-  std::string note;                     // figures, and what the attack said
+  std::string note;                     // figures, and the attack's messages
 };
 
 // How many attacks of a batch one agent takes, and the attacks in groups of so many.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that one version of the ABI is said everywhere: plugin.h, the bindings, templates and examples, the changelog.
+"""Checks that all files state one version of the ABI: plugin.h, the bindings, templates and examples, the changelog.
 
-usage: abi_version.py TREE RELEASED.xml    RELEASED is the newest released version: what is new since stands in the changelog
+usage: abi_version.py TREE RELEASED.xml    RELEASED is the newest released version: the changelog must name all additions since
        abi_version.py --self-test
 """
 import pathlib

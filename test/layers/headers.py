@@ -6,7 +6,7 @@ usage: headers.py TREE BUILD    BUILD is the build folder: flags come from its c
        headers.py --self-test   a header that misses an include must be found
 
 A .hpp is compiled as C++, a .h as C and as C++, in a small source of its own below BUILD/headers, by ccache where the
-build uses it: what has not changed costs nothing, in a new build folder either.
+build uses it: unchanged headers cost nothing, in a new build folder either.
 """
 import concurrent.futures
 import json

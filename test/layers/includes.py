@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks who includes whom in this tree.
+"""Checks which folders include which in this tree.
 
 usage: includes.py TREE RULE      RULE is one of those in RULES below
        includes.py --self-test    each rule must catch a tree that breaks it
 
-The tables come first: they are the law, everything below only applies it.
+The tables come first: they are the rules, everything below only applies them.
 """
 import pathlib
 import re

@@ -27,7 +27,7 @@ def unloads(tree):
         code = code_of(path)
         for number, line in enumerate(code.splitlines(), 1):
             if found := UNLOADS.search(line):
-                yield f'{path.relative_to(tree)}:{number}: {found.group()}: what was mapped stays mapped'
+                yield f'{path.relative_to(tree)}:{number}: {found.group()}: a mapped plugin must stay mapped'
         if KEEPS_HANDLES.search(code) and not NEVER_DESTROYED.search(code):
             yield f'{path.relative_to(tree)}: keeps handles that unload in their destructor, expected a static reference to *new'
 

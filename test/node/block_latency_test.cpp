@@ -186,9 +186,9 @@ TEST_CASE("raw_tracepoint counts the requests, bytes and time of the cgroup that
   check_known_answer("raw_tracepoint");
 }
 
-TEST_CASE("a removed cgroup is told once with its last totals, from btf_tracepoint") { check_reuse("btf_tracepoint"); }
+TEST_CASE("a removed cgroup is reported once with its last totals, from btf_tracepoint") { check_reuse("btf_tracepoint"); }
 
-TEST_CASE("a removed cgroup is told once with its last totals, from raw_tracepoint") { check_reuse("raw_tracepoint"); }
+TEST_CASE("a removed cgroup is reported once with its last totals, from raw_tracepoint") { check_reuse("raw_tracepoint"); }
 
 TEST_CASE("a slot comes to its next cgroup without the totals of the one before") {
   Scene scene("btf_tracepoint", 16);
@@ -215,7 +215,7 @@ TEST_CASE("requests for which no slot was free are the node's, and counted") {
   CHECK(scene.on_disk(*scene.windows.node(), Operation::read).requests >= 2 * kRequests);
 }
 
-TEST_CASE("a flush is the device's and nobody's, and the request for it is not taken for a lost one") {
+TEST_CASE("a flush belongs to the device and to no cgroup, and its request is not taken for a lost one") {
   Scene scene("btf_tracepoint");
   if (!scene.works()) return;
   RealCgroup syncing("syncing");

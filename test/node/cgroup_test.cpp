@@ -56,7 +56,7 @@ std::int64_t read_one(Reader& reader, const RealCgroup& cgroup, std::string_view
 
 }  // namespace
 
-TEST_CASE("every logical file has sane values on this kernel, or is said not to be there") {
+TEST_CASE("every logical file has sane values on this kernel, or is reported as missing") {
   RealCgroup cgroup("files");
   Reader reader(layout(), real_clock);
   for (const LogicalFile& file : logical_files()) {
@@ -139,7 +139,7 @@ TEST_CASE("memory of a NUMA node is counted with the cgroups inside, and all nod
   ::close(touched[1]);
 }
 
-TEST_CASE("memory.events tells that a limit was hit, and that a process was killed for it") {
+TEST_CASE("memory.events counts hits of a limit, and processes killed for it") {
   RealCgroup cgroup("events");
   cgroup.limit_memory(16 << 20);
   Reader reader(layout(), real_clock);

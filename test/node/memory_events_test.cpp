@@ -67,7 +67,7 @@ TEST_CASE("a process that needs more than the limit is one kill of its cgroup an
   CHECK(advisor.host().value("node_oom_kills_total").value_or(0) >= node_before + 1);
 }
 
-TEST_CASE("the event names victim and limit, and is told once") {
+TEST_CASE("the event names victim and limit, and is reported once") {
   RealCgroup greedy("told");
   greedy.limit_memory(kLimitBytes);
   RealAdvisor advisor({&greedy});

@@ -59,7 +59,7 @@ TEST_CASE("a container at its memory limit has stalled, its neighbour has not, a
   CHECK(advisor.host().value("memory_latency_lost_total", {{"reason", "no_slot"}}) == 0.0);
 }
 
-TEST_CASE("what stalled last before a container ended is still its own") {
+TEST_CASE("the last stall before a container's end is still its own") {
   const auto disk = LoopDisk::attach(128 * kMiB);
   RealCgroup squeezed("ending");
   squeezed.limit_memory(32 * kMiB);

@@ -292,7 +292,7 @@ TEST_CASE("raw_tracepoint charges reclaim to the cgroup at its limit, within the
   check_reclaim("raw_tracepoint");
 }
 
-TEST_CASE("both sources charge reclaim for want of memory on the node, as often as the kernel counts it") {
+TEST_CASE("both sources charge reclaim for lack of memory on the node, as often as the kernel counts it") {
   if (!is_machine_of_its_own()) {
     std::printf("SKIPPED: only a machine of test/v2 is filled\n");
     return;
@@ -318,9 +318,9 @@ TEST_CASE("raw_tracepoint charges compaction to the cgroup of the thread that do
   check_compaction("raw_tracepoint");
 }
 
-TEST_CASE("a removed cgroup is told once with its last stalls, from task_storage") { check_reuse("task_storage"); }
+TEST_CASE("a removed cgroup is reported once with its last stalls, from task_storage") { check_reuse("task_storage"); }
 
-TEST_CASE("a removed cgroup is told once with its last stalls, from raw_tracepoint") { check_reuse("raw_tracepoint"); }
+TEST_CASE("a removed cgroup is reported once with its last stalls, from raw_tracepoint") { check_reuse("raw_tracepoint"); }
 
 TEST_CASE("stalls for which no slot was free are counted, and are in no cgroup's histogram") {
   auto probe = open_or_skip("task_storage", 2);  // one of them is the unassigned

@@ -174,7 +174,7 @@ std::optional<std::string> why_not() {
   return std::nullopt;
 }
 
-TEST_CASE("what is sent from one namespace to another is told as sent there and received here, within a tenth") {
+TEST_CASE("bytes from one namespace to another are counted as sent there and received here, within a tenth") {
   Scene scene;
   std::uint64_t ready = 0;
   for (int i = 0; i < 3; ++i) ready += scene.told.hear();

@@ -232,7 +232,7 @@ TEST_CASE("a group counts the CPU time that the cgroup's process knows of itself
   CHECK(slept.count(0).value_or(0) < *counted.count(0) / 100);
 }
 
-TEST_CASE("what runs in a cgroup below is counted with the cgroup above") {
+TEST_CASE("tasks in a cgroup below are counted with the cgroup above") {
   PerfCgroup container("above");
   PerfCgroup below(container, "below");
   Worker worker(below);

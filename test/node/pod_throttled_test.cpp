@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-pod-throttled on this machine's kernel: what it says is what the kernel's own counters did between
-// the ticks.
+// advisor-pod-throttled on this machine's kernel: its values are the changes of the kernel's own counters between the
+// ticks.
 #include <doctest/doctest.h>
 
 #include <cmath>

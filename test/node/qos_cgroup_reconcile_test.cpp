@@ -86,7 +86,7 @@ TEST_CASE("v2: memory.high of a container that uses more begins just below what 
   CHECK(Scene::text(scene.container, "memory.high") == "max\n");
 }
 
-TEST_CASE("v1: what the kernel does not have is answered so, and nothing is changed") {
+TEST_CASE("v1: knobs that the kernel lacks are reported as such, and nothing is changed") {
   if (is_v2()) return;
   Scene scene;
   if (Scene::text(scene.of_pod, "memory.min") != "(none)") return;  // a kernel that has it on v1, too

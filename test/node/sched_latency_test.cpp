@@ -301,15 +301,15 @@ TEST_CASE("schedstat charges a delay to the cgroup that waited, at its true leng
   check_known_answer(Source::schedstat);
 }
 
-TEST_CASE("a removed cgroup is told once with its last total, from sched_info") {
+TEST_CASE("a removed cgroup is reported once with its last total, from sched_info") {
   check_reuse(Source::sched_info);
 }
 
-TEST_CASE("a removed cgroup is told once with its last total, from task_storage") {
+TEST_CASE("a removed cgroup is reported once with its last total, from task_storage") {
   check_reuse(Source::task_storage);
 }
 
-TEST_CASE("a removed cgroup is told once with its last total, from raw_tracepoint") {
+TEST_CASE("a removed cgroup is reported once with its last total, from raw_tracepoint") {
   check_reuse(Source::raw_tracepoint);
 }
 

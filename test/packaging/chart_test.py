@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the chart makes, for each of its values.
+"""Tests the output of the chart, for each of its values.
 
 usage: chart_test.py TREE KOORDETECTOR    unittest's output
 """
@@ -70,7 +70,7 @@ def rights(documents, kind='ClusterRole'):
 
 
 def leaves(values, above=''):
-    """The values one by one; a map that is empty, or whose keys are the user's or Kubernetes', is one."""
+    """The values one by one; a map that is empty, or has keys of the user or of Kubernetes, is one."""
     for key, value in values.items():
         path = above + key
         if isinstance(value, dict) and value and path not in ('resources', 'seccompProfile', 'updateStrategy', 'nodeSelector'):

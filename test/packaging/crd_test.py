@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The definitions of custom resources that the chart brings: what they take, refuse and keep.
+"""Tests the custom resource definitions of the chart: accepted, refused and kept fields.
 
 usage: crd_test.py TREE    unittest's output
 """
@@ -35,7 +35,7 @@ NODE_METRIC = json.loads("""{
       "systemUsage": {"resources": {"cpu": "310m", "memory": "900Mi"}},
       "aggregatedSystemUsages": [{"usage": {"p99": {"resources": {"cpu": 1}}}, "duration": "5m0s"}],
       "numaUsages": [{"numaNodeID": 0, "nodeUsage": {"resources": {"cpu": "3"}}, "systemUsage": {}}]},
-    "podsMetric": [{"name": "web-0", "namespace": "shop", "priority": "koord-prod", "qos": "LS", "extensions": {"of": {"somebody": [1]}},
+    "podsMetric": [{"name": "web-0", "namespace": "shop", "priority": "koord-prod", "qos": "LS", "extensions": {"example.org": {"list": [1]}},
       "podUsage": {"resources": {"cpu": "800m", "memory": "2Gi"}}}],
     "hostApplicationMetric": [{"name": "cron", "usage": {"resources": {"cpu": "1m"}}, "priority": "koord-prod", "qos": "LS"}],
     "prodReclaimableMetric": {"resource": {"resources": {"cpu": "2", "memory": "3Gi"}}},

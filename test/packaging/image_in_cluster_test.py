@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The image in a cluster: what it asks for with the chart's rights, and what it writes. Usage: image_case.py."""
+"""Tests the image in a cluster: its requests with the chart's rights, and its writes. Usage: image_case.py."""
 import contextlib
 import json
 import shutil
@@ -35,7 +35,7 @@ def granted(manifest):
 
 
 def right_of(request):
-    """What a request needs, in the words of a role; None: nothing."""
+    """The rights that a request needs, in the form of a role's rule; None: none."""
     path = request['path'].split('?')[0].rstrip('/')
     if request['server'] == 'kubelet':
         return request['verb'], '', 'nodes' + path

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What kubectl reads in the manifests, without a cluster.
+"""Tests that kubectl reads the manifests, without a cluster.
 
 usage: kubectl_test.py TREE KUBECTL    unittest's output; exit code 77 where that kubectl is too old
 
-`kubectl set … --local` reads an object into Kubernetes' own types, refuses values of other types and forgets fields that
-there are not; so what it prints must have all that was put in. It does so with workloads and with bindings of roles.
+`kubectl set … --local` reads an object into Kubernetes' own types, refuses values of other types and drops unknown
+fields; so its output must have all fields of the input. It does so with workloads and with bindings of roles.
 """
 import json
 import pathlib

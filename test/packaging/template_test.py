@@ -31,7 +31,7 @@ class Templates(unittest.TestCase):
     def test_a_dash_cuts_the_space_beside_it(self):
         for source, expected in [
                 ('a {{- .name -}} b', 'aab'), ('a\n  {{- .name }}\nb', 'aa\nb'), ('a\n{{ .name -}}\n b', 'a\nab'),
-                ('{{- /* said */ -}} a', 'a'), ('a {{/* said */}} b', 'a  b')]:
+                ('{{- /* text */ -}} a', 'a'), ('a {{/* text */}} b', 'a  b')]:
             self.assertEqual(rendered(source), expected, source)
 
     def test_what_is_empty_zero_or_false_is_not(self):
@@ -78,7 +78,7 @@ class Templates(unittest.TestCase):
                 ('{{ upper .name }}', "no function 'upper'"), ('{{ include "t" . }}', "no template 't'"), ('{{ $a }}', "no variable '\\$a'"),
                 ('{{ if .name }}', 'has no end'), ('{{ end }}', 'ends nothing'), ('{{ .missing.k }}', "'k'"), ('{{ .list }}', 'toYaml'),
                 ('{{ range .map }}{{ end }}', 'expected a list'), ('{{ .name .name }}', 'one value'), ('{{ ( .name }}', "'\\)'"),
-                ('{{ semverCompare "~1" "1.2.3" }}', 'semverCompare'), ('{{ fail "said" }}', 'said'), ('{{ `raw` }}', 'cannot read')]:
+                ('{{ semverCompare "~1" "1.2.3" }}', 'semverCompare'), ('{{ fail "text" }}', 'said'), ('{{ `raw` }}', 'cannot read')]:
             with self.assertRaisesRegex(go_template.TemplateError, words, msg=source):
                 rendered(source)
 

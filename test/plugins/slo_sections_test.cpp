@@ -23,7 +23,7 @@ slo::NodeSlo read_through_the_host(std::string_view spec) {
 
 }  // namespace
 
-TEST_CASE("of the host's defaults a plugin reads every section, and nothing that it has to complain of") {
+TEST_CASE("a plugin reads every section of the host's defaults, without a complaint") {
   const slo::NodeSlo slo = read_through_the_host("{}");
   REQUIRE(slo.threshold);
   CHECK(slo.threshold->enable == false);
@@ -75,7 +75,7 @@ TEST_CASE("names in another case and numbers with a point arrive as the host rea
   CHECK(slo.system->watermark_scale_factor == 150);
 }
 
-TEST_CASE("what plugins recommend for a class that a pod has on 'auto' is the host's default of that class") {
+TEST_CASE("the plugins' recommendations for a class of a pod on 'auto' are the host's defaults of that class") {
   const std::string on = R"({"memoryQOS":{"enable":true}})";
   slo::NodeSlo slo = read_through_the_host(R"({"resourceQOSStrategy":{"lsrClass":)" + on + R"(,"lsClass":)" + on + R"(,"beClass":)" + on + "}}");
   for (const std::uint32_t qos : {KOORD_QOS_LSR, KOORD_QOS_LS, KOORD_QOS_BE, KOORD_QOS_SYSTEM}) {

@@ -62,7 +62,7 @@ class EvictingNode {
 
   Plant& plant() { return plant_; }
   std::size_t pods() const { return pods_.size(); }
-  const std::vector<std::pair<double, std::string>>& evicted() const { return evicted_; }  // when and whom
+  const std::vector<std::pair<double, std::string>>& evicted() const { return evicted_; }  // times and pods
   std::size_t requests() const { return requests_; }
   const Recording& recording() const { return recording_; }
 

@@ -41,7 +41,7 @@ bool LoopDisk::try_to_attach(std::uint64_t bytes) {
   // Another process may be given the same free device.
   for (int attempt = 0; attempt < 20; ++attempt) {
     const int index = control ? ::ioctl(control.get(), LOOP_CTL_GET_FREE) : -1;
-    if (index < 0) return fail("there is none that is free");
+    if (index < 0) return fail("no loop device is free");
     path_ = "/dev/loop" + std::to_string(index);
     device_ = UniqueFd(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
     if (device_ && ::ioctl(device_.get(), LOOP_SET_FD, memory.get()) == 0) return true;

@@ -42,7 +42,7 @@ struct Workload {
   double threads = 1e9;          // cores that they can use at once
   bool queues = false;           // delayed work has to run later (requests); else it is lost (a loop that is counted)
   Course anonymous = constant(0);  // bytes, which cannot be reclaimed: there is no swap
-  Course hot_file = constant(0);   // bytes of page cache used all the time: what is reclaimed is read again
+  Course hot_file = constant(0);   // bytes of page cache used all the time: reclaimed pages are read again
   double streamed = 0;             // bytes a second that are read once and stay in the page cache until reclaimed
 };
 

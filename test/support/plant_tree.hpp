@@ -40,7 +40,7 @@ struct PlantGroup {
   // Memory of all in it, in bytes.
   double anonymous = 0, hot = 0, cold = 0;
   double evicted = 0;           // hot pages that were reclaimed and not yet read again
-  double restarts_at = 0;       // killed for want of memory
+  double restarts_at = 0;       // killed for lack of memory
   double memory_stall = 0;      // share of this period
   double kept_min = 0, kept_low = 0;  // effective protection
 

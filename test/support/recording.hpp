@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording: what went on in a simulation, as series over time; the figures by which a control loop is judged, and plots of it
-// as SVG. Times in seconds. [one thread]
+// Recording: the course of a simulation, as series over time; the figures by which a control loop is judged, and plots
+// of it as SVG. Times in seconds. [one thread]
 #pragma once
 
 #include <map>

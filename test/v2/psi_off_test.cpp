@@ -12,7 +12,7 @@ std::optional<std::string> why_not() {
   return "pressure stall information is not switched off here";
 }
 
-TEST_CASE("where pressure stall information is off there is no such advisor, and the reason tells how to switch it on") {
+TEST_CASE("without pressure stall information the advisor is absent, and the reason says how to switch it on") {
   FakeHost host{koord::NodeRoots()};
   FakeInstance advisor(host, shared_object());
   CHECK(advisor.init() == KOORD_E_UNSUPPORTED);

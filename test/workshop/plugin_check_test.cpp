@@ -31,7 +31,7 @@ bool says(const Finished& done, std::string_view text) { return done.output.find
 
 }  // namespace
 
-TEST_CASE("acceptance 3: plugin info tells what a plugin is whose constructor aborts, and exits 0") {
+TEST_CASE("acceptance 3: plugin info describes a plugin with a constructor that aborts, and exits 0") {
   const Finished told = koordctl({"plugin", "info", bad_plugin_file("constructor_aborts")});
   CHECK(told.exit_status == 0);
   for (const char* part : {"com.example.bad", "1.0.0", "koord.advisor/1", "koord.metrics/1, koord.state/1"})
@@ -73,14 +73,14 @@ TEST_CASE("plugin check says what is wrong about what is no plugin at all") {
   CHECK_MESSAGE(says(version, "--glibc 'new' is no version, expected one such as 2.31"), version.output);
 }
 
-TEST_CASE("plugin explain tells what a rule is about and how to mend what breaks it") {
+TEST_CASE("plugin explain describes a rule and the fix of a violation") {
   const Finished told = koordctl({"plugin", "explain", "K012"});
   CHECK(told.exit_status == 0);
   CHECK_MESSAGE(says(told, "K012: a plugin has the same manifest in its module as in its file"), told.output);
-  CHECK_MESSAGE(says(told, "Mend it: "), told.output);
+  CHECK_MESSAGE(says(told, "Fix: "), told.output);
 }
 
-TEST_CASE("plugin explain lists the rules when there is none of that name") {
+TEST_CASE("plugin explain lists the rules if the name is unknown") {
   const Finished told = koordctl({"plugin", "explain", "K999"});
   CHECK(told.exit_status == 1);
   CHECK_MESSAGE(says(told, "no rule is called 'K999'; there are K001 K002"), told.output);

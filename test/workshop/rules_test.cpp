@@ -55,8 +55,8 @@ constexpr Bad kBad[] = {
     {"changed_sigpipe", "K014", "SIGPIPE"},
     {"failing_tick", "K021", "collect(): KOORD_E_IO"},
     {"endless_run", "K022", "had not returned 5 s after"},
-    {"leaked_descriptor", "K023", "100 more open descriptors after 100 lives"},
-    {"leaked_thread", "K024", "100 more threads after 100 lives"},
+    {"leaked_descriptor", "K023", "100 more open descriptors after 100 sessions"},
+    {"leaked_thread", "K024", "100 more threads after 100 sessions"},
     {"leaked_memory", "K025", "bytes more on the heap"},
     {"global_state", "K026", "in collect() of one instance, through the host of another"},
     {"early_service", "K027", "get_service(koord.metrics/1) in create()"},
@@ -107,7 +107,7 @@ TEST_CASE("every rule has a bad plugin") {
   for (const check::Rule& rule : check::rules()) CHECK_MESSAGE(caught.contains(rule.name()), rule.name());
 }
 
-TEST_CASE("every rule has a number of its own, in order, and a text that says how to mend") {
+TEST_CASE("every rule has a number of its own, in order, and a text with a fix") {
   unsigned last = 0;
   for (const check::Rule& rule : check::rules()) {
     CAPTURE(rule.name());
@@ -116,7 +116,7 @@ TEST_CASE("every rule has a number of its own, in order, and a text that says ho
     const auto lines = std::count(rule.text.begin(), rule.text.end(), '\n');
     CHECK(lines >= 2);
     CHECK(lines <= 10);
-    CHECK(rule.text.find("Mend it: ") != std::string_view::npos);
+    CHECK(rule.text.find("Fix: ") != std::string_view::npos);
     CHECK(check::find_rule(rule.name()) == &rule);
   }
 }

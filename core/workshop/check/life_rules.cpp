@@ -72,7 +72,7 @@ bool is_leak(std::size_t before, std::size_t after, int lives) {
 
 Outcome leaked(std::size_t before, std::size_t after, int lives, const std::string& what) {
   if (!is_leak(before, after, lives)) return {};
-  return Outcome::failed(std::to_string(after - before) + " more " + what + " after " + std::to_string(lives) + " lives of create, init, destroy");
+  return Outcome::failed(std::to_string(after - before) + " more " + what + " after " + std::to_string(lives) + " sessions of create, init, destroy");
 }
 
 template <class Count>
@@ -163,9 +163,9 @@ Outcome leaks_no_memory(Suspect& suspect) {
     const std::size_t threads = count_threads(), mappings = count_mappings();
     int lives = 0;
     const std::int64_t leaked_bytes = heap_leak(part, host, lives);
-    if (is_leak(threads, settled(count_threads, threads), lives)) return Outcome::not_applicable("it cannot be told while threads are left behind");
+    if (is_leak(threads, settled(count_threads, threads), lives)) return Outcome::not_applicable("unknown while threads are left behind");
     if (leaked_bytes > 0)
-      return Outcome::failed(std::to_string(leaked_bytes) + " bytes more on the heap after each life of create, init, destroy");
+      return Outcome::failed(std::to_string(leaked_bytes) + " bytes more on the heap after each session of create, init, destroy");
     return leaked(mappings, count_mappings(), lives, "mappings");
   });
 }

@@ -97,7 +97,7 @@ Outcome leaves_the_process_as_it_was(Suspect& suspect) {
     const ProcessState before = ProcessState::now();
     live(part);
     const auto found = changes(before, ProcessState::now(), false);
-    return found.empty() ? Outcome{} : Outcome::failed("its life changed " + join(found, ", "));
+    return found.empty() ? Outcome{} : Outcome::failed("its session changed " + join(found, ", "));
   });
 }
 

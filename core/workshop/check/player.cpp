@@ -188,7 +188,7 @@ bool Player::stop() {
   if (class_.vtable->stop) call("stop()", [&] { return class_.vtable->stop(self_); });
   if (!runner_.joinable()) return true;
   signal_.fire();
-  note_call("run() of class '" + info_.name + "', which was told to stop");
+  note_call("run() of class '" + info_.name + "' after the stop signal");
   std::unique_lock lock(mutex_);
   const bool ended = changed_.wait_for(lock, kRunEndsWithin, [this] { return !running_; });
   lock.unlock();

@@ -21,7 +21,7 @@ namespace koord::check {
 class Player {
  public:
   Player(Scene& scene, const host::Module& module, std::size_t class_index, WatchedHost& host);
-  // Ends what has not ended: whoever forgets it leaks.
+  // Ends a plugin that has not ended: without this it would leak.
   ~Player();
   Player(const Player&) = delete;
   Player& operator=(const Player&) = delete;

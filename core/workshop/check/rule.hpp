@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules for plugins: what each is called, why it is there, how it is checked. One table. [any thread]
+// The rules for plugins: their names, reasons and checks. One table. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ std::string_view to_string(Severity severity);
 struct Rule {
   unsigned number;
   Severity severity;
-  // file: nothing is run. gate: what fails it cannot be tried further.
+  // file: nothing is run. gate: a file that fails it cannot be tried further.
   enum class Group : std::uint8_t { file, gate, life } group;
   std::string_view title;
   std::string_view text;  // the problem, its reason, its fix

@@ -96,7 +96,7 @@ Outcome stands_failing_services(Suspect& suspect) {
 Outcome stands_growing_answers(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
     part.scene.mischief().needs_more = true;
-    live_under(part, "each answer is longer than *need told before");
+    live_under(part, "each answer is longer than the *need before");
     return {};
   });
 }
@@ -170,7 +170,7 @@ Outcome steps_by_the_stride(Suspect& suspect) {
 Outcome writes_to_nothing_borrowed(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
     part.scene.mischief().lending = Lending::read_only;
-    live_under(part, "what the host lends stands in read-only memory");
+    live_under(part, "the host lends read-only memory");
     return {};
   });
 }
@@ -178,7 +178,7 @@ Outcome writes_to_nothing_borrowed(Suspect& suspect) {
 Outcome keeps_nothing_borrowed(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
     part.scene.mischief().lending = Lending::until_back;
-    note_circumstance("what the host has lent cannot be read after it is released");
+    note_circumstance("lent memory cannot be read after its release");
     const Life life = live(part);
     if (life.held == 0) return {};
     return Outcome::failed(std::to_string(life.held) + " snapshots of the state were not released when destroy() had returned");

@@ -17,7 +17,7 @@ Outcome try_apart(const std::function<Outcome()>& body, Duration patience = kTri
 
 // In the child: which call of the plugin begins now; "": it has returned.
 void note_call(std::string_view what) noexcept;
-// In the child: what is special about this trial, for when it does not survive it.
+// In the child: notes the special condition of this trial, for a child that does not survive it.
 void note_circumstance(std::string_view what) noexcept;
 
 }  // namespace koord::check

@@ -7,7 +7,7 @@
 namespace koord::check {
 namespace {
 
-// So often in a row an answer grows between two questions; whoever still asks then gets it.
+// So often in a row an answer grows between two calls; further calls then get it.
 constexpr unsigned kMostLengthened = 3;
 constexpr std::uint64_t kLonger = 1u << 20;
 
@@ -39,7 +39,7 @@ WatchedHost::Call::~Call() {
 const koord_host* WatchedHost::admit(std::string_view service_call) {
   const std::string call(service_call);
   if (buried_) {
-    seen_.after_destroy.add(call + " through the host of an instance whose destroy() has returned");
+    seen_.after_destroy.add(call + " through the host of an instance after destroy() has returned");
     return nullptr;
   }
   if (host_here == this && call_here == "create()" && call != "log" && call != "set_error")

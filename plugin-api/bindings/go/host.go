@@ -121,7 +121,7 @@ func (h Host) Cgroup() (Cgroup, error) {
 	return Cgroup{s}, err
 }
 
-// Capabilities is koord.capabilities/1: what this node can and cannot do.
+// Capabilities is koord.capabilities/1: abilities of this node.
 func (h Host) Capabilities() (Capabilities, error) {
 	s, err := ask[C.koord_svc_capabilities](h, "koord.capabilities/1")
 	return Capabilities{s}, err

@@ -152,7 +152,7 @@ func (e Evict) Request(eviction Eviction) error {
 // Audit is the service koord.audit/1.
 type Audit struct{ service[C.koord_svc_audit] }
 
-// Record what was done or seen, to whom, why.
+// Record an action or observation, its subject, and why.
 func (a Audit) Record(subject Subject, what, why string) error {
 	return check(C.audit_record(a.host, a.table, C.uint64_t(subject), what, why))
 }

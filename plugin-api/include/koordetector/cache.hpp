@@ -39,7 +39,7 @@ struct Query {
   std::vector<Label> labels = {};              // all must be equal; none: every series of the metric
 };
 
-// The metric cache: what all plugins have appended.
+// The metric cache: samples of all plugins.
 //   Query query;
 //   query.metric = "pod_cpu_usage";
 //   query.aggregation = KOORD_AGG_P95;

@@ -21,8 +21,8 @@ struct Intent {
   std::string cgroup_dir;
   std::string value;   // "20000 100000"; of KOORD_ROLE_SCALE a factor, "1.5"
   std::string reason;  // one sentence for the decision record
-  std::vector<std::pair<std::string, std::string>> inputs = {};  // values that the decision used:
-                                                                 // {"node_cpu_usage", "7.3"}
+  // Values that the decision used: {"node_cpu_usage", "7.3"}.
+  std::vector<std::pair<std::string, std::string>> inputs = {};
   std::int32_t priority = 0;                   // the highest wins; among equals the strictest value
   std::chrono::nanoseconds ttl{};              // required: withdrawn unless proposed again within this time
   std::uint32_t role = KOORD_ROLE_SET;         // KOORD_ROLE_*; another than KOORD_ROLE_SET needs a host of 1.1

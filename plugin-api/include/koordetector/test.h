@@ -70,7 +70,7 @@ KOORD_EXPORT koord_status koord_test_applied(koord_test *test, koord_status stat
 /* stop(), the end of run(), destroy(). koord_test_start() may follow. */
 KOORD_EXPORT koord_status koord_test_end(koord_test *test);
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 /* The last value of the one series that has all these labels, those of its pod or container included; NULL:
  * any. NaN if no series matches, or more than one. */

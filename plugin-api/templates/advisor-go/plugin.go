@@ -1,5 +1,5 @@
 // @NAME@: how many tasks of the node run or wait for a CPU.
-// What newLoad defines and Collect reads is yours to change; the contract is sdk/koordetector/plugin.h.
+// Replace the metrics that newLoad defines and the files that Collect reads; the contract is sdk/koordetector/plugin.h.
 package main
 
 /*

@@ -1,5 +1,5 @@
 //! @NAME@: how many tasks of the node run or wait for a CPU.
-//! What init() defines and collect() reads is yours to change; the contract is sdk/koordetector/plugin.h.
+//! Replace the metrics that init() defines and the files that collect() reads; the contract is sdk/koordetector/plugin.h.
 
 use koordetector::abi::*;
 use koordetector::{Advisor, Batch, Config, Failure, Fs, Host, MetricSpec, Plugin, Result, Series};

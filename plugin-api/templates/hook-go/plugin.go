@@ -67,7 +67,7 @@ func (t *threads) OnEvent(what koordetector.Parts, _ uint64) error {
 	return err
 }
 
-// Handle, for each new container: what is set here goes into the runtime's request.
+// Handle is called for each new container: values set here go into the runtime's request.
 func (t *threads) Handle(request koordetector.HookRequest, response koordetector.HookResponse) error {
 	n, told := threadsOf(request.Pod.KubeQoS, t.configured.Load())
 	if !told {

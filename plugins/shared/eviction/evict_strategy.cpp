@@ -100,7 +100,7 @@ bool EvictStrategy::is_wanted(const Snapshot& snapshot, std::uint64_t now_ns) {
   if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
   const slo::NodeSlo* slo = slo_.get();
   if (!slo) return false;
-  if (!slo->threshold) return tell_once("NodeSLO", "it has no resourceUsedThresholdWithBE, so nobody is evicted"), false;
+  if (!slo->threshold) return tell_once("NodeSLO", "it has no resourceUsedThresholdWithBE, so no pod is evicted"), false;
   told_.is_over("NodeSLO");
   situation_.slo = *slo->threshold;
   situation_.inactive = slo->inactive;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EvictStrategy: what the plugins that evict share of the way to the host: which features are on, the NodeSLO, the pods with
-// what they use, the pause between two requests, the request. A plugin says what its features want in decide(). On the
+// EvictStrategy: code shared by the plugins that evict: enabled features, the NodeSLO, the pods with their usage, the
+// pause between two requests, the request. A plugin returns the demands of its features from decide(). On the
 // instance's strand.
 #pragma once
 

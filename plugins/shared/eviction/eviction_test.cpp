@@ -176,7 +176,7 @@ TEST_CASE("a pod asks for what its class is sold: batch and mid their own resour
   }
 }
 
-TEST_CASE("a request that is not told is none") {
+TEST_CASE("a missing request counts as none") {
   PodRecord record;
   record.requests("cpu", KOORD_ABSENT);
   CHECK(record.candidate().cpu.native == 0);
@@ -197,7 +197,7 @@ TEST_CASE("the annotation outranks the priority, the priority the label, the lab
   CHECK(ordered({{&c, 1.0}, {&a, 1.0}, {&b, 1.0}}) == Names{"a", "b", "c"});
 }
 
-TEST_CASE("what is released is what a pod uses, or what it was promised in that tier") {
+TEST_CASE("the released amount is a pod's usage, or its request in that tier") {
   Candidate pod = named("a");
   CHECK(releases(pod, {Kind::used, Resource::cpu, Tier::native}) == 0);
   pod.used = 300;

@@ -30,7 +30,7 @@ struct SlotOwner {
 
 class CgroupSlots {
  public:
-  // The slot of no cgroup: what no slot was free for.
+  // The slot of no cgroup: for delays without a free slot.
   static constexpr std::uint32_t kNobody = 0;
 
   // How many slots to load programs with: `wanted`, or when that is 0 what 16 MiB hold, within 512 and 4096.

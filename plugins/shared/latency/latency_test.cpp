@@ -31,7 +31,7 @@ Histogram sum(Histogram left, const Histogram& right) {
 
 }  // namespace
 
-TEST_CASE("what was added is the difference of two running totals") {
+TEST_CASE("the difference of two running totals is the added amount") {
   Histogram before = waits(3, 10);
   CHECK(added(before, sum(before, waits(5, 2, 20'000))) == waits(5, 2, 20'000));
   CHECK(added(before, before) == Histogram{});

@@ -7,15 +7,15 @@ using plugin::Metric;
 
 MeasurementSeries::MeasurementSeries(const koord_host* host, const std::string& prefix, const std::string& cases) {
   const std::string name = prefix + "_latency_";
-  const std::string lost_help = "Those " + cases +
-                                " that are missing in some figures, by the reason: no slot was free for the cgroup or it "
-                                "was removed already (then the node's have them), or the begin could not be kept.";
+  const std::string lost_help = "Lost " + cases +
+                                ", by reason. no_slot: no slot was free for the cgroup, or it was removed already; only the "
+                                "node's values have them. no_begin: the begin could not be kept.";
   lost_ = Metric(host, {name + "lost_total", cases, lost_help, 1, KOORD_COUNTER});
   lost_no_slot_ = lost("no_slot");
   lost_no_begin_ = lost("no_begin");
   slots_used_ =
       Metric(host, {name + "slots_used", "slots", "Cgroups with a histogram in the kernel."}).series();
-  info_ = Metric(host, {name + "info", "", "Where these latencies are read from, in the label source; always 1."});
+  info_ = Metric(host, {name + "info", "", "Source of these latencies, in the label source; always 1."});
 }
 
 void MeasurementSeries::set_source(std::string_view source) {

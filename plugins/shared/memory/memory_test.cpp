@@ -43,7 +43,7 @@ TEST_CASE("memory with page cache has inactive_file and active_file besides") {
   CHECK(usage_with_page_cache_bytes({4096, 8192, 4096, 100, 20}) == 16504.0);
 }
 
-TEST_CASE("memory is unknown, not zero, when the kernel does not tell a part") {
+TEST_CASE("memory is unknown, not zero, if the kernel lacks a part") {
   CHECK_FALSE(usage_bytes({4096, 8192, kAbsent, 0, 0}));
   CHECK_FALSE(usage_with_page_cache_bytes({4096, 8192, 0, 0, kAbsent}));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of small files of /proc and /sys that a kernel, an architecture or a device may lack: what is not there, cannot
-// be read or is not of the form is nothing. [any thread]
+// Values of small files of /proc and /sys that a kernel, an architecture or a device may lack: files that are missing,
+// unreadable or of another form are nothing. [any thread]
 #pragma once
 
 #include <cstdint>

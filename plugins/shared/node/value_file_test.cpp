@@ -16,7 +16,7 @@ TEST_CASE("a value is what stands in the file without the newline") {
   CHECK(read_set(node.path("sys/none"))->empty());
 }
 
-TEST_CASE("what is not there or of another form is nothing") {
+TEST_CASE("a missing value or one of another form is nothing") {
   FakeNode node({{"sys/a", "x\n"}, {"sys/dir/", ""}});
   CHECK_FALSE(read_text(node.path("sys/b")));
   CHECK_FALSE(read_text(node.path("sys/dir")));

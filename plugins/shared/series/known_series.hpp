@@ -15,7 +15,7 @@ namespace koord::plugin {
 
 class KnownSeries {
  public:
-  // `make` gives the series, as Metric::series() does; it is asked when there is a value, and again after a time without.
+  // `make` returns the series, like Metric::series(); it is called when there is a value, and again after a time without.
   KnownSeries(const koord_host* host, std::function<std::uint64_t()> make)
       : host_(host), metrics_(require<koord_svc_metrics>(host, "koord.metrics/1")), make_(std::move(make)) {}
 

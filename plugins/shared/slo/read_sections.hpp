@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One section from its JSON object: what is there replaces what `into` has. For the files of this folder only.
+// One section from its JSON object: existing members replace those of `into`. For the files of this folder only.
 #pragma once
 
 #include "plugins/shared/slo/members.hpp"

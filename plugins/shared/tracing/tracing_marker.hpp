@@ -29,7 +29,7 @@ class TracingMarker {
 
   TracingMarker(TracingMarker&& other) noexcept : path_(std::exchange(other.path_, {})), file_(std::move(other.file_)) {}
   TracingMarker& operator=(TracingMarker&& other) noexcept;
-  // Takes it away: what it stands for must have left the kernel.
+  // Removes the file: the programs must have left the kernel.
   ~TracingMarker();
 
  private:

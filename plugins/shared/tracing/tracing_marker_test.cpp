@@ -42,7 +42,7 @@ TEST_CASE("a marker holds the boot id as long as its owner traces, and is gone a
   CHECK(place.files() == std::vector<std::string>{"metrics.db"});
 }
 
-TEST_CASE("a marker of an earlier life of the machine keeps tracing off, and says how to go on") {
+TEST_CASE("a marker of an earlier boot of the machine keeps tracing off, and explains how to go on") {
   Place place(kEarlierBoot);
   for (int start = 0; start < 2; ++start) {
     auto marker = TracingMarker::set(place.options());
@@ -67,7 +67,7 @@ TEST_CASE("an operator re-arms by deleting the file") {
   CHECK(TracingMarker::set(place.options()));
 }
 
-TEST_CASE("what a killed process left in this life of the machine keeps nobody off, and is taken away") {
+TEST_CASE("a marker that a killed process left in this boot of the machine is ignored and removed") {
   Place place;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -93,7 +93,7 @@ TEST_CASE("an instance that is replaced leaves the marker of its successor") {
   CHECK(place.files().size() == 2);
 }
 
-TEST_CASE("a marker of another plugin keeps nobody else off") {
+TEST_CASE("a marker of another plugin has no effect") {
   Place place;
   place.node.write("state/advisor-y.tracing-abcdef", kEarlierBoot);
   CHECK(TracingMarker::set(place.options()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newest: the newest samples in the metric cache, whoever appended them, none older than a bound. Header-only. On the
+// Newest: the newest samples in the metric cache, of any plugin, none older than a bound. Header-only. On the
 // instance's strand.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a node's use of one resource divides between best-effort work and all other: what strategies that make room for the
-// latter reckon with. The formulas are koordlet's. Pure: values in, values out, of whatever unit. [any thread]
+// How a node's usage of one resource divides between best-effort work and all other: for strategies that make room for
+// the latter. The formulas are koordlet's. Pure: values in, values out, of whatever unit. [any thread]
 #pragma once
 
 #include <optional>

@@ -7,7 +7,7 @@
 using namespace koord;
 using namespace koord::usage;
 
-TEST_CASE("what is neither pods' nor applications' is the system's") {
+TEST_CASE("the use outside of pods and applications is the system's") {
   const Split use = split({.node = 12, .pods = {{8, false}, {2, true}}, .applications = {{1, false}}});
   CHECK(use.pods == 8);
   CHECK(use.best_effort == 2);
@@ -26,7 +26,7 @@ TEST_CASE("parts that are more than the node leave the system nothing, not less"
   CHECK(split({.node = 11, .pods = {{8, false}, {4, true}}}).system == 0);
 }
 
-TEST_CASE("what is reserved for the system is its own, used or not") {
+TEST_CASE("the system's reservation is its own, used or not") {
   CHECK(split({.node = 3, .pods = {{2, false}}, .reserved = 1.5}).system == 1.5);
   CHECK(split({.node = 6, .pods = {{2, false}}, .reserved = 1.5}).system == 4);
 }

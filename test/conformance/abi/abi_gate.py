@@ -98,7 +98,7 @@ def retyped(member):
 
 
 def breakages(name, members):
-    """(what, members as they then are) of one struct."""
+    """(change, members after it) of one struct."""
     yield 'an insert in the middle', members[:-1] + ['uint64_t inserted_;'] + members[-1:]
     yield 'a reorder', members[:-2] + [members[-1], members[-2]]
     yield 'a retype', members[:-1] + [retyped(members[-1])]

@@ -46,7 +46,7 @@ struct Probe : Fused<Advisor> {
     batch.add(ticks_, count_);
     batch.send(now_ns);
   }
-  void on_event(std::uint32_t /*what*/, std::uint64_t /*version*/) override { fuse.burn("on_event"); }
+  void on_event(std::uint32_t /*changed*/, std::uint64_t /*version*/) override { fuse.burn("on_event"); }
   void stop() override { fuse.burn("stop"); }
 
   std::uint64_t ticks_ = 0;

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the examples of a released version, as they were built then, on the host of today.
 
-usage: museum.py KOORDCTL FOLDER            each breaks no rule and gives what it gave then
-       museum.py KOORDCTL FOLDER --accept   writes down what they give: once, when a version is released
+usage: museum.py KOORDCTL FOLDER            each must break no rule and give its recorded results
+       museum.py KOORDCTL FOLDER --accept   records the results: once, when a version is released
 
-FOLDER holds NAME.so.xz, stripped, and NAME.json, what a run told of it on node/, a node of files beside this script:
+FOLDER holds NAME.so.xz, stripped, and NAME.json, the results of a run on node/, a node of files beside this script:
 metrics, proposals, adjustments, scrapes and calls. A value of null there was the machine's own and may be any.
-NAME.set, where there is one, has settings, KEY=VALUE each. What is in a folder is never built again.
+NAME.set, if present, has settings, KEY=VALUE each. Plugins in a folder are never built again.
 """
 import json
 import lzma
@@ -41,7 +41,7 @@ def run(*command):
 
 
 def told(koordctl, exhibit, plugin, fixture):
-    """What a run tells of it, without what differs from run to run, and None; or nothing, and why."""
+    """Returns the results of a run, without parts that differ from run to run, and None; or nothing, and why."""
     settings = exhibit.with_name(plugin.stem + '.set')
     sets = ['--set=' + line for line in settings.read_text().splitlines()] if settings.exists() else []
     done = run(koordctl, 'plugin', 'run', '--node', fixture, '--ticks', '2', '-o', 'json', *sets, plugin)
@@ -64,7 +64,7 @@ def differences(then, now):
 
 
 def visit(koordctl, exhibit, fixture, folder):
-    """What is wrong with it today, as lines."""
+    """Returns the differences from its record, as lines."""
     plugin = unpack(exhibit, folder)
     checked = run(koordctl, 'plugin', 'check', plugin)
     if checked.returncode != 0:

@@ -31,7 +31,7 @@ impl Plugin for Probe {
     fn init(host: Host) -> Result<Self> {
         let fuse = Fuse::of(host)?;
         fuse.burn("init");
-        let fact = host.metrics()?.define(&MetricSpec::gauge("test_fact", "", "What a service told."))?;
+        let fact = host.metrics()?.define(&MetricSpec::gauge("test_fact", "", "Result of a service."))?;
         Ok(Probe { host, fuse, fact, ticks: 0 })
     }
     fn on_event(&mut self, _what: u32, _version: u64) -> Result<()> {

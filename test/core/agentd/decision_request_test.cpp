@@ -32,7 +32,7 @@ TEST_CASE("decisions are asked for by pod, cgroup, kind, knob, plugin, result, t
   CHECK(query.limit == 3);
 }
 
-TEST_CASE("without parameters it is the newest page of all, and a time may be said as how long ago") {
+TEST_CASE("without parameters it is the newest page of all, and a time may be given as how long ago") {
   CHECK(parse("")->limit == knob::DecisionQuery::kMostRecords);
   CHECK_FALSE(parse("")->outcome);
   CHECK(parse("since=10m")->since_ns == kClock.wall_ns() - 600'000'000'000);
@@ -54,7 +54,7 @@ TEST_CASE("a parameter that is wrong is named, with what is expected") {
   }
 }
 
-TEST_CASE("a mode is said with its time, and what is configured without") {
+TEST_CASE("a mode is set with its time, and reset to the configuration without") {
   CHECK(parse_mode("mode=enforce&for=1h")->mode == knob::Mode::enforce);
   CHECK(parse_mode("mode=enforce&for=1h")->how_long == 1h);
   CHECK_FALSE(parse_mode("mode=configured")->mode);

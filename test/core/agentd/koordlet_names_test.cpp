@@ -55,9 +55,9 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node, "a node without plugins tells when the agent began") {
+TEST_CASE_FIXTURE(Node, "a node without plugins shows when the agent began") {
   CHECK(page() ==
-        "# HELP koordlet_start_time When the agent began, in Unix seconds.\n# TYPE koordlet_start_time gauge\n"
+        "# HELP koordlet_start_time Start time of the agent, in Unix seconds.\n# TYPE koordlet_start_time gauge\n"
         "koordlet_start_time{node=\"n1\"} 1700000000\n");
 }
 
@@ -73,7 +73,7 @@ TEST_CASE_FIXTURE(Node, "each family has its help and its type once, before its 
         "koordlet_collect_node_cpu_info_status{node=\"n1\",status=\"failed\"} 1\n");
 }
 
-TEST_CASE_FIXTURE(Node, "what the node uses, in cores and bytes") {
+TEST_CASE_FIXTURE(Node, "usage of the node, in cores and bytes") {
   set("node_cpu_usage", 7.25);
   set("node_memory_usage", 4096);
   CHECK(lines() == "koordlet_node_used_cpu_cores{node=\"n1\"} 7.25\nkoordlet_node_used_memory_bytes{node=\"n1\"} 4096\n");
@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(Node, "cycles and instructions of a container") {
                        "koordlet_container_cpi{node=\"n1\"," + kContainerIds + ",cpi_field=\"instructions\"} 1000\n");
 }
 
-TEST_CASE_FIXTURE(Node, "pressure of containers and pods, with whether the kernel tells 'full' of the CPU") {
+TEST_CASE_FIXTURE(Node, "pressure of containers and pods, with the kernel's support of 'full' for the CPU") {
   set("container_psi", 1.5, {{"psi_resource", "cpu"}, {"psi_precision", "10"}, {"psi_degree", "some"}}, {kContainer, kContainerLabels});
   set("container_psi_cpu_full_supported", 1, {}, {kContainer, kContainerLabels});
   set("pod_psi", 2.5, {{"psi_resource", "mem"}, {"psi_precision", "300"}, {"psi_degree", "full"}}, {kPod, kPodLabels});
@@ -114,7 +114,7 @@ TEST_CASE_FIXTURE(Node, "pressure of containers and pods, with whether the kerne
             ",psi_resource_type=\"mem\",psi_precision=\"avg300\",psi_degree=\"full\",cpu_full_supported=\"false\"} 2.5\n");
 }
 
-TEST_CASE_FIXTURE(Node, "what runs outside pods is not shown where koordlet has containers of pods") {
+TEST_CASE_FIXTURE(Node, "programs outside pods are not shown where koordlet has containers of pods") {
   set("container_psi", 1, {{"psi_resource", "cpu"}, {"psi_precision", "10"}, {"psi_degree", "some"}},
       {kService, {{"container_name", "nginx.service"}}});
   CHECK(lines().empty());
@@ -160,7 +160,7 @@ TEST_CASE_FIXTURE(Node, "a value that is older than five minutes is not shown, n
   CHECK(lines().empty());
 }
 
-TEST_CASE_FIXTURE(Node, "what was reported of the node, the system and NUMA nodes; what was left out is not shown") {
+TEST_CASE_FIXTURE(Node, "reported usage of the node, the system and NUMA nodes is shown; left out parts are not") {
   reported.emplace();
   reported->node.amounts = report::Amounts{5230, 2048};
   reported->numa = {{1, {report::Amounts{3000, 1024}}, {}}};

@@ -31,7 +31,7 @@ struct Scraped {
 
 }  // namespace
 
-TEST_CASE("a page is rendered for the first who ask in a period, and shared by all others") {
+TEST_CASE("a page is rendered for the first request in a period, and shared by all others") {
   Scraped scraped;
   CHECK(Scraped::text_of(scraped.ask()) == "page 1\n");
   CHECK(Scraped::text_of(scraped.ask()) == "page 2\n");
@@ -53,7 +53,7 @@ TEST_CASE("two pages are alive at most, however long slow readers hold theirs") 
   CHECK(Scraped::text_of(scraped.ask()) == "page 3\n");
 }
 
-TEST_CASE("whoever takes gzip gets it, packed once for all") {
+TEST_CASE("a scraper that takes gzip gets it, packed once for all") {
   Scraped scraped;
   const http::Response packed = scraped.ask("gzip");
   CHECK(http::gunzip(Scraped::text_of(packed), 100).value() == "page 1\n");

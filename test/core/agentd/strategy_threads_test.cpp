@@ -73,7 +73,7 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node, "pods say hands off while a strategy proposes: what is given back is told on the loop") {
+TEST_CASE_FIXTURE(Node, "pods set hands off while a strategy proposes: reverts are reported on the loop") {
   governor.set_node_mode(knob::Mode::enforce);
   watch->start();
   std::atomic<bool> done = false;
@@ -89,11 +89,11 @@ TEST_CASE_FIXTURE(Node, "pods say hands off while a strategy proposes: what is g
   source.join();
   strategy.join();
   REQUIRE(told);
-  CHECK(events.events()[0].what == "what burst had set is given back: cpu.max");
+  CHECK(events.events()[0].what == "reverted knobs set by burst: cpu.max");
   CHECK(events.events()[0].why.find("hands-off") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Node, "what is given back after it has ended is nobody's news") {
+TEST_CASE_FIXTURE(Node, "reverts after its end are not reported") {
   governor.set_node_mode(knob::Mode::enforce);
   publish("");
   watch->start();

@@ -92,7 +92,7 @@ TEST_CASE("containers with the label LSE or LSR have CPUs of their own, and unde
   }
 }
 
-TEST_CASE("what is given back of one pod for one reason is one event, of no pod none") {
+TEST_CASE("reverts for one pod and one reason are one event, without a pod none") {
   const knob::Subject web{"u1", "shop", "web"}, app{"u1", "shop", "web", "app"}, other{"u2", "shop", "db"};
   const std::string why = "'burst' is off now";
   const auto stories = stories_of({{"burst", "a/app", "cpu.max", why, app},
@@ -102,7 +102,7 @@ TEST_CASE("what is given back of one pod for one reason is one event, of no pod 
                                    {"burst", "", "vm.min_free_kbytes", why, {}}});
   REQUIRE(stories.size() == 2);
   CHECK(stories[0].pod.pod_name == "web");
-  CHECK(stories[0].what == "what burst had set is given back: cpu.max, cpu.max.burst");
+  CHECK(stories[0].what == "reverted knobs set by burst: cpu.max, cpu.max.burst");
   CHECK(stories[0].why == why);
   CHECK(stories[1].pod.pod_name == "db");
 }

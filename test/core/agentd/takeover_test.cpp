@@ -97,7 +97,7 @@ TEST_CASE("CPUs of containers are the kubelet's where it has the static policy")
   CHECK(found(snapshot, "kubepods/besteffort/podjob", "cpuset.cpus", "0", *CpuSet::parse("0-7")) == "0-7 (the CPUs of all pods)");
 }
 
-TEST_CASE("memory, burst, ranks and limits of block devices go back to what nobody set") {
+TEST_CASE("memory, burst, ranks and limits of block devices go back to their defaults") {
   struct Row {
     const char *dir, *knob, *value, *base;
   };

@@ -51,7 +51,7 @@ TEST_CASE("a claim that is not bound, or not known, is left out until it is") {
   CHECK(facts.told() == "{}");
 }
 
-TEST_CASE("while no pods are known nothing is told") {
+TEST_CASE("while no pods are known nothing is reported") {
   Facts facts;
   CHECK(facts.told() == "(nothing)");
 }

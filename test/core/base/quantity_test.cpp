@@ -62,7 +62,7 @@ TEST_CASE("milli-units that do not fit saturate") {
   CHECK(milli("9223372036854775807") == std::numeric_limits<std::int64_t>::max());
 }
 
-TEST_CASE("what is not a quantity is refused") {
+TEST_CASE("text that is not a quantity is refused") {
   CHECK(Quantity::parse("1GB").error().message() == "'1GB' is not a quantity such as '100m', '1.5Gi' or '2'");
   for (const char* bad : {"", "-", ".", "m", "1 Gi", " 1", "1mi", "1e", "1e+", "1e--3", "e3", "1.2.3", "0x10",
                           "+-1", "1e9999999"}) {
@@ -71,7 +71,7 @@ TEST_CASE("what is not a quantity is refused") {
   }
 }
 
-TEST_CASE("what is larger than an int64 is refused") {
+TEST_CASE("a number larger than an int64 is refused") {
   for (const char* large :
        {"9223372036854775808", "8Ei", "10E", "1e19", "99999999999999999999999999999999999999999999"}) {
     CAPTURE(large);

@@ -24,7 +24,7 @@ std::size_t take_all(DescriptorBudget& budget, Time now, std::size_t most = 1000
 
 }  // namespace
 
-TEST_CASE("a budget gives as many descriptors as its limit, and again what was given back") {
+TEST_CASE("a budget gives as many descriptors as its limit, and returned ones again") {
   DescriptorBudget budget(3);
   CHECK(take_all(budget, kStart) == 3);
   budget.give_back();
@@ -40,7 +40,7 @@ TEST_CASE("those who may have a part only are refused earlier") {
   CHECK(budget.take(kStart));
 }
 
-TEST_CASE("a shortage takes a quarter back") {
+TEST_CASE("a shortage removes a quarter") {
   DescriptorBudget budget(1000);
   REQUIRE(take_all(budget, kStart, 100) == 100);
   CHECK_FALSE(budget.must_return());
@@ -51,7 +51,7 @@ TEST_CASE("a shortage takes a quarter back") {
   CHECK_FALSE(budget.take(kStart + 59s));
 }
 
-TEST_CASE("a shortage with few kept takes one back at least, and none when there is none") {
+TEST_CASE("a shortage with few kept removes at least one, and none if none is kept") {
   DescriptorBudget budget(1000);
   budget.on_shortage(kStart);
   CHECK_FALSE(budget.take(kStart));

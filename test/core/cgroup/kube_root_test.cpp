@@ -50,14 +50,14 @@ TEST_CASE("without a word of the kubelet the directory with pods is the kubelet'
   CHECK(choose_kube_root(v2_with(node, {"kubepods/besteffort/podu1/"})) == kCgroupfs);
 }
 
-TEST_CASE("what the kubelet says holds, also before its first pod is there") {
+TEST_CASE("the kubelet's configuration counts, also before its first pod is there") {
   NodeTree node;
   CHECK(choose_kube_root(v2_with(node, {"kubepods.slice/"}), kCgroupfs) == kCgroupfs);
   const KubeRoot deep = *kube_root_below(Driver::cgroupfs, "/a/b");
   CHECK(choose_kube_root(v2_with(node, {"a/b/kubepods/podu1/", "kubepods/podu2/"}), deep) == deep);
 }
 
-TEST_CASE("what the kubelet says does not hold against pods that are elsewhere") {
+TEST_CASE("the kubelet's configuration does not count against pods that are elsewhere") {
   NodeTree node;
   const Layout layout = v2_with(node, {"kubepods/", "kubepods.slice/kubepods-podu1.slice/"});
   CHECK(choose_kube_root(layout, kCgroupfs) == kSystemd);

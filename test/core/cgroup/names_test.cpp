@@ -50,7 +50,7 @@ TEST_CASE("a pod directory's name leads back to its uid and QoS") {
   }
 }
 
-TEST_CASE("what is not a pod directory is not taken for one") {
+TEST_CASE("other directories are not taken for pods") {
   for (const char* name :
        {"", "kubepods.slice", "kubepods-burstable.slice", "kubepods-pod.slice", "podx", "cgroup.procs"})
     CHECK_FALSE(parse_pod_dir(kSystemd, KubeQos::guaranteed, name));
@@ -88,7 +88,7 @@ TEST_CASE("a container's directory leads back to its id") {
   CHECK(parse_scope("libpod-" + kId + ".scope")->full_id() == "libpod://" + kId);
 }
 
-TEST_CASE("what a runtime keeps beside a container is told apart") {
+TEST_CASE("a runtime's directories beside containers are recognised") {
   CHECK(parse_scope("crio-conmon-abc.scope")->helper);
   CHECK(parse_scope("libpod-conmon-abc.scope")->helper);
   CHECK(parse_container_dir(Driver::systemd, "crio-abc")->helper);

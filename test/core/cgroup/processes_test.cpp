@@ -50,7 +50,7 @@ TEST_CASE("a cgroup that does not exist is gone, one without processes has none"
   CHECK(processes_below(node.layout, "pod1")->empty());
 }
 
-TEST_CASE("processes of another PID namespace are said to be invisible, not absent") {
+TEST_CASE("processes of another PID namespace are reported as invisible, not absent") {
   const Node node({{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/pod1/cgroup.procs", "0\n0\n"}});
   const Error error = processes_below(node.layout, "pod1").error();
   CHECK(error.is(std::errc::not_supported));

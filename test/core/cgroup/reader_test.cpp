@@ -105,7 +105,7 @@ TEST_CASE("a key that only the other version of cgroups has is absent") {
   CHECK(*read_once(reader, "g", "memory.stat", {"slab"}) == Values{kAbsent});
 }
 
-TEST_CASE("memory.events: what v1 does not count is absent, and so is what only v1 has") {
+TEST_CASE("memory.events: events that v1 does not count are absent, and so are those of v1 alone") {
   Reader v1 = reader_of(v1_node());
   CHECK(*read_once(v1, "g", "memory.events", {"oom", "high", "low", "under_oom"}) ==
         Values{kAbsent, kAbsent, kAbsent, 1});
@@ -151,7 +151,7 @@ TEST_CASE("pressure comes from the cpuacct tree where a vendor's kernel has it")
   CHECK(*read_once(reader, "g", "io.pressure", {"some_avg10"}) == Values{300});
 }
 
-TEST_CASE("of a vendor's pressure and the unified tree's the vendor's is read: every container is in cpuacct") {
+TEST_CASE("a vendor's pressure files are read before the unified tree's: every container is in cpuacct") {
   FakeNode node({{"cgroup/cpuacct/g/cpu.pressure", "some avg10=3.00 total=9\n"},
                  {"cgroup/unified/cgroup.controllers", ""},
                  {"cgroup/unified/g/cpu.pressure", "some avg10=2.00 total=8\n"}});

@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(OnV2, "no caller gets the same read twice, so one that ticks o
   CHECK(reads() == 2);
 }
 
-TEST_CASE_FIXTURE(OnV2, "a key that nobody has wanted before makes the file be read again") {
+TEST_CASE_FIXTURE(OnV2, "a key that was not requested before makes the file be read again") {
   Caller first(reader, "cpu.stat", {"nr_periods"});
   first.read();
   Caller second(reader, "cpu.stat", {"nr_throttled"});
@@ -104,7 +104,7 @@ TEST_CASE_FIXTURE(OnV2, "a key of a caller that has closed is no longer there, a
   CHECK(second.read() == Values{2});
 }
 
-TEST_CASE_FIXTURE(OnV2, "a costly file is read once in its period, whoever asks, and answers with what it has") {
+TEST_CASE_FIXTURE(OnV2, "a costly file is read once in its period for all callers, and answers with its last value") {
   reader.set_costly_period(5s);
   Caller first(reader, "memory.stat", {"anon"});
   Caller second(reader, "memory.stat", {"anon"});

@@ -34,7 +34,7 @@ struct WithPipe {
     REQUIRE(::mkfifo(node.path("cgroup/stuck/pipe").c_str(), 0600) == 0);
     std::filesystem::rename(node.path("cgroup/stuck/pipe"), node.path("cgroup/stuck/pids.current"));
   }
-  // Whoever waits for a writer goes on.
+  // A process that waits for a writer goes on.
   void let_go() { UniqueFd writer(::open(node.path("cgroup/stuck/pids.current").c_str(), O_WRONLY | O_CLOEXEC)); }
 
   Result<std::int64_t> read_other() {
@@ -55,7 +55,8 @@ bool comes_true(Condition&& condition) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(WithPipe, "a read that does not return holds up its caller only, and others who need it are told") {
+TEST_CASE_FIXTURE(WithPipe, "a read that does not return blocks only its caller, and other callers that need the file get an "
+                            "error") {
   const Handle first = *reader.open("stuck", "pids.current", kPids);
   const Handle second = *reader.open("stuck", "pids.current", kPids);
   put_pipe();

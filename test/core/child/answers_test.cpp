@@ -10,7 +10,7 @@ using namespace koord::child;
 
 namespace {
 
-// What a hook's answer with one field and a rejection sets when it is read up to here.
+// The settings of a hook's answer with one field and a rejection, read up to here.
 host::HookSettings settings_of(std::string_view answer) {
   host::HookResponse response(nullptr);
   Unpacker given(answer);
@@ -37,7 +37,7 @@ TEST_CASE("a child's text is cut at 4096 bytes") {
   CHECK(take_text(in) == std::string(4096, 'x'));
 }
 
-TEST_CASE("what a hook sets is checked as in the agent, and nothing of a field that is cut off is set") {
+TEST_CASE("a hook's settings are checked as in the agent, and a field that is cut off sets nothing") {
   Packer answer;
   answer.add(std::uint32_t{2}).add(std::string_view("linux.cpu.shares")).add(std::string_view("1024"));
   answer.add(std::string_view("linux.cpu.quota")).add(std::string_view("many"));
@@ -74,7 +74,7 @@ TEST_CASE("a target comes back as it was sent") {
   CHECK(take_target(in) == sent);
 }
 
-TEST_CASE("what a child does to a series is bounded") {
+TEST_CASE("a child's changes of a series are bounded") {
   Packer answer;
   answer.add(koord_status{KOORD_OK}).add(std::uint64_t{7}).add(std::uint32_t{100});
   for (int i = 0; i < 100; ++i) answer.add(std::string_view("name")).add(std::string_view("value"));

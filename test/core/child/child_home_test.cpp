@@ -122,7 +122,7 @@ TEST_CASE_FIXTURE(Theatre, "a third party's plugin ticks in a process of its own
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "the same file runs in this process when it is told to, with the same metrics") {
+TEST_CASE_FIXTURE(Theatre, "the same file runs in this process on request, with the same metrics") {
   play("count", [](auto& settings) { settings.isolation = config::Isolation::in_process; });
   REQUIRE(await(PluginState::running));
   CHECK(counts());
@@ -130,7 +130,8 @@ TEST_CASE_FIXTURE(Theatre, "the same file runs in this process when it is told t
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "acceptance 7: a child that dereferences NULL is restarted, and the call and its end are told") {
+TEST_CASE_FIXTURE(Theatre, "acceptance 7: a child that dereferences NULL is restarted, and the call and its end are "
+                           "reported") {
   play("null later");
   CHECK(eventually([&] { return status().restarts >= 1; }));
   CHECK(contains(status().last_error, "collect(): "));
@@ -171,7 +172,7 @@ TEST_CASE_FIXTURE(Theatre, "acceptance 8: five crashes in ten minutes park the p
   CHECK(contains(readiness.reasons[0], "com.example.actor is parked"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child that exits in a tick is told with its exit code") {
+TEST_CASE_FIXTURE(Theatre, "a child that exits in a tick is reported with its exit code") {
   play("exit", [](auto& settings) { settings.period = 1s; });  // exiting under a sanitizer takes a second
   REQUIRE(await(PluginState::parked));
   CHECK(contains(status().reason, "with exit code 3"));
@@ -196,7 +197,7 @@ TEST_CASE_FIXTURE(Theatre, "a child that closes its channels is ended") {
   CHECK(eventually([&] { return status().restarts >= 1; }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child that closes its output goes on, and nobody turns in circles over it") {
+TEST_CASE_FIXTURE(Theatre, "a child that closes its output goes on, without a busy loop") {
   play("mute");
   REQUIRE(counts());
   CHECK(eventually([] { return threads_in_state("child", 'S') == 2; }));
@@ -231,7 +232,7 @@ TEST_CASE_FIXTURE(Theatre, "where no cgroup limits a child's memory, the kernel 
   }
 }
 
-TEST_CASE_FIXTURE(Theatre, "what a child has started ends with it, whatever it does to stay") {
+TEST_CASE_FIXTURE(Theatre, "processes that a child has started end with it, whatever they do to stay") {
   play("leave one behind");
   REQUIRE(eventually([&] { return count() > 0; }));
   const std::string left = "/proc/" + std::to_string(static_cast<long>(count())) + "/stat";
@@ -317,7 +318,7 @@ TEST_CASE_FIXTURE(Theatre, "stopping ends the process") {
   CHECK(children().empty());
 }
 
-TEST_CASE_FIXTURE(Theatre, "a home that is lost while nobody listens says so at the next call") {
+TEST_CASE_FIXTURE(Theatre, "a lost process is reported by the next call if no listener was set") {
   const std::string file = stage.shelf().file("actor");
   auto plugin = child::load_in_child(home(), file, *read_manifest(file), *stamp_of(file), {});
   REQUIRE(plugin);
@@ -355,7 +356,8 @@ TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was 
   CHECK(contains(stage.status(kActor).reason, "cannot run '/nowhere/koord-plugin-host'"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "what the agent spends on a child's requests is charged to it, and its requests wait at the limit") {
+TEST_CASE_FIXTURE(Theatre, "the agent's cost of a child's requests is charged to it, and its requests wait at the "
+                           "limit") {
   stage.host_node().write("proc/flood", std::string(900'000, 'x'));
   play("flood requests", [](auto& settings) {
     settings.files = {"proc/flood"};
@@ -369,7 +371,7 @@ TEST_CASE_FIXTURE(Theatre, "what the agent spends on a child's requests is charg
   };
   CHECK(eventually([&] { return service_cpu() > 50ms; }));
   CHECK(eventually([&] { return contains(status().reason, "its requests cost the agent all the CPU time that it may use, and wait"); }));
-  // Its ticks are too late, so it is begun anew; what its lives cost adds up.
+  // Its ticks are too late, so it is restarted; the costs of its sessions add up.
   CHECK(eventually([&] { return status().counts.cpu > 150ms; }));
   CHECK(eventually([&] { return status().restarts >= 1; }));
 }
@@ -381,7 +383,7 @@ TEST_CASE_FIXTURE(Theatre, "a child that sends a descriptor which is no memory i
   CHECK(counts());
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child is told at once which values the host refuses") {
+TEST_CASE_FIXTURE(Theatre, "a child learns at once which values the host refuses") {
   play("append bad values");
   CHECK(eventually([&] { return count() == 77; }));
 }

@@ -45,7 +45,7 @@ struct Node {
   std::string file(Controller controller, const std::string& name) { return layout.directory(controller, plugin()) + "/" + name; }
 };
 
-// A process that waits until it is told to go on.
+// A process that waits for a signal to go on.
 class Waiting {
  public:
   explicit Waiting(const std::function<void()>& then) {
@@ -108,7 +108,7 @@ TEST_CASE_FIXTURE(Node, "a process that stays below its limits is left alone") {
   CHECK(confinement.oom_kills() == 0);
 }
 
-TEST_CASE_FIXTURE(Node, "what a second start wants holds from then on") {
+TEST_CASE_FIXTURE(Node, "the settings of a second start hold from then on") {
   Confinement first(layout, id, {.processes = 8});
   Confinement second(layout, id, {.processes = 16});
   CHECK(read_file(file(Controller::pids, "pids.max")).value_or("") == "16\n");
@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(Node, "the cgroup goes with the last child") {
     CHECK_FALSE(std::filesystem::exists(file(controller, "cgroup.procs")));
 }
 
-TEST_CASE("a controller that the node does not have is told by name") {
+TEST_CASE("a controller that the node lacks is reported by name") {
   std::string empty = std::filesystem::temp_directory_path() / ("koord-test-" + std::to_string(::getpid()));
   std::filesystem::create_directories(empty + "/memory");
   auto layout = cgroup::Layout::detect({.cgroup = empty});
@@ -172,7 +172,7 @@ void fork_for_ever() {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node, "what a child has daemonised ends with its cgroup") {
+TEST_CASE_FIXTURE(Node, "daemons of a child end with its cgroup") {
   Confinement confinement(layout, id, {.processes = 8});
   Waiting child([] { daemonise_and([] { ::pause(); }); });
   confinement.add(child.process().pid());
@@ -210,10 +210,10 @@ TEST_CASE_FIXTURE(Node, "processes of a plugin's other children stay when one ch
   CHECK(has_processes(layout.directory(Controller::pids, plugin())));
 }
 
-TEST_CASE_FIXTURE(Node, "what a killed agent's child has daemonised is ended before the sweep returns, and no cgroup is left") {
+TEST_CASE_FIXTURE(Node, "daemons of a killed agent's child have ended before the sweep returns, and no cgroup is left") {
   ChildProcess agent([this] {
     Confinement confinement(layout, id, {.processes = 64});
-    // Waits for being confined, then starts sleepers that nobody waits for, in a session of their own.
+    // Waits for being confined, then starts sleepers without a waiting parent, in a session of their own.
     pid_t child = spawn_as_the_agent_does({"sh", "-c", "kill -STOP $$; setsid sh -c 'while :; do sleep 1000 & done' & exit"});
     ::waitpid(child, nullptr, WUNTRACED);
     confinement.add(child);

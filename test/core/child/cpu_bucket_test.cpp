@@ -22,7 +22,7 @@ TEST_CASE_FIXTURE(Bucket, "a second's worth of CPU time may be spent at once") {
   CHECK(bucket.wait() > 0ns);
 }
 
-TEST_CASE_FIXTURE(Bucket, "what was overspent is waited for, and a tenth of a second's worth") {
+TEST_CASE_FIXTURE(Bucket, "overspent time is waited for, and a tenth of a second's worth") {
   bucket.spend(700ms, now);
   const auto wait = bucket.wait();
   CHECK(wait >= 500ms);  // 200 ms over and 50 ms more, at half a core
@@ -35,7 +35,7 @@ TEST_CASE_FIXTURE(Bucket, "what was overspent is waited for, and a tenth of a se
   CHECK(bucket.wait() == 0ns);
 }
 
-TEST_CASE_FIXTURE(Bucket, "who spends less than the limit never waits") {
+TEST_CASE_FIXTURE(Bucket, "a task that spends less than the limit never waits") {
   for (int i = 0; i < 1000; ++i) {
     now += 10ms;
     bucket.spend(4ms, now);
@@ -43,7 +43,7 @@ TEST_CASE_FIXTURE(Bucket, "who spends less than the limit never waits") {
   }
 }
 
-TEST_CASE_FIXTURE(Bucket, "who spends all it may is held to the limit") {
+TEST_CASE_FIXTURE(Bucket, "a task that spends all that is allowed is held to the limit") {
   auto spent = 0ns, waited = 0ns;
   for (int i = 0; i < 1000; ++i) {
     bucket.spend(20ms, now += 20ms);
@@ -56,7 +56,7 @@ TEST_CASE_FIXTURE(Bucket, "who spends all it may is held to the limit") {
   CHECK(std::chrono::duration<double>(spent) / passed > 0.45);
 }
 
-TEST_CASE("without a limit nobody waits") {
+TEST_CASE("without a limit no task waits") {
   CpuBucket bucket(0, {});
   bucket.spend(1h, {});
   CHECK(bucket.wait() == 0ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints to be scraped: one that answers with what it was told, and one that never comes to an end.
+// Endpoints to be scraped: one with a given answer, and one with an endless answer.
 #pragma once
 
 #include <sys/socket.h>
@@ -27,7 +27,7 @@ inline bool eventually(const std::function<bool()>& condition) {
   return false;
 }
 
-// Answers a scrape with what it was told last.
+// Answers a scrape with the last given answer.
 class Endpoint {
  public:
   Endpoint() { (void)server_->listen_unix(socket()); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runtime hooks of third parties, in both homes: a request, what they answer, and what becomes of one that does not.
+// Runtime hooks of third parties, with both isolations: a request, their answers, and the result without an answer.
 #include <doctest/doctest.h>
 
 #include "core/base/parse.hpp"
@@ -60,7 +60,7 @@ const auto soon_or_fail = [](config::PluginSettings& settings) {
 
 }  // namespace
 
-TEST_CASE("what a hook sets arrives, and it sees the pod and the container that it is about") {
+TEST_CASE("a hook's settings arrive, and it sees the pod and the container that it is about") {
   for (config::Isolation home : kHomes) {
     Hooks hooks;
     hooks.isolation = home;
@@ -84,14 +84,14 @@ TEST_CASE("a hook is asked at its stages only") {
   CHECK(hooks.dispatcher.dispatch(std::move(other)).settings.empty());
 }
 
-TEST_CASE("of two hooks that set one field differently the first by id keeps it, and the other is named") {
+TEST_CASE("if two hooks set one field differently the first by id keeps it, and the other is named") {
   Hooks hooks;
   for (const char* id : {kB, kA}) hooks.configure_hook(id, "set");
   REQUIRE(hooks.begin());
   HookVerdict verdict = hooks.ask();
   CHECK(hooks.value_of(verdict, "linux.cpu.shares") == "2");
   CHECK(hooks.value_of(verdict, "env:POD_UID_b") == "1234");
-  REQUIRE(verdict.conflicts.size() == 1);  // what both set alike is none
+  REQUIRE(verdict.conflicts.size() == 1);  // equal values are no conflict
   CHECK(verdict.conflicts[0].field == "linux.cpu.shares");
   CHECK(verdict.conflicts[0].plugin == kB);
   CHECK(verdict.conflicts[0].kept_by == kA);
@@ -113,7 +113,7 @@ TEST_CASE("a hook's rejection is the request's, in its name") {
   }
 }
 
-TEST_CASE("a field that is none is refused to the hook, with the same words in both homes") {
+TEST_CASE("an unknown field is refused to the hook, with the same text with both isolations") {
   for (config::Isolation home : kHomes) {
     Hooks hooks;
     hooks.isolation = home;
@@ -159,7 +159,7 @@ TEST_CASE("a hook that hangs ends with its process, and begins again") {
   CHECK(hooks.stage.status(kA).last_error.find("handle() did not return within 1s") != std::string::npos);
 }
 
-TEST_CASE("a hook that crashes or throws is left out, and told") {
+TEST_CASE("a hook that crashes or throws is left out, and reported") {
   for (std::string part : {"segv", "throw"}) {
     Hooks hooks;
     hooks.configure_hook(kA, part);

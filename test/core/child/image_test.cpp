@@ -96,7 +96,7 @@ TEST_CASE("parts that are not known are absent") {
   CHECK(view(image.root().node_slo).empty());
 }
 
-TEST_CASE("what a hook is asked about travels alone") {
+TEST_CASE("the subject of a hook travels alone") {
   host::SnapshotView all = whole_node();
   const koord_pod& pod = all.pods()[1];
   Image with = *Image::open(image_of(pod, &pod.containers[1]));

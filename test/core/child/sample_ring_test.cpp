@@ -24,7 +24,7 @@ struct Ring {
     REQUIRE(*batch);
     return **std::move(batch);
   }
-  // What a hostile child writes into the memory itself.
+  // Writes of a hostile child into the memory itself.
   void scribble(std::size_t offset, std::uint64_t value) {
     REQUIRE(::pwrite(host.fd(), &value, sizeof value, static_cast<off_t>(offset)) == sizeof value);
   }
@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(Ring, "a ring that makes no sense is an error") {
   CHECK_FALSE(host.pop());
 }
 
-TEST_CASE_FIXTURE(Ring, "nobody can make the memory smaller") { CHECK(::ftruncate(child.fd(), 0) != 0); }
+TEST_CASE_FIXTURE(Ring, "the memory cannot be made smaller") { CHECK(::ftruncate(child.fd(), 0) != 0); }
 
 TEST_CASE_FIXTURE(Ring, "a reader beside a writer sees every batch once") {
   constexpr std::uint64_t kBatches = 20'000;

@@ -67,7 +67,7 @@ struct Theatre {
     if (all.instances.empty() || all.instances[0].scrapes.empty()) return {};
     return all.instances[0].scrapes[0];
   }
-  // Waits for a failure with this text; tells what there is instead.
+  // Waits for a failure with this text; reports the actual ones.
   std::string failure(std::string_view part) {
     if (eventually([&] { return contains(status().reason, part); })) return std::string(part);
     return status().reason + " / " + status().last_error + " / " + std::string(to_string(status().state));
@@ -76,7 +76,7 @@ struct Theatre {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Theatre, "what the endpoint says becomes metrics of the plugin, tick by tick") {
+TEST_CASE_FIXTURE(Theatre, "the endpoint's samples become metrics of the plugin, tick by tick") {
   endpoint.say("# HELP shop_orders_total Orders so far.\n# TYPE shop_orders_total counter\nshop_orders_total{shop=\"a\"} 5\nshop_load 0.5\n");
   scrape_endpoint();
   CHECK(gives("shop_orders_total", 5, {{"shop", "a"}}));
@@ -125,7 +125,7 @@ TEST_CASE_FIXTURE(Theatre, "another configuration is another endpoint, without a
   CHECK(status().restarts == 0);
 }
 
-TEST_CASE_FIXTURE(Theatre, "what is wrong with the endpoint is the plugin's reason; it runs on and keeps the last values") {
+TEST_CASE_FIXTURE(Theatre, "problems with the endpoint are the plugin's reason; it runs on and keeps the last values") {
   endpoint.say("a 1\n");
   scrape_endpoint();
   REQUIRE(gives("a", 1));
@@ -157,7 +157,7 @@ TEST_CASE_FIXTURE(Theatre, "more series than the plugin may have are refused as 
   CHECK(status().dropped_series == 0);
 }
 
-TEST_CASE_FIXTURE(Theatre, "an endpoint that trickles is cut at the deadline and keeps nobody waiting") {
+TEST_CASE_FIXTURE(Theatre, "an endpoint that trickles is cut at the deadline and delays no other") {
   Trickle trickle;
   scrape(trickle.url());
   CHECK(failure("Connection timed out") == "Connection timed out");
@@ -194,12 +194,13 @@ TEST_CASE_FIXTURE(Theatre, "slow endpoints take no worker from the other plugins
   CHECK(stage.await(kScraper, PluginState::disabled));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a URL that is none, or is not known yet, is told; it is asked for again until there is one") {
+TEST_CASE_FIXTURE(Theatre, "an invalid URL, or one that is unknown yet, is reported; it is requested again until "
+                           "there is one") {
   scrape("ftp://x/");
   CHECK(failure("'ftp://x/': found no scheme of ours, expected 'http://127.0.0.1:9100/metrics'") != "");
   CHECK(contains(status().reason, "'ftp://x/': found no scheme of ours"));
   scrape("");
-  CHECK(failure("url(): KOORD_E_AGAIN: nobody told me where") == "url(): KOORD_E_AGAIN: nobody told me where");
+  CHECK(failure("url(): KOORD_E_AGAIN: the url is unknown") == "url(): KOORD_E_AGAIN: the url is unknown");
 }
 
 TEST_CASE_FIXTURE(Theatre, "a panic while mapping takes nothing of the scrape, and the next one goes on") {
@@ -213,7 +214,7 @@ TEST_CASE_FIXTURE(Theatre, "a panic while mapping takes nothing of the scrape, a
   CHECK(gives("a", 1));
 }
 
-TEST_CASE_FIXTURE(Theatre, "what the host tells Prometheus of the scrapes") {
+TEST_CASE_FIXTURE(Theatre, "the host's metrics about the scrapes") {
   endpoint.say("a 1\nhttp_requests_total 1\n");
   scrape_endpoint();
   REQUIRE(gives("a", 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies of third parties, in both homes: what they propose is decided, and they hear of it.
+// Strategies of third parties, with both isolations: their proposals are decided, and they receive the results.
 #include <doctest/doctest.h>
 #include <signal.h>
 
@@ -19,7 +19,7 @@ constexpr const char* kBefore = "50000 100000";
 struct Strategies : Deputies {
   std::string value() { return std::string(trim(*read_file(stage.knobs().path("cgroup/be/pod/cpu.max")))); }
   void enforce(const char* id) { stage.governor().set_mode(id, knob::Mode::enforce); }
-  // The status that this deputy was told with this winner; nullopt: nothing yet.
+  // The status that this deputy received with this winner; nullopt: nothing yet.
   std::optional<double> told(const std::string& deputy, const std::string& winner) {
     return stage.host().value("deputy_" + deputy + "_told", {{"winner", winner}});
   }
@@ -33,7 +33,7 @@ struct Strategies : Deputies {
 
 }  // namespace
 
-TEST_CASE("a strategy is in shadow by itself: it is told, recorded, and nothing is written") {
+TEST_CASE("a strategy is in shadow by default: its intents are recorded, and nothing is written") {
   for (config::Isolation home : kHomes) {
     Strategies strategies;
     strategies.isolation = home;
@@ -50,7 +50,7 @@ TEST_CASE("a strategy is in shadow by itself: it is told, recorded, and nothing 
   }
 }
 
-TEST_CASE("acceptance 12: a strategy changes a cgroup value through propose alone, and an end takes it back") {
+TEST_CASE("acceptance 12: a strategy changes a cgroup value through propose alone, and its end reverts it") {
   for (config::Isolation home : kHomes) {
     Strategies strategies;
     strategies.isolation = home;
@@ -88,7 +88,7 @@ TEST_CASE("a role and the question for a base go through the process boundary") 
   }
 }
 
-TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser is told by whom, and it ends with its ttl") {
+TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser learns the winner, and it ends with its ttl") {
   for (config::Isolation home : kHomes) {
     Strategies strategies;
     strategies.isolation = home;
@@ -106,7 +106,7 @@ TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser is told
     CHECK(strategies.decision(kB, knob::Outcome::lost)->reason == "because of b");
     CHECK(strategies.decision(kB, knob::Outcome::lost)->winner == kA);
 
-    // Both fail from now on: what they proposed last stands until its time is over.
+    // Both fail from now on: their last proposals stand until their time is over.
     for (const char* id : {kA, kB}) strategies.configure(id, R"({"silent": true})");
     strategies.stage.apply("Deputya=true,Deputyb=true");
     for (const char* id : {kA, kB}) {
@@ -118,14 +118,14 @@ TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser is told
     strategies.stage.host().clock().advance(60s);
     strategies.stage.governor().expire();
     CHECK(strategies.value() == kBefore);
-    const auto reverted = strategies.decision(kA, knob::Outcome::reverted);  // who held it last
+    const auto reverted = strategies.decision(kA, knob::Outcome::reverted);  // the last holder
     REQUIRE(reverted);
     CHECK(reverted->before == "20000 100000");
     CHECK(reverted->after == kBefore);
   }
 }
 
-TEST_CASE("a strategy whose process dies loses what it has written") {
+TEST_CASE("the writes of a strategy are reverted when its process dies") {
   Strategies strategies;
   strategies.configure(kA, R"({"value": "20000 100000"})");
   REQUIRE(strategies.begin("Deputya=true"));
@@ -136,7 +136,7 @@ TEST_CASE("a strategy whose process dies loses what it has written") {
   CHECK(strategies.eventually([&] { return strategies.value() == "20000 100000"; }));  // it begins again
 }
 
-TEST_CASE("what a strategy asks to be evicted comes to the host from either home, unless its evaluate() fails") {
+TEST_CASE("a strategy's eviction requests reach the host with either isolation, unless its evaluate() fails") {
   for (config::Isolation home : kHomes) {
     Strategies strategies;
     strategies.isolation = home;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// External advisors with several endpoints, from end to end: real endpoints, the real plugin manager, the plugin in this
-// process, as one of the node's own, and in one of its own, as a stranger's.
+// External advisors with several endpoints, from end to end: real endpoints, the real plugin manager, the plugin in
+// this process, as one of the node's own, and in one of its own, as a third party's.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -140,7 +140,7 @@ TEST_CASE_FIXTURE(Targets, "a series of a pod is labelled as such, waits until t
   CHECK(gives("x", 1, {{"pod_uid", "u1"}}));
 }
 
-TEST_CASE_FIXTURE(Targets, "what is wrong with one target is told with its name and does no harm to the others") {
+TEST_CASE_FIXTURE(Targets, "a problem with one target is reported with its name and does not affect the others") {
   two.say("y 1\n");
   collect(target("one", "http://127.0.0.1:1/") + "," + target("two", two.url()));
   CHECK(gives("y", 1));
@@ -161,7 +161,7 @@ TEST_CASE_FIXTURE(Targets, "a target has a budget of its own") {
   CHECK_FALSE(value("x"));
 }
 
-TEST_CASE_FIXTURE(Targets, "while targets() fails those before stay, and the reason is told") {
+TEST_CASE_FIXTURE(Targets, "while targets() fails the previous ones stay, and the reason is reported") {
   one.say("x 1\n");
   collect(target("one", one.url()));
   REQUIRE(gives("x", 1));

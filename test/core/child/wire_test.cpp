@@ -5,7 +5,7 @@
 
 using namespace koord::child;
 
-TEST_CASE("what was packed comes out in order") {
+TEST_CASE("packed values come out in order") {
   Packer packer;
   packer.add(std::uint32_t{7}).add(-2.5).add(std::string_view("text")).add(std::string_view());
   Unpacker unpacker(packer.bytes());
@@ -44,7 +44,7 @@ TEST_CASE("a count that the message cannot hold is none") {
   CHECK_FALSE(unpacker.ok());
 }
 
-TEST_CASE("what is left over is told") {
+TEST_CASE("remaining bytes are reported") {
   Packer packer;
   packer.add(std::uint32_t{1}).add(std::uint32_t{2});
   Unpacker unpacker(packer.bytes());

@@ -21,7 +21,7 @@ std::string error_of(const koord::Result<void>& result) {
 
 }  // namespace
 
-TEST_CASE("a gate that nobody set has its default") {
+TEST_CASE("a gate that was not set has its default") {
   const FeatureGates gates = three_gates();
   CHECK_FALSE(gates.enabled("Alpha"));
   CHECK(gates.enabled("Beta"));
@@ -73,14 +73,14 @@ TEST_CASE("an unknown gate is an error that names the nearest known one") {
   CHECK(error_of(gates.apply("Zzzzzzzzz=true", "x")) == "unknown feature gate 'Zzzzzzzzz'");
 }
 
-TEST_CASE("settings with any error change nothing, and every error is told") {
+TEST_CASE("settings with any error change nothing, and every error is reported") {
   FeatureGates gates = three_gates();
   CHECK(error_of(gates.apply("Alpha=true,Bata=true,Stable=false", "x")) ==
         "unknown feature gate 'Bata', did you mean 'Beta'?\nthe feature gate 'Stable' is locked to true");
   CHECK_FALSE(gates.enabled("Alpha"));
 }
 
-TEST_CASE("the list tells name, stage, default, state and who set it") {
+TEST_CASE("the list has name, stage, default, state and source of each gate") {
   FeatureGates gates = three_gates();
   REQUIRE(gates.apply("AllAlpha=true", "featureGates"));
   REQUIRE(gates.apply("Beta=false", "--feature-gates"));

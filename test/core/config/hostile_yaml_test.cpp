@@ -64,7 +64,7 @@ TEST_CASE("too many values are refused") {
   CHECK(error_of("[" + repeat("1,", 100'001) + "]").starts_with("there are more than 100000 values at f:1:"));
 }
 
-TEST_CASE("a flood of unknown keys is told in a bounded text") {
+TEST_CASE("a flood of unknown keys is reported in a bounded text") {
   std::string flood;
   for (int i = 0; i < 20'000; ++i) flood += "zzzzzzzzz" + std::to_string(i) + ": 1\n";
   const std::string error = error_of(flood);

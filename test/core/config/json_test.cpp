@@ -20,7 +20,7 @@ TEST_CASE("plain scalars are typed by YAML's core schema") {
   CHECK(json_of("[9223372036854775808, 1.5, .5, 1e3]") == "[9223372036854775808,1.5E0,5E-1,1E3]");
 }
 
-TEST_CASE("what only resembles a number or a boolean is a string") {
+TEST_CASE("text that only resembles a number or a boolean is a string") {
   CHECK(json_of("[yes, inf, nan, 1.2.3, 0x, '+', '-', --1, +-1, 1h, 12:30]") ==
         R"(["yes","inf","nan","1.2.3","0x","+","-","--1","+-1","1h","12:30"])");
 }

@@ -110,7 +110,7 @@ TEST_CASE("a wrong type is an error that says what was expected and found") {
   CHECK(error_of("[1]") == "expected a mapping, found a sequence at f.yaml:1:1");
 }
 
-TEST_CASE("all errors of a file are told, in the order of its lines") {
+TEST_CASE("all errors of a file are reported, in the order of its lines") {
   CHECK(error_of("workers: many\nstore: {retention: 5, path: rel}\nlog:\n  level: loud\nstat: 1\n") ==
         "workers: expected an integer, found 'many' at f.yaml:1:10\n"
         "store.retention: expected a duration such as '250ms' or '1h30m', found '5' at f.yaml:2:20\n"
@@ -164,7 +164,7 @@ TEST_CASE("a strategy has the node's mode, shadow, until it has one of its own")
         "plugins.settings.a.mode: expected one of off, shadow, enforce, found 'on' at f.yaml:1:32");
 }
 
-TEST_CASE("nobody writes knobs without a place for what they were before") {
+TEST_CASE("knobs are not written without a place for their originals") {
   CHECK(error_of("qos: {mode: enforce, directory: \"\"}") ==
         "qos.mode: 'enforce' needs qos.directory, where is kept what knobs had before");
   CHECK(error_of("{qos: {directory: \"\"}, plugins: {settings: {a: {mode: enforce}}}}") ==
@@ -182,7 +182,7 @@ TEST_CASE("a plugin of others is named as in its manifest, dots and all") {
             .ends_with("did you mean 'plugins.settings.\"com.example.x\".period'?"));
 }
 
-TEST_CASE("by default every plugin is trusted whose file is") {
+TEST_CASE("by default every plugin with a trusted file is loaded") {
   const Config config = good("");
   CHECK(config.plugins.trust == Trust::any);
   CHECK(config.plugins.trusted_keys.empty());

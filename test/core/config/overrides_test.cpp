@@ -57,7 +57,7 @@ TEST_CASE("a part in double quotes may hold dots and equals signs") {
   CHECK(config.workers == 2);
 }
 
-TEST_CASE("a plugin id with dots and without quotes is an error that tells them") {
+TEST_CASE("a plugin id with dots and without quotes is an error that shows the quotes") {
   CHECK(error_of("plugins.settings.com.example.x.period=1s") ==
         "a plugin id with dots is expected in double quotes at --set plugins.settings.com.example.x.period=1s, did "
         "you mean 'plugins.settings.\"com.example.x\".period'?");

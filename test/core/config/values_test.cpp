@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each type of value: what it takes, and what it says about the rest.
+// Each type of value: accepted values, and errors about the rest.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -143,7 +143,7 @@ TEST_CASE("the least isolation is a list of layers, and an unknown one is an err
         "plugins.minimumIsolation: 'vm' is no layer at f:1:29, expected uid, landlock, seccomp or cgroup");
 }
 
-TEST_CASE("capabilities are a list of their names, and an unknown one is told with the nearest") {
+TEST_CASE("capabilities are a list of their names, and an unknown one is reported with the nearest") {
   const auto config = parse("plugins: {settings: {x: {capabilities: [CAP_BPF, CAP_CHOWN]}}}", "f");
   REQUIRE(config);
   CHECK(format_capabilities(config->plugins.of("x").capabilities) == "CAP_CHOWN,CAP_BPF");

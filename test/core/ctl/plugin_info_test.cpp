@@ -48,28 +48,28 @@ TEST_CASE("a plugin's manifest is shown, and where it would live") {
   CHECK(asked.value("kinds") == "koord.advisor/1");
   CHECK(asked.value("requires") == "koord.metrics/1");
   CHECK(asked.value("default") == "off");
-  CHECK(asked.value("home") == "a process of its own");
+  CHECK(asked.value("isolation") == "a process of its own");
   CHECK_FALSE(asked.says("refused"));
 }
 
 TEST_CASE("a plugin in the agent's own directory would live in the agent and may be on by default, elsewhere it would not") {
   test::PluginShelf shelf{"puppet"};
   Asked own = ask(shelf.file("puppet"), Output::table, shelf.path());
-  CHECK(own.value("home") == "the agent");
+  CHECK(own.value("isolation") == "the agent");
   CHECK(own.value("default") == "on");
   Asked elsewhere = ask(shelf.file("puppet"));
-  CHECK(elsewhere.value("home") == "a process of its own");
+  CHECK(elsewhere.value("isolation") == "a process of its own");
   CHECK(elsewhere.value("default") == "off");
 }
 
-TEST_CASE("a plugin whose constructor aborts is shown like any other: nothing of it is run") {
+TEST_CASE("a plugin with a constructor that aborts is shown like any other: none of its code is run") {
   test::PluginShelf shelf{"aborts"};
   Asked asked = ask(shelf.file("aborts"));
   REQUIRE(asked.done);
   CHECK(asked.value("id") == "aborts");
 }
 
-TEST_CASE("what an agent would refuse is told with its reason, and is no failure") {
+TEST_CASE("a plugin that an agent would refuse is shown with the reason, without a failure") {
   test::PluginShelf shelf{"other-major", "wants-knobs", "puppet"};
   ::chmod(shelf.file("puppet").c_str(), 0666);
   CHECK(ask(shelf.file("other-major")).value("refused") == "wanted plugin ABI 1.x, found 2.0");

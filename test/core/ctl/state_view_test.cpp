@@ -6,7 +6,7 @@
 using namespace koord;
 using namespace koord::ctl;
 
-TEST_CASE("an age is told in the unit that has two figures or so, one that is not known as a dash") {
+TEST_CASE("an age is shown in the unit that has two figures or so, an unknown one as a dash") {
   CHECK(format_age(0) == "0s");
   CHECK(format_age(119) == "119s");
   CHECK(format_age(125) == "2m");
@@ -16,7 +16,7 @@ TEST_CASE("an age is told in the unit that has two figures or so, one that is no
   CHECK(format_age(std::nullopt) == "-");
 }
 
-TEST_CASE("pods are printed with who told of them and when") {
+TEST_CASE("pods are printed with the source and age of the list") {
   const char* answer = R"({"time": 1000, "state": {"source": "kubelet", "ageSeconds": {"pods": 3}},
     "pods": [{"namespace": "shop", "name": "web", "qosClass": "LS", "priorityClass": "koord-prod", "phase": "Running", "startTime": 400,
               "cgroup": "kubepods/podu1", "containers": [{"kind": "sandbox", "state": "running"}, {"kind": "init", "state": "terminated"},

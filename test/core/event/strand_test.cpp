@@ -101,7 +101,7 @@ TEST_CASE("a busy strand gives the worker to another after each task") {
   CHECK(order == std::vector{'b', 'a', 'a'});
 }
 
-TEST_CASE("a strand tells whether it is busy and how much waits") {
+TEST_CASE("a strand reports whether it is busy and how many tasks wait") {
   WorkerPool pool(1);
   Strand strand(pool, "test");
   Hang hang;
@@ -261,7 +261,7 @@ TEST_CASE("a strand refuses tasks after its pool ended") {
   auto pool = std::make_unique<WorkerPool>(1);
   Strand strand(*pool, "test");
   pool.reset();
-  CHECK_FALSE(strand.post([] { FAIL("there is nobody to run it"); }));
+  CHECK_FALSE(strand.post([] { FAIL("no thread is available to run it"); }));
 }
 
 TEST_CASE("a destroyed strand drops its queue and waits for the task that runs") {

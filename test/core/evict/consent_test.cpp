@@ -27,7 +27,7 @@ std::string opt_out(const char* feature, void (*change)(state::Pod&)) {
 
 }  // namespace
 
-TEST_CASE("whom the node or the agent needs is never evicted") {
+TEST_CASE("a pod that the node or the agent needs is never evicted") {
   CHECK(protection([](auto&) {}).empty());
   CHECK(protection([](auto& pod) { pod.uid = kOwn; }) == "it is the agent's own pod");
   CHECK(protection([](auto& pod) { pod.annotations["kubernetes.io/config.mirror"] = "8f2"; }) == "it is a static pod");
@@ -38,7 +38,7 @@ TEST_CASE("whom the node or the agent needs is never evicted") {
   CHECK(protection([](auto& pod) { pod.owner_kind = "DaemonSet"; }) == "its DaemonSet would make it again at once, here");
 }
 
-TEST_CASE("what has ended or is known by its cgroup only is not evicted") {
+TEST_CASE("a pod that has ended or is known by its cgroup only is not evicted") {
   CHECK(protection([](auto& pod) { pod.phase = state::Phase::succeeded; }) == "it has ended");
   CHECK(protection([](auto& pod) { pod.phase = state::Phase::failed; }) == "it has ended");
   CHECK(protection([](auto& pod) { pod.phase = state::Phase::pending; }).empty());

@@ -54,7 +54,7 @@ TEST_CASE("all processes of a container end, those of cgroups that it has made t
   const Result<void> done = kill_cgroup(this_node(), cgroup.dir());
   CHECK_MESSAGE(done, done.error().message());
   for (pid_t pid : {one, two, three}) CHECK(signal_of(pid) == SIGKILL);
-  CHECK(kill_cgroup(this_node(), cgroup.dir()));  // nobody is left
+  CHECK(kill_cgroup(this_node(), cgroup.dir()));  // no process is left
 }
 
 TEST_CASE("the containers of a pod that run end, its sandbox stays") {
@@ -73,7 +73,7 @@ TEST_CASE("the containers of a pod that run end, its sandbox stays") {
   }
 }
 
-TEST_CASE("what is no container's cgroup is not killed") {
+TEST_CASE("a cgroup that is no container's is not killed") {
   for (const char* wrong : {"", "..", "a/../..", "/"}) CHECK_FALSE(kill_cgroup(this_node(), wrong));
   CHECK(kill_cgroup(this_node(), "koord-test-nowhere"));  // it has ended already
   CHECK(kill_containers(this_node(), {}).error().message().find("no running container") != std::string::npos);

@@ -31,7 +31,7 @@ struct Cache {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Cache, "what a pod uses is its newest sample, in milli-cores and bytes") {
+TEST_CASE_FIXTURE(Cache, "a pod's usage is its newest sample, in milli-cores and bytes") {
   const auto cpu = begin("pod_cpu_usage", 0.001, {{"pod_uid", "a"}}), memory = begin("pod_memory_usage", 1, {{"pod_uid", "a"}});
   append(cpu, 0.5);
   append(memory, 4096);
@@ -43,14 +43,14 @@ TEST_CASE_FIXTURE(Cache, "what a pod uses is its newest sample, in milli-cores a
   CHECK(usage.at("a").memory_bytes == 4096);
 }
 
-TEST_CASE_FIXTURE(Cache, "what is older than a minute, or of no pod, is not known") {
+TEST_CASE_FIXTURE(Cache, "a sample that is older than a minute, or of no pod, is unknown") {
   append(begin("pod_cpu_usage", 0.001, {{"pod_uid", "a"}}), 0.5);
   append(begin("pod_memory_usage", 1, {}), 4096);
   clock.advance(61s);
   CHECK(read_usage(*cache, clock.now()).empty());
 }
 
-TEST_CASE_FIXTURE(Cache, "a series whose other labels have changed goes on with its newest sample") {
+TEST_CASE_FIXTURE(Cache, "a series with other labels than before goes on with its newest sample") {
   const auto before = begin("pod_memory_usage", 1, {{"pod_name", "old"}, {"pod_uid", "a"}});
   append(before, 1);
   clock.advance(1s);

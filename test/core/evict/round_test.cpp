@@ -76,7 +76,7 @@ TEST_CASE_FIXTURE(Node, "a pod releases what it uses, or what it requests") {
   CHECK(round({{handles(6, 9), "kubernetes.io/batch-cpu.request", "overcommitted", 3000, {}}}).size() == 1);
 }
 
-TEST_CASE_FIXTURE(Node, "whom nobody has measured and who requests nothing releases nothing, and stays") {
+TEST_CASE_FIXTURE(Node, "a pod without measurements and requests releases nothing, and stays") {
   usage.erase(uid_of(1));
   usage[uid_of(2)].memory_bytes = 0;
   CHECK(round({release_memory(1, {1, 2, 3})}) == Names{"pod-3"});
@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(Node, "two requests for the same resource are not added up") {
   CHECK(round({release_memory(2 * kGiB, handles(1, 5)), release_memory(2 * kGiB, handles(3, 8))}) == Names{"pod-1", "pod-2"});
 }
 
-TEST_CASE_FIXTURE(Node, "what another strategy has asked for is released once") {
+TEST_CASE_FIXTURE(Node, "the request of another strategy for the same pod is released once") {
   CHECK(round({release_memory(3 * kGiB, handles(1, 5))}).size() == 3);
   CHECK(round({release_memory(2 * kGiB, handles(6, 9))}).empty());
   CHECK(round({release_memory(4 * kGiB, handles(6, 9))}) == Names{"pod-6"});
@@ -113,7 +113,7 @@ TEST_CASE_FIXTURE(Node, "a victim that is not seen to go counts for the pending 
   CHECK(round({release_memory(kGiB, {1})}) == Names{"pod-1"});
 }
 
-TEST_CASE_FIXTURE(Node, "who has gone counts until it can have been measured") {
+TEST_CASE_FIXTURE(Node, "an evicted pod counts until measurements can show its end") {
   CHECK(round({release_memory(kGiB, {1}), {{2}, "cpu", "busy", 2000, {}}}) == Names{"pod-1", "pod-2"});
   end_pod(1);
   end_pod(2);
@@ -126,14 +126,14 @@ TEST_CASE_FIXTURE(Node, "who has gone counts until it can have been measured") {
   CHECK(round({{{4}, "cpu", "busy", 2000, {}}}) == Names{"pod-4"});  // with pod-3, which is still going
 }
 
-TEST_CASE_FIXTURE(Node, "a pod that somebody else deletes counts as going") {
+TEST_CASE_FIXTURE(Node, "a pod that another client deletes counts as going") {
   pod(2).deleting = true;
   CHECK(round({release_memory(kGiB, {1, 2})}).empty());
   CHECK(count(knob::Outcome::pending) == 1);
   CHECK(round({release_memory(2 * kGiB, {1, 2})}) == Names{"pod-1"});
 }
 
-TEST_CASE_FIXTURE(Node, "who has opted out stays, and the next one goes") {
+TEST_CASE_FIXTURE(Node, "a pod that opted out stays, and the next one goes") {
   pod(1).annotations["koordinator.sh/eviction-policy"] = "[]";
   pod(2).owner_kind = "DaemonSet";
   CHECK(round({release_memory(kGiB, {1, 2, 3})}) == Names{"pod-3"});
@@ -273,7 +273,7 @@ TEST_CASE_FIXTURE(Node, "an eviction without an answer keeps its place in budget
   }
 }
 
-TEST_CASE_FIXTURE(Node, "what pods there are is not known: nobody goes") {
+TEST_CASE_FIXTURE(Node, "the pods are unknown: no pod is evicted") {
   CHECK(round({release_memory(kGiB, handles(1, 20))}, nullptr, "the kubelet is away").empty());
   CHECK(count(knob::Outcome::unknown) == 1);
   CHECK(verdicts.front().why == "the kubelet is away");

@@ -70,9 +70,9 @@ TEST_CASE("a page of every type that OpenMetrics has") {
 }
 
 TEST_CASE("help and unit belong to the metric") {
-  auto document = Document::read("# HELP a_bytes What \\\\ it is.\n# TYPE a_bytes gauge\n# UNIT a_bytes bytes\na_bytes 1\n# EOF\n", Syntax::open_metrics);
+  auto document = Document::read("# HELP a_bytes Its \\\\ purpose.\n# TYPE a_bytes gauge\n# UNIT a_bytes bytes\na_bytes 1\n# EOF\n", Syntax::open_metrics);
   REQUIRE(document);
-  CHECK(document->metrics().at(0).help == "What \\ it is.");
+  CHECK(document->metrics().at(0).help == "Its \\ purpose.");
   CHECK(document->metrics().at(0).unit == "bytes");
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("a summary is its quantiles as a gauge, and two counters") {
   CHECK(read("# TYPE s summary\ns{quantile=\"0.5\"} 2\ns_sum 10\ns_count 4\n") == Lines{"gauge s|quantile=0.5 2", "counter s_sum 10", "counter s_count 4"});
 }
 
-TEST_CASE("of a gauge histogram only the count and the sum are taken") {
+TEST_CASE("only the count and the sum of a gauge histogram are taken") {
   CHECK(om("# TYPE g gaugehistogram\ng_bucket{le=\"+Inf\"} 3\ng_gcount 3\ng_gsum 5\n") == Lines{"gauge g_gcount 3", "gauge g_gsum 5"});
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("a histogram that makes no sense is left out and counted, the others s
   CHECK(left_out("h_bucket{le=\"1\"} 1\nh_bucket{le=\"1.0\"} 1\nh_count 4\n") == "histogram 'h': found two buckets of one bound, expected one");
 }
 
-TEST_CASE("what cannot be grouped is an error with its line") {
+TEST_CASE("lines that cannot be grouped are an error with their number") {
   CHECK(read("# TYPE a gauge\n# TYPE a counter\n") == Lines{"line 2: found a second type of 'a', expected one"});
   CHECK(read("a 1\n# TYPE a counter\n") == Lines{"line 2: found the type of 'a' behind its samples, expected it before them"});
   CHECK(read("# TYPE h histogram\nh_bucket 1\n") == Lines{"line 2: found a bucket without a label 'le', expected its upper bound there"});

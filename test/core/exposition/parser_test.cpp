@@ -65,7 +65,7 @@ TEST_CASE("text: blanks and tabs may stand between the parts, and a comma behind
   CHECK(all("\n \t\n# a comment\n#\n#x\nup 1\n") == std::vector<std::string>{"up 1"});
 }
 
-TEST_CASE("text: help and type are told, what is escaped is unescaped") {
+TEST_CASE("text: help and type are parsed, escapes are decoded") {
   CHECK(all("# HELP x  two\\nlines, a \\\\ and a \\\"\n# TYPE x counter\n") ==
         std::vector<std::string>{"help x: two\nlines, a \\ and a \\\"", type_line("x", Type::counter)});
   CHECK(first("# HELP x\n") == "help x: ");
@@ -133,7 +133,7 @@ TEST_CASE("a sample's series is its name and labels as they are written") {
   CHECK(parser.line() == 1);
 }
 
-TEST_CASE("OpenMetrics: types, units and helps are told, and the last line is '# EOF'") {
+TEST_CASE("OpenMetrics: types, units and helps are parsed, and the last line is '# EOF'") {
   CHECK(all("# TYPE a_seconds counter\n# UNIT a_seconds seconds\n# HELP a_seconds \\\"quoted\\\"\na_seconds_total 1\n# EOF", Syntax::open_metrics) ==
         std::vector<std::string>{type_line("a_seconds", Type::counter), "unit a_seconds: seconds", "help a_seconds: \"quoted\"", "a_seconds_total 1"});
   CHECK(om("# TYPE a stateset") == type_line("a", Type::state_set));

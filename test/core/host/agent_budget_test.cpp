@@ -34,7 +34,7 @@ TEST_CASE_FIXTURE(AgentLooks, "an agent within its budget ticks at its periods")
   CHECK(*budget.cores() == doctest::Approx(0.09));
 }
 
-TEST_CASE_FIXTURE(AgentLooks, "beyond it for three looks in a row it slows to half, further on to an eighth at most") {
+TEST_CASE_FIXTURE(AgentLooks, "beyond it for three polls in a row it slows to half, further on to an eighth at most") {
   CHECK_FALSE(look(0.2));
   CHECK_FALSE(look(0.2));
   CHECK(look(0.2));
@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(AgentLooks, "it comes back by steps, and only when twice as ma
   CHECK(budget.slowdown() == 1);
 }
 
-TEST_CASE_FIXTURE(AgentLooks, "when a plugin's process has ended one look says nothing") {
+TEST_CASE_FIXTURE(AgentLooks, "after the end of a plugin's process one poll has no value") {
   look_often(2, 0.2);
   now += 5s;
   cpu = 1s;

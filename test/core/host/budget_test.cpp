@@ -43,7 +43,8 @@ TEST_CASE_FIXTURE(Looks, "the first look at a process knows no CPU yet, the next
   CHECK_FALSE(budget.status().cpu_cores);
 }
 
-TEST_CASE_FIXTURE(Looks, "four fifths of the CPU for three looks is warned of once and makes ticks slower, up to eight times") {
+TEST_CASE_FIXTURE(Looks, "four fifths of the CPU for three polls gives one warning and makes ticks slower, up to "
+                         "eight times") {
   look();
   CHECK(look(0.4).warning.empty());
   CHECK(look(0.4).warning.empty());
@@ -57,7 +58,8 @@ TEST_CASE_FIXTURE(Looks, "four fifths of the CPU for three looks is warned of on
   CHECK(budget.status().hard_breaches == 0);
 }
 
-TEST_CASE_FIXTURE(Looks, "ticks near their deadline for three looks are warned of and made slower, until they are short again") {
+TEST_CASE_FIXTURE(Looks, "ticks near their deadline for three polls give a warning and get slower, until they are "
+                         "short again") {
   auto look_at = [&](Duration tick) {
     use.tick = tick;
     now += 1s;
@@ -92,7 +94,7 @@ TEST_CASE_FIXTURE(Looks, "a moment at the limit is nothing, six looks are a brea
   for (int i = 0; i < 5; ++i) CHECK(look(0.5).breach.empty());
   CHECK(look(0.5).breach == "used all of its 0.50 cores for 6 looks in a row");
   CHECK(budget.status().hard_breaches == 1);
-  CHECK(look(0.5).breach.empty());  // the next life has as many
+  CHECK(look(0.5).breach.empty());  // the next session has as many
 }
 
 TEST_CASE_FIXTURE(Looks, "memory is warned of at four fifths, and a breach at its limit") {
@@ -118,7 +120,7 @@ TEST_CASE_FIXTURE(Looks, "the same is not warned of again within ten minutes, an
   CHECK_FALSE(look(0, 80).warning.empty());
 }
 
-TEST_CASE("what has no limit is never near it") {
+TEST_CASE("a plugin without a limit is never near it") {
   Budget budget;
   Use use{.processes = {7}, .memory_bytes = std::uint64_t{1} << 40, .series = 1'000'000};
   for (int i = 1; i < 10; ++i) {
@@ -129,7 +131,7 @@ TEST_CASE("what has no limit is never near it") {
   }
 }
 
-TEST_CASE("the kernel tells what a process of ours has used") {
+TEST_CASE("the kernel reports the usage of our processes") {
   auto before = use_of_process(::getpid());
   REQUIRE(before);
   CHECK(before->memory_bytes > 100'000);

@@ -50,7 +50,7 @@ TEST_CASE("a node without any cgroup is broken, for the agent needs one") {
   CHECK(probed(node, "cgroup").state == CapabilityState::broken);
 }
 
-TEST_CASE("what the kernel offers by a file is there when the file is") {
+TEST_CASE("a feature that the kernel offers by a file exists if the file does") {
   struct {
     const char *name, *path, *content;
   } const rows[] = {
@@ -78,7 +78,7 @@ TEST_CASE("schedstats that are switched off are absent, with the switch in the t
   CHECK(probed(node, "sched_schedstats").detail == "off; sysctl kernel.sched_schedstats=1");
 }
 
-TEST_CASE("resource control that the kernel has and nobody mounted is broken") {
+TEST_CASE("resource control that the kernel has and that is not mounted is broken") {
   FakeNode node({{"proc/filesystems", "nodev\tresctrl\n"}, {"resctrl/", ""}});
   CHECK(probed(node, "resctrl").state == CapabilityState::broken);
 }

@@ -23,7 +23,7 @@ struct End {
   int signal = 0;
 };
 
-// What a process that ends so leaves on stderr.
+// The stderr of a process that ends this way.
 End end_of(const std::function<void()>& work) {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);

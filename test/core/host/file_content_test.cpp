@@ -124,7 +124,7 @@ TEST_CASE_FIXTURE(Desk, "a signature need not be there otherwise, and must be ri
   CHECK(refusal(demand) == "");
   theirs.sign_file(file);
   CHECK(refusal(demand) != "");
-  CHECK(refusal({}) == "");  // nobody could tell
+  CHECK(refusal({}) == "");  // no signature could be checked
   CHECK(refusal({Trust::pinned, digest(), demand.keys}) != "");
 }
 
@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(Desk, "a key that cannot be read is an error that names its fi
                                        "': wanted no write permission for group and others, found mode 0666");
 }
 
-TEST_CASE_FIXTURE(Desk, "what is no public Ed25519 key is an error that names its file") {
+TEST_CASE_FIXTURE(Desk, "a file that is no public Ed25519 key is an error that names it") {
   const std::string no_key = "plugins.trustedKeys: '" + our_key + "': wanted a public key in PEM, found none";
   for (const std::string& content :
        {std::string(), std::string("no key"), ours.private_pem(), ours.private_pem("secret"),

@@ -70,7 +70,7 @@ TEST_CASE("a link is followed within its directory and refused out of it") {
             .ends_with("found a link to '" + elsewhere.file("second") + "'"));
 }
 
-TEST_CASE("what is no regular file, not absolute or not there is refused") {
+TEST_CASE("a path that is no regular file, not absolute or missing is refused") {
   PluginShelf shelf;
   std::filesystem::create_directory(shelf.file("folder"));
   CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("folder")))

@@ -27,7 +27,7 @@ TEST_CASE("the configuration may say otherwise, either way") {
   CHECK_FALSE(*lives_in_child(manifest_of(), Origin::third_party, Isolation::in_process));
 }
 
-TEST_CASE("a runtime of its own lives in a child, whatever its origin and the configuration") {
+TEST_CASE("a plugin with a runtime of its own runs in a child, whatever its origin and the configuration") {
   for (Runtime runtime : {Runtime::go, Runtime::jvm, Runtime::python}) {
     CHECK(*lives_in_child(manifest_of(runtime), Origin::host, Isolation::automatic));
     Result<bool> refused = lives_in_child(manifest_of(runtime), Origin::host, Isolation::in_process);

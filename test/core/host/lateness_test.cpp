@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins in the agent's own process that take longer than they may: what becomes of them, of who waits for them, and of the
+// Plugins in the agent's own process that exceed their time: the results for them, for waiting callers, and for the
 // others.
 #include <doctest/doctest.h>
 

@@ -166,7 +166,7 @@ TEST_CASE("another ABI major is refused with both majors") {
   CHECK(check_compatible(*manifest).error().message() == "wanted plugin ABI 1.x, found 2.0");
 }
 
-TEST_CASE("any ABI minor is taken: what a plugin needs, it requires") {
+TEST_CASE("any ABI minor is taken: a plugin names its needs in requires") {
   for (const char* abi : {"1.0", "1.1", "1.2", "1.999"}) {
     CAPTURE(abi);
     std::string text = kMinimal;
@@ -184,14 +184,14 @@ TEST_CASE("an unknown kind is refused") {
                  "found kind 'koord.weather/1', this host knows"));
 }
 
-TEST_CASE("an advisor that requires koord.knobs/1 is refused with who may have it and what is offered") {
+TEST_CASE("an advisor that requires koord.knobs/1 is refused with the kinds that may have it and the services offered") {
   std::string why = check_required_services(*read_manifest(built_plugin("wants-knobs"))).error().message();
   CHECK_MESSAGE(why.starts_with("wants-knobs wanted service koord.knobs/1, which is granted to "
                                 "koord.qos-strategy/1; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1"),
                 why);
 }
 
-TEST_CASE("a plugin that requires a service nobody has is refused with its name") {
+TEST_CASE("a plugin that requires an unknown service is refused with its name") {
   std::string why = check_required_services(*read_manifest(built_plugin("wants-unknown"))).error().message();
   CHECK_MESSAGE(contains(why, "wanted service com.acme.magic/1, which this host does not have; offered"),
                 why);

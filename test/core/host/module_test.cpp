@@ -26,7 +26,7 @@ bool contains(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("a module tells its classes in plain values") {
+TEST_CASE("a module describes its classes in plain values") {
   std::string path = built_plugin("puppet");
   auto module = Module::load(path, *read_manifest(path), *stamp_of(path));
   REQUIRE_MESSAGE(module, refusal("puppet"));
@@ -45,12 +45,12 @@ TEST_CASE("acceptance 5: a plugin that uses an undefined symbol is refused at lo
   CHECK_MESSAGE(contains(why, "undefined symbol: koord_no_such_function"), why);
 }
 
-TEST_CASE("a plugin whose constructor throws is refused with the exception's text") {
+TEST_CASE("a plugin with a constructor that throws is refused with the exception's text") {
   CHECK(refusal("throws") ==
         "wanted constructors that do not throw, found the exception: the constructor's text");
 }
 
-TEST_CASE("a plugin whose constructor aborts is refused with the signal") {
+TEST_CASE("a plugin with a constructor that aborts is refused with the signal") {
   CHECK(refusal("aborts") == "wanted a return, found the end of the process by signal 6 (Aborted)");
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("a module of another major than its manifest says is refused") {
   CHECK(refusal("other-major-inside") == "module ABI: wanted 1.x, found 7.0");
 }
 
-TEST_CASE("a module whose manifest is not the one of the file is refused") {
+TEST_CASE("a module with another manifest than its file is refused") {
   CHECK(refusal("other-manifest") ==
         "manifest of the module: wanted the text of section .koord_manifest, found another");
 }
@@ -101,7 +101,7 @@ TEST_CASE("classes are found by the stride their maker gave") {
   CHECK(class_of(&module, 1) == &classes[1].cls);
 }
 
-TEST_CASE("what is no module is refused before anything in it is used") {
+TEST_CASE("a file that is no module is refused before anything in it is used") {
   Manifest manifest;
   CHECK(contains(check_module(nullptr, manifest).error().message(), "wanted a module, found NULL"));
   koord_module module{};

@@ -36,7 +36,7 @@ TEST_CASE("a plugin of several gates runs while any of them is on") {
   CHECK(why_off(with_gates({"A"})) == "its feature gate A is off");
 }
 
-TEST_CASE("the configuration of a plugin of several gates tells which are on, whatever the operator writes there") {
+TEST_CASE("the configuration of a plugin of several gates has the enabled ones, whatever the operator writes there") {
   const Manifest manifest = with_gates({"A", "B", "C"});
   const config::FeatureGates on = gates({{"A", true}, {"B", false}, {"C", true}});
   CHECK(config_of(manifest, on, "") == R"({"gates":["A","C"]})");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plugin.hpp makes of the services: settings and files as values of C++.
+// plugin.hpp's view of the services: settings and files as values of C++.
 #include <doctest/doctest.h>
 #include <functional>
 #include <koordetector/plugin.hpp>

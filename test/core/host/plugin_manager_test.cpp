@@ -31,7 +31,7 @@ config::PluginSettings settings_of(HostStage& stage) {
 
 }  // namespace
 
-TEST_CASE("a plugin whose gate is on is loaded, ticked and stopped") {
+TEST_CASE("a plugin with its gate on is loaded, ticked and stopped") {
   HostStage stage{"puppet"};
   Puppet puppet(stage.shelf().file("puppet"));
   stage.apply("Puppet=true");
@@ -41,7 +41,7 @@ TEST_CASE("a plugin whose gate is on is loaded, ticked and stopped") {
   CHECK(puppet.calls().back() == "destroy");
 }
 
-TEST_CASE("status tells the plugin's manifest, gate and calls") {
+TEST_CASE("status has the plugin's manifest, gate and calls") {
   HostStage stage{"puppet"};
   Puppet puppet(stage.shelf().file("puppet"));
   stage.apply("Puppet=true");
@@ -55,7 +55,7 @@ TEST_CASE("status tells the plugin's manifest, gate and calls") {
   CHECK(status.period == std::chrono::hours(1));
 }
 
-TEST_CASE("a plugin whose gate is off is known and not mapped") {
+TEST_CASE("a plugin with its gate off is known and not mapped") {
   HostStage stage{"puppet"};
   stage.apply("Puppet=false");
   CHECK(stage.status("puppet").state == PluginState::disabled);
@@ -80,7 +80,7 @@ TEST_CASE("a plugin outside of the host's own directories is no plugin for this 
   CHECK(stage.status("puppet").reason == "wanted a process of its own, this host offers none");
 }
 
-TEST_CASE("nobody takes the name of one of the host's own plugins") {
+TEST_CASE("no plugin can take the name of one of the host's own plugins") {
   HostStage stage{"puppet"};
   PluginShelf strangers;
   strangers.put_as("puppet", "a-puppet");
@@ -188,7 +188,7 @@ TEST_CASE("a plugin that is put into the directory is found by the next discover
   CHECK(stage.await("second", PluginState::running));
 }
 
-TEST_CASE("a plugin whose file is taken away ends and is forgotten") {
+TEST_CASE("a plugin ends and is forgotten after its file was removed") {
   HostStage stage{"puppet"};
   Puppet puppet(stage.shelf().file("puppet"));
   stage.apply("Puppet=true");
@@ -199,7 +199,7 @@ TEST_CASE("a plugin whose file is taken away ends and is forgotten") {
   CHECK(stage.manager().status().empty());
 }
 
-TEST_CASE("a directory that cannot be trusted is a problem that is told") {
+TEST_CASE("a directory that cannot be trusted is reported as a problem") {
   HostStage stage{"puppet"};
   ::chmod(stage.shelf().path().c_str(), 0777);
   stage.apply("");
@@ -221,7 +221,7 @@ TEST_CASE(
   CHECK(stage.await("puppet", PluginState::running));
 }
 
-TEST_CASE("a changed configuration is told to a running plugin, one that does not fit is not") {
+TEST_CASE("a running plugin gets a changed configuration, but not an invalid one") {
   HostStage stage{"puppet"};
   Puppet puppet(stage.shelf().file("puppet"));
   stage.settings().settings["puppet"] = settings_of(stage);
@@ -369,7 +369,7 @@ TEST_CASE("a plugin that does not end is left behind, and stop says so") {
   door.open();
 }
 
-TEST_CASE("a change of the state is told to the plugins that subscribed") {
+TEST_CASE("the plugins that subscribed get a change of the state") {
   HostStage stage{"puppet"};
   Puppet puppet(stage.shelf().file("puppet"));
   puppet.on("init", [](const PuppetCall& call) {
@@ -384,7 +384,7 @@ TEST_CASE("a change of the state is told to the plugins that subscribed") {
   CHECK(puppet.await("on_event"));
 }
 
-TEST_CASE("the host's metrics tell of each enabled plugin whether it is up and what its calls cost") {
+TEST_CASE("the host's metrics show for each enabled plugin whether it is up and the cost of its calls") {
   HostStage stage{"puppet", "second"};
   stage.apply("Puppet=true,Second=false");
   REQUIRE(stage.await("puppet", PluginState::running));

@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(Trial, "a plain name does not spare a plugin the signature") {
   CHECK(reason() == "wanted a signature in '" + file + ".sig', as plugins.trust is 'signed', found none");
 }
 
-TEST_CASE_FIXTURE(Trial, "a plugin whose gate is off is not checked, and is when it goes on again") {
+TEST_CASE_FIXTURE(Trial, "a plugin with its gate off is not checked, and is when it goes on again") {
   reload();
   REQUIRE(runs());
   auto settings = stage.settings().defaults;
@@ -139,7 +139,7 @@ TEST_CASE_FIXTURE(Trial, "a plugin whose gate is off is not checked, and is when
   CHECK(refused());
 }
 
-TEST_CASE("settings of a plugin whose id has dots are taken at a reload") {
+TEST_CASE("settings of a plugin with dots in its id are taken at a reload") {
   HostStage stage{"vendor"};
   stage.settings().defaults.isolation = config::Isolation::in_process;
   stage.apply("AcmePuppet=true");

@@ -27,7 +27,7 @@ class Puppet {
   Puppet(const Puppet&) = delete;
   Puppet& operator=(const Puppet&) = delete;
 
-  // What this function does; without it: nothing, KOORD_OK.
+  // Sets the behaviour of this function; the default: nothing, KOORD_OK.
   void on(const std::string& call, Act act);
 
   std::vector<std::string> calls() const;

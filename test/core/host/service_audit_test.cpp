@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.audit/1: what a plugin saw becomes an event.
+// koord.audit/1: observations of a plugin become events.
 #include "core/host/event_log.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Audit : OnHost<koord_svc_audit> {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Audit, "an event says who told, to whom it happened, what and why") {
+TEST_CASE_FIXTURE(Audit, "an event names its source, its subject, the action and the reason") {
   REQUIRE(record(publish_container(), "OOM kill", "limit 32 MiB") == KOORD_OK);
   REQUIRE(events().size() == 1);
   const koord::host::Event event = events()[0];
@@ -58,7 +58,7 @@ TEST_CASE_FIXTURE(Audit, "an event about the node has no subject") {
   CHECK(events()[0].subject.empty());
 }
 
-TEST_CASE_FIXTURE(Audit, "one that tells much pushes out its own oldest events and nobody else's") {
+TEST_CASE_FIXTURE(Audit, "a source of many events displaces its own oldest events and no others") {
   auto other = host.make_context("com.example.other", {"koord.audit/1"});
   REQUIRE(record(KOORD_NO_SUBJECT, "kept", "", other->host()) == KOORD_OK);
   for (std::size_t i = 0; i <= koord::host::EventLog::kMostPerPlugin; ++i)

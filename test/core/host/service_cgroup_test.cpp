@@ -83,7 +83,7 @@ TEST_CASE_FIXTURE(Cgroups, "a closed handle is not read, and closing twice does 
   CHECK(service->read(abi, handle, &value, 1, nullptr) == KOORD_E_INVALID);
 }
 
-TEST_CASE_FIXTURE(Cgroups, "what a plugin leaves open is closed with its context") {
+TEST_CASE_FIXTURE(Cgroups, "files that a plugin leaves open are closed with its context") {
   auto other = host.make_context("com.example.other", {"koord.cgroup/1"});
   const std::size_t before = host.services().cgroups.open_files();
   const koord_str key = str("usage_ns");
@@ -105,7 +105,7 @@ TEST_CASE_FIXTURE(Cgroups, "another count of values than of keys is refused") {
   CHECK(service->open(abi, str("a.slice"), str("cpu.usage"), nullptr, 1, &handle) == KOORD_E_INVALID);
 }
 
-TEST_CASE_FIXTURE(Cgroups, "plugins that tick together and want the same file cost one read, and are told when it was") {
+TEST_CASE_FIXTURE(Cgroups, "plugins that tick together and read the same file cost one read, and get its time") {
   auto other = host.make_context("com.example.other", {"koord.cgroup/1"});
   std::uint64_t mine = 0, theirs = 0;
   REQUIRE(open("a.slice", "cpu.stat", {"nr_periods"}, &mine) == KOORD_OK);

@@ -49,7 +49,7 @@ TEST_CASE_FIXTURE(Config, "a boolean is 0 or 1") {
   CHECK(service->boolean(abi, str("/period"), &on) == KOORD_E_INVALID);
 }
 
-TEST_CASE_FIXTURE(Config, "what is not there is not found, and what is no pointer is invalid") {
+TEST_CASE_FIXTURE(Config, "a missing value is not found, and an invalid pointer is an error") {
   std::int64_t integer = 0;
   CHECK(service->i64(abi, str("/nothing"), &integer) == KOORD_E_NOT_FOUND);
   CHECK(service->i64(abi, str("/limits/memory"), &integer) == KOORD_E_NOT_FOUND);

@@ -26,7 +26,7 @@ struct Evictions : OnHost<koord_svc_evict> {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Evictions, "what is requested is collected word for word, and taken once") {
+TEST_CASE_FIXTURE(Evictions, "requests are collected word for word, and taken once") {
   koord_eviction wanted = eviction();
   const koord_label input = label("feature", "MemoryEvict");
   wanted.inputs = &input;
@@ -39,7 +39,7 @@ TEST_CASE_FIXTURE(Evictions, "what is requested is collected word for word, and 
   CHECK(host.context().take_evictions().empty());
 }
 
-TEST_CASE_FIXTURE(Evictions, "a request says who, what, how much and why") {
+TEST_CASE_FIXTURE(Evictions, "a request names its plugin, pods, amount and reason") {
   for (auto spoil : {+[](koord_eviction& e) { e.n_pods = 0; }, +[](koord_eviction& e) { e.pods = nullptr; },
                      +[](koord_eviction& e) { e.resource = {}; }, +[](koord_eviction& e) { e.reason = {}; },
                      +[](koord_eviction& e) { e.reason = str("no \xff text"); },

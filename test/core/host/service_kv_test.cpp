@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(KeyValue, "a key is removed, and one that does not exist is no
   CHECK(service->remove(abi, str("")) == KOORD_E_INVALID);
 }
 
-TEST_CASE_FIXTURE(KeyValue, "nobody removes another's key") {
+TEST_CASE_FIXTURE(KeyValue, "a plugin cannot remove another's key") {
   auto other = host.make_context("com.example.other", {"koord.kv/1"});
   REQUIRE(set("model", "ours") == KOORD_OK);
   CHECK(service->remove(other->host(), str("test/model")) == KOORD_OK);

@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(State, "a snapshot acquired twice is held until it is released
   CHECK(first_uid(snapshot) == "u1");
 }
 
-TEST_CASE_FIXTURE(State, "what a plugin subscribes to replaces what it asked for before") {
+TEST_CASE_FIXTURE(State, "a new subscription replaces the previous one") {
   CHECK(service->subscribe(abi, KOORD_ON_PODS | KOORD_ON_NODE_SLO) == KOORD_OK);
   CHECK(host.context().subscribed_parts() == (KOORD_ON_PODS | KOORD_ON_NODE_SLO));
   CHECK(service->subscribe(abi, KOORD_ON_NODE) == KOORD_OK);

@@ -79,7 +79,7 @@ TEST_CASE("no series outlives its subject, however late it was asked for") {
   CHECK(host.metrics().live_series("test") <= 3);
 }
 
-TEST_CASE("a plugin whose read of a cgroup does not return holds up no other, which is told to come again") {
+TEST_CASE("a read of a cgroup that does not return blocks only its plugin, and others get \"try again\"") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu pids\n"}, {"cgroup/a/cpu.stat", "usage_usec 5\n"}});
   // Opening a named pipe waits for a writer, as a hung mount makes wait.
   REQUIRE(::mkfifo(node.path("cgroup/a/pids.current").c_str(), 0600) == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signer: who signs plugins in a test. Its keys are fresh and real.
+// Signer: signs plugins in a test. Its keys are fresh and real.
 #pragma once
 
 #include <memory>

@@ -119,7 +119,7 @@ TEST_CASE("a node's resources have what is allocatable as request and the capaci
   CHECK(node->resources[2].request == KOORD_ABSENT);
 }
 
-TEST_CASE("what the kernel does not tell of a CPU is UINT32_MAX") {
+TEST_CASE("unknown fields of a CPU are UINT32_MAX") {
   auto snapshot = std::make_shared<state::Snapshot>();
   snapshot->versions.topology = 1;
   snapshot->topology.cpus = {{0, 0, 0, 0, 2, true, true}, {1, -1, -1, 0, -1, false, false}};
@@ -134,7 +134,7 @@ TEST_CASE("what the kernel does not tell of a CPU is UINT32_MAX") {
   CHECK(topology->numa_nodes[0].memory_bytes == 1 << 30);
 }
 
-TEST_CASE("a CPU's record says who may use it, and the node's how much is reserved") {
+TEST_CASE("a CPU's record has its owner, and the node's has the reserved amount") {
   auto snapshot = std::make_shared<state::Snapshot>();
   snapshot->versions.node = snapshot->versions.topology = 1;
   for (int cpu = 0; cpu < 6; ++cpu) snapshot->topology.cpus.push_back({.cpu = cpu, .online = true});

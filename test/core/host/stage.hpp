@@ -42,7 +42,7 @@ class Bell {
   std::condition_variable rung_;
 };
 
-// One instance of a plugin, without anyone who ticks or restarts it.
+// One instance of a plugin, without ticks and restarts.
 class Stage {
  public:
   explicit Stage(const std::string& plugin, host::InstanceSettings settings = {});
@@ -105,7 +105,7 @@ class HostStage {
   FakeNode& host_node() { return node_; }
   FakeHost& host() { return host_; }
   metric::HostMetrics& metrics() { return metrics_; }
-  // What strategies turn: cgroup v2 in a tree of its own, "be" and "be/pod" with the knobs of the CPU.
+  // The knobs of strategies: cgroup v2 in a tree of its own, "be" and "be/pod" with the knobs of the CPU.
   FakeNode& knobs() { return knobs_; }
   knob::Governor& governor() { return governor_; }
   RequestBox& evictions() { return evictions_; }

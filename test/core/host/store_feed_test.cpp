@@ -31,7 +31,7 @@ struct Feed {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Feed, "what the cache finds leads back to the living series") {
+TEST_CASE_FIXTURE(Feed, "results of the cache lead back to the current series") {
   const metric::SeriesId a = *metrics.series("p", usage, {}, {{"core", "a"}});
   const metric::SeriesId b = *metrics.series("p", usage, {}, {{"core", "b"}});
   record(a);

@@ -33,7 +33,7 @@ std::string error_for_answer(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("a socket that is not there is told with its path") {
+TEST_CASE("a missing socket is reported with its path") {
   auto answer = http::get("/nowhere/koord.sock", "/");
   REQUIRE_FALSE(answer);
   CHECK(answer.error().message() == "'/nowhere/koord.sock': cannot connect: No such file or directory");
@@ -62,7 +62,7 @@ TEST_CASE("a server that trickles its answer is given up at the timeout, too") {
   CHECK(answer.error().is(std::errc::timed_out));
 }
 
-TEST_CASE("an exchange that nobody wants any more ends at once") {
+TEST_CASE("a cancelled exchange ends at once") {
   auto listener = http::open_tcp_listener("127.0.0.1:0");
   UniqueFd cancel(::eventfd(1, EFD_CLOEXEC));
   auto answer = http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/",
@@ -102,7 +102,7 @@ TEST_CASE("an answer counts that comes although the request could not be sent") 
   CHECK(answer->status == 503);
 }
 
-TEST_CASE("an endpoint that is none is told in words") {
+TEST_CASE("an invalid endpoint is reported in words") {
   CHECK(http::get("example", "/").error().message() ==
         "'example' is not an address, expected one as '127.0.0.1:9316', '[::1]:9316' or ':9316'");
 }

@@ -5,7 +5,7 @@
 
 using namespace koord::http;
 
-TEST_CASE("what is packed unpacks to the same") {
+TEST_CASE("packed data unpacks to the same") {
   for (std::size_t size : {0u, 1u, 1000u, 1000000u}) {
     std::string text;
     for (std::size_t i = 0; i < size; ++i) text += static_cast<char>('a' + i * i % 26);
@@ -13,12 +13,12 @@ TEST_CASE("what is packed unpacks to the same") {
   }
 }
 
-TEST_CASE("what unpacks to too much is refused") {
+TEST_CASE("data that unpacks to too much is refused") {
   CHECK(gunzip(*gzip(std::string(1 << 20, 'a')), 1000).error().message() ==
         "unpacks to more than 1000 bytes");
 }
 
-TEST_CASE("what is broken or cut is refused") {
+TEST_CASE("broken or cut data is refused") {
   std::string packed = *gzip(std::string(1000, 'a'));
   CHECK_FALSE(gunzip(packed.substr(0, packed.size() - 4), 2000));
   CHECK_FALSE(gunzip("no gzip at all", 2000));

@@ -136,7 +136,7 @@ TEST_CASE("an address with many connections that are being answered loses its ol
   for (std::thread& thread : answering) thread.join();
 }
 
-TEST_CASE("what runs on the loop is answered while all workers are busy") {
+TEST_CASE("handlers on the loop answer while all workers are busy") {
   std::promise<void> let_go;
   auto gate = let_go.get_future().share();
   http::Routes routes;

@@ -25,7 +25,7 @@ TEST_CASE("an http location has a host, perhaps a port, perhaps a target") {
   CHECK(shown("http://[::1]/m") == "[::1]:80 /m [::1]");
 }
 
-TEST_CASE("an https location is the same with another port, and knows whom the certificate must be for") {
+TEST_CASE("an https location is the same with another port, and has the server name of the certificate") {
   CHECK(shown("https://127.0.0.1/metrics") == "127.0.0.1:443 /metrics 127.0.0.1");
   auto server_of = [](std::string_view text) { return http::parse_location(text)->server_name(); };
   CHECK(http::parse_location("https://127.0.0.1/")->tls);
@@ -41,7 +41,7 @@ TEST_CASE("a unix location has the path of a socket and a target behind a colon"
   CHECK(shown("unix:/run/a:b.sock:/m?u=x:/y") == "/run/a:b.sock /m?u=x:/y localhost");
 }
 
-TEST_CASE("what is no location is told with what was found and expected") {
+TEST_CASE("an invalid location is reported with the found and the expected text") {
   CHECK(shown("ftp://127.0.0.1/") == "'ftp://127.0.0.1/': found no scheme of ours, expected 'http://127.0.0.1:9100/metrics', 'https://…' or 'unix:/run/x.sock:/metrics'");
   CHECK(fails("", "found no scheme of ours"));
   CHECK(fails("127.0.0.1:9100", "found no scheme of ours"));

@@ -55,7 +55,7 @@ TEST_CASE("the limit of a body holds however it is cut into chunks") {
   CHECK(parser.refusal().status == 413);
 }
 
-TEST_CASE("what comes behind a request is kept for the next") {
+TEST_CASE("bytes behind a request are kept for the next") {
   RequestParser parser(1000);
   parser.feed("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n");
   parser.begin();

@@ -110,7 +110,7 @@ TEST_CASE("a posted body reaches the handler") {
   CHECK(peer.read_to_end().ends_with("\r\n\r\nabcde\n"));
 }
 
-TEST_CASE("a body beyond the limit of its route is answered with 413, said or chunked") {
+TEST_CASE("a body beyond the limit of its route is answered with 413, with a length or chunked") {
   RunningServer server(routes());
   CHECK(http::post(server.address(), "/echo", std::string(1024, 'x'))->status == 200);
   CHECK(http::post(server.address(), "/echo", std::string(1025, 'x'))->status == 413);
@@ -124,21 +124,21 @@ TEST_CASE("a header beyond the limit is answered with 431") {
   CHECK(has(answer_to("GET /" + std::string(100'000, 'x')), "HTTP/1.1 431 "));
 }
 
-TEST_CASE("what is no request is answered with 400") {
+TEST_CASE("bytes that are no request are answered with 400") {
   CHECK(has(answer_to("hello there\r\n\r\n"), "HTTP/1.1 400 "));
   CHECK(has(answer_to(get_request("/a%zz", "Connection: close\r\n")), "HTTP/1.1 400 "));
   CHECK(has(answer_to(get_request("hello", "Connection: close\r\n")), "HTTP/1.1 400 "));
   CHECK(has(answer_to("POST /echo HTTP/1.1\r\nContent-Length: x\r\n\r\n"), "HTTP/1.1 400 "));
 }
 
-TEST_CASE("a handler that throws is answered with 500 and what it said") {
+TEST_CASE("a handler that throws is answered with 500 and the exception's text") {
   RunningServer server(routes());
   auto answer = http::get(server.address(), "/throw");
   CHECK(answer->status == 500);
   CHECK(answer->body == "the handler failed: no luck\n");
 }
 
-TEST_CASE("a slow handler that throws is answered with 500 and what it said, unless it has answered before") {
+TEST_CASE("a slow handler that throws is answered with 500 and the exception's text, unless it has answered before") {
   http::Routes served;
   served.post_slow("/throw", [](const http::Request&, const http::Reply&) { throw std::runtime_error("no luck"); });
   served.post_slow("/answer-and-throw", [](const http::Request&, const http::Reply& reply) {
@@ -162,7 +162,7 @@ TEST_CASE("requests of one connection are answered in their order, also when sen
   CHECK(third != std::string::npos);
 }
 
-TEST_CASE("what comes behind the body of a request is the next one") {
+TEST_CASE("bytes behind the body of a request are the next one") {
   std::string answer = answer_to("POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc" +
                                  get_request("/hello", "Connection: close\r\n"));
   CHECK(answer.find("\r\n\r\nabc\n") < answer.find("\r\n\r\nhello you\n"));
@@ -189,7 +189,7 @@ TEST_CASE("an answer of more than a socket holds arrives whole") {
   CHECK(http::get(server.address(), "/huge")->body == std::string(32 << 20, 'a') + "\n");
 }
 
-TEST_CASE("a large answer is packed for who takes gzip, and unpacks to the same") {
+TEST_CASE("a large answer is packed for clients that take gzip, and unpacks to the same") {
   RunningServer server(routes());
   auto plain = http::get(server.address(), "/large");
   auto packed =

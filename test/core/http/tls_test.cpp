@@ -85,7 +85,7 @@ bool contains(const std::string& text, std::string_view part) { return TlsServer
 
 }  // namespace
 
-TEST_CASE("a server whose certificate an authority of ours has signed for its address is believed") {
+TEST_CASE("a server with a certificate for its address from an authority of ours is trusted") {
   TlsServer server;
   CHECK(server.answer({.ca_file = certificates().pem("ca")}) == "x 1\n");
   CHECK(server.answer({.ca_file = certificates().pem("ca"), .server_name = "server.test"}) == "x 1\n");
@@ -95,17 +95,17 @@ TEST_CASE("a server whose certificate an authority of ours has signed for its ad
 TEST_CASE("a certificate of another authority, and one that the system does not know, are refused") {
   TlsServer server;
   CHECK(contains(server.answer({.ca_file = certificates().pem("stranger")}),
-                 "cannot connect: TLS: the certificate of '127.0.0.1' is not believed: unable to get local issuer certificate"));
-  CHECK(contains(server.answer({}), "is not believed"));
+                 "cannot connect: TLS: the certificate of '127.0.0.1' is not trusted: unable to get local issuer certificate"));
+  CHECK(contains(server.answer({}), "is not trusted"));
 }
 
 TEST_CASE("a certificate for another address or another name is refused") {
   TlsServer server("elsewhere");
-  CHECK(contains(server.answer({.ca_file = certificates().pem("ca")}), "is not believed: IP address mismatch"));
-  CHECK(contains(server.answer({.ca_file = certificates().pem("ca"), .server_name = "server.test"}), "is not believed: hostname mismatch"));
+  CHECK(contains(server.answer({.ca_file = certificates().pem("ca")}), "is not trusted: IP address mismatch"));
+  CHECK(contains(server.answer({.ca_file = certificates().pem("ca"), .server_name = "server.test"}), "is not trusted: hostname mismatch"));
 }
 
-TEST_CASE("a server that wants to know who we are is shown our certificate") {
+TEST_CASE("a server that asks for a client certificate gets ours") {
   TlsServer server("server", "-Verify 1 -verify_return_error -CAfile ca.pem");
   const std::string ca = certificates().pem("ca");
   CHECK(server.answer({.ca_file = ca, .certificate_file = certificates().pem("client"), .key_file = certificates().key("client")}) == "x 1\n");
@@ -115,7 +115,7 @@ TEST_CASE("a server that wants to know who we are is shown our certificate") {
                  "key values mismatch"));
 }
 
-TEST_CASE("files that are not there or no PEM are told with their path") {
+TEST_CASE("files that are missing or no PEM are reported with their path") {
   TlsServer server;
   CHECK(contains(server.answer({.ca_file = "/nowhere.pem"}), "'/nowhere.pem': "));
   CHECK(contains(server.answer({.ca_file = certificates().folder.path("metrics")}), "expected certificates of authorities in PEM"));

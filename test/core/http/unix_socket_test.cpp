@@ -46,14 +46,14 @@ TEST_CASE("the socket is its owner's alone, in a folder that is made for it") {
   CHECK((info.st_mode & 0777) == 0600);
 }
 
-TEST_CASE("a socket that nobody answers on is replaced") {
+TEST_CASE("a socket without a listener is replaced") {
   SocketFolder folder;
   REQUIRE(http::open_unix_listener(folder.path("s")));  // closed at once, its file stays
   CHECK(std::filesystem::exists(folder.path("s")));
   CHECK(http::open_unix_listener(folder.path("s")));
 }
 
-TEST_CASE("a socket that somebody answers on is left alone") {
+TEST_CASE("a socket with a listener is left alone") {
   SocketFolder folder;
   RunningServer server(who());
   REQUIRE(server->listen_unix(folder.path("s")));
@@ -100,7 +100,7 @@ TEST_CASE("an address is numeric, local or empty, with a port") {
     CHECK_FALSE(http::parse_tcp_address(bad));
 }
 
-TEST_CASE("a port in use is told with its address") {
+TEST_CASE("a port in use is reported with its address") {
   RunningServer server(who());
   auto second = server->listen_tcp(server.address());
   REQUIRE_FALSE(second);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composed values on the kernel of this machine: a class that is capped, and pods whose limits the agent scales.
+// Composed values on the kernel of this machine: a class that is capped, and pods with limits that the agent scales.
 #include <cstdio>
 #include <memory>
 

@@ -121,7 +121,7 @@ TEST_CASE("a base that outranks a set has the scales above the set, and no other
   CHECK(holding(composed.result()) == "+hook -hook -old +strong ");
 }
 
-TEST_CASE("of several sets, or bases, the highest priority wins, then the strictest, then the first by name") {
+TEST_CASE("if there are several sets, or bases, the highest priority wins, then the strictest, then the first by name") {
   CHECK(Composed().quota("a", Role::set, "10000 100000", 1).quota("b", Role::set, "90000 100000", 2).value() == "90000 100000");
   CHECK(Composed().quota("a", Role::set, "20000 100000").quota("b", Role::set, "10000 100000").value() == "10000 100000");
   CHECK(Composed().quota("a", Role::base, "20000 100000", 1).quota("b", Role::base, "10000 100000").value() == "20000 100000");
@@ -131,7 +131,7 @@ TEST_CASE("of several sets, or bases, the highest priority wins, then the strict
   CHECK(Composed().quota("b", Role::set, "10000 100000").quota("a", Role::set, "10000 100000").result().winner == "a");
 }
 
-TEST_CASE("each intent is told whether it holds, and else by whom it does not") {
+TEST_CASE("the result of each intent shows whether it holds, and else which plugin's does") {
   CHECK(holding(Composed().quota("a", Role::set, "20000 100000").quota("b", Role::set, "10000 100000").result()) == "-b +b ");
   CHECK(holding(Composed().quota("b", Role::set, "10000 100000").quota("a", Role::set, "10000 100000").result()) == "+a +a ");
   CHECK(holding(Composed().quota("burst", Role::scale, "1.5").quota("cap", Role::cap, "200000 100000").result()) == "+burst +cap ");

@@ -76,7 +76,7 @@ std::vector<std::uint64_t> numbers(const DecisionPage& page) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Desk, "what was decided is on disk at the next start, every field of it") {
+TEST_CASE_FIXTURE(Desk, "decisions are on disk at the next start, every field of them") {
   fill(1, 20);
   const auto again = archive();
   CHECK(again->last_number() == 20);
@@ -85,12 +85,12 @@ TEST_CASE_FIXTURE(Desk, "what was decided is on disk at the next start, every fi
   for (std::uint64_t i = 1; i <= 20; ++i) CHECK(page.decisions[i - 1] == decision(i));
 }
 
-TEST_CASE_FIXTURE(Desk, "an archive that nobody adds to makes no file") {
+TEST_CASE_FIXTURE(Desk, "an archive without records makes no file") {
   CHECK(archive()->find({})->decisions.empty());
   CHECK_FALSE(fs::exists(path));
 }
 
-TEST_CASE_FIXTURE(Desk, "what waits to be written is found, too") {
+TEST_CASE_FIXTURE(Desk, "records that wait to be written are found, too") {
   const auto file = archive();
   file->add(decision(1));
   CHECK(numbers(*file->find({})) == std::vector<std::uint64_t>{1});
@@ -219,7 +219,8 @@ TEST_CASE_FIXTURE(Desk, "a file from before kinds of decisions is found by kind"
   CHECK(file->find({.kind = DecisionKind::eviction})->decisions[0].knob.empty());
 }
 
-TEST_CASE_FIXTURE(Desk, "while the disk takes nothing the newest wait, why is told, and all is written once it does") {
+TEST_CASE_FIXTURE(Desk, "while the disk takes nothing the newest wait, the reason is reported, and all is written "
+                        "once it does") {
   node.write("qos", "a file where the folder should be");
   auto file = archive();
   file->add(decision(1));

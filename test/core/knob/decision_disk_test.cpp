@@ -48,7 +48,8 @@ struct SmallDisk {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(SmallDisk, "on a full disk decisions wait in memory, which is told, and reach it when there is room") {
+TEST_CASE_FIXTURE(SmallDisk, "on a full disk decisions wait in memory, which is reported, and reach it when there is "
+                             "room") {
   DecisionArchive archive(options(), clock);
   archive.add(decision(1));
   REQUIRE(archive.find({}));
@@ -63,7 +64,7 @@ TEST_CASE_FIXTURE(SmallDisk, "on a full disk decisions wait in memory, which is 
   CHECK(archive.status().problem.empty());
 }
 
-TEST_CASE_FIXTURE(SmallDisk, "a read-only disk is told, and used when it can be written") {
+TEST_CASE_FIXTURE(SmallDisk, "a read-only disk is reported, and used when it can be written") {
   remount(MS_RDONLY);
   DecisionArchive archive(options(), clock);
   archive.add(decision(1));
@@ -73,7 +74,7 @@ TEST_CASE_FIXTURE(SmallDisk, "a read-only disk is told, and used when it can be 
   CHECK(archive.find({})->decisions.size() == 1);
 }
 
-TEST_CASE_FIXTURE(SmallDisk, "what was written is there after SIGKILL") {
+TEST_CASE_FIXTURE(SmallDisk, "written records exist after SIGKILL") {
   int ready[2];
   REQUIRE(::pipe(ready) == 0);
   const pid_t child = ::fork();

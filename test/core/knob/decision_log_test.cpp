@@ -16,7 +16,7 @@ TEST_CASE("records are numbered, counted by outcome, and the oldest go first") {
   CHECK(log.counts().at(Outcome::lost) == 502);
 }
 
-TEST_CASE("what a strategy says of its reasons is bounded") {
+TEST_CASE("a strategy's reasons are bounded") {
   DecisionLog log;
   const std::string longer(DecisionLog::kMostText + 1, 'x');
   log.add({.reason = longer, .inputs = {{"a", "1"}, {"b", longer}, {"c", "3"}}});
@@ -24,7 +24,7 @@ TEST_CASE("what a strategy says of its reasons is bounded") {
   CHECK(log.decisions()[0].inputs.size() == 1);
 }
 
-TEST_CASE("what is too long is cut between two characters") {
+TEST_CASE("a text that is too long is cut between two characters") {
   DecisionLog log;
   const std::string fits(DecisionLog::kMostText - 1, 'x');
   log.add({.reason = fits + "\u00e4"});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who decides waits for the disk only before a knob's first write. Waits are counted where a program asks the kernel for one.
+// The deciding thread waits for the disk only before a knob's first write. Waits are counted where a program asks the
+// kernel for one.
 #include <doctest/doctest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -67,7 +68,7 @@ TEST_CASE_FIXTURE(Disk, "before the first write of knobs the journal waits for t
   CHECK(waits_of([&] { CHECK(journal.keep(quotas(200, "20000"))); }) == of_one);
 }
 
-TEST_CASE_FIXTURE(Disk, "knobs that are written again, and given back, wait for no disk") {
+TEST_CASE_FIXTURE(Disk, "knobs that are written again, and reverted, wait for no disk") {
   REQUIRE(journal.keep(quotas(200, "20000")));
   CHECK(waits_of([&] {
           for (const Original& one : quotas(200, "20000")) journal.wrote(one.key, {"20000", "100000"});
@@ -78,7 +79,7 @@ TEST_CASE_FIXTURE(Disk, "knobs that are written again, and given back, wait for 
         }) == 0);
 }
 
-TEST_CASE_FIXTURE(Disk, "what is decided is recorded on disk by another thread") {
+TEST_CASE_FIXTURE(Disk, "decisions are recorded on disk by another thread") {
   DecisionLog log;
   log.keep_in({.path = place / "decisions.db"}, clock);
   CHECK(waits_of([&] {

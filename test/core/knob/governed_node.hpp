@@ -26,13 +26,13 @@
 
 namespace koord::test {
 
-// Counts in how many turns somebody has written a file.
+// Counts the turns in which a file was written.
 class WriteCount {
  public:
   explicit WriteCount(const std::string& path) : events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
     REQUIRE(::inotify_add_watch(events_.get(), path.c_str(), IN_MODIFY) >= 0);
   }
-  // Has anybody, since the last turn?
+  // Returns whether the file was written since the last turn.
   bool turn() {
     alignas(inotify_event) char buffer[4096];
     bool any = false;
@@ -79,7 +79,7 @@ struct GovernedNode {
 
   GovernedNode() { begin(); }
 
-  // As by SIGKILL, and another start: nothing is said, and what is in memory is gone.
+  // As by SIGKILL, and another start: nothing is logged, and the memory is lost.
   void begin() {
     governor.reset();
     journal.reset();
@@ -102,7 +102,7 @@ struct GovernedNode {
   std::string quota_file(const RealCgroup& cgroup) const {
     return cgroup.path(cgroup::Controller::cpu) + (is_v1() ? "/cpu.cfs_quota_us" : "/cpu.max");
   }
-  // What somebody else writes, of 100 ms.
+  // A write by another process, of 100 ms.
   void write_quota(const RealCgroup& cgroup, int quota_us) const { cgroup.limit_cpu(quota_us / 100'000.0); }
 
   static knob::Intent intent(std::string dir, std::string knob, std::string value, std::int32_t priority = 0) {
@@ -127,7 +127,7 @@ struct GovernedNode {
     });
   }
   knob::IntentResult last_told(const std::string& plugin) const { return told.at(plugin).back(); }
-  // A second of an agent's life, with this plan in it.
+  // A second of an agent's session, with this plan in it.
   void second(const std::string& plugin, knob::Plan plan) {
     propose(plugin, std::move(plan));
     clock.advance(std::chrono::seconds(1));

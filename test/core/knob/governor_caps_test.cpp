@@ -39,7 +39,7 @@ TEST_CASE_FIXTURE(OnV1, "on v1 a cap of the class caps the cgroups inside, and e
   CHECK(governor->held() == 0);
 }
 
-TEST_CASE_FIXTURE(OnV1, "what a cap does to the cgroups inside is recorded with its reason, once") {
+TEST_CASE_FIXTURE(OnV1, "the effects of a cap on the cgroups inside are recorded with its reason, once") {
   propose("suppress", {intent(Role::cap, "be", "80000 100000")});
   for (int i = 0; i < 5; ++i) propose("suppress", {intent(Role::cap, "be", "80000 100000")}), seconds(50);
   std::size_t count = 0;
@@ -56,7 +56,8 @@ TEST_CASE_FIXTURE(OnV1, "what a cap does to the cgroups inside is recorded with 
   CHECK(count == 1);
 }
 
-TEST_CASE_FIXTURE(OnV1, "what a cap in shadow would do to the cgroups inside is recorded once, and nothing is written") {
+TEST_CASE_FIXTURE(OnV1, "the effects that a cap in shadow would have on the cgroups inside are recorded once, and "
+                        "nothing is written") {
   governor->set_mode("suppress", Mode::shadow);
   for (int i = 0; i < 5; ++i) propose("suppress", {intent(Role::cap, "be", "80000 100000")}), seconds(50);
   CHECK(all() == "-1 150000 100000 50000");

@@ -51,7 +51,7 @@ TEST_CASE_FIXTURE(OnV2, "an original that was a raised value is healed by the sp
   REQUIRE(originals.keep(left));
   write("be/pod/a", "300000 100000");
   begin();
-  seconds(1);  // nobody proposes it
+  seconds(1);  // it is not proposed
   CHECK(read("be/pod/a") == "100000 100000");
   CHECK(last().outcome == Outcome::reverted);
 }
@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(OnV2, "a container without a quota has none whatever its scale
   CHECK(read("be/pod/a") == "max 100000");
 }
 
-TEST_CASE_FIXTURE(OnV2, "caps and scales of several strategies are one value, and each is told") {
+TEST_CASE_FIXTURE(OnV2, "caps and scales of several strategies are one value, and each is reported") {
   propose("burst", {intent(Role::scale, "be/pod/a", "3")});
   propose("mild", {intent(Role::cap, "be/pod/a", "250000 100000")});
   CHECK(read("be/pod/a") == "250000 100000");

@@ -81,7 +81,7 @@ TEST_CASE_FIXTURE(Disk, "a disk that is read-only at the start: nothing is writt
   CHECK(keep("be"));
 }
 
-TEST_CASE_FIXTURE(Disk, "what was left is known though the disk is read-only or full now") {
+TEST_CASE_FIXTURE(Disk, "originals are known though the disk is read-only or full now") {
   REQUIRE(keep("be"));
   // As after SIGKILL: the log was not taken into the file.
   const Finished copied = run_to_end({"cp", "-a", disk / "qos", disk / "killed"});

@@ -122,7 +122,7 @@ TEST_CASE("the resctrl groups of a cgroup are those of its threads, and of the c
   CHECK(on.content("resctrl/tasks") == "7");
 }
 
-TEST_CASE("an act removes a group that is left over, of our own only, and one that is not there is no matter") {
+TEST_CASE("a one-shot removes a stale group, of our own only, and a missing one is no error") {
   Files on({{"cgroup/cgroup.controllers", "cpu\n"}, {"resctrl/schemata", "L3:0=fff\n"}});
   const Knob& made = *find_knob("resctrl.made");
   const Knob& remove = *find_knob("resctrl.remove");
@@ -133,7 +133,7 @@ TEST_CASE("an act removes a group that is left over, of our own only, and one th
   CHECK(on.files.act({remove, "koord-old"}, 1, clock, Duration(0)));
   CHECK(check_place(remove, Level::node, "koord-old"));
   CHECK(check_place(remove, Level::node, "BE").error().message() ==
-        "'resctrl.remove' is an act on a resctrl group: the level is to be the node, and cgroup_dir a name that begins with 'koord-'");
+        "'resctrl.remove' is a one-shot on a resctrl group: the level must be the node, and cgroup_dir a name that begins with 'koord-'");
 }
 
 TEST_CASE("only groups of our own are made, and removed") {

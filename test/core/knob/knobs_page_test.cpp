@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kHead = R"(# Knobs
 
 Every knob that an intent of `koord.knobs/1` may name. A test compares this page with the table of the host. A strategy names a knob and gives a value as cgroup v2 spells it; the
-host converts on cgroup v1, both ways. A knob whose kernel file is missing answers `KOORD_E_UNSUPPORTED`: `-` below is a version that has none, and some files need a vendor's kernel.
+host converts on cgroup v1, both ways. A knob without its kernel file answers `KOORD_E_UNSUPPORTED`: `-` below is a version that has none, and some files need a vendor's kernel.
 
 - **level, `cgroup_dir`**: *cgroup*: `KOORD_LEVEL_QOS`, `_POD` or `_CONTAINER` with the cgroup of a class, pod or container. *node*: `KOORD_LEVEL_NODE`, empty. *root*: any level,
   empty. *group*: `KOORD_LEVEL_NODE`, the name of a resctrl group.

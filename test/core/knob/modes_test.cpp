@@ -27,7 +27,7 @@ TEST_CASE("a strategy has the mode that is configured for it, else the node's, e
   CHECK(modes.of("burst") == Mode::enforce);
 }
 
-TEST_CASE("what an operator says goes before what is configured, until it ends") {
+TEST_CASE("an operator's override comes before the configuration, until it ends") {
   Modes modes;
   modes.configure("burst", Mode::off);
   REQUIRE(modes.override_mode("burst", until(Mode::enforce, 10s)));
@@ -61,7 +61,7 @@ TEST_CASE("enforce is no ceiling, and is refused as one") {
   CHECK(refused.error().message().find("expected off or shadow") != std::string::npos);
 }
 
-TEST_CASE("a view tells what is configured, what an operator says and until when, and what holds") {
+TEST_CASE("a view has the configured mode, the override with its end, and the effective mode") {
   Modes modes;
   modes.configure_node(Mode::enforce);
   REQUIRE(modes.override_mode("burst", until(Mode::off, 1h)));
@@ -72,7 +72,7 @@ TEST_CASE("a view tells what is configured, what an operator says and until when
   CHECK(modes.view("node").configured == Mode::enforce);
 }
 
-TEST_CASE("modes and results have names that are read back, and an error tells which there are") {
+TEST_CASE("modes and results have names that are read back, and an error lists them") {
   for (Mode mode : {Mode::off, Mode::shadow, Mode::enforce}) CHECK(*parse_mode(name_of(mode)) == mode);
   CHECK(parse_mode("on").error().message() == "'on' is no mode, expected off, shadow or enforce");
   for (Outcome outcome : {Outcome::applied, Outcome::hands_off, Outcome::left, Outcome::switched, Outcome::evicted, Outcome::opted_out,

@@ -37,7 +37,7 @@ struct Batch {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Batch, "what widens is written from the outside in, what narrows from the inside out") {
+TEST_CASE_FIXTURE(Batch, "widening writes go from the outside in, narrowing ones from the inside out") {
   change("pod", "cpu.max", "20000 100000", "50000 100000");
   change("pod/app", "cpu.max", "20000 100000", "50000 100000");
   CHECK(plan() == "pod cpu.max 50000 100000, pod/app cpu.max 50000 100000");
@@ -47,13 +47,13 @@ TEST_CASE_FIXTURE(Batch, "what widens is written from the outside in, what narro
   CHECK(plan() == "pod/app cpu.max 20000 100000, pod cpu.max 20000 100000");
 }
 
-// As it is when the process ended between the two files of a quota that it gave back.
+// As after the process ended between the two files of a quota that it reverted.
 TEST_CASE_FIXTURE(Batch, "where there is no limit already, its period is still written") {
   change("pod", "cpu.max", "max 50000", "max 100000");
   CHECK(plan() == "pod cpu.max max 100000");
 }
 
-TEST_CASE_FIXTURE(Batch, "a set that moves is the union on the way where somebody is inside, and nowhere else") {
+TEST_CASE_FIXTURE(Batch, "a set that moves is the union on the way where a cgroup is inside, and nowhere else") {
   change("pod", "cpuset.cpus", "0-1", "2-3");
   change("pod/app", "cpuset.cpus", "1", "2");
   CHECK(plan() == "pod cpuset.cpus 0-3, pod/app cpuset.cpus 2, pod cpuset.cpus 2-3");

@@ -23,7 +23,7 @@ struct Readings {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Readings, "a reading is believed until it is too old") {
+TEST_CASE_FIXTURE(Readings, "a reading is trusted until it is too old") {
   CHECK(look().value == "50000 100000");
   node.write("cgroup/be/cpu.max", "20000 100000\n");
   clock.advance(9s);
@@ -44,7 +44,7 @@ TEST_CASE_FIXTURE(Readings, "a resctrl group of ours that is not there would be 
   CHECK(readings.of(*find_knob("resctrl.l3"), "runtime", "", 10s).outcome == Outcome::gone);
 }
 
-TEST_CASE_FIXTURE(Readings, "what nobody asks for any more is forgotten, and read anew for who asks later") {
+TEST_CASE_FIXTURE(Readings, "readings that are not requested any more are forgotten, and read anew for later requests") {
   look();
   node.write("cgroup/be/cpu.max", "20000 100000\n");
   readings.forget(*find_knob("cpu.max"), "be", "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine's kernel refuses: with which words it is told, that the rest of the batch holds, and that it is tried
-// again without hurry. Most of it only cgroup v1 has.
+// Refusals of this machine's kernel: their texts, that the rest of the batch holds, and that they are repeated slowly.
+// Most of them exist on cgroup v1 only.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -34,7 +34,7 @@ struct BareSet {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(GovernedNode, "EINVAL: a quota below what was given meanwhile to one inside is told once, and set as soon as there is room") {
+TEST_CASE_FIXTURE(GovernedNode, "EINVAL: a quota below a new one of a cgroup inside is reported once, and set as soon as there is room") {
   if (!is_v1()) return;
   propose("suppress", {intent(pod, "cpu.max", "50000 100000")});
   RealCgroup other{pod, "other"};
@@ -71,10 +71,10 @@ TEST_CASE_FIXTURE(GovernedNode, "EBUSY: a memory limit below what cannot be take
   CHECK(read(app, "cpu.max") == "20000 100000");
   REQUIRE(decisions(Outcome::failed).size() == 1);
   CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "Device or resource busy"), decisions(Outcome::failed)[0].problem);
-  CHECK(governor->held() == 1);  // what was refused is not ours to give back
+  CHECK(governor->held() == 1);  // a refused knob is not ours to revert
 
   for (int i = 0; i < 10; ++i) second("reconcile", plan);
-  CHECK(decisions(Outcome::failed).size() == 1);  // the same again is no news
+  CHECK(decisions(Outcome::failed).size() == 1);  // the same result again is not reported
   holder.signal(SIGKILL);
   REQUIRE(holder.wait(20s));
   REQUIRE(eventually([&] { return parse_int(trim(read_file(usage).value_or(""))).value_or(1 << 30) < 8 << 20; }));
@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(GovernedNode, "EBUSY: a memory limit below what cannot be take
   CHECK(read(app, "memory.max") == "8388608");
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "EACCES: CPUs that were taken from the parent meanwhile are told with the parent's") {
+TEST_CASE_FIXTURE(GovernedNode, "EACCES: CPUs that were removed from the parent meanwhile are reported with the parent's") {
   if (!is_v1() || read(pod, "cpuset.cpus") == "0") return;
   propose("suppress", {intent(app, "cpuset.cpus", "0")});
   meanwhile->run = [&] { REQUIRE(write_value(pod.path(cgroup::Controller::cpuset) + "/cpuset.cpus", "0")); };
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(GovernedNode, "EACCES: CPUs that were taken from the parent me
   CHECK(decisions(Outcome::failed)[0].problem == "more than allowed around it: '" + pod.dir() + "' has cpuset.cpus 0");
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "ENOSPC: a set that was empty cannot be so again while somebody is in it, and is when he has gone") {
+TEST_CASE_FIXTURE(GovernedNode, "ENOSPC: a set that was empty cannot be so again while a task is in it, and is after its end") {
   if (!is_v1()) return;
   BareSet bare(*this, app);
   propose("suppress", {intent(bare.dir, "cpuset.cpus", "0"), intent(bare.dir, "cpuset.mems", "0"), intent(app, "cpu.max", "20000 100000")});
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(GovernedNode, "ENOSPC: a set that was empty cannot be so again
   }();
   CHECK(undone.size() == 2);
   CHECK(read(bare.dir, "cpuset.cpus") == "0");
-  CHECK(read(app, "cpu.max") != "20000 100000");  // the rest of the batch is given back
+  CHECK(read(app, "cpu.max") != "20000 100000");  // the rest of the batch is reverted
   REQUIRE(decisions(Outcome::failed).size() == 2);  // both files, once
   CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "No space left on device"), decisions(Outcome::failed)[0].problem);
   CHECK(journal->size() == 2);

@@ -36,7 +36,7 @@ Intent quota(int cgroup, int round, std::int32_t priority) {
   return intent;
 }
 
-// A node whose pods have quotas, and all that turns them.
+// A node with pods that have quotas, and the writers of these.
 struct Node {
   Node() {
     for (int i = 0; i < kCgroups; ++i) tree.write("cgroup/" + dir_of(i) + "/cpu.max", std::string(kBefore) + "\n");
@@ -50,7 +50,7 @@ struct Node {
     for (int i = 0; i < kCgroups; ++i) plan.push_back(quota(i, round, priority));
     governor.take({plugin, "main"}, std::move(plan), [this](const std::vector<IntentResult>& results) { told += results.size(); });
   }
-  // What a pod's annotation says, and says no more.
+  // Sets and removes a pod's annotation.
   void change_pods(int round) {
     Subjects subjects;
     for (int i = 0; i < kCgroups; ++i)
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(Node, "whatever strategies, operators and pods say at the same
   CHECK(told >= kCgroups * 2u);
 }
 
-TEST_CASE_FIXTURE(Node, "what is decided while the file is read and written is in it once, in the order of the numbers") {
+TEST_CASE_FIXTURE(Node, "decisions made while the file is read and written are in it once, in the order of the numbers") {
   DecisionLog log;
   log.keep_in({tree.path("qos/others.db"), 4u << 20, 1ms, 1ms}, clock);
   std::vector<std::thread> others;

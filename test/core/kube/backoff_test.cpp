@@ -45,6 +45,6 @@ TEST_CASE("the wait that the server asks for is kept, and a tenth longer at most
   CHECK(waits.size() > 90);
 }
 
-TEST_CASE("a server that asks for more than ten minutes is not believed") {
+TEST_CASE("a server's wait of more than ten minutes is ignored") {
   CHECK(Backoff(1s, 2s, 1).failed(1000h) <= 11min);
 }

@@ -66,7 +66,7 @@ std::int64_t newest_request() {
   return all.empty() ? -1 : all.back().index;
 }
 
-// A watch and what came of it.
+// A watch and its results.
 struct Watched {
   const std::int64_t after = newest_request();
   std::vector<std::string> lines;
@@ -126,7 +126,7 @@ TEST_CASE("requests one after the other take the same connection, and watches ha
   CHECK(here.client.use().connections == 2);
 }
 
-TEST_CASE("a client certificate and authorities in the kubeconfig's text prove who is who") {
+TEST_CASE("a client certificate and authorities in the kubeconfig's text authenticate both sides") {
   auto with_certificate = find_config(cluster().kubeconfig_with_certificate());
   REQUIRE_MESSAGE(with_certificate, with_certificate.error().message());
   CHECK(with_certificate->token_file.empty());
@@ -155,11 +155,11 @@ TEST_CASE("a server that another authority vouches for, or for another name, is 
   if (read_file(cluster().kubelet_ca()).value() == read_file(config().ca.file).value()) stranger.ca = {};
   Here here(stranger);
   const std::string why = here.said(kNode);
-  CHECK_MESSAGE(contains(why, "/api/v1/nodes/test-node': cannot connect: TLS: the certificate of '127.0.0.1' is not believed: "), why);
+  CHECK_MESSAGE(contains(why, "/api/v1/nodes/test-node': cannot connect: TLS: the certificate of '127.0.0.1' is not trusted: "), why);
   ConnectionConfig misnamed = config();
   misnamed.server_name = "elsewhere.test";
   Here other(misnamed);
-  CHECK(contains(other.said(kNode), "the certificate of 'elsewhere.test' is not believed: hostname mismatch"));
+  CHECK(contains(other.said(kNode), "the certificate of 'elsewhere.test' is not trusted: hostname mismatch"));
   CHECK(here.client.use().failures == 1);
   const auto all = cluster().requests();
   for (std::size_t i = before; i < all.size(); ++i) CHECK(all[i].verb == "handshake");
@@ -232,7 +232,7 @@ TEST_CASE("a client certificate is replaced live") {
   CHECK(ask() == "200");
 }
 
-TEST_CASE("a server that is away is told, and when it is back the next request reaches it") {
+TEST_CASE("an unavailable server is reported, and the next request reaches it when it is back") {
   Here here;
   REQUIRE(here.said(kNode) == "200");
   cluster().fault("down");
@@ -300,7 +300,7 @@ TEST_CASE("a watch in which nothing comes is ended") {
   CHECK_MESSAGE(contains(watched.ending(), "nothing came for 200 ms"), watched.ending());
 }
 
-TEST_CASE("Retry-After of 429 is told, and holds back further calls of that verb, not of others") {
+TEST_CASE("Retry-After of 429 is reported, and delays further calls of that verb, not of others") {
   ManualClock clock;
   Here here;
   Client client(here.loop, here.workers, clock, config(), {.requests_per_second = 1000, .burst = 1000});

@@ -56,7 +56,7 @@ TEST_CASE("a token is read from its file, without the newline") {
   CHECK(credentials.token().value() == "first");
 }
 
-TEST_CASE("a token's file is looked at every three seconds at most, and at once when somebody asks for it") {
+TEST_CASE("a token's file is read every three seconds at most, and at once on request") {
   const Account account;
   ManualClock clock;
   const ConnectionConfig config = account.config();
@@ -160,7 +160,7 @@ TEST_CASE("in a pod the service account and two variables are enough") {
                                     .name_space = "koordinator-system"});
 }
 
-TEST_CASE("what a pod lacks of its service account is told") {
+TEST_CASE("missing parts of a pod's service account are reported") {
   const Account account;
   CHECK(contains(in_cluster_config(account.folder).error().message(), "$KUBERNETES_SERVICE_HOST is not set"));
   {

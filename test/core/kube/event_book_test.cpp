@@ -64,7 +64,7 @@ TEST_CASE("an Event about what belongs to no namespace is in the default one") {
   CHECK(write->body.find(R"("type":"Normal")") != std::string::npos);
 }
 
-TEST_CASE("the same happening again is a count in a patch, half a minute later at the earliest") {
+TEST_CASE("a repeated event is a count in a patch, half a minute later at the earliest") {
   Book it;
   it.add(evicted("web-0"));
   CHECK(it.write_all() == 1);
@@ -81,7 +81,7 @@ TEST_CASE("the same happening again is a count in a patch, half a minute later a
   CHECK(it.book.due(it.now) == Time::max());
 }
 
-TEST_CASE("what differs in object, type, reason or message is another Event") {
+TEST_CASE("a difference in object, type, reason or message is another Event") {
   Book it;
   Happening other_type = evicted("web-0"), other_reason = evicted("web-0"), other_pod = evicted("web-0");
   other_type.warning = false;
@@ -93,7 +93,7 @@ TEST_CASE("what differs in object, type, reason or message is another Event") {
   CHECK(it.write_all() == 6);
 }
 
-TEST_CASE("what has not happened for ten minutes begins a new Event") {
+TEST_CASE("an event that has not happened for ten minutes begins a new Event") {
   Book it;
   it.add(evicted("web-0"));
   it.write_all();
@@ -143,7 +143,7 @@ TEST_CASE("one request runs at a time") {
   CHECK(it.book.due(it.now) == Time::max());
 }
 
-TEST_CASE("happenings while a request runs are in the next one") {
+TEST_CASE("events while a request runs are in the next one") {
   Book it;
   it.add(evicted("web-0"));
   REQUIRE(it.book.next(it.now));
@@ -154,7 +154,7 @@ TEST_CASE("happenings while a request runs are in the next one") {
   CHECK(it.count() == 5);
 }
 
-TEST_CASE("what failed is tried again later, under the same name, and no backlog outlives ten minutes") {
+TEST_CASE("failed requests are repeated later, under the same name, and no backlog outlives ten minutes") {
   Book it;
   it.add(evicted("web-0"), 3);
   auto first = it.book.next(it.now);
@@ -173,7 +173,7 @@ TEST_CASE("what failed is tried again later, under the same name, and no backlog
   CHECK(it.book.size() == 0);
 }
 
-TEST_CASE("an Event whose creation was answered by nobody and is there after all is patched") {
+TEST_CASE("an Event that exists after an unanswered creation is patched") {
   Book it;
   it.add(evicted("web-0"), 2);
   it.book.next(it.now);

@@ -44,7 +44,7 @@ bool contains(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("a happening becomes an Event, and its repetition a count") {
+TEST_CASE("an event becomes an Event object, and its repetition a count") {
   Teller teller;
   teller.events.tell(evicted("web-0"));
   REQUIRE(teller.until([&] { return teller.answered("create") == 1; }));

@@ -31,7 +31,7 @@ TEST_CASE("a value is handed on byte for byte, without the space around it") {
   for (const char* text : {"0", "-0.0", "1e9", "\"\\u00e9\\n\"", "[]", "{}", "false", "[[],{}]"}) CHECK(value_of(text) == text);
 }
 
-TEST_CASE("what is not JSON is refused with the byte at which it is not") {
+TEST_CASE("text that is not JSON is refused with the byte at which it is not") {
   for (const char* text : {"", "{", "[1,]", "{\"a\"}", "{a:1}", "01", "1.", "-", "+1", "tru", "\"a", "\"\\x\"", "\"\\u12g4\"",
                            "\"\n\"", "[1 2]", "{} {}", "nul", "'a'", "{\"a\":1,}", "1e", ".5"}) {
     CAPTURE(text);

@@ -15,9 +15,9 @@ namespace {
 // A file of the usual form with one context, "here".
 std::string file(const std::string& cluster, const std::string& user) {
   return "apiVersion: v1\nkind: Config\ncurrent-context: here\n"
-         "contexts:\n- {name: there, context: {cluster: c, user: nobody}}\n- {name: here, context: {cluster: c, user: u, namespace: n}}\n"
+         "contexts:\n- {name: there, context: {cluster: c, user: other}}\n- {name: here, context: {cluster: c, user: u, namespace: n}}\n"
          "clusters:\n- {name: other, cluster: {server: 'https://other'}}\n- {name: c, cluster: {server: 'https://10.0.0.1:6443', " + cluster + "}}\n"
-         "users:\n- {name: u, user: {" + user + "}}\n- {name: nobody, user: {}}\n";
+         "users:\n- {name: u, user: {" + user + "}}\n- {name: other, user: {}}\n";
 }
 
 std::string why(const std::string& text, std::string_view context = {}) {
@@ -66,7 +66,7 @@ TEST_CASE("data wins over a file, and is PEM in base64") {
   CHECK(contains(why(file("certificate-authority-data: " + kPem.substr(0, 8), "")), "expected PEM in base64"));
 }
 
-TEST_CASE("what we do not do is refused, with what to use instead") {
+TEST_CASE("unsupported methods are refused, with a replacement to use") {
   CHECK(contains(why(file("", "exec: {command: x}")), "users[0].user.exec: is not supported, expected token, tokenFile or client-certificate"));
   CHECK(contains(why(file("", "auth-provider: {name: x}")), "users[0].user.auth-provider: is not supported"));
   CHECK(contains(why(file("", "username: x, password: y")), "users[0].user.username: is not supported"));
@@ -77,7 +77,7 @@ TEST_CASE("what we do not do is refused, with what to use instead") {
   CHECK(contains(why(file("proxy-url: 'http://p'", "")), "proxy-url: is not supported"));
 }
 
-TEST_CASE("a wrong file is told with the field, what was found and what was expected") {
+TEST_CASE("a wrong file is reported with the field, the found and the expected value") {
   CHECK(contains(why("[1]"), "expected a mapping with clusters, users and contexts"));
   CHECK(contains(why("a: ["), "not valid YAML"));
   CHECK(contains(why("clusters: []"), "current-context: found nothing, expected the name of a context"));

@@ -39,7 +39,7 @@ TEST_CASE("lines come whole, however they were cut") {
   }
 }
 
-TEST_CASE("what has no newline is a line when the stream has ended in order") {
+TEST_CASE("text without a newline is a line when the stream has ended in order") {
   Collected all;
   CHECK(all.feed("one\ntw"));
   CHECK(all.feed("o"));
@@ -63,7 +63,7 @@ TEST_CASE("a line that is too long is refused as soon as it is") {
   CHECK_FALSE(pieces.feed("d"));
 }
 
-TEST_CASE("who has enough gets no further line") {
+TEST_CASE("a reader that stops gets no further line") {
   Collected all;
   all.most = 1;
   auto ended = all.parts.feed("one\ntwo\n", all.take());

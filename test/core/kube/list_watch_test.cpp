@@ -104,7 +104,7 @@ struct FollowedSlo : Followed {
 
 }  // namespace
 
-TEST_CASE("an object that is there is told once, then each of its changes, and its end; others are not") {
+TEST_CASE("an existing object is reported once, then each of its changes, and its end; others are not") {
   FollowedSlo followed("changing");
   followed.cluster.put(slo("another", 1));
   followed.put(61);
@@ -116,7 +116,7 @@ TEST_CASE("an object that is there is told once, then each of its changes, and i
   CHECK(followed.told[1].removed == std::vector<std::string>{"changing"});
 }
 
-TEST_CASE("what there is not is told as nothing, once") {
+TEST_CASE("a missing object is reported as nothing, once") {
   Followed followed({kSlos, "metadata.name=nobody", "", 500, false});
   followed.begin();
   REQUIRE(followed.until([&] { return !followed.told.empty(); }));
@@ -125,7 +125,7 @@ TEST_CASE("what there is not is told as nothing, once") {
   CHECK(followed.told.size() == 1);
 }
 
-TEST_CASE("a new version of what is kept is not told when that is the same") {
+TEST_CASE("a new version is not reported if the kept part is the same") {
   FollowedSlo followed("same");
   followed.cluster.put(R"({"kind":"NodeSLO","metadata":{"name":"same","labels":{"a":"b"}},"spec":)" + spec(60) + "}");
   const std::string version = followed.follower->objects().at("same")->resource_version;
@@ -133,7 +133,7 @@ TEST_CASE("a new version of what is kept is not told when that is the same") {
   CHECK(followed.told.empty());
 }
 
-TEST_CASE("a large collection comes in pages and is told as one") {
+TEST_CASE("a large collection comes in pages and is reported as one") {
   Followed followed({kClaims, "", "", 10, true});
   for (int i = 0; i < 25; ++i) followed.cluster.put(claim(i));
   const auto before = followed.cluster.requests(R"({"verb":"list","kind":"PersistentVolumeClaim"})").size();
@@ -162,7 +162,7 @@ TEST_CASE("more objects than are kept are a problem, and what is known stays") {
   CHECK(followed.until([&] { return followed.texts().size() == 25 && followed.follower->health().state == State::current; }));
 }
 
-TEST_CASE("what changed while a connection was broken is not missed") {
+TEST_CASE("changes while a connection was broken are not missed") {
   FollowedSlo followed("reconnect");
   followed.cluster.fault("disconnect");
   followed.put(62);
@@ -178,7 +178,7 @@ TEST_CASE("a watch that ends in order goes on where it was") {
   CHECK(followed.follower->health().lists == 1);
 }
 
-TEST_CASE("a history that is gone is listed again, and what is unchanged is not told") {
+TEST_CASE("a history that is gone is listed again, and unchanged objects are not reported") {
   FollowedSlo followed("compacted");
   followed.cluster.put(slo("another", 2));
   followed.cluster.fault("compact");
@@ -189,7 +189,7 @@ TEST_CASE("a history that is gone is listed again, and what is unchanged is not 
   CHECK(followed.told.size() == 1);
 }
 
-TEST_CASE("410 as an answer or as an event is listed again, until there is none any more") {
+TEST_CASE("410 as an answer or as an event is listed again, until it stops") {
   for (const char* as : {"event", "status"}) {
     CAPTURE(as);
     FollowedSlo followed(std::string("gone-") + as);
@@ -249,7 +249,7 @@ TEST_CASE("a busy server is asked again when it says so") {
   CHECK(refused.back().seconds - refused[refused.size() - 2].seconds >= 0.99);
 }
 
-TEST_CASE("what is forbidden is told with the server's words, and goes on when it is allowed") {
+TEST_CASE("a forbidden request is reported with the server's text, and goes on when it is allowed") {
   FollowedSlo followed("forbidden");
   followed.cluster.fault("deny", R"({"kind":"NodeSLO"})");
   followed.cluster.fault("disconnect");
@@ -261,7 +261,7 @@ TEST_CASE("what is forbidden is told with the server's words, and goes on when i
   CHECK(followed.becomes_value(70));
 }
 
-TEST_CASE("a kind that is not installed is absent, told once as nothing, and found when it is installed") {
+TEST_CASE("a kind that is not installed is absent, reported once as nothing, and found when it is installed") {
   Followed followed({kSlos, "metadata.name=late", "", 500, false});
   followed.cluster.fault("missing", R"({"kind":"NodeSLO"})");
   followed.begin();
@@ -275,7 +275,7 @@ TEST_CASE("a kind that is not installed is absent, told once as nothing, and fou
   CHECK(followed.becomes({{"late", spec(60)}}));
 }
 
-TEST_CASE("a bookmark is news") {
+TEST_CASE("a bookmark counts as a confirmation") {
   FollowedSlo followed("bookmark");
   const auto before = followed.news;
   REQUIRE(before);
@@ -284,7 +284,7 @@ TEST_CASE("a bookmark is news") {
   CHECK(followed.told.empty());
 }
 
-TEST_CASE("nothing is told any more when it is destroyed in the middle of a list") {
+TEST_CASE("nothing is reported any more when it is destroyed in the middle of a list") {
   Followed followed({kClaims, "", "", 1, true});
   for (int i = 0; i < 5; ++i) followed.cluster.put(claim(i));
   const auto pages = [&] { return followed.cluster.requests(R"({"verb":"list","path":"continue="})").size(); };

@@ -20,7 +20,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("what a list brings for the first time is all new") {
+TEST_CASE("objects of the first list are all new") {
   ObjectSet set({});
   auto found = set.page(some({object("b"), object("a")}), true, true);
   REQUIRE(found);
@@ -42,7 +42,7 @@ TEST_CASE("a list that brings nothing new differs in nothing, though versions ha
   CHECK(set.objects().at("n/a")->resource_version == "2");
 }
 
-TEST_CASE("a list tells what has changed, has gone, and was made anew under its old name") {
+TEST_CASE("a list reports changed, removed and recreated objects") {
   ObjectSet set({});
   REQUIRE(set.page(some({object("changed"), object("gone"), object("remade"), object("same")}), true, true));
   auto found = set.page(some({object("changed", "t2"), object("remade", "t", "u2"), object("same")}), true, true);
@@ -56,7 +56,7 @@ TEST_CASE("a list that begins anew forgets the pages of the one before") {
   CHECK(set.page(some({object("b")}), true, true)->changed == Names{"n/b"});
 }
 
-TEST_CASE("single changes are told, and those that change nothing are not") {
+TEST_CASE("single changes are reported, and those that change nothing are not") {
   ObjectSet set({});
   CHECK(set.put(object("a"))->changed == Names{"n/a"});
   CHECK(set.put(object("a", "t", "u", "2"))->empty());
@@ -87,7 +87,7 @@ TEST_CASE("more bytes than the limit are refused, and replacing makes room") {
   CHECK(set.objects().size() == 2);
 }
 
-TEST_CASE("of each object as much is kept as is asked for") {
+TEST_CASE("only the requested part of each object is kept") {
   ObjectView view{"{\"long\":1}", "a", "n", "u", "1"};
   CHECK(keep(view, {})->text == "{\"long\":1}");
   CHECK(keep(view, [](const ObjectView& it) { return it.uid + "!"; })->text == "u!");

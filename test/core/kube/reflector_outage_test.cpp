@@ -72,7 +72,7 @@ TEST_CASE("the wait may stand in the answer's object, too") {
   CHECK(talk.waited >= 40s);
 }
 
-TEST_CASE("a server whose storage is initializing is asked again when it says so, however often") {
+TEST_CASE("a server with a storage that is initializing is asked again at its own pace, however often") {
   ReflectorTalk talk;
   talk.watching();
   for (int i = 0; i < 20; ++i) {
@@ -135,7 +135,7 @@ TEST_CASE("a watch that has begun after an outage is current at once, and one th
   CHECK_FALSE(talk.reflector.waits_for_server());
 }
 
-TEST_CASE("what was allowed may be forbidden for half a minute after a restart, and is asked for again soon") {
+TEST_CASE("an allowed request may be forbidden for half a minute after a restart, and is repeated soon") {
   ReflectorTalk talk;
   talk.watching();
   talk.line("MODIFIED", "6");
@@ -156,7 +156,7 @@ TEST_CASE("what was allowed may be forbidden for half a minute after a restart, 
   CHECK(talk.waited >= 4min);
 }
 
-TEST_CASE("what is forbidden is told as such and asked for every five minutes") {
+TEST_CASE("a forbidden request is reported as such and repeated every five minutes") {
   ReflectorTalk talk;
   talk.step();
   for (int i = 0; i < 5; ++i) {
@@ -172,7 +172,7 @@ TEST_CASE("what is forbidden is told as such and asked for every five minutes") 
   CHECK(talk.problem().empty());
 }
 
-TEST_CASE("where only the watch is forbidden, lists go on bringing news and the problem stays") {
+TEST_CASE("if only the watch is forbidden, lists go on with changes and the problem stays") {
   ReflectorTalk talk;
   talk.watching();
   talk.watch_refused(403);

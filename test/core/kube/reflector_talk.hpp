@@ -44,7 +44,7 @@ struct ReflectorTalk {
     return reflector.line(now, text);
   }
   Reflector::Line error_line(int code) {
-    text = R"({"type":"ERROR","object":{"kind":"Status","message":"told so","code":)" + std::to_string(code) + "}}";
+    text = R"({"type":"ERROR","object":{"kind":"Status","message":"broken","code":)" + std::to_string(code) + "}}";
     return reflector.line(now, text);
   }
   // Listed at version 5, a watch runs.

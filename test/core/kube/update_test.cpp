@@ -54,7 +54,7 @@ struct Writer : ClusterClient {
 
 }  // namespace
 
-TEST_CASE("a status is written, and what the server has then is told") {
+TEST_CASE("a status is written, and the server's new object is returned") {
   Writer writer;
   writer.cluster.put(metric("a"));
   auto written = writer.write(writer.set_status("a", "2026-01-01T00:00:00Z"));
@@ -66,7 +66,7 @@ TEST_CASE("a status is written, and what the server has then is told") {
   CHECK(writer.cluster.requests(R"({"verb":"update","kind":"NodeMetric","name":"a","subresource":"status"})").size() == 1);
 }
 
-TEST_CASE("what is as it should be is not written") {
+TEST_CASE("an unchanged object is not written") {
   Writer writer;
   writer.cluster.put(metric("b"));
   REQUIRE(writer.write(writer.set_status("b", "2026-01-01T00:00:00Z")));
@@ -84,7 +84,7 @@ TEST_CASE("an object that is known is not asked for") {
   CHECK(writer.cluster.requests(R"({"verb":"get","kind":"NodeMetric","name":"c"})").empty());
 }
 
-TEST_CASE("when somebody else was faster, theirs is changed instead") {
+TEST_CASE("after a conflict the other writer's object is changed instead") {
   Writer writer;
   Update what = writer.set_status("d", "2026-01-01T00:00:00Z");
   what.known = writer.cluster.put(metric("d"));
@@ -97,7 +97,7 @@ TEST_CASE("when somebody else was faster, theirs is changed instead") {
   CHECK(written->object.find("stays") != std::string::npos);
 }
 
-TEST_CASE("somebody who is always faster is given up on after the attempts allowed") {
+TEST_CASE("a writer that is always faster ends the update after the attempts allowed") {
   Writer writer;
   writer.cluster.put(metric("e"));
   writer.cluster.fault("conflict", R"({"kind":"NodeMetric"})");
@@ -133,7 +133,7 @@ TEST_CASE("an object that was removed since it was known is created anew") {
   CHECK(writer.cluster.get("NodeMetric", "removed"));
 }
 
-TEST_CASE("a refusal is told with the wait that the server asks for") {
+TEST_CASE("a refusal is reported with the wait that the server asks for") {
   Writer writer;
   writer.cluster.put(metric("f"));
   writer.cluster.fault("too_many_requests", R"({"verb":"update","kind":"NodeMetric","retry_after":7})");
@@ -174,7 +174,7 @@ TEST_CASE("patches change what they name and leave the rest") {
   CHECK(object.find(R"("labels": {"a": "1", "b": "2"})") != std::string::npos);
 }
 
-TEST_CASE("an update that nobody waits for any more calls nobody") {
+TEST_CASE("a cancelled update makes no call") {
   Writer writer;
   writer.cluster.put(metric("h"));
   bool called = false;

@@ -96,7 +96,7 @@ TEST_CASE("set_up changes the level and the format of what follows") {
   CHECK(only_line(capture).starts_with("{"));
 }
 
-TEST_CASE("a capture gives back the level it found") {
+TEST_CASE("a capture restores the level it found") {
   log::Capture outer(log::Level::error);
   { log::Capture inner(log::Level::trace); }
   CHECK_FALSE(log::enabled(log::Level::warn));

@@ -25,7 +25,7 @@ TEST_CASE("a rate limit passes the first lines of a period and leaves out the re
   CHECK_FALSE(limit.admit(clock.now()));
 }
 
-TEST_CASE("a rate limit tells once how many lines it left out") {
+TEST_CASE("a rate limit reports once how many lines it left out") {
   ManualClock clock;
   log::RateLimit limit(1, 1min);
   for (int i = 0; i < 4; ++i) (void)limit.admit(clock.now());

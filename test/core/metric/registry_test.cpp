@@ -127,7 +127,7 @@ TEST_CASE("a batch with one bad point records nothing") {
   CHECK(text(registry).empty());
 }
 
-TEST_CASE("a refused point is told with series, metric and reason") {
+TEST_CASE("a refused point is reported with series, metric and reason") {
   Registry registry;
   SeriesId id = series_of(registry, counter("c"));
   CHECK(record(registry, id, -1).error().message() ==
@@ -209,7 +209,7 @@ TEST_CASE("an ended owner leaves its names to others and its points are refused"
   CHECK_FALSE(registry.series("p", 1, {}));
 }
 
-TEST_CASE("in a succession a series that both have goes on, one that only the old one had ends with it") {
+TEST_CASE("in a handover a series that both have goes on, one that only the old one had ends with it") {
   Registry registry;
   SeriesId kept = series_of(registry, gauge("g"), {}, {{"x", "1"}});
   SeriesId dropped = series_of(registry, gauge("g"), {}, {{"x", "2"}});
@@ -226,7 +226,7 @@ TEST_CASE("in a succession a series that both have goes on, one that only the ol
   CHECK(registry.define("q", counter("c")));  // its name is free
 }
 
-TEST_CASE("in a succession a metric may be described anew, which ends the old one's") {
+TEST_CASE("in a handover a metric may be described anew, which ends the old one's") {
   Registry registry;
   SeriesId old = series_of(registry, gauge("x"));
   registry.begin_succession("p");
@@ -239,7 +239,7 @@ TEST_CASE("in a succession a metric may be described anew, which ends the old on
   CHECK_FALSE(registry.define("p", counter("x")));  // the handover is over
 }
 
-TEST_CASE("a succession that was given up leaves the old one as it was, or says what it has lost") {
+TEST_CASE("a handover that was given up leaves the old one as it was, or reports its losses") {
   Registry registry;
   SeriesId id = series_of(registry, gauge("g"));
   registry.begin_succession("p");
@@ -251,7 +251,7 @@ TEST_CASE("a succession that was given up leaves the old one as it was, or says 
   CHECK_FALSE(registry.abandon_succession("p"));
 }
 
-TEST_CASE("in a succession the old one's series take nothing of the new one's budget") {
+TEST_CASE("in a handover the old one's series take nothing of the new one's budget") {
   Registry registry;
   registry.set_budget("p", 2);
   for (const char* x : {"1", "2"}) series_of(registry, gauge("g"), {}, {{"x", x}});
@@ -270,7 +270,7 @@ TEST_CASE("in a succession the old one's series take nothing of the new one's bu
   CHECK(registry.dropped_series("p") == 2);
 }
 
-TEST_CASE("in a succession a series that both have is part of the budget, and so is all when it was given up") {
+TEST_CASE("in a handover a series that both have is part of the budget, and so is all when it was given up") {
   Registry registry;
   registry.set_budget("p", 2);
   for (const char* x : {"1", "2"}) series_of(registry, gauge("g"), {}, {{"x", x}});
@@ -285,7 +285,7 @@ TEST_CASE("in a succession a series that both have is part of the budget, and so
   CHECK(registry.dropped_series("p") == 2);
 }
 
-TEST_CASE("in a succession the series for what is beyond the budget goes on when the new one needs it, too") {
+TEST_CASE("in a handover the shared series beyond the budget goes on when the new one needs it, too") {
   Registry registry;
   registry.set_budget("p", 1);
   series_of(registry, gauge("g"), {}, {{"x", "1"}});

@@ -55,7 +55,7 @@ TEST_CASE("a checkpoint reads back as it was, to the last bit") {
   }
 }
 
-TEST_CASE("a damaged record is dropped and told, the others count") {
+TEST_CASE("a damaged record is dropped and reported, the others count") {
   const std::vector<std::string> lines = lines_of(three_subjects());
   REQUIRE(lines.size() == 4);
   for (std::size_t damaged = 0; damaged < lines.size(); ++damaged) {
@@ -79,7 +79,7 @@ TEST_CASE("wherever a file breaks off, what is whole before it counts") {
   CHECK(whole == 4);  // the last line break is not needed
 }
 
-TEST_CASE("records of another version are dropped and told") {
+TEST_CASE("records of another version are dropped and reported") {
   std::vector<std::string> lines = lines_of(three_subjects());
   lines[0][0] = '2';
   ReadCheckpoint read = read_checkpoint(join(lines, "\n"), kHalfLives);
@@ -87,7 +87,7 @@ TEST_CASE("records of another version are dropped and told") {
   CHECK(read.problems == std::vector<std::string>{"line 1: it is not of version 1"});
 }
 
-TEST_CASE("of many problems ten are told and the rest counted") {
+TEST_CASE("ten of many problems are reported and the rest counted") {
   std::string text;
   for (int i = 0; i < 25; ++i) text += "garbage\n";
   ReadCheckpoint read = read_checkpoint(text, kHalfLives);
@@ -99,7 +99,7 @@ TEST_CASE("an empty file holds nothing, and that is no problem") {
   CHECK(read_checkpoint("", kHalfLives).problems.empty());
 }
 
-TEST_CASE("a pod whose uid could not be read back is not written") {
+TEST_CASE("a pod with a uid that could not be read back is not written") {
   Checkpoint checkpoint = three_subjects();
   checkpoint.models.emplace(pod_subject("a b"), Model(kHalfLives));
   checkpoint.models.emplace(pod_subject("a\nb"), Model(kHalfLives));

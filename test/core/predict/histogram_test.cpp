@@ -62,20 +62,20 @@ TEST_CASE("a percentile is the end of the bucket in which it is reached") {
   CHECK(histogram.percentile(1.0) == doctest::Approx(1.0357).epsilon(1e-4));
 }
 
-TEST_CASE("what is in the last bucket is told as its start") {
+TEST_CASE("values in the last bucket are returned as its start") {
   Histogram histogram(Buckets{0.025, 0.06}, kHalfLife);
   histogram.add(5, kBegin);
   CHECK(histogram.percentile(1.0) == doctest::Approx(bucket_start({0.025, 0.06}, bucket_count({0.025, 0.06}) - 1)));
 }
 
-TEST_CASE("an empty histogram has percentile 0, and no use is told as the end of the first bucket") {
+TEST_CASE("an empty histogram has percentile 0, and no use is returned as the end of the first bucket") {
   CHECK(cpu().percentile(0.95) == 0);
   CHECK(cpu().empty());
   CHECK(cpu_of({0}).percentile(0.95) == doctest::Approx(0.025));
   CHECK(cpu_of({-3}).percentile(0.95) == doctest::Approx(0.025));
 }
 
-TEST_CASE("what is not a number is left out") {
+TEST_CASE("a value that is not a number is left out") {
   CHECK(cpu_of({std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}).empty());
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("moving the reference time changes no percentile: samples shifted by a
   }
 }
 
-TEST_CASE("what is kept of a histogram gives the same histogram") {
+TEST_CASE("the kept state of a histogram gives the same histogram") {
   Histogram histogram = cpu_of({0.03, 0.5, 1.0, 200});
   Result<Histogram> restored = Histogram::restore(kCpuBuckets, kHalfLife, histogram.state(), kBegin);
   REQUIRE(restored);

@@ -45,7 +45,7 @@ TEST_CASE("system is never below 0") {
   CHECK(found.system == Usage{0, 90});
 }
 
-TEST_CASE("without the node's use nothing is told of the system, rather than 0") {
+TEST_CASE("without the node's use the system is unknown, rather than 0") {
   Observation found = observe(with_pods({{"a", prod}}), std::nullopt, Measured{{"a", {2, 10}}});
   CHECK_FALSE(found.node);
   CHECK_FALSE(found.system);
@@ -53,7 +53,7 @@ TEST_CASE("without the node's use nothing is told of the system, rather than 0")
   CHECK(found.problem == "the node has no values of node_cpu_usage and node_memory_usage");
 }
 
-TEST_CASE("a class whose pods run and of which none was measured is not known, one without running pods uses nothing") {
+TEST_CASE("a class with running pods of which none was measured is unknown, one without running pods uses nothing") {
   state::Snapshot state = with_pods({{"a", prod}, {"b", batch}, {"waits", mid}});
   state.pods[2].phase = state::Phase::pending;
   Observation found = observe(state, Usage{4, 100}, Measured{{"b", {1, 10}}});
@@ -82,7 +82,7 @@ TEST_CASE("while the pods are not known only the node is") {
   CHECK(found.problem == "the pods of this node are not known");
 }
 
-TEST_CASE("what is measured but is no pod of this node any more counts as system") {
+TEST_CASE("measured usage of ended pods counts as system") {
   CHECK(observe(with_pods({}), Usage{4, 100}, Measured{{"gone", {1, 1}}}).system == Usage{4, 100});
 }
 

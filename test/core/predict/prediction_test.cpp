@@ -61,7 +61,7 @@ std::string checkpoint_in(const std::string& directory) { return directory + "/"
 
 }  // namespace
 
-TEST_CASE("what production could lend follows from what was measured") {
+TEST_CASE("the resources that production could lend follow from the measurements") {
   Node node;
   Prediction prediction = node.prediction();
   CHECK(prediction.prod().error().message() == "nothing was learnt of system yet");
@@ -102,7 +102,7 @@ TEST_CASE("another run predicts the same before it has learnt anything") {
   CHECK(after.prod()->peak == before.prod()->peak);
 }
 
-TEST_CASE("of a damaged checkpoint the other records count, and the damaged one is told") {
+TEST_CASE("the other records of a damaged checkpoint count, and the damaged one is reported") {
   Node node;
   Prediction before = node.prediction();
   node.pass_a_minute();
@@ -131,7 +131,7 @@ TEST_CASE("without a directory it learns in memory and says so, and saves as soo
   CHECK(fs::exists(checkpoint_in(node.directory)));
 }
 
-TEST_CASE("what a crash left half-written is written over") {
+TEST_CASE("a half-written file after a crash is overwritten") {
   Folder folder;
   std::ofstream(folder.path / "checkpoint.new") << std::string(1000, 'x');
   REQUIRE(save_checkpoint(folder.path, "new\n"));

@@ -58,7 +58,7 @@ TEST_CASE("a peak is p95 of CPU and p98 of memory with the margin, cut to whole 
   CHECK(peak_of(percentiles, 0) == Amounts{115, 999});
 }
 
-TEST_CASE("pod: what each pod asks for beyond its peak is reclaimable") {
+TEST_CASE("pod: the request of each pod above its peak is reclaimable") {
   Node node;
   node.learn(pod_subject("a"), {1000, 2000});
   node.learn(pod_subject("b"), {1000, 1000});
@@ -79,7 +79,7 @@ TEST_CASE("pod: no more is reclaimable than the node has beyond the peaks") {
   CHECK(node.predict(Predictor::pod)->reclaimable == Amounts{1900, 0});
 }
 
-TEST_CASE("pod: what was learnt for less than the cold start, or not at all, counts with its request as peak") {
+TEST_CASE("pod: a pod with a model younger than the cold start, or without one, counts with its request as peak") {
   Node node;
   node.learn(pod_subject("cold"), {1000, 1000}, 23h);
   node.add_pod("cold", {4000, 3000});
@@ -93,7 +93,7 @@ TEST_CASE("pod: what was learnt for less than the cold start, or not at all, cou
   CHECK(node.predict(Predictor::pod, {23h, 10})->reclaimable == Amounts{2900, 1900});
 }
 
-TEST_CASE("what was not learnt again until its expiry is not relied on") {
+TEST_CASE("a model that was not trained again until its expiry is not used") {
   Node node;
   node.learn(pod_subject("a"), {1000, 1000});
   node.add_pod("a", {4000, 3000});
@@ -119,7 +119,7 @@ TEST_CASE("only pods of production that go on are counted, whatever their age") 
   }
 }
 
-TEST_CASE("priority: what production asks for beyond the peaks of system and production is reclaimable") {
+TEST_CASE("priority: the requests of production above the peaks of system and production are reclaimable") {
   Node node;
   node.learn(class_subject(prod), {2000, 1000});
   node.learn(class_subject(none), {100, 200});

@@ -14,7 +14,7 @@ constexpr Amounts kPredicted{2000, 1000};  // 2 cores, 1000 bytes
 
 }  // namespace
 
-TEST_CASE("what is used is held against what was predicted up to an hour before, not against what was learnt since") {
+TEST_CASE("usage is compared with the prediction of up to an hour before, not with later ones") {
   Score score;
   score.add(kBegin, {1, 500}, kPredicted);
   score.add(kBegin + 1min, {3, 500}, Amounts{9000, 9000});
@@ -24,7 +24,7 @@ TEST_CASE("what is used is held against what was predicted up to an hour before,
   CHECK(score.report().memory_coverage == 1.0);
 }
 
-TEST_CASE("predicted peaks by those that came are told of whole hours") {
+TEST_CASE("the ratio of predicted to actual peaks is given for whole hours") {
   Score score;
   score.add(kBegin, {1, 500}, kPredicted);
   score.add(kBegin + 30min, {1.6, 400}, kPredicted);
@@ -44,7 +44,7 @@ TEST_CASE("nothing is judged where nothing was predicted") {
   CHECK(score.report() == ScoreReport{});
 }
 
-TEST_CASE("what is older than a day does not count any more") {
+TEST_CASE("scores older than a day do not count any more") {
   Score score;
   score.add(kBegin, {1, 500}, kPredicted);
   score.add(kBegin + 1min, {9, 500}, kPredicted);
@@ -55,7 +55,7 @@ TEST_CASE("what is older than a day does not count any more") {
   CHECK(score.report().cpu_coverage == 1.0);
 }
 
-TEST_CASE("a gap is judged by nobody: what comes after it begins a new hour") {
+TEST_CASE("a gap is not judged: samples after it begin a new hour") {
   Score score;
   score.add(kBegin, {1, 500}, kPredicted);
   score.add(kBegin + 5h, {9, 500}, kPredicted);

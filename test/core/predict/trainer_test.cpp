@@ -28,7 +28,7 @@ const SubjectForecast* find(const Trainer& trainer, const Subject& subject, Time
 
 }  // namespace
 
-TEST_CASE("each training adds one sample to each subject whose use is known") {
+TEST_CASE("each training adds one sample to each subject with known usage") {
   Trainer trainer(kOptions);
   Observation observation = use_of_pods({"a"});
   observation.node = {3, 4e9};
@@ -47,7 +47,7 @@ TEST_CASE("each training adds one sample to each subject whose use is known") {
   CHECK_FALSE(find(trainer, system_subject(), kBegin + 1min));
 }
 
-TEST_CASE("what gets no sample for as long as the expiry is forgotten") {
+TEST_CASE("a subject without samples for as long as the expiry is forgotten") {
   Trainer trainer(kOptions);
   trainer.train(use_of_pods({"gone", "stays"}), kBegin);
   trainer.train(use_of_pods({"stays"}), kBegin + 30min);
@@ -104,7 +104,7 @@ TEST_CASE("a checkpoint of a clock that was ahead counts as saved now") {
   CHECK(find(after, pod_subject("a"), kBegin + 1min)->percentiles.p90.cpu_milli > 8000);
 }
 
-TEST_CASE("what is predicted is judged an hour later and the judgement outlives a restart") {
+TEST_CASE("a prediction is judged an hour later and the judgement outlives a restart") {
   Trainer trainer(kOptions);
   Observation observation = use_of_pods({"a", "b"});
   observation.node = {3, 4e9};

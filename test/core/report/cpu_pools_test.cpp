@@ -47,7 +47,7 @@ TEST_CASE("a CPU manager without a policy that gives CPUs has no pods") {
   CHECK(parse_cpu_manager_state(R"({"policyName":"none","defaultCpuSet":"","checksum":1353318690})")->pods.empty());
 }
 
-TEST_CASE("what is wrong in cpu_manager_state is named") {
+TEST_CASE("errors in cpu_manager_state are named") {
   const auto error = [](const char* text) { return parse_cpu_manager_state(text).error().text; };
   CHECK(error("") == "cpu_manager_state: not JSON: incomplete JSON");
   CHECK(error("{}") == "cpu_manager_state: policyName: expected a name");
@@ -91,7 +91,7 @@ TEST_CASE_FIXTURE(PoolFixture, "the node's reservation takes its CPUs from both,
   CHECK(shared() == "0-6");
 }
 
-TEST_CASE_FIXTURE(PoolFixture, "CPUs for system pods are theirs alone unless it is said that they are not") {
+TEST_CASE_FIXTURE(PoolFixture, "CPUs for system pods are exclusive unless configured otherwise") {
   annotate(kSystemQosAnnotation, R"({"cpuset":"6-7"})");
   CHECK(shared() == "0-5");
   CHECK(best_effort() == "0-5");
@@ -124,13 +124,13 @@ TEST_CASE_FIXTURE(PoolFixture, "the CPUs of a static pod that is not known yet a
   CHECK(pools().static_pods.empty());
 }
 
-TEST_CASE_FIXTURE(PoolFixture, "what another policy of the kubelet left in its file does not count") {
+TEST_CASE_FIXTURE(PoolFixture, "the file of another kubelet policy does not count") {
   give("u9", "2-3");
   state.kubelet->cpu_manager_policy = "none";
   CHECK(shared() == "0-7");
 }
 
-TEST_CASE_FIXTURE(PoolFixture, "what the kubelet reserves is told, and is in the pools") {
+TEST_CASE_FIXTURE(PoolFixture, "the kubelet's reservation is reported, and is in the pools") {
   state.kubelet->reserved_cpus = "0,4";
   CHECK(pools().kubelet.list() == "0,4");
   state.kubelet->reserved_cpus.clear();

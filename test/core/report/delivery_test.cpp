@@ -76,7 +76,7 @@ TEST_CASE("by default no report gets older than a minute, and none comes sooner 
   }
 }
 
-TEST_CASE("a change is told when the interval of the spec has passed, up to a tenth later") {
+TEST_CASE("a change is reported when the interval of the spec has passed, up to a tenth later") {
   Node node;
   node.delivery.begin(node.now, 0s);
   node.run(24h, 5.1);
@@ -90,7 +90,7 @@ TEST_CASE("a change of just the threshold waits for the heartbeat") {
   CHECK(node.writes.empty());
 }
 
-TEST_CASE("a node that was quiet for the interval tells a change at once") {
+TEST_CASE("a node that was quiet for the interval reports a change at once") {
   Node node;
   node.delivery.begin(node.now, 0s);
   node.run(70s, 0);

@@ -77,7 +77,7 @@ TEST_CASE("an object that says all of this already is not written") {
   CHECK(written({std::vector<Device>(), std::vector<Device>()}, fresh()).empty());
 }
 
-TEST_CASE("of a kind that is not known nothing is changed, and devices of other kinds stay") {
+TEST_CASE("devices of unknown kinds are not changed, and devices of other kinds stay") {
   json::value object = json::parse(written(both(), fresh()));
   object.at_pointer("/spec/devices").as_array().push_back({{"type", "fpga"}, {"id", "F"}});
   const std::string before = json::serialize(object);
@@ -93,7 +93,7 @@ TEST_CASE("a device without a number has none in the object") {
   CHECK_FALSE(json::parse(written({std::nullopt, devices}, fresh())).at_pointer("/spec/devices/0").as_object().contains("minor"));
 }
 
-TEST_CASE("what is wrong in a fact is named") {
+TEST_CASE("errors in a fact are named") {
   CHECK(parse_gpu_fact("{}").error().text == "GPU: expected a list");
   CHECK(parse_gpu_fact("[],\"x\":1").error().text == "GPU: expected a list");
   CHECK(parse_gpu_fact("[7]").error().text == "GPU: expected objects");

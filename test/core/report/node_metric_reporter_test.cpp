@@ -124,7 +124,7 @@ TEST_CASE_FIXTURE(Reporting, "a restart without a change does not write") {
   CHECK(reporter->view().account.accepted);
 }
 
-TEST_CASE_FIXTURE(Reporting, "when somebody else writes at the same time it is tried again with theirs") {
+TEST_CASE_FIXTURE(Reporting, "when another client writes at the same time it is tried again with its version") {
   put();
   cluster.fault("conflict", R"({"count": 1})");
   start();
@@ -149,7 +149,7 @@ TEST_CASE_FIXTURE(Reporting, "a write that the API server refuses for now is not
   CHECK(asked[1].seconds - asked[0].seconds >= 2);  // Retry-After, on the real clock
 }
 
-TEST_CASE_FIXTURE(Reporting, "an API server that is away is asked ever more rarely, and told the newest when it is back") {
+TEST_CASE_FIXTURE(Reporting, "an unavailable API server is asked ever more rarely, and gets the newest when it is back") {
   put();
   start();
   cluster.fault("down");
@@ -196,7 +196,7 @@ TEST_CASE_FIXTURE(Reporting, "a NodeMetric that was deleted and made anew gets i
   CHECK(object("NodeMetric").as_object().contains("status"));
 }
 
-TEST_CASE_FIXTURE(Reporting, "what is left out stands in the annotation as long as it is") {
+TEST_CASE_FIXTURE(Reporting, "left out values are in the annotation as long as they are missing") {
   put(R"({"metricCollectPolicy":{"nodeMemoryCollectPolicy":"usageWithPageCache"}})");
   start();
   pass(30s);
@@ -218,7 +218,7 @@ TEST_CASE_FIXTURE(Reporting, "when the pods are not confirmed for too long the s
   pass(12min);
   const std::string last = updated();
   const std::size_t before = writes("NodeMetric").size();
-  CHECK(degraded().starts_with("not updated: nobody has confirmed the pods of this node for too long"));
+  CHECK(degraded().starts_with("not updated: the pods of this node were not confirmed for too long"));
   pass(10min);
   CHECK(updated() == last);
   CHECK(writes("NodeMetric").size() == before);
@@ -236,7 +236,8 @@ TEST_CASE_FIXTURE(Reporting, "without a client it is computed all the same") {
   CHECK_FALSE(alone.view().writes);
 }
 
-TEST_CASE_FIXTURE(Reporting, "a pod whose entry the API server refuses is left out, and node usage is still reported") {
+TEST_CASE_FIXTURE(Reporting, "a pod with an entry that the API server refuses is left out, and node usage is still "
+                             "reported") {
   pod("u2", "shop", "web-1", {0.1}, {kGi});
   tell_pods();
   put();

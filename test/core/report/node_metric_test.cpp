@@ -38,7 +38,7 @@ TEST_CASE_FIXTURE(NodeFixture, "a mean that is a whole number of milli-cores is 
   }
 }
 
-TEST_CASE_FIXTURE(NodeFixture, "what lies before the window does not count") {
+TEST_CASE_FIXTURE(NodeFixture, "samples before the window do not count") {
   signals[0].values = {64};
   run(100s);
   signals[0].values = {1};
@@ -142,7 +142,8 @@ TEST_CASE_FIXTURE(NodeFixture, "the memory of the node and its pods is that of t
   CHECK(memory(state::MemoryPolicy::with_hot_page_cache) == std::pair<std::int64_t, std::int64_t>(10, 2));
 }
 
-TEST_CASE_FIXTURE(NodeFixture, "a policy that nobody measures for falls back to memory without page cache, and says so") {
+TEST_CASE_FIXTURE(NodeFixture, "a policy without measurements falls back to memory without page cache, and reports "
+                               "that") {
   pod("u1", "ns", "web", {1}, {kGi});
   usage("host_application", {{"host_app_name", "nginx"}}, {1}, {kGi});
   run(300s);
@@ -154,7 +155,7 @@ TEST_CASE_FIXTURE(NodeFixture, "a policy that nobody measures for falls back to 
       "no samples of the node's memory for 'usageWithPageCache', reported without page cache",
       "no samples of the memory of some pods for 'usageWithPageCache', reported without page cache",
       "no samples of the memory of some host applications for 'usageWithPageCache', reported without page cache",
-      "what prod pods leave unused is not predicted"});
+      "reclaimable resources of prod pods are not predicted"});
 }
 
 TEST_CASE_FIXTURE(NodeFixture, "NUMA nodes stand by number, those without samples are left out") {
@@ -206,14 +207,14 @@ TEST_CASE_FIXTURE(NodeFixture, "GPUs of node and pods stand by minor, their figu
 TEST_CASE_FIXTURE(NodeFixture, "a prediction is reported as it is, and a missing one as unknown") {
   run(60s);
   CHECK_FALSE(report().status.prod_reclaimable);
-  CHECK(report().problems.at(0) == "what prod pods leave unused is not predicted");
+  CHECK(report().problems.at(0) == "reclaimable resources of prod pods are not predicted");
   prediction = {Amounts{2000, 3 << 20}, Amounts{6000, 14 << 20}};
   CHECK(report().problems.empty());
   CHECK(report().status.prod_reclaimable == Amounts{2000, 3 << 20});
   CHECK(report().status.prod_peak == Amounts{6000, 14 << 20});
 }
 
-TEST_CASE_FIXTURE(NodeFixture, "when nobody confirms the pods any more, what is computed from all of them is unknown") {
+TEST_CASE_FIXTURE(NodeFixture, "when the pods are not confirmed any more, values computed from all of them are unknown") {
   prediction = {Amounts{2000, 3 << 20}, Amounts{6000, 14 << 20}};
   pod("u1", "ns", "web", {1}, {kGi});
   run(60s);
@@ -221,21 +222,21 @@ TEST_CASE_FIXTURE(NodeFixture, "when nobody confirms the pods any more, what is 
   CHECK(report().problems.empty());
   pods_age = 3min;
   const NodeMetricReport report = this->report();
-  CHECK(report.problems.at(0) == "the list of pods is old: what they leave unused is not known");
+  CHECK(report.problems.at(0) == "the list of pods is old: reclaimable resources are unknown");
   CHECK_FALSE(report.status.prod_reclaimable);
   CHECK_FALSE(report.status.prod_peak);
   CHECK(report.status.pods.size() == 1);  // its cgroup is measured, so it runs
   CHECK(report.refusal.empty());
 }
 
-TEST_CASE_FIXTURE(NodeFixture, "pods that were never told, or not for ten minutes, refuse the report") {
+TEST_CASE_FIXTURE(NodeFixture, "pods that were never confirmed, or not for ten minutes, refuse the report") {
   run(60s);
   pods_age = std::nullopt;
-  CHECK(report().refusal == "the pods of this node were never told");
+  CHECK(report().refusal == "the pods of this node are unknown");
   pods_age = 10min;
   CHECK(report().refusal.empty());
   pods_age = 10min + 1s;
-  CHECK(report().refusal == "nobody has confirmed the pods of this node for too long");
+  CHECK(report().refusal == "the pods of this node were not confirmed for too long");
 }
 
 TEST_CASE_FIXTURE(NodeFixture, "as JSON, quantities are in canonical form and what is empty is {}") {

@@ -49,7 +49,7 @@ TEST_CASE_FIXTURE(TopologyFixture, "the pools stand by socket and NUMA node") {
   CHECK(annotation(kBestEffortPoolsAnnotation) == R"([{"socket":0,"node":0,"cpuset":"0-3"},{"socket":1,"node":1,"cpuset":"4-7"}])");
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "the kubelet's CPU manager is told with what it reserves") {
+TEST_CASE_FIXTURE(TopologyFixture, "the kubelet's CPU manager is reported with its reservation") {
   CHECK(annotation(kCpuManagerAnnotation) == R"({"policy":"none"})");
   state.kubelet->cpu_manager_policy = "static";
   state.kubelet->cpu_manager_options = {{"full-pcpus-only", "true"}};
@@ -65,7 +65,8 @@ TEST_CASE_FIXTURE(TopologyFixture, "the reservation is the node's, with the CPUs
   CHECK(annotation(kReservationAnnotation) == R"({"resources":{"cpu":"2"},"applyPolicy":"Default","reservedCPUs":"0-1"})");
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "a malformed reservation is left out and said, the rest is reported, and both end with it") {
+TEST_CASE_FIXTURE(TopologyFixture, "a malformed reservation is left out and reported, the rest is reported, and both "
+                                   "end with it") {
   annotate(kReservationAnnotation, R"({"resources":{"cpu":"much"}})");
   annotate(kSystemQosAnnotation, R"({"cpuset":"6-7"})");
   const std::string object = first();
@@ -79,7 +80,7 @@ TEST_CASE_FIXTURE(TopologyFixture, "a malformed reservation is left out and said
   CHECK_FALSE(json::parse(written(object)).at_pointer("/metadata/annotations").as_object().contains(kDegradedAnnotation));
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "the CPUs of system pods and pods of the kubelet's are told, also that there are none") {
+TEST_CASE_FIXTURE(TopologyFixture, "the CPUs of system pods and of the kubelet's pods are reported, also an empty set") {
   CHECK(annotation(kSystemQosAnnotation) == "{}");
   CHECK(annotation(kPodCpusAnnotation) == "[]");
   annotate(kSystemQosAnnotation, R"({"cpuset":"7,6"})");
@@ -91,7 +92,7 @@ TEST_CASE_FIXTURE(TopologyFixture, "the CPUs of system pods and pods of the kube
         R"([{"namespace":"ns","name":"pod-u1","uid":"u1","cpuset":"2-3","managedByKubelet":true}])");
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "what the CPUs are is left out while nobody has said it") {
+TEST_CASE_FIXTURE(TopologyFixture, "the CPUs are left out while they are unknown") {
   CHECK(annotation(kCpuBasicInfoAnnotation) == R"({"cpuModel":"M","hyperThreadEnabled":true})");
   cpu_info.clear();
   CHECK_FALSE(topology().annotations.contains(std::string(kCpuBasicInfoAnnotation)));
@@ -134,7 +135,8 @@ TEST_CASE_FIXTURE(TopologyFixture, "zones stand by name, as text") {
   CHECK(at(object, "/zones/3/name") == "\"node-2\"");
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "what of the node may not be allocated is spread over its zones when its label says so; their capacity stays") {
+TEST_CASE_FIXTURE(TopologyFixture, "the node's reservation is spread over its zones when its label says so; their "
+                                   "capacity stays") {
   state.node.capacity = {{"cpu", 8000}, {"memory", 32ll << 30}};
   state.node.allocatable = {{"cpu", 6999}, {"memory", (32ll << 30) - 3}};
   CHECK(at(first(), "/zones/0/resources/0/allocatable") == "\"4\"");
@@ -161,7 +163,8 @@ TEST_CASE_FIXTURE(TopologyFixture, "quantities and annotations in another form s
   CHECK(written(json::serialize(object)).empty());
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "what others wrote stays: annotations, labels, resources of a zone, its other members") {
+TEST_CASE_FIXTURE(TopologyFixture, "the parts of other writers stay: annotations, labels, resources of a zone, its "
+                                   "other members") {
   json::value object = json::parse(first());
   object.at_pointer("/metadata/annotations").as_object()["theirs"] = "x";
   object.at_pointer("/zones/0/resources").as_array().push_back({{"name", "kubernetes.io/batch-cpu"}, {"capacity", "3k"}});

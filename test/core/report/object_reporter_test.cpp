@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(Objects, "a restart without a change does not write the NodeRe
   CHECK(reporter->view().account.accepted);
 }
 
-TEST_CASE_FIXTURE(Objects, "the kubelet's static CPUs come from its file, and without it nothing is said of the pools") {
+TEST_CASE_FIXTURE(Objects, "the kubelet's static CPUs come from its file, and without it the pools are left out") {
   node.state.kubelet->cpu_manager_policy = "static";
   publish();
   start_topology(nullptr);
@@ -108,20 +108,20 @@ TEST_CASE_FIXTURE(Objects, "the kubelet's static CPUs come from its file, and wi
   CHECK(reporter->view().wanted->find("0-3") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Objects, "pods that nobody confirms leave the NodeResourceTopology as it is") {
+TEST_CASE_FIXTURE(Objects, "unconfirmed pods leave the NodeResourceTopology as it is") {
   start_topology(nullptr);
   CHECK(reporter->view().problem.empty());
   clock.advance(3min);
   reporter->look();
   settle(*reporter);
-  CHECK(reporter->view().problem.starts_with("nobody has confirmed the pods of this node lately"));
+  CHECK(reporter->view().problem.starts_with("the pods of this node were not confirmed lately"));
 }
 
 TEST_CASE_FIXTURE(Objects, "a Device is created from the advisors' facts, and follows them") {
   start(device_object(clock, fact()), &client);
   pass(1min);
   CHECK(writes("Device").empty());
-  CHECK(reporter->view().problem.starts_with("neither advisor-gpu nor advisor-rdma has told of devices"));
+  CHECK(reporter->view().problem.starts_with("neither advisor-gpu nor advisor-rdma has reported devices"));
 
   facts["advisor-gpu/GPU"] = R"([{"id":"GPU-a","minor":0,"memory-total":17179869184,"nodeID":0,"pcie":"pci0000:3a","busID":"0000:3b:00.0","status":{"healthy":true}}])";
   pass(30s);

@@ -46,7 +46,7 @@ TEST_CASE("an entry that lacks a member that must be there is left out") {
   CHECK(parts({"spec.devices[1].conditions[0].message"}) == "spec.devices[1].conditions[0]");
 }
 
-TEST_CASE("what is needed is not left out, nor anything around it, nor a top-level member") {
+TEST_CASE("a needed member is not left out, nor anything around it, nor a top-level member") {
   CHECK(parts({"metadata.name"}) == "error: 'metadata.name' cannot be left out");
   CHECK(parts({"spec.devices[2].health"}) == "error: 'spec.devices[2].health' cannot be left out");
   CHECK(parts({"spec.devices"}) == "error: 'spec.devices' cannot be left out");

@@ -33,7 +33,7 @@ Figures of_node(std::int64_t cpu, std::int64_t memory) {
 
 }  // namespace
 
-TEST_CASE("what was written is read back as it was") {
+TEST_CASE("a written object is read back as it was") {
   const Result<Reported> reported = parse_reported(
       R"({"metadata":{"annotations":{"koordetector.sh/degraded":"no pods"}},"status":)" + to_json(status()) + "}");
   REQUIRE(reported);
@@ -81,7 +81,7 @@ TEST_CASE("where capacity is not known the greater figure is the whole") {
   CHECK(change(of_node(50, 100), of_node(100, 100), {}) == doctest::Approx(50));
 }
 
-TEST_CASE("what comes or goes has no measure") {
+TEST_CASE("new and removed parts have no measure") {
   const Figures before = figures_of(status());
   const auto beyond = [&before](auto&& edit) {
     NodeMetricStatus other = status();

@@ -132,7 +132,7 @@ TEST_CASE("pods are left alone when another source knows them") {
   CHECK(ids(seen->standalone) == Ids{"systemd://a.service"});
 }
 
-TEST_CASE("a refresh follows the tree, and tells nothing when nothing changed") {
+TEST_CASE("a refresh follows the tree, and reports nothing without a change") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/kubepods/podx/", ""}});
   Hub hub;
   CgroupSource source(*cgroup::Layout::detect(node.roots()), {}, hub);

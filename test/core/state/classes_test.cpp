@@ -64,7 +64,7 @@ TEST_CASE("a pod without CPU and memory is BestEffort, whatever else it asks for
   CHECK(kube_qos_of({with(kFull), with({}, ContainerKind::ephemeral)}) == KubeQos::guaranteed);
 }
 
-TEST_CASE("what a pod states for all its containers decides on its QoS alone") {
+TEST_CASE("the amounts of the whole pod alone decide its QoS") {
   CHECK(kube_qos_of({with({})}, kFull) == KubeQos::guaranteed);
   CHECK(kube_qos_of({with(kFull)}, {{"cpu", 500, 1000}}) == KubeQos::burstable);
 }

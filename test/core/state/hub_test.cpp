@@ -63,7 +63,7 @@ TEST_CASE("a part left out stays as it is") {
   CHECK(hub.current()->standalone.size() == 1);
 }
 
-TEST_CASE("a snapshot that somebody holds never changes") {
+TEST_CASE("a held snapshot never changes") {
   Hub hub;
   publish_pods(hub, {pod("a")});
   SnapshotPtr held = hub.current();
@@ -97,7 +97,7 @@ TEST_CASE("a restarted container is another subject") {
   CHECK(ended == std::vector{first});
 }
 
-TEST_CASE("a service whose cgroup was made anew is another subject") {
+TEST_CASE("a service with a new cgroup is another subject") {
   Hub hub;
   publish_standalone(hub, {container("systemd://x.service", 1)});
   std::uint64_t first = hub.current()->standalone[0].handle;
@@ -105,7 +105,7 @@ TEST_CASE("a service whose cgroup was made anew is another subject") {
   CHECK(hub.current()->standalone[0].handle != first);
 }
 
-TEST_CASE("an ended pod ends with its containers, before the change is told") {
+TEST_CASE("an ended pod ends with its containers, before the change is reported") {
   Hub hub;
   std::vector<std::string> told;
   hub.subscribe([&](std::uint32_t, const SnapshotPtr&) { told.push_back("change"); });
@@ -131,7 +131,7 @@ TEST_CASE("a subscriber gets the mask and the snapshot, and nothing after its re
   CHECK(version == 1);
 }
 
-TEST_CASE("of two pods with one uid the first counts") {
+TEST_CASE("the first of two pods with one uid counts") {
   Hub hub;
   Pod first = pod("a"), second = pod("a");
   first.name = "first";
@@ -141,7 +141,7 @@ TEST_CASE("of two pods with one uid the first counts") {
   CHECK(hub.current()->pods[0].name == "first");
 }
 
-TEST_CASE("containers without an id are told apart by pod and name") {
+TEST_CASE("containers without an id are distinguished by pod and name") {
   Hub hub;
   publish_pods(hub, {pod("a", {container("")}), pod("b", {container("")})});
   CHECK(hub.current()->pods[0].containers[0].handle != hub.current()->pods[1].containers[0].handle);

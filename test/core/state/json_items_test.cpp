@@ -26,7 +26,7 @@ std::string error_of(std::string_view text) { return read(text).list.error().mes
 
 }  // namespace
 
-TEST_CASE("of an item only what is wanted is kept, at every depth") {
+TEST_CASE("only wanted members of an item are kept, at every depth") {
   Seen seen = read(R"({"kind": "ThingList", "metadata": {"a": [1, {"b": 2}]}, "items": [
     {"name": "x", "other": {"name": [1, 2]}, "labels": {"a": "b", "c": {"d": [true, null]}},
      "ports": [{"number": 1, "protocol": "TCP"}, {"protocol": {"number": 7}}, 5]},
@@ -59,7 +59,7 @@ TEST_CASE("large items one after the other take no more memory than one") {
   CHECK(read(text + "]}").items.size() == 51);
 }
 
-TEST_CASE("what is not a list of Kubernetes is refused with what was found") {
+TEST_CASE("text that is not a list of Kubernetes is refused with the found text") {
   CHECK(error_of("[]") == "the document: expected a mapping, found a list");
   CHECK(error_of("7") == "the document: expected a mapping, found a number");
   CHECK(error_of(R"({"items": {}})") == "items: expected a list, found a mapping");

@@ -49,7 +49,7 @@ struct Kubelet {
       return send(call, on_piece ? in_pieces(std::move(on_piece), std::move(on_reply)) : std::move(on_reply));
     });
   }
-  // As a client downloads: what is good comes piece by piece.
+  // As a client downloads: a good answer comes piece by piece.
   static kube::Client::OnReply in_pieces(kube::Client::OnPiece on_piece, kube::Client::OnReply on_reply) {
     return [on_piece = std::move(on_piece), on_reply = std::move(on_reply)](Result<kube::Reply> reply) {
       constexpr std::size_t kPiece = 7;
@@ -108,7 +108,7 @@ const KubeletSource::Options kRarely{.sync_period = 1h, .hurry_gap = 0ms, .settl
 
 }  // namespace
 
-TEST_CASE("pods and the kubelet's configuration are published, and where the pods are is told") {
+TEST_CASE("pods and the kubelet's configuration are published, and the place of the pods is reported") {
   Kubelet kubelet;
   kubelet.begin(kRarely);
   REQUIRE(kubelet.run_until([&] { return kubelet.pods() == 1 && kubelet.hub.current()->kubelet; }));
@@ -146,7 +146,7 @@ TEST_CASE("a kubelet that is down for 30 minutes leaves the pods as they were, a
   CHECK(kubelet.run_until([&] { return kubelet.source->status().pods_problem.empty(); }));
 }
 
-TEST_CASE("an answer that is none leaves the pods as they were, and the reason is told") {
+TEST_CASE("an invalid answer leaves the pods as they were, and the reason is reported") {
   const std::string in_reason[] = {"/pods: 500", "/pods: 503", "/pods: 401", "/pods: 403", "/pods: 204", "", "", "/pods: no pods are listed", "/pods: no pods are listed", ""};
   const Result<kube::Reply> bad[] = {answer(500, "internal error"),
                                      answer(503, ""),
@@ -178,7 +178,7 @@ TEST_CASE("an answer that is none leaves the pods as they were, and the reason i
   }
 }
 
-TEST_CASE("a problem is told when it comes, changes and goes, not each time") {
+TEST_CASE("a problem is reported when it comes, changes and goes, not each time") {
   Kubelet kubelet;
   kubelet.answers.at("/pods") = no_answer();
   kubelet.begin(kOften);
@@ -192,7 +192,7 @@ TEST_CASE("a problem is told when it comes, changes and goes, not each time") {
   CHECK(kubelet.status_changes == 3);
 }
 
-TEST_CASE("while an answer is awaited nobody asks again, and who hurried meanwhile is served after it") {
+TEST_CASE("while an answer is awaited no request is sent, and a hurried one follows it") {
   Kubelet kubelet;
   kubelet.held = "/pods";
   kubelet.begin(kRarely);
@@ -210,7 +210,7 @@ TEST_CASE("while an answer is awaited nobody asks again, and who hurried meanwhi
   CHECK(kubelet.asked["/pods"] == 2);
 }
 
-TEST_CASE("who hurries is served at once, and again when containers have had time to be told of") {
+TEST_CASE("a hurried request is sent at once, and again when the kubelet had time to list new containers") {
   Kubelet kubelet;
   KubeletSource::Options options = kRarely;
   options.settle_time = 10ms;
@@ -284,7 +284,7 @@ TEST_CASE("a configuration that moves the pods' directories has them computed an
   }));
 }
 
-TEST_CASE("every answer is told with its path and status, none as 0") {
+TEST_CASE("every answer is recorded with its path and status, none as 0") {
   Kubelet kubelet;
   kubelet.answers.at("/pods") = no_answer();
   kubelet.begin(kRarely);
@@ -309,7 +309,7 @@ TEST_CASE("with another client what the one before was asked is forgotten") {
   CHECK(kubelet.asked == asked);
 }
 
-TEST_CASE("of two trees with pods the one with the listed pods is theirs, and the other is named") {
+TEST_CASE("the tree with the listed pods is used, and another one with pods is named") {
   Kubelet kubelet;
   kubelet.node.make_directory("cgroup/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podother.slice");
   kubelet.answers.at("/configz") = answer(403, "");
@@ -320,7 +320,7 @@ TEST_CASE("of two trees with pods the one with the listed pods is theirs, and th
   CHECK(kubelet.hub.current()->pods[0].cgroup_dir == "kubepods/burstable/podu1");
 }
 
-TEST_CASE("where another source knows the pods only the configuration is asked for, and what it changes is told") {
+TEST_CASE("if another source knows the pods only the configuration is requested, and its effects are published") {
   Kubelet kubelet;
   kubelet.node.make_directory("cgroup/elsewhere/kubepods/burstable/podu1/c1");
   kubelet.answers.at("/configz") = answer(200, R"({"kubeletconfig":{"cgroupDriver":"cgroupfs","cgroupRoot":"/elsewhere"}})");

@@ -83,7 +83,7 @@ TEST_CASE("1.28: a sidecar among the init containers, and the overhead of a sand
   CHECK(resource(pods[0].resources, "memory") == Resource{"memory", 736 * kMi, 736 * kMi});
 }
 
-TEST_CASE("1.31: a pod whose end was asked for, with a device and CPUs of its own") {
+TEST_CASE("1.31: a pod with a requested end, with a device and CPUs of its own") {
   std::vector<Pod> pods = pods_of("1.31");
   REQUIRE(pods.size() == 1);
   CHECK(pods[0].deleting);
@@ -94,7 +94,7 @@ TEST_CASE("1.31: a pod whose end was asked for, with a device and CPUs of its ow
   CHECK(resource(pods[0].resources, "nvidia.com/gpu") == Resource{"nvidia.com/gpu", 1, 1});
 }
 
-TEST_CASE("1.32: amounts stated for the whole pod, and a resize that cannot be, told by a field") {
+TEST_CASE("1.32: amounts stated for the whole pod, and an impossible resize, shown by a field") {
   std::vector<Pod> pods = pods_of("1.32");
   REQUIRE(pods.size() == 2);
   CHECK(resource(pods[0].resources, "cpu") == Resource{"cpu", 1000, 2000});
@@ -103,7 +103,7 @@ TEST_CASE("1.32: amounts stated for the whole pod, and a resize that cannot be, 
   CHECK(resource(pods[1].resources, "cpu") == Resource{"cpu", 2000, 2000});
 }
 
-TEST_CASE("1.34: resizes that wait or cannot be, told by a condition, and a QoS class of the whole pod") {
+TEST_CASE("1.34: resizes that wait or are impossible, shown by a condition, and a QoS class of the whole pod") {
   std::vector<Pod> pods = pods_of("1.34");
   REQUIRE(pods.size() == 3);
   CHECK(resource(pods[0].containers[0].resources, "cpu") == Resource{"cpu", 2000, 2000});

@@ -26,7 +26,7 @@ TEST_CASE("without a NodeMetric, or where it says nothing, the defaults hold") {
   CHECK(NodeMetricSpec().memory == MemoryPolicy::without_page_cache);
 }
 
-TEST_CASE("what the cluster says replaces the default, field by field") {
+TEST_CASE("the cluster's spec replaces the default, field by field") {
   ReadNodeMetricSpec found = read(R"({"aggregateDurationSeconds": 600, "reportIntervalSeconds": null,
     "nodeAggregatePolicy": {"durations": ["1m0s", "1h30m"]}, "nodeMemoryCollectPolicy": "usageWithPageCache"})");
   CHECK(found.problems.empty());
@@ -41,7 +41,7 @@ TEST_CASE("names are found whatever their case") {
   CHECK(read(R"({"reportintervalseconds": 90})").spec.report == 90s);
 }
 
-TEST_CASE("a time below its least is raised to it and told") {
+TEST_CASE("a time below its minimum is raised to it and reported") {
   ReadNodeMetricSpec found = read(R"({"aggregateDurationSeconds": 59, "reportIntervalSeconds": -9223372036854775808})");
   CHECK(found.spec.aggregate == 60s);
   CHECK(found.spec.report == 30s);
@@ -49,7 +49,7 @@ TEST_CASE("a time below its least is raised to it and told") {
   CHECK(found.problems[0] == "spec.metricCollectPolicy.aggregateDurationSeconds: 59 is less than 60, which holds");
 }
 
-TEST_CASE("what is wrong is told and the default holds") {
+TEST_CASE("an invalid value is reported and the default holds") {
   ReadNodeMetricSpec found = read(R"({"aggregateDurationSeconds": "5", "reportIntervalSeconds": 9223372036854775807,
     "nodeAggregatePolicy": {"durations": ["5 min", 7, "0s", "2m"]}, "nodeMemoryCollectPolicy": "all"})");
   CHECK(found.spec.aggregate == 300s);

@@ -34,7 +34,7 @@ TEST_CASE("a node says where its kubelet listens") {
         "status.daemonEndpoints.kubeletEndpoint.Port: '70000' is not a port");
 }
 
-TEST_CASE("of a kubelet's configuration the part about CPUs, cgroups and reservations is taken") {
+TEST_CASE("CPUs, cgroups and reservations of a kubelet's configuration are taken") {
   KubeletConfig config = *parse_kubelet_config(R"({"kubeletconfig": {"cgroupDriver": "systemd", "cgroupRoot": "/",
     "cpuManagerPolicy": "static", "cpuManagerPolicyOptions": {"full-pcpus-only": "true"},
     "cpuCFSQuota": false, "cpuCFSQuotaPeriod": "50ms", "topologyManagerPolicy": "best-effort", "topologyManagerScope": "container", "reservedSystemCPUs": "0-1",

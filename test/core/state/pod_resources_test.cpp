@@ -40,7 +40,7 @@ TEST_CASE("amounts stated for the whole pod go before the sum of its containers"
   CHECK(pod_resources(containers, {{"cpu", kNone, 4000}}, {}).front() == Resource{"cpu", 1000, 4000});
 }
 
-TEST_CASE("what running the pod costs is asked for in any case, and raises a limit that there is") {
+TEST_CASE("the pod's overhead is requested in any case, and raises an existing limit") {
   CHECK(pod_resources({with({{"cpu", 100, kNone}, {"memory", 10, 20}})}, {}, {{"cpu", 50}, {"memory", 5}}) ==
         std::vector<Resource>{{"cpu", 150, kNone}, {"memory", 15, 25}});
   CHECK(pod_resources({}, {}, {{"cpu", 50}}) == std::vector<Resource>{{"cpu", 50, kNone}});

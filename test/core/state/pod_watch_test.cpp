@@ -96,7 +96,7 @@ TEST_CASE("a container is noticed in pods that were there and in pods that came"
   CHECK(node.notices([&] { node.make("kubepods/podu2/c"); }));
 }
 
-TEST_CASE("what is there at the beginning is no change, nor is a directory that is no pod") {
+TEST_CASE("existing directories are no change at the beginning, nor is a directory that is no pod") {
   Watched node({"kubepods/podu1/a", "kubepods/burstable/podu2"});
   node.watch->watch(kCgroupfs);
   node.make("kubepods/other");

@@ -77,7 +77,7 @@ TEST_CASE("with cgroupfs the sandbox's runtime is that of the pod's containers")
   CHECK(found(sandboxes, node, pod) == "docker://pause");
 }
 
-TEST_CASE("of two directories that are not listed none is taken, unless it was the sandbox before") {
+TEST_CASE("if two directories are not listed none is taken, unless it was the sandbox before") {
   FakeNode node;
   on_v2(node);
   for (const char* id : {"pause", "new"}) make_scope(node, id);
@@ -88,7 +88,7 @@ TEST_CASE("of two directories that are not listed none is taken, unless it was t
   CHECK(found(sandboxes, node, pod_with({"new"})) == "containerd://pause");
 }
 
-TEST_CASE("what the runtime keeps beside containers is no sandbox, nor is a plain directory") {
+TEST_CASE("a runtime's directories beside containers are no sandbox, nor is a plain directory") {
   FakeNode node;
   on_v2(node);
   make_scope(node, "app");

@@ -64,7 +64,7 @@ TEST_CASE("a field is found by its path, by the end of one, and whatever the cas
   CHECK((*find_slo_field("hostApplications"))->field->type == SloType::list);
 }
 
-TEST_CASE("of fields of several classes the pod's class says which") {
+TEST_CASE("the pod's class selects among fields of several classes") {
   const Pod pod = pod_of(KoordQos::lse);
   CHECK((*find_slo_field("memoryQOS.wmarkRatio", &pod))->path == "resourceQOSStrategy.lsrClass.memoryQOS.wmarkRatio");
   const std::string error = find_slo_field("wmarkRatio").error().message();
@@ -79,7 +79,7 @@ TEST_CASE("an unknown field is answered with the nearest known one, a section wi
   CHECK(find_slo_field("").error().message() == "a NodeSLO has no field ''");
 }
 
-TEST_CASE("where nothing else is said the default holds") {
+TEST_CASE("without other settings the default holds") {
   SloExplanation found = explain("cpuSuppressThresholdPercent", {});
   CHECK(found.value == "65");
   CHECK(found.winner == SloOrigin::fallback);
@@ -87,7 +87,7 @@ TEST_CASE("where nothing else is said the default holds") {
   CHECK(layer(found, SloOrigin::object).note == "none is known here");
 }
 
-TEST_CASE("what is known not to be there is told apart from what is not known") {
+TEST_CASE("a missing value is distinguished from an unknown one") {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->received_slo = snapshot->cluster_slo = std::make_shared<const std::string>();
   SloExplanation found = SloExplainer::make(snapshot)->explain(**find_slo_field("cpuBurstPercent"));
@@ -189,7 +189,7 @@ TEST_CASE("host applications come from the first entry for the node, or from the
   CHECK(layer(found, SloOrigin::cluster).value == R"([{"name":"a"}])");
 }
 
-TEST_CASE("a document of the ConfigMap that cannot be read is told") {
+TEST_CASE("a document of the ConfigMap that cannot be read is reported") {
   SloExplanation found = explain("cpuBurstPercent", {"{}", {{"cpu-burst-config", "{\"clusterStrategy\":"}}});
   CHECK(layer(found, SloOrigin::cluster).note.starts_with("cpu-burst-config cannot be read: not JSON: "));
   CHECK(layer(explain("cpuBurstPercent", {"{}", kCluster}), SloOrigin::cluster).note == "does not set it");
@@ -223,7 +223,7 @@ TEST_CASE("a pod's memoryQOS: its policy is the base, its fields go before it") 
   const Pod plain = pod_of(KoordQos::be, {{key, R"({"lowLimitPercent": 30})"}});
   CHECK(explain("memoryQOS.lowLimitPercent", {.pod = &plain}).value == "30");
   CHECK(layer(explain("memoryQOS.wmarkRatio", {.pod = &plain}), SloOrigin::pod).note == "the annotation does not set it");
-  CHECK(layer(explain("lsClass.memoryQOS.wmarkRatio", {.pod = &plain}), SloOrigin::pod).note == "the pod is of BE, whose section is beClass");
+  CHECK(layer(explain("lsClass.memoryQOS.wmarkRatio", {.pod = &plain}), SloOrigin::pod).note == "the pod is of BE, which uses the section beClass");
 }
 
 TEST_CASE("a pod's cpuQOS counts with the label LS only, and is off unless it is enabled") {
@@ -238,7 +238,7 @@ TEST_CASE("a pod's cpuQOS counts with the label LS only, and is off unless it is
   CHECK(layer(explain("cpuQOS.groupIdentity", {.pod = &be}), SloOrigin::pod).note == "it counts for pods with the label koordinator.sh/qosClass=LS only");
 }
 
-TEST_CASE("an annotation that cannot be read does not count and is told") {
+TEST_CASE("an unreadable annotation does not count and is reported") {
   const Pod pod = pod_of(KoordQos::ls, {{"koordinator.sh/networkQOS", "{"}});
   SloExplanation found = explain("networkQOS.ingressLimit", {.pod = &pod});
   CHECK(found.value == "0");

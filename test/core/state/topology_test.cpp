@@ -66,7 +66,7 @@ TEST_CASE("a CPU has its core, socket, memory node and L3 cache") {
   CHECK(topology.cpus[4] == Cpu{4, 2, 1, 1, 8, true, false});
 }
 
-TEST_CASE("an offline CPU is listed without what only online ones tell") {
+TEST_CASE("an offline CPU is listed without facts that only online ones have") {
   FakeNode node;
   make_two_sockets(node);
   CHECK(read_topology(node.roots())->cpus[5] == Cpu{5, -1, -1, -1, -1, false, false});

@@ -75,7 +75,7 @@ TEST_CASE("simple8b: bytes that end too early are refused") {
   CHECK_FALSE(simple8b_decode(in, decoded));
 }
 
-TEST_CASE("a chunk gives back its times, series, values and gaps") {
+TEST_CASE("a chunk returns its times, series, values and gaps") {
   std::mt19937_64 random(42);
   for (int round = 0; round < 300; ++round) {
     ChunkRows rows = random_rows(random);

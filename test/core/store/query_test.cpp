@@ -23,7 +23,7 @@ TEST_CASE_FIXTURE(StoreFixture, "one sample is every percentile") {
   CHECK(store->aggregate_series(1, kAll, from_ns(1), clock.now())->values == std::vector<double>{7, 7, 7, 7, 1, 7, 7, 7, 7});
 }
 
-TEST_CASE_FIXTURE(StoreFixture, "a span counts both its ends and tells what is covered") {
+TEST_CASE_FIXTURE(StoreFixture, "a span counts both its ends and returns the covered time") {
   begin(1, "cpu");
   Time start = clock.now();
   append_seconds(1, 10);

@@ -66,7 +66,7 @@ TEST_CASE_FIXTURE(SqlFixture, "an SQL error says what is wrong") {
   CHECK(run_sql(directory / "none.db", "SELECT 1").error().is(std::errc::no_such_file_or_directory));
 }
 
-TEST_CASE_FIXTURE(SqlFixture, "more rows than the limit are cut off and said so") {
+TEST_CASE_FIXTURE(SqlFixture, "more rows than the limit are cut off and reported") {
   Result<SqlResult> result = run_sql(options.path, "SELECT * FROM samples", {.max_rows = 7});
   REQUIRE(result);
   CHECK(result->rows.size() == 7);

@@ -57,7 +57,7 @@ TEST_CASE("a traced child's system calls are counted while it says so, those of 
   CHECK(child.value().calls == 15);
 }
 
-TEST_CASE("a child's error and its death are told") {
+TEST_CASE("a child's error and its death are reported") {
   MeasuredChild<int> child;
   CHECK(child.run([](int& value) -> Result<void> { return value = 7, invalid("too short"); }).error().message() == "too short");
   CHECK(child.value() == 7);
@@ -70,7 +70,7 @@ TEST_CASE("a child's error and its death are told") {
   CHECK(child.run([](int&) -> Result<void> { ::_exit(3); }).error().message() == "the plugin ended its process with exit code 3");
 }
 
-TEST_CASE("both homes are measured by the same figures") {
+TEST_CASE("both isolations are measured by the same figures") {
   for (auto isolation : {config::Isolation::in_process, config::Isolation::process}) {
     Result<BenchFigures> figures = bench_gauge(isolation, {.ticks = 50});
     REQUIRE_MESSAGE(figures, figures.error().message());
@@ -85,7 +85,7 @@ TEST_CASE("both homes are measured by the same figures") {
   }
 }
 
-TEST_CASE("what cannot be measured is told") {
+TEST_CASE("a plugin that cannot be measured is reported") {
   CHECK(bench_gauge(config::Isolation::in_process, {.class_name = "shares"}).error().message() ==
         "class 'shares' has no ticks to measure");
   CHECK(bench_gauge(config::Isolation::in_process, {.ticks = 0}).error().message() == "0 ticks, wanted at least 1");

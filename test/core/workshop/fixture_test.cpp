@@ -129,7 +129,7 @@ TEST_CASE("a recording has what collectors read, and of the next moments what ch
   CHECK(fixture.frames[2].gone == std::vector<std::string>{"cgroup/memory/kubepods/pod1", "cgroup/memory/kubepods/pod1/memory.usage_in_bytes"});
 }
 
-TEST_CASE("what is written is read again, and makes the same node") {
+TEST_CASE("a written fixture is read again, and makes the same node") {
   NodeTree node = small_node();
   const Fixture fixture = record_frames(node, 2, [&](std::size_t) { node.write("proc/stat", "cpu 9 9 9 9\n"); });
   for (const char* name : {".tar", ".tar.gz"}) {
@@ -161,7 +161,7 @@ TEST_CASE("a file that is no fixture is refused with what was wanted") {
   CHECK(refusal({{"fixture.json", R"({"format":"x"})"}}) == "fixture.json: wanted the format 'koord-fixture/1', found 'x'");
   CHECK(refusal({{"fixture.json", R"({"format":"koord-fixture/1","startNs":1,"framesNs":[3,2]})"}}) ==
         "fixture.json: wanted framesNs that ascend from 0");
-  CHECK(refusal({{"fixture.json", kAbout}, {"frames/2/proc/stat", ""}}) == "fixture.json tells of 2 frames, found 3");
+  CHECK(refusal({{"fixture.json", kAbout}, {"frames/2/proc/stat", ""}}) == "fixture.json lists 2 frames, found 3");
   CHECK(refusal({{"fixture.json", kAbout}, {"frames/x/proc/stat", ""}}).starts_with("'frames/x/proc/stat' wanted frames/ and a number"));
 }
 

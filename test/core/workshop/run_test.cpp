@@ -55,7 +55,7 @@ std::vector<std::string> told(const RunReport& report) {
 
 }  // namespace
 
-TEST_CASE("a run tells the metrics, proposals, adjustments and calls of every class") {
+TEST_CASE("a run reports the metrics, proposals, adjustments and calls of every class") {
   const RunReport report = play(config::Isolation::in_process);
   CHECK(report.first_failure() == nullptr);
   REQUIRE(report.series.size() == 1);
@@ -74,7 +74,7 @@ TEST_CASE("a run tells the metrics, proposals, adjustments and calls of every cl
   CHECK(report.scrapes[0].problem == "not scraped: the node is a recording");
 }
 
-TEST_CASE("acceptance 6: the same file gives the same in both homes, twice") {
+TEST_CASE("acceptance 6: the same file gives the same with both isolations, twice") {
   const std::vector<std::string> here = told(play(config::Isolation::in_process));
   CHECK(told(play(config::Isolation::in_process)) == here);
   CHECK(told(play(config::Isolation::process)) == here);
@@ -88,7 +88,7 @@ TEST_CASE("one class alone, another period and another configuration") {
   CHECK(report.series.empty());
 }
 
-TEST_CASE("a configuration that the schema refuses is told, and the plugin is not started") {
+TEST_CASE("a configuration that the schema refuses is reported, and the plugin is not started") {
   const RunReport report = play(config::Isolation::in_process, {.class_name = "load", .config_json = R"({"capAbove": "high"})"});
   REQUIRE(report.calls.size() == 1);
   CHECK(report.first_failure()->result.text.find("/capAbove") != std::string::npos);
@@ -117,7 +117,7 @@ TEST_CASE("a pod of a file has the cgroups that its annotations name") {
   CHECK(pod.containers[0].cgroup_dir == "web.slice/web.service");
 }
 
-TEST_CASE("what cannot be run is refused by name") {
+TEST_CASE("a plugin that cannot be run is refused by name") {
   CHECK(open_workpiece("/no/such/plugin.so").error().message().find("/no/such/plugin.so") != std::string::npos);
   child::SnapshotImages images;
   auto plugin = *load(*open_workpiece(std::getenv("KOORD_GAUGE")), {config::Isolation::in_process, "", images});

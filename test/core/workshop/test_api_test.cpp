@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(Test, "a hook answers for a pod and for a container") {
   CHECK(why() == "no pod has the uid 'u2'");
 }
 
-TEST_CASE_FIXTURE(Test, "an external advisor tells its address, and maps samples") {
+TEST_CASE_FIXTURE(Test, "an external advisor returns its address, and maps samples") {
   REQUIRE(koord_test_start(t, "node-exporter", nullptr) == KOORD_OK);
   CHECK(std::string(koord_test_url(t)) == "http://127.0.0.1:9100/metrics");
   double value = 21;
@@ -99,6 +99,6 @@ TEST_CASE_FIXTURE(Test, "another plugin's samples carry their pod's labels") {
   CHECK(std::isnan(koord_test_value(t, "pod_cpu_usage", "pod_name=till")));
 }
 
-TEST_CASE("what is no module has no host") {
+TEST_CASE("a file that is no module has no host") {
   CHECK(koord_test_open([]() -> const koord_module* { return nullptr; }) == nullptr);
 }

@@ -32,7 +32,7 @@ class Witness : public Advisor {
   void init() override {
     state_ = require<koord_svc_state>(host(), "koord.state/1");
     check(state_->subscribe(host(), KOORD_ON_NODE | KOORD_ON_PODS | KOORD_ON_NODE_SLO | KOORD_ON_TOPOLOGY), "subscribing");
-    const Metric events = define({"witness_events", "events", "Changes of a part of the state that were told.", 1});
+    const Metric events = define({"witness_events", "events", "Reported changes of a part of the state.", 1});
     node_events_ = events.series(KOORD_NO_SUBJECT, {{"part", "node"}});
     pod_events_ = events.series(KOORD_NO_SUBJECT, {{"part", "pods"}});
     slo_events_ = events.series(KOORD_NO_SUBJECT, {{"part", "nodeSLO"}});

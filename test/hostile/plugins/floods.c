@@ -228,7 +228,7 @@ static void send_descriptors(const int *fds, size_t n) {
   sendmsg(kServicesFd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The last close() of it waits up to a minute for data that nobody takes. */
+/* The last close() of it waits up to a minute for data that is not read. */
 void attack_lingering_descriptor(raid *r) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   const struct linger wait = {1, 60};

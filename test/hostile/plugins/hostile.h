@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the attacks share. An attack is called at each tick until it ends its process; it tells what it achieved by say(). */
+/* Shared by the attacks. An attack is called at each tick until it ends its process; it reports its results by
+ * say(). */
 #ifndef KOORD_TEST_HOSTILE_H
 #define KOORD_TEST_HOSTILE_H
 
@@ -39,7 +40,7 @@ void say_count(raid *r, const char *step, long count);
 /* A call that fails by -1 and errno. */
 #define STEP(r, step, call) say((r), (step), (call) == -1 ? errno : 0)
 
-/* A text of the plugin's configuration, "/socket"; "" when there is none. Valid until the next call. */
+/* A text of the plugin's configuration, "/socket"; "" if missing. Valid until the next call. */
 const char *setting(const raid *r, const char *pointer);
 /* "/proc/PID/name"; valid until the next call. */
 const char *proc(pid_t pid, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cgroups, namespaces, and system calls that nobody in a plugin's process needs. */
+/* Cgroups, namespaces, and system calls that a plugin's process does not need. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -205,7 +205,7 @@ void attack_clone_parent(raid *r) {
 
 /* ---- calls ---- */
 
-/* A call that checks rights before its arguments answers EPERM; another errno tells that its code was reached. */
+/* A call that checks rights before its arguments answers EPERM; another errno shows that its code was reached. */
 static void refused(raid *r, const char *step, long result) { say(r, step, result == -1 ? errno : 0); }
 
 void attack_kernel_objects(raid *r) {
@@ -238,7 +238,7 @@ void attack_clock(raid *r) {
   struct timex now = {0};
   if (r->tick != 1) return;
   adjtimex(&now);
-  change.tick = now.tick ? now.tick : 10000; /* what it has */
+  change.tick = now.tick ? now.tick : 10000; /* its current value */
   STEP(r, "adjtimex", adjtimex(&change));
   STEP(r, "clock_adjtime", clock_adjtime(CLOCK_REALTIME, &change));
   refused(r, "settime", syscall(SYS_clock_settime, CLOCK_REALTIME, NULL));

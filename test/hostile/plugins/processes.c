@@ -17,7 +17,7 @@
 
 #include "hostile.h"
 
-/* SIGURG is ignored where nobody asks for it, and as forbidden as any other; only a refusal is put to the test by SIGKILL. */
+/* SIGURG is ignored by default, and as forbidden as any other; only a refusal is put to the test by SIGKILL. */
 static void signal_process(raid *r, pid_t pid) {
   siginfo_t info = {.si_signo = SIGURG, .si_code = SI_QUEUE};
   STEP(r, "kill", kill(pid, SIGURG));
@@ -51,8 +51,8 @@ void attack_signal_all(raid *r) {
   if (r->tick == 1) STEP(r, "all", kill(-1, 0));
 }
 
-/* The kernel compares the rights of who set the owner with the target's when the signal is sent, and says nothing. SIGIO
- * ends a process that does not expect it: the harness sees whether the agent is still there. */
+/* When the signal is sent, the kernel compares the rights of the process that set the owner with the target's, without
+ * an error. SIGIO ends a process that does not expect it: the harness sees whether the agent is still there. */
 static void own_signal(pid_t pid) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The API server: who asks for what, whether they may, and what strikes the answer."""
+"""The API server: requests, their authorisation, and the faults in their answers."""
 from . import discovery, eviction, exchange as exchanges, kinds, resources, schemas, status, storage, watching
 
 _PUBLIC = ("/version", "/healthz", "/livez", "/readyz")
@@ -100,7 +100,7 @@ class ApiServer:
         watching.Watch(self.store, self.watches, address.kind, address.namespace, query, exchange).run()
 
     def _touch(self, kind, namespace, name):
-        """Somebody else writes first."""
+        """Another client writes first."""
         with self.store.changed:
             before = self.store.need(kind, namespace, name)
             annotations = before["metadata"].get("annotations") or {}
@@ -109,7 +109,7 @@ class ApiServer:
 
 
 class Address:
-    """What a request is about: kind, namespace, name, subresource, and its verb in the words of RBAC."""
+    """The target of a request: kind, namespace, name, subresource, and its verb in the words of RBAC."""
 
     def __init__(self, exchange):
         self.kind, self.namespace, self.name, self.subresource = None, "", "", ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client sees of the test API server: versions, pages, watches, writes and evictions."""
+"""Tests the API server from a client: versions, pages, watches, writes and evictions."""
 import unittest
 
 from cluster_case import METRIC, PODS, SLO, ClusterCase

@@ -13,7 +13,7 @@ def _openssl(*arguments):
 
 
 class Authority:
-    """Writes NAME.pem and NAME.key, of itself and of whom it signs, into a folder."""
+    """Writes NAME.pem and NAME.key, of itself and of its certificates, into a folder."""
 
     def __init__(self, folder, name, common_name):
         self._folder, self.name = folder, name

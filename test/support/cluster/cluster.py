@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The API server, the kubelet and who may ask them, in one folder: what the control endpoint commands."""
+"""The API server, the kubelet and their clients, in one folder; the control endpoint commands them."""
 import os
 
 from . import connections, control, kinds, patches, storage
@@ -35,7 +35,7 @@ class Cluster:
             "graceful_deletion": self._set_graceful}
 
     def facts(self):
-        """What a client has to know to find all of it."""
+        """The addresses and files that a client needs."""
         return {"api_port": self._listeners["api"].port, "kubelet_port": self._listeners["kubelet"].port,
                 "kubeconfig": os.path.join(self.folder, "kubeconfig"),
                 "kubeconfig_certificate": os.path.join(self.folder, "kubeconfig-certificate"),

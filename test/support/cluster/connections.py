@@ -34,8 +34,8 @@ class Listener:
             self._up.set()
 
     def go_down(self):
-        """Connections are refused, and those that there are broken off. The port stays ours: shutting a listening socket
-        down takes it back to one that is only bound."""
+        """Refuses connections, and cuts existing ones. The port stays ours: a listening socket that is shut down is
+        only bound again."""
         if self._up.is_set():
             self._up.clear()
             self._socket.shutdown(socket.SHUT_RDWR)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control endpoint: HTTP on a unix socket. POST /COMMAND with a JSON object of arguments; COMMAND is a public function of
-Cluster. What is wrong with a command is 400 with a line of text, what did not come in time 408."""
+Cluster. An invalid command is answered with 400 and a line of text, a timeout with 408."""
 import http.server
 import inspect
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may ask: service-account tokens by generation, client certificates, and the files that a client finds them in.
+"""Credentials of clients: service-account tokens by generation, client certificates, and their files.
 
 The service account's directory changes as the kubelet changes it: a new folder, and the symlink ..data moved to it in one
 step. `token` and `ca.crt` are symlinks through ..data and are themselves never touched."""
@@ -40,7 +40,7 @@ class Credentials:
         self.rotate_token()
 
     def context(self, server):
-        """What a new connection to "api" or "kubelet" is encrypted by."""
+        """Returns the certificate of new connections to "api" or "kubelet"."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         with self._mutex:
             context.load_cert_chain(self._pem(server), self._key(server))

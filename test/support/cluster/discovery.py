@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the server says of itself: its version, groups and resources, and that it is alive."""
+"""Discovery: the version, groups and resources of the server, and its health."""
 from . import eviction, kinds
 
 _VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"]
@@ -39,7 +39,7 @@ def _resources(group, version, minor, missing):
 
 
 def answer(path, minor, missing):
-    """The object, or text, at a path that is none of a resource; None when there is none."""
+    """Returns the object, or text, at a path outside of resources; None if unknown."""
     parts = path.strip("/").split("/")
     groups = sorted({kind.group for kind in kinds.KINDS if kind.group and kind.name not in missing})
     if path in ("/healthz", "/livez", "/readyz"):

@@ -6,7 +6,7 @@ _POD, _BUDGET = kinds.BY_NAME["Pod"], kinds.BY_NAME["PodDisruptionBudget"]
 
 
 def versions(minor):
-    """Of policy, in which Kubernetes 1.minor takes evictions; the first is the one that discovery names."""
+    """Returns the versions of policy in which Kubernetes 1.minor takes evictions; discovery names the first one."""
     return (["v1"] if minor >= 22 else []) + (["v1beta1"] if minor < 25 else [])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of objects that the API server knows, and what of the API differs between them."""
+"""The kinds of objects that the API server knows, and their differences in the API."""
 from dataclasses import dataclass
 
 _NAME = ("metadata.name", "metadata.namespace")

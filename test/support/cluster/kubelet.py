@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kubelet: its pods and its configuration, for whoever may see them."""
+"""The kubelet: its pods and its configuration, for authorised clients."""
 import threading
 
 from . import exchange as exchanges, status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was asked of both servers, in order, for tests to look at and to wait for."""
+"""The requests to both servers, in order, for tests to read and to wait for."""
 import re
 import threading
 import time

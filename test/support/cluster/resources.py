@@ -156,7 +156,7 @@ def _replace(store, kind, before, obj, subresource):
 
 
 def delete(store, kind, namespace, name, options, graceful):
-    """A pod that ends gracefully only gets a deletionTimestamp; whoever plays its kubelet removes it."""
+    """A pod that ends gracefully only gets a deletionTimestamp; the test that acts as its kubelet removes it."""
     options = options or {}
     with store.changed:
         before = store.need(kind, namespace, name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the API server asks of objects that clients write. For custom resources that is their definition: fields of other types and
+"""Checks of the API server on objects that clients write. For custom resources they are in the definition: fields of other types and
 values out of bounds are refused, unknown fields dropped. A type is one of the words below, [type] a list, {"*": type} a map,
-{field: type} an object; a field whose name ends in "!" must be there. For all objects: the limits of labels, annotations and
+{field: type} an object; a field with a name that ends in "!" is required. For all objects: the limits of labels, annotations and
 owners; for Events theirs."""
 import json
 import re
@@ -63,7 +63,7 @@ _TYPES = {"string": str, "integer": int, "boolean": bool, "time": str}
 
 
 class _Problems:
-    """What is wrong with one object, in the server's words."""
+    """Returns the errors of one object, in the server's words."""
 
     def __init__(self):
         self.causes = []

@@ -9,7 +9,7 @@ _EQUALITY = re.compile(r"^([^=!\s]+)\s*(==|=|!=)\s*(\S*)$")
 
 
 def at(obj, path):
-    """What stands at "a.b.c", or None."""
+    """Returns the value at "a.b.c", or None."""
     for step in path.split("."):
         if not isinstance(obj, dict):
             return None

@@ -9,7 +9,7 @@ BOOKMARK_PERIOD = 60
 
 
 class Watches:
-    """What happens to all open watches at once."""
+    """Events that affect all open watches at once."""
 
     def __init__(self, store):
         self._store = store
@@ -73,7 +73,7 @@ class Watch:
                 return exchange.end()
 
     def _wait(self, until, bookmarks, endings):
-        """The changes to tell; None when they are gone. Also returns now and then to see whether the client is still there."""
+        """Returns the changes to report; None if they are gone. Also returns now and then to check that the client is still connected."""
         patience = min(until, time.monotonic() + 1)
         while True:
             changes = self._store.since(self._version)

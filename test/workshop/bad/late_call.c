@@ -5,7 +5,7 @@
 static const koord_host *gone;
 
 static koord_status init(void *instance) {
-  if (gone) gone->log(gone, KOORD_LOG_INFO, text("another life begins"));
+  if (gone) gone->log(gone, KOORD_LOG_INFO, text("another session begins"));
   return sound_init(instance);
 }
 

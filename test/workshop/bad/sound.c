@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Breaks no rule: what the others here are made of. */
+/* Breaks no rule: the base of the others here. */
 #include "sound.h"
 
 SOUND_PLUGIN

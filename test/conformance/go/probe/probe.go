@@ -74,7 +74,7 @@ func newProbe(host k.Host) (*probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	fact, err := metrics.Gauge("test_fact", "", "What a service told.")
+	fact, err := metrics.Gauge("test_fact", "", "Result of a service.")
 	return &probe{host: host, fuse: fuse, fact: fact}, err
 }
 

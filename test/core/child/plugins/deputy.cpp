@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that wishes for a knob and answers for containers as its configuration says:
+// A plugin that proposes a knob and answers for containers by its configuration:
 //   {"value": "20000 100000", "priority": 1, "silent": true, "evict": 7, "hook": "set"}
 // DEPUTY is the letter that its id, its gate and its metrics end in.
 #include <chrono>
@@ -36,7 +36,7 @@ bool is_set(const koord_host* host, std::string_view pointer) {
 struct Strategist : QosStrategy {
   void init() override {
     knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1");
-    told_ = define({"deputy_" DEPUTY "_told", "", "the status that on_applied() told last, by winner", 1});
+    told_ = define({"deputy_" DEPUTY "_told", "", "the last status from on_applied(), by winner", 1});
     now_ns_ = require<koord_svc_clock>(host(), "koord.clock/1");
   }
   void evaluate(std::uint64_t, std::uint64_t) override {

@@ -57,7 +57,7 @@ double socket_of(int family, int type) {
   return result;
 }
 
-// To a port where nobody listens: ECONNREFUSED when it is let.
+// To a port without a listener: ECONNREFUSED if permitted.
 double connect_tcp() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return errno;
@@ -229,7 +229,7 @@ struct Prober : Advisor {
     for (const Attempt& attempt : kAttempts) {
       errno = 0;
       results_.push_back(attempt.run());
-      series_.push_back(define({std::string("probe_") + attempt.name, "", "what became of an attempt", 1}).series());
+      series_.push_back(define({std::string("probe_") + attempt.name, "", "result of an attempt", 1}).series());
     }
   }
   void collect(std::uint64_t now_ns, std::uint64_t) override {

@@ -27,7 +27,7 @@ struct Scraper : ExternalAdvisor {
   void on_event(std::uint32_t, std::uint64_t) override { read_config(); }
 
   std::string url() override {
-    if (url_.empty()) throw Failure(KOORD_E_AGAIN, "nobody told me where");
+    if (url_.empty()) throw Failure(KOORD_E_AGAIN, "the url is unknown");
     return url_;
   }
   std::optional<std::string> map_metric(std::string_view name) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A puppet is a real plugin whose every function does what the test wants. It exports, beside its entry, the
-// strings it hangs on.
+// A puppet is a real plugin with functions that the test replaces. It exports, beside its entry, the functions to
+// control it.
 #pragma once
 
 #include <cstdint>

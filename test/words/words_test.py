@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests which texts a file has, which sentences are found in them, and which are not."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from check import Exceptions, check  # noqa: E402
+from rules import find_in  # noqa: E402
+from sample import sentences_of  # noqa: E402
+from texts import Text, texts_of  # noqa: E402
+
+
+def phrases(body, kind='comment', before=''):
+    return [finding.phrase for finding in find_in(Text(kind, body, [(0, 1)], before))]
+
+
+# Each sentence, and the phrase that must be found in it.
+FOUND = [
+    ('Of all intents one holds.', 'Of… as the first word'),
+    ('Writes it. What remains is an error.', 'What… as the first word'),
+    ('Who removes it owns the slot.', 'Who… as the first word'),
+    ('Whose cgroup it is.', 'Whose… as the first word'),
+    ('That which is left ends.', 'That which… as the first word'),
+    ('The strategy wishes for a knob.', 'wishes'),
+    ('The knob is given back.', 'given back'),
+    ('The host gives them all back.', 'gives them all back'),
+    ('Its end takes it back.', 'takes it back'),
+    ('The home of a plugin.', 'home'),
+    ('The guest ends.', 'guest'),
+    ('The attendant of a child.', 'attendant'),
+    ('The service desk answers.', 'desk'),
+    ('The remote host of a child.', 'remote host'),
+    ('An invitation for the plugin.', 'invitation'),
+    ('A lookout of the report.', 'lookout'),
+    ('Between two looks.', 'two looks'),
+    ('An act is done once.', 'An act'),
+    ('The kernel has told it.', 'told'),
+    ('The file tells the version.', 'tells'),
+    ('That is no news.', 'news'),
+    ('As is said in the header.', 'said'),
+    ('The book of evictions.', 'book'),
+    ('The consent of a pod.', 'consent'),
+    ('A scene for the plugin.', 'scene'),
+    ('The mischief of a trial.', 'mischief'),
+    ('One life of an instance.', 'life'),
+    ('The old one lives on.', 'lives'),
+    ('In a succession it stays.', 'succession'),
+    ('A group that is left over.', 'left over'),
+    ('The museum of binaries.', 'museum'),
+    ("A stranger's plugin.", 'stranger'),
+    ('Exceptions end at the border.', 'border'),
+    ('No thread was to be had.', 'to be had'),
+    ('It shows what became of the plan.', 'became of'),
+    ('Nobody waits for it.', 'Nobody'),
+    ('No one waits for it.', 'No one'),
+    ('Somebody else writes it.', 'Somebody'),
+    ('The certificate is not believed.', 'believed'),
+    ('The caller knows better.', 'knows better'),
+    ('The plugin who asked.', 'who'),
+    ('A pod whose limit is known.', 'whose'),
+    ('One each as a rule.', 'as a rule'),
+    ('Empty: there is none.', 'there is none'),
+    ('Kept so that it stays, so that it is found.', 'so that it stays, so that'),
+    ('It is not unlike the other.', 'not unlike'),
+    ('It fails for want of memory.', 'for want of'),
+    ('Requests: what was sent.', 'what… as the first word'),
+    ('It answers whoever asks.', 'whoever'),
+    ('An error says what of it is missing.', 'what of'),
+    ('Its author can mend it.', 'mend'),
+]
+
+NOT_FOUND = [
+    'Returns the value of the knob.',
+    'The kernel refuses it. Ofsets are bytes.',
+    'The user who started the agent.',
+    'Those who run it on every node, and authors whose plugin fails.',
+    'The home directory of the user, /home/user and $HOME.',
+    'user nice system idle iowait irq softirq steal guest guest_nice',
+    'Called with `told` and of `wishes()`, in core/host/home.hpp.',
+    'The lifetime and the life cycle of a slot.',
+    'Acts on each of them.',
+    'Looks up the name; one look-up at a time.',
+    'It is not unless it must.',
+    'It appears at e.g. of the pod.',
+]
+
+
+class Sentences(unittest.TestCase):
+    def test_phrases_that_are_not_plain_are_found(self):
+        for sentence, phrase in FOUND:
+            with self.subTest(sentence):
+                self.assertEqual(phrases(sentence), [phrase])
+
+    def test_plain_sentences_have_no_finding(self):
+        for sentence in NOT_FOUND:
+            with self.subTest(sentence):
+                self.assertEqual(phrases(sentence), [])
+
+    def test_a_fragment_behind_a_member_may_begin_with_of(self):
+        self.assertEqual(phrases('of the pod'), [])
+        self.assertEqual(phrases('what the pod has'), ['what… as the first word'])
+
+    def test_a_test_name_is_a_sentence_and_another_text_may_be_a_fragment(self):
+        self.assertEqual(phrases('of two limits one holds', 'string', 'TEST_CASE('), ['of… as the first word'])
+        self.assertEqual(phrases(' of two limits one holds', 'string', 'text + '), [])
+        self.assertEqual(phrases('what fails is logged', 'string', 'log('), ['what… as the first word'])
+
+    def test_the_head_of_a_column_is_no_sentence(self):
+        self.assertEqual(phrases('what', 'prose'), [])
+
+    def test_a_finding_names_the_replacement(self):
+        [finding] = find_in(Text('comment', 'Its wish.', [(0, 1)]))
+        self.assertEqual(finding.instead, '"intent", "proposed"')
+
+
+class Files(unittest.TestCase):
+    def bodies(self, path, content):
+        return [(text.kind, text.body) for text in texts_of(path, content)]
+
+    def test_lines_of_a_comment_are_one_text(self):
+        self.assertEqual(self.bodies('a.cpp', '// One\n// two.\n//\n// Three.\nint a;  // four\nint b;  // five\n'), [
+            ('comment', 'One two.'), ('comment', 'Three.'), ('comment', 'four'), ('comment', 'five')])
+
+    def test_a_comment_behind_code_goes_on_in_its_column(self):
+        self.assertEqual(self.bodies('a.cpp', 'int a;  // one\n        // two\n'), [('comment', 'one two')])
+
+    def test_adjacent_string_literals_are_one_text(self):
+        self.assertEqual(self.bodies('a.cpp', 'f("one "\n  "two");\n'), [('string', 'one two')])
+
+    def test_a_raw_string_and_a_digit_separator_are_no_comment(self):
+        self.assertEqual(self.bodies('a.cpp', "int a = 1'000;\nf(R\"(// no comment)\");\n"), [('string', '// no comment')])
+
+    def test_comments_of_each_language_are_found(self):
+        for path, content in {'a.h': '/* one\n * two */\n', 'a.py': '# one\n# two\n', 'meson.build': '# one\n# two\n',
+                              'a.rs': '/// one\n/// two\n', 'a.go': '// one\n// two\n', 'a.yaml': 'a: b  # one two\n',
+                              'run': '#!/bin/bash\necho  # one two\n'}.items():
+            with self.subTest(path):
+                self.assertIn(('comment', 'one two'), self.bodies(path, content))
+
+    def test_a_page_of_markdown_has_no_code(self):
+        page = '# Head\n\n- item `told`\n  goes on\n\n```\nwhat\n```\n\n| cell | two |\n'
+        self.assertEqual(self.bodies('a.md', page), [
+            ('prose', 'Head'), ('prose', 'item xxxxxx goes on'), ('prose', 'cell'), ('prose', 'two')])
+
+    def test_a_finding_has_the_line_of_its_phrase(self):
+        [text] = texts_of('a.cpp', '\n// One\n// two told.\n')
+        [finding] = find_in(text)
+        self.assertEqual(text.line_at(finding.start), 3)
+
+    def test_a_sample_has_whole_sentences_only(self):
+        content = '// Returns the first of two values. Fails if it is gone.\nint a;  // of both\n'
+        self.assertEqual([sentence for _, sentence in sentences_of('a.cpp', content)],
+                         ['Returns the first of two values.', 'Fails if it is gone.'])
+
+
+class Trees(unittest.TestCase):
+    def test_an_exception_is_for_its_file_and_phrase_only(self):
+        exceptions = Exceptions('a/*.cpp | nobody:x | a user\n')
+        body = 'nobody:x and nobody'
+        self.assertTrue(exceptions.allow('a/b.cpp', body, 0, 6))
+        self.assertFalse(exceptions.allow('a/b.cpp', body, 13, 19))
+        self.assertFalse(exceptions.allow('b/b.cpp', body, 0, 6))
+        self.assertEqual(exceptions.unused(), [])
+        self.assertEqual(Exceptions('# no entry\na | b | c\n').unused(), [2])
+
+    def test_an_exception_needs_a_reason(self):
+        with self.assertRaises(ValueError):
+            Exceptions('a | b\n')
+
+    def test_only_tracked_text_files_are_read(self):
+        with tempfile.TemporaryDirectory() as tree:
+            subprocess.run(['git', '-C', tree, 'init', '-q'], check=True)
+            for name, content in {'a.cpp': '// Nobody.\n', 'b.cpp': '// Nobody.\n', 'c.cpp': '\0// Nobody.\n'}.items():
+                with open(os.path.join(tree, name), 'w', encoding='utf-8') as file:
+                    file.write(content)
+            subprocess.run(['git', '-C', tree, 'add', 'a.cpp', 'c.cpp'], check=True)
+            found = [finding for finding in check(tree) if finding.startswith(('a.', 'b.', 'c.'))]
+            self.assertEqual(found, ['a.cpp:1: "Nobody": write "no plugin", "no process", "nothing", "none"'])
+
+
+if __name__ == '__main__':
+    unittest.main()
