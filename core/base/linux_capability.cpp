@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/linux_capability.hpp"
 
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
 #include "core/base/parse.hpp"
 
 namespace koord {
+namespace {
+
+constexpr unsigned kWords = _LINUX_CAPABILITY_U32S_3;
+
+CapabilityMask joined(std::uint32_t low, std::uint32_t high) { return low | CapabilityMask{high} << 32; }
+
+}  // namespace
 
 // In the order of linux/capability.h, where the first is 0: the kernel's ABI.
 const std::vector<std::string>& linux_capability_names() {
@@ -43,6 +56,25 @@ std::optional<CapabilityMask> parse_capabilities(std::string_view text) {
     mask |= *one;
   }
   return mask;
+}
+
+Result<CapabilitySets> read_capability_sets() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct words[kWords] = {};
+  if (::syscall(SYS_capget, &header, words) != 0) return system_error(errno, "capabilities");
+  return CapabilitySets{joined(words[0].effective, words[1].effective), joined(words[0].permitted, words[1].permitted),
+                        joined(words[0].inheritable, words[1].inheritable)};
+}
+
+Result<void> write_capability_sets(const CapabilitySets& sets) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct words[kWords] = {};
+  for (unsigned i = 0; i < kWords; ++i)
+    words[i] = {.effective = static_cast<std::uint32_t>(sets.effective >> (32 * i)),
+                .permitted = static_cast<std::uint32_t>(sets.permitted >> (32 * i)),
+                .inheritable = static_cast<std::uint32_t>(sets.inheritable >> (32 * i))};
+  if (::syscall(SYS_capset, &header, words) != 0) return system_error(errno, "capabilities");
+  return {};
 }
 
 }  // namespace koord

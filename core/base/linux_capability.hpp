@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.hpp"
+
 namespace koord {
 
 using CapabilityMask = std::uint64_t;
@@ -21,5 +23,12 @@ const std::vector<std::string>& linux_capability_names();
 std::string format_capabilities(CapabilityMask mask);
 // The reverse; nullopt when one of them is not known.
 std::optional<CapabilityMask> parse_capabilities(std::string_view text);
+
+// The sets of the calling thread, by capget(2) and capset(2).
+struct CapabilitySets {
+  CapabilityMask effective = 0, permitted = 0, inheritable = 0;
+};
+Result<CapabilitySets> read_capability_sets();
+Result<void> write_capability_sets(const CapabilitySets& sets);
 
 }  // namespace koord

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cgroup/processes.hpp"
 
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <utility>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/base/unique_fd.hpp"
 
 namespace koord::cgroup {
 namespace {
@@ -20,12 +26,7 @@ std::string directory_with_processes(const Layout& layout, std::string_view cgro
   return layout.unified_directory(cgroup);
 }
 
-struct FoundProcesses {
-  std::vector<std::int32_t> pids;
-  bool some_hidden = false;  // the kernel shows a process of another PID namespace as 0
-};
-
-Result<void> add_processes(const std::string& directory, FoundProcesses& found) {
+Result<void> add_processes(const std::string& directory, Members& found) {
   Result<std::string> content = read_file(directory + "/cgroup.procs");
   // A threaded cgroup has threads; their processes are listed in the cgroup above it.
   if (!content && content.error().is(std::errc::operation_not_supported)) return {};
@@ -48,26 +49,48 @@ bool has_ended(const Error& error) {
 
 }  // namespace
 
-Result<std::vector<std::int32_t>> processes_below(const Layout& layout, std::string_view cgroup) {
-  if (cgroup.empty()) return invalid("the cgroup's name is empty, expected one below the root");
-  std::vector<std::string> to_visit{directory_with_processes(layout, cgroup)};
-  FoundProcesses found;
+Result<Members> members_of(const std::string& directory, std::size_t max_cgroups) {
+  std::vector<std::string> to_visit{directory};
+  Members found;
   for (std::size_t visited = 0; !to_visit.empty(); ++visited) {
-    if (visited == kMostCgroupsWalked) return system_error(E2BIG, "the cgroup '" + std::string(cgroup) + "' has more than " + std::to_string(kMostCgroupsWalked) + " cgroups below it");
-    const std::string directory = std::exchange(to_visit.back(), {});
+    if (visited == max_cgroups) return system_error(E2BIG, "'" + directory + "' has more than " + std::to_string(max_cgroups) + " cgroups");
+    const std::string next = std::exchange(to_visit.back(), {});
     to_visit.pop_back();
-    if (Result<void> added = add_processes(directory, found); !added) {
+    if (Result<void> added = add_processes(next, found); !added) {
       if (!has_ended(added.error())) return std::move(added).error();
-      if (visited == 0) return system_error(ENODEV, "the cgroup '" + std::string(cgroup) + "' does not exist");
+      if (visited == 0) return system_error(ENODEV, "'" + directory + "'");
       continue;
     }
-    for (const std::string& child : list_subdirectories(directory).value_or({})) to_visit.push_back(directory + "/" + child);
+    for (const std::string& child : list_subdirectories(next).value_or({})) to_visit.push_back(next + "/" + child);
   }
   std::sort(found.pids.begin(), found.pids.end());
   found.pids.erase(std::unique(found.pids.begin(), found.pids.end()), found.pids.end());
-  if (found.pids.empty() && found.some_hidden)
-    return system_error(ENOTSUP, "the processes of the cgroup '" + std::string(cgroup) + "' are in another PID namespace (a pod needs hostPID)");
-  return std::move(found.pids);
+  return found;
+}
+
+void kill_members(const std::string& directory, std::span<const std::int32_t> pids) {
+  std::vector<std::pair<std::int32_t, UniqueFd>> opened;
+  for (const std::int32_t pid : pids) opened.emplace_back(pid, UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))));
+  const Result<Members> now = members_of(directory);
+  if (!now) return;
+  for (const auto& [pid, fd] : opened) {
+    if (!std::binary_search(now->pids.begin(), now->pids.end(), pid)) continue;
+    if (fd)
+      ::syscall(SYS_pidfd_send_signal, fd.get(), SIGKILL, nullptr, 0);
+    else
+      ::kill(pid, SIGKILL);
+  }
+}
+
+Result<std::vector<std::int32_t>> processes_below(const Layout& layout, std::string_view cgroup) {
+  if (cgroup.empty()) return invalid("the cgroup's name is empty, expected one below the root");
+  const std::string name = "the cgroup '" + std::string(cgroup) + "'";
+  Result<Members> found = members_of(directory_with_processes(layout, cgroup), kMostCgroupsWalked);
+  if (!found && found.error().is(std::errc::no_such_device)) return system_error(ENODEV, name + " does not exist");
+  if (!found) return std::move(found).error().context(name);
+  if (found->pids.empty() && found->some_hidden)
+    return system_error(ENOTSUP, "the processes of " + name + " are in another PID namespace (a pod needs hostPID)");
+  return std::move(found->pids);
 }
 
 }  // namespace koord::cgroup

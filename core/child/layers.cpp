@@ -3,8 +3,6 @@
 
 #include <linux/capability.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,13 +17,6 @@ namespace {
 
 using config::IsolationLayer;
 using host::CapabilityState;
-
-CapabilityMask effective_capabilities() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
-  if (::syscall(SYS_capget, &header, sets) != 0) return 0;
-  return sets[0].effective | CapabilityMask{sets[1].effective} << 32;
-}
 
 // In a user namespace only some users exist: "first-inside first-outside count" a line.
 bool users_exist(std::uint64_t first, std::uint64_t count) {
@@ -43,7 +34,7 @@ bool users_exist(std::uint64_t first, std::uint64_t count) {
 std::string find_uid_problem(const Layers::Options& options) {
   if (options.uids == 0) return "plugins.uids.count is 0";
   constexpr CapabilityMask kNeeded = CapabilityMask{1} << CAP_SETUID | CapabilityMask{1} << CAP_SETGID | CapabilityMask{1} << CAP_KILL;
-  if (const CapabilityMask lacking = kNeeded & ~effective_capabilities(); lacking != 0)
+  if (const CapabilityMask lacking = kNeeded & ~read_capability_sets().value_or({}).effective; lacking != 0)
     return "the agent lacks " + format_capabilities(lacking);
   if (!users_exist(options.first_uid, options.uids)) return "the agent's user namespace lacks users of plugins.uids";
   return {};

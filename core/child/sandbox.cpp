@@ -2,7 +2,6 @@
 #include "core/child/sandbox.hpp"
 
 #include <grp.h>
-#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -38,16 +37,9 @@ void drop_from_bounding_set(CapabilityMask allowed) {
 
 Result<CapabilityMask> keep_capabilities(CapabilityMask allowed) {
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
-  if (::syscall(SYS_capget, &header, sets) != 0) return system_error(errno, "capabilities");
-  CapabilityMask kept = 0;
-  for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; ++i) {
-    const std::uint32_t both = sets[i].permitted & static_cast<std::uint32_t>(allowed >> (32 * i));
-    sets[i] = {.effective = both, .permitted = both, .inheritable = both};
-    kept |= CapabilityMask{both} << (32 * i);
-  }
-  if (::syscall(SYS_capset, &header, sets) != 0) return system_error(errno, "capabilities");
+  const CapabilitySets before = TRY(read_capability_sets());
+  const CapabilityMask kept = before.permitted & allowed;
+  TRY(write_capability_sets({.effective = kept, .permitted = kept, .inheritable = kept}));
   return kept;
 }
 

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/call_guard.hpp"
 
-#include <ctime>
-
+#include "core/base/thread_cpu.hpp"
 #include "core/host/plugin_side.hpp"
 
 namespace koord::host {
 namespace {
 
 constinit thread_local const ActiveCall* current_call = nullptr;
-
-std::int64_t read_clock(clockid_t id) {
-  timespec t;
-  ::clock_gettime(id, &t);
-  return t.tv_sec * 1'000'000'000ll + t.tv_nsec;
-}
 
 }  // namespace
 
@@ -26,8 +19,8 @@ CallScope::CallScope(PluginSide& context, const char* call)
     : context_(context), active_{context.id().c_str(), call}, outer_(current_call) {
   context_.take_error();  // what an earlier call left on this thread is not about this one
   current_call = &active_;
-  wall_start_ = read_clock(CLOCK_MONOTONIC);
-  cpu_start_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  wall_start_ = std::chrono::steady_clock::now();
+  cpu_start_ = thread_cpu();
 }
 
 CallScope::~CallScope() {
@@ -35,8 +28,7 @@ CallScope::~CallScope() {
 }
 
 CallResult CallScope::measured() const {
-  return {.wall = Duration(read_clock(CLOCK_MONOTONIC) - wall_start_),
-          .cpu = Duration(read_clock(CLOCK_THREAD_CPUTIME_ID) - cpu_start_)};
+  return {.wall = std::chrono::steady_clock::now() - wall_start_, .cpu = thread_cpu() - cpu_start_};
 }
 
 CallResult CallScope::returned(koord_status status) const {

@@ -5,10 +5,11 @@
 // do abort() and a bad pointer. Against those only a child process helps.
 #pragma once
 
-#include <cstdint>
+#include <chrono>
 #include <exception>
 #include <string_view>
 
+#include "core/base/clock.hpp"
 #include "core/host/home.hpp"
 
 namespace koord::host {
@@ -40,8 +41,8 @@ class CallScope {
   PluginSide& context_;
   ActiveCall active_;
   const ActiveCall* outer_;
-  std::int64_t wall_start_;
-  std::int64_t cpu_start_;
+  std::chrono::steady_clock::time_point wall_start_;
+  Duration cpu_start_{};
 };
 
 // Makes the call; `call` returns a koord_status and must name nothing that dies with an exception.

@@ -20,3 +20,14 @@ TEST_CASE("a set is written by name and read back, none is the empty text") {
 TEST_CASE("what is no capability is none, whatever else is in the set") {
   for (const char* text : {"BPF", "cap_bpf", ",CAP_BPF", "CAP_BPF,CAP_X", "CAP_BPF CAP_PERFMON"}) CHECK_FALSE(parse_capabilities(text));
 }
+
+TEST_CASE("the effective set of this thread can be emptied and filled again") {
+  const Result<CapabilitySets> before = read_capability_sets();
+  REQUIRE(before);
+  CHECK((before->effective & ~before->permitted) == 0);
+  REQUIRE(write_capability_sets({0, before->permitted, before->inheritable}));
+  CHECK(read_capability_sets()->effective == 0);
+  CHECK(read_capability_sets()->permitted == before->permitted);
+  REQUIRE(write_capability_sets(*before));
+  CHECK(read_capability_sets()->effective == before->effective);
+}

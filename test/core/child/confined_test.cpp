@@ -4,7 +4,6 @@
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "core/base/linux_capability.hpp"
 #include "core/child/child_home.hpp"
@@ -56,20 +56,19 @@ class Scratch {
 // This thread does without a capability for as long as it lives.
 class Without {
  public:
-  explicit Without(unsigned capability) : bit_(1u << capability) { set(false); }
+  explicit Without(unsigned capability) : bit_(CapabilityMask{1} << capability) { set(false); }
   ~Without() { set(true); }
   Without(const Without&) = delete;
   Without& operator=(const Without&) = delete;
 
  private:
   void set(bool held) const {
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
-    REQUIRE(::syscall(SYS_capget, &header, sets) == 0);
-    sets[0].effective = held ? sets[0].effective | bit_ : sets[0].effective & ~bit_;
-    REQUIRE(::syscall(SYS_capset, &header, sets) == 0);
+    Result<CapabilitySets> sets = read_capability_sets();
+    REQUIRE(sets);
+    sets->effective = held ? sets->effective | bit_ : sets->effective & ~bit_;
+    REQUIRE(write_capability_sets(*sets));
   }
-  const std::uint32_t bit_;
+  const CapabilityMask bit_;
 };
 
 struct Confined {
