@@ -56,6 +56,7 @@ evict::Evictions::Parts EvictionModule::eviction_parts() {
           .record = [this](knob::Decision decision) { parts_.governor.note(std::move(decision)); },
           .on_outcome = [this](const evict::Outcome& outcome) { later([this, outcome] { tell(outcome); }); },
           .on_brake = [this](Time until, const std::string& why) { later([this, until, why] { tell_brake(until, why); }); },
+          .on_held_back = [this](const evict::Outcome& outcome) { later([this, outcome] { log_held_back(outcome); }); },
           .memory_pressure = [proc = config_.roots.proc]() -> std::optional<double> {
             const Result<std::string> text = read_file(proc + "/pressure/memory");
             return text ? evict::full_memory_pressure(*text) : std::nullopt;
@@ -121,6 +122,15 @@ void EvictionModule::tell(const evict::Outcome& outcome) {
                      .what = done ? "evictPodSuccess" : "evictPodFail",
                      .why = line_of(outcome)});
   if (api_) api_->tell(outcome);
+}
+
+void EvictionModule::log_held_back(const evict::Outcome& outcome) {
+  const evict::Order& order = outcome.order;
+  const std::string what = order.pod.name.empty() ? "an eviction" : "eviction of pod '" + name_of_pod(order.pod) + "'";
+  const std::string reason = what + " for " + order.feature + " is refused: " + std::string(name_of(outcome.outcome)) +
+                             (outcome.why.empty() ? "" : ": " + outcome.why);
+  if (const auto line = parts_.refusals.admit(order.plugin, reason, parts_.clock.now()))
+    log::warn(evict_log, "{}: {}", order.plugin, *line);
 }
 
 void EvictionModule::tell_brake(Time until, const std::string& brake_why) {

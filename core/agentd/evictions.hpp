@@ -19,6 +19,7 @@
 #include "core/evict/evictions.hpp"
 #include "core/host/capability_board.hpp"
 #include "core/host/event_log.hpp"
+#include "core/host/refusal_log.hpp"
 #include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
 
@@ -35,6 +36,7 @@ class EvictionModule final : public evict::RequestSink {
     cgroup::Layout layout;
     host::CapabilityBoard& capabilities;
     host::EventLog& events;
+    host::RefusalLog& refusals;
     metric::HostMetrics& metrics;
     knob::Governor& governor;              // source of the modes, keeper of the records
     std::function<kube::Client*()> client;  // null: not available yet
@@ -61,6 +63,7 @@ class EvictionModule final : public evict::RequestSink {
   void remember();
   void ask(const evict::Order& order);
   void tell(const evict::Outcome& outcome);
+  void log_held_back(const evict::Outcome& outcome);
   void tell_brake(Time until, const std::string& brake_why);
   void look();
   void tell_capability();

@@ -74,6 +74,11 @@ std::string why_of(const Result<kube::EvictionAnswer>& answer) {
   return std::string(name_of(answer->outcome)) + (answer->message.empty() ? "" : ": " + answer->message);
 }
 
+// By a rule of this agent; the brake has a line of its own.
+bool is_held_back(knob::Outcome outcome) {
+  return outcome == knob::Outcome::budget || outcome == knob::Outcome::opted_out || outcome == knob::Outcome::unknown;
+}
+
 bool is_memory(const Request& request) { return request.resource == "memory"; }
 
 }  // namespace
@@ -116,6 +121,7 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
   const UsageByPod usage = parts_.usage();
   std::vector<Order> orders;
   std::optional<Order> to_kill;
+  std::vector<Outcome> held_back;
   std::optional<Time> braked;
   std::string why;  // of the brake
   {
@@ -131,7 +137,10 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
       Order order = order_of(verdict, proposer);
       const bool goes = verdict.outcome == knob::Outcome::evicted;
       if (goes) book.ask(order.pod.uid, verdict.holding, now);
-      if (!goes || is_shadow) note(order, goes ? knob::Outcome::shadow : verdict.outcome, verdict.why, now);
+      if (!goes || is_shadow) {
+        const bool is_new = note(order, goes ? knob::Outcome::shadow : verdict.outcome, verdict.why, now);
+        if (is_new && !is_shadow && is_held_back(verdict.outcome)) held_back.push_back({order, verdict.outcome, verdict.why});
+      }
       if (goes && !is_shadow) {
         parts_.record(decision_of(order, knob::Outcome::asked, {}, now));
         asked_.insert_or_assign(order.pod.uid, order);
@@ -145,6 +154,8 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
     if (braked) why = book.brake_why();
   }
   if (braked) parts_.on_brake(*braked, why);
+  if (parts_.on_held_back)
+    for (const Outcome& outcome : held_back) parts_.on_held_back(outcome);
   for (Order& order : orders) parts_.ask(std::move(order));
   if (to_kill) kill(*to_kill);
 }

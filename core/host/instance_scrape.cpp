@@ -25,7 +25,7 @@ std::string of_target(const std::string& name) { return name.empty() ? std::stri
 }  // namespace
 
 void Instance::prepare_scrapes(Life& life) {
-  life.definitions = std::make_unique<ScrapedDefinitions>(life.context->shared().metrics, parts_.plugin_id);
+  life.definitions = std::make_unique<ScrapedDefinitions>(life.context->shared().metrics, parts_.plugin_id, life.context->rights());
   ask_targets(life);
 }
 

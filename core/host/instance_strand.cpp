@@ -151,6 +151,8 @@ void Instance::deliver_results() {
     results = std::exchange(results_, {});
     if (life == nullptr || state_ != PluginState::running) return;
   }
+  for (const knob::IntentResult& result : results)
+    if (const auto refusal = refusal_of(result)) life->context->note_refusal(*refusal);
   call("on_applied", [&] { return life->home->on_applied(records_of(results)); });
 }
 

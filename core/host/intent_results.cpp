@@ -29,6 +29,21 @@ koord_status status_of(knob::Outcome outcome) {
   }
 }
 
+std::optional<std::string> refusal_of(const knob::IntentResult& result) {
+  const std::string because = result.problem.empty() ? std::string() : ": " + result.problem;
+  const std::string knob = " for knob '" + result.knob + "'";
+  switch (result.outcome) {
+    case knob::Outcome::unsupported:
+      return "intents" + knob + " are not applied, this node does not support it" + because;
+    case knob::Outcome::failed:
+      return "intent" + knob + " of cgroup '" + result.cgroup_dir + "' is not applied, the write failed" + because;
+    case knob::Outcome::contested:
+      return "intent" + knob + " of cgroup '" + result.cgroup_dir + "' is not applied, another program writes it" + because;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::vector<koord_intent_result> records_of(const std::vector<knob::IntentResult>& results) {
   std::vector<koord_intent_result> records;
   records.reserve(results.size());

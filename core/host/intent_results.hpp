@@ -2,6 +2,8 @@
 // What became of a plan, in the records of the plugin ABI. [any thread]
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/knob/plan_sink.hpp"
@@ -10,6 +12,10 @@
 namespace koord::host {
 
 koord_status status_of(knob::Outcome outcome);
+
+// Returns a line about an intent that the node or the kernel refused, or that somebody else overwrites; nullopt for other
+// results. A knob that the node lacks is named without the cgroup.
+std::optional<std::string> refusal_of(const knob::IntentResult& result);
 
 // Borrows the texts from `results`.
 std::vector<koord_intent_result> records_of(const std::vector<knob::IntentResult>& results);

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/base/parse.hpp"
+#include "core/base/utf8.hpp"
 #include "core/host/serve.hpp"
 #include "core/host/services.hpp"
 #include "core/log/log.hpp"
@@ -18,6 +19,7 @@ constexpr Duration kLogPeriod = std::chrono::seconds(10);
 constexpr Duration kMostAhead = std::chrono::minutes(1);
 constexpr std::size_t kMaxLogBytes = 4096;
 constexpr std::size_t kMaxErrorBytes = 4096;
+constexpr std::size_t kMaxRefusalBytes = 1024;
 
 std::atomic<std::uint64_t> last_serial = 0;
 
@@ -127,6 +129,16 @@ void PluginContext::note_breach(const char* quota, const std::string& text) {
 Error PluginContext::over_quota(const char* quota, const std::string& text) {
   note_breach(quota, text);
   return refuse(KOORD_E_AGAIN, text);
+}
+
+void PluginContext::note_refusal(std::string text) {
+  cut_utf8(text, kMaxRefusalBytes);
+  if (const auto line = shared_.refusals.admit(id_, text, shared_.clock.now())) log::warn(plugin_log, "{}: {}", id_, *line);
+}
+
+Error PluginContext::refused(Error error) {
+  note_refusal(why(error));
+  return error;
 }
 
 void PluginContext::log(std::int32_t level, std::string_view message) {

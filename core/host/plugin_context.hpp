@@ -67,6 +67,10 @@ class PluginContext final : public PluginSide {
   void note_breach(const char* quota, const std::string& text);
   // The same, and KOORD_E_AGAIN with this text.
   Error over_quota(const char* quota, const std::string& text);
+  // Logs a refusal of what the plugin asked for, as a line that begins with its id; each text once an hour.
+  void note_refusal(std::string text);
+  // The same of a service's error, which is returned.
+  Error refused(Error error);
   // Whether a sample may carry this time: not later than now, give or take. Reads the clock once a minute at most.
   bool is_time_plausible(std::uint64_t t_ns);
   std::uint64_t latest_plausible_ns() const;

@@ -164,4 +164,11 @@ Result<void> check_metric_name(const Rights& rights, std::string_view plugin, st
                                     std::string(plugin) + "'s own");
 }
 
+Result<void> check_capability_name(const Rights& rights, std::string_view plugin, std::string_view name) {
+  const std::string id(plugin), prefix = id + "/";
+  if (rights.host_plugin || name == id || (name.starts_with(prefix) && name.size() > prefix.size())) return {};
+  return refuse(KOORD_E_DENIED, "capability '" + std::string(name) + "' is not one of " + id + ", expected '" + id +
+                                    "' or a name that begins with '" + prefix + "'");
+}
+
 }  // namespace koord::host

@@ -53,6 +53,7 @@ Result<const ScrapedDefinitions::Definition*> ScrapedDefinitions::define(const s
     if (known->second.kind == metric.kind) return &known->second;
     return invalid("metric '" + std::string(metric.name) + "': found another type than '" + name + "' has, expected that");
   }
+  TRY(check_metric_name(rights_, owner_, name));
   metric::Desc desc{.name = name,
                     .unit = unit_of(metric),
                     .help = std::string(metric.help),

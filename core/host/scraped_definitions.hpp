@@ -8,9 +8,11 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/exposition/document.hpp"
+#include "core/host/rights.hpp"
 #include "core/metric/registry.hpp"
 
 namespace koord::host {
@@ -24,8 +26,9 @@ class ScrapedDefinitions {
     std::vector<double> bounds;
   };
 
-  // The registry outlives it.
-  ScrapedDefinitions(metric::Registry& registry, std::string owner) : registry_(registry), owner_(std::move(owner)) {}
+  // The registry outlives it. A third party's plugin brings in no name that is reserved for the host's own plugins.
+  ScrapedDefinitions(metric::Registry& registry, std::string owner, Rights rights = {})
+      : registry_(registry), owner_(std::move(owner)), rights_(std::move(rights)) {}
 
   // `largest` of its values, and one of its histograms, decide on a metric that is new. Valid as long as this is.
   Result<const Definition*> define(const std::string& name, const exposition::Metric& metric, double largest,
@@ -38,6 +41,7 @@ class ScrapedDefinitions {
  private:
   metric::Registry& registry_;
   const std::string owner_;
+  const Rights rights_;
   std::unordered_map<std::string, Definition> known_;
   std::unordered_set<metric::SeriesId> claimed_;
 };

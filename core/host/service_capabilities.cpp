@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord.capabilities/1: asks the board, and tells it.
+#include <utility>
+
 #include "core/host/arguments.hpp"
+#include "core/host/rights.hpp"
 #include "core/host/serve.hpp"
 #include "core/host/services.hpp"
 
@@ -28,6 +31,8 @@ koord_status report(const koord_host* host, koord_str name, std::uint32_t state,
   return serve(host, [&](PluginContext& context) -> Result<void> {
     const std::string_view reported = TRY(name_argument(name, "name"));
     const std::string_view text = TRY(text_argument(detail, "detail"));
+    if (Result<void> may = check_capability_name(context.rights(), context.id(), reported); !may)
+      return context.refused(std::move(may).error());
     if (state < KOORD_CAPABILITY_SUPPORTED || state > KOORD_CAPABILITY_BROKEN)
       return invalid("state is " + std::to_string(state) + ", expected a KOORD_CAPABILITY_*");
     return context.shared().capabilities.report({std::string(reported), static_cast<CapabilityState>(state),

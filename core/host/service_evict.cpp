@@ -33,8 +33,12 @@ Result<evict::Request> take_request(const koord_eviction* eviction) {
 
 koord_status request(const koord_host* host, const koord_eviction* eviction) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
-    evict::Request taken = TRY(take_request(eviction));
-    return context.request_eviction(std::move(taken));
+    Result<evict::Request> taken = take_request(eviction);
+    if (!taken) {
+      context.note_refusal("request for evictions is refused: " + why(taken.error()));
+      return std::move(taken).error();
+    }
+    return context.request_eviction(*std::move(taken));
   });
 }
 

@@ -124,6 +124,17 @@ class AllowedCgroups {
   std::optional<std::unordered_set<std::string_view>> pods_;
 };
 
+std::string text_or_unknown(const Result<std::string_view>& text) { return text ? "'" + std::string(*text) + "'" : "an unknown one"; }
+
+// Logs it with the knob and the cgroup, as far as the intent names them, and returns it as the plugin gets it.
+Error refused_intent(PluginContext& context, const Array<koord_intent>& intents, std::uint32_t i, Error error) {
+  const Result<koord_intent> record = take_record<koord_intent>(intents.at(i), "intent", intents.stride());
+  const std::string knob = record ? text_or_unknown(name_argument(record->knob, "knob")) : "an unknown one";
+  const std::string cgroup = record ? text_or_unknown(cgroup_argument(record->cgroup_dir)) : "an unknown one";
+  context.note_refusal("intent for knob " + knob + " of cgroup " + cgroup + " is refused: " + why(error));
+  return std::move(error).context("intent " + std::to_string(i));
+}
+
 koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n,
                      std::uint32_t stride) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
@@ -136,8 +147,8 @@ koord_status propose(const koord_host* host, const koord_intent* intents, std::u
     taken.reserve(n - repeated);
     for (std::uint32_t i = static_cast<std::uint32_t>(repeated); i < array.size(); ++i) {
       Result<knob::Intent> intent = take_intent(array, i);
-      if (!intent) return std::move(intent).error().context("intent " + std::to_string(i));
-      if (Result<void> may = allowed.check(intent->cgroup_dir); !may) return std::move(may).error().context("intent " + std::to_string(i));
+      if (!intent) return refused_intent(context, array, i, std::move(intent).error());
+      if (Result<void> may = allowed.check(intent->cgroup_dir); !may) return refused_intent(context, array, i, std::move(may).error());
       taken.push_back(*std::move(intent));
     }
     return context.propose(before, repeated, std::move(taken));

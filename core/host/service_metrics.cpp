@@ -53,7 +53,8 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
   return serve(host, [&](PluginContext& context) -> Result<void> {
     TRY(pointer_argument(metric, "metric"));
     const metric::Desc taken = TRY(take_desc(desc));
-    TRY(check_metric_name(context.rights(), context.id(), taken.name));
+    if (Result<void> may = check_metric_name(context.rights(), context.id(), taken.name); !may)
+      return context.refused(std::move(may).error());
     // Nobody keeps one of the host's own plugins from starting by taking its name first.
     const bool takes_name = context.rights().host_plugin && is_metric_of_host_plugin(taken.name);
     Result<std::uint32_t> defined = context.shared().metrics.define(context.id(), taken, takes_name);

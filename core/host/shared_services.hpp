@@ -15,6 +15,7 @@
 #include "core/host/capability_board.hpp"
 #include "core/host/event_log.hpp"
 #include "core/host/plugin_presence.hpp"
+#include "core/host/refusal_log.hpp"
 #include "core/host/snapshot_view.hpp"
 #include "core/host/store_feed.hpp"
 #include "core/metric/registry.hpp"
@@ -33,6 +34,7 @@ struct SharedServices {
   SnapshotViews views = {};
   PluginPresence presence = {};
   EventLog events = {};
+  RefusalLog refusals = {};
   // A plugin read a cgroup and found it gone: the state of the node is older than the node. [any thread]
   std::function<void()> on_cgroup_gone = {};
   // The base of a knob as the governor takes it, by the knob's name and its cgroup; empty: no governor. [any thread]

@@ -175,7 +175,7 @@ void Governor::end_intents(const Proposer& proposer, Strategy& strategy) {
     if (later(strategy.renewed, intent.ttl) > now) return false;
     Done done{Outcome::expired, active->final_value, active->final_value, {}};
     if (mode_of(proposer) != Mode::off) record(decision_of(active->proposal, done, now));
-    expired.push_back({Outcome::expired, intent.knob, intent.cgroup_dir, {}, {}});
+    expired.push_back({Outcome::expired, intent.knob, intent.cgroup_dir, {}, {}, {}});
     leave_state(*active);
     return true;
   });

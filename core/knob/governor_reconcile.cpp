@@ -275,7 +275,9 @@ void Governor::report(Strategy& strategy) {
   std::vector<IntentResult> results;
   const auto add = [&](const ActiveIntent& active) {
     const Intent& intent = active.proposal.intent;
-    results.push_back({active.outcome, intent.knob, intent.cgroup_dir, active.final_value, active.winner});
+    const bool is_recorded = active.last && active.last->outcome == active.outcome;
+    const std::string problem = is_recorded ? active.last->problem : std::string();
+    results.push_back({active.outcome, intent.knob, intent.cgroup_dir, active.final_value, active.winner, problem});
   };
   if (std::exchange(strategy.is_new_plan, false))
     for (const auto& active : strategy.intents) add(*active);

@@ -64,6 +64,7 @@ struct IntentResult {
   std::string knob, cgroup_dir;
   std::string final_value;  // the knob's; empty: not known
   std::string winner;       // the plugin whose intent holds; empty: none
+  std::string problem;      // why it is not applied; empty: unknown or no failure
 };
 
 // Tells a strategy; must only post, and may come on any thread, also before take() returns.

@@ -286,6 +286,12 @@ void Raid::judge_effects() {
         complaints.emplace_back("the log does not say that lines are left out");
       if (contains(log, "\n2026 ERROR agent")) complaints.emplace_back("it forged a line of the log");
     }
+    const std::pair<std::string_view, const char*> refusals[] = {{"squat_capability", "capability 'bpf' is not one of"},
+                                                                 {"foreign_knobs", "intent for knob"},
+                                                                 {"squat_metric", "metric 'pod_cpu_usage' is reserved"}};
+    for (const auto& [attack, refusal] : refusals)
+      if (name == attack && !contains(log, attacks_[i]->id() + ": " + refusal))
+        complaints.push_back("no line of the log says '" + std::string(refusal) + "'");
     if (name == "foreign_series" && contains(agent_->get("/api/v1/query?raw=true&metric=bystander_ticks"), ",1E9"))
       complaints.emplace_back("it appended to another's series");
   }

@@ -464,7 +464,8 @@ typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
   /* State and detail of one of the host's capabilities ("bpf", "btf", "psi", …; `koordctl capabilities` lists them)
    * or of one that a plugin reported. */
   koord_status (*get)(const koord_host *host, koord_str name, uint32_t *state);
-  /* Reports how this plugin does on this node, shown to operators beside the plugin's name. */
+  /* Reports how this plugin does on this node, shown to operators beside the plugin's name. A third-party plugin reports
+   * under its id or under names that begin with "ID/", such as "com.acme.x/nvml"; KOORD_E_DENIED: any other name. */
   koord_status (*report)(const koord_host *host, koord_str name, uint32_t state, koord_str detail);
 } koord_svc_capabilities;
 

@@ -188,6 +188,10 @@ koord_status evict(const Side& side, const std::function<void(koord_eviction&)>&
   return side.evict().request(side.host, &eviction);
 }
 
+koord_status report(const Side& side, std::string_view name, std::uint32_t state = KOORD_CAPABILITY_ABSENT) {
+  return side.capabilities().report(side.host, str(name), state, str("no"));
+}
+
 koord_status query(const Side& side, const std::function<void(koord_query&)>& change = {}, std::uint32_t cap = 4) {
   koord_query query = {};
   query.struct_size = sizeof query;
@@ -343,11 +347,17 @@ const Row kRows[] = {
     {"audit what is not UTF-8", [](const Side& s) { return s.audit().record(s.host, KOORD_NO_SUBJECT, str("\xff"), str("why")); }, KOORD_E_INVALID},
     {"audit a huge text", [](const Side& s) { return s.audit().record(s.host, KOORD_NO_SUBJECT, str("seen"), str(kHuge)); }, KOORD_E_INVALID},
 
-    {"capability report", [](const Side& s) { return s.capabilities().report(s.host, str("x"), KOORD_CAPABILITY_ABSENT, str("no")); }, KOORD_OK},
-    {"capability get", [](const Side& s) { std::uint32_t v; return s.capabilities().get(s.host, str("x"), &v); }, KOORD_OK},
+    {"capability report", [](const Side& s) { return report(s, "com.acme.x/nvml"); }, KOORD_OK},
+    {"capability report by its id", [](const Side& s) { return report(s, "com.acme.x"); }, KOORD_OK},
+    {"capability report of the agent", [](const Side& s) { return report(s, "bpf"); }, KOORD_E_DENIED},
+    {"capability report of a plugin of the agent", [](const Side& s) { return report(s, "advisor-node-resource"); }, KOORD_E_DENIED},
+    {"capability report of another plugin", [](const Side& s) { return report(s, "com.acme.y/nvml"); }, KOORD_E_DENIED},
+    {"capability report that begins like its id", [](const Side& s) { return report(s, "com.acme.xy"); }, KOORD_E_DENIED},
+    {"capability report with an empty part", [](const Side& s) { return report(s, "com.acme.x/"); }, KOORD_E_DENIED},
+    {"capability get", [](const Side& s) { std::uint32_t v; return s.capabilities().get(s.host, str("com.acme.x/nvml"), &v); }, KOORD_OK},
     {"capability get an unknown one", [](const Side& s) { std::uint32_t v; return s.capabilities().get(s.host, str("y"), &v); }, KOORD_E_NOT_FOUND},
-    {"capability get NULL", [](const Side& s) { return s.capabilities().get(s.host, str("x"), nullptr); }, KOORD_E_INVALID},
-    {"capability report no state", [](const Side& s) { return s.capabilities().report(s.host, str("x"), 99, str("no")); }, KOORD_E_INVALID},
+    {"capability get NULL", [](const Side& s) { return s.capabilities().get(s.host, str("com.acme.x"), nullptr); }, KOORD_E_INVALID},
+    {"capability report no state", [](const Side& s) { return report(s, "com.acme.x", 99); }, KOORD_E_INVALID},
 
     {"propose", [](const Side& s) { return propose(s); }, KOORD_OK},
     {"propose no knob", [](const Side& s) { return propose(s, [](auto& i) { i.knob = str("cpu.mox"); }); }, KOORD_E_INVALID},

@@ -45,6 +45,13 @@ TEST_CASE("a strategy that is off asks in vain") {
   CHECK(node.decisions.empty());
 }
 
+TEST_CASE("an eviction that the budget holds back is reported once, with the pod and the reason") {
+  NodeOfTwenty node(config::EvictionTier::api, 1);
+  CHECK(node.round(2 * kGiB) == 1);
+  for (int i = 0; i < 5; ++i) CHECK(node.round(2 * kGiB) == 0);
+  CHECK(node.held_back == Names{"pod-2: as many as evict.mostPods have gone in evict.window"});
+}
+
 TEST_CASE("a disruption budget is respected: its pod stays, the next one goes, and it is not asked for again and again") {
   NodeOfTwenty node;
   node.put_budget("pod-1", 0);

@@ -48,6 +48,7 @@ struct NodeOfTwenty : ClusterClient {
                          braked_until = until;
                          brake_why = why;
                        },
+                   .on_held_back = [this](const Outcome& outcome) { held_back.push_back(outcome.order.pod.name + ": " + outcome.why); },
                    .memory_pressure = [this] { return pressure; },
                    .kill = [this](const state::Pod& pod) -> Result<void> {
                      killed.push_back(pod.name);
@@ -141,7 +142,7 @@ struct NodeOfTwenty : ClusterClient {
   std::vector<std::string> budgets;
   knob::Mode mode = knob::Mode::enforce;
   std::optional<double> pressure;
-  std::vector<std::string> killed, told;
+  std::vector<std::string> killed, told, held_back;
   std::deque<Order> orders;
   std::vector<knob::Decision> decisions;
   std::optional<Time> braked_until;

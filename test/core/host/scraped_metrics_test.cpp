@@ -143,6 +143,18 @@ TEST_CASE("a plugin is asked once for each metric, and each time for its samples
   CHECK(samples == 6);
 }
 
+TEST_CASE("the endpoint of a third party's plugin gives no metric of the host's own plugins") {
+  metric::Registry registry;
+  ScrapedDefinitions definitions(registry, "com.acme.x", Rights{.host_plugin = false, .files = {}, .cgroups = {}});
+  ScrapedMetrics metrics(registry, definitions, "com.acme.x", {});
+  auto document = exposition::Document::read("pod_cpu_usage 1\nacme_queue 2\n", exposition::Syntax::text);
+  const auto outcome = metrics.take(*document, from_ns(1));
+  REQUIRE(outcome);
+  CHECK(outcome->taken == 1);
+  CHECK(outcome->left_out == 1);
+  CHECK(outcome->left_out_because.find("metric 'pod_cpu_usage' is reserved for the agent's own plugins") != std::string::npos);
+}
+
 TEST_CASE("the resolution follows from the unit and the size of a value") {
   using exposition::Kind;
   CHECK(scraped_resolution("x_bytes", Kind::gauge, 1e9) == 1);

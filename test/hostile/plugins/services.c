@@ -141,7 +141,8 @@ void attack_squat_host(raid *r) {
 }
 
 void attack_squat_capability(raid *r) {
-  static const char *const names[] = {"bpf", "psi", "cgroup", "advisor-node-resource", "com.bystander"};
+  static const char *const names[] = {"bpf",           "psi",          "cgroup", "advisor-node-resource", "com.bystander",
+                                      "com.bystander/works", "container_psi"};
   if (r->tick != 1) return;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
     const koord_status status = r->capabilities->report(r->host, text_of(names[i]), KOORD_CAPABILITY_BROKEN, STR("so I say"));
