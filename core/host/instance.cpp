@@ -9,9 +9,12 @@
 #include "core/base/parse.hpp"
 #include "core/host/hook_call.hpp"
 #include "core/host/instance_life.hpp"
+#include "core/log/log.hpp"
 
 namespace koord::host {
 namespace {
+
+constexpr log::Category instance_log{"plugin"};
 
 // Of a tick whose process can be ended; a loaded machine is no reason.
 constexpr Duration kLeastPatience = std::chrono::seconds(1);
@@ -217,6 +220,17 @@ void Instance::end(Ending ending) {
   }
   parts_.on_change(PluginState::stopping);
   post(&Instance::wind_up);
+}
+
+void Instance::end_process() {
+  const std::string reason = "has not ended within " + format_duration(kStopGrace) + " of the stop";
+  {
+    std::lock_guard lock(mutex_);
+    if (life_ == nullptr || state_ != PluginState::stopping || !parts_.plugin->expendable()) return;
+    if (std::exchange(life_->is_process_ended, true)) return;
+  }
+  log::warn(instance_log, "{} {}, its process is ended", parts_.plugin_id, reason);
+  abort_home(reason);
 }
 
 void Instance::write_off(const std::string& reason) {

@@ -33,6 +33,9 @@ namespace koord::host {
 
 struct TargetScrape;
 
+// Time that a plugin in a process of its own has for stop(), the end of run() and destroy() together.
+inline constexpr Duration kStopGrace = std::chrono::seconds(2);
+
 // What the host decided for an instance.
 struct InstanceSettings {
   Duration deadline = std::chrono::seconds(1);       // of a tick
@@ -93,6 +96,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void stop();
   // Ends it as failed.
   void fail(const std::string& reason) { end({PluginState::failed, reason}); }
+  // Ends the process of an instance that was stopped and has not ended, and logs that. No effect in the agent's process.
+  void end_process();
   // Gives up an instance that does not end.
   void write_off(const std::string& reason);
 

@@ -37,6 +37,7 @@ struct Instance::Life {
   std::thread runner;        // for run()
   bool runs = false;         // run() has not returned
   bool run_awaited = false;  // when it has, the life is finished
+  bool is_process_ended = false;  // because it did not end by itself after the stop
 
   static std::uint64_t next_number() {
     static std::atomic<std::uint64_t> last = 0;

@@ -75,6 +75,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
 
   // [any]
   void notify(std::uint32_t changed, const state::Versions& versions);
+  // Ends the processes of instances that were stopped and have not ended.
+  void end_processes();
   // Gives up what has not ended; false when something had been or was given up.
   bool write_off_rest(const std::string& reason);
   bool ended() const;

@@ -180,6 +180,10 @@ bool ManagedPlugin::is_gone() const {
   });
 }
 
+void ManagedPlugin::end_processes() {
+  for (const auto& supervisor : supervisors()) supervisor->instance().end_process();
+}
+
 bool ManagedPlugin::write_off_rest(const std::string& reason) {
   for (const auto& supervisor : supervisors()) {
     if (!supervisor->instance().ended()) supervisor->instance().write_off(reason);

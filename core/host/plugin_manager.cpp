@@ -111,9 +111,15 @@ bool PluginManager::stop(Duration grace) {
   auto all_ended = [&] {
     return std::all_of(plugins.begin(), plugins.end(), [](auto& p) { return p->ended(); });
   };
-  {
+  const auto begin = std::chrono::steady_clock::now();
+  auto wait_until = [&](Duration since_begin) {
     std::unique_lock lock(state_->ended_mutex);
-    state_->ended.wait_until(lock, std::chrono::steady_clock::now() + grace, all_ended);
+    return state_->ended.wait_until(lock, begin + since_begin, all_ended);
+  };
+  // All at once: those that end late do not keep one another waiting.
+  if (!wait_until(std::min(grace, kStopGrace))) {
+    for (const auto& plugin : plugins) plugin->end_processes();
+    wait_until(grace);
   }
   bool clean = true;
   for (const auto& plugin : plugins) {

@@ -88,8 +88,9 @@ class PluginManager {
   void replace(const std::string& id, const config::PluginsSettings& settings, const config::FeatureGates& gates,
                const std::vector<TrustedKey>& keys, Done done);
 
-  // Ends all plugins and waits for them, at most `grace`. False when one had to be left behind: its thread
-  // may still use what it was given, so the process should then end with _exit and not take its parts down.
+  // Ends all plugins and waits for them, at most `grace`. Processes that have not ended after kStopGrace are killed. False when
+  // one had to be left behind: its thread may still use what it was given, so the process should then end with _exit and not
+  // take its parts down.
   bool stop(Duration grace = std::chrono::seconds(5));
 
   // [any]

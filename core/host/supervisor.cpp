@@ -10,7 +10,7 @@
 namespace koord::host {
 namespace {
 
-// What the ABI allows stop(), run() and destroy() together.
+// Of stop(), the end of run() and destroy() together, in the agent's process.
 constexpr Duration kStopPatience = std::chrono::seconds(5);
 
 }  // namespace
@@ -86,11 +86,13 @@ void Supervisor::on_state(PluginState state) {
     return;
   end_ticks();
   if (state == PluginState::stopping) {
+    grace_ = parts_.loop.after(kStopGrace, [this] { instance_->end_process(); });
     patience_ = parts_.loop.after(kStopPatience, [this] {
       instance_->write_off("has not returned within " + format_duration(kStopPatience) + " of the stop");
     });
     return;
   }
+  grace_.reset();
   patience_.reset();
   if (state == PluginState::failed) return on_failed();
   // It was stopped for another configuration, or switched off and on again while it stopped.

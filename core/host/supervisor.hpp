@@ -75,6 +75,7 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   std::unique_ptr<event::Timer> first_tick_;
   std::unique_ptr<event::Timer> ticks_;
   std::unique_ptr<event::Timer> restart_;
+  std::unique_ptr<event::Timer> grace_;
   std::unique_ptr<event::Timer> patience_;
 
   std::atomic<Duration::rep> period_ns_;

@@ -69,6 +69,7 @@ class Raid {
   void judge_node();
   void judge_gaps();
   void judge_effects();
+  void judge_stop();
   void judge_rest();
 
   NodeState node_state_now() {
@@ -297,12 +298,23 @@ void Raid::judge_effects() {
   }
 }
 
+void Raid::judge_stop() {
+  const std::string log = agent_->log();
+  for (std::size_t i = 0; i < attacks_.size(); ++i) {
+    if (attacks_[i]->name != "ignore_stop") continue;
+    if (!contains(log, attacks_[i]->id() + " has not ended within 2s of the stop"))
+      verdicts_[i].complaints.emplace_back("no line says that it was killed");
+    if (contains(log, "a plugin did not end in time")) verdicts_[i].complaints.emplace_back("the agent did not end in order");
+  }
+}
+
 // After the agent's end nothing of it is left.
 void Raid::judge_rest() {
   const bool ran = runs();
   const Clock::time_point begin = Clock::now();
   if (!ran) agent_->kill();
   else if (agent_->stop() != 0) complain("the agent did not end by itself");
+  judge_stop();
   if (seconds_since(begin) > 3) note("the agent took " + std::to_string(static_cast<int>(seconds_since(begin))) + " s to end");
   if (ran && !eventually([] { return hostile_processes().empty(); }, 10s))
     complain(std::to_string(hostile_processes().size()) + " processes are left after the agent's end");

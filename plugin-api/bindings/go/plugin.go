@@ -47,7 +47,7 @@ type EventHandler interface {
 	OnEvent(what Parts, version uint64) error
 }
 
-// Runner waits for events itself, on a goroutine of its own. Run returns when the context is cancelled, within 5 s.
+// Runner waits for events itself, on a goroutine of its own. Run returns when the context is cancelled, within 2 s.
 type Runner interface {
 	Run(ctx context.Context) error
 }

@@ -939,7 +939,7 @@ pub trait Plugin: Send + Sized + 'static {
     /// as absent with the failure's text and not tried again. [control]
     fn init(host: Host) -> Result<Self>;
 
-    /// For those that wait for events themselves: what to run; it returns when `Stop` fires, within 5 s. [control]
+    /// For those that wait for events themselves: what to run; it returns when `Stop` fires, within 2 s. [control]
     fn runner(&mut self) -> Result<Runner> {
         Err(Failure::new(KOORD_E_UNSUPPORTED, "RUNS is set, but there is no runner()"))
     }

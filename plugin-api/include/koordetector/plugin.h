@@ -568,7 +568,8 @@ typedef struct koord_lifecycle {
   /* Required. Get services, define metrics, open files. KOORD_E_UNSUPPORTED: this node cannot have this plugin; it
    * is listed as absent with the text of set_error() and not tried again. After a failure: destroy(). [control] */
   koord_status (*init)(void *self);
-  /* Optional. For those that wait for events themselves; returns when `stop` fires, within 5 s. [own thread] */
+  /* Optional. For those that wait for events themselves; returns when `stop` fires. stop(), the end of run() and destroy()
+   * have 2 s together in a process of their own, which is ended then, and 5 s in the agent's. [own thread] */
   koord_status (*run)(void *self, const koord_stop *stop);
   /* Optional. A part of the state changed (KOORD_ON_*), to this version. [strand] */
   koord_status (*on_event)(void *self, uint32_t what, uint64_t version);

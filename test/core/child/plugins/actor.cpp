@@ -206,7 +206,7 @@ void spin(std::chrono::milliseconds time) {
 }
 
 void play(const std::string& part, const Scene& scene) {
-  if (part == "count") return append(scene, scene.count);
+  if (part == "count" || part == "ignore stop") return append(scene, scene.count);
   if (part == "segv" || (part == "segv later" && scene.count == 3)) return crash();
   if (part == "null later" && scene.count == 3) return dereference_null();
   if (part == "segv later" || part == "null later") return append(scene, scene.count);
@@ -265,9 +265,13 @@ std::string part_of(const koord_host* host) {
 struct Actor : Advisor {
   void init() override {
     part_ = part_of(host());
+    if (part_ == "ignore stop") ::signal(SIGTERM, SIG_IGN);
     count_ = define({"actor_count", "", "how often the actor acted", 1}).series();
   }
   void collect(std::uint64_t now_ns, std::uint64_t) override { play(part_, {host(), now_ns, count_, ++ticks_}); }
+  void stop() override {
+    if (part_ == "ignore stop") std::this_thread::sleep_for(std::chrono::hours(1));
+  }
   void on_event(std::uint32_t, std::uint64_t) override {
     std::string part = part_of(host());
     if (part == "refused") throw Failure(KOORD_E_INVALID, "no such part in this play");
