@@ -99,8 +99,7 @@ child::Layers::Options layer_options(const config::Config& config) {
   child::Layers::Options options{.state_directory = plugin_state_directory(config),
                                  .first_uid = static_cast<std::uint32_t>(config.plugins.first_uid),
                                  .uids = static_cast<std::uint32_t>(config.plugins.uids),
-                                 .readable = {roots.proc, roots.sys, roots.cgroup, roots.resctrl},
-                                 .minimum = config.plugins.minimum_isolation};
+                                 .readable = {roots.proc, roots.sys, roots.cgroup, roots.resctrl}};
   if (const char* abi = std::getenv("KOORD_LANDLOCK_ABI"))
     options.newest_landlock_abi = static_cast<unsigned>(parse_uint(abi).value_or(child::kNewestLandlockAbi));
   return options;
@@ -322,7 +321,7 @@ void Agent::reload() {
   }
   std::vector<std::string> late = keys_needing_restart(config_, *fresh);
   if (!late.empty()) log::warn(agent_log, "{}: a change takes effect after a restart only", join(late, ", "));
-  fresh->plugins.own_directories = config_.plugins.own_directories;
+  keep_until_restart(config_, *fresh);
   log::set_up(fresh->log.level, fresh->log.format);
   qos_.apply(*fresh);
   start_plugins(*fresh, *keys);

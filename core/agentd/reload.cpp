@@ -65,7 +65,18 @@ std::vector<std::string> keys_needing_restart(const config::Config& running, con
   if (running.cgroup.kept_files != fresh.cgroup.kept_files) keys.emplace_back("cgroup.keptFiles");
   if (running.plugins.own_directories != fresh.plugins.own_directories) keys.emplace_back("plugins.ownDirectories");
   if (running.plugins.child_program != fresh.plugins.child_program) keys.emplace_back("plugins.childProgram");
+  const bool same_uids = running.plugins.first_uid == fresh.plugins.first_uid && running.plugins.uids == fresh.plugins.uids;
+  if (!same_uids) keys.emplace_back("plugins.uids");
+  if (running.plugins.state_directory != fresh.plugins.state_directory) keys.emplace_back("plugins.stateDirectory");
   return keys;
+}
+
+void keep_until_restart(const config::Config& running, config::Config& fresh) {
+  fresh.plugins.own_directories = running.plugins.own_directories;
+  fresh.plugins.child_program = running.plugins.child_program;
+  fresh.plugins.first_uid = running.plugins.first_uid;
+  fresh.plugins.uids = running.plugins.uids;
+  fresh.plugins.state_directory = running.plugins.state_directory;
 }
 
 }  // namespace koord::agentd

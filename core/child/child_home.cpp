@@ -162,6 +162,7 @@ class ChildHome final : public host::Home {
   }
 
   int process() const override { return guest_ ? guest_->process().pid() : 0; }
+  const host::IsolationLevel& isolation() const override { return guest_ ? guest_->isolation() : host::isolation_in_process(); }
 
   void abort(const std::string& reason) override {
     std::shared_lock lock(ending_);

@@ -48,8 +48,7 @@ Result<std::unique_ptr<Guest>> Guest::start(const Invitation& invitation, const 
   std::unique_ptr<Guest> guest(new Guest(invitation, limits, std::move(launch), std::move(file)));
   guest->process_ = TRY(Process::start(invitation.program, invitation.plugin_id, invitation.path));
   guest->add_to_cgroup();
-  if (invitation.layers && limits.third_party)
-    TRY(host::check_minimum_isolation(guest->isolation(), invitation.layers->minimum()));
+  if (limits.third_party) TRY(host::check_minimum_isolation(guest->isolation(), limits.minimum_isolation));
   return guest;
 }
 

@@ -11,7 +11,6 @@
 #include "core/child/landlock.hpp"
 #include "core/child/launch_spec.hpp"
 #include "core/child/plugin_uids.hpp"
-#include "core/config/config.hpp"
 #include "core/host/capability_board.hpp"
 #include "core/host/home.hpp"
 #include "core/host/isolation_level.hpp"
@@ -30,12 +29,10 @@ class Layers {
     std::string state_directory;  // of all plugins; empty: none has one
     std::uint32_t first_uid = 0, uids = 0;
     std::vector<std::string> readable;  // the node's roots
-    std::vector<config::IsolationLayer> minimum;
     unsigned newest_landlock_abi = kNewestLandlockAbi;  // for tests: what an older kernel has; 0: none
   };
   explicit Layers(Options options);
 
-  const std::vector<config::IsolationLayer>& minimum() const { return options_.minimum; }
   std::vector<host::Capability> capabilities() const;
   // A plugin of a third party gets all layers; the agent's own one, which runs in a process because the configuration says
   // so, keeps the agent's user and files.

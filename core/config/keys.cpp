@@ -145,7 +145,8 @@ Schema<Config> make_config_schema() {
           list_of(absolute_path()), [](C & c) -> auto& { return c.plugins.trusted_keys; }),
       key(
           "plugins.uids.first", "2000000000",
-          "First of the users that third-party plugins run as, one for each plugin id. Nothing else on the node may have them.",
+          "First of the users that third-party plugins run as, one for each plugin id. Nothing else on the node may have them. "
+          "A change needs a restart.",
           integer(1000, 4'294'000'000), [](C & c) -> auto& { return c.plugins.first_uid; }),
       key(
           "plugins.uids.count", "10000", "How many users. 0: plugins run as the agent's user.", integer(0, 900'000),
@@ -157,7 +158,8 @@ Schema<Config> make_config_schema() {
           absolute_path_or_empty(), [](C & c) -> auto& { return c.plugins.state_directory; }),
       key(
           "plugins.minimumIsolation", "[]",
-          "Layers that a plugin in a process of its own must have (uid, landlock, seccomp, cgroup); it is refused where one is missing.",
+          "Layers that a plugin in a process of its own must have (uid, landlock, seccomp, cgroup); it is refused where one is missing, "
+          "at a reload too.",
           isolation_layers(), [](C & c) -> auto& { return c.plugins.minimum_isolation; }),
       key(
           "plugins.cpuBudget", "100m",

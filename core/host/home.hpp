@@ -20,6 +20,7 @@
 #include "core/base/linux_capability.hpp"
 #include "core/base/network_families.hpp"
 #include "core/base/result.hpp"
+#include "core/config/config.hpp"
 #include "core/host/isolation_level.hpp"
 #include "core/host/scrape_target.hpp"
 #include "koordetector/plugin.h"
@@ -95,6 +96,7 @@ struct HomeLimits {
   NetworkMask network = 0;          // sockets that it may make
   std::vector<std::string> readable = {}, writable = {};  // beside what all may
   bool third_party = false;  // confined by all layers that the node has
+  std::vector<config::IsolationLayer> minimum_isolation = {};  // of a third party: without one of these it does not start
 };
 
 class Home {
@@ -131,6 +133,8 @@ class Home {
 
   // After create(): the process it lives in; 0: this one.
   virtual int process() const { return 0; }
+  // After create(): the layers that confine it now.
+  virtual const IsolationLevel& isolation() const { return isolation_in_process(); }
 
   // [any] Makes the calls in flight return as lost, by ending the process they are in; if that is this one, does nothing.
   virtual void abort(const std::string& /*reason*/) {}
@@ -147,6 +151,7 @@ class LoadedPlugin {
                                           const HomeLimits& limits) const = 0;
   // Its homes can be aborted: a call that does not return costs a process and nothing else.
   virtual bool expendable() const { return false; }
+  // Of the process that the file was mapped in; each home has its own.
   virtual const IsolationLevel& isolation() const { return isolation_in_process(); }
 };
 

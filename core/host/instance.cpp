@@ -280,6 +280,7 @@ InstanceStatus Instance::status() const {
                         .scrape_count = scrape_count_,
                         .scrape_failures = scrape_failures_,
                         .process = process_,
+                        .isolation = isolation_,
                         .refused_configs = refused_configs_};
   record_.fill(status);
   status.ticking = tick_queued_;

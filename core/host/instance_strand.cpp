@@ -71,6 +71,7 @@ bool Instance::bring_up(Life& life) {
   {
     std::lock_guard lock(mutex_);
     process_ = life.home->process();
+    isolation_ = life.home->isolation();
   }
   enter(PluginState::created);
   CallResult initialised = call("init", [&] { return life.home->init(); });
@@ -252,6 +253,7 @@ void Instance::conclude(Ending ending) {
     results_.clear();
     scrapes_.clear();
     process_ = 0;
+    isolation_.reset();
   }
   parts_.on_change(ending.state);
 }

@@ -59,7 +59,8 @@ void ManagedPlugin::set_state(PluginState state, std::string reason) {
   parts_.changed();
 }
 
-void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand) {
+void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand,
+                          const std::vector<config::IsolationLayer>& minimum_isolation) {
   {
     std::lock_guard lock(mutex_);
     enabled_ = enabled;
@@ -68,6 +69,7 @@ void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings, 
   }
   if (!file_.refusal.empty()) return;
   demand_ = demand;
+  minimum_isolation_ = minimum_isolation;
   if (!enabled) return stop();
   supervisors().empty() ? void(settings_ = settings) : change_settings(settings);
   go_on();
@@ -75,6 +77,11 @@ void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings, 
 
 void ManagedPlugin::go_on() {
   if (fulfilled_ != demand_) return load();
+  if (Result<void> confined = check_isolation(); !confined) return refuse(confined.error().message());
+  {
+    std::lock_guard lock(mutex_);
+    refusal_.clear();
+  }
   if (supervisors().empty()) return begin();
   for (const auto& supervisor : supervisors()) supervisor->start();
 }
@@ -208,6 +215,15 @@ void ManagedPlugin::begin() {
   for (const auto& supervisor : made) supervisor->start();
 }
 
+// A process that starts later is checked as it starts.
+Result<void> ManagedPlugin::check_isolation() const {
+  if (file_.origin != Origin::third_party || !mapped_.plugin->expendable()) return {};
+  TRY(check_minimum_isolation(mapped_.plugin->isolation(), minimum_isolation_));
+  for (const auto& supervisor : supervisors())
+    if (const auto level = supervisor->instance().status().isolation) TRY(check_minimum_isolation(*level, minimum_isolation_));
+  return {};
+}
+
 Result<void> ManagedPlugin::check_config_json() const {
   for (const ClassInfo& info : mapped_.plugin->classes()) {
     TRY(check_config(info.config_schema, settings_.config_json));
@@ -272,7 +288,8 @@ HomeLimits ManagedPlugin::home_limits() const {
           .network = settings_.network,
           .readable = settings_.read_paths,
           .writable = settings_.write_paths,
-          .third_party = file_.origin == Origin::third_party};
+          .third_party = file_.origin == Origin::third_party,
+          .minimum_isolation = minimum_isolation_};
 }
 
 Supervisor::Pace ManagedPlugin::pace_of(const ClassInfo& info) const {

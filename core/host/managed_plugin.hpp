@@ -55,8 +55,10 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   const PluginFile& file() const { return file_; }
   unsigned nth() const { return nth_; }
 
-  // Makes it run or end, with these settings, if its file has this content.
-  void apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand);
+  // Makes it run or end, with these settings, if its file has this content and, for a third party's plugin in a process, that
+  // has these layers.
+  void apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand,
+             const std::vector<config::IsolationLayer>& minimum_isolation = {});
   void stop();
 
   // For when one replaces another.
@@ -108,6 +110,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void change_settings(const config::PluginSettings& settings);
   void refuse_config(const std::string& reason);
   Result<void> check_config_json() const;
+  Result<void> check_isolation() const;
   void set_budget();
   void set_rights();
   void pace();
@@ -123,6 +126,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   config::PluginSettings settings_;  // those in force
   Mapped mapped_;
   ContentDemand demand_;
+  std::vector<config::IsolationLayer> minimum_isolation_;
   std::optional<ContentDemand> fulfilled_;  // what mapped_ was last found to have
   bool loading_now_ = false;
   std::optional<Time> looked_;  // at the budget

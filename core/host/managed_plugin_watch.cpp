@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin while it runs: what it uses, whom it answers, how it does.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -53,6 +54,17 @@ void add_instance(PluginStatus& status, InstanceStatus instance) {
   status.last_duration = std::max(status.last_duration, instance.last_duration);
   if (!instance.last_error.empty()) status.last_error = instance.last_error;
   status.instances.push_back(std::move(instance));
+}
+
+// The layers that every process of a plugin has.
+std::optional<IsolationLevel> present_isolation(const std::vector<InstanceStatus>& instances) {
+  std::optional<IsolationLevel> present;
+  for (const InstanceStatus& instance : instances) {
+    if (!instance.isolation) continue;
+    if (!present) present.emplace();
+    present->missing.insert(instance.isolation->missing.begin(), instance.isolation->missing.end());
+  }
+  return present;
 }
 
 Use use_of(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
@@ -232,6 +244,7 @@ PluginStatus ManagedPlugin::status() const {
     status.restarts += supervisor->restarts();
     status.period = supervisor->period();
   }
+  if (const auto present = present_isolation(status.instances)) status.isolation = present;
   if (!refusal_.empty()) {
     status.state = PluginState::refused;
     status.reason = refusal_;

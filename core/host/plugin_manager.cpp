@@ -79,7 +79,7 @@ void PluginManager::replace(const std::string& id, const config::PluginsSettings
   }
   state_->replacements.push_back(std::move(replacement));
   const config::PluginSettings of = settings_with_gates(file->manifest, gates, settings.of(id));
-  fresh->apply(true, of, {settings.trust, of.sha256, keys});
+  fresh->apply(true, of, {settings.trust, of.sha256, keys}, settings.minimum_isolation);
   state_->changed();
 }
 
@@ -98,7 +98,7 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
   for (const auto& plugin : state_->all_with_coming()) {
     const Manifest& manifest = plugin->file().manifest;
     const config::PluginSettings of = settings_with_gates(manifest, gates, settings.of(manifest.id));
-    plugin->apply(any_gate_is_on(manifest, gates), of, {settings.trust, of.sha256, keys});
+    plugin->apply(any_gate_is_on(manifest, gates), of, {settings.trust, of.sha256, keys}, settings.minimum_isolation);
   }
 }
 

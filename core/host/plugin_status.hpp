@@ -73,6 +73,7 @@ struct InstanceStatus {
   std::uint64_t scrape_count = 0;     // of all endpoints that there were
   std::uint64_t scrape_failures = 0;
   int process = 0;           // it lives in; 0: the agent's
+  std::optional<IsolationLevel> isolation;  // while it lives
   Duration service_cpu{};    // of the agent, for requests of that process so far
   std::uint64_t refused_configs = 0;  // times that on_event() refused a configuration
 };
@@ -110,7 +111,7 @@ struct PluginStatus {
   std::uint64_t series = 0;
   std::uint64_t dropped_series = 0;
   BudgetStatus budget;
-  std::optional<IsolationLevel> isolation;  // nullopt: it was not mapped yet
+  std::optional<IsolationLevel> isolation;  // that all its processes have now, else that of the mapping; nullopt: it was not mapped yet
   std::uint64_t restarts = 0;
   std::uint64_t reloads = 0;          // times that its file was replaced
   std::uint64_t refused_reloads = 0;  // times that the old file was kept

@@ -60,6 +60,19 @@ TEST_CASE("a changed log level takes effect at once, a changed socket after a re
   CHECK(keys_needing_restart(running, fresh) == std::vector<std::string>{"listen", "workers", "plugins.ownDirectories"});
 }
 
+TEST_CASE("users of plugins change after a restart only, the minimum of their isolation at once") {
+  config::Config running, fresh;
+  fresh.plugins.minimum_isolation = {config::IsolationLayer::uid};
+  CHECK(keys_needing_restart(running, fresh).empty());
+  fresh.plugins.first_uid += 1;
+  fresh.plugins.state_directory = "/var/lib/other";
+  CHECK(keys_needing_restart(running, fresh) == std::vector<std::string>{"plugins.uids", "plugins.stateDirectory"});
+  keep_until_restart(running, fresh);
+  CHECK(fresh.plugins.first_uid == running.plugins.first_uid);
+  CHECK(fresh.plugins.state_directory.empty());
+  CHECK(fresh.plugins.minimum_isolation == std::vector{config::IsolationLayer::uid});
+}
+
 TEST_CASE("the agent knows its own memory, CPU, files and threads") {
   ProcessUsage usage = process_usage();
   CHECK(usage.resident_bytes > 1u << 20);

@@ -258,14 +258,32 @@ TEST_CASE_FIXTURE(Confined, "CAP_SYS_PTRACE holds, because Landlock is left out,
 }
 
 TEST_CASE("a layer that is demanded and missing refuses the plugin, and the reason names the layer") {
-  Confined confined([](auto& options) {
-    options.uids = 0;
-    options.minimum = {IsolationLayer::seccomp, IsolationLayer::uid};
-  });
+  Confined confined([](auto& options) { options.uids = 0; });
+  confined.stage.settings().minimum_isolation = {IsolationLayer::seccomp, IsolationLayer::uid};
   confined.start();
   REQUIRE(confined.stage.await(kProber, PluginState::refused));
   CHECK(confined.stage.status(kProber).reason.find("wanted the isolation layer 'uid' (plugins.minimumIsolation), which is missing: "
                                                    "plugins.uids.count is 0") != std::string::npos);
+}
+
+TEST_CASE("a minimum that is raised while the plugin runs ends it with the reason, and lowered again starts it") {
+  Confined confined([](auto& options) { options.uids = 0; });
+  confined.start();
+  REQUIRE(confined.stage.await(kProber, PluginState::running));
+  confined.stage.settings().minimum_isolation = {IsolationLayer::seccomp};
+  confined.start();
+  CHECK(confined.stage.status(kProber).state == PluginState::running);
+  confined.stage.settings().minimum_isolation = {IsolationLayer::uid};
+  confined.start();
+  REQUIRE(confined.stage.await(kProber, PluginState::refused));
+  CHECK(confined.stage.status(kProber).reason.find("wanted the isolation layer 'uid'") != std::string::npos);
+  const auto has_ended = [&] { return confined.stage.status(kProber).instances.at(0).state == PluginState::stopped; };
+  const auto end = std::chrono::steady_clock::now() + 30s;
+  while (!has_ended() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  CHECK(has_ended());
+  confined.stage.settings().minimum_isolation.clear();
+  confined.start();
+  CHECK(confined.stage.await(kProber, PluginState::running));
 }
 
 TEST_CASE("the users of plugins are those of their directories, in every session") {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// A third party's plugin whose processes have other layers from session to session.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/host/home.hpp"
+#include "stage.hpp"
+
+using namespace koord;
+using namespace koord::host;
+using namespace std::chrono_literals;
+using config::IsolationLayer;
+
+namespace {
+
+// What the node gives the next process.
+struct Node {
+  std::mutex mutex;
+  IsolationLevel level;
+  std::atomic<bool> ends_process = false;  // once, at its next tick
+
+  void take_away(IsolationLayer layer) {
+    std::lock_guard lock(mutex);
+    level.missing[layer] = "taken away";
+  }
+  void give_back_all() {
+    std::lock_guard lock(mutex);
+    level.missing.clear();
+  }
+  IsolationLevel now() {
+    std::lock_guard lock(mutex);
+    return level;
+  }
+};
+
+class LayeredHome final : public Home {
+ public:
+  explicit LayeredHome(Node& node) : node_(node) {}
+
+  CallResult create() override {
+    level_ = node_.now();
+    return {};
+  }
+  const IsolationLevel& isolation() const override { return level_; }
+  CallResult collect(Time, Time) override {
+    if (node_.ends_process.exchange(false)) return {.status = KOORD_E_GONE, .text = "ended", .lost = true};
+    return {};
+  }
+  CallResult init() override { return {}; }
+  CallResult stop() override { return {}; }
+  CallResult destroy() override { return {}; }
+  CallResult run(const StopSignal&) override { return {}; }
+  CallResult on_event(std::uint32_t, std::uint64_t) override { return {}; }
+  CallResult evaluate(Time, Time) override { return {}; }
+  CallResult on_applied(std::span<const koord_intent_result>) override { return {}; }
+  CallResult url(std::string&) override { return {}; }
+  CallResult targets(std::vector<ScrapeTarget>&) override { return {}; }
+  CallResult map_metrics(std::string_view, std::span<ScrapedMetric>) override { return {}; }
+  CallResult map_series(std::string_view, std::span<ScrapedSeries>) override { return {}; }
+  CallResult map_samples(std::string_view, std::span<ScrapedSample>) override { return {}; }
+  CallResult handle(const koord_hook_request&, const koord_hook_response&) override { return {}; }
+
+ private:
+  Node& node_;
+  IsolationLevel level_;
+};
+
+class LayeredPlugin final : public LoadedPlugin {
+ public:
+  explicit LayeredPlugin(Node& node) : node_(node), level_(node.now()) {
+    classes_.push_back({.kind = "koord.advisor/1", .name = "layered", .config_schema = {}, .period = 5ms, .ticks = true});
+  }
+  const std::vector<ClassInfo>& classes() const override { return classes_; }
+  bool expendable() const override { return true; }
+  const IsolationLevel& isolation() const override { return level_; }
+  std::unique_ptr<Home> make_home(std::size_t, PluginContext&, const HomeLimits&) const override {
+    return std::make_unique<LayeredHome>(node_);
+  }
+
+ private:
+  Node& node_;
+  const IsolationLevel level_;
+  std::vector<ClassInfo> classes_;
+};
+
+struct Layered {
+  Node node;
+  test::HostStage stage{{"second"}, 2, [this](const std::string&, const Manifest&, const FileStamp&,
+                                              const HomeLimits&) -> Result<std::shared_ptr<const LoadedPlugin>> {
+                          return std::shared_ptr<const LoadedPlugin>(std::make_shared<LayeredPlugin>(node));
+                        }};
+
+  void apply(std::vector<IsolationLayer> minimum = {}) {
+    stage.settings().minimum_isolation = std::move(minimum);
+    stage.apply("Second=true");
+  }
+  PluginStatus status() { return stage.status("second"); }
+  std::string isolation() { return status().isolation.value_or(isolation_in_process()).text(); }
+  // Its process ends, and another begins.
+  bool restarts() {
+    const std::uint64_t before = status().restarts;
+    node.ends_process = true;
+    const auto end = std::chrono::steady_clock::now() + test::kLongEnough;
+    while (status().restarts == before && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return status().restarts > before && stage.await("second", PluginState::running);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Layered, "a layer that a later process lacks is shown as missing, and shown again when it is back") {
+  apply();
+  REQUIRE(stage.await("second", PluginState::running));
+  CHECK(isolation() == "uid+landlock+seccomp+cgroup");
+  node.take_away(IsolationLayer::cgroup);
+  CHECK(isolation() == "uid+landlock+seccomp+cgroup");
+  REQUIRE(restarts());
+  CHECK(isolation() == "uid+landlock+seccomp");
+  CHECK(status().isolation->missing.at(IsolationLayer::cgroup) == "taken away");
+  node.give_back_all();
+  REQUIRE(restarts());
+  CHECK(isolation() == "uid+landlock+seccomp+cgroup");
+}
+
+TEST_CASE_FIXTURE(Layered, "a minimum that comes by a reload is applied to the layers that the plugin has now") {
+  apply();
+  REQUIRE(stage.await("second", PluginState::running));
+  apply({IsolationLayer::cgroup});
+  CHECK(status().state == PluginState::running);
+  apply();
+  node.take_away(IsolationLayer::cgroup);
+  REQUIRE(restarts());
+  apply({IsolationLayer::uid, IsolationLayer::cgroup});
+  REQUIRE(stage.await("second", PluginState::refused));
+  CHECK(status().reason == "wanted the isolation layer 'cgroup' (plugins.minimumIsolation), which is missing: taken away");
+  apply({IsolationLayer::uid});
+  CHECK(stage.await("second", PluginState::running));
+}
