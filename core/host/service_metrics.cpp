@@ -72,6 +72,11 @@ koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t 
     SharedServices& shared = context.shared();
     const metric::Subject bound = TRY(context.living_subject(subject));
     const metric::SeriesId id = TRY(shared.metrics.series(context.id(), metric, bound, std::move(own)));
+    if (shared.metrics.lacks_label_room(context.id())) {
+      const std::size_t most = metric::max_label_bytes(shared.metrics.budget(context.id()));
+      context.note_breach("labels", "the labels of its series have " + std::to_string(most) +
+                                        " bytes, as many as they may, further series are added up as 'other'");
+    }
     // The subject may have ended after we looked and before there was a series to end with it.
     if (Result<metric::Subject> still = context.living_subject(subject); !still) {
       shared.metrics.end_subject(subject);

@@ -93,4 +93,10 @@ Result<Labels> checked_subject_labels(Labels labels) {
   return labels;
 }
 
+std::size_t bytes_of(const Labels& labels) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : labels) bytes += name.size() + value.size();
+  return bytes;
+}
+
 }  // namespace koord::metric

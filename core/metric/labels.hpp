@@ -3,6 +3,7 @@
 // pod and container labels of a series follow from the subject that the series is bound to.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ inline constexpr std::string_view kSubjectLabels[] = {"container_id", "container
 
 inline constexpr std::size_t kMaxOwnLabels = 16;
 inline constexpr std::size_t kMaxLabelValueBytes = 1024;
+
+// Bytes of names and values.
+std::size_t bytes_of(const Labels& labels);
 
 // A metric or label name: [a-zA-Z_][a-zA-Z0-9_]*. [any thread]
 bool is_valid_name(std::string_view name);

@@ -108,10 +108,12 @@ Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, cons
     table.claim(*known);
     return table.id(*known);
   }
+  Owner& of = metric->owner;
   // Series that only the predecessor still has do not count against its successor's budget.
-  if (metric->owner.live_series - metric->owner.left_over_series < metric->owner.budget)
-    return table.id(table.begin(*metric, about, std::move(labels)));
-  ++metric->owner.dropped_series;
+  const bool has_room = of.live_series - of.left_over_series < of.budget;
+  of.lacks_label_room = has_room && of.label_bytes - of.left_over_label_bytes + bytes_of(labels) > max_label_bytes(of.budget);
+  if (has_room && !of.lacks_label_room) return table.id(table.begin(*metric, about, std::move(labels)));
+  ++of.dropped_series;
   return table.id(table.other(*metric, labels));
 }
 
@@ -209,6 +211,12 @@ std::size_t Registry::budget(std::string_view name) const {
   std::lock_guard lock(state_->mutex);
   const Owner* owner = state_->definitions.find_owner(name);
   return owner ? owner->budget : kDefaultSeriesBudget;
+}
+
+bool Registry::lacks_label_room(std::string_view name) const {
+  std::lock_guard lock(state_->mutex);
+  const Owner* owner = state_->definitions.find_owner(name);
+  return owner && owner->lacks_label_room;
 }
 
 void Registry::set_stale_after(std::string_view owner, Duration stale_after) {

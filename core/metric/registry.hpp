@@ -4,6 +4,8 @@
 // lock is taken per call, so a batch costs one lock. Lock order: registry, then observer.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +23,12 @@
 namespace koord::metric {
 
 inline constexpr std::size_t kDefaultSeriesBudget = 20'000;
+// The own labels of an owner's series have at most kLabelBytes for each series of its budget, and at least kMinLabelBytes.
+inline constexpr std::size_t kLabelBytes = 256;
+inline constexpr std::size_t kMinLabelBytes = 64u << 10;
+constexpr std::size_t max_label_bytes(std::size_t series_budget) {
+  return std::max(kMinLabelBytes, std::min(series_budget, SIZE_MAX / kLabelBytes) * kLabelBytes);
+}
 // Limits of one owner. Bytes are those of names, units and help texts, and kBoundBytes for each bound.
 inline constexpr std::size_t kMaxMetrics = 2'000;
 inline constexpr std::size_t kMaxDefinitionBytes = 2u << 20;
@@ -40,7 +48,7 @@ class Registry {
   Result<std::uint32_t> define(std::string_view owner, const Desc& desc, bool takes_name = false);
 
   // Returns the series of this metric, subject and own labels, and creates it if missing. An owner beyond its
-  // budget gets one series per metric for the excess, with every own label "other" and without a subject.
+  // budget of series or labels gets one series per metric for the excess, with every own label "other" and without a subject.
   Result<SeriesId> series(std::string_view owner, std::uint32_t metric, const Subject& subject,
                           Labels own = {});
 
@@ -71,6 +79,8 @@ class Registry {
 
   void set_budget(std::string_view owner, std::size_t series);
   std::size_t budget(std::string_view owner) const;
+  // Returns whether the last new series of the owner was one too many because of the bytes of its labels.
+  bool lacks_label_room(std::string_view owner) const;
   // A series without a sample for so long is left out of the text; it is not ended.
   void set_stale_after(std::string_view owner, Duration stale_after);
   std::size_t live_series(std::string_view owner) const;

@@ -26,7 +26,10 @@ struct Owner {
   std::uint64_t dropped_series = 0;
   std::size_t metrics = 0;  // defined, and their bytes
   std::size_t definition_bytes = 0;
+  std::size_t label_bytes = 0;       // of the own labels of live_series
   std::size_t left_over_series = 0;  // of live_series: in a handover, not requested again yet
+  std::size_t left_over_label_bytes = 0;  // theirs
+  bool lacks_label_room = false;     // the last new series went to "other" because of label_bytes
   bool in_succession = false;
   bool lost_metric = false;  // in this handover
 };

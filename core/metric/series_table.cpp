@@ -96,6 +96,7 @@ Series& SeriesTable::begin(Metric& metric, const Subject& subject, Labels own) {
   metric.series.push_back(index);
   record.series.push_back(index);
   ++metric.owner.live_series;
+  metric.owner.label_bytes += bytes_of(series.own_labels());
   by_identity_.insert(index);
   if (metric.desc.type == Type::histogram)
     begin_histogram(index);
@@ -107,11 +108,13 @@ Series& SeriesTable::begin(Metric& metric, const Subject& subject, Labels own) {
 void SeriesTable::leave_over(Series& series) {
   if (std::exchange(series.left_over, true) || series.is_other) return;
   ++series.metric->owner.left_over_series;
+  series.metric->owner.left_over_label_bytes += bytes_of(series.own_labels());
 }
 
 void SeriesTable::claim(Series& series) {
   if (!std::exchange(series.left_over, false) || series.is_other) return;
   --series.metric->owner.left_over_series;
+  series.metric->owner.left_over_label_bytes -= bytes_of(series.own_labels());
 }
 
 Series& SeriesTable::other(Metric& metric, const Labels& like) {
@@ -128,6 +131,7 @@ Series& SeriesTable::other(Metric& metric, const Labels& like) {
   claim(series);
   series.is_other = true;
   --metric.owner.live_series;
+  metric.owner.label_bytes -= bytes_of(series.own_labels());
   metric.other = index(series);
   return series;
 }
@@ -138,10 +142,12 @@ void SeriesTable::end(std::uint32_t index) {
   claim(series);
   by_identity_.erase(index);
   leave_lists(series);
-  if (series.is_other)
+  if (series.is_other) {
     metric.other.reset();
-  else
+  } else {
     --metric.owner.live_series;
+    metric.owner.label_bytes -= bytes_of(series.own_labels());
+  }
   SubjectRecord* subject = series.subject;
   if (series.histogram) {
     release(series.histogram->count_index);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "exposition_checker.hpp"
 #include "fixture.hpp"
 
@@ -96,4 +100,63 @@ TEST_CASE("an ended other series is begun anew when it is needed") {
   registry.end_series(old);
   CHECK(numbered(registry, gauge("g"), 0) != old);
   CHECK(registry.live_series("p") == 0);
+}
+
+namespace {
+
+SeriesId long_label(Registry& registry, int i, std::size_t bytes) {
+  std::string value = std::to_string(i);
+  value.resize(bytes - 1, 'x');  // with the name, which has one byte
+  return *registry.series("p", *registry.define("p", gauge("g")), {}, {{"i", std::move(value)}});
+}
+
+}  // namespace
+
+TEST_CASE("an owner's labels have 256 bytes for each series of its budget, what is beyond is added up") {
+  Registry registry;
+  registry.set_budget("p", 1000);  // 256,000 bytes
+  for (int i = 0; i < 250; ++i) long_label(registry, i, 1024);
+  CHECK(registry.live_series("p") == 250);
+  CHECK_FALSE(registry.lacks_label_room("p"));
+  const SeriesId other = long_label(registry, 250, 1024);
+  CHECK(registry.lacks_label_room("p"));
+  CHECK(long_label(registry, 251, 1024) == other);
+  CHECK(registry.live_series("p") == 250);
+  CHECK(registry.dropped_series("p") == 2);
+}
+
+TEST_CASE("short labels reach the number of series first, and a small budget has 64 KiB") {
+  Registry registry;
+  registry.set_budget("p", 60);
+  for (int i = 0; i < 60; ++i) long_label(registry, i, 1024);
+  CHECK(registry.live_series("p") == 60);
+  long_label(registry, 60, 1024);
+  CHECK(registry.dropped_series("p") == 1);
+  CHECK_FALSE(registry.lacks_label_room("p"));
+}
+
+TEST_CASE("an ended series gives the bytes of its labels back") {
+  Registry registry;
+  registry.set_budget("p", 100);  // 65,536 bytes
+  std::vector<SeriesId> ids;
+  for (int i = 0; i < 64; ++i) ids.push_back(long_label(registry, i, 1024));
+  long_label(registry, 64, 1024);
+  CHECK(registry.dropped_series("p") == 1);
+  for (int round = 0; round < 3; ++round) {
+    registry.end_series(ids[0]);
+    ids[0] = long_label(registry, 100 + round, 1024);
+  }
+  CHECK(registry.dropped_series("p") == 1);
+  CHECK(registry.live_series("p") == 64);
+}
+
+TEST_CASE("labels that only a predecessor has are no part of its successor's bytes") {
+  Registry registry;
+  registry.set_budget("p", 100);
+  for (int i = 0; i < 64; ++i) long_label(registry, i, 1024);
+  registry.begin_succession("p");
+  for (int i = 100; i < 164; ++i) long_label(registry, i, 1024);
+  CHECK(registry.dropped_series("p") == 0);
+  registry.end_succession("p");
+  CHECK(registry.live_series("p") == 64);
 }
