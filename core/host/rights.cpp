@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/base/parse.hpp"
+#include "core/host/host_plugin_metrics.hpp"
 #include "core/host/status.hpp"
 #include "koordetector/plugin.h"
 

@@ -34,9 +34,11 @@ Error file_needs_grant(std::string_view plugin, std::uint32_t root, const std::s
 bool is_granted_cgroup(const Rights& rights, std::string_view cgroup_dir);
 Error cgroup_needs_grant(std::string_view plugin, std::string_view cgroup_dir);
 
-// Names of metrics that the host's own plugins define.
-bool is_metric_of_host_plugin(std::string_view name);
 // KOORD_E_DENIED when the name is kept for the host's own plugins.
 Result<void> check_metric_name(const Rights& rights, std::string_view plugin, std::string_view name);
+
+// KOORD_E_DENIED unless the name is the plugin's id or begins with "ID/", so no plugin speaks for the agent or for another
+// plugin. The host's own plugins report any name.
+Result<void> check_capability_name(const Rights& rights, std::string_view plugin, std::string_view name);
 
 }  // namespace koord::host

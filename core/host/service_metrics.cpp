@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/host/arguments.hpp"
+#include "core/host/host_plugin_metrics.hpp"
 #include "core/host/metric_queries.hpp"
 #include "core/host/record.hpp"
 #include "core/host/rights.hpp"

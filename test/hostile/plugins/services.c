@@ -131,7 +131,8 @@ static void squat(raid *r, const char *const *names, size_t n) {
 }
 
 void attack_squat_metric(raid *r) {
-  static const char *const names[] = {"pod_cpu_usage", "pod_memory_usage", "container_cpu_usage", "container_sched_latency_seconds"};
+  static const char *const names[] = {"pod_cpu_usage", "pod_memory_usage", "container_cpu_usage", "container_sched_latency_seconds",
+                                      "container_cpi"};
   if (r->tick == 1) squat(r, names, sizeof names / sizeof names[0]);
 }
 
