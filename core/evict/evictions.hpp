@@ -51,7 +51,7 @@ class Evictions final : public RequestSink {
     std::function<void(const Outcome&)> on_outcome;           // of what was done, and of what was tried when it is news; must only post
     std::function<void(Time until, const std::string& why)> on_brake;  // must only post
     // A pod is not evicted because a budget is used up, the pod does not allow it, or its state is unknown. Called when that
-    // is news; must only post.
+    // changes; must only post.
     std::function<void(const Outcome&)> on_held_back = {};
     // Of the tier runtime: percent of the time of the last 10 s in which all tasks waited for memory; nothing: not known.
     std::function<std::optional<double>()> memory_pressure = {};

@@ -151,7 +151,7 @@ class LoadedPlugin {
                                           const HomeLimits& limits) const = 0;
   // Its homes can be aborted: a call that does not return costs a process and nothing else.
   virtual bool expendable() const { return false; }
-  // Of the process that the file was mapped in; each home has its own.
+  // The layers of the process in which the file was mapped.
   virtual const IsolationLevel& isolation() const { return isolation_in_process(); }
 };
 

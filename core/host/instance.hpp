@@ -175,7 +175,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   std::map<std::string, ScrapeStatus> scrapes_;  // by target
   std::uint64_t scrape_count_ = 0, scrape_failures_ = 0;
   int process_ = 0;
-  std::optional<IsolationLevel> isolation_;  // of the home, from create() on
+  std::optional<IsolationLevel> isolation_;  // from create() on
   bool tick_queued_ = false;
   std::uint32_t changed_parts_ = 0;  // to be delivered
   state::Versions versions_;

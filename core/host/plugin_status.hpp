@@ -73,7 +73,7 @@ struct InstanceStatus {
   std::uint64_t scrape_count = 0;     // of all endpoints that there were
   std::uint64_t scrape_failures = 0;
   int process = 0;           // it lives in; 0: the agent's
-  std::optional<IsolationLevel> isolation;  // while it lives
+  std::optional<IsolationLevel> isolation;  // while it runs
   Duration service_cpu{};    // of the agent, for requests of that process so far
   std::uint64_t refused_configs = 0;  // times that on_event() refused a configuration
 };

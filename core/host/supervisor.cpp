@@ -10,7 +10,7 @@
 namespace koord::host {
 namespace {
 
-// Of stop(), the end of run() and destroy() together, in the agent's process.
+// Time for stop(), the end of run() and destroy() together, in the agent's process.
 constexpr Duration kStopPatience = std::chrono::seconds(5);
 
 }  // namespace

@@ -48,7 +48,7 @@ std::string without_ellipsis(const std::string& name, const std::string& first) 
   return name;
 }
 
-// Of the first cell of a row: "`a_x{label}`, `…_y`".
+// Returns the names in the first cell of a row: "`a_x{label}`, `…_y`".
 std::vector<std::string> names_in_cell(const std::string& cell) {
   std::vector<std::string> names;
   std::string first;
@@ -64,7 +64,7 @@ std::vector<std::string> names_in_cell(const std::string& cell) {
   return names;
 }
 
-// Those of all tables whose first column is called "metric".
+// Returns the names in all tables with a first column "metric".
 std::set<std::string> names_in_readme(const std::string& text) {
   std::set<std::string> names;
   bool is_table = false;

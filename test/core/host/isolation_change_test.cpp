@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A third party's plugin whose processes have other layers from session to session.
+// A third party's plugin: its processes have other layers from session to session.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ using config::IsolationLayer;
 
 namespace {
 
-// What the node gives the next process.
+// The layers that the node gives to the next process.
 struct Node {
   std::mutex mutex;
   IsolationLevel level;
