@@ -45,12 +45,16 @@ void describe_configuration(po::options_description& options) {
       "config", po::value<std::string>()->value_name("FILE"), "an agent's configuration file to take the plugin's part of");
 }
 
-Result<std::string> configuration_of(const Invocation& invocation, const std::string& plugin_id) {
+Result<config::Config> configuration_for(const Invocation& invocation, const std::string& plugin_id) {
   std::vector<std::string> overrides;
   if (invocation.has("set"))
     for (const std::string& set : invocation.options["set"].as<std::vector<std::string>>())
       overrides.push_back("plugins.settings.\"" + plugin_id + "\".config." + set);
-  const config::Config config = TRY(config::load(invocation.text("config"), overrides));
+  return config::load(invocation.text("config"), overrides);
+}
+
+Result<std::string> configuration_of(const Invocation& invocation, const std::string& plugin_id) {
+  const config::Config config = TRY(configuration_for(invocation, plugin_id));
   const std::string& json = config.plugins.of(plugin_id).config_json;
   return json.empty() ? "{}" : json;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/result.hpp"
+#include "core/config/config.hpp"
 #include "core/ctl/command.hpp"
 #include "core/workshop/node_state.hpp"
 
@@ -26,6 +27,7 @@ Result<std::unique_ptr<workshop::RunNode>> open_node(const Invocation& invocatio
 
 // --set KEY=VALUE and --config FILE: the plugin's own configuration, as an agent would give it.
 void describe_configuration(po::options_description& options);
+Result<config::Config> configuration_for(const Invocation& invocation, const std::string& plugin_id);
 Result<std::string> configuration_of(const Invocation& invocation, const std::string& plugin_id);
 
 }  // namespace koord::ctl

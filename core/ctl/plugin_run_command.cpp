@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordctl plugin run: a plugin at work without an agent, on this machine or on a recording of another.
+#include <memory>
+
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/ctl/command.hpp"
+#include "core/ctl/confined_run.hpp"
 #include "core/ctl/plugin_options.hpp"
 #include "core/ctl/run_view.hpp"
 #include "core/workshop/loading.hpp"
@@ -19,7 +22,11 @@ void describe_run(po::options_description& options) {
   options.add_options()("ticks,t", po::value<std::uint64_t>()->default_value(3), "how many")(
       "period,p", po::value<std::string>()->value_name("DURATION"), "between ticks; default: the plugin's own")(
       "class,c", po::value<std::string>()->value_name("NAME"), "only this class of the plugin")(
-      "inprocess", po::bool_switch(), "in this process instead of one of its own")(
+      "inprocess", po::bool_switch(), "in this process, where nothing confines the plugin")(
+      "confined", po::bool_switch(),
+      "confine its process as an agent confines a third party's plugin: a user of its own, Landlock, the filter of system calls, and the "
+      "grants of plugins.settings.ID in --config; without a cgroup. Needs root. Without this option the process has your user, no "
+      "capabilities and the filter of system calls, and services read every file")(
       "trace", po::value<std::string>()->value_name("FILE"), "write the calls as a trace that Perfetto opens");
 }
 
@@ -30,13 +37,23 @@ Result<void> run_plugin(const Invocation& invocation) {
                                  .ticks = invocation.options["ticks"].as<std::uint64_t>(),
                                  .config_json = TRY(configuration_of(invocation, piece.manifest.id))};
   if (invocation.has("period")) settings.period = TRY(parse_duration(invocation.text("period")));
-  const bool in_process = invocation.options["inprocess"].as<bool>();
+  const bool in_process = invocation.options["inprocess"].as<bool>(), is_confined = invocation.options["confined"].as<bool>();
+  if (in_process && is_confined) return invalid("--inprocess and --confined exclude each other");
   child::SnapshotImages images;
   workshop::Loading loading{in_process ? config::Isolation::in_process : config::Isolation::process, {}, images};
   if (!in_process) loading.child_program = TRY(workshop::find_child_program());
 
   const auto node = TRY(open_node(invocation, workshop::make_live_node));
+  std::unique_ptr<ConfinedRun> confined;
+  if (is_confined) {
+    const config::Config config = TRY(configuration_for(invocation, piece.manifest.id));
+    confined = TRY(ConfinedRun::make(config, piece.manifest.id, node->roots()));
+    loading.layers = &confined->layers();
+    loading.limits = settings.limits = confined->limits();
+    settings.rights = confined->rights();
+  }
   const auto plugin = TRY(workshop::load(piece, loading));
+  if (confined && invocation.output == Output::table) invocation.out << confinement_line(plugin->isolation()) << "\n\n";
   const workshop::RunReport report = TRY(workshop::run(plugin, *node, settings));
   if (invocation.has("trace")) TRY(write_file_atomically(invocation.text("trace"), trace_of(report)));
   invocation.out << (invocation.output == Output::json ? json_of(report) : tables_of(report));

@@ -42,7 +42,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const Workpiece& 
   const host::FileStamp stamp = TRY(host::stamp_of(piece.path));
   if (!TRY(host::lives_in_child(piece.manifest, host::Origin::third_party, how.isolation)))
     return host::Module::load(piece.path, piece.manifest, stamp);
-  return child::load_in_child({how.child_program, how.images}, piece.path, piece.manifest, stamp, {});
+  return child::load_in_child({how.child_program, how.images, nullptr, how.layers}, piece.path, piece.manifest, stamp, how.limits);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "core/host/manifest.hpp"
 
 namespace koord::child {
+class Layers;
 class SnapshotImages;
 }
 
@@ -28,6 +29,8 @@ struct Loading {
   config::Isolation isolation = config::Isolation::automatic;
   std::string child_program;      // koord-plugin-host
   child::SnapshotImages& images;  // outlives what is loaded
+  child::Layers* layers = nullptr;  // of a process; null: only the filter of system calls. Outlives what is loaded
+  host::HomeLimits limits = {};     // of the process that describes the file
 };
 Result<std::shared_ptr<const host::LoadedPlugin>> load(const Workpiece& piece, const Loading& how);
 

@@ -47,7 +47,7 @@ struct Player::Runner {
 Player::Player(Stage& stage, Role role)
     : role_(std::move(role)),
       info_(role_.plugin->classes()[role_.class_index]),
-      context_(stage.make_context(role_.plugin_id, grants_of(info_.kind), role_.config_json)),
+      context_(stage.make_context(role_.plugin_id, grants_of(info_.kind), role_.config_json, role_.rights)),
       home_(role_.plugin->make_home(role_.class_index, *context_, role_.limits)) {}
 
 Player::~Player() {

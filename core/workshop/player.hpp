@@ -23,6 +23,7 @@ class Player {
     std::size_t class_index = 0;
     std::string config_json = "{}";
     host::HomeLimits limits = {};
+    host::Rights rights = {};
   };
   // Grants the same as an agent grants to the class's kind. The stage outlives the player.
   Player(Stage& stage, Role role);

@@ -73,7 +73,8 @@ class Run {
     const std::size_t only = TRY(find_class(*plugin_, settings_.class_name));
     for (std::size_t i = 0; i < plugin_->classes().size(); ++i) {
       if (!settings_.class_name.empty() && i != only) continue;
-      Player::Role role{.plugin_id = settings_.plugin_id, .plugin = plugin_, .class_index = i, .config_json = settings_.config_json};
+      Player::Role role{.plugin_id = settings_.plugin_id, .plugin = plugin_, .class_index = i, .config_json = settings_.config_json,
+                        .limits = settings_.limits, .rights = settings_.rights};
       parts_.push_back({std::make_unique<Player>(stage_, std::move(role))});
       if (period_ == Duration()) period_ = parts_.back().info().period;
     }
@@ -111,7 +112,7 @@ class Run {
         part.info().has_targets ? call(part, "targets", [&] { return part.player->home().targets(targets); })
                                 : call(part, "url", [&] { return part.player->home().url(targets.emplace_back().url); });
     if (!asked.ok()) return;
-    part.definitions = std::make_unique<host::ScrapedDefinitions>(stage_.metrics(), settings_.plugin_id);
+    part.definitions = std::make_unique<host::ScrapedDefinitions>(stage_.metrics(), settings_.plugin_id, settings_.rights);
     for (host::ScrapeTarget& target : targets) {
       const std::size_t scrape = report_.scrapes.size();
       report_.scrapes.push_back({.cls = part.info().name, .url = target.url, .problem = "there was no tick"});

@@ -24,6 +24,8 @@ struct RunSettings {
   std::uint64_t ticks = 3;
   std::optional<Duration> period;  // nullopt: the class's own; one second when it has none
   std::string config_json = "{}";
+  host::HomeLimits limits = {};  // of a process
+  host::Rights rights = {};
 };
 
 // One call of the plugin.

@@ -48,9 +48,9 @@ Stage::Stage(const NodeRoots& roots, const Clock& clock, std::string node_name)
 Stage::~Stage() = default;
 
 std::unique_ptr<host::PluginContext> Stage::make_context(std::string plugin_id, std::set<std::string> granted,
-                                                         std::string config_json) {
+                                                         std::string config_json, host::Rights rights) {
   return std::make_unique<host::PluginContext>(services_, std::move(plugin_id), std::move(granted),
-                                               std::move(config_json));
+                                               std::move(config_json), std::move(rights));
 }
 
 std::vector<Stage::Series> Stage::series(std::string_view metric) const {

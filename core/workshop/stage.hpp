@@ -39,7 +39,7 @@ class Stage {
 
   // One plugin's side of this host.
   std::unique_ptr<host::PluginContext> make_context(std::string plugin_id, std::set<std::string> granted,
-                                                    std::string config_json = "{}");
+                                                    std::string config_json = "{}", host::Rights rights = {});
 
   struct Series {
     metric::Labels labels;  // of the subject, then its own

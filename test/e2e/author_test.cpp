@@ -2,11 +2,15 @@
 // The author's commands as an author types them, with no agent.
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "test/support/agent_process.hpp"
 #include "test/support/child_process.hpp"
@@ -105,6 +109,38 @@ TEST_CASE("what a plugin does wrong is told, and the command fails") {
   const Finished crashed = koordctl({"run", kBuild + "/test/core/child/actor.so", "--class", "actor", "--set", "part=segv", "--period", "10ms"});
   CHECK(crashed.exit_status == 1);
   CHECK_MESSAGE(contains(crashed.output, "ended by signal 11"), crashed.output);
+}
+
+TEST_CASE_FIXTURE(Desk, "a confined run has the layers of a third party's plugin in an agent, and the grants of the configuration") {
+  if (::geteuid() != 0) {
+    MESSAGE("SKIPPED: needs root");
+    return;
+  }
+  const std::vector<std::string> run{"run", kBuild + "/test/core/child/prober.so", "--ticks", "1", "--period", "10ms"};
+  const auto with = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), run.begin(), run.end());
+    return koordctl(options);
+  };
+  const auto probed = [](const std::string& json, const std::string& what) {
+    const std::size_t at = json.find("\"metric\":\"probe_" + what + "\"");
+    const std::size_t value = json.find("\"value\":", at);
+    return at == std::string::npos || value == std::string::npos ? -1 : std::strtod(json.c_str() + value + 8, nullptr);
+  };
+  const Finished confined = with({"--confined", "-o", "json"}), plain = with({"-o", "json"});
+  REQUIRE_MESSAGE(confined.exit_status == 0, confined.output);
+  REQUIRE_MESSAGE(plain.exit_status == 0, plain.output);
+  CHECK(probed(confined.output, "uid") >= 2'000'000'000);
+  CHECK(probed(plain.output, "uid") == 0);
+  CHECK(probed(confined.output, "read_shadow") == EACCES);
+  CHECK(probed(confined.output, "socket_tcp") == EPERM);
+  CHECK(probed(confined.output, "in_state") == 0);
+  std::ofstream(file("grants.yaml")) << "plugins: {settings: {com.example.prober: {network: [tcp]}}}\n";
+  CHECK(probed(with({"--confined", "-o", "json", "--config", file("grants.yaml")}).output, "socket_tcp") == 0);
+  const Finished shown = with({"--confined"});
+  CHECK_MESSAGE(contains(shown.output, "confined by uid+"), shown.output);
+  CHECK_MESSAGE(contains(shown.output, "not by cgroup"), shown.output);
+  const Finished both = with({"--confined", "--inprocess"});
+  CHECK(both.exit_status == 1);
 }
 
 TEST_CASE("bench shows both homes side by side") {

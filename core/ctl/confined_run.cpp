@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/confined_run.hpp"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace koord::ctl {
+namespace {
+
+constexpr mode_t kPassable = 0711;  // the plugin's user passes through to its own directory
+
+child::Layers::Options options_of(const std::string& directory, const config::Config& config, const NodeRoots& roots) {
+  return {.state_directory = directory + "/state",
+          .first_uid = static_cast<std::uint32_t>(config.plugins.first_uid),
+          .uids = static_cast<std::uint32_t>(config.plugins.uids),
+          .readable = {roots.proc, roots.sys, roots.cgroup, roots.resctrl}};
+}
+
+host::HomeLimits limits_of(const config::PluginSettings& settings) {
+  return {.memory_bytes = settings.max_memory,
+          .capabilities = settings.capabilities,
+          .network = settings.network,
+          .readable = settings.read_paths,
+          .writable = settings.write_paths,
+          .third_party = true};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ConfinedRun>> ConfinedRun::make(const config::Config& config, const std::string& plugin_id, const NodeRoots& roots) {
+  if (::geteuid() != 0) return invalid("--confined needs root: only root can start a process of another user");
+  std::error_code failed;
+  std::string directory = (std::filesystem::temp_directory_path(failed) / "koordctl-run-XXXXXX").string();
+  if (failed) return Error{failed, "directory for temporary files"};
+  if (::mkdtemp(directory.data()) == nullptr || ::chmod(directory.c_str(), kPassable) != 0)
+    return system_error(errno, "'" + directory + "'");
+  return std::unique_ptr<ConfinedRun>(new ConfinedRun(std::move(directory), config, plugin_id, roots));
+}
+
+ConfinedRun::ConfinedRun(std::string directory, const config::Config& config, const std::string& plugin_id, const NodeRoots& roots)
+    : directory_(std::move(directory)),
+      layers_(options_of(directory_, config, roots)),
+      limits_(limits_of(config.plugins.of(plugin_id))),
+      rights_({.host_plugin = false, .files = config.plugins.of(plugin_id).files, .cgroups = config.plugins.of(plugin_id).cgroups}) {}
+
+ConfinedRun::~ConfinedRun() {
+  std::error_code failed;
+  std::filesystem::remove_all(directory_, failed);
+}
+
+std::string confinement_line(const host::IsolationLevel& level) {
+  std::string line = "confined by " + level.text();
+  for (const auto& [layer, why] : level.missing) line += "; not by " + std::string(to_string(layer)) + ": " + why;
+  return line;
+}
+
+}  // namespace koord::ctl

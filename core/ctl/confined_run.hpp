@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// ConfinedRun: the confinement of `koordctl plugin run --confined`. It is that of a third party's plugin in an agent, without
+// a cgroup: a user of its own, Landlock, the filter of system calls, and the grants of plugins.settings.ID. [one thread]
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/node_roots.hpp"
+#include "core/base/result.hpp"
+#include "core/child/layers.hpp"
+#include "core/config/config.hpp"
+#include "core/host/home.hpp"
+#include "core/host/rights.hpp"
+
+namespace koord::ctl {
+
+class ConfinedRun {
+ public:
+  // Fails without root. Makes a state directory below that for temporary files.
+  static Result<std::unique_ptr<ConfinedRun>> make(const config::Config& config, const std::string& plugin_id, const NodeRoots& roots);
+  ~ConfinedRun();  // removes the state directory
+  ConfinedRun(const ConfinedRun&) = delete;
+  ConfinedRun& operator=(const ConfinedRun&) = delete;
+
+  child::Layers& layers() { return layers_; }
+  const host::HomeLimits& limits() const { return limits_; }
+  const host::Rights& rights() const { return rights_; }
+
+ private:
+  ConfinedRun(std::string directory, const config::Config& config, const std::string& plugin_id, const NodeRoots& roots);
+
+  const std::string directory_;
+  child::Layers layers_;
+  const host::HomeLimits limits_;
+  const host::Rights rights_;
+};
+
+// "confined by uid+landlock+seccomp; not by cgroup: …".
+std::string confinement_line(const host::IsolationLevel& level);
+
+}  // namespace koord::ctl
