@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers: what of its confinement a child can have on this node, found out once at start, and how each child is launched.
-// A child enters every layer that is here or does not start, so what it will have is known before. [any thread]
+// Layers: the confinement that children can have on this node, found out once at start, and how each child is launched.
+// A child enters every layer that is here or does not start, so its confinement is known before. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Layers {
     std::string state_directory;  // of all plugins; empty: none has one
     std::uint32_t first_uid = 0, uids = 0;
     std::vector<std::string> readable;  // the node's roots
-    unsigned newest_landlock_abi = kNewestLandlockAbi;  // for tests: what an older kernel has; 0: none
+    unsigned newest_landlock_abi = kNewestLandlockAbi;  // for tests: the ABI of an older kernel; 0: none
   };
   explicit Layers(Options options);
 

@@ -21,7 +21,7 @@ namespace koord::child {
 namespace {
 
 constexpr rlim_t kMaxFiles = 1024;
-// Of one byte: what a core handler is not even started for; it is started for 0 (core(5)).
+// One byte: a core handler is not started for it, but is started for 0 (core(5)).
 constexpr rlim_t kMaxCore = 1;
 
 Result<void> no_new_privileges() {

@@ -11,7 +11,7 @@
 namespace koord::ctl {
 
 void describe_state(po::options_description& options) {
-  options.add_options()("pods", po::value<std::string>()->value_name("FILE"), "a PodList, YAML or JSON; default: the pods that cgroups tell of")(
+  options.add_options()("pods", po::value<std::string>()->value_name("FILE"), "a PodList, YAML or JSON; default: the pods found in cgroups")(
       "node-object", po::value<std::string>()->value_name("FILE"), "a Node")(
       "node-slo", po::value<std::string>()->value_name("FILE"), "a NodeSLO");
 }

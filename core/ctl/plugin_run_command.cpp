@@ -64,7 +64,7 @@ Result<void> run_plugin(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginRun{"plugin run", "FILE", "Starts a plugin, ticks it and shows what it does; no agent needed.", describe_run,
+const Command kPluginRun{"plugin run", "FILE", "Run a plugin without an agent, and show its metrics, proposals and calls.", describe_run,
                          run_plugin};
 
 }  // namespace koord::ctl

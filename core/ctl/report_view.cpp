@@ -14,7 +14,7 @@ std::string state_of(const json::value& object) {
   if (!flag_of(object, "written")) return "off";
   if (flag_of(object, "missing"))
     return "missing, nothing is reported: Koordinator's manager creates it, or the agent with report.createNodeMetric";
-  if (const json::value* exists = member(object, "exists"); exists != nullptr && !flag_of(object, "exists")) return "there is none";
+  if (const json::value* exists = member(object, "exists"); exists != nullptr && !flag_of(object, "exists")) return "missing";
   for (const char* trouble : {"problem", "refusal", "unknown"}) {
     if (std::string text = text_of(object, trouble); !text.empty()) return text;
   }

@@ -15,7 +15,7 @@
 namespace koord::evict {
 namespace {
 
-// Between two looks processes may be born.
+// Processes may be created between two passes.
 constexpr int kMostPasses = 20;
 
 constexpr std::int32_t kInit = 1;
@@ -47,7 +47,7 @@ Result<void> kill_cgroup(const cgroup::Layout& layout, std::string_view cgroup_d
     // From 5.14 on the kernel itself ends all at once, also those that are being born.
     if (write_value(directory + "/cgroup.kill", "1")) return {};
     cgroup::kill_members(directory, members.pids);
-    ::usleep(5000);  // the kernel takes a moment to let them go; who is left is looked for again
+    ::usleep(5000);  // the kernel needs a moment to remove them; the remaining ones are found by the next pass
   }
   return system_error(EBUSY, directory + " still has processes");
 }
@@ -62,7 +62,7 @@ Result<void> kill_containers(const cgroup::Layout& layout, const state::Pod& pod
     Result<void> ended = kill_cgroup(layout, container.cgroup_dir);
     if (!ended) problems.push_back(container.name + ": " + ended.error().message());
   }
-  if (!any) return not_found("it has no running container whose cgroup is known");
+  if (!any) return not_found("it has no running container with a known cgroup");
   if (!problems.empty()) return invalid(join(problems, "; "));
   return {};
 }

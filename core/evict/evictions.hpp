@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evictions: takes what strategies ask for, decides in rounds (round.hpp) on one book for those that may act and on another
-// for those in shadow, has the API server asked, and says what became of it. Nothing is queued: what cannot be done now is
-// forgotten, and asked for again by a strategy that still needs it. [any thread]
+// Evictions: takes the requests of strategies, decides in rounds (round.hpp) with one tracker for strategies that may
+// act and another for those in shadow, sends them to the API server, and reports the results. Nothing is queued: an
+// eviction that is impossible now is forgotten, and a strategy that still needs it asks again. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Order {
   std::int64_t releases = 0, missing = 0;  // of what the request is about
 };
 
-// What became of an order that was tried.
+// The result of an order that was tried.
 struct Outcome {
   Order order;
   knob::Outcome outcome = knob::Outcome::refused;
@@ -48,26 +48,28 @@ class Evictions final : public RequestSink {
     std::function<UsageByPod()> usage;
     std::function<void(Order)> ask;                           // must only post; answered() is to be called then
     std::function<void(knob::Decision)> record;
-    std::function<void(const Outcome&)> on_outcome;           // of what was done, and of what was tried when it is news; must only post
+    std::function<void(const Outcome&)> on_outcome;           // For executed orders, and for failed ones when the
+                                                              // result changes; must only post.
     std::function<void(Time until, const std::string& why)> on_brake;  // must only post
     // A pod is not evicted because a budget is used up, the pod does not allow it, or its state is unknown. Called when that
     // changes; must only post.
     std::function<void(const Outcome&)> on_held_back = {};
-    // Of the tier runtime: percent of the time of the last 10 s in which all tasks waited for memory; nothing: not known.
+    // For the tier runtime: percent of the time of the last 10 s in which all tasks waited for memory; nothing:
+    // unknown.
     std::function<std::optional<double>()> memory_pressure = {};
     std::function<Result<void>(const state::Pod&)> kill = {};  // all its containers
   };
   struct Options {
     config::EvictSettings limits;
     std::string own_uid;           // see World
-    Duration pods_old{};           // what pods there are is not known when nobody has confirmed it for so long
+    Duration pods_old{};           // after this time without a confirmation the pods are unknown
     std::uint64_t seed = 0;
   };
 
   Evictions(Parts parts, Options options);
 
-  // The records of an earlier run of the agent, the oldest first: what it sent and is not known to have failed counts for
-  // budget and brake. A start is no new budget.
+  // The records of an earlier run of the agent, the oldest first: evictions that it sent and that are not known to have
+  // failed count for budget and brake. A start is no new budget.
   void remember(const std::vector<knob::Decision>& records);
   void take(const knob::Proposer& proposer, std::vector<Request> requests) override;
   void answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer);
@@ -76,7 +78,7 @@ class Evictions final : public RequestSink {
     std::optional<Time> brake_until;
     std::string brake_why;  // of the last brake
     std::string quiet;      // why the API server is not asked now; empty: it may be
-    std::size_t going = 0;  // pods that were told to go and are still here, or have just gone
+    std::size_t going = 0;  // pods that are being evicted and still exist, or have just ended
     std::map<std::pair<std::string, knob::Outcome>, std::uint64_t> counts;  // of what was new, by feature
   };
   View view() const;
@@ -89,8 +91,8 @@ class Evictions final : public RequestSink {
 
   // [locked]
   std::string pods_problem(Time now) const;
-  bool note(const Order& order, knob::Outcome outcome, const std::string& why, Time now);  // whether it is news
-  // Records the result of a request in any case, and counts it when it is news.
+  bool note(const Order& order, knob::Outcome outcome, const std::string& why, Time now);  // whether the result is new
+  // Records the result of a request in any case, and counts it if it is new.
   bool note_answer(const Order& order, knob::Outcome outcome, const std::string& why, Time now);
   bool is_news(const Order& order, knob::Outcome outcome, Time now);
   bool may_kill(const Verdict& verdict, Time now) const;

@@ -17,7 +17,7 @@ const ActiveCall* active_call() noexcept {
 
 CallScope::CallScope(PluginSide& context, const char* call)
     : context_(context), active_{context.id().c_str(), call}, outer_(current_call) {
-  context_.take_error();  // what an earlier call left on this thread is not about this one
+  context_.take_error();  // errors of an earlier call on this thread do not belong to this one
   current_call = &active_;
   wall_start_ = std::chrono::steady_clock::now();
   cpu_start_ = thread_cpu();

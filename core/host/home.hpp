@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Home: where one instance of a plugin lives, and the one way to call it. The in-process home calls the
-// vtable of a loaded module; a child home sends the same calls to a process of its own. A call never throws
-// and never fails to return what became of it; how long it may take is the business of the strand it runs on.
+// Home: runs one instance of a plugin, and is the only way to call it. The in-process one calls the vtable of a loaded
+// module; a child one sends the same calls to a process of its own. A call never throws and always returns its result;
+// the strand that it runs on limits its time.
 //
-// The tags are those of koordetector/plugin.h. [control] calls are made on the instance's strand, too, so
-// that they are serial with its ticks without a lock. Owned by the instance; what the home uses (module,
-// context) outlives it.
+// The tags are those of koordetector/plugin.h. [control] calls are made on the instance's strand, too, so that they are
+// serial with its ticks without a lock. Owned by the instance; the objects it uses (module, context) outlive it.
 #pragma once
 
 #include <cstdint>
@@ -32,20 +31,20 @@ class StopSignal;
 struct FileStamp;
 struct Manifest;
 
-// What became of one call.
+// The result of one call.
 struct CallResult {
   koord_status status = KOORD_OK;
   std::string text;  // why, when the status is not KOORD_OK; may be empty when the plugin did not say
   Duration wall{};
   Duration cpu{};  // of the calling thread, or of the child
-  bool lost = false;  // the home is gone, with the text as the reason: nothing can be called any more
+  bool lost = false;  // the process is gone, with the text as the reason: nothing can be called any more
 
   bool ok() const { return status == KOORD_OK; }
 };
 // "KOORD_E_INVALID: text"
 std::string describe(const CallResult& result);
 
-// What an external advisor is asked about an endpoint's metric, and answers. The texts are the caller's.
+// An endpoint's metric, and the external advisor's answer about it. The texts are the caller's.
 struct ScrapedMetric {
   std::string_view name;
   std::string mapped = {};  // to this name
@@ -67,7 +66,7 @@ struct ScrapedSeries {
   koord_status status = KOORD_OK;  // KOORD_E_AGAIN: not this time
 };
 
-// What one class of a plugin says of itself, in plain values.
+// The properties of one class of a plugin, in plain values.
 struct ClassInfo {
   std::string kind;  // "koord.advisor/1" …
   std::string name;
@@ -87,7 +86,7 @@ struct ClassInfo {
   bool is_scraped_for() const { return kind == "koord.external-advisor/1"; }
 };
 
-// What a home of its own may use. 0: no limit. In this process none holds.
+// Limits of a process of its own. 0: no limit. In the agent's process none holds.
 struct HomeLimits {
   std::uint64_t memory_bytes = 0;
   std::uint64_t cpu_millis = 0;  // thousandths of a core
@@ -131,32 +130,32 @@ class Home {
   // [any] Of runtime hooks; between init() and destroy().
   virtual CallResult handle(const koord_hook_request& request, const koord_hook_response& response) = 0;
 
-  // After create(): the process it lives in; 0: this one.
+  // After create(): its process; 0: this one.
   virtual int process() const { return 0; }
   // After create(): the layers that confine it now.
   virtual const IsolationLevel& isolation() const { return isolation_in_process(); }
 
   // [any] Makes the calls in flight return as lost, by ending the process they are in; if that is this one, does nothing.
   virtual void abort(const std::string& /*reason*/) {}
-  // Before create(): how to tell that the home was lost while nothing was called. [any]
+  // Before create(): sets the callback for a process that is lost while no call is running. [any]
   virtual void on_lost(std::function<void(const std::string& reason)>) {}
 };
 
-// A plugin's file, ready to have instances. Lives until the process ends or its child does.
+// A plugin's file, ready to have instances. Valid until the process ends or its child does.
 class LoadedPlugin {
  public:
   virtual ~LoadedPlugin() = default;
   virtual const std::vector<ClassInfo>& classes() const = 0;
   virtual std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context,
                                           const HomeLimits& limits) const = 0;
-  // Its homes can be aborted: a call that does not return costs a process and nothing else.
+  // It can be aborted: a call that does not return costs a process and nothing else.
   virtual bool expendable() const { return false; }
   // The layers of the process in which the file was mapped.
   virtual const IsolationLevel& isolation() const { return isolation_in_process(); }
 };
 
-// Loads the file at this absolute path, whose manifest was read and accepted. Whenever the file is mapped it must
-// still be the one with this stamp. May block and run code of the plugin: if in a process of its own, in these limits.
+// Loads the file at this absolute path; its manifest was read and accepted. Whenever the file is mapped it must still
+// be the one with this stamp. May block and run code of the plugin: if in a process of its own, in these limits.
 using Loader = std::function<Result<std::shared_ptr<const LoadedPlugin>>(
     const std::string& path, const Manifest&, const FileStamp& checked, const HomeLimits& limits)>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance is told from outside. What it then does on its strand is in instance_strand.cpp.
+// Functions of an instance for other threads. Their work on its strand is in instance_strand.cpp.
 #include "core/host/instance.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr log::Category instance_log{"plugin"};
 
-// Of a tick whose process can be ended; a loaded machine is no reason.
+// Limit of a tick with a process that can be ended; a loaded machine is no reason.
 constexpr Duration kLeastPatience = std::chrono::seconds(1);
 // With a process that is to end.
 constexpr Duration kEndPatience = std::chrono::seconds(10);
@@ -62,7 +62,7 @@ bool Instance::post(void (Instance::*task)(), Duration patience) {
 
 // `call`: the one that is made; nullptr: the record knows.
 bool Instance::post_to(event::Strand& strand, event::Task task, Duration patience, const char* call) {
-  // A call in an expendable home returns once that is aborted, unless not even its process can be ended.
+  // A call to an expendable process returns once that is aborted, unless not even its process can be ended.
   event::Limits limits;
   if (parts_.plugin->expendable()) limits.deadline = patience;
   limits.wedged_after = parts_.plugin->expendable() ? patience + kEndPatience : patience;
@@ -256,7 +256,7 @@ void Instance::write_off_call(const std::string& call, const std::string& reason
   keep_for_ever(shared_from_this());
   if (life->home != nullptr) life->home->abort(reason);
   life->stop.fire();
-  // Not here: knobs are given back with writes that may take a while, and this may be the watchdog's thread.
+  // Not here: reverting knobs takes writes, which may take a while, and this may be the watchdog's thread.
   parts_.pool.post([self = shared_from_this(), life] { self->parts_.plans.withdraw(self->proposer(*life)); });
   parts_.on_change(PluginState::wedged);
 }

@@ -36,34 +36,34 @@ struct TargetScrape;
 // Time that a plugin in a process of its own has for stop(), the end of run() and destroy() together.
 inline constexpr Duration kStopGrace = std::chrono::seconds(2);
 
-// What the host decided for an instance.
+// The host's decisions about an instance.
 struct InstanceSettings {
   Duration deadline = std::chrono::seconds(1);       // of a tick
   Duration wedged_after = std::chrono::seconds(30);  // of any call
   std::string config_json = "{}";
-  HomeLimits home = {};  // from its next life on
+  HomeLimits home = {};  // from its next session on
 };
 
 class HookCall;
 
 class Instance : public std::enable_shared_from_this<Instance> {
  public:
-  // What it lives on; references outlive the instance unless it is wedged.
+  // Dependencies of an instance; references outlive the instance unless it is wedged.
   struct Parts {
     std::string plugin_id;
     std::shared_ptr<const LoadedPlugin> plugin;
     std::size_t class_index = 0;
-    // A new context for each life: what one life was given is never its successor's.
+    // A new context for each session: nothing of one session passes to its successor.
     std::function<std::unique_ptr<PluginContext>(const std::string& config_json)> make_context;
     event::WorkerPool& pool;
     event::WorkerPool* hook_pool = nullptr;  // for handle(), which waits for nothing else; nullptr: as the rest
     const Clock& clock;
     knob::PlanSink& plans;
-    evict::RequestSink* evictions = nullptr;  // null: nobody is evicted
-    bool may_read_files = false;  // what it has scraped may be a file of the host, or need one
-    // Told of each change of state, without a lock, on the thread that made it: it posts and returns.
+    evict::RequestSink* evictions = nullptr;  // null: evictions are off
+    bool may_read_files = false;  // its scraped content may be a file of the host, or need one
+    // Called for each change of state, without a lock, on the thread that made it: it posts and returns.
     std::function<void(PluginState)> on_change;
-    // The same for what status() tells of a state that stays.
+    // The same for other changes of status() in an unchanged state.
     std::function<void()> on_news = [] {};
   };
 
@@ -76,17 +76,17 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void start();
   // One tick, unless the one before is not done: then it is skipped and counted.
   void tick();
-  // Parts of the state changed (state::Part): tells the plugin of those it subscribed to.
+  // Parts of the state changed (state::Part): calls the plugin for those it subscribed to.
   void notify(std::uint32_t parts, const state::Versions& versions);
   // Gives it another configuration. It keeps the old one when on_event() refuses; a class without on_event()
   // ends, to begin anew.
   void reconfigure(std::string config_json);
   void set_limits(Duration deadline, Duration wedged_after);
   void set_home_limits(const HomeLimits& limits);
-  // Tells a strategy what became of its plan.
+  // Passes the results of its plan to a strategy.
   void on_applied(std::vector<knob::IntentResult> results);
-  // Asks a runtime hook; one request after the other, beside its other calls. One that does not come back ends the
-  // instance, long after whoever asked has stopped waiting.
+  // Asks a runtime hook; one request after the other, beside its other calls. One that does not return ends the
+  // instance, long after its caller has stopped waiting.
   void handle(std::shared_ptr<HookCall> call);
   // A request was answered without it.
   void missed_hook();
@@ -109,7 +109,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
  private:
   struct Life;
 
-  // Why a life ends, and what the state is then.
+  // Why a session ends, and the state after it.
   struct Ending {
     PluginState state;
     std::string reason;
@@ -126,7 +126,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void end(Ending ending);
   void enter(PluginState state);
   knob::Proposer proposer(const Life& life) const;
-  std::shared_ptr<Life> current_life() const;  // nullptr when there is none to call any more
+  std::shared_ptr<Life> current_life() const;  // nullptr if it cannot be called any more
   void abort_home(const std::string& reason);
 
   // [strand]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one life of an instance owns, from create() to destroy(). Private to the instance.
+// Objects owned by one session of an instance, from create() to destroy(). Private to the instance.
 #pragma once
 
 #include <pthread.h>
@@ -21,14 +21,14 @@
 namespace koord::host {
 
 struct Instance::Life {
-  const std::uint64_t number = next_number();  // no other life in this process has it
+  const std::uint64_t number = next_number();  // unique in this process
   std::unique_ptr<PluginContext> context;
   std::shared_ptr<ServiceMeter> meter;  // the context's; with the instance's lock held
   const koord_host* host = nullptr;  // the context's
   std::unique_ptr<Home> home;  // uses the context
   StopSignal stop;
 
-  // Of an external advisor; on the strand.
+  // For an external advisor; on the strand.
   std::unique_ptr<ScrapedDefinitions> definitions;
   std::vector<std::shared_ptr<TargetScrape>> targets;  // use the definitions
   Result<void> asked = invalid("it was not asked yet");
@@ -36,7 +36,7 @@ struct Instance::Life {
   // With the instance's lock held.
   std::thread runner;        // for run()
   bool runs = false;         // run() has not returned
-  bool run_awaited = false;  // when it has, the life is finished
+  bool run_awaited = false;  // when it has, the session is finished
   bool is_process_ended = false;  // because it did not end by itself after the stop
 
   static std::uint64_t next_number() {

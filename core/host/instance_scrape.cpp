@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An external advisor's ticks: each endpoint that is due is asked on a thread of its own, so that a slow one keeps nobody
-// from the workers; what it answered is mapped and recorded on the strand. Whatever is wrong with an endpoint is told as the
-// reason of the instance, which goes on running: the next tick asks again.
+// An external advisor's ticks: each endpoint that is due is asked on a thread of its own, so that a slow one does not
+// occupy a worker; its answer is mapped and recorded on the strand. Problems with an endpoint become the reason of the
+// instance, which goes on running: the next tick asks again.
 #include <pthread.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ void Instance::scrape_anew(Life& life) {
 }
 
 void Instance::begin_scrapes(const std::shared_ptr<Life>& life) {
-  if (info_.has_targets || !life->asked) ask_targets(*life);  // what it could not say before it may say now
+  if (info_.has_targets || !life->asked) ask_targets(*life);  // targets that were unknown before may be known now
   if (current_life() == nullptr) return;
   if (!life->asked)
     scrape_ended(*life, nullptr, life->asked.error(), 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of an instance, step by step. Everything here runs on its strand, but for run() on its own thread.
-// After each call of the plugin the instance may have been written off: then nothing of it is called any
-// more.
+// The session of an instance, step by step. Everything here runs on its strand, except run() on its own thread. After
+// each call of the plugin the instance may have been written off: then nothing of it is called any more.
 #include <pthread.h>
 
 #include <system_error>
@@ -180,7 +179,7 @@ void Instance::offer_config(Life& life, std::string config_json) {
     old = settings_.config_json;
     version = ++config_version_;
   }
-  // What is no JSON object is refused by the context: the same to us as a refusal by the plugin.
+  // The context refuses text that is no JSON object: handled like a refusal by the plugin.
   Result<void> taken = life.context->set_config_json(config_json);
   CallResult result = call("on_event", [&]() -> CallResult {
     if (!taken) return {.status = KOORD_E_INVALID, .text = taken.error().message()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of a plan, in the records of the plugin ABI. [any thread]
+// Results of a plan, in the records of the plugin ABI. [any thread]
 #pragma once
 
 #include <optional>

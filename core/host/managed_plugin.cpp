@@ -29,7 +29,7 @@ namespace {
 
 // Mapping runs constructors, which do next to nothing in an honest plugin.
 constexpr Duration kMappingPatience = std::chrono::seconds(30);
-// Of calls of a class without ticks.
+// Deadline of calls of a class without ticks.
 constexpr Duration kDeadlineWithoutPeriod = std::chrono::seconds(10);
 // A container that starts waits for it.
 constexpr Duration kHookDeadline = std::chrono::milliseconds(500);
@@ -162,7 +162,7 @@ void ManagedPlugin::load() {
   loading_.post(task, {.wedged_after = kMappingPatience}, on_overrun);
 }
 
-// What is mapped already is checked again, by the file it was mapped from.
+// A mapped file is checked again, by the file it was mapped from.
 Result<ManagedPlugin::Mapped> ManagedPlugin::map(const PluginFile& file, const ContentDemand& demand,
                                                  const Mapped& known, const Loader& load, const HomeLimits& limits) {
   CheckedFile checked = TRY(check_content(file.path, demand));

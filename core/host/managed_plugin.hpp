@@ -27,7 +27,7 @@ namespace koord::host {
 
 struct SharedServices;
 
-// What the configuration says, as the governor has it.
+// The configured mode as the governor's type.
 knob::Mode as_knob_mode(config::StrategyMode mode);
 
 class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
@@ -71,7 +71,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void restart();
   // Goes on counting where the one before it has stopped.
   void inherit(const PluginStatus& before);
-  // Something about a running plugin, told while there is nothing worse to tell. Empty: nothing.
+  // A note about a running plugin, shown while it has no worse problem. Empty: none.
   void set_note(const std::string& note);
   void count_refused_reload();
 
@@ -91,7 +91,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
  private:
   using Supervisors = std::vector<std::shared_ptr<Supervisor>>;
 
-  // What is mapped, and the file it was mapped from.
+  // The mapped plugin, and the file it was mapped from.
   struct Mapped {
     std::shared_ptr<const LoadedPlugin> plugin;
     FileStamp stamp;
@@ -127,7 +127,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   Mapped mapped_;
   ContentDemand demand_;
   std::vector<config::IsolationLayer> minimum_isolation_;
-  std::optional<ContentDemand> fulfilled_;  // what mapped_ was last found to have
+  std::optional<ContentDemand> fulfilled_;  // the demand that mapped_ has last fulfilled
   bool loading_now_ = false;
   std::optional<Time> looked_;  // at the budget
 
@@ -140,7 +140,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   std::string reason_;
   std::optional<IsolationLevel> isolation_;  // of what is mapped
   std::string refusal_;  // of what had been running
-  std::string note_;     // what is to be said of a running plugin
+  std::string note_;     // the note of a running plugin
   Rights rights_;        // from the next start of an instance on
   Supervisors supervisors_;
   bool held_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin while it runs: what it uses, whom it answers, how it does.
+// A running plugin: its usage, its events, its state.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -84,7 +84,7 @@ Use use_of(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
   return use;
 }
 
-// That of the class whose ticks may take longest; zero: none has ticks.
+// The longest deadline of the classes' ticks; zero: none has ticks.
 Duration tick_deadline(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
   Duration longest{};
   for (const auto& supervisor : supervisors)
@@ -97,7 +97,7 @@ Duration tick_deadline(const std::vector<std::shared_ptr<Supervisor>>& superviso
 void ManagedPlugin::look_at_budget() {
   const Supervisors all = supervisors();
   if (all.empty() || ended()) return;
-  // Between two looks there are two ticks at least, or use would come and go with them.
+  // Between two polls there are two ticks at least, or the measured usage would come and go with them.
   Duration longest{};
   for (const auto& supervisor : all) longest = std::max(longest, supervisor->instance().info().ticks ? supervisor->period() : Duration());
   const Time time{std::chrono::steady_clock::now().time_since_epoch()};  // CPU is used in real time
@@ -133,7 +133,7 @@ void ManagedPlugin::set_agent_slowdown(unsigned times) {
   pace();
 }
 
-// Decisions are not slowed down for the agent's sake: they are few, and somebody waits for them.
+// Decisions are not slowed down to save CPU: they are few, and other work waits for them.
 void ManagedPlugin::pace() {
   std::unique_lock lock(mutex_);
   const unsigned own = budget_.status().slowdown, agent = agent_slowdown_;

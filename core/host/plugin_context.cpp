@@ -23,7 +23,7 @@ constexpr std::size_t kMaxRefusalBytes = 1024;
 
 std::atomic<std::uint64_t> last_serial = 0;
 
-// An error belongs to the thread whose call is about to fail, so nothing is shared and nothing needs a lock.
+// An error belongs to the thread with the failing call, so it is not shared and needs no lock.
 struct LastError {
   std::uint64_t context_serial = 0;
   ReportedError error = {};

@@ -50,7 +50,7 @@ class PluginContext final : public PluginSide {
   std::optional<ReportedError> take_error() override;
   // KOORD_ON_* that on_event() is to be called for.
   std::uint32_t subscribed_parts() const { return subscribed_.load(std::memory_order_relaxed); }
-  // What was proposed since the last take: after evaluate(), its plan.
+  // The intents proposed since the last take: after evaluate(), its plan.
   knob::Plan take_plan();
   // Is it the plan that was taken last, again?
   bool repeats_plan() const;
@@ -75,11 +75,11 @@ class PluginContext final : public PluginSide {
   bool is_time_plausible(std::uint64_t t_ns);
   std::uint64_t latest_plausible_ns() const;
   koord_status fail(koord_status status, std::string_view why);
-  // Of a handle that the plugin names; KOORD_NO_SUBJECT is the node.
+  // The subject of a handle from the plugin; KOORD_NO_SUBJECT is the node.
   Result<metric::Subject> living_subject(std::uint64_t handle);
   void log(std::int32_t level, std::string_view message);
   void subscribe(std::uint32_t parts) { subscribed_.store(parts, std::memory_order_relaxed); }
-  // What was proposed so far repeats the first `n` intents of the plan that was taken last; null: it does not.
+  // The proposals so far repeat the first `n` intents of the plan that was taken last; null: they do not.
   struct PlanBefore {
     std::shared_ptr<const knob::Plan> plan;
     std::size_t n = 0;
@@ -95,7 +95,7 @@ class PluginContext final : public PluginSide {
  private:
   SharedServices& shared_;
   const std::string id_;
-  const std::uint64_t serial_;  // tells this context's errors from those of one before it
+  const std::uint64_t serial_;  // distinguishes this context's errors from those of an earlier one
   const std::set<std::string, std::less<>> granted_;
   const Rights rights_;
   koord_host host_;
@@ -111,7 +111,7 @@ class PluginContext final : public PluginSide {
   std::shared_ptr<const ConfigDocument> config_;
   std::shared_ptr<const knob::Plan> plan_before_ = std::make_shared<const knob::Plan>();
   std::size_t n_repeated_ = 0;  // of that one
-  knob::Plan plan_;             // what follows
+  knob::Plan plan_;             // the rest
   std::size_t plan_bytes_ = 0;  // of the texts of plan_
   std::vector<evict::Request> evictions_;
 };

@@ -13,7 +13,7 @@
 namespace koord::host {
 namespace {
 
-// Files whose manifest, and so whose id, could not be read: one of them may be the one that is meant.
+// Files with an unreadable manifest, and so an unknown id: one of them may be the wanted one.
 std::string unread_files(const std::vector<PluginFile>& files) {
   std::string text;
   for (const PluginFile& file : files)

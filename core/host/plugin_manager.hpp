@@ -4,10 +4,10 @@
 // with one line; a bad plugin never keeps the agent or another plugin from running.
 //
 // Start:  discover(gates) → the caller applies the configured gates → apply(settings, gates).
-// Reload: the same again, with a copy of the gates; what is new begins, what is off now ends, what changed is
-// told; files that are known stay as they were mapped.
-// Replacement of one: look_again(gates) → the caller applies the configured gates → replace(id, …). [loop thread] unless marked
-// [any]. What it refers to outlives it. Destroy it after stop(), before the loop.
+// Reload: the same again, with a copy of the gates; new plugins begin, disabled ones end, changed ones get an event;
+// known files stay as they were mapped.
+// Replacement of one: look_again(gates) → the caller applies the configured gates → replace(id, …).
+// [loop thread] unless marked [any]. All references must outlive it. Destroy it after stop(), before the loop.
 #pragma once
 
 #include <functional>
@@ -54,7 +54,7 @@ class PluginManager {
     SharedServices& services;
     metric::HostMetrics& metrics;
     knob::PlanSink& plans;
-    evict::RequestSink* evictions = nullptr;  // null: nobody is evicted
+    evict::RequestSink* evictions = nullptr;  // null: evictions are off
     Loader load = {};           // empty: load in this process
     Loader load_in_child = {};  // empty: a plugin that is to live in a child is refused
     // After the first failure; then twice as long each time.
@@ -70,8 +70,8 @@ class PluginManager {
   PluginManager(const PluginManager&) = delete;
   PluginManager& operator=(const PluginManager&) = delete;
 
-  // Reads the manifests in the directories of the settings and adds the gates. What is wrong with a file
-  // or a directory is told by status(), not here: nothing of it concerns the others.
+  // Reads the manifests in the directories of the settings and adds the gates. Problems with a file or a directory are
+  // in status(), not here: they do not affect the others.
   void discover(const config::PluginsSettings& settings, config::FeatureGates& gates);
 
   // Makes what runs agree with the gates and settings. The keys are those of settings.trusted_keys.
@@ -81,9 +81,9 @@ class PluginManager {
   // Reads the directories again and adds the gates of what lies there now, and nothing else.
   void look_again(const config::PluginsSettings& settings, config::FeatureGates& gates);
 
-  // Puts the file that look_again() found under this id in the place of the one that runs: starts it beside the old one,
-  // which ticks until the new one has started, and goes on when that fails. One that did not run is begun anew. `done`
-  // is told why not, once, on the loop.
+  // Replaces the running plugin by the file that look_again() found under this id: starts it beside the old one, which
+  // ticks until the new one has started, and goes on when that fails. A plugin that did not run is started anew. `done`
+  // gets the result, once, on the loop.
   using Done = std::function<void(const Result<void>& replaced)>;
   void replace(const std::string& id, const config::PluginsSettings& settings, const config::FeatureGates& gates,
                const std::vector<TrustedKey>& keys, Done done);

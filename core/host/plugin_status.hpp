@@ -25,7 +25,7 @@ enum class PluginState : std::uint8_t {
   stopping,
   stopped,
   failed,  // ended for the reason given; begins again after a while
-  absent,  // this node cannot have it, said init()
+  absent,  // this node cannot support it, by init()
   wedged,  // a call does not come back; its thread was written off
   parked,  // failed too often; left alone until its gate is switched
 };
@@ -51,7 +51,7 @@ struct ScrapeStatus {
   std::uint64_t failures = 0;
   std::string problem;            // why the last one failed; empty: it did not
   Duration duration{};            // of the last one, from the request to the last sample in its series
-  std::uint64_t bytes = 0;        // of the last good one, and what became of its samples:
+  std::uint64_t bytes = 0;        // of the last good one, and the results for its samples:
   std::uint64_t taken = 0;
   std::uint64_t dropped = 0;      // by the plugin
   std::uint64_t left_out = 0;     // by the host, the first of them because
@@ -72,18 +72,18 @@ struct InstanceStatus {
   std::vector<ScrapeStatus> scrapes;  // of an external advisor, each of its endpoints
   std::uint64_t scrape_count = 0;     // of all endpoints that there were
   std::uint64_t scrape_failures = 0;
-  int process = 0;           // it lives in; 0: the agent's
+  int process = 0;           // its process; 0: the agent's
   std::optional<IsolationLevel> isolation;  // while it runs
   Duration service_cpu{};    // of the agent, for requests of that process so far
   std::uint64_t refused_configs = 0;  // times that on_event() refused a configuration
 };
 
-// What a plugin uses of what it may use. Limits: 0 is none.
+// Usage and limits of a plugin. Limits: 0 is none.
 struct BudgetStatus {
   std::optional<double> cpu_cores;  // lately, with service_cores; nullopt: not known yet
   std::optional<double> service_cores;  // of them the agent's, for requests of the plugin's process
   std::uint64_t cpu_millis = 0;
-  std::optional<std::uint64_t> memory_bytes;  // nullopt: in the agent, where nobody can tell
+  std::optional<std::uint64_t> memory_bytes;  // nullopt: in the agent, where it cannot be measured
   std::uint64_t memory_limit_bytes = 0;
   std::uint64_t series_limit = 0;
   Duration tick_deadline{};  // zero: it has no ticks

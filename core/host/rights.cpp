@@ -111,7 +111,7 @@ bool is_granted_file(const Rights& rights, std::uint32_t root, const std::string
   return std::any_of(rights.files.begin(), rights.files.end(), [&](const std::string& pattern) { return matches(pattern, path); });
 }
 
-// The kernel makes the links of sysfs, and proc/net; anywhere else a link may be the work of a stranger.
+// The kernel makes the links of sysfs, and proc/net; any other link may be made by an untrusted user.
 bool may_follow(std::uint32_t root, const Parts& path) {
   return root == KOORD_ROOT_SYS || (root == KOORD_ROOT_PROC && path.front() == "net");
 }

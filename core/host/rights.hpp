@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rights: what one plugin may reach through services beyond what its kind is granted. The host's own plugins may read
-// every file below a root and propose for every cgroup. A third party's plugin reads an allow-list of files and proposes
-// for cgroups of pods; plugins.settings.ID.files and .cgroups add to that. Pure. [any thread]
+// Rights: the files and cgroups that one plugin may reach through services beyond the grants of its kind. The host's
+// own plugins may read every file below a root and propose for every cgroup. A third party's plugin reads an allow-list
+// of files and proposes for cgroups of pods; plugins.settings.ID.files and .cgroups add to that. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct FileAccess {
 
 // `root` is a KOORD_ROOT_*, `relative` a path below it. KOORD_E_DENIED names the path and the setting that would allow it.
 Result<FileAccess> check_file(const Rights& rights, std::string_view plugin, std::uint32_t root, const std::string& relative);
-// What to say of a file that is not world-readable and was not granted.
+// The error about a file that is not world-readable and was not granted.
 Error file_needs_grant(std::string_view plugin, std::uint32_t root, const std::string& relative);
 
 // Does a setting name this cgroup or one above it?

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScrapedDefinitions: the metrics that endpoints of one plugin have brought in, as the registry knows them. Endpoints that
-// have a metric in common share its definition; it stays as long as the plugin runs. Owned by a life of the instance. [strand]
+// ScrapedDefinitions: the metrics that endpoints of one plugin have brought in, as the registry knows them. Endpoints
+// that have a metric in common share its definition; it stays as long as the plugin runs. Owned by a session of the
+// instance. [strand]
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ class ScrapedDefinitions {
   struct Definition {
     std::uint32_t id = 0;
     exposition::Kind kind{};
-    double max_value = 0;  // what the registry can hold of it
+    double max_value = 0;  // the largest value that the registry can hold
     std::vector<double> bounds;
   };
 
@@ -46,7 +47,8 @@ class ScrapedDefinitions {
   std::unordered_set<metric::SeriesId> claimed_;
 };
 
-// The smallest step of a metric worth keeping: by its unit, and no smaller than what a double of this size can tell. Pure.
+// The smallest step of a metric worth keeping: by its unit, and no smaller than the precision of a double of this size.
+// Pure.
 double scraped_resolution(std::string_view name, exposition::Kind kind, double largest);
 
 }  // namespace koord::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.capabilities/1: asks the board, and tells it.
+// koord.capabilities/1: reads and reports capabilities through the board.
 #include <utility>
 
 #include "core/host/arguments.hpp"
@@ -21,7 +21,7 @@ koord_status get(const koord_host* host, koord_str name, std::uint32_t* state) {
     TRY(pointer_argument(state, "state"));
     const std::string_view wanted = TRY(name_argument(name, "name"));
     std::optional<Capability> found = context.shared().capabilities.find(wanted, context.id());
-    if (!found) return refuse(KOORD_E_NOT_FOUND, "nobody knows a capability '" + std::string(wanted) + "'");
+    if (!found) return refuse(KOORD_E_NOT_FOUND, "unknown capability '" + std::string(wanted) + "'");
     *state = static_cast<std::uint32_t>(found->state);
     return {};
   });

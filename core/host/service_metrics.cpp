@@ -56,7 +56,7 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
     const metric::Desc taken = TRY(take_desc(desc));
     if (Result<void> may = check_metric_name(context.rights(), context.id(), taken.name); !may)
       return context.refused(std::move(may).error());
-    // Nobody keeps one of the host's own plugins from starting by taking its name first.
+    // The host's own plugins start even if their names are taken.
     const bool takes_name = context.rights().host_plugin && is_metric_of_host_plugin(taken.name);
     Result<std::uint32_t> defined = context.shared().metrics.define(context.id(), taken, takes_name);
     if (!defined && defined.error().is(std::errc::no_buffer_space)) return context.over_quota("definitions", defined.error().text);

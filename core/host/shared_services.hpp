@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all plugins of one host share. The host makes it once, before the first PluginContext, and it outlives
-// them all. Everything in it may be used from any thread. Whoever makes it also tells the registry who ended:
+// State shared by all plugins of one host. The host makes it once, before the first PluginContext, and it outlives them
+// all. Everything in it may be used from any thread. Its owner also connects the end of subjects to the registry:
 //   hub.on_subject_end([&](std::uint64_t handle) { metrics.end_subject(handle); });
 #pragma once
 

@@ -63,7 +63,7 @@ void Supervisor::release_ticks() {
 
 void Supervisor::reconfigure(const std::string& config_json) {
   instance_->reconfigure(config_json);
-  // What this node cannot have may have been a matter of the configuration.
+  // An unsupported feature of this node may have depended on the configuration.
   if (wanted_ && instance_->state() == PluginState::absent) instance_->start();
 }
 

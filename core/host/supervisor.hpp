@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervisor: keeps one instance running as long as it is wanted. Starts it, ticks it on its period, lets it
-// begin again when it failed, longer and longer after, and parks it when that happens too often. [loop
-// thread] but for what is marked [any]. Held by shared_ptr: what its instance posts to the loop may come
-// after its end.
+// Supervisor: keeps one instance running as long as it is wanted. Starts it, ticks it on its period, restarts it after
+// failures with growing delays, and parks it when that happens too often. [loop thread] but for functions marked [any].
+// Held by shared_ptr: posts of its instance to the loop may come after its end.
 #pragma once
 
 #include <atomic>

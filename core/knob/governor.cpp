@@ -93,7 +93,7 @@ void Governor::renew(Strategy& strategy) {
     if (std::exchange(act->acted, false)) mark_dirty(*act->entry);
 }
 
-// What is to be known of its intents without a look at each.
+// Precomputes facts about its intents, so that they need not be read one by one.
 void Governor::sum_up(Strategy& strategy) {
   strategy.acts.clear();
   strategy.shortest_ttl = Duration::max();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry of metrics and series: what owners (plugins) define, the latest value of each series, and the
-// text for Prometheus. History is the observer's matter. All functions may be called from any thread; one
-// lock is taken per call, so a batch costs one lock. Lock order: registry, then observer.
+// The registry of metrics and series: definitions of owners (plugins), the latest value of each series, and the text
+// for Prometheus. History is the observer's matter. All functions may be called from any thread; one lock is taken per
+// call, so a batch costs one lock. Lock order: registry, then observer.
 #pragma once
 
 #include <algorithm>

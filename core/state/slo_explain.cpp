@@ -71,7 +71,7 @@ class Explaining {
     if (!section.problem.empty()) return;
     if (!section.entry)
       return add(SloOrigin::node, "node entry of " + section.key, nullptr,
-                 section.entries == 0 ? "there is none" : "none of " + std::to_string(section.entries) + " selects this node");
+                 section.entries == 0 ? "no entries" : "none of " + std::to_string(section.entries) + " selects this node");
     node_ = find(section.entry, names);
     add(SloOrigin::node, section.entry_title + " of " + section.key, node_, "");
   }

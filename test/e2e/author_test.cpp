@@ -65,7 +65,7 @@ TEST_CASE("options may stand before a command of two words, and the first of the
   CHECK(ctl({"takeover"}).exit_status == 2);
 }
 
-TEST_CASE_FIXTURE(Desk, "a node that was recorded is replayed alike in both homes") {
+TEST_CASE_FIXTURE(Desk, "a recorded node is replayed alike with both isolations") {
   const Finished recorded = koordctl({"record", file("here.tar.gz"), "--frames", "2", "--interval", "100ms"});
   REQUIRE_MESSAGE(recorded.exit_status == 0, recorded.output);
   CHECK_MESSAGE(contains(recorded.output, "here.tar.gz: 2 frames of "), recorded.output);
@@ -86,7 +86,7 @@ TEST_CASE_FIXTURE(Desk, "a run prints what the plugin did, and a trace of its ca
   for (const char* part : {"\"traceEvents\":[", "\"name\":\"collect\"", "\"ph\":\"X\"", "\"thread_name\""}) CHECK(contains(text, part));
 }
 
-TEST_CASE("what an external advisor names is scraped on this machine") {
+TEST_CASE("endpoints of an external advisor are scraped on this machine") {
   AgentProcess agent;
   REQUIRE(agent.start());
   const Finished run = koordctl({"run", kGauge, "--class", "node-exporter", "--ticks", "1", "--period", "500ms", "--set",
@@ -99,7 +99,7 @@ TEST_CASE("what an external advisor names is scraped on this machine") {
   CHECK_MESSAGE(contains(nobody.output, "unix:/no/such.sock:/metrics        0  "), nobody.output);
 }
 
-TEST_CASE("what a plugin does wrong is told, and the command fails") {
+TEST_CASE("errors of a plugin are reported, and the command fails") {
   const Finished refused = koordctl({"run", kGauge, "--set", "capAbov=1"});
   CHECK(refused.exit_status == 1);
   CHECK_MESSAGE(contains(refused.output, "capAbov"), refused.output);
@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(Desk, "a confined run has the layers of a third party's plugin
   CHECK(both.exit_status == 1);
 }
 
-TEST_CASE("bench shows both homes side by side") {
+TEST_CASE("bench shows both isolations side by side") {
   const Finished bench = koordctl({"bench", kGauge, "--ticks", "20"});
   REQUIRE_MESSAGE(bench.exit_status == 0, bench.output);
   for (const char* part : {"HOME", "in process", "\nprocess ", "ALLOCATIONS", "20 ticks."}) CHECK_MESSAGE(contains(bench.output, part), bench.output);

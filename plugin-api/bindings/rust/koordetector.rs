@@ -164,7 +164,7 @@ fn fill(out: &mut Vec<u8>, ask: impl Fn(*mut c_char, u64, *mut u64) -> Result<()
 fn string(ask: impl Fn(*mut c_char, u64, *mut u64) -> Result<()>) -> Result<String> {
     let mut bytes = Vec::new();
     fill(&mut bytes, ask)?;
-    String::from_utf8(bytes).map_err(|_| Failure::new(KOORD_E_IO, "what the host gave is not UTF-8"))
+    String::from_utf8(bytes).map_err(|_| Failure::new(KOORD_E_IO, "text of the host is not UTF-8"))
 }
 
 // The same for rows; their room and need are counts.
@@ -476,7 +476,7 @@ impl Batch {
     }
 }
 
-// ---- views: what the host lends, field by field ----
+// ---- views: the host's records, field by field ----
 
 /// A record that the host lends for `'a`.
 pub trait View: Sized {
@@ -657,7 +657,7 @@ impl Snapshot {
     }
     /// The node itself.
     pub fn node(&self) -> Option<Node<'_>> {
-        // SAFETY: what the snapshot holds is valid as long as it is.
+        // SAFETY: the content of the snapshot is valid as long as it is.
         of_snapshot!(self, node).and_then(|raw| unsafe { view_of(raw) })
     }
     /// CPUs and memory.
@@ -939,7 +939,7 @@ pub trait Plugin: Send + Sized + 'static {
     /// as absent with the failure's text and not tried again. [control]
     fn init(host: Host) -> Result<Self>;
 
-    /// For those that wait for events themselves: what to run; it returns when `Stop` fires, within 2 s. [control]
+    /// For plugins that wait for events themselves: the function to run; it returns when `Stop` fires, within 2 s. [control]
     fn runner(&mut self) -> Result<Runner> {
         Err(Failure::new(KOORD_E_UNSUPPORTED, "RUNS is set, but there is no runner()"))
     }
@@ -1378,8 +1378,8 @@ macro_rules! terminated {
 
 // ---- the mirror ----
 
-/// The declarations of plugin.h under their own names: what they mean stands there. A function that may be missing, and
-/// so every function, is an `Option`.
+/// The declarations of plugin.h under their own names, documented there. A function that may be missing, and so every
+/// function, is an `Option`.
 #[allow(non_camel_case_types, missing_docs)]
 pub mod abi {
     use std::os::raw::{c_char, c_void};

@@ -17,7 +17,7 @@ TEST_CASE("a set is written by name and read back, none is the empty text") {
   for (std::string text : {"", "CAP_BPF", "CAP_SYS_NICE,CAP_PERFMON"}) CHECK(format_capabilities(*parse_capabilities(text)) == text);
 }
 
-TEST_CASE("what is no capability is none, whatever else is in the set") {
+TEST_CASE("an invalid capability is none, whatever else is in the set") {
   for (const char* text : {"BPF", "cap_bpf", ",CAP_BPF", "CAP_BPF,CAP_X", "CAP_BPF CAP_PERFMON"}) CHECK_FALSE(parse_capabilities(text));
 }
 

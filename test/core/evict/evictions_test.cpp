@@ -29,7 +29,7 @@ TEST_CASE("pods end through the API server, with a record and an Event each, unt
   CHECK(node.round(2 * kGiB) == 0);
 }
 
-TEST_CASE("in shadow nobody is asked, and what would have been is told once") {
+TEST_CASE("in shadow no request is sent, and each decision is reported once") {
   NodeOfTwenty node;
   node.mode = knob::Mode::shadow;
   for (int i = 0; i < 10; ++i) CHECK(node.round(2 * kGiB) == 0);
@@ -63,7 +63,7 @@ TEST_CASE("a disruption budget is respected: its pod stays, the next one goes, a
   CHECK(node.going() == Names{"pod-2"});
   for (int i = 0; i < 10; ++i) CHECK(node.round(kGiB) == 0);
   CHECK(node.evictions_asked() == 2);
-  node.manual.advance(10s);  // as the server has said
+  node.manual.advance(10s);  // as in the server's answer
   node.publish();
   CHECK(node.round(2 * kGiB) == 1);
   CHECK(node.evictions_asked() == 3);
@@ -112,7 +112,7 @@ TEST_CASE("the tier runtime kills what the API server has refused once memory is
   CHECK(node.braked_until == std::nullopt);
 }
 
-TEST_CASE("the tier runtime kills nobody while the brake holds, whatever is refused") {
+TEST_CASE("the tier runtime kills no pod while the brake holds, whatever is refused") {
   NodeOfTwenty node(config::EvictionTier::runtime);
   node.put_budget("pod-1", 0);
   CHECK(node.round(kGiB) == 1);  // refused, for ten seconds at least
@@ -124,7 +124,7 @@ TEST_CASE("the tier runtime kills nobody while the brake holds, whatever is refu
   CHECK(node.going().empty());
 }
 
-TEST_CASE("who is killed is picked, too: more than the brake lets go are never killed") {
+TEST_CASE("killed pods count as picked, too: more than the brake allows are never killed") {
   NodeOfTwenty node(config::EvictionTier::runtime, 100);
   node.cluster.fault("error", R"({"verb":"create","kind":"Pod","code":503})");
   CHECK(node.round(kGiB) == 1);

@@ -86,7 +86,7 @@ struct NodeOfTwenty : ClusterClient {
     hub.publish(std::move(update));
     hub.confirm(state::kPods, manual.now());
   }
-  // What the strategy asks for; the pods in their order of numbers.
+  // The request of the strategy; the pods in their order of numbers.
   void request(std::int64_t amount) {
     std::vector<std::uint64_t> handles;
     for (const state::Pod& wanted : pods)

@@ -53,7 +53,7 @@ TEST_CASE_FIXTURE(Scrapes, "a colon in a name becomes an underscore") {
   CHECK(shown() == "koordetector_job_load_mean5m{node=\"node\"} 1\n");
 }
 
-TEST_CASE_FIXTURE(Scrapes, "what the registry would refuse is left out and counted, the rest is taken") {
+TEST_CASE_FIXTURE(Scrapes, "samples that the registry would refuse are left out and counted, the rest is taken") {
   auto outcome = take(
       "# TYPE c counter\nc -1\nhost_x 1\na +Inf\nb 1\nb 2\n# TYPE h histogram\nh_bucket{x=\"1\",le=\"1\"} 1\nh_count{x=\"1\"} 1\n"
       "h_bucket{x=\"2\",le=\"2\"} 1\nh_count{x=\"2\"} 1\nh_bucket{x=\"3\",le=\"1\"} 5\nh_count{x=\"3\"} 1\n");
@@ -162,7 +162,7 @@ TEST_CASE("the resolution follows from the unit and the size of a value") {
   CHECK(scraped_resolution("x_seconds_total", Kind::counter, 1) == 1e-6);
   CHECK(scraped_resolution("x_total", Kind::counter, 1) == 1e-3);
   CHECK(scraped_resolution("x", Kind::gauge, 1) == 1e-6);
-  // Finer than this a double cannot tell, and the registry could not hold it.
+  // A double has no finer resolution, and the registry could not hold it.
   CHECK(scraped_resolution("node_filefd_maximum", Kind::gauge, 9.223372036854776e18) >= 2048);
   CHECK(scraped_resolution("x_bytes", Kind::gauge, 1.8446744073709552e19) >= 4096);
 }

@@ -22,7 +22,7 @@ SeriesId numbered(Registry& registry, const Desc& desc, int i) {
 
 }  // namespace
 
-TEST_CASE("what is beyond the budget shares one series per metric, and is counted") {
+TEST_CASE("series beyond the budget share one series per metric, and are counted") {
   Registry registry;
   registry.set_budget("p", 2);
   SeriesId first = numbered(registry, gauge("g"), 0);
