@@ -83,5 +83,5 @@ KOORD_PLUGIN("id=com.example.scheduler\n"
              "gate=SchedulerExample\n"
              "requires=koord.cgroup/1,koord.fs/1,koord.metrics/1,koord.state/1\n"
              "license=Apache-2.0\n"
-             "description=tells how busy the kernel's scheduler is, and counts tasks by pod\n",
+             "description=reports the load of the kernel's scheduler, and counts tasks by pod\n",
              advisor<SchedulerAdvisor>("scheduler", std::chrono::seconds(1)))
