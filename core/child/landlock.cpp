@@ -2,6 +2,8 @@
 #include "core/child/landlock.hpp"
 
 #include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <string>
 
 namespace koord::child {
 namespace {
@@ -87,9 +90,15 @@ Result<void> allow(int ruleset, const std::string& path, std::uint64_t actions) 
 Result<unsigned> landlock_abi() {
   const long abi = ::syscall(kCreateRuleset, nullptr, 0, kAskForVersion);
   if (abi > 0) return std::min(static_cast<unsigned>(abi), kNewestLandlockAbi);
-  if (errno == ENOSYS) return not_found("the kernel was built without CONFIG_SECURITY_LANDLOCK, or is older than Linux 5.13");
-  if (errno == EOPNOTSUPP) return not_found("off; boot with lsm=landlock,…");
-  return system_error(errno, "landlock_create_ruleset");
+  const int error = errno;
+  if (error == EOPNOTSUPP) return invalid("off; boot with lsm=landlock,…");
+  // The kernel itself never answers EPERM. Container runtimes answer ENOSYS for calls that are newer than their profile.
+  if (error == EPERM) return invalid("the seccomp profile of the agent's container or unit forbids landlock_create_ruleset");
+  if (error != ENOSYS) return system_error(error, "landlock_create_ruleset");
+  std::string why = "the kernel was built without CONFIG_SECURITY_LANDLOCK, or is older than Linux 5.13";
+  if (::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER)
+    why += ", or the seccomp profile of the agent's container or unit forbids landlock_create_ruleset";
+  return invalid(why);
 }
 
 Result<LandlockRules> LandlockRules::make(const LaunchSpec& spec) {

@@ -25,9 +25,21 @@ std::optional<struct stat> look_at(const std::string& path) {
   return about;
 }
 
+// Takes the right to write from all other users, plugins' users included. Kubernetes makes an emptyDir with mode 0777, without
+// the sticky bit: a plugin could replace files of the agent there.
+Result<void> close_to_plugins(const std::string& directory) {
+  const auto found = look_at(directory);
+  if (!found || found->st_uid != ::geteuid() || (found->st_mode & S_ISVTX) != 0 || (found->st_mode & S_IWOTH) == 0) return {};
+  const mode_t mode = found->st_mode & 07777 & ~static_cast<mode_t>(S_IWOTH);
+  if (::chmod(directory.c_str(), mode) != 0) return system_error(errno, "'" + directory + "'");
+  return {};
+}
+
 Result<void> make_parent(const std::string& directory) {
+  const std::string above = std::filesystem::path(directory).parent_path();
   std::error_code failed;
-  std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), failed);
+  std::filesystem::create_directories(above, failed);
+  TRY(close_to_plugins(above));
   if (::mkdir(directory.c_str(), kParentMode) != 0 && errno != EEXIST) return system_error(errno, "'" + directory + "'");
   // The umask may have taken from it.
   if (::chmod(directory.c_str(), kParentMode) != 0) return system_error(errno, "'" + directory + "'");

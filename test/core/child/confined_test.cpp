@@ -2,21 +2,26 @@
 // A third party's plugin tries what it must not do, in a process that has all layers of this kernel, or lacks some. Needs root.
 #include <doctest/doctest.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "core/base/linux_capability.hpp"
 #include "core/child/child_home.hpp"
+#include "core/child/landlock.hpp"
 #include "core/child/layers.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/host/file_stamp.hpp"
@@ -111,6 +116,22 @@ struct Confined {
 
 bool has_landlock() { return child::landlock_abi().has_value(); }
 
+// Returns the error of landlock_abi() in a thread whose seccomp filter answers its system call with this errno.
+std::string landlock_error_behind_filter(std::uint32_t error) {
+  std::string message = "the filter cannot be installed";
+  std::thread([&] {
+    constexpr std::uint32_t kCreateRuleset = 444;
+    sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kCreateRuleset, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog filter{4, code};
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return;
+    const auto abi = child::landlock_abi();
+    message = abi ? "no error" : abi.error().message();
+  }).join();
+  return message;
+}
+
 void grant(config::PluginSettings& settings, const char* capabilities) { settings.capabilities = *parse_capabilities(capabilities); }
 
 // What every child is denied, whatever layers the node has.
@@ -171,6 +192,12 @@ TEST_CASE("without Landlock the plugin's user keeps it from files, and the level
   check_files(confined);
   CHECK(confined.isolation() == "uid+seccomp");
   CHECK(confined.stage.status(kProber).isolation->missing.at(IsolationLayer::landlock).find("switched off") != std::string::npos);
+}
+
+TEST_CASE("a seccomp profile that forbids Landlock is named as the reason") {
+  const std::string reason = "the seccomp profile of the agent's container or unit forbids landlock_create_ruleset";
+  CHECK(landlock_error_behind_filter(EPERM) == reason);
+  CHECK(landlock_error_behind_filter(ENOSYS).ends_with(", or " + reason));
 }
 
 TEST_CASE("without a user of its own Landlock keeps the plugin from files") {
@@ -318,6 +345,19 @@ TEST_CASE("a directory of somebody else in the place of a plugin's own is set as
     CHECK(S_ISDIR(about.st_mode));
     CHECK(about.st_uid == user->uid);
     CHECK(std::filesystem::exists(std::filesystem::symlink_status(state + "/" + id + "~1")));
+  }
+}
+
+TEST_CASE("a directory around the plugins' that all users may write is closed to them, unless its sticky bit protects the files in it") {
+  for (const auto& [before, after] : {std::pair<mode_t, mode_t>{0777, 0775}, {01777, 01777}, {0755, 0755}}) {
+    Scratch scratch;
+    const std::string store = scratch.path() + "/store";
+    std::filesystem::create_directory(store);
+    REQUIRE(::chmod(store.c_str(), before) == 0);
+    REQUIRE(child::PluginUids(store + "/plugin-state", kFirstUid, 3).user_of("a"));
+    struct stat about;
+    REQUIRE(::stat(store.c_str(), &about) == 0);
+    CHECK((about.st_mode & 07777) == after);
   }
 }
 
