@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -61,16 +62,22 @@ std::string plugins_cgroup(const Layout& layout) {
 
 Result<void> move_agent_aside(const Layout& layout) {
   if (layout.hierarchy() != cgroup::Hierarchy::v2) return invalid("only cgroup v2 restricts cgroup namespaces");
+  // Plugins are started by several threads. All of them wait until the cgroup is empty.
+  static std::mutex moving;
+  const std::lock_guard lock(moving);
   if (agent_is_aside()) return {};
   auto own = find_own(layout, "", std::to_string(::getpid()));
   if (!own) return not_found("the agent's own cgroup");
   const std::string aside = layout.unified_directory(below(*own, kAgentCgroup));
   if (::mkdir(aside.c_str(), 0755) != 0 && errno != EEXIST) return system_error(errno, "'" + aside + "'");
-  const std::string pids = TRY(read_file(layout.unified_directory(*own) + "/cgroup.procs"));
-  std::string_view rest = pids;
-  while (auto pid = next_field(rest, '\n')) {
-    Result<void> moved = write_value(aside + "/cgroup.procs", *pid);
-    if (!moved && !moved.error().is(std::errc::no_such_process)) return moved;
+  // The first round moves the agent. The second one moves children that it started meanwhile.
+  for (int round = 0; round < 2; ++round) {
+    const std::string pids = TRY(read_file(layout.unified_directory(*own) + "/cgroup.procs"));
+    std::string_view rest = pids;
+    while (auto pid = next_field(rest, '\n')) {
+      Result<void> moved = write_value(aside + "/cgroup.procs", *pid);
+      if (!moved && !moved.error().is(std::errc::no_such_process)) return moved;
+    }
   }
   return {};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cgroup that holds the cgroups of all plugins. It lies below the root of the hierarchy, or below the agent's own
-// cgroup where the kernel refuses to move processes out of that: on cgroup v2 mounted with nsdelegate, for an agent in a
-// cgroup namespace of its own. [any thread]
+// The cgroup that holds the cgroups of all plugins. It lies below the root of the hierarchy. On cgroup v2 it lies below the
+// agent's own cgroup if the kernel refuses to move processes out of that (nsdelegate, for an agent in a cgroup namespace of its
+// own), or if the agent may make no cgroup at the root (no CAP_DAC_OVERRIDE). [any thread]
 #pragma once
 
 #include <string>
