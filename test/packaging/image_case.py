@@ -17,6 +17,7 @@ import tempfile
 import time
 import unittest
 
+import containerd
 import pod
 import yaml
 
@@ -100,6 +101,11 @@ class ImageCase(unittest.TestCase):
         pod.run('umoci', 'unpack', '--image', f'{layout}:{cls.name}', cls.folder / 'unpacked')
         cls.root = cls.folder / 'unpacked/rootfs'
         cls.images = {cls.name: cls.root}
+        cls.seccomp = None
+        if not containerd.missing():
+            place = tempfile.mkdtemp(prefix='koord-test-')
+            cls.addClassCleanup(shutil.rmtree, place)
+            cls.seccomp = cls.enterClassContext(containerd.Containerd(place)).default_profile
 
     @classmethod
     def blob(cls, descriptor):
@@ -107,6 +113,7 @@ class ImageCase(unittest.TestCase):
 
     def pod(self, *settings, images=None, **more):
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        more.setdefault('seccomp', self.seccomp)
         running = pod.Pod(rendered(*settings), self.images | (images or {}), folder, f'koord-test-{os.getpid()}-{folder.name}', **more)
         self.enterContext(running)
         return running
@@ -129,14 +136,14 @@ class ImageCase(unittest.TestCase):
             running.execute('/usr/bin/koordctl', 'plugins', '-o', 'json'))['plugins']})
 
 
-def missing():
+def missing(*more):
     if os.geteuid() != 0:
         return 'root'
-    return next((program for program in ('runc', 'umoci', 'ip', 'strip') if not shutil.which(program)), None)
+    return next((program for program in ('runc', 'umoci', 'ip', 'strip', *more) if not shutil.which(program)), None)
 
 
-def main():
-    if what := missing():
+def main(*programs):
+    if what := missing(*programs):
         print(f'SKIPPED: needs {what}')
         sys.exit(77)
     unittest.main('__main__', argv=sys.argv[:1] + sys.argv[4:], verbosity=2)

@@ -2,8 +2,8 @@
 """A pod of a rendered DaemonSet, run by runc: what of a kubelet and a container runtime the tests of the image need.
 
 Everything that says what a container may do comes from the manifest: user, capabilities, no_new_privs, read-only root, mounts and how
-they are mounted, PID namespace, environment, limit of memory. Not from there: seccomp (the runtime's own default), the pod's
-network, which is a namespace with one address, and the node's directory for state, which is one of the test's.
+they are mounted, PID namespace, environment, limit of memory. The seccomp profile RuntimeDefault is that of the caller. Not from the
+manifest: the pod's network, which is a namespace with one address, and the node's directory for state, which is one of the test's.
 """
 import json
 import os
@@ -36,15 +36,16 @@ def bytes_of(quantity):
 
 class Pod:
     """`images`: image name to its unpacked root file system. All that it makes is named `name`, koord-test-…, or lies in `folder`.
-    `begin`: called with it when its network is there, to start a cluster in, of which it gives the facts (test/support/cluster)."""
+    `begin`: called with it when its network is there, to start a cluster in, of which it gives the facts (test/support/cluster).
+    `seccomp`: called with the capabilities of a container, returns its profile; None: the containers have none."""
 
-    def __init__(self, manifest, images, folder, name, begin=None):
+    def __init__(self, manifest, images, folder, name, begin=None, seccomp=None):
         self.manifest = manifest
         self.daemon_set = next(d for d in manifest if d['kind'] == 'DaemonSet')
         self.config_map = next(d for d in manifest if d['kind'] == 'ConfigMap')
         self.spec = self.daemon_set['spec']['template']['spec']
         self.images, self.folder, self.name = images, pathlib.Path(folder), name
-        self.running, self.begin, self.cluster = [], begin, None
+        self.running, self.begin, self.seccomp, self.cluster = [], begin, seccomp, None
         self.volumes = {volume['name']: self.volume(volume) for volume in self.spec['volumes']}
 
     def __enter__(self):
@@ -117,6 +118,9 @@ class Pod:
             if not (space['type'] == 'pid' and self.spec.get('hostPID')) and space['type'] != 'cgroup']
         config['linux']['cgroupsPath'] = '/' + self.name
         config['linux']['resources']['memory'] = {'limit': bytes_of(container['resources']['limits']['memory'])}
+        assert context['seccompProfile'] == {'type': 'RuntimeDefault'}
+        if self.seccomp:
+            config['linux']['seccomp'] = self.seccomp(capabilities)
         (folder / 'config.json').write_text(json.dumps(config))
         return folder
 
