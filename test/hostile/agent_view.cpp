@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/base/parse.hpp"
+#include "test/hostile/answers.hpp"
 
 namespace koord::hostile {
 namespace {
@@ -48,12 +49,7 @@ std::vector<pid_t> plugin_pids(const AgentProcess& agent) {
   return pids;
 }
 
-std::string answer_of(const AgentProcess& agent, std::string_view attack) {
-  const std::string log = agent.log(), start = "attack " + std::string(attack) + ":";
-  const std::size_t at = log.rfind(start);
-  if (at == std::string::npos) return "";
-  return log.substr(at + start.size(), log.find('\n', at) - at - start.size());
-}
+std::string answer_of(const AgentProcess& agent, std::string_view attack) { return answer_in(agent.log(), attack); }
 
 std::vector<double> sample_times(const AgentProcess& agent, const std::string& metric) {
   constexpr std::string_view kSamples = "\"samples\":[";

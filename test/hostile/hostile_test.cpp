@@ -37,6 +37,13 @@ void raid_batch(Batch batch) {
   for (const auto& group : groups_of(all, group_size(batch))) raid_and_check(group);
 }
 
+// Floods whose defence depends on the agent's rights: limits of cgroups and memory, pipes, signals.
+bool depends_on_rights(const Attack& attack) {
+  for (const char* name : {"messages", "stdout_flood", "fork_bomb"})
+    if (attack.name == name) return true;
+  return false;
+}
+
 }  // namespace
 
 TEST_CASE("README.md shows the table of attacks") {
@@ -49,6 +56,11 @@ TEST_CASE("calls that could change the node or other processes are refused") { r
 TEST_CASE("calls that could stop the agent or other plugins are refused") { raid_batch(Batch::alone); }
 
 TEST_CASE("a plugin that keeps the agent busy harms itself alone") { raid_batch(Batch::flood); }
+
+TEST_CASE("floods that fewer rights of the agent could let through harm the plugin alone") {
+  for (const Attack& attack : attacks())
+    if (depends_on_rights(attack)) raid_and_check({&attack});
+}
 
 TEST_CASE("a plugin that ends, hangs or breaks its channels is ended with all that it started") { raid_batch(Batch::end); }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// hostile-kills [--children N] [--agents N] [--seed N]: N random SIGKILLs of plugins' processes and of what these started; a
-// second later none of the processes, cgroups and descriptors of before is left. Then N of the agent; a second after the next
-// start is ready the same holds. Defaults: 20 and 5.
+// hostile-kills [--children N] [--agents N] [--seed N]: N SIGKILLs of random processes in plugins' cgroups. Half of them are the
+// plugin's own process: a second later none of the processes and cgroups that the plugin had is left. The others are processes
+// that it started: the plugin runs on without them. Then N SIGKILLs of the agent: a second after the next start is ready none of
+// the processes and cgroups of before is left. Zombies count as gone. The agent keeps no descriptors. Defaults: 20 and 5.
 #include <poll.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <csignal>
@@ -31,9 +33,13 @@ namespace {
 
 constexpr int kPlugins = 4;
 constexpr int kKillsOfOneAgent = 3 * kPlugins;  // the fifth end of a plugin in ten minutes parks it
+// A plugin and the processes that it starts are seven (ends.c). Before the last round at most two of them have been killed.
+constexpr std::size_t kFewestProcesses = 5;
 
 // A process by number and start time.
 using ProcessId = std::pair<pid_t, std::string>;
+// A cgroup by path and inode: its name may be used again.
+using CgroupId = std::pair<std::string, ino_t>;
 
 std::string start_time(pid_t pid) {
   const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
@@ -57,10 +63,42 @@ std::set<ProcessId> processes_of(int crowd) {
   return found;
 }
 
+ino_t inode_of(const std::string& path) {
+  struct stat about;
+  return ::stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
+}
+
+// The cgroups of the plugin's children, one for each hierarchy that has them. -1: of all crowds.
+std::set<CgroupId> cgroups_of(int crowd) {
+  const std::string name = "/com.hostile.crowd-" + (crowd < 0 ? "" : std::to_string(crowd));
+  std::set<CgroupId> found;
+  for (const std::string& plugin : hostile_cgroups()) {
+    if (plugin.find(name) == std::string::npos) continue;
+    for (const std::string& child : list_subdirectories(plugin).value_or({})) {
+      const std::string path = plugin + "/" + child;
+      if (const ino_t inode = inode_of(path)) found.insert({path, inode});
+    }
+  }
+  return found;
+}
+
+// The processes and cgroups of a plugin, or of all, at one moment.
+struct Belongings {
+  std::set<ProcessId> processes;
+  std::set<CgroupId> cgroups;
+};
+
 std::size_t still_there(const std::set<ProcessId>& processes) {
   std::size_t count = 0;
   for (const auto& [pid, start] : processes) count += !start.empty() && start_time(pid) == start;
   return count;
+}
+
+std::string leftovers_of(const Belongings& before) {
+  if (const std::size_t left = still_there(before.processes)) return std::to_string(left) + " processes are left";
+  for (const auto& [path, inode] : before.cgroups)
+    if (inode_of(path) == inode) return "'" + path + "' is left";
+  return "";
 }
 
 class Node {
@@ -77,11 +115,11 @@ class Node {
   bool wait_for_crowds() {
     return test::eventually([] {
       for (int i = 0; i < kPlugins; ++i)
-        if (processes_of(i).size() < 3) return false;
+        if (processes_of(i).size() < kFewestProcesses) return false;
       return true;
     }, 60s);
   }
-  // A round: each plugin or one of its processes is killed at a moment of its own.
+  // A round: of each plugin one random process is killed, at a random moment.
   bool kill_children() {
     if (!wait_for_crowds()) return fail("the plugins do not run: " + agent_->ctl({"plugins"}).output);
     // Compared when all plugins run, as they did before.
@@ -89,28 +127,26 @@ class Node {
     if (descriptors_ == 0) descriptors_ = descriptors;
     if (descriptors > descriptors_ + 4)
       return fail("the agent has " + std::to_string(descriptors) + " descriptors, had " + std::to_string(descriptors_));
-    std::vector<std::set<ProcessId>> before;
+    std::vector<Kill> kills;
     for (int i = 0; i < kPlugins; ++i) {
-      before.push_back(processes_of(i));
       ::poll(nullptr, 0, below(50));
-      const pid_t main = plugin_process(i);
-      if (main > 0) ::kill(main, SIGKILL);
+      kills.push_back(kill_one_of(i));
     }
     ::poll(nullptr, 0, 1000);
-    for (int i = 0; i < kPlugins; ++i)
-      if (const std::size_t left = still_there(before[static_cast<std::size_t>(i)]))
-        return fail(std::to_string(left) + " processes are left of a killed plugin");
+    for (const Kill& kill : kills)
+      if (const std::string problem = problem_of(kill); !problem.empty()) return fail(problem);
     return true;
   }
   bool kill_agent() {
     ::poll(nullptr, 0, below(1500));
-    const std::set<ProcessId> before = processes_of(-1);
+    const Belongings before{processes_of(-1), cgroups_of(-1)};
     agent_->kill();
     if (!start()) return false;
     ::poll(nullptr, 0, 1000);
-    if (const std::size_t left = still_there(before)) return fail(std::to_string(left) + " processes are left of a killed agent");
+    if (const std::string left = leftovers_of(before); !left.empty()) return fail(left + " of a killed agent");
     return true;
   }
+  int mains() const { return mains_; }
   bool stop() {
     if (agent_->stop() != 0) return fail("the agent did not end by itself");
     const auto no_process = [] { return processes_of(-1).empty(); };
@@ -122,13 +158,40 @@ class Node {
 
  private:
   static std::string configuration() {
-    std::string text = "  cpuBudget: 0\n  settings:\n    com.bystander: {period: 100ms, deadline: 1s}\n";
+    std::string text = "  cpuBudget: 0\n  settings:\n    com.bystander: {period: 100ms, deadline: 5s}\n";
     std::string gates = "featureGates:\n  Bystander: true\n";
     for (int i = 0; i < kPlugins; ++i) {
-      text += "    com.hostile.crowd-" + std::to_string(i) + ": {period: 100ms, deadline: 1s}\n";
+      text += "    com.hostile.crowd-" + std::to_string(i) + ": {period: 100ms, deadline: 5s}\n";
       gates += "  HostileCrowd" + std::to_string(i) + ": true\n";
     }
     return text + gates;
+  }
+  struct Kill {
+    ProcessId main, victim;
+    Belongings before;
+  };
+  // Half of the victims are the plugin's own process.
+  Kill kill_one_of(int crowd) {
+    pid_t main = 0;
+    test::eventually([&] { return (main = plugin_process(crowd)) > 0; });
+    Kill kill{{main, start_time(main)}, {main, start_time(main)}, {processes_of(crowd), cgroups_of(crowd)}};
+    std::vector<ProcessId> others;
+    for (const ProcessId& process : kill.before.processes)
+      if (process.first != main) others.push_back(process);
+    if (!others.empty() && below(2) == 0) kill.victim = others[static_cast<std::size_t>(below(static_cast<int>(others.size())))];
+    if (kill.victim.first > 0) ::kill(kill.victim.first, SIGKILL);
+    return kill;
+  }
+  // "": what must be gone is gone.
+  std::string problem_of(const Kill& kill) {
+    if (kill.victim.first <= 0) return "a plugin had no process";
+    if (kill.victim == kill.main) {
+      ++mains_;
+      const std::string left = leftovers_of(kill.before);
+      return left.empty() ? "" : left + " of a killed plugin";
+    }
+    if (still_there({kill.victim}) != 0) return "a killed process is left";
+    return still_there({kill.main}) == 1 ? "" : "a plugin ended because a process that it started was killed";
   }
   pid_t plugin_process(int crowd) {
     const std::string text = plugin_view(*agent_, "com.hostile.crowd-" + std::to_string(crowd)).text;
@@ -144,16 +207,19 @@ class Node {
   std::mt19937 random_;
   std::optional<AgentProcess> agent_;
   long descriptors_ = 0;  // of the agent
+  int mains_ = 0;         // kills of plugins' own processes
 };
 
 bool kill_children(int wanted, unsigned seed) {
+  int mains = 0;
   for (int done = 0; done < wanted;) {
     Node node(seed + static_cast<unsigned>(done));
     if (!node.start()) return false;
     for (int killed = 0; killed < kKillsOfOneAgent && done < wanted; killed += kPlugins, done += kPlugins)
       if (!node.kill_children()) return false;
     if (!node.stop()) return false;
-    std::printf("%d kills of plugins, nothing left\n", done);
+    mains += node.mains();
+    std::printf("%d kills of plugins (%d) and of processes that they started (%d), nothing left\n", done, mains, done - mains);
     std::fflush(stdout);
   }
   return true;

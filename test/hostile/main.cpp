@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // hostile-raids --table: prints the table of README.md.
 // hostile-raids [--together] [ATTACK…]: runs these attacks, or all, and prints a line for each verdict. One agent for each
-// of them, or --together with others of their batch, as the test has them. KOORD_HOSTILE_RIGHTS: root, unit or chart.
+// of them, or --together with others of their batch, as the test has them; those marked
+// open are always alone. KOORD_HOSTILE_RIGHTS: root, unit or chart.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -45,12 +46,13 @@ int main(int count, char** words) {
   const char* rights = std::getenv("KOORD_HOSTILE_RIGHTS");
   start_guard();
   int bad = 0;
-  for (const Batch batch : {Batch::quiet, Batch::lie, Batch::alone, Batch::end, Batch::flood}) {
-    std::vector<const Attack*> wanted;
-    for (const Attack& attack : attacks())
-      if (attack.batch == batch && is_wanted(attack, names)) wanted.push_back(&attack);
-    for (const auto& group : groups_of(wanted, together ? group_size(batch) : 1))
-      bad += run_and_print(group, rights_of(rights ? rights : ""));
-  }
+  for (const Batch batch : {Batch::quiet, Batch::lie, Batch::alone, Batch::end, Batch::flood})
+    for (const bool open : {false, true}) {
+      std::vector<const Attack*> wanted;
+      for (const Attack& attack : attacks())
+        if (attack.batch == batch && attack.open == open && is_wanted(attack, names)) wanted.push_back(&attack);
+      for (const auto& group : groups_of(wanted, together && !open ? group_size(batch) : 1))
+        bad += run_and_print(group, rights_of(rights ? rights : ""));
+    }
   return bad > 0;
 }

@@ -12,11 +12,10 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <set>
 
-#include "core/base/file.hpp"
-#include "core/base/parse.hpp"
 #include "test/hostile/agent_view.hpp"
+#include "test/hostile/answers.hpp"
+#include "test/hostile/configuration.hpp"
 #include "test/hostile/listeners.hpp"
 
 namespace koord::hostile {
@@ -40,15 +39,6 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 
 double wall_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// No step of an attack may end otherwise. Plain numbers are counts.
-bool is_refusal(const std::string& result) {
-  static const std::set<std::string> kRefusals = {
-      "EPERM", "EACCES", "ENOSYS",       "EROFS",           "ENOENT",          "ESRCH",   "ENODEV",
-      "ENXIO", "EMFILE", "EAFNOSUPPORT", "ESOCKTNOSUPPORT", "EPROTONOSUPPORT", "INVALID", "DENIED",
-      "GONE",  "AGAIN",  "UNSUPPORTED",  "NOT_FOUND"};
-  return kRefusals.contains(result) || parse_int(result);
-}
-
 class Raid {
  public:
   Raid(std::vector<const Attack*> attacks, Rights rights) : attacks_(std::move(attacks)), rights_(rights) {}
@@ -58,7 +48,7 @@ class Raid {
   const Attack& only() const { return *attacks_.front(); }
   void prepare();
   std::string configuration();
-  std::string settings_of(const Attack& attack);
+  Words words();
   bool begin();
 
   void judge_answers();
@@ -110,38 +100,24 @@ void Raid::prepare() {
   for (const Attack* attack : attacks_) verdicts_.push_back({std::string(attack->name), {}, ""});
 }
 
-std::string Raid::settings_of(const Attack& attack) {
-  std::string text = "    " + attack.id() + ":\n      period: 100ms\n      deadline: " + (attack.batch == Batch::end ? "500ms" : "3s") +
-                     "\n      maxMemory: 64Mi\n      maxThreads: 32\n      maxSeries: 1000\n      maxCpu: 300m\n";
-  if (attack.is_strategy()) text += "      mode: enforce\n";
-  const std::pair<const char*, std::string> words[] = {{"socket", agent_->socket()},
-                                                       {"own", built("plugins/advisor-node-resource")},
-                                                       {"plugins", agent_->plugin_folder()},
-                                                       {"folder", agent_->folder().path()},
-                                                       {"store", agent_->store_path()},
-                                                       {"config", agent_->config_path()},
-                                                       {"secret", agent_->folder() / "secret"},
-                                                       {"program", built("core/plugin_host/koord-plugin-host")},
-                                                       {"cgroup", "/sys/fs/cgroup"},
-                                                       {"service", listeners_->path()},
-                                                       {"abstract", listeners_->abstract_name()},
-                                                       {"port", std::to_string(listeners_->port())},
-                                                       {"text", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}};
-  text += "      config:\n";
-  for (const auto& [key, value] : words) text += "        " + std::string(key) + ": \"" + value + "\"\n";
-  return text;
+Words Raid::words() {
+  return {{"socket", agent_->socket()},
+          {"own", built("plugins/advisor-node-resource")},
+          {"plugins", agent_->plugin_folder()},
+          {"folder", agent_->folder().path()},
+          {"store", agent_->store_path()},
+          {"config", agent_->config_path()},
+          {"secret", agent_->folder() / "secret"},
+          {"program", built("core/plugin_host/koord-plugin-host")},
+          {"cgroup", "/sys/fs/cgroup"},
+          {"service", listeners_->path()},
+          {"abstract", listeners_->abstract_name()},
+          {"port", std::to_string(listeners_->port())}};
 }
 
 std::string Raid::configuration() {
-  std::string text =
-      "  cpuBudget: 0\n  settings:\n    com.bystander: {period: 100ms, deadline: 1s}\n"
-      "    advisor-node-resource: {period: 100ms, deadline: 1s}\n";
-  std::string gates = "featureGates:\n  Bystander: true\n";
-  for (const Attack* attack : attacks_) {
-    text += settings_of(*attack);
-    if (attack->name != "manifest_default" && attack->name != "steal_gate") gates += "  " + attack->gate() + ": true\n";
-  }
-  return text + "qos: {mode: enforce}\n" + gates;
+  return "  cpuBudget: 0\n  settings:\n    advisor-node-resource: {period: 100ms, deadline: 1s}\n" +
+         settings_of(attacks_, "3s", words()) + "qos: {mode: enforce}\nfeatureGates:\n" + gates_of(attacks_);
 }
 
 // False: there is nothing to judge.
@@ -170,10 +146,7 @@ void Raid::judge_answers() {
     verdicts_[i].note = answer;
     if (answer.empty())
       verdicts_[i].complaints.push_back("it did not say what it achieved; " + plugin_view(*agent_, attacks_[i]->id()).text.substr(0, 600));
-    for (const std::string& step : split(answer, ' ')) {
-      const std::size_t equals = step.find('=');
-      if (equals != std::string::npos && !is_refusal(step.substr(equals + 1))) verdicts_[i].complaints.push_back(step);
-    }
+    for (const std::string& step : steps_not_refused(answer)) verdicts_[i].complaints.push_back(step);
   }
 }
 
