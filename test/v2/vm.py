@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program on a kernel whose one cgroup hierarchy is version 2, in an emulated machine.
 
-usage: vm.py FOLDER [--with FILE]... [--env NAME=VALUE]... [--append PARAMETER]... PROGRAM [ARGUMENT...]
+usage: vm.py FOLDER [--with FILE]... [--env NAME=VALUE]... [--append PARAMETER]... [--systemd] PROGRAM [ARGUMENT...]
 
 The machine has Debian's cloud kernel (PSI, BTF, BPF, loop devices, no PMU, no network) and a file system in memory that holds
 PROGRAM and the FILEs (programs by name, too) at the paths they have here, the libraries they are linked to, and busybox. What PROGRAM writes is gone
-afterwards. PARAMETERs are the kernel's, behind its usual ones. FOLDER keeps the kernel, downloaded once and only unpacked. Ends
+afterwards. PARAMETERs are the kernel's, behind its usual ones. --systemd: systemd of this machine is the first process, and runs
+PROGRAM as a service. FOLDER keeps the kernel, downloaded once and only unpacked. Ends
 with PROGRAM's status; with 77, which is meson's "skipped", where there is no qemu, no busybox or no kernel to be had.
 """
 import argparse
@@ -20,6 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.dont_write_bytecode = True
+import systemd_machine  # noqa: E402
 
 QEMU = 'qemu-system-x86_64'
 KERNEL_PACKAGE = 'linux-image-cloud-amd64'
@@ -139,6 +143,8 @@ def build(image, arguments, modules):
     for file in [arguments.program, *arguments.files]:
         image.put_with_libraries(os.path.abspath(shutil.which(file) or file))
     image.write('init', INIT)
+    if arguments.systemd:
+        systemd_machine.add_to(image)
     image.write('environment', ''.join(f'export {quoted(pair)}\n' for pair in ['HOME=/root', 'PATH=/bin', *arguments.env]))
     command = [os.path.abspath(arguments.program), *arguments.arguments]
     image.write('command', 'exec ' + ' '.join(quoted(word) for word in command) + '\n')
@@ -188,12 +194,15 @@ def main():
     parser.add_argument('--with', dest='files', action='append', default=[])
     parser.add_argument('--env', action='append', default=[])
     parser.add_argument('--append', action='append', default=[])
+    parser.add_argument('--systemd', action='store_true')
     parser.add_argument('program')
     parser.add_argument('arguments', nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
     for tool in (QEMU, 'busybox'):
         if not shutil.which(tool):
             raise Skip(f'{tool} is not installed')
+    if arguments.systemd and (why := systemd_machine.missing()):
+        raise Skip(why)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     kernel, modules = kernel_in(arguments.folder)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:

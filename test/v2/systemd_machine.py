@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What vm.py adds to a machine so that systemd is its first process, with the targets that services need and no other unit."""
+import pathlib
+import shutil
+
+PROGRAMS = ('/usr/lib/systemd/systemd', '/usr/lib/systemd/systemd-executor', 'systemctl')  # the second since systemd 254
+
+# Mount namespaces of units replace their root. The first root file system of a kernel cannot be replaced, a mount of it can.
+INIT = r'''#!/bin/sh
+mkdir /newroot
+mount -o bind / /newroot
+cd /newroot
+mount -o move . /
+exec chroot . /init.systemd
+'''
+
+# Without the cgroups and the other file systems that systemd mounts.
+INIT_SYSTEMD = r'''#!/bin/sh
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
+mkdir -p /run /var/tmp /root; chmod 1777 /tmp /var/tmp
+for module in /modules/*; do insmod $module; done
+ip link set lo up
+while :; do echo beat >/dev/ttyS2; sleep 2; done &
+stty -F /dev/ttyS1 raw
+exec /usr/lib/systemd/systemd
+'''
+
+RUN = r'''#!/bin/sh
+. /environment
+cd /tmp
+sh /command </dev/null >/dev/ttyS1 2>&1
+echo "status $?" >/dev/ttyS1
+sync
+poweroff -f
+'''
+
+TARGET = '[Unit]\nDescription=The machine\nRequires=basic.target\nWants=koord-test.service\nAfter=basic.target\nAllowIsolate=yes\n'
+SERVICE = '[Unit]\nDescription=The test\n[Service]\nType=oneshot\nExecStart=/bin/sh /run-test\nStandardOutput=null\nStandardError=null\n'
+
+
+def missing():
+    """Why there is no such machine; None: there is one."""
+    return None if pathlib.Path(PROGRAMS[0]).exists() and shutil.which('systemctl') else 'systemd is not installed'
+
+
+def add_to(image):
+    for program in PROGRAMS:
+        place = shutil.which(program)
+        if place:
+            image.put_with_libraries(place)
+    for target in pathlib.Path('/usr/lib/systemd/system').glob('*.target'):
+        image.put(target)
+    units = image.root / 'etc/systemd/system'
+    units.mkdir(parents=True)
+    (units / 'default.target').write_text(TARGET)
+    (units / 'koord-test.service').write_text(SERVICE)
+    # A machine without one is new: systemd would enable all units at its first boot.
+    (image.root / 'etc/machine-id').write_text('00000000000000000000000000000001\n')
+    image.write('init', INIT)
+    image.write('init.systemd', INIT_SYSTEMD)
+    image.write('run-test', RUN)
