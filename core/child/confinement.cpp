@@ -31,7 +31,7 @@ Result<void> make_directory(const std::string& path) {
   return {};
 }
 
-// The tree that knows which process belongs to which child; empty: there is none.
+// The tree that assigns processes to children; empty: none.
 std::string tracking_directory(const cgroup::Layout& layout, const std::string& cgroup) {
   if (std::string unified = layout.unified_directory(cgroup); !unified.empty()) return unified;
   for (Controller controller : {Controller::pids, Controller::memory, Controller::cpu})

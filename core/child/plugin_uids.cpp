@@ -70,7 +70,7 @@ Result<PluginUser> PluginUids::user_of(const std::string& id) {
   return user;
 }
 
-// Fills in the uid when the directory says it.
+// Fills in the uid if the directory shows it.
 Result<std::string> PluginUids::place_of(const std::string& id, std::uint32_t& uid) {
   if (directory_.empty()) return invalid("neither plugins.stateDirectory nor store.path is set");
   TRY(make_parent(directory_));

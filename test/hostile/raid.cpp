@@ -203,7 +203,7 @@ void Raid::judge_ends() {
 }
 
 void Raid::judge_lies() {
-  // A file whose manifest cannot be read is named as the file is.
+  // A file with an unreadable manifest is named as the file is.
   const auto is_refused = [&](const Attack* attack) {
     const std::string name = attack->name == "steal_id" ? "advisor-node-resource" : std::string(attack->name);
     const std::string log = agent_->log(), state = plugin_view(*agent_, attack->id()).state;
@@ -247,7 +247,7 @@ void Raid::judge_node() {
     complain("the agent has " + std::to_string(more) + " descriptors more than before");
 }
 
-// What an attack achieves without its own knowledge.
+// Effects of an attack that it cannot see itself.
 void Raid::judge_effects() {
   const std::string log = agent_->log();
   for (std::size_t i = 0; i < attacks_.size(); ++i) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the image share: it is made once, and started in pods that the chart makes.
+"""Shared by the tests of the image: it is made once, and started in pods that the chart makes.
 
 usage of each: TEST TREE BUILD PLUGIN    unittest's output; exit status 77 where containers cannot be run
 """

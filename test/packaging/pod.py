@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pod of a rendered DaemonSet, run by runc: what of a kubelet and a container runtime the tests of the image need.
+"""A pod of a rendered DaemonSet, run by runc: the part of a kubelet and a container runtime that the tests of the image need.
 
 Everything that says what a container may do comes from the manifest: user, capabilities, no_new_privs, read-only root, mounts and how
 they are mounted, PID namespace, environment, limit of memory. The seccomp profile RuntimeDefault is that of the caller. Not from the

@@ -85,7 +85,8 @@ def kernel_in(folder):
 
 
 def libraries_of(file):
-    """What the dynamic linker would load for it, itself included; nothing for a script or a static program."""
+    "Returns the files that the dynamic linker would load for it, itself included; nothing for a script or a static "
+    "program."
     told = subprocess.run(['ldd', file], text=True, capture_output=True, check=False).stdout
     return re.findall(r'(/\S+) \(0x', told)
 
@@ -173,7 +174,7 @@ def follow(machine, heartbeat):
 
 
 def boot(kernel, archive, folder, parameters):
-    """What the program printed, byte for byte, and its status: None when the machine ended without one."""
+    "Returns the program's output, byte for byte, and its status: None if the machine ended without one."
     # no_timer_check: a machine that is busy delivers the timer's first interrupts later than the kernel waits for them.
     machine = [QEMU, '-accel', 'tcg,thread=multi', '-cpu', 'max', '-M', 'q35', '-m', f'{MEMORY_MIB}M', '-smp', '2', '-nodefaults',
                '-no-reboot', '-display', 'none', '-kernel', str(kernel), '-initrd', str(archive),

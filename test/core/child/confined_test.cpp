@@ -58,7 +58,7 @@ class Scratch {
   std::string path_;
 };
 
-// This thread does without a capability for as long as it lives.
+// Removes a capability from this thread as long as this object exists.
 class Without {
  public:
   explicit Without(unsigned capability) : bit_(CapabilityMask{1} << capability) { set(false); }
@@ -134,7 +134,7 @@ std::string landlock_error_behind_filter(std::uint32_t error) {
 
 void grant(config::PluginSettings& settings, const char* capabilities) { settings.capabilities = *parse_capabilities(capabilities); }
 
-// What every child is denied, whatever layers the node has.
+// System calls that every child is denied, whatever layers the node has.
 void check_system_calls(Confined& confined) {
   for (const char* name : {"kill_parent", "kill_all", "tgkill_parent", "prlimit_parent", "affinity_parent", "priority_parent",
                            "priority_user", "pidfd_parent", "pidfd_getfd", "clone_user", "clone_parent", "unshare", "ptrace", "keyctl",
@@ -148,7 +148,7 @@ void check_system_calls(Confined& confined) {
   CHECK(confined.probe("death_signal") == SIGKILL);
 }
 
-// What a plugin with a user of its own cannot do, or one with rules for files.
+// Actions that a plugin with a user of its own, or one with rules for files, cannot do.
 void check_files(Confined& confined) {
   CHECK(confined.probe("dumpable") == 0);
   for (const char* name : {"core_pattern", "read_shadow", "read_root", "write_parent_mem", "read_parent_environ", "read_parent_maps"})
@@ -331,7 +331,7 @@ TEST_CASE("the users of plugins are those of their directories, in every session
   CHECK(none_left.error().text.find("all 3 users of plugins.uids are taken") != std::string::npos);
 }
 
-TEST_CASE("a directory of somebody else in the place of a plugin's own is set aside") {
+TEST_CASE("another user's directory in the place of a plugin's own is set aside") {
   Scratch directory;
   const std::string state = directory.path() + "/state";
   std::filesystem::create_directories(state + "/a");

@@ -159,7 +159,7 @@ void attack_squat_kv(raid *r) {
   if (r->tick != 1) return;
   r->kv->set(r->host, STR("com.bystander/pid"), "nothing!", 8, 0);
   const koord_status status = r->kv->get(r->host, STR("com.bystander/pid"), &value, sizeof value, &need);
-  /* Its own key of that name hides the other from itself and from nobody else; the harness asks the bystander's. */
+  /* Its own key of that name hides the other only from itself; the harness asks for the bystander's. */
   say_status(r, "read", status == KOORD_OK ? KOORD_E_DENIED : status);
   r->kv->set(r->host, STR("../com.bystander/pid"), "nothing!", 8, 0);
 }
