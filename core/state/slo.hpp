@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A NodeSLO as it came becomes what holds on this node. Names match as in Go, null keeps the default, unknown fields stay. An
-// invalid value is reported, and the default takes its place; but where it belongs to a strategy that evicts, raises quotas or
-// splits caches, that strategy is inactive (slo_inactive.hpp). A class's section that is off has the values that undo it. One
+// invalid value is reported, and the default takes its place; but where it belongs to a strategy that suppresses, evicts, raises
+// quotas or splits caches, that strategy is inactive (slo_inactive.hpp). A class's section that is off has the values that undo it. One
 // way for all sources. Pure. [any thread]
 #pragma once
 

@@ -61,7 +61,8 @@ constexpr SloField kThreshold[] = {
     flag("enable", "whether best-effort pods are held back and evicted at all", general("false")),
     percent("cpuSuppressThresholdPercent", "how much of the node's CPU all pods together may use before best-effort ones get less", general("65")),
     percent("cpuSuppressMinPercent", "how much of the node's CPU is left to best-effort pods in any case"),
-    word("cpuSuppressPolicy", "whether best-effort pods get fewer CPUs or a smaller quota", "cpuset|cfsQuota", general("\"cpuset\"")),
+    used_by("BECPUSuppress",
+            word("cpuSuppressPolicy", "whether best-effort pods get fewer CPUs or a smaller quota", "cpuset|cfsQuota", general("\"cpuset\""))),
     used_by("BEMemoryEvict|MemoryEvict",
             percent("memoryEvictThresholdPercent", "used memory at which best-effort pods are evicted", general("70"))),
     used_by("BEMemoryEvict|MemoryEvict",
@@ -201,11 +202,12 @@ constexpr SloField kCpuBurst[] = {
 };
 
 constexpr SloField kSystem[] = {
-    number("minFreeKbytesFactor", "vm.min_free_kbytes in ten-thousandths of the memory", 1),
+    // 500: a node that keeps more than a twentieth of its memory free has too little for its pods, so no node takes more.
+    number("minFreeKbytesFactor", "vm.min_free_kbytes in ten-thousandths of the memory", 1, 500),
     number("watermarkScaleFactor", "vm.watermark_scale_factor", 1, 400),
     number("memcgReapBackGround", "1: memory of ended cgroups is reclaimed in the background", 0, 1),
-    number("schedGroupIdentityEnabled", "1: the kernel's scheduler has ranks (bvt)", kNoLeast),
-    number("schedIdleSaverWmark", "how idle a CPU must be for best-effort tasks to be put there, in nanoseconds", kNoLeast),
+    number("schedGroupIdentityEnabled", "1: the kernel's scheduler has ranks (bvt)", 0, 1),
+    number("schedIdleSaverWmark", "how idle a CPU must be for best-effort tasks to be put there, in nanoseconds", 0),
     {.name = "schedFeatures", .type = flags, .meaning = "features of the kernel's scheduler to switch on or off"},
     number("pageCacheLimitEnabled", "1: cgroups may have a limit of page cache", 0, 1),
     {.name = "totalNetworkBandwidth", .type = quantity, .meaning = "of the node's network, in bits a second; 0: unknown", .defaults = general("\"0\"")},

@@ -66,6 +66,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     const bool known = slo && slo->threshold && slo->threshold->enable;
     if (!known && wished_) throw Failure(KOORD_E_AGAIN, "the NodeSLO is not known any more");
     if (!known || !*slo->threshold->enable) return finish(now_ns, {}, std::nullopt);
+    if (slo->inactive.contains("BECPUSuppress")) return finish(now_ns, {}, std::nullopt);  // the agent logs the figure
     Inputs inputs;
     inputs.policy = policy_of(*slo->threshold);
     inputs.threshold_percent = slo->threshold->cpu_suppress_threshold_percent.value_or(inputs.threshold_percent);

@@ -134,6 +134,16 @@ TEST_CASE("switched off in the NodeSLO there is no wish") {
   CHECK_FALSE(world.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}));
 }
 
+TEST_CASE("an unknown cpuSuppressPolicy proposes nothing, and no default takes its place") {
+  World world;
+  REQUIRE(world.value() != "none");
+  world.node_slo(slo_of("Bogus"));
+  CHECK(world.plan().empty());
+  CHECK_FALSE(world.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}));
+  world.node_slo(slo_of("cfsQuota"));
+  CHECK(world.value() == "70000 100000");
+}
+
 TEST_CASE("a node without a NodeSLO is an ordinary node without wishes") {
   World world;
   world.node_slo("");

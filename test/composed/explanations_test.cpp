@@ -45,6 +45,18 @@ TEST_CASE("an invalid figure makes CPU burst inactive: reverts, capabilities and
   CHECK(node.agent->stop() == 0);
 }
 
+TEST_CASE("an unknown cpuSuppressPolicy makes CPU suppress inactive: capabilities, koordctl slo and the log name field, value and choices") {
+  Sessions node(given("qos-cpu-suppress", "resourceUsedThresholdWithBE: {enable: true, cpuSuppressPolicy: Bogus}", "", ""));
+  REQUIRE(node.start());
+  const std::string reason = "resourceUsedThresholdWithBE.cpuSuppressPolicy: found \"Bogus\", expected one of cpuset, cfsQuota";
+  const auto capabilities = [&] { return node.agent->ctl({"capabilities"}).output; };
+  CHECK_MESSAGE(eventually([&] { return has(capabilities(), "BECPUSuppress is inactive: " + reason); }, kPatience), capabilities());
+  const std::string slo = node.agent->ctl({"slo"}).output;
+  CHECK_MESSAGE(has(slo, "resourceUsedThresholdWithBE.cpuSuppressPolicy  \"Bogus\"  one of cpuset, cfsQuota  BECPUSuppress\n"), slo);
+  CHECK_MESSAGE(has(node.agent->log(), reason + "; inactive because of it: BECPUSuppress"), node.agent->log());
+  CHECK(node.agent->stop() == 0);
+}
+
 TEST_CASE("a throttled container whose quota is not raised has the reason in koordctl why") {
   Sessions node(given("qos-cpu-burst", "cpuBurstStrategy: {policy: cfsQuotaBurstOnly, cfsQuotaBurstPercent: 200, sharePoolThresholdPercent: 0}",
                       "", ""));

@@ -41,12 +41,14 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 }  // namespace
 
 TEST_CASE("koordctl slo shows what holds, who said it, and what was not taken") {
-  Node node("{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: 130, memoryEvictThresholdPercent: 60}}");
+  Node node("{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: 130, memoryEvictThresholdPercent: 60}, "
+            "systemStrategy: {minFreeKbytesFactor: 20000}}");
   const std::string shown = node.ctl({"slo"});
   INFO(shown);
   CHECK(has(shown, "resourceUsedThresholdWithBE.enable                               true                NodeSLO\n"));
   CHECK(has(shown, "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent          65                  default\n"));
   CHECK(has(shown, "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent  130    an integer from 0 to 100  -\n"));
+  CHECK(has(shown, "systemStrategy.minFreeKbytesFactor                       20000  an integer from 1 to 500  -\n"));
   CHECK(has(node.agent->log(), "cpuSuppressThresholdPercent: found 130, expected an integer from 0 to 100; the default holds"));
 }
 

@@ -18,6 +18,7 @@ struct Use {
   std::string_view field, gates;
 };
 constexpr Use kUses[] = {
+    {"cpuSuppressPolicy", "BECPUSuppress"},
     {"memoryEvictThresholdPercent", "BEMemoryEvict|MemoryEvict"},
     {"memoryEvictLowerPercent", "BEMemoryEvict|MemoryEvict"},
     {"memoryAllocatableEvictThresholdPercent", "MemoryAllocatableEvict"},

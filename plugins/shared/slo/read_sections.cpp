@@ -107,11 +107,11 @@ void read_cpu_burst(const Members& from, CpuBurst& into) {
 }
 
 void read_system(const Members& from, System& into) {
-  from.number("minFreeKbytesFactor", into.min_free_kbytes_factor, 1);
+  from.number("minFreeKbytesFactor", into.min_free_kbytes_factor, 1, 500);
   from.number("watermarkScaleFactor", into.watermark_scale_factor, 1, 400);
   from.number("memcgReapBackGround", into.memcg_reap_background, 0, 1);
-  from.number("schedGroupIdentityEnabled", into.sched_group_identity_enabled);
-  from.number("schedIdleSaverWmark", into.sched_idle_saver_wmark);
+  from.number("schedGroupIdentityEnabled", into.sched_group_identity_enabled, 0, 1);
+  from.number("schedIdleSaverWmark", into.sched_idle_saver_wmark, 0);
   from.number("pageCacheLimitEnabled", into.page_cache_limit_enabled, 0, 1);
   from.flags("schedFeatures", into.sched_features);
 }

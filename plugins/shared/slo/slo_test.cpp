@@ -87,6 +87,7 @@ TEST_CASE("a value that it may not be is told and not there, those beside it are
   CHECK(parsed->slo.system->memcg_reap_background == 1);
   CHECK_FALSE(parsed->slo.cpu_burst);
   CHECK(parsed->slo.inactive.contains("CPUBurst"));
+  CHECK(parsed->slo.inactive.contains("BECPUSuppress"));
   CHECK(parsed->problems == Problems{"resourceUsedThresholdWithBE.enable: found \"yes\", expected true or false",
                                      "resourceUsedThresholdWithBE.cpuSuppressPolicy: found \"idle\", which is no known choice",
                                      "cpuBurstStrategy: found 7, expected a mapping",

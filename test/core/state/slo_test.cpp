@@ -145,11 +145,25 @@ TEST_CASE("a value out of its range or of a wrong type is told, and the default 
   CHECK(at(result.spec, "/cpuBurstStrategy/cpuBurstPercent").is_null());
 }
 
+TEST_CASE("a setting of the node's kernel out of its range is reported with the range, and is not set") {
+  Told result = told(R"({"systemStrategy": {"minFreeKbytesFactor": 501, "watermarkScaleFactor": 0, "memcgReapBackGround": 2,
+    "schedGroupIdentityEnabled": 2, "schedIdleSaverWmark": -1, "pageCacheLimitEnabled": -1}})");
+  CHECK(result.problems == std::vector<std::string>{
+      "systemStrategy.minFreeKbytesFactor: found 501, expected an integer from 1 to 500",
+      "systemStrategy.watermarkScaleFactor: found 0, expected an integer from 1 to 400",
+      "systemStrategy.memcgReapBackGround: found 2, expected an integer from 0 to 1",
+      "systemStrategy.schedGroupIdentityEnabled: found 2, expected an integer from 0 to 1",
+      "systemStrategy.schedIdleSaverWmark: found -1, expected an integer of at least 0",
+      "systemStrategy.pageCacheLimitEnabled: found -1, expected an integer from 0 to 1"});
+  CHECK(at(result.spec, "/systemStrategy/minFreeKbytesFactor").is_null());
+  CHECK(at(effective(R"({"systemStrategy": {"minFreeKbytesFactor": 500}})"), "/systemStrategy/minFreeKbytesFactor") == 500);
+}
+
 TEST_CASE("a number written with a point is an integer when it is one") {
   CHECK(at(effective(R"({"cpuBurstStrategy": {"sharePoolThresholdPercent": 40.0}})"), "/cpuBurstStrategy/sharePoolThresholdPercent") == 40);
 }
 
-TEST_CASE("an invalid figure of a strategy that evicts, bursts or splits caches makes that strategy inactive") {
+TEST_CASE("an invalid value of a strategy that suppresses, evicts, bursts or splits caches makes that strategy inactive") {
   struct Row {
     const char* spec;
     std::vector<std::string> inactive;
@@ -169,6 +183,8 @@ TEST_CASE("an invalid figure of a strategy that evicts, bursts or splits caches 
             {"CPUEvict"}, "/resourceUsedThresholdWithBE/evictEnabledPriorityThreshold", "5999"},
            {R"({"resourceUsedThresholdWithBE": {"evictEnabledPriorityThreshold": "high"}})",
             {"CPUEvict", "MemoryEvict"}, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent", "70"},
+           {R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuSuppressPolicy": "Bogus"}})",
+            {"BECPUSuppress"}, "/resourceUsedThresholdWithBE/cpuSuppressPolicy", "null"},
            {R"({"resourceUsedThresholdWithBE": {"cpuEvictPolicy": "byLuck"}})", {"BECPUEvict"}, "/resourceUsedThresholdWithBE/cpuEvictPolicy", "null"},
            {R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})", {"CPUBurst"}, "/cpuBurstStrategy/policy", "\"none\""},
            {R"({"cpuBurstStrategy": {"policy": "nonsense"}})", {"CPUBurst"}, "/cpuBurstStrategy/policy", "\"none\""},
