@@ -93,6 +93,7 @@ json::object json_of(const knob::KnobView& knob, const Clock& clock) {
     object["original"] = knob.original;
     object["holder"] = knob.holder;
   }
+  if (!knob.revert_problem.empty()) object["revertProblem"] = knob.revert_problem;
   if (!knob.composition.empty()) {
     json::array parts;
     for (const knob::Part& one : knob.parts) parts.push_back(part(one));

@@ -27,16 +27,30 @@ knob::Executor::Limits limits_of(const config::QosSettings& settings) {
   return {settings.refresh_period, settings.max_writes_per_second};
 }
 
+// "cpu.max of 'kubepods/besteffort'", "vm.min_free_kbytes of the node"
+std::string title_of(const knob::Undone& undone) {
+  return std::string(undone.knob->name) + (undone.key.item.empty() ? "" : " " + undone.key.item) +
+         (undone.key.cgroup_dir.empty() ? " of the node" : " of '" + undone.key.cgroup_dir + "'");
+}
+
+void log_failed_revert(const knob::Undone& undone) {
+  log::error(qos_log, "{}, set by {}, cannot be reverted to '{}' and stays '{}': {}; trying again each second, and after the next start",
+             title_of(undone), undone.plugin.empty() ? "an unknown plugin" : undone.plugin, undone.original, undone.done.after,
+             undone.done.problem);
+}
+
 void log_undone(const std::vector<knob::Undone>& undone) {
-  std::size_t given_back = 0;
+  std::size_t reverted = 0, failed = 0;
   for (const knob::Undone& one : undone) {
-    given_back += one.done.outcome == knob::Outcome::reverted;
+    reverted += one.done.outcome == knob::Outcome::reverted;
+    failed += one.done.outcome == knob::Outcome::failed;
     if (one.done.outcome == knob::Outcome::left)
-      log::warn(qos_log, "{} of '{}' is '{}', which is not of this agent, leaving it", one.knob->name, one.key.cgroup_dir, one.done.after);
-    if (one.done.outcome == knob::Outcome::failed)
-      log::error(qos_log, "{} of '{}' could not be given back: {}; the next start tries again", one.knob->name, one.key.cgroup_dir, one.done.problem);
+      log::warn(qos_log, "{} is '{}', which is not of this agent, leaving it", title_of(one), one.done.after);
+    if (one.done.outcome == knob::Outcome::failed && one.again)  // the first time it was logged at once
+      log::error(qos_log, "{} still cannot be reverted to '{}': {}", title_of(one), one.original, one.done.problem);
   }
-  if (!undone.empty()) log::info(qos_log, "{} of {} knobs have what they had before", given_back, undone.size());
+  if (!undone.empty()) log::info(qos_log, "{} of {} knobs have their original value again", reverted, undone.size());
+  if (failed > 0) log::error(qos_log, "{} knobs keep a value of this agent until the next start reverts them", failed);
 }
 
 }  // namespace
@@ -51,6 +65,7 @@ QosModule::QosModule(const Clock& clock, host::CapabilityBoard& capabilities, co
       governor_(clock, layout, config.roots, journal_) {
   governor_.set_node_mode(host::as_knob_mode(config.qos.mode));
   governor_.set_limits(limits_of(config.qos));
+  governor_.on_failed_revert(log_failed_revert);
   if (!directory_.empty()) governor_.keep_decisions({.path = directory_ + "/decisions.db", .max_bytes = config.qos.max_record_bytes});
 }
 

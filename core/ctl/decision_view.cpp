@@ -128,6 +128,16 @@ std::string compositions_of(const json::array& knobs, std::string (*owner)(const
   return lines.empty() ? "" : "\nComposed values:\n" + lines;
 }
 
+// A line for each knob that keeps a value because the kernel refused its original.
+std::string failed_reverts_of(const json::array& knobs, std::string (*owner)(const json::value&)) {
+  std::string lines;
+  for (const json::value& knob : knobs)
+    if (const std::string problem = text_of(knob, "revertProblem"); !problem.empty())
+      lines += "  " + owner(knob) + ": " + text_of(knob, "knob") + " of " + or_dash(text_of(knob, "holder")) + " to '" + text_of(knob, "original") +
+               "': " + problem + "\n";
+  return lines.empty() ? "" : "\nReverts that failed, tried again each second:\n" + lines;
+}
+
 std::string cgroup_of(const json::value& knob) {
   const std::string cgroup = text_of(knob, "cgroup");
   return cgroup.empty() ? "node" : cgroup;
@@ -192,8 +202,9 @@ Result<std::string> render_decisions(const std::string& answer) {
 Result<std::string> render_knobs(const std::string& answer) {
   const json::value parsed = TRY(parse_object(answer));
   Table table(knob_columns("CGROUP"));
-  for (const json::value& knob : array_of(parsed, "knobs")) add_rows(table, cgroup_of(knob), knob);
-  return table.render() + compositions_of(array_of(parsed, "knobs"), cgroup_of);
+  const json::array& knobs = array_of(parsed, "knobs");
+  for (const json::value& knob : knobs) add_rows(table, cgroup_of(knob), knob);
+  return table.render() + compositions_of(knobs, cgroup_of) + failed_reverts_of(knobs, cgroup_of);
 }
 
 Result<std::string> render_why(const std::string& answer) {
@@ -202,7 +213,7 @@ Result<std::string> render_why(const std::string& answer) {
   const json::array& knobs = array_of(parsed, "knobs");
   Table table(knob_columns("TARGET"));
   for (const json::value& knob : knobs) add_rows(table, owner_of(knob), knob);
-  text += knobs.empty() ? kNoStrategy : table.render() + compositions_of(knobs, owner_of);
+  text += knobs.empty() ? kNoStrategy : table.render() + compositions_of(knobs, owner_of) + failed_reverts_of(knobs, owner_of);
   const json::array decisions = without_evictions(array_of(parsed, "decisions"));
   if (!decisions.empty()) text += "\n" + decision_table(decisions).render();
   return text + evictions_of(array_of(parsed, "evictions")) + events_of(array_of(parsed, "events"));

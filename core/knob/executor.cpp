@@ -117,19 +117,19 @@ void Executor::report_reverts(Steps& steps, Report& report) {
     if (step.order) continue;
     bool again = false;
     Held& held = held_.at(step.key);
-    std::string plugin = held.plugin;
+    std::string plugin = held.plugin, original = spell(*step.knob, held.original.value);
     if (step.done.outcome == Outcome::failed)
       again = std::exchange(held.problem, step.done.problem) == step.done.problem;
     else
       forget(step.key);
-    report.undone.push_back({step.key, step.knob, std::move(step.done), std::move(plugin), again});
+    report.undone.push_back({step.key, step.knob, std::move(step.done), std::move(plugin), again, std::move(original)});
   }
 }
 
 std::vector<Executor::Holding> Executor::holdings() const {
   std::vector<Holding> holdings;
   holdings.reserve(held_.size());
-  for (const auto& [key, held] : held_) holdings.push_back({held.level, key, held.knob, held.original.value, held.plugin});
+  for (const auto& [key, held] : held_) holdings.push_back({held.level, key, held.knob, held.original.value, held.plugin, held.problem});
   return holdings;
 }
 
@@ -228,6 +228,7 @@ Executor::Step Executor::order_step(const Order& order) {
   given_up_.erase(step.key);
   if (auto held = held_.find(step.key); held != held_.end()) {
     held->second.adopted_until.reset();
+    held->second.problem.clear();
     if (heal(step.key, held->second)) healed_.push_back(&order);
   }
   if (recall(step)) return step;

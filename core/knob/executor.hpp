@@ -54,8 +54,9 @@ struct Undone {
   KnobKey key;
   const Knob* knob;
   Done done;
-  std::string plugin = {};  // whose wish it had last
-  bool again = false;       // it failed before, the same way
+  std::string plugin = {};    // whose value it had last
+  bool again = false;         // it failed before, the same way
+  std::string original = {};  // what was to be written
 };
 
 class Executor {
@@ -118,7 +119,8 @@ class Executor {
     KnobKey key;
     const Knob* knob;
     Value original;
-    std::string plugin;  // whose wish it has
+    std::string plugin;   // whose value it has
+    std::string problem;  // why the last attempt to revert it failed; empty: none failed
   };
   std::vector<Holding> holdings() const;
 

@@ -67,6 +67,11 @@ class Governor final : public PlanSink {
   using WhyEnded = std::function<std::string(std::string_view plugin)>;
   void explain_reverts(WhyEnded why_ended) { why_ended_ = std::move(why_ended); }
 
+  // Called when a revert fails for the first time, and again when it fails for another reason. Called with the governor's lock: it
+  // must not call the governor. To be set before the first plan.
+  using OnFailedRevert = std::function<void(const Undone&)>;
+  void on_failed_revert(OnFailedRevert on_failed_revert) { on_failed_revert_ = std::move(on_failed_revert); }
+
   // The base of a knob that no intent gives: from the pod's spec, else the original, else the current value. Behind the name of
   // one with items stands the item: "io.max 8:16".
   Result<std::string> base(std::string_view knob, std::string_view cgroup_dir) const;
@@ -250,6 +255,7 @@ class Governor final : public PlanSink {
   Modes modes_;
   SubjectsPtr subjects_ = std::make_shared<const Subjects>();
   OnRelease on_release_;
+  OnFailedRevert on_failed_revert_;
   WhyEnded why_ended_;
   bool has_ended_ = false;
 };

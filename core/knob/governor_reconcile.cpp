@@ -122,8 +122,11 @@ void Governor::conclude_all(const Intents& intents, const Done& done) {
 std::vector<Undone> Governor::record_all(std::vector<Undone> undone, const std::string& why) {
   if (!undone.empty()) readings_.forget_all();
   std::vector<Release> releases;
-  for (const Undone& one : undone)
-    if (!one.again) record_undone(one, why, releases);
+  for (const Undone& one : undone) {
+    if (one.again) continue;
+    record_undone(one, why, releases);
+    if (one.done.outcome == Outcome::failed && on_failed_revert_) on_failed_revert_(one);
+  }
   if (!why.empty() && on_release_ && !releases.empty()) on_release_(std::move(releases));
   return undone;
 }

@@ -89,6 +89,7 @@ std::vector<KnobView> Governor::knobs() const {
       view.is_held = true;
       view.original = spell(*holding.knob, holding.original);
       view.holder = holding.plugin;
+      view.revert_problem = holding.problem;
     }
     for (const auto& [proposer, strategy] : strategies_)
       for (const auto& active : strategy.intents)

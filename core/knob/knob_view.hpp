@@ -40,6 +40,7 @@ struct KnobView {
   bool is_held = false;     // it has a value of ours
   std::string holder;       // the plugin whose
   std::string original;     // what a revert writes; of one that is held
+  std::string revert_problem;  // why the original could not be written back; empty: no attempt failed
   std::string composition;  // all parts of the value as an equation; empty: none is composed
   std::vector<Part> parts;  // the same one by one
   std::vector<IntentView> intents;  // the winner's first

@@ -73,7 +73,7 @@ TEST_CASE_FIXTURE(Written, "SIGTERM gives back what was written, byte by byte, a
   CHECK(contains(agent.ctl({"capabilities"}).output, "what knobs were is kept in '"));
   CHECK(agent.stop() == 0);
   CHECK(texts() == before);
-  CHECK(contains(agent.log(), "2 of 2 knobs have what they had before"));
+  CHECK(contains(agent.log(), "2 of 2 knobs have their original value again"));
   const Finished restored = restore_without_agent();
   CHECK(restored.exit_status == 0);
   CHECK(contains(restored.output, "0 knobs were kept in"));

@@ -69,6 +69,16 @@ TEST_CASE("koordctl knobs has a row for each wish, and what is known of the knob
   CHECK(has(text, "a k v - - p - - -\n q - - -\n"));
 }
 
+TEST_CASE("koordctl knobs and why have a line for each knob whose revert failed, with plugin, original and error") {
+  const std::string knob = R"({"cgroup":"be","level":"qos","knob":"cpu.max","held":true,"value":"2 100","original":"max 100","holder":"suppress",)"
+                           R"("revertProblem":"cannot write 'max 100' to '/sys/be/cpu.max': Permission denied","intents":[]})";
+  const std::string knobs = shown(render_knobs(R"({"knobs":[)" + knob + "]}"));
+  const std::string why = shown(render_why(R"({"pod":{"namespace":"a","name":"b"},"knobs":[)" + knob + "]}"));
+  const std::string error = "cpu.max of suppress to 'max 100': cannot write 'max 100' to '/sys/be/cpu.max': Permission denied\n";
+  CHECK_MESSAGE(has(knobs, "\nReverts that failed, tried again each second:\n be: " + error), knobs);
+  CHECK_MESSAGE(has(why, "\nReverts that failed, tried again each second:\n class be: " + error), why);
+}
+
 TEST_CASE("koordctl decisions says how to list older ones, and that the disk is unavailable") {
   const std::string text = shown(render_decisions(R"({"decisions":[{"number":12,"time":1790000000,"pod":{"uid":"u","namespace":"shop","name":"web"},)"
                                                   R"("container":"app","result":"lost","winner":"x"}],"before":12,"problem":"disk full"})"));

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// FakeGovernor: a governor on a fake cgroup v2 tree with the cgroup 'be', by a clock that the test advances. RuledGovernor: the
+// same with the releases, and a pod whose cgroup 'be' is.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/file.hpp"
+#include "core/base/manual_clock.hpp"
+#include "core/base/parse.hpp"
+#include "core/knob/governor.hpp"
+#include "test/support/fake_node.hpp"
+
+namespace koord::test {
+
+inline constexpr const char* kBefore = "50000 100000";
+
+struct FakeGovernor {
+  FakeNode node{{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/be/cpu.max", "50000 100000\n"}};
+  ManualClock clock;
+  knob::MemoryOriginals originals;
+  knob::Governor governor{clock, *cgroup::Layout::detect(node.roots()), node.roots(), originals};
+  std::map<std::string, std::vector<knob::IntentResult>> told;  // by plugin, all of it
+
+  std::string value() const { return std::string(trim(*read_file(node.path("cgroup/be/cpu.max")))); }
+
+  static knob::Intent intent(std::string value, std::int32_t priority = 0, std::string dir = "be") {
+    knob::Intent made;
+    made.level = knob::Level::qos;
+    made.knob = "cpu.max";
+    made.cgroup_dir = std::move(dir);
+    made.value = std::move(value);
+    made.reason = "the node is busy";
+    made.inputs = {{"node_cpu_usage", "7.3"}};
+    made.priority = priority;
+    made.ttl = std::chrono::minutes(1);
+    return made;
+  }
+  void propose(const std::string& plugin, knob::Plan plan) {
+    governor.take({plugin, "main"}, std::move(plan), [this, plugin](std::vector<knob::IntentResult> results) {
+      auto& list = told[plugin];
+      list.insert(list.end(), results.begin(), results.end());
+    });
+  }
+  void enforce(const std::string& plugin) { governor.set_mode(plugin, knob::Mode::enforce); }
+  knob::Outcome last_told(const std::string& plugin) { return told.at(plugin).back().outcome; }
+  knob::Decision last() { return governor.decisions().back(); }
+};
+
+struct RuledGovernor : FakeGovernor {
+  std::vector<knob::Release> released;
+
+  RuledGovernor() {
+    governor.on_release([this](std::vector<knob::Release> releases) { released.insert(released.end(), releases.begin(), releases.end()); });
+  }
+  void mark(knob::HandsOff hands_off) {
+    auto subjects = std::make_shared<knob::Subjects>();
+    subjects->add("be", {"u-1", "shop", "nightly", {}, std::move(hands_off)});
+    governor.set_subjects(std::move(subjects));
+  }
+};
+
+}  // namespace koord::test
