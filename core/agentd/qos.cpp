@@ -2,6 +2,8 @@
 #include "core/agentd/qos.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "core/host/managed_plugin.hpp"
 #include "core/log/log.hpp"
@@ -25,6 +27,12 @@ bool writes(const config::Config& config) {
 
 knob::Executor::Limits limits_of(const config::QosSettings& settings) {
   return {settings.refresh_period, settings.max_writes_per_second};
+}
+
+// KOORD_SHARED_CGROUP_TREE=1 is for tests: several agents at once, each with cgroups of its own.
+std::vector<std::string> trees_of(const cgroup::Layout& layout) {
+  const char* shared = std::getenv("KOORD_SHARED_CGROUP_TREE");
+  return shared && std::string_view(shared) == "1" ? std::vector<std::string>() : layout.workload_trees();
 }
 
 // "cpu.max of 'kubepods/besteffort'", "vm.min_free_kbytes of the node"
@@ -55,13 +63,17 @@ void log_undone(const std::vector<knob::Undone>& undone) {
 
 }  // namespace
 
+knob::Journal::Options journal_options(const config::Config& config, const cgroup::Layout& layout) {
+  return {config.qos.directory, knob::boot_id(config.roots), trees_of(layout), config.roots.proc};
+}
+
 QosModule::QosModule(const Clock& clock, host::CapabilityBoard& capabilities, const cgroup::Layout& layout, const config::Config& config)
     : clock_(clock),
       capabilities_(capabilities),
       directory_(config.qos.directory),
       on_exit_(config.qos.on_exit),
       may_write_(writes(config)),
-      journal_({config.qos.directory, knob::boot_id(config.roots)}, clock),
+      journal_(journal_options(config, layout), clock),
       governor_(clock, layout, config.roots, journal_) {
   governor_.set_node_mode(host::as_knob_mode(config.qos.mode));
   governor_.set_limits(limits_of(config.qos));
@@ -85,6 +97,7 @@ void QosModule::step() {
   if (!is_open_) open();
   governor_.expire();
   settle_start();
+  if (!may_write_) journal_.release_tree();
   journal_.tidy();
   tell();
   stepping_ = false;

@@ -20,6 +20,9 @@
 
 namespace koord::agentd {
 
+// The journal in qos.directory, for the cgroup tree of this node.
+knob::Journal::Options journal_options(const config::Config& config, const cgroup::Layout& layout);
+
 class QosModule {
  public:
   // All references must outlive it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/restore.hpp"
 
+#include "core/agentd/qos.hpp"
 #include "core/base/clock.hpp"
 #include "core/config/load.hpp"
 #include "core/knob/governor.hpp"
@@ -32,7 +33,7 @@ int restore(const CommandLine& line, std::ostream& out) {
   const Result<cgroup::Layout> layout = cgroup::Layout::detect(config->roots);
   if (!layout) return complain(out, layout.error().message(), 1);
   const SystemClock clock;
-  knob::Journal journal({config->qos.directory, knob::boot_id(config->roots)}, clock);
+  knob::Journal journal(journal_options(*config, *layout), clock);
   const Result<knob::Journal::Found> found = journal.open();
   if (!found) return complain(out, found.error().message() + "; `koordctl restore` asks an agent that runs", 1);
   for (const std::string& told : found->told) out << told << "\n";

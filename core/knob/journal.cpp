@@ -31,7 +31,8 @@ std::string boot_id(const NodeRoots& roots) {
   return std::string(trim(read_file(roots.proc + "/sys/kernel/random/boot_id").value_or("")));
 }
 
-Journal::Journal(Options options, const Clock& clock) : options_(std::move(options)), clock_(clock) {}
+Journal::Journal(Options options, const Clock& clock)
+    : options_(std::move(options)), clock_(clock), tree_(options_.trees, options_.proc) {}
 
 Journal::~Journal() = default;
 
@@ -59,8 +60,10 @@ Result<Journal::Found> Journal::set_aside(const Error& why) {
   return Found{.left = {}, .told = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'"}};
 }
 
-Journal::Found Journal::adopt(JournalContent content) {
+// What was left may be reverted without a further original, so the tree is taken now.
+Result<Journal::Found> Journal::adopt(JournalContent content) {
   Found found;
+  if (!content.knobs.empty()) TRY(tree_.lock());
   for (const Original& knob : content.knobs) kept_.insert_or_assign(knob.key, knob);
   found.left = std::move(content.knobs);
   if (content.of_other_boots > 0)
@@ -73,7 +76,8 @@ Journal::Found Journal::adopt(JournalContent content) {
 Result<Journal::Found> Journal::read_copy(const Error& why) {
   Result<Connection> copy = open_copy_of_journal(options_.directory);
   if (!copy) return why;
-  Found found = adopt(TRY(read_journal(*copy, options_.boot)));
+  JournalContent content = TRY(read_journal(*copy, options_.boot));
+  Found found = TRY(adopt(std::move(content)));
   found.told.push_back("what knobs were can be read and not written: " + why.message());
   return found;
 }
@@ -92,8 +96,8 @@ Result<Journal::Found> Journal::read() {
   }
   if (!content) return std::move(content).error();
   const bool has_old = content->of_other_boots > 0;
+  Found found = TRY(adopt(*std::move(content)));
   file_ = std::make_unique<JournalTable>(TRY(JournalTable::make(*std::move(opened->connection))));
-  Found found = adopt(*std::move(content));
   // It is no matter when these two are lost: the next start is more careful, or more patient.
   found.on_purpose = file_->meta("on_purpose") != 0;
   if (!found.left.empty() && !found.on_purpose)
@@ -113,6 +117,11 @@ void Journal::settled() {
   set_meta("unsettled_starts", 0);
 }
 
+void Journal::release_tree() {
+  std::lock_guard lock(mutex_);
+  if (kept_.empty()) tree_.unlock();
+}
+
 void Journal::leave() {
   std::lock_guard lock(mutex_);
   set_meta("on_purpose", 1);
@@ -125,10 +134,12 @@ Result<void> Journal::note(Result<void> done) {
 }
 
 Result<void> Journal::ready() {
-  if (file_) return {};
-  TRY(blocked());
-  if (!is_read_) return invalid("what an agent before this one has left could not be read yet");
-  return attach();
+  if (!file_) {
+    TRY(blocked());
+    if (!is_read_) return invalid("what an agent before this one has left could not be read yet");
+  }
+  TRY(tree_.lock());
+  return file_ ? Result<void>() : attach();
 }
 
 Result<void> Journal::attach() {

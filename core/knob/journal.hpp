@@ -2,7 +2,8 @@
 // Journal: originals on disk, in a SQLite file of their own, where the next start of the agent or a restore without one finds
 // them. A knob's first write waits for the disk; what is written later is there after SIGKILL, too, and not after a power cut,
 // after which the kernel has values of its own in any case. All is in memory, too: a disk that is full, read-only or gone takes
-// no knob's original with it, only that nothing is written to the kernel until it is back. [any thread]
+// no knob's original with it, only that nothing is written to the kernel until it is back. While another agent writes to the same
+// cgroup tree nothing may be written either. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
 #include "core/knob/originals.hpp"
+#include "core/knob/tree_lock.hpp"
 
 namespace koord::knob {
 
@@ -33,6 +35,9 @@ class Journal final : public Originals {
   struct Options {
     std::string directory;  // "": there is none, and nothing may be written
     std::string boot;       // as boot_id() says
+    // Roots of the cgroup hierarchies, which no other agent may write meanwhile (tree_lock.hpp); none: others may.
+    std::vector<std::string> trees = {};
+    std::string proc = "/proc";  // to name the agent that does
   };
   Journal(Options options, const Clock& clock);  // the clock outlives it
   ~Journal() override;
@@ -50,6 +55,8 @@ class Journal final : public Originals {
   Result<Found> open();
   // What was left is adopted or given back: the next start counts from 0.
   void settled();
+  // Lets another agent write to the cgroup tree, unless values of this one are in it. The next write takes the tree again.
+  void release_tree();
 
   // The process ends, and what is kept is for the next one.
   void leave();
@@ -74,7 +81,7 @@ class Journal final : public Originals {
   Result<void> ready();
   Result<void> attach();
   Result<Found> read();
-  Found adopt(JournalContent content);
+  Result<Found> adopt(JournalContent content);
   Result<Found> read_copy(const Error& why);
   Result<Found> set_aside(const Error& why);
   Result<void> rewrite();
@@ -88,6 +95,7 @@ class Journal final : public Originals {
 
   mutable std::mutex mutex_;  // of what follows
   UniqueFd lock_;
+  TreeLock tree_;
   std::unique_ptr<JournalTable> file_;  // null: not open
   std::map<KnobKey, Original> kept_;  // all that the file should have
   std::set<KnobKey> unsaved_;         // of it, or gone from it

@@ -59,8 +59,10 @@ Result<std::optional<JournalFault>> look_at(Connection& connection) {
 
 std::string journal_path(const std::string& directory) { return directory + "/" + std::string(kName); }
 
+std::string journal_lock_path(const std::string& directory) { return journal_path(directory) + ".lock"; }
+
 Result<UniqueFd> lock_journal(const std::string& directory) {
-  const std::string path = journal_path(directory) + ".lock";
+  const std::string path = journal_lock_path(directory);
   Result<UniqueFd> opened = open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (!opened && opened.error().is(std::errc::read_only_file_system)) opened = open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
   UniqueFd lock = TRY(std::move(opened));

@@ -17,6 +17,8 @@ namespace koord::knob {
 inline constexpr std::int64_t kJournalVersion = 1;
 
 std::string journal_path(const std::string& directory);
+// Of the file that lock_journal() locks.
+std::string journal_lock_path(const std::string& directory);
 
 // Holds the journal of this folder for as long as the descriptor lives. An error when another process does.
 Result<UniqueFd> lock_journal(const std::string& directory);

@@ -69,6 +69,7 @@ void AgentProcess::write_config(std::string_view extra) {
 std::string AgentProcess::log() const { return read_file(folder_ / "log").value_or(""); }
 
 void AgentProcess::launch(const std::vector<std::string>& arguments) {
+  ::setenv("KOORD_SHARED_CGROUP_TREE", "1", 0);  // tests run side by side, each with cgroups of its own
   std::vector<std::string> command = run_by_;
   command.insert(command.end(), {built("core/agentd/koordetector"), "--config", config_path(), "--set",
                                  "predict.directory=" + folder_ / "predictions", "--set", "qos.directory=" + folder_ / "qos"});
