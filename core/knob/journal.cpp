@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/knob/journal_file.hpp"
+#include "core/knob/journal_loss.hpp"
 #include "core/knob/journal_table.hpp"
 #include "core/store/set_aside.hpp"
 
@@ -19,6 +21,7 @@ namespace {
 using store::Connection;
 
 constexpr std::int64_t kLongLogBytes = 1 << 20;
+constexpr std::size_t kMostLogBytes = 64u << 20;  // that are searched for a torn end
 constexpr std::int64_t kMostStarts = 1 << 20;  // that are counted
 
 void sync_directory(const std::string& path) {
@@ -56,8 +59,9 @@ Result<Journal::Found> Journal::open() {
 Result<Journal::Found> Journal::set_aside(const Error& why) {
   kept_.clear();
   const std::string path = journal_path(options_.directory);
+  const std::string loss = loss_of_journal(options_.directory);
   const std::string aside = TRY(store::set_aside(path, "corrupt", clock_.wall_ns()));
-  return Found{.left = {}, .told = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'"}};
+  return Found{.left = {}, .told = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'" + loss}};
 }
 
 // What was left may be reverted without a further original, so the tree is taken now.
@@ -82,10 +86,30 @@ Result<Journal::Found> Journal::read_copy(const Error& why) {
   return found;
 }
 
+std::string Journal::describe(const TornTail& tail) const {
+  std::set<KnobKey> lost(tail.knobs.begin(), tail.knobs.end());
+  for (const auto& [key, original] : kept_) lost.erase(key);
+  std::string text = "'" + journal_path(options_.directory) + "-wal' ends in an incomplete record (whole records taken: " +
+                     std::to_string(kept_.size()) + ", bytes lost: " + std::to_string(tail.bytes) + "); ";
+  if (tail.knobs.empty()) return text + "the knobs in the lost record are not readable, and may keep a value of the previous agent";
+  if (lost.empty()) return text + "the lost record names no other knob";
+  return text + titles_of({lost.begin(), lost.end()}) + " may keep a value of the previous agent";
+}
+
 Result<Journal::Found> Journal::read() {
   kept_.clear();
   if (options_.directory.empty() || ::access(journal_path(options_.directory).c_str(), F_OK) != 0) return Found{};
   if (!lock_) lock_ = TRY(lock_journal(options_.directory));
+  const std::optional<TornTail> tail = torn_tail(read_file(journal_path(options_.directory) + "-wal", kMostLogBytes).value_or(""));
+  Result<Found> found = read_opened();
+  if (!found || !tail) return found;
+  found->told.push_back(describe(*tail));
+  // What is lost stays behind later records otherwise, and is taken for their end.
+  if (file_) static_cast<void>(file_->truncate_log());
+  return found;
+}
+
+Result<Journal::Found> Journal::read_opened() {
   Result<OpenedJournal> opened = open_journal(options_.directory, clock_.wall_ns());
   if (!opened) return read_copy(opened.error());
   if (!opened->connection) return Found{.left = {}, .told = {opened->story}};

@@ -26,6 +26,7 @@ namespace koord::knob {
 
 class JournalTable;
 struct JournalContent;
+struct TornTail;
 
 // Which boot of the node this is; empty where the kernel does not say.
 std::string boot_id(const NodeRoots& roots);
@@ -81,6 +82,8 @@ class Journal final : public Originals {
   Result<void> ready();
   Result<void> attach();
   Result<Found> read();
+  Result<Found> read_opened();
+  std::string describe(const TornTail& tail) const;
   Result<Found> adopt(JournalContent content);
   Result<Found> read_copy(const Error& why);
   Result<Found> set_aside(const Error& why);

@@ -6,8 +6,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "core/base/file.hpp"
+#include "core/cgroup/names.hpp"
+#include "core/knob/journal_loss.hpp"
 #include "core/knob/journal_table.hpp"
 #include "core/store/set_aside.hpp"
 
@@ -19,6 +22,7 @@ using store::Statement;
 
 constexpr std::int64_t kJournalApplicationId = 0x6b6f6f6f;  // "kooo"
 constexpr std::string_view kName = "originals.db";
+constexpr std::size_t kMostReadBytes = 64u << 20;  // of a damaged file
 
 // Why a file cannot be used: a word for its new name, and the whole story.
 struct JournalFault {
@@ -90,12 +94,15 @@ Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wa
     if (!found && !found.error().is(std::errc::bad_message)) return std::move(found).error().context("'" + path + "'");
     fault = found ? *found : JournalFault{"corrupt", found.error().text};
   }
+  const std::string loss = loss_of_journal(directory);
   const std::string aside = TRY(store::set_aside(path, fault->word, wall_ns));
-  return OpenedJournal{std::nullopt, "'" + path + "' cannot be used: " + fault->story + "; set aside as '" + aside + "'"};
+  return OpenedJournal{std::nullopt, "'" + path + "' cannot be used: " + fault->story + "; set aside as '" + aside + "'" + loss};
 }
 
+namespace {
+
 // SQLite reads a log only beside a file that it may write.
-Result<Connection> open_copy_of_journal(const std::string& directory) {
+Result<Connection> open_copy(const std::string& directory) {
   std::string folder = "/dev/shm/koordetector-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return system_error(errno, "cannot make a folder in /dev/shm");
   const auto copy = [&]() -> Result<Connection> {
@@ -103,15 +110,50 @@ Result<Connection> open_copy_of_journal(const std::string& directory) {
       const Result<std::string> content = read_file(journal_path(directory) + end);
       if (content) TRY(write_file_atomically(journal_path(folder) + end, *content, 0600));
     }
-    Connection connection = TRY(Connection::open(journal_path(folder), Connection::Access::read_write));
-    const std::optional<JournalFault> fault = TRY(journal_fault_of(connection));
-    if (fault) return Error{std::make_error_code(std::errc::bad_message), fault->story};
-    return connection;
+    return Connection::open(journal_path(folder), Connection::Access::read_write);
   };
   Result<Connection> copied = copy();
+  if (copied) static_cast<void>(copied->execute("SELECT 1 FROM sqlite_schema"));  // opens the log, too
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);  // what is open stays
   return copied;
+}
+
+// The records up to the first damage, or else those in pages that are whole.
+std::set<KnobKey> readable_keys(const std::string& directory) {
+  std::set<KnobKey> keys;
+  Result<Connection> copy = open_copy(directory);
+  Result<Statement> rows = copy ? copy->prepare("SELECT cgroup,resource,item FROM knob") : Result<Statement>(copy.error());
+  while (rows && rows->step().value_or(false)) {
+    KnobKey key{std::string(rows->text(0)), std::string(rows->text(1)), std::string(rows->text(2))};
+    if (find_knob(key.resource) != nullptr && cgroup::is_cgroup(key.cgroup_dir)) keys.insert(std::move(key));
+  }
+  if (!keys.empty()) return keys;
+  constexpr std::size_t kPageSize = 4096;
+  const std::string content = read_file(journal_path(directory), kMostReadBytes).value_or("");
+  for (std::size_t at = 0; at < content.size(); at += kPageSize)
+    for (KnobKey& key : keys_in_page(std::string_view(content).substr(at, kPageSize))) keys.insert(std::move(key));
+  return keys;
+}
+
+}  // namespace
+
+Result<Connection> open_copy_of_journal(const std::string& directory) {
+  Connection connection = TRY(open_copy(directory));
+  const std::optional<JournalFault> fault = TRY(journal_fault_of(connection));
+  if (fault) return Error{std::make_error_code(std::errc::bad_message), fault->story};
+  return connection;
+}
+
+std::string loss_of_journal(const std::string& directory) {
+  const std::string path = journal_path(directory), content = read_file(path, kMostReadBytes).value_or("");
+  const std::uint64_t missing = missing_bytes(content, content.size());
+  const std::set<KnobKey> keys = readable_keys(directory);
+  std::string text;
+  if (missing > 0) text += "; " + std::to_string(missing) + " of its " + std::to_string(content.size() + missing) + " bytes are missing";
+  if (keys.empty()) return text + "; none of its records is readable, so it is unknown which knobs keep a value of the previous agent";
+  return text + "; " + std::to_string(keys.size()) + " of its records are readable and none is taken: " +
+         titles_of({keys.begin(), keys.end()}) + " may keep a value of the previous agent";
 }
 
 }  // namespace koord::knob

@@ -35,4 +35,7 @@ Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wa
 // Where it cannot be opened, for the disk is full or read-only: a copy of it in memory, to read.
 Result<store::Connection> open_copy_of_journal(const std::string& directory);
 
+// What is known of a file that cannot be used, before it is set aside: its missing bytes, and the knobs whose originals are in it.
+std::string loss_of_journal(const std::string& directory);
+
 }  // namespace koord::knob
