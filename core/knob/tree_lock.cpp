@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -31,12 +32,13 @@ std::string holder_in(std::string_view line, std::string_view file) {
 
 // The folder whose journal the process has locked; empty: unknown.
 std::string journal_directory_of(const std::string& process) {
-  const std::string lock_name = "/" + std::filesystem::path(journal_lock_path("")).filename().string();
-  std::error_code failed;
-  for (const auto& descriptor : std::filesystem::directory_iterator(process + "/fd", failed)) {
-    const std::string target = std::filesystem::read_symlink(descriptor.path(), failed).string();
-    if (!failed && target.ends_with(lock_name)) return target.substr(0, target.size() - lock_name.size());
-    failed.clear();
+  const std::string end = journal_lock_path("");
+  const Result<std::vector<std::string>> descriptors = list_directory(process + "/fd");
+  if (!descriptors) return {};
+  for (const std::string& descriptor : *descriptors) {
+    std::error_code failed;
+    const std::string target = std::filesystem::read_symlink(process + "/fd/" + descriptor, failed).string();
+    if (target.ends_with(end)) return target.substr(0, target.size() - end.size());
   }
   return {};
 }
@@ -46,27 +48,36 @@ std::string journal_directory_of(const std::string& process) {
 TreeLock::TreeLock(std::vector<std::string> directories, std::string proc) : directories_(std::move(directories)), proc_(std::move(proc)) {}
 
 Result<void> TreeLock::lock() {
-  if (held_.size() == directories_.size()) return {};
+  if (is_held_) return {};
   std::vector<UniqueFd> locked;
+  std::set<std::pair<dev_t, ino_t>> seen;  // a hierarchy of two controllers has two names
   for (const std::string& path : directories_) {
     UniqueFd directory = TRY(open_directory(path));
+    struct stat about;
+    if (::fstat(directory.get(), &about) != 0) return system_error(errno, "cannot read '" + path + "'");
+    if (!seen.emplace(about.st_dev, about.st_ino).second) continue;
     if (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) return system_error(errno, "cannot lock '" + path + "'");
-      return system_error(EWOULDBLOCK, "another agent writes to the cgroup tree '" + path + "': " + holder_of(directory.get()) +
-                                           "; stop it, or set its qos.mode to shadow");
+      return invalid("another agent writes to the cgroup tree '" + path + "': " + holder_of(about) +
+                     "; stop it, or set its qos.mode to shadow");
     }
     locked.push_back(std::move(directory));
   }
   held_ = std::move(locked);
+  is_held_ = true;
   return {};
 }
 
+void TreeLock::unlock() {
+  held_.clear();
+  is_held_ = false;
+}
+
 // "process 719 (koordetector) with qos.directory '/var/lib/koordetector/qos'"
-std::string TreeLock::holder_of(int directory) const {
-  struct stat about;
-  if (::fstat(directory, &about) != 0) return "an unknown process";
+std::string TreeLock::holder_of(const struct stat& about) const {
   char file[64];
-  std::snprintf(file, sizeof file, "%02x:%02x:%ju", ::major(about.st_dev), ::minor(about.st_dev), static_cast<std::uintmax_t>(about.st_ino));
+  std::snprintf(file, sizeof file, "%02x:%02x:%ju", major(about.st_dev), minor(about.st_dev),
+                static_cast<std::uintmax_t>(about.st_ino));
   const std::string locks = read_file(proc_ + "/locks").value_or("");
   std::string_view rest = locks;
   while (auto line = next_field(rest, '\n')) {

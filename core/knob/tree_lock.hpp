@@ -6,6 +6,8 @@
 // and PID namespaces that share the tree, needs no file of its own, and ends with its process. [one thread at a time]
 #pragma once
 
+#include <sys/stat.h>
+
 #include <string>
 #include <vector>
 
@@ -22,14 +24,15 @@ class TreeLock {
   // Does nothing when this has the lock already. The error names the tree, and, as far as they are known, the process that holds the
   // lock and its qos.directory.
   Result<void> lock();
-  void unlock() { held_.clear(); }
+  void unlock();
 
  private:
-  std::string holder_of(int directory) const;
+  std::string holder_of(const struct stat& about) const;
 
   std::vector<std::string> directories_;
   std::string proc_;
-  std::vector<UniqueFd> held_;  // one for each directory, or none
+  std::vector<UniqueFd> held_;
+  bool is_held_ = false;
 };
 
 }  // namespace koord::knob

@@ -95,3 +95,14 @@ TEST_CASE_FIXTURE(TwoAgents, "SIGKILL of an agent frees its cgroup tree") {
   CHECK(lock.lock());
   ::close(ready[0]), ::close(ready[1]);
 }
+
+TEST_CASE_FIXTURE(TwoAgents, "a hierarchy that has two names is locked once") {
+  const std::string link = place / "cpuacct";
+  std::filesystem::create_directory_symlink(tree, link);
+  TreeLock both({tree, link}), other({link});
+  CHECK(both.lock());
+  CHECK(both.lock());
+  CHECK_FALSE(other.lock());
+  both.unlock();
+  CHECK(other.lock());
+}
