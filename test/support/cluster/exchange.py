@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One request and its answer, with the faults that strike bytes: hang, mute, slow, cut, endless, garbage."""
+"""One request and its answer, with the faults that strike bytes: hang, mute, slow, cut, endless, garbage, answer."""
 import gzip
 import json
 import select
@@ -24,7 +24,7 @@ class Exchange:
         self._connection = connection
         self._raw = handler.connection
         self._chunked = False
-        self._slow = self._cut = None
+        self._slow = self._cut = self._answer = None
         self._clearings = 0
         self._sent = 0
         self._text = self._read_body()
@@ -47,6 +47,10 @@ class Exchange:
             self._endless()
         if rule := self.fault("garbage"):
             self._garbage(rule)
+        self._answer = self.fault("answer")
+        if self._answer and not self._answer.get("done"):
+            self._answer_on_purpose()
+            raise Answered()
 
     def fault(self, name):
         return self._listener.faults.find(name, self.request)
@@ -82,6 +86,8 @@ class Exchange:
         if rule := self.fault("mute"):
             self._listener.faults.wait_until_cleared(rule, self.client_gone)
             raise Broken("mute")
+        if self._answer:
+            return self._answer_on_purpose()
         kind = "text/plain; charset=utf-8" if isinstance(body, str) else "application/json"
         data = body.encode() if isinstance(body, str) else json.dumps(body, separators=(",", ":")).encode()
         headers = dict(headers or {})
@@ -148,6 +154,17 @@ class Exchange:
     def _garbage(self, rule):
         self.reply(200, rule.get("body", '{"kind": "\x00<html>} not what you asked for'), {"Content-Type": "application/json"})
         raise Answered()
+
+    def _answer_on_purpose(self):
+        """Any status, headers and body, or an end of the connection instead."""
+        rule = self._answer
+        if rule.get("close"):
+            self._break_off()
+        data = (rule.get("body", "") + rule.get("filler", "") * rule.get("times", 1) + rule.get("tail", "")).encode()
+        self._begin_answer(rule.get("code", 200), {"Content-Type": "application/json", "Content-Length": str(len(data)),
+                                                   **rule.get("headers", {})})
+        self._write(data)
+        self.end()
 
     def _endless(self):
         """A list that never ends; of a watch one event that never ends."""

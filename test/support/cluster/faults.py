@@ -18,6 +18,7 @@ KNOWN = {
     "too_many_requests": CHOICE | {"retry_after"},
     "gone": CHOICE | {"as"},
     "garbage": CHOICE | {"body"},
+    "answer": CHOICE | {"code", "body", "headers", "filler", "times", "tail", "done", "close"},
     "endless": CHOICE,
     "empty": CHOICE,
     "not_ready": CHOICE,

@@ -130,6 +130,21 @@ class Faults(ClusterCase):
         with self.assertRaises(ValueError):
             json.loads(answer.text)
 
+    def test_answer_is_given_instead_of_the_execution_or_after_it(self):
+        self.put_pod("answered")
+        path = "/api/v1/namespaces/shop/pods/answered"
+        self.control("fault", fault="answer", verb="delete", code=307, headers={"Location": "https://127.0.0.1/"}, body="<", filler="ab",
+                     times=3, tail=">", count=1)
+        answer = self.ask("DELETE", path)
+        self.assertEqual((answer.status, answer.headers["Location"], answer.text), (307, "https://127.0.0.1/", b"<ababab>"))
+        self.assertEqual(self.get(path).status, 200)
+        self.control("fault", fault="answer", verb="delete", code=500, done=True, count=1)
+        self.assertEqual(self.ask("DELETE", path).status, 500)
+        self.assertEqual(self.get(path).status, 404)
+        self.control("fault", fault="answer", server="kubelet", close=True, count=1)
+        with self.assertRaises((http.client.HTTPException, OSError)):
+            self.get("/pods", server="kubelet")
+
     def test_errors_come_with_their_code_and_retry_after(self):
         self.control("fault", fault="too_many_requests", retry_after=7, count=1)
         answer = self.get("/api/v1/nodes")
