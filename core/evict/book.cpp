@@ -150,7 +150,7 @@ void Book::answered(const std::string& uid, const Result<kube::EvictionAnswer>& 
   // It may be done: it keeps its place in the budget, in the brake and among those that are going.
   if (answer && answer->outcome == ApiOutcome::unanswered) {
     unanswered_.insert_or_assign(uid, now);
-    be_quiet(kFirstWait, described(*answer), now);
+    be_quiet(std::max(kFirstWait, answer->retry_after.value_or(kFirstWait)), described(*answer), now);
     if (unanswered_.size() >= kBrakeFloor && !brake_until(now))
       brake("the API server did not answer " + std::to_string(unanswered_.size()) + " evictions within evict.window", now);
     return;

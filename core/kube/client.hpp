@@ -34,7 +34,7 @@ struct Call {
   std::string content_type = "application/json";  // of a patch "application/merge-patch+json", …
   Duration timeout = std::chrono::seconds(10);    // from its turn to the end of the answer; of a watch: to its beginning
   Duration silence = std::chrono::minutes(6);     // of a watch: how long nothing may come before it is ended
-  std::size_t max_body = 64u << 20;               // of a watch: of one line; of a download: of all that comes
+  std::size_t max_body = 4u << 20;                // of a watch: of one line; of a download: of all that comes; etcd takes 1.5 MiB
 };
 
 // An answer of any status; what a refusal says: refusal.hpp.

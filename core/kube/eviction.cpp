@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/base/utf8.hpp"
 #include "core/http/url.hpp"
 #include "core/kube/json_text.hpp"
 #include "core/kube/refusal.hpp"
@@ -13,6 +14,9 @@ namespace {
 using EvictionOutcome = EvictionAnswer::Outcome;
 
 constexpr std::string_view kVersions[] = {"policy/v1", "policy/v1beta1"};  // those that we speak, best first
+constexpr std::size_t kMaxAnswerBytes = 1 << 20;  // a Status has some hundred bytes
+// The only 500 that the API server gives before it deletes anything (registry/core/pod/storage/eviction.go).
+constexpr std::string_view kSeveralBudgets = "more than one PodDisruptionBudget";
 
 // Members of an object that are text; all others are passed over.
 Result<void> read_texts(JsonText& text, const std::function<std::string*(std::string_view)>& where) {
@@ -70,7 +74,8 @@ Result<bool> serves(std::string_view group, std::string_view group_version) {
   return found;
 }
 
-EvictionOutcome outcome_of(const Status& status) {
+// `is_of_server`: the answer is an object of kind Status, so no proxy made it.
+EvictionOutcome outcome_of(const Status& status, bool is_of_server) {
   switch (status.code) {
     case 404:
       return EvictionOutcome::gone;
@@ -79,14 +84,30 @@ EvictionOutcome outcome_of(const Status& status) {
       return status.message.find("UID in precondition") != std::string::npos ? EvictionOutcome::gone : EvictionOutcome::conflict;
     case 403:
       return EvictionOutcome::forbidden;
-    case 502:
-    case 504:
-      return EvictionOutcome::unanswered;
     case 429:
       return status.has_cause(Status::kDisruptionBudget) ? EvictionOutcome::over_budget : EvictionOutcome::busy;
+    case 500:
+      return status.message.find(kSeveralBudgets) != std::string::npos ? EvictionOutcome::refused : EvictionOutcome::unanswered;
+    case 503:
+      return is_of_server ? EvictionOutcome::busy : EvictionOutcome::unanswered;
     default:
-      return status.code > 500 ? EvictionOutcome::busy : EvictionOutcome::refused;
+      return status.code > 500 ? EvictionOutcome::unanswered : EvictionOutcome::refused;
   }
+}
+
+std::string quoted_start(std::string text) {
+  constexpr std::size_t kMostShown = 64;
+  cut_utf8(text, kMostShown);
+  return "'" + text + "'";
+}
+
+// Why an answer of status 2xx does not say that the pod is being deleted; empty: it does. A login page or a cache answers with
+// 2xx, too.
+std::string doubt_about(const Result<Status>& said, std::string_view pod) {
+  if (!said) return "expected an object of kind Status";
+  if (said->status != "Success") return "expected status 'Success', found " + quoted_start(said->status);
+  if (pod.empty() || said->name.empty() || said->name == pod) return {};
+  return "expected an answer about pod '" + std::string(pod) + "', found one about " + quoted_start(said->name);
 }
 
 }  // namespace
@@ -112,6 +133,7 @@ Call eviction_call(const std::string& version, const PodToEvict& pod) {
   if (pod.dry_run) options += ",\"dryRun\":[\"All\"]";
   Call call;
   call.verb = Verb::create;
+  call.max_body = kMaxAnswerBytes;
   call.target = "/api/v1/namespaces/" + http::percent_encode(pod.name_space) + "/pods/" + http::percent_encode(pod.name) +
                 "/eviction" + (pod.dry_run ? "?dryRun=All" : "");
   call.body = "{\"apiVersion\":" + json_quote(version) + ",\"kind\":\"Eviction\",\"metadata\":{\"name\":" + json_quote(pod.name) +
@@ -143,10 +165,13 @@ std::string_view name_of(EvictionOutcome outcome) {
   return "?";
 }
 
-EvictionAnswer classify_eviction(const Reply& reply) {
-  if (reply.ok()) return {EvictionOutcome::evicted, {}};
+EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod) {
+  const Result<Status> said = parse_status(reply.body);
+  const std::string doubt = reply.ok() ? doubt_about(said, pod) : std::string();
+  if (reply.ok() && doubt.empty()) return {EvictionOutcome::evicted, {}};
   Status status = status_of(reply);
-  const EvictionOutcome outcome = outcome_of(status);
+  if (!doubt.empty()) return {EvictionOutcome::unanswered, describe(status) + " (" + doubt + ")", status.retry_after};
+  const EvictionOutcome outcome = outcome_of(status, said.has_value());
   // The message about all of them does not name the budget; the cause does.
   if (const Status::Cause* budget = status.find_cause(Status::kDisruptionBudget); budget != nullptr && !budget->message.empty())
     status.message = std::string(budget->message);

@@ -33,13 +33,15 @@ struct EvictionAnswer {
   enum class Outcome : std::uint8_t {
     evicted,      // the pod is being deleted
     over_budget,  // a disruption budget does not allow it now
-    busy,         // the server is too busy (429, 503 and other 5xx)
+    busy,         // the API server is too busy (429, and 503 in its own words)
     gone,         // there is no such pod, or another one has its name
     conflict,     // the pod or its budget is being changed at this moment
     forbidden,
     unsupported,  // this server evicts nothing
-    unanswered,   // the request was sent, and nothing says whether it was done (no answer, 502, 504)
-    refused,      // else; of 500 it is two budgets for one pod
+    // The request was sent, and nothing says whether it was done: no answer; a 5xx that may follow a deletion, such as a
+    // timeout of etcd (500) or an answer of a proxy (502, 503, 504); a 2xx that does not say that this pod is being deleted.
+    unanswered,
+    refused,      // else; of 500 only two budgets for one pod
   };
 
   Outcome outcome = Outcome::refused;
@@ -48,6 +50,7 @@ struct EvictionAnswer {
 };
 
 std::string_view name_of(EvictionAnswer::Outcome outcome);  // "over budget"
-EvictionAnswer classify_eviction(const Reply& reply);
+// `pod`: the name of the pod that the request was about; empty: any.
+EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod = {});
 
 }  // namespace koord::kube

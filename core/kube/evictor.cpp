@@ -33,7 +33,7 @@ class Evictor::Run final : public Client::Pending {
         evicting_ = false;
         return evictor_.wait_for_version(*this);
       }
-      end(classify_eviction(*reply));
+      end(classify_eviction(*reply, pod_.name));
     });
   }
 

@@ -67,6 +67,10 @@ Result<void> read_cause(JsonText& text, Status& status) {
 Result<void> read_details(JsonText& text, Status& status) {
   return text.object([&](std::string_view key) -> Result<void> {
     if (key == "causes") return text.array([&] { return read_cause(text, status); });
+    if (key == "name") {
+      status.name = TRY(text.string());
+      return {};
+    }
     if (key != "retryAfterSeconds") return skip(text);
     std::optional<std::int64_t> seconds = TRY(text.integer());
     if (seconds && *seconds > 0) status.retry_after = std::chrono::seconds(std::min(*seconds, kMaxRetrySeconds));
@@ -131,6 +135,8 @@ Result<Status> parse_status(std::string_view body) {
       kind = TRY(text.string());
     } else if (key == "message") {
       status.message = TRY(text.string());
+    } else if (key == "status") {
+      status.status = TRY(text.string());
     } else if (key == "reason") {
       status.reason = TRY(text.string());
     } else if (key == "code") {

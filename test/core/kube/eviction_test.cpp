@@ -69,9 +69,27 @@ TEST_CASE("a request to evict may set the time that the pod gets, and may be for
   CHECK(call.body.ends_with(R"("deleteOptions":{"preconditions":{"uid":"c"},"gracePeriodSeconds":0,"dryRun":["All"]}})"));
 }
 
-TEST_CASE("a pod is evicted with 200 and 201") {
-  CHECK(answer(200).outcome == Outcome::evicted);
+TEST_CASE("a pod is evicted when 200 or 201 brings a Status of Success") {
+  CHECK(answer(200, R"({"kind":"Status","status":"Success"})").outcome == Outcome::evicted);
   CHECK(answer(201, R"({"kind":"Status","status":"Success"})").outcome == Outcome::evicted);
+  CHECK(answer(201, R"({"kind":"Status","status":"Success","details":{"name":"web-0"}})").outcome == Outcome::evicted);
+}
+
+TEST_CASE("any other answer of 2xx leaves open whether the pod goes, and says what is missing") {
+  const auto said = [](const std::string& body) {
+    const EvictionAnswer found = classify_eviction({201, body, {}}, "web-0");
+    CHECK(found.outcome == Outcome::unanswered);
+    return found.message;
+  };
+  CHECK(said("") == "201 (expected an object of kind Status)");
+  CHECK(said("<html>sign in</html>") == "201: <html>sign in</html> (expected an object of kind Status)");
+  CHECK(said(R"({"kind":"Pod","metadata":{"name":"web-0"}})").ends_with("(expected an object of kind Status)"));
+  CHECK(said(R"({"kind":"Status"})") == "201 (expected status 'Success', found '')");
+  CHECK(said(R"({"kind":"Status","status":"Failure","reason":"Conflict","code":409})") ==
+        "201 Conflict (expected status 'Success', found 'Failure')");
+  CHECK(said(R"({"kind":"Status","status":"Success","details":{"name":"web-1"}})") ==
+        "201 (expected an answer about pod 'web-0', found one about 'web-1')");
+  CHECK(said(R"({"kind":"Status","status":")" + std::string(1 << 20, 'x') + "\"}").size() < 200);
 }
 
 TEST_CASE("429 is a budget's when it names one, else the server is busy") {
@@ -94,10 +112,14 @@ TEST_CASE("every other refusal has its name") {
   CHECK(answer(409, R"({"kind":"Status","reason":"Conflict","message":"the object has been modified"})").outcome == Outcome::conflict);
   CHECK(answer(403).outcome == Outcome::forbidden);
   CHECK(answer(500, R"({"kind":"Status","message":"This pod has more than one PodDisruptionBudget"})").outcome == Outcome::refused);
-  CHECK(answer(503).outcome == Outcome::busy);
+  CHECK(answer(503, R"({"kind":"Status","reason":"ServiceUnavailable"})").outcome == Outcome::busy);
   CHECK(answer(400).outcome == Outcome::refused);
   CHECK(name_of(Outcome::over_budget) == "over budget");
   // Something on the way, or the server itself, gave up on a request that may still be done.
+  CHECK(answer(500, R"({"kind":"Status","message":"etcdserver: request timed out"})").outcome == Outcome::unanswered);
+  CHECK(answer(500).outcome == Outcome::unanswered);
   CHECK(answer(502).outcome == Outcome::unanswered);
+  CHECK(answer(503, "upstream connect error or disconnect/reset before headers").outcome == Outcome::unanswered);
+  CHECK(answer(520).outcome == Outcome::unanswered);
   CHECK(answer(504, R"({"kind":"Status","reason":"Timeout"})").outcome == Outcome::unanswered);
 }
