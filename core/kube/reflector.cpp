@@ -167,7 +167,11 @@ Reflector::Line Reflector::line(Time now, std::string_view text) {
   version_ = event->object.resource_version;
   health_.last_news = now;
   heard_ = true;
-  settle(now);
+  // A server that sends news and ends each watch with 410 at once would be listed without a pause.
+  if (now - watch_began_ >= kShortWatch)
+    settle(now);
+  else
+    be_current(now);
   if (event->kind == WatchEvent::Kind::bookmark) return {};
   return {*std::move(event), false};
 }
@@ -302,13 +306,18 @@ void Reflector::unknown_kind(Time now, std::string problem) {
 }
 
 void Reflector::settle(Time now) {
-  settled_ = has_settled_ = true;
+  settled_ = true;
+  expired_before_ = false;
+  backoff_.succeeded();
+  be_current(now);
+}
+
+void Reflector::be_current(Time now) {
+  has_settled_ = true;
   short_watches_ = 0;
   cause_ = Cause::none;
   forbidden_since_.reset();
   watch_forbidden_ = false;
-  expired_before_ = false;
-  backoff_.succeeded();
   health_.last_news = now;
   set_state(now, Health::State::current, {});
 }

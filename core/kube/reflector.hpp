@@ -123,6 +123,7 @@ class Reflector {
   void expired(Time now, std::string problem);
   void unknown_kind(Time now, std::string problem);
   void settle(Time now);
+  void be_current(Time now);
 
   Collection collection_;
   ReflectorOptions options_;

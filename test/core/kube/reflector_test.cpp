@@ -155,6 +155,22 @@ TEST_CASE("versions that expire again and again are listed again later and later
   CHECK(total > 5min);
 }
 
+TEST_CASE("versions that expire again and again right after news are listed again later and later, too") {
+  ReflectorTalk talk;
+  talk.watching();
+  Duration total{};
+  for (int i = 0; i < 10; ++i) {
+    CHECK_FALSE(talk.line("BOOKMARK", "6").ends);
+    CHECK(talk.state() == Health::State::current);
+    CHECK(talk.error_line(410).ends);
+    REQUIRE(talk.step_after_wait() == Do::list);
+    total += std::exchange(talk.waited, {});
+    talk.list("5");
+    REQUIRE(talk.step() == Do::watch);
+  }
+  CHECK(total > 5min);
+}
+
 TEST_CASE("a list whose next page has expired begins anew") {
   ReflectorTalk talk;
   talk.step();
