@@ -119,6 +119,7 @@ void Cluster::start_api_source() {
 
 void Cluster::start_kubelet() {
   state::KubeletSource::Options options;
+  options.node = parts_.node_name;
   options.sync_period = settings_.kubelet.sync_period;
   options.timeout = settings_.kubelet.timeout;
   options.pods = pods_ == PodSource::kubelet;

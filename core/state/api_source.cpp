@@ -19,8 +19,13 @@ constexpr std::string_view kSloApi = "/apis/slo.koordinator.sh/v1alpha1/";
 
 std::shared_ptr<const std::string> shared(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
 
-// For a collection of one object at most.
-std::string only_text(const kube::Objects& objects) { return objects.empty() ? "" : objects.begin()->second->text; }
+// For a collection of this one object at most; empty: it does not exist. An error: only others came, from a server that
+// ignores the field selector.
+Result<std::string> only_text(const kube::Objects& objects, const std::string& key) {
+  if (objects.empty()) return std::string();
+  if (const auto own = objects.find(key); own != objects.end()) return own->second->text;
+  return invalid("metadata.name: found '" + objects.begin()->first + "', expected '" + key + "'");
+}
 
 std::string config_map_data(const std::string& text) {
   const Result<boost::json::value> object = parse_document(text);
@@ -94,7 +99,9 @@ void ApiSource::watch(std::string kind, kube::Collection collection, std::option
 // One that only the agent itself reads, and writes.
 void ApiSource::watch_object(const std::string& kind, const std::string& path) {
   watch(kind, {.path = path, .field_selector = "metadata.name=" + options_.node}, {}, [this, kind](const kube::Objects& objects) {
-    parts_.hub.publish({.objects = {{kind, shared(only_text(objects))}}});
+    Result<std::string> text = only_text(objects, options_.node);
+    if (!text) return text.error().message();
+    parts_.hub.publish({.objects = {{kind, shared(*std::move(text))}}});
     return std::string();
   });
 }
@@ -143,7 +150,9 @@ void ApiSource::confirm(Part part, Time at) {
 
 std::string ApiSource::take_node(const kube::Objects& objects) {
   if (objects.empty()) return "the API server has no Node '" + options_.node + "'";
-  Result<Node> node = parse_node(only_text(objects));
+  const Result<std::string> text = only_text(objects, options_.node);
+  if (!text) return text.error().message();
+  Result<Node> node = parse_node(*text);
   if (!node) return node.error().message();
   parts_.hub.publish({.node = *std::move(node)});
   return {};
@@ -151,7 +160,9 @@ std::string ApiSource::take_node(const kube::Objects& objects) {
 
 // Without a NodeSLO the defaults hold.
 std::string ApiSource::take_node_slo(const kube::Objects& objects) {
-  const Result<std::string> spec = objects.empty() ? std::string() : parse_node_slo(only_text(objects));
+  const Result<std::string> text = only_text(objects, options_.node);
+  if (!text) return text.error().message();
+  const Result<std::string> spec = objects.empty() ? std::string() : parse_node_slo(*text);
   if (!spec) return spec.error().message();
   Result<EffectiveSlo> effective = effective_slo(*spec);
   if (!effective) return effective.error().message();
@@ -165,7 +176,9 @@ std::string ApiSource::take_node_slo(const kube::Objects& objects) {
 }
 
 std::string ApiSource::take_config_map(const kube::Objects& objects) {
-  parts_.hub.publish({.cluster_slo = shared(objects.empty() ? "" : config_map_data(only_text(objects)))});
+  const Result<std::string> text = only_text(objects, options_.slo_config_map);
+  if (!text) return text.error().message();
+  parts_.hub.publish({.cluster_slo = shared(objects.empty() ? "" : config_map_data(*text))});
   return {};
 }
 

@@ -250,6 +250,7 @@ class ItemHandler {
   }
 
   void take_item(const json::value& value) {
+    notes_.bytes = kept_bytes_;
     take_(Field(value, "items[" + std::to_string(items_++) + ']'), notes_);
     notes_ = {};
     filtered_bytes_ = kept_bytes_ = 0;

@@ -42,6 +42,7 @@ class ItemReader {
   struct Notes {
     std::vector<std::string> left_out;
     bool too_large = false;
+    std::size_t bytes = 0;  // that are kept of it, about
   };
   using Take = std::function<void(const Field& item, const Notes& notes)>;
 

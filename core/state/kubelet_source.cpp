@@ -110,6 +110,8 @@ void KubeletSource::on_pods(Result<kube::Reply> reply, const std::shared_ptr<Pod
   Result<PodList> read = reader->end();
   if (!read) return pods_taken(problem_with(kPodsPath, read.error().message()), {});
   strand_.post([this, list = *std::move(read), at = parts_.clock.now(), asking = std::weak_ptr<Alive>(asking_)]() mutable {
+    // Without the Node object the name may be the host's, which pods are not bound to.
+    if (parts_.hub.current()->node.name == options_.node) drop_pods_of_others(list, options_.node);
     const PodPlaces places = find_pods(parts_.layout, find_kube_root(parts_.layout, parts_.hub.current()->kubelet), list.pods);
     place_pods(list, places.root);
     std::string problem = intake_.take(std::move(list), places.root, at);

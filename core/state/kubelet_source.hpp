@@ -35,6 +35,7 @@ class KubeletSource {
   };
   struct Options {
     bool pods = true;  // false: another source knows them, and only the configuration is asked for
+    std::string node = {};  // pods that are bound to another node are left out, once the Node object has this name
     Duration sync_period = std::chrono::seconds(10);
     Duration timeout = std::chrono::seconds(3);
     Duration config_period = std::chrono::minutes(10);

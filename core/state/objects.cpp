@@ -18,8 +18,14 @@ Result<Pod> read_item(const Field& item) {
   return read_pod(item);
 }
 
+std::string other_node_of(const Pod& pod, std::string_view node) {
+  if (node.empty() || pod.node.empty() || pod.node == node) return {};
+  return "found '" + pod.node + "', expected '" + std::string(node) + "', left out";
+}
+
 Result<Pod> read_item(const Field& item, const cgroup::KubeRoot& root, std::string_view node = {}) {
   Pod pod = TRY(read_item(item));
+  if (const std::string wrong = other_node_of(pod, node); !wrong.empty()) return item["spec"]["nodeName"].wrong(wrong);
   if (Result<void> placed = place_in_cgroups(pod, root, node); !placed) return item["metadata"]["uid"].wrong(placed.error().text);
   return pod;
 }
@@ -87,6 +93,9 @@ struct PodListReader::State {
             [this](const Field& item, const ItemReader::Notes& notes) { take(item, notes); }) {}
 
   void take(const Field& item, const ItemReader::Notes& notes) {
+    ++items;
+    bytes += notes.bytes;
+    if (is_too_large()) return;
     if (notes.too_large) return list.problems.push_back(item.wrong("the pod has more than 4 MiB to read, left out").message());
     Result<Pod> pod = read_item(item);
     if (!pod) return list.problems.push_back(pod.error().message());
@@ -95,7 +104,16 @@ struct PodListReader::State {
     list.pods.push_back(*std::move(pod));
   }
 
+  bool is_too_large() const { return items > kMostPods || bytes > kMostBytes; }
+
+  Result<void> check_size() const {
+    if (!is_too_large()) return {};
+    const std::string most = std::to_string(kMostPods) + " pods or " + std::to_string(kMostBytes >> 20) + " MiB to keep";
+    return Error{std::make_error_code(std::errc::message_size), "items: found more than " + most + ", expected at most those"};
+  }
+
   PodList list;
+  std::size_t items = 0, bytes = 0;
   ItemReader reader;
 };
 
@@ -103,10 +121,14 @@ PodListReader::PodListReader(AnnotationFilter::KeysPtr keys) : state_(std::make_
 
 PodListReader::~PodListReader() = default;
 
-Result<void> PodListReader::feed(std::string_view piece) { return state_->reader.feed(piece); }
+Result<void> PodListReader::feed(std::string_view piece) {
+  TRY(state_->reader.feed(piece));
+  return state_->check_size();
+}
 
 Result<PodList> PodListReader::end() {
   TRY(check_list(state_->reader.end()));
+  TRY(state_->check_size());
   return std::move(state_->list);
 }
 
@@ -115,6 +137,14 @@ void place_pods(PodList& list, const cgroup::KubeRoot& root, std::string_view no
     Result<void> placed = place_in_cgroups(pod, root, node);
     if (!placed) list.problems.push_back("pod " + pod.namespace_ + "/" + pod.name + ": " + placed.error().message());
     return !placed;
+  });
+}
+
+void drop_pods_of_others(PodList& list, std::string_view node) {
+  std::erase_if(list.pods, [&](const Pod& pod) {
+    const std::string wrong = other_node_of(pod, node);
+    if (!wrong.empty()) list.problems.push_back("pod " + pod.namespace_ + "/" + pod.name + ": spec.nodeName: " + wrong);
+    return !wrong.empty();
   });
 }
 

@@ -30,9 +30,13 @@ struct PodList {
 Result<PodList> parse_served_pods(std::string_view text, const cgroup::KubeRoot& root);
 
 // The same while the text comes, without the cgroups of the pods: place_pods() adds them. Only annotations that `keys` contain are
-// kept, and 64 KiB of them for a pod. One thread at a time.
+// kept, and 64 KiB of them for a pod. A list of more than kMostPods pods or kMostBytes bytes to keep is an error. One thread at a
+// time.
 class PodListReader {
  public:
+  static constexpr std::size_t kMostPods = 4096;  // a node has 110, some 500
+  static constexpr std::size_t kMostBytes = 48u << 20;  // 250 pods with 64 KiB of annotations each have 16 MiB
+
   explicit PodListReader(AnnotationFilter::KeysPtr keys);
   ~PodListReader();
 
@@ -49,10 +53,13 @@ class PodListReader {
 // is left out and named.
 void place_pods(PodList& list, const cgroup::KubeRoot& root, std::string_view node = {});
 
+// Leaves out and names the pods that are bound to another node: no list of this node has them. An empty `node` leaves out none.
+void drop_pods_of_others(PodList& list, std::string_view node);
+
 // From the JSON of a pod what parse_pod() reads of it; the text itself when it is none.
 std::string trim_pod(std::string_view text, const AnnotationFilter::KeysPtr& keys);
 
-// One Pod, of this node when that is known.
+// One Pod, of this node when that is known: one that is bound to another node is an error then.
 Result<Pod> parse_pod(std::string_view text, const cgroup::KubeRoot& root, std::string_view node = {});
 
 Result<Node> parse_node(std::string_view text);

@@ -83,6 +83,7 @@ struct Pod {
   std::int64_t start_time_ns = 0;  // wall clock, since the Unix epoch; 0 unknown
   std::string owner_kind;
   std::string owner_name;
+  std::string node;  // that it is bound to (spec.nodeName); empty when unknown
   std::string cgroup_dir;
   std::vector<Resource> resources;
   std::vector<Container> containers;

@@ -2,6 +2,7 @@
 #include "core/state/pod_intake.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -19,6 +20,18 @@ std::set<std::string, std::less<>> uids_of(const std::vector<Pod>& pods) {
   std::set<std::string, std::less<>> uids;
   for (const Pod& pod : pods) uids.insert(pod.uid);
   return uids;
+}
+
+// Of two pods with one uid the first counts: they would have one cgroup.
+void drop_repeated(PodList& list) {
+  std::map<std::string, std::string> names;  // by uid
+  std::erase_if(list.pods, [&](const Pod& pod) {
+    const std::string name = pod.namespace_ + "/" + pod.name;
+    const auto [first, is_new] = names.emplace(pod.uid, name);
+    const std::string wrong = "metadata.uid: '" + pod.uid + "' is that of pod " + first->second + ", left out";
+    if (!is_new) list.problems.push_back("pod " + name + ": " + wrong);
+    return !is_new;
+  });
 }
 
 bool has_containers(const cgroup::Layout& layout, const std::string& pod_dir) {
@@ -72,6 +85,7 @@ cgroup::KubeRoot find_kube_root(const cgroup::Layout& layout, const std::optiona
 PodIntake::PodIntake(cgroup::Layout layout, Hub& hub) : layout_(std::move(layout)), hub_(hub) {}
 
 std::string PodIntake::take(PodList listed, const cgroup::KubeRoot& root, Time at) {
+  drop_repeated(listed);
   const std::size_t count = listed.pods.size();
   const SnapshotPtr before = hub_.current();
   PodReview review = review_pods(

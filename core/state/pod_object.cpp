@@ -24,7 +24,7 @@ constexpr Wanted kClaim[] = {{"claimName"}};
 constexpr Wanted kDriver[] = {{"driver"}};
 constexpr Wanted kVolume[] = {{"csi", kDriver}, {"ephemeral", kDriver}, {"name"}, {"persistentVolumeClaim", kClaim}};
 constexpr Wanted kSpec[] = {{"containers", kContainer}, {"ephemeralContainers", kContainer}, {"initContainers", kContainer},
-                            {"overhead"}, {"priority"}, {"resources", kResources}, {"volumes", kVolume}};
+                            {"nodeName"}, {"overhead"}, {"priority"}, {"resources", kResources}, {"volumes", kVolume}};
 constexpr Wanted kContainerStatus[] = {{"allocatedResources"}, {"containerID"}, {"name"}, {"resources", kResources}, {"state"}};
 constexpr Wanted kCondition[] = {{"reason"}, {"status"}, {"type"}};
 constexpr Wanted kStatus[] = {{"conditions", kCondition}, {"containerStatuses", kContainerStatus}, {"ephemeralContainerStatuses", kContainerStatus},
@@ -216,6 +216,7 @@ Result<Pod> read_pod(const Field& object) {
   Pod pod;
   TRY(read_metadata(object["metadata"], pod));
   const Field spec = object["spec"], status = object["status"];
+  pod.node = TRY(spec["nodeName"].text());
   TRY(read_priority(spec["priority"], pod));
   TRY(read_pod_status(status, pod));
   pod.containers = TRY(read_containers(spec));

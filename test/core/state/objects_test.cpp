@@ -227,10 +227,42 @@ TEST_CASE("a pod that would fill the memory is left out, and those around it are
   CHECK(list.problems.at(0).find("items[1]: the pod has more than 4 MiB") != std::string::npos);
 }
 
+TEST_CASE("a list of too many pods, or of too much to keep, is an error as soon as it is") {
+  const auto keys = std::make_shared<const AnnotationKeys>();
+  const auto feed = [&](const std::string& item, int times) -> std::string {
+    PodListReader reader(keys);
+    Result<void> fed = reader.feed(R"({"items":[{"metadata":{"uid":"a","name":"a"}})");
+    for (int i = 0; fed && i < times; ++i) fed = reader.feed("," + item);
+    if (!fed) return fed.error().message();
+    REQUIRE(reader.feed("]}"));
+    return std::to_string(reader.end()->pods.size());
+  };
+  const std::string small = R"({"metadata":{"uid":"b","name":"b"}})", too_many = "items: found more than 4096 pods or 48 MiB to keep";
+  const std::string large = R"({"metadata":{"uid":"b","name":"b","labels":{"a":")" + std::string(2 << 20, 'x') + R"("}}})";
+  CHECK(feed(small, 4095) == "4096");
+  CHECK(feed(small, 4096).starts_with(too_many + ", expected at most those"));
+  CHECK(feed("{}", 5000).starts_with(too_many));
+  CHECK(feed(large, 30).starts_with(too_many));
+}
+
+TEST_CASE("a pod that is bound to another node is refused where this node is known") {
+  const std::string other = R"({"metadata":{"uid":"u","name":"n"},"spec":{"nodeName":"b"}})";
+  CHECK(parse_pod(other, kSystemd)->node == "b");
+  CHECK(parse_pod(other, kSystemd, "b"));
+  CHECK(parse_pod(other, kSystemd, "a").error().message() == "spec.nodeName: found 'b', expected 'a', left out");
+  PodList list = *parse_served_pods(R"({"items":[)" + other + R"(,{"metadata":{"uid":"v","name":"m"}}]})", kSystemd);
+  drop_pods_of_others(list, "");
+  CHECK(list.pods.size() == 2);
+  drop_pods_of_others(list, "a");
+  REQUIRE(list.pods.size() == 1);
+  CHECK(list.pods[0].uid == "v");
+  CHECK(list.problems == std::vector<std::string>{"pod default/n: spec.nodeName: found 'b', expected 'a', left out"});
+}
+
 TEST_CASE("what is kept of a pod's text is read as the pod was") {
   const std::string text = R"({"metadata":{"uid":"u","name":"n","managedFields":[1],"annotations":{"koordinator.sh/a":"1","b":"2"}},"spec":{"priority":7,"nodeName":"x"}})";
   const std::string trimmed = trim_pod(text, std::make_shared<const AnnotationKeys>());
-  CHECK(trimmed == R"({"metadata":{"uid":"u","name":"n","annotations":{"koordinator.sh/a":"1"}},"spec":{"priority":7}})");
+  CHECK(trimmed == R"({"metadata":{"uid":"u","name":"n","annotations":{"koordinator.sh/a":"1"}},"spec":{"priority":7,"nodeName":"x"}})");
   CHECK(trim_pod("no JSON", std::make_shared<const AnnotationKeys>()) == "no JSON");
 }
 

@@ -131,6 +131,17 @@ TEST_CASE("pods that cannot be read are told, the others count") {
   CHECK(node.hub.confirmed(kPods) == node.clock.now());
 }
 
+TEST_CASE("of two pods with one uid the first counts, and the other is named") {
+  Machine node({"a"});
+  PodList list{pods({"a", "b", "a"}), {}};
+  list.pods[2].name = "double";
+  list.pods[2].namespace_ = "shop";
+  CHECK(node.intake->take(std::move(list), cgroup::default_kube_root(cgroup::Driver::cgroupfs), node.clock.now()) ==
+        "pod shop/double: metadata.uid: 'a' is that of pod /a, left out");
+  CHECK(node.known() == Names{"a", "b"});
+  CHECK(node.hub.current()->pods[0].name == "a");
+}
+
 TEST_CASE("the sandbox of a pod is among its containers") {
   Machine node({"a"});
   node.take({"a"});
