@@ -5,6 +5,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -13,7 +14,7 @@
 namespace koord::knob {
 namespace {
 
-enum class FieldForm { limit, number, decimal, flag, control, model };
+enum class FieldForm { limit, small_limit, number, decimal, flag, control, model };
 
 struct FieldRule {
   std::string_view name;
@@ -24,8 +25,8 @@ struct FieldRule {
 // Documentation/admin-guide/cgroup-v2.rst of Linux, "IO Interface Files".
 constexpr FieldRule kMax[] = {{"rbps", FieldForm::limit, "max"},
                               {"wbps", FieldForm::limit, "max"},
-                              {"riops", FieldForm::limit, "max"},
-                              {"wiops", FieldForm::limit, "max"}};
+                              {"riops", FieldForm::small_limit, "max"},
+                              {"wiops", FieldForm::small_limit, "max"}};
 constexpr FieldRule kLatency[] = {{"target", FieldForm::number, "0"}};
 constexpr FieldRule kCostQos[] = {{"enable", FieldForm::flag, ""},  {"ctrl", FieldForm::control, ""},
                                   {"rpct", FieldForm::decimal, ""}, {"rlat", FieldForm::number, ""},
@@ -47,9 +48,18 @@ bool is_number(std::string_view text, std::int64_t least) {
   return number && *number >= least;
 }
 
+// The kernel has I/Os a second in 32 bits, all of them set for no limit. Version 2 takes what is more for no limit; version 1
+// takes it modulo 2^32, so 2^32 + 1 would be one I/O a second.
+std::string_view taken(const FieldRule& rule, std::string_view text) {
+  if (rule.form != FieldForm::small_limit) return text;
+  const Result<std::int64_t> number = parse_int(text);
+  return number && *number >= std::int64_t{UINT32_MAX} ? "max" : text;
+}
+
 bool is_value(FieldForm form, std::string_view text) {
   switch (form) {
     case FieldForm::limit:
+    case FieldForm::small_limit:
       return text == "max" || is_number(text, 1);
     case FieldForm::number:
       return is_number(text, 0);
@@ -111,7 +121,7 @@ Result<Fields> parse_fields(const Knob& knob, std::string_view text) {
     const std::string_view value = equals == std::string_view::npos ? std::string_view() : word->substr(equals + 1);
     const auto rules = rules_of(knob);
     const auto rule = std::find_if(rules.begin(), rules.end(), [&](const FieldRule& r) { return r.name == name; });
-    const bool fine = rule != rules.end() && is_value(rule->form, value) && fields.emplace(name, value).second;
+    const bool fine = rule != rules.end() && is_value(rule->form, value) && fields.emplace(name, taken(*rule, value)).second;
     if (!fine) return unexpected(knob, text, expected_fields(knob) + ", each once and with a value that it takes");
   }
   if (fields.empty()) return unexpected(knob, text, expected_fields(knob));

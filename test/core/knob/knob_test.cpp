@@ -190,6 +190,10 @@ TEST_CASE("cpu.shares are a weight on v2, with the figures of the kubelet") {
 TEST_CASE("io.max is a line on v2 and four files on v1, which know no word for no limit") {
   CHECK(kernel("io.max", "8:16 rbps=1048576 wiops=120", Version::v2) == Texts{"8:16 rbps=1048576 wbps=max riops=max wiops=120"});
   CHECK(kernel("io.max", "8:16 rbps=1048576 wiops=120", Version::v1) == Texts{"8:16 1048576", "", "", "8:16 120"});
+  // v1 takes I/Os a second modulo 2^32; all bits set are no limit.
+  CHECK(kernel("io.max", "8:16 riops=4294967297 wiops=4294967294", Version::v1) == Texts{"", "", "", "8:16 4294967294"});
+  CHECK(kernel("io.max", "8:16 rbps=4294967297 wiops=4294967295", Version::v2) ==
+        Texts{"8:16 rbps=4294967297 wbps=max riops=max wiops=max"});
   CHECK(back("io.max", {"8:16 1048576", "", "", "8:16 120"}, Version::v1, "8:16") == "8:16 rbps=1048576 wbps=max riops=max wiops=120");
   CHECK(back("io.max", {""}, Version::v2, "8:16") == "8:16 rbps=max wbps=max riops=max wiops=max");
   CHECK(back("io.latency", {""}, Version::v2, "8:16") == "8:16 target=0");
