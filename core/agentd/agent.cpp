@@ -76,7 +76,7 @@ log::Level level_of(host::PluginState state) {
   }
 }
 
-// The kubelet asks little, now and then; whoever else comes goes first.
+// The kubelet sends few requests; other clients are closed first.
 http::Limits probe_limits() {
   http::Limits limits;
   limits.connections = 32;

@@ -263,9 +263,9 @@ void export_cluster(metric::HostMetrics& metrics, const Cluster& cluster) {
         metric::HostCounter counter = metrics.counter(name, help, {{"kind", status.kind}});
         counter.add(static_cast<double>(total) - counter.value());
       };
-      count("host_watch_failures_total", "Failures of listing and watching objects of the API server.", status.health.failures);
-      count("host_lists_total", "Lists of objects asked of the API server.", status.health.lists);
-      count("host_watches_total", "Watches of objects begun at the API server.", status.health.watches);
+      count("host_watch_failures_total", "Failed lists and watches of objects of the API server.", status.health.failures);
+      count("host_lists_total", "Lists of objects requested from the API server.", status.health.lists);
+      count("host_watches_total", "Watches of objects started at the API server.", status.health.watches);
     }
   });
 }

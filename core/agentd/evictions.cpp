@@ -166,15 +166,15 @@ void EvictionModule::tell_capability() {
 }
 
 void EvictionModule::export_metrics() {
-  auto going = parts_.metrics.gauge("host_evictions_going", "Pods that were told to go and are still here, or have just gone.");
-  auto brake = parts_.metrics.gauge("host_eviction_brake", "1 while no pod is evicted because too many were picked.");
+  auto going = parts_.metrics.gauge("host_evictions_going", "Pods that are being evicted, or ended recently.");
+  auto brake = parts_.metrics.gauge("host_eviction_brake", "1 while no pod is evicted because too many were selected.");
   parts_.metrics.on_collect([this, going, brake]() mutable {
     const evict::Evictions::View view = evictions_->view();
     going.set(static_cast<double>(view.going));
     brake.set(view.brake_until ? 1 : 0);
     for (const auto& [key, count] : view.counts) {
       metric::HostCounter total = parts_.metrics.counter(
-          "host_evictions_total", "What became of evictions that strategies asked for, when it was another thing than before.",
+          "host_evictions_total", "Requested evictions by result; counted when the result changes.",
           {{"feature", key.first}, {"result", std::string(name_of(key.second))}});
       total.add(static_cast<double>(count) - total.value());
     }

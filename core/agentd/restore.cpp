@@ -40,7 +40,7 @@ int restore(const CommandLine& line, std::ostream& out) {
   knob::Governor governor(clock, *layout, config->roots, journal);
   bool all_well = journal.problem().empty();
   for (const knob::KnobKey& key : governor.adopt(found->left, Duration(0), false)) {
-    out << key.cgroup_dir << " " << key.resource << ": this version of koordetector cannot give it back\n";
+    out << key.cgroup_dir << " " << key.resource << ": this version of koordetector cannot revert it\n";
     all_well = false;
   }
   const std::vector<knob::Undone> undone = governor.stop();

@@ -10,7 +10,7 @@ namespace {
 
 using knob::Mode;
 
-// For operators: cores and GiB, as strategies say theirs.
+// For operators: cores and GiB, as in strategies' texts.
 std::string in_words(const std::string& resource, std::int64_t amount) {
   const bool is_memory = resource.find("memory") != std::string::npos;
   if (!is_memory && resource.find("cpu") == std::string::npos) return std::to_string(amount);
@@ -88,10 +88,10 @@ Evictions::Evictions(Parts parts, Options options)
 
 std::string Evictions::pods_problem(Time now) const {
   const std::optional<Time> confirmed = parts_.hub.confirmed(state::kPods);
-  if (!confirmed) return "nobody has said yet what pods there are";
+  if (!confirmed) return "the pods are unknown yet";
   const Duration age = now - *confirmed;
   if (age <= options_.pods_old) return {};
-  return "what pods there are was last heard " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(age).count()) + " s ago";
+  return "the pods were last confirmed " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(age).count()) + " s ago";
 }
 
 void Evictions::remember(const std::vector<knob::Decision>& records) {

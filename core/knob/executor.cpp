@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be done.
+// The steps to do.
 #include "core/knob/executor.hpp"
 
 #include <algorithm>
@@ -205,14 +205,14 @@ Time Executor::good_until(const Step& step) const {
   }
 }
 
-// Reads what is there; false: nothing is to be done, the outcome tells why.
+// Reads the current values; false: nothing to do, with the reason in the outcome.
 bool Executor::examine(Step& step) {
   Result<KnobFiles::Reading> now = read(step);
   if (!now) return fail(step, now.error()), false;
   step.now = *std::move(now);
   step.before = step.now.value;
   step.done.before = step.done.after = spell(*step.knob, step.now.value);
-  // A new cgroup of an old one's name: what was held went with that.
+  // A new cgroup of an old one's name: the held value went with the old one.
   const auto held = held_.find(step.key);
   if (held == held_.end() || held->second.original.cgroup == step.now.cgroup) return true;
   if (step.original) return step.done.outcome = Outcome::gone, false;
@@ -315,7 +315,7 @@ Executor::Step Executor::revert_step(const KnobKey& key, Held& held) {
   heal(key, held);
   Step step{held.level, key, held.knob, held.original.value, {}, &held.original, {}};
   if (!examine(step)) return step;
-  // Who has written since we have knows better.
+  // A newer write of another process takes precedence.
   step.writes = !is_of_others(held, step.now);
   step.done.outcome = step.writes ? Outcome::reverted : Outcome::left;
   keep_directory(step);
@@ -337,7 +337,7 @@ void Executor::join_bursts(Steps& steps) {
   }
 }
 
-// What is too much for a second waits for the next round.
+// Writes above the rate wait for the next round.
 void Executor::hold_up(Steps& steps) {
   const Time now = clock_.now();
   const auto rate = static_cast<double>(limits_.writes_per_second);

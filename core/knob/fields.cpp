@@ -185,7 +185,7 @@ bool same_field(const Knob& knob, std::string_view a, std::string_view b) {
 
 long double width_of_fields(const Knob& knob, const Fields& fields) {
   constexpr long double kMaxBits = 64;
-  if (knob.place == Place::root_cgroup) return 0;  // what enables or tells of a device is no more and no less
+  if (knob.place == Place::root_cgroup) return 0;  // a switch or information of a device cannot be compared
   long double width = 0;
   for (const auto& [name, text] : fields) {
     if (knob.form == Form::masks) {

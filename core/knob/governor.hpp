@@ -49,18 +49,18 @@ class Governor final : public PlanSink {
   bool repeat(const Proposer& proposer) override;
   void withdraw(const Proposer& proposer) override;
   void set_mode(std::string_view plugin, std::optional<Mode> mode) override;
-  // Of strategies that have none of their own.
+  // The mode of strategies without one of their own.
   void set_node_mode(Mode mode);
   // Sets the mode of a plugin or of kNodeTarget for so long; as Modes has it. `by` names the operator in the records.
   Result<void> override_mode(std::string_view target, Mode mode, Duration how_long, const std::string& by = "an operator");
   Result<void> end_override(std::string_view target, const std::string& by = "an operator");
-  Mode mode(std::string_view plugin) const;  // what holds
+  Mode mode(std::string_view plugin) const;  // the effective mode
   Modes::View mode_view(std::string_view target) const;
 
-  // Whose cgroups there are, and what of them is not to be turned.
+  // The owners of cgroups, and their hands-off knobs.
   void set_subjects(SubjectsPtr subjects);
-  // Is told of knobs that were given back because a strategy was switched off, ended, or may not turn them any more; must
-  // only post. To be set before the first plan.
+  // Called for knobs that were reverted because a strategy was switched off, ended, or may not write them any more;
+  // must only post. To be set before the first plan.
   void on_release(OnRelease on_release) { on_release_ = std::move(on_release); }
   // Says why a plugin proposes no more, for the records of reverts; empty: unknown. Called with the governor's lock. To be set
   // before the first plan.
@@ -82,9 +82,9 @@ class Governor final : public PlanSink {
   // Goes on with what a process before this one has left; as Executor has it.
   std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
   std::size_t adopted() const;
-  // Gives back all that is held, now. No strategy does more than shadow from then on, until an operator says otherwise.
+  // Reverts all knobs, now. From then on no strategy does more than shadow, until an operator allows it.
   std::vector<Undone> restore(const std::string& by = "an operator");
-  // Ends all intents, and takes none from then on: each knob that was written is reverted, or is somebody else's.
+  // Ends all intents, and takes none from then on: each knob that was written is reverted, or left to its other writer.
   std::vector<Undone> stop();
   // Takes no intent from then on; all knobs stay as they are.
   void leave();
@@ -92,7 +92,7 @@ class Governor final : public PlanSink {
   // Decisions on disk, too; before the first plan.
   void keep_decisions(DecisionArchive::Options options) { log_.keep_in(std::move(options), clock_); }
   const DecisionLog& log() const { return log_; }
-  // What was decided of other things than knobs, for the same records.
+  // Decisions about other things than knobs, for the same records.
   void note(Decision decision);
   // Has all of them on disk, as far as that takes them.
   void flush_decisions() { log_.flush(); }
@@ -110,7 +110,7 @@ class Governor final : public PlanSink {
   struct Strategy;
   struct ActiveIntent;
 
-  // What was last recorded of an intent, or of a value that follows from other cgroups.
+  // The last record of an intent, or of a value that follows from other cgroups.
   struct Recorded {
     Outcome outcome = Outcome::off;
     std::string wanted, winner, problem, equation;
@@ -165,7 +165,7 @@ class Governor final : public PlanSink {
   };
   using Strategies = std::map<Proposer, Strategy>;
 
-  // What goes to the executor in a round, and whose it is.
+  // The orders of a round, with their owners.
   struct Round {
     struct Planned {
       Entry* entry;
@@ -222,7 +222,7 @@ class Governor final : public PlanSink {
   void finish(const Round::Planned& planned, const Done& done);
   void reconcile_shadow(const Dirty& dirty);
   void reconcile_shadow(Entry& entry, const Intents& intents);
-  // governor_shadow.cpp: what a cap in shadow would do to the cgroups inside.
+  // governor_shadow.cpp: the effects that a cap in shadow would have on the cgroups inside.
   void reconcile_shadow_cap(Entry& entry, const Intents& intents);
   void look_inside(const KnobKey& key, const Bound& cap, std::map<std::string, std::string>& found, ShadowCap& before);
   static std::string reason_of_cap(const Bound& cap);

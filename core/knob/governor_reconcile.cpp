@@ -166,7 +166,7 @@ void Governor::reconcile_shadow(Entry& entry, const Intents& intents) {
   }
 }
 
-// Of intents that take part in nothing.
+// For intents without any effect.
 void Governor::reconcile_idle(const Dirty& dirty) {
   for (Entry* entry : dirty)
     for (ActiveIntent* intent : entry->second.intents) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the governor shows of itself.
+// Views of the governor's state.
 #include <algorithm>
 
 #include "core/knob/governor.hpp"
@@ -7,7 +7,7 @@
 namespace koord::knob {
 namespace {
 
-// What holds first, then what would.
+// Intents that hold come first, then those that would.
 bool is_shown_first(const IntentView& a, const IntentView& b) {
   const bool a_holds = a.outcome == Outcome::applied, b_holds = b.outcome == Outcome::applied;
   if (a_holds != b_holds) return a_holds;

@@ -39,7 +39,7 @@ Journal::Journal(Options options, const Clock& clock)
 
 Journal::~Journal() = default;
 
-// What is to be known before a file can be opened or made.
+// Checks the preconditions for opening or making a file.
 Result<void> Journal::blocked() const {
   if (options_.directory.empty()) return invalid("qos.directory is not set, so the originals of knobs can be kept nowhere");
   if (const auto aside = journal_set_aside(options_.directory))
@@ -82,7 +82,7 @@ Result<Journal::Found> Journal::read_copy(const Error& why) {
   if (!copy) return why;
   JournalContent content = TRY(read_journal(*copy, options_.boot));
   Found found = TRY(adopt(std::move(content)));
-  found.told.push_back("what knobs were can be read and not written: " + why.message());
+  found.told.push_back("the originals can be read and not written:" + why.message());
   return found;
 }
 
@@ -153,14 +153,14 @@ void Journal::leave() {
 
 Result<void> Journal::note(Result<void> done) {
   problem_ = done ? std::string() : done.error().message();
-  if (!done) file_.reset();  // what it lacks is written anew when it can be opened again
+  if (!done) file_.reset();  // missing records are written anew when it can be opened again
   return done;
 }
 
 Result<void> Journal::ready() {
   if (!file_) {
     TRY(blocked());
-    if (!is_read_) return invalid("what an agent before this one has left could not be read yet");
+    if (!is_read_) return invalid("the originals of a previous agent could not be read yet");
   }
   TRY(tree_.lock());
   return file_ ? Result<void>() : attach();
@@ -195,7 +195,7 @@ Result<void> Journal::rewrite() {
   });
 }
 
-// What was told since the last time, and these.
+// Writes the changes since the last time, and these.
 Result<void> Journal::save(std::span<const Original> also, bool durable) {
   const std::int64_t wall_ms = clock_.wall_ns() / 1'000'000;
   Result<void> saved = file_->transact(durable, [&]() -> Result<void> {
@@ -269,7 +269,7 @@ void Journal::tidy() {
   const std::string path = journal_path(options_.directory);
   struct stat log;
   if (::stat((path + "-wal").c_str(), &log) != 0 || log.st_size < kLongLogBytes) return;
-  // A connection of its own does not hold up who writes.
+  // A connection of its own does not delay writers.
   Result<Connection> connection = Connection::open(path, Connection::Access::read_write);
   if (connection) static_cast<void>(connection->execute("PRAGMA synchronous=FULL; PRAGMA wal_checkpoint(PASSIVE)"));
 }

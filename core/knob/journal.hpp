@@ -34,7 +34,7 @@ std::string boot_id(const NodeRoots& roots);
 class Journal final : public Originals {
  public:
   struct Options {
-    std::string directory;  // "": there is none, and nothing may be written
+    std::string directory;  // "": no folder, and nothing may be written
     std::string boot;       // as boot_id() says
     // Roots of the cgroup hierarchies, which no other agent may write meanwhile (tree_lock.hpp); none: others may.
     std::vector<std::string> trees = {};
@@ -43,18 +43,18 @@ class Journal final : public Originals {
   Journal(Options options, const Clock& clock);  // the clock outlives it
   ~Journal() override;
 
-  // What a process before this one has left, without what went with the node's last boot.
+  // The originals that a previous process has left, without those that ended with the node's last boot.
   struct Found {
     std::vector<Original> left;
-    std::vector<std::string> told;  // what is to be logged, a sentence each
-    bool on_purpose = false;  // it said so at its end: the next one goes on with them
-    // Starts in a row that found something and did not live to settle it, this one among them; 0: on purpose.
+    std::vector<std::string> told;  // messages for the log, a sentence each
+    bool on_purpose = false;  // stated at its end: the next one goes on with them
+    // Consecutive starts that found originals and ended before they were settled, with this one; 0: on purpose.
     std::int64_t unsettled_starts = 0;
   };
   // Until it has succeeded once, nothing may be written. Makes neither folder nor file. An error is the disk's, or says that
   // another agent has the folder: try again later.
   Result<Found> open();
-  // What was left is adopted or given back: the next start counts from 0.
+  // The adopted originals are settled: the next start counts from 0.
   void settled();
   // Lets another agent write to the cgroup tree, unless values of this one are in it. The next write takes the tree again.
   void release_tree();
@@ -74,7 +74,8 @@ class Journal final : public Originals {
   std::string problem() const;
   std::size_t size() const;
 
-  // Takes the file's log into the file once it is long. Waits for the disk and lets nobody wait for it; every few seconds.
+  // Merges the file's log into the file once it is long. Waits for the disk without blocking other calls; every few
+  // seconds.
   void tidy();
 
  private:

@@ -115,7 +115,7 @@ Result<Connection> open_copy(const std::string& directory) {
   Result<Connection> copied = copy();
   if (copied) static_cast<void>(copied->execute("SELECT 1 FROM sqlite_schema"));  // opens the log, too
   std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);  // what is open stays
+  std::filesystem::remove_all(folder, ignored);  // open files stay
   return copied;
 }
 

@@ -20,10 +20,10 @@ std::string journal_path(const std::string& directory);
 // Of the file that lock_journal() locks.
 std::string journal_lock_path(const std::string& directory);
 
-// Holds the journal of this folder for as long as the descriptor lives. An error when another process does.
+// Holds the journal of this folder until the descriptor is closed. Fails if another process holds it.
 Result<UniqueFd> lock_journal(const std::string& directory);
 
-// A file of this folder that was set aside: originals may be in it and nowhere else. nullopt: there is none.
+// A file of this folder that was set aside: it may have the only copy of originals. nullopt: none.
 std::optional<std::string> journal_set_aside(const std::string& directory);
 
 struct OpenedJournal {

@@ -11,7 +11,7 @@ using store::Statement;
 
 namespace {
 
-// Of a knob's texts in one column: what no kernel file has in it.
+// Separators of a knob's texts in one column: characters that no kernel file has.
 constexpr char kFileEnd = '\x1f', kTextsEnd = '\x1e';
 
 std::string joined(const Texts& texts) { return join(texts, std::string_view(&kFileEnd, 1)); }
@@ -91,7 +91,7 @@ Result<void> JournalTable::transact(bool durable, const std::function<Result<voi
   TRY(connection_.execute(durable ? "PRAGMA synchronous=FULL; BEGIN IMMEDIATE" : "PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE"));
   Result<void> done = change();
   if (done) done = connection_.execute("COMMIT");
-  if (!done) static_cast<void>(connection_.execute("ROLLBACK"));  // the error before it tells more
+  if (!done) static_cast<void>(connection_.execute("ROLLBACK"));  // the error before it has more detail
   return done;
 }
 

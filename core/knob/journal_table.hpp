@@ -18,7 +18,7 @@ extern const char* const kJournalTables;
 
 struct JournalContent {
   std::vector<Original> knobs;      // of this boot
-  std::size_t of_other_boots = 0;   // what had them has gone since, or has the kernel's own value
+  std::size_t of_other_boots = 0;   // their cgroups have gone since, or have the kernel's own value
 };
 // bad_message: a row means nothing.
 Result<JournalContent> read_journal(store::Connection& connection, const std::string& boot);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be shown of a knob: its value, the value before, its parts, and the intents for it. Plain values.
+// A view of a knob: its value, the original, its parts, and the intents for it. Plain values.
 #pragma once
 
 #include <functional>
@@ -34,12 +34,12 @@ struct KnobView {
   Level level = Level::qos;
   std::string cgroup_dir;
   std::string knob;         // with the item of one that has items: "io.max 8:16"
-  Subject subject = {};     // whose it is; empty: of no pod
+  Subject subject = {};     // its owner; empty: no pod
   std::string value;        // now; empty: it cannot be read,
   std::string problem;      // and why
   bool is_held = false;     // it has a value of ours
-  std::string holder;       // the plugin whose
-  std::string original;     // what a revert writes; of one that is held
+  std::string holder;       // the holding plugin
+  std::string original;     // value of a revert; for a held knob
   std::string revert_problem;  // why the original could not be written back; empty: no attempt failed
   std::string composition;  // all parts of the value as an equation; empty: none is composed
   std::vector<Part> parts;  // the same one by one

@@ -37,7 +37,7 @@ struct Call {
   std::size_t max_body = 4u << 20;                // of a watch: of one line; of a download: of all that comes; etcd takes 1.5 MiB
 };
 
-// An answer of any status; what a refusal says: refusal.hpp.
+// An answer of any status; refusal.hpp reads refusals.
 struct Reply {
   unsigned status = 0;
   std::string body;

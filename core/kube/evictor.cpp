@@ -91,7 +91,7 @@ void Evictor::on_resources(std::string resources) {
 void Evictor::on_group(std::string group) {
   Result<std::optional<std::string>> version = find_eviction_version(group, std::exchange(resources_, {}));
   if (!version) {
-    const Error error = std::move(version).error().context("what the server says of its versions");
+    const Error error = std::move(version).error().context("versions of the server");
     return end_asking([&error](Run& run) { run.end(error); });
   }
   if (!*version) {

@@ -178,9 +178,9 @@ Result<WatchEvent> parse_watch_event(std::string_view line) {
   }
   event.object = TRY(read_object(*object));
   if (event.object.resource_version.empty())
-    return invalid("a watch's event of type " + type + " whose object has no resourceVersion");
+    return invalid("a watch's event of type " + type + " with an object without resourceVersion");
   if (event.kind != WatchEvent::Kind::bookmark && event.object.name.empty())
-    return invalid("a watch's event of type " + type + " whose object has no name");
+    return invalid("a watch's event of type " + type + " with an object without a name");
   return event;
 }
 

@@ -21,7 +21,7 @@ constexpr Duration kBegun = seconds(15);
 constexpr Duration kBetweenWatches = seconds(1);
 // A server that has just started may say of a kind that it does know that it does not.
 constexpr Duration kReallyMissing = minutes(2);
-// The same of roles: what was allowed may be forbidden until the server has read them.
+// The same for roles: an allowed request may be forbidden until the server has read them.
 constexpr Duration kReallyForbidden = seconds(30);
 constexpr std::size_t kMaxWatchLine = 8u << 20;  // etcd takes objects of 1.5 MiB
 
@@ -142,7 +142,7 @@ void Reflector::list_failed(Time now, const Result<Reply>& reply) {
   if (!reply) return fail(now, Phase::list, reply.error().message(), Cause::server);
   const Status status = status_of(*reply);
   if (status.code == 404) return unknown_kind(now, describe(status));
-  // The version asked for has expired, or this server has not come so far yet: what it has now is the truth.
+  // The requested version has expired, or this server has not reached it yet: its current objects count.
   if (continuation_.empty() && !version_.empty() && (is_expired(status) || status.code == 504 || status.code == 400))
     consistent_ = true;
   if (is_expired(status)) return expired(now, describe(status));

@@ -97,7 +97,7 @@ class Reflector {
   std::optional<Time> waits_for_server() const;
   // Tries now what waits for the server; its back-off stays as it is.
   void try_again(Time now);
-  // The server answers again: what waits for it goes on within `spread`, and its back-off begins anew.
+  // The server answers again: waiting requests go on within `spread`, and the back-off begins anew.
   void server_answers(Time now, Duration spread);
   // The request that runs has never left: it is to be begun anew, with next().
   void begin_again(Time now);

@@ -133,7 +133,7 @@ class ItemHandler {
     if (text_.size() <= kMaxKeptBytes) text_.append(part);
   }
 
-  // Where the value that begins here stands.
+  // The position of the value that begins here.
   Place place_of_next() const {
     if (levels_.empty()) return Place::document;
     switch (levels_.back().place) {

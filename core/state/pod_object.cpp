@@ -31,7 +31,7 @@ constexpr Wanted kStatus[] = {{"conditions", kCondition}, {"containerStatuses", 
                               {"initContainerStatuses", kContainerStatus}, {"phase"}, {"qosClass"}, {"resize"}, {"startTime"}};
 constexpr Wanted kPod[] = {{"kind"}, {"metadata", kMetadata}, {"spec", kSpec}, {"status", kStatus}};
 
-// The whole object once more, as whoever applied it wrote it: nothing to keep 250 times.
+// The whole object once more, as its author applied it: nothing to keep 250 times.
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 Phase phase_of(std::string_view name) {
@@ -183,7 +183,7 @@ bool is_static_uid(std::string_view uid) {
   return uid.size() == kDigits && uid.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Whoever may create pods may write the annotation: alone it would let a pod pose as another's cgroup.
+// Any client that may create pods may write the annotation: alone it would let a pod pose as another's cgroup.
 bool is_mirror(const Pod& pod, std::string_view node) {
   const std::string_view source = annotation_or_empty(pod, kSourceAnnotation);
   const std::string_view uid = annotation_or_empty(pod, kMirrorAnnotation);

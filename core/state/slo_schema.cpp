@@ -76,7 +76,7 @@ constexpr SloField kThreshold[] = {
     used_by("BECPUEvict",
             less_than("cpuEvictBESatisfactionUpperPercent", percent("cpuEvictBESatisfactionLowerPercent", "share of their CPU requests below which best-effort pods are evicted"))),
     used_by("BECPUEvict",
-            percent("cpuEvictBEUsageThresholdPercent", "how much of their CPU limit best-effort pods must use to be evicted for want of CPU", {}, "90")),
+            percent("cpuEvictBEUsageThresholdPercent", "share of their CPU limit that best-effort pods must use to be evicted for lack of CPU", {}, "90")),
     used_by("BECPUEvict|CPUEvict",
             number("cpuEvictTimeWindowSeconds", "how long it must have been so, in seconds", 1, kNoMost, {}, "the period of collecting")),
     used_by("CPUEvict",
@@ -88,7 +88,7 @@ constexpr SloField kThreshold[] = {
     used_by("CPUAllocatableEvict",
             less_than("cpuAllocatableEvictThresholdPercent", number("cpuAllocatableEvictLowerPercent", "requested share of allocatable CPU down to which they are evicted", 0))),
     used_by("BECPUEvict",
-            word("cpuEvictPolicy", "what the CPU of best-effort pods is measured against", "evictByRealLimit|evictByAllocatable", general("\"evictByRealLimit\""))),
+            word("cpuEvictPolicy", "reference for the CPU of best-effort pods", "evictByRealLimit|evictByAllocatable", general("\"evictByRealLimit\""))),
     used_by("CPUEvict|MemoryEvict",
             number("evictEnabledPriorityThreshold", "pods of a higher priority are not evicted for what is used", INT32_MIN, INT32_MAX)),
     used_by("CPUAllocatableEvict|MemoryAllocatableEvict",
@@ -129,7 +129,7 @@ constexpr SloField kIoConfig[] = {
     number("writeLatency", "write latency to keep, in microseconds", 0, kNoMost, {}, "3000"),
     percent("readLatencyPercent", "percentile at which the read latency is to be kept", {}, "95"),
     percent("writeLatencyPercent", "percentile at which the write latency is to be kept", {}, "95"),
-    flag("enableUserModel", "whether the device's costs are those told here"),
+    flag("enableUserModel", "whether the device's costs are those given here"),
     number("modelReadBPS", "bytes that the device reads a second", 1),
     number("modelWriteBPS", "bytes that the device writes a second", 1),
     number("modelReadSeqIOPS", "sequential reads of the device a second", 1),
@@ -140,7 +140,7 @@ constexpr SloField kIoConfig[] = {
 
 constexpr SloField kBlock[] = {
     vital_part({.name = "name", .type = text, .meaning = "of the device, the volume group or the pod's volume"}, true),
-    vital_part(word("type", "what the name names", "device|volumegroup|podvolume"), true),
+    vital_part(word("type", "kind of the name", "device|volumegroup|podvolume"), true),
     section("ioCfg", kIoConfig, "limits and weights on this device"),
 };
 
@@ -177,7 +177,7 @@ constexpr SloField kClass[] = {
 };
 
 constexpr SloField kPolicies[] = {
-    word("cpuPolicy", "by which means of the kernel classes are told apart", "groupIdentity|coreSched", general("\"groupIdentity\"")),
+    word("cpuPolicy", "kernel mechanism that distinguishes classes", "groupIdentity|coreSched", general("\"groupIdentity\"")),
     word("netQOSPolicy", "by which means the network is shared", "tc|terway-qos", general("\"tc\"")),
 };
 
@@ -214,7 +214,7 @@ constexpr SloField kSystem[] = {
 };
 
 constexpr SloField kCgroupPath[] = {
-    word("base", "what the path counts from", "CgroupRoot|Kubepods|KubepodsBurstable|KubepodsBesteffort"),
+    word("base", "base of the path", "CgroupRoot|Kubepods|KubepodsBurstable|KubepodsBesteffort"),
     {.name = "parentDir", .type = path, .meaning = "directory below the base"},
     {.name = "relativePath", .type = path, .meaning = "directory below that"},
 };
@@ -229,11 +229,11 @@ constexpr SloField kHostApplication[] = {
 
 constexpr SloField kSloSpec[] = {
     section("resourceUsedThresholdWithBE", kThreshold, "when best-effort pods give way"),
-    section("resourceQOSStrategy", kResourceQos, "what each class of pods gets"),
+    section("resourceQOSStrategy", kResourceQos, "settings of each class of pods"),
     section("cpuBurstStrategy", kCpuBurst, "when containers may exceed their CPU limit"),
     section("systemStrategy", kSystem, "settings of the node's kernel"),
     {.name = "extensions", .meaning = "settings of others, by their names"},
-    {.name = "hostApplications", .type = list, .meaning = "programs outside Kubernetes that are told apart from the system", .fields = kHostApplication},
+    {.name = "hostApplications", .type = list, .meaning = "programs outside Kubernetes that are measured separately from the system", .fields = kHostApplication},
 };
 
 std::string range_of(const SloField& field) {

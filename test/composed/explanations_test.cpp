@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent says of strategies that do nothing: an invalid figure, a busy pool, a missing NodeSLO.
+// The agent's explanations of inactive strategies: an invalid figure, a busy pool, a missing NodeSLO.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -57,7 +57,7 @@ TEST_CASE("an unknown cpuSuppressPolicy makes CPU suppress inactive: capabilitie
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("a throttled container whose quota is not raised has the reason in koordctl why") {
+TEST_CASE("a throttled container without a raised quota has the reason in koordctl why") {
   Sessions node(given("qos-cpu-burst", "cpuBurstStrategy: {policy: cfsQuotaBurstOnly, cfsQuotaBurstPercent: 200, sharePoolThresholdPercent: 0}",
                       "", ""));
   node.expect(node.quota_file(node.pods.service), {node.pods.is_v2() ? "10000 100000" : "10000"});

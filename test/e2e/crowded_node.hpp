@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CrowdedNode: a node short of something, as figures in fake trees say it: five pods that use and request what their class may, the
-// API server and the kubelet that know them, and an agent with the strategies that evict. Whoever is asked to go is Terminating
-// in the API server and stays.
+// CrowdedNode: a node short of a resource, by figures in fake trees: five pods that use and request the limit of their
+// class, the API server and the kubelet that know them, and an agent with the strategies that evict. Evicted pods are
+// Terminating in the API server and stay.
 //
 //   CrowdedNode node;
 //   node.set_slo(R"("memoryEvictThresholdPercent": 75)");

@@ -40,7 +40,7 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 
 }  // namespace
 
-TEST_CASE("koordctl slo shows what holds, who said it, and what was not taken") {
+TEST_CASE("koordctl slo shows the effective values, their origins, and the rejected fields") {
   Node node("{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: 130, memoryEvictThresholdPercent: 60}, "
             "systemStrategy: {minFreeKbytesFactor: 20000}}");
   const std::string shown = node.ctl({"slo"});
@@ -52,7 +52,7 @@ TEST_CASE("koordctl slo shows what holds, who said it, and what was not taken") 
   CHECK(has(node.agent->log(), "cpuSuppressThresholdPercent: found 130, expected an integer from 0 to 100; the default holds"));
 }
 
-TEST_CASE("an edit of the NodeSLO holds at once, and a bad value is told until it is good") {
+TEST_CASE("an edit of the NodeSLO holds at once, and a bad value is reported until it is good") {
   Node node("{cpuBurstStrategy: {policy: always}}");
   CHECK(has(node.agent->get("/api/v1/slo"), R"("policy":"none")"));
   node.write_slo("{cpuBurstStrategy: {policy: auto}}");

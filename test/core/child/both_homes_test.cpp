@@ -48,7 +48,7 @@ struct OneHost {
   }
 };
 
-// The far end of a channel, as an attendant serves it.
+// The far end of a channel, as a child monitor serves it.
 class Far {
  public:
   explicit Far(OneHost& one) : desk_(one.context, images_) {}
@@ -382,7 +382,7 @@ const Row kRows[] = {
     {"knob base NULL", [](const Side& s) { char b[64]; std::uint64_t n; return s.knobs().base(s.host, {nullptr, 1}, str(kPod), b, 64, &n); }, KOORD_E_INVALID},
 
     {"evict", [](const Side& s) { return evict(s); }, KOORD_OK},
-    {"evict nobody", [](const Side& s) { return evict(s, [](auto& e) { e.n_pods = 0; }); }, KOORD_E_INVALID},
+    {"evict no pod", [](const Side& s) { return evict(s, [](auto& e) { e.n_pods = 0; }); }, KOORD_E_INVALID},
     {"evict for nothing", [](const Side& s) { return evict(s, [](auto& e) { e.amount = 0; }); }, KOORD_E_INVALID},
     {"evict for no resource", [](const Side& s) { return evict(s, [](auto& e) { e.resource = str("luck"); }); }, KOORD_E_INVALID},
     {"evict without a reason", [](const Side& s) { return evict(s, [](auto& e) { e.reason = {nullptr, 3}; }); }, KOORD_E_INVALID},
@@ -423,7 +423,7 @@ TEST_CASE("a child's query sees what the child appended before, as a plugin's in
   const std::set<std::string> all = workshop::all_services();
   far.remote().grant({all.begin(), all.end()});
   const Side side{far.remote().host(), far.remote()};
-  far.remote().set_in_call(true);  // nobody is told of the batch
+  far.remote().set_in_call(true);  // the batch is not reported
   REQUIRE(append(side, 42, series(side, "acme_a")) == KOORD_OK);
   koord_query query = {};
   query.struct_size = sizeof query;

@@ -13,7 +13,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("who went before the agent began anew counts for the budget, until the window is over") {
+TEST_CASE("pods evicted before the agent's restart count for the budget, until the window is over") {
   NodeOfTwenty node;
   std::vector<knob::Decision> gone(5);
   for (std::size_t i = 0; i < gone.size(); ++i) {
@@ -30,7 +30,7 @@ TEST_CASE("who went before the agent began anew counts for the budget, until the
   CHECK(node.round(kGiB) == 1);
 }
 
-TEST_CASE("fault 19: a wrong metric that picks every pod trips the brake, and nobody goes") {
+TEST_CASE("fault 19: a wrong metric that picks every pod trips the brake, and no pod is evicted") {
   NodeOfTwenty node;
   CHECK(node.round(1000 * kGiB) == 0);
   CHECK(node.evictions_asked() == 0);
@@ -65,12 +65,12 @@ TEST_CASE("fault 17: an API server that was away for two hours gets one request 
   CHECK(node.going() == Names{"pod-1"});
 }
 
-TEST_CASE("fault 16: pods of which nobody has heard for a while are not evicted") {
+TEST_CASE("fault 16: pods that were not confirmed for a while are not evicted") {
   NodeOfTwenty node;
   node.manual.advance(kPodsOld + 1s);
   CHECK(node.round(kGiB) == 0);
   CHECK(node.count(knob::Outcome::unknown) == 1);
-  CHECK(node.decisions.back().problem == "what pods there are was last heard 121 s ago");
+  CHECK(node.decisions.back().problem == "the pods were last confirmed 121 s ago");
   node.publish();
   CHECK(node.round(kGiB) == 1);
 }
@@ -120,7 +120,7 @@ TEST_CASE("a server that evicts and never answers: five pods go in five minutes,
   CHECK(node.count(knob::Outcome::brake) > 0);
 }
 
-TEST_CASE("an eviction whose connection is refused takes nothing of the budget") {
+TEST_CASE("an eviction with a refused connection takes nothing of the budget") {
   NodeOfTwenty node(config::EvictionTier::api, 1);
   node.cluster.fault("down");
   CHECK(node.round(kGiB) == 1);

@@ -47,7 +47,7 @@ std::size_t entries(const char* directory) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
 }
 
-// A thread that was joined, and the last descriptor of a life, may be in /proc a moment longer.
+// A thread that was joined, and the last descriptor of a session, may be in /proc a moment longer.
 bool settles_at(std::size_t wanted, const char* directory) {
   for (int i = 0; i < 100'000; ++i) {
     if (entries(directory) == wanted) return true;
@@ -67,7 +67,7 @@ TEST_CASE("an instance is created, initialised, ticked, stopped and destroyed in
   CHECK(stage.instance().state() == PluginState::stopped);
 }
 
-TEST_CASE("a tick is told the time and its deadline") {
+TEST_CASE("a tick gets the time and its deadline") {
   Stage stage("puppet", {.deadline = 250ms});
   std::uint64_t now = 0, deadline = 0;
   stage.puppet().on(
@@ -232,7 +232,7 @@ TEST_CASE("a call that does not come back wedges the instance, and nothing of it
   door.open();
 }
 
-TEST_CASE("an instance whose run does not end is written off by name of the call") {
+TEST_CASE("an instance with a run that does not end is written off by name of the call") {
   Door door;
   Stage stage("runner");
   stage.puppet().on("run", [door](const PuppetCall&) { return door.pass(), KOORD_OK; });
@@ -246,7 +246,7 @@ TEST_CASE("an instance whose run does not end is written off by name of the call
   door.open();
 }
 
-TEST_CASE("on_event tells of the parts that were subscribed, with their versions") {
+TEST_CASE("on_event gets the subscribed parts that changed, with their versions") {
   Stage stage("puppet");
   stage.puppet().on("init", [](const PuppetCall& call) {
     auto state = static_cast<const koord_svc_state*>(call.host->get_service(call.host, "koord.state/1"));
@@ -298,7 +298,7 @@ TEST_CASE("a class without on_event ends when its configuration changes, to begi
   CHECK(stage.instance().status().reason == "its configuration changed");
 }
 
-TEST_CASE("what a strategy proposes in one evaluate is its plan until it ends") {
+TEST_CASE("the proposals of one evaluate are the plan until it ends") {
   Stage stage("strategy");
   stage.puppet().on("evaluate", [](const PuppetCall& call) {
     auto knobs = static_cast<const koord_svc_knobs*>(call.host->get_service(call.host, "koord.knobs/1"));

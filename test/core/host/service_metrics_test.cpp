@@ -270,7 +270,7 @@ TEST_CASE_FIXTURE(Metrics, "a plugin ends its own series only") {
   CHECK(host.value("usage") == 1.0);
 }
 
-TEST_CASE_FIXTURE(Metrics, "what a plugin measured leaves /metrics with its last context") {
+TEST_CASE_FIXTURE(Metrics, "a plugin's series leave /metrics with its last context") {
   auto first = host.make_context("com.example.two", {"koord.metrics/1"});
   auto second = host.make_context("com.example.two", {"koord.metrics/1"});
   const koord_metric_desc load = desc("load");

@@ -260,7 +260,7 @@ TEST_CASE("when a kept connection does not answer in time, the others are not tr
   CHECK(here.client.connections_opened() == 3);
 }
 
-TEST_CASE("nobody listens: the error says so") {
+TEST_CASE("without a listener the error says so") {
   ScriptedServer server(serve);
   Here here(server);
   const int port = server.port();
@@ -272,7 +272,7 @@ TEST_CASE("nobody listens: the error says so") {
   CHECK(port != 1);
 }
 
-TEST_CASE("a name is looked up on a worker, and one that there is not is told") {
+TEST_CASE("a name is looked up on a worker, and an unknown one is reported") {
   ScriptedServer server(serve);
   Here here(server, {}, "localhost");
   CHECK(here.said({.target = "/"}) == "1.1");

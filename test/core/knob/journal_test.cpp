@@ -13,7 +13,7 @@ using namespace koord;
 using namespace koord::knob;
 using namespace koord::test;
 
-TEST_CASE_FIXTURE(JournalFixture, "what was kept before a write is found by the next start, word by word") {
+TEST_CASE_FIXTURE(JournalFixture, "originals stored before a write are found by the next start, word by word") {
   const Original set{.key = {"be/pod1/app", "cpuset.cpus", ""}, .level = Level::container, .knob = "cpuset.cpus", .cgroup = ~0ull,
                      .texts = {""}, .written = {""}, .asked = {{"0-3"}, {"0-3,8"}}};
   const Original throttle{.key = {"be", "io.max", "8:16"}, .knob = "io.max", .texts = {""}, .written = {"8:16 rbps=1 wbps=max"}};
@@ -24,7 +24,8 @@ TEST_CASE_FIXTURE(JournalFixture, "what was kept before a write is found by the 
   CHECK(found().left == std::vector<Original>{quota("be"), throttle, device, on_v1, set});
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "until it is known what became of a write, all that may be there is kept; then what is") {
+TEST_CASE_FIXTURE(JournalFixture, "until the result of a write is known, all possible values are kept; then the "
+                                  "actual one") {
   const Original before = quota("be", {{"20000", "100000"}, {"30000", "100000"}});
   Original after = before;
   after.written = {"20000", "100000"};
@@ -43,7 +44,7 @@ TEST_CASE_FIXTURE(JournalFixture, "until it is known what became of a write, all
   CHECK(found().left == std::vector{after});
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "what was given back is forgotten") {
+TEST_CASE_FIXTURE(JournalFixture, "a reverted original is forgotten") {
   auto one = journal();
   found(*one);
   REQUIRE(keep(*one, {quota("be"), quota("be/pod1")}));
@@ -110,7 +111,8 @@ TEST_CASE_FIXTURE(JournalFixture, "two agents do not share a journal") {
   CHECK_FALSE(keep(*other, {quota("be")}));
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "a file that is damaged is set aside, and nothing is written until somebody has seen to it") {
+TEST_CASE_FIXTURE(JournalFixture, "a file that is damaged is set aside, and nothing is written until an operator has "
+                                  "checked it") {
   std::vector<Original> many;
   for (int i = 0; i < 500; ++i) many.push_back(quota("be/pod" + std::to_string(i)));
   SUBCASE("its first page") {
@@ -125,7 +127,7 @@ TEST_CASE_FIXTURE(JournalFixture, "a file that is damaged is set aside, and noth
     keep(many);
     std::filesystem::resize_file(journal_path(directory), 3 * 4096);
   }
-  SUBCASE("of a newer version") {
+  SUBCASE("a newer version's") {
     keep(many);
     run("PRAGMA user_version=2");
   }
@@ -176,7 +178,7 @@ TEST_CASE_FIXTURE(JournalFixture, "starts that do not live to settle what was le
   CHECK(found().unsettled_starts == 1);
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "who leaves knobs on purpose says so to the next start, and to that alone") {
+TEST_CASE_FIXTURE(JournalFixture, "an agent that leaves knobs on purpose informs the next start, and only that") {
   keep({quota("be")});
   auto one = journal();
   CHECK_FALSE(found(*one).on_purpose);

@@ -49,7 +49,7 @@ TEST_CASE("a server without pods/eviction evicts nothing") {
   CHECK(version("{}", "{}") == "none");
 }
 
-TEST_CASE("what is no list of versions is an error") {
+TEST_CASE("a list that is not one of versions is an error") {
   CHECK(version(kBoth, "<html>").starts_with("not the JSON"));
   CHECK(version("[]", resources(eviction(""))).starts_with("not the JSON"));
 }

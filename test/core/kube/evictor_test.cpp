@@ -83,7 +83,7 @@ TEST_CASE("two budgets for one pod are refused as what they are") {
   CHECK(refused->message.find("more than one PodDisruptionBudget") != std::string::npos);
 }
 
-TEST_CASE("what is forbidden and who is busy is told as such") {
+TEST_CASE("forbidden and busy are distinguished") {
   Evicting evicting;
   const std::string uid = evicting.put_pod("denied");
   evicting.cluster.fault("deny", R"({"verb":"create","kind":"Pod"})");
@@ -100,12 +100,12 @@ TEST_CASE("a server that cannot be asked for its version is an error, and is ask
   evicting.cluster.fault("garbage", R"({"path":"/api/v1","count":2})");
   auto failed = evicting.evict("unasked", uid);
   REQUIRE_FALSE(failed);
-  CHECK(failed.error().message().starts_with("what the server says of its versions: "));
+  CHECK(failed.error().message().starts_with("versions of the server: "));
   evicting.cluster.clear_faults();
   CHECK(evicting.evict("unasked", uid)->outcome == Outcome::evicted);
 }
 
-TEST_CASE("evictions that begin together ask for the version once, and one that nobody wants any more holds up no other") {
+TEST_CASE("evictions that begin together ask for the version once, and a cancelled one delays no other") {
   Evicting evicting;
   std::vector<std::string> names = {"p0", "p1", "p2", "p3", "p4"};
   std::map<std::string, Outcome> outcomes;

@@ -86,14 +86,14 @@ TEST_CASE("an error on a watch brings what the server says of it") {
   CHECK(event->status.message == "too old resource version: 1 (9)");
 }
 
-TEST_CASE("what is no event of a watch is an error that says so") {
+TEST_CASE("text that is no event of a watch is an error") {
   CHECK(error_of_event(R"({"type":"RENAMED","object":{}})") ==
         "a watch's event of type 'RENAMED', expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR");
   CHECK(error_of_event(R"({"type":"ADDED"})") == "a watch's event of type ADDED without an object");
   CHECK(error_of_event(R"({"type":"ADDED","object":{"metadata":{"name":"a"}}})") ==
-        "a watch's event of type ADDED whose object has no resourceVersion");
+        "a watch's event of type ADDED with an object without resourceVersion");
   CHECK(error_of_event(R"({"type":"ADDED","object":{"metadata":{"resourceVersion":"1"}}})") ==
-        "a watch's event of type ADDED whose object has no name");
+        "a watch's event of type ADDED with an object without a name");
   CHECK(error_of_event(R"({"type":"ERROR","object":{"kind":"Pod"}})") == "an object of kind 'Pod', expected Status");
   CHECK(error_of_event("").starts_with("not the JSON"));
 }

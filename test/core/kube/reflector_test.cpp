@@ -38,7 +38,7 @@ TEST_CASE("the pages of a list are asked for one after the other, without a vers
   CHECK(talk.reflector.health().lists == 1);
 }
 
-TEST_CASE("a list whose pages have no end is given up after a thousand, and begun anew after five minutes") {
+TEST_CASE("a list with pages that have no end is given up after a thousand, and begun anew after five minutes") {
   ReflectorTalk talk;
   int pages = 0;
   while (talk.step() == Do::list && pages < 5000) {
@@ -78,7 +78,7 @@ TEST_CASE("changes are handed on and move the version from which the next watch 
   CHECK(talk.asks_for("&resourceVersion=8&"));
 }
 
-TEST_CASE("a bookmark moves the version, is news, and changes nothing") {
+TEST_CASE("a bookmark moves the version, confirms the objects, and changes nothing") {
   ReflectorTalk talk;
   talk.watching();
   talk.now += 60s;
@@ -101,7 +101,7 @@ TEST_CASE("a watch that the server ends before its time is begun again within fi
   CHECK(talk.reflector.health().failures == 0);
 }
 
-TEST_CASE("watches begin a second apart, however fast a server ends them with news") {
+TEST_CASE("watches begin a second apart, however fast a server ends them with changes") {
   ReflectorTalk talk;
   talk.watching();
   for (int version = 6; version < 30; ++version) {
@@ -171,7 +171,7 @@ TEST_CASE("versions that expire again and again right after news are listed agai
   CHECK(total > 5min);
 }
 
-TEST_CASE("a list whose next page has expired begins anew") {
+TEST_CASE("a list with an expired next page begins anew") {
   ReflectorTalk talk;
   talk.step();
   talk.list("5", "token");
@@ -220,7 +220,7 @@ TEST_CASE("after an error that passes a watch goes on where it was, after any ot
   ReflectorTalk passing;
   passing.watching();
   CHECK(passing.error_line(500).ends);
-  CHECK(passing.problem() == "500: told so");
+  CHECK(passing.problem() == "500: broken");
   CHECK(passing.step_after_wait() == Do::watch);
   ReflectorTalk other;
   other.watching();
@@ -241,7 +241,7 @@ TEST_CASE("a list that is none is a problem and no change") {
   CHECK(talk.waited >= 4min);
 }
 
-TEST_CASE("what the caller cannot keep is listed again after five minutes") {
+TEST_CASE("a collection that the caller cannot keep is listed again after five minutes") {
   ReflectorTalk talk;
   talk.watching();
   talk.reflector.reject(talk.now, "too many");
@@ -251,7 +251,7 @@ TEST_CASE("what the caller cannot keep is listed again after five minutes") {
   CHECK(talk.waited >= 4min);
 }
 
-TEST_CASE("a state is told by its name") {
+TEST_CASE("each state has a name") {
   CHECK(name_of(State::current) == "current");
   CHECK(name_of(State::absent) == "absent");
 }

@@ -143,7 +143,7 @@ TEST_CASE("one bad file does not keep the good ones back") {
   CHECK(*hub.current()->received_slo == R"({"a":1})");
 }
 
-TEST_CASE("what is not a regular file is refused") {
+TEST_CASE("a file that is not regular is refused") {
   FakeNode node({{"run/pods.yaml/", ""}});
   Hub hub;
   FileSource source(pods_from(node), hub);
@@ -164,7 +164,7 @@ TEST_CASE("without a directory to watch, changes are found by refreshing") {
   CHECK(hub.current()->pods[0].uid == "longer");
 }
 
-TEST_CASE("a cgroup below a pod that none of its annotations names is no sandbox, and is said") {
+TEST_CASE("a cgroup below a pod that none of its annotations names is no sandbox, and is reported") {
   FakeNode node({{"run/pods.yaml", "items: [{metadata: {uid: a, name: n, namespace: shop, annotations: {koordetector.sh/cgroup-dir: batch, "
                                    "koordetector.sh/cgroup-dir.app: batch/deep/app}}, spec: {containers: [{name: app}]}}]\n"},
                  {"cgroup/cgroup.controllers", "cpu memory\n"}});

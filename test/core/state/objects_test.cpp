@@ -178,12 +178,12 @@ TEST_CASE("a pod of the API server keeps what it says of a static source only as
   CHECK(annotations({.owner_name = "node-2"}).empty());
 }
 
-TEST_CASE("a pod whose end was asked for is deleting") {
+TEST_CASE("a pod with a requested end is deleting") {
   CHECK_FALSE(web().deleting);
   CHECK(parse_pod("metadata: {uid: u, name: n, deletionTimestamp: '2026-01-02T03:04:05Z'}", kSystemd)->deleting);
 }
 
-TEST_CASE("of what a server tells, a bad pod is left out and told") {
+TEST_CASE("a bad pod in a server's list is left out and reported") {
   PodList list = *parse_served_pods(R"({"kind": "PodList", "items": [{"metadata": {"uid": "a", "name": "n"}},
     {"metadata": {"name": "n"}}, {"metadata": {"uid": "c", "name": "n"}}]})", kSystemd);
   REQUIRE(list.pods.size() == 2);
@@ -192,14 +192,14 @@ TEST_CASE("of what a server tells, a bad pod is left out and told") {
   CHECK(list.problems[0] == "items[1].metadata.uid: expected text, found nothing");
 }
 
-TEST_CASE("a list whose items are null is empty, one without items is an error") {
+TEST_CASE("a list with null items is empty, one without items is an error") {
   CHECK(parse_served_pods(R"({"kind": "PodList", "items": null})", kSystemd)->pods.empty());
   CHECK(parse_served_pods(R"({"kind": "Status"})", kSystemd).error().message() ==
         "kind: expected 'PodList', found 'Status'");
   CHECK(parse_served_pods("{}", kSystemd).error().message() == "items: expected a list, found nothing");
 }
 
-TEST_CASE("of annotations only those that somebody reads are kept, of a pod at most 64 KiB") {
+TEST_CASE("only used annotations are kept, at most 64 KiB of a pod") {
   const auto keys = std::make_shared<const AnnotationKeys>(std::vector<std::string>{"example.org/*", "plain"});
   PodListReader reader(keys);
   const std::string large(40'000, 'x');
@@ -259,7 +259,7 @@ TEST_CASE("a pod that is bound to another node is refused where this node is kno
   CHECK(list.problems == std::vector<std::string>{"pod default/n: spec.nodeName: found 'b', expected 'a', left out"});
 }
 
-TEST_CASE("what is kept of a pod's text is read as the pod was") {
+TEST_CASE("the kept text of a pod is read as the pod was") {
   const std::string text = R"({"metadata":{"uid":"u","name":"n","managedFields":[1],"annotations":{"koordinator.sh/a":"1","b":"2"}},"spec":{"priority":7,"nodeName":"x"}})";
   const std::string trimmed = trim_pod(text, std::make_shared<const AnnotationKeys>());
   CHECK(trimmed == R"({"metadata":{"uid":"u","name":"n","annotations":{"koordinator.sh/a":"1"}},"spec":{"priority":7,"nodeName":"x"}})");

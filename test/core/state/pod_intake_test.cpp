@@ -77,7 +77,7 @@ TEST_CASE("a list that lacks more running pods than it has is not all that there
   CHECK(uids_of(seen.pods) == Names{"static", "new", "b", "c", "d", "ended"});
 }
 
-TEST_CASE("an empty list is believed only when no pod runs") {
+TEST_CASE("an empty list is trusted only when no pod runs") {
   CHECK_FALSE(review({}, {"a"}, {"a"}).complete);
   CHECK_FALSE(review({}, {}, {"unknown"}).complete);
   CHECK(review({}, {"a"}, {}).complete);
@@ -94,7 +94,7 @@ TEST_CASE("pods are confirmed when they are taken, and again when the server say
   CHECK(node.hub.confirmed(kPods) == node.clock.now());
 }
 
-TEST_CASE("a list that is not believed is told, and what is known gets old") {
+TEST_CASE("a list that is not trusted is reported, and the known pods get old") {
   Machine node({"a", "b"});
   node.take({"a", "b"});
   const Time then = node.clock.now();
@@ -105,7 +105,7 @@ TEST_CASE("a list that is not believed is told, and what is known gets old") {
   CHECK(node.hub.confirmed(kPods) == then);
 }
 
-TEST_CASE("an empty list before any other makes the pods known when there are none") {
+TEST_CASE("an empty first list makes the pods known if none run") {
   Machine empty({});
   CHECK(empty.take({}).empty());
   CHECK(empty.hub.confirmed(kPods));
@@ -125,7 +125,7 @@ TEST_CASE("a cgroup tree without a kubelet's directory proves no empty list") {
   CHECK_FALSE(node.hub.confirmed(kPods));
 }
 
-TEST_CASE("pods that cannot be read are told, the others count") {
+TEST_CASE("pods that cannot be read are reported, the others count") {
   Machine node({"a"});
   CHECK(node.take({"a"}, {"p1", "p2", "p3", "p4", "p5"}) == "p1; p2; p3; and 2 more");
   CHECK(node.hub.confirmed(kPods) == node.clock.now());
@@ -149,7 +149,7 @@ TEST_CASE("the sandbox of a pod is among its containers") {
   CHECK(node.hub.current()->pods[0].containers[0].kind == ContainerKind::sandbox);
 }
 
-TEST_CASE("the kubelet's directory is the one that it tells, unless pods are elsewhere") {
+TEST_CASE("the kubelet's directory is the configured one, unless pods are elsewhere") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu memory\n"}, {"cgroup/kubelet/kubepods/podu1/", ""}});
   const cgroup::Layout layout = *cgroup::Layout::detect(node.roots());
   KubeletConfig config;

@@ -60,7 +60,7 @@ TEST_CASE("without a NodeSLO the defaults hold") {
   }
 }
 
-TEST_CASE("what has no default has no value") {
+TEST_CASE("a field without a default has no value") {
   json::value spec = effective("{}");
   for (const char* unset : {"/resourceUsedThresholdWithBE/memoryEvictLowerPercent", "/systemStrategy/minFreeKbytesFactor",
                             "/resourceQOSStrategy/beClass/memoryQOS/pageCacheLimitPercent", "/resourceQOSStrategy/beClass/blkioQOS/blocks"})
@@ -125,7 +125,7 @@ TEST_CASE("unknown fields stay as they came, behind the known ones") {
   CHECK(at(spec, "/extensions") == json::parse(R"({"acme": {"b": null}})"));
 }
 
-TEST_CASE("a value out of its range or of a wrong type is told, and the default holds") {
+TEST_CASE("a value out of its range or of a wrong type is reported, and the default holds") {
   Told result = told(R"({"resourceUsedThresholdWithBE": {"enable": "yes", "cpuSuppressThresholdPercent": 130, "cpuSuppressPolicy": "quota",
     "memoryEvictThresholdPercent": 65.5, "cpuEvictTimeWindowSeconds": 0}, "cpuBurstStrategy": [],
     "systemStrategy": {"totalNetworkBandwidth": "10 Gi", "schedFeatures": {"A": 1}}})");
@@ -240,7 +240,7 @@ TEST_CASE("two thresholds in the wrong order do not hold") {
   CHECK(effective(R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60}})").is_object());
 }
 
-TEST_CASE("what holds is the same text when it is taken again, also where a value of it was left out") {
+TEST_CASE("the effective NodeSLO is the same text when it is read again, also if a value was left out") {
   for (const char* spec : {R"({"resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 72, "evictEnabledPriorityThreshold": 5999, "later": 1}})",
                            R"({"resourceQOSStrategy": {"lsClass": {"memoryQOS": {"enable": false, "later": 1}}}})"}) {
     const std::string once = effective_slo(spec)->spec;
@@ -284,7 +284,7 @@ TEST_CASE("host applications are as they came but for those without a name or wi
       "hostApplications[4].name: found null, expected text"});
 }
 
-TEST_CASE("what holds stays when it is taken for a NodeSLO again") {
+TEST_CASE("the effective NodeSLO stays when it is read as a NodeSLO again") {
   EffectiveSlo once = *effective_slo(R"({"resourceQOSStrategy": {"beClass": {"memoryQOS": {"enable": true, "wmarkRatio": 90}}}, "x": 1,
     "resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 60}, "hostApplications": [{"name": "a"}]})");
   EffectiveSlo twice = *effective_slo(once.spec);

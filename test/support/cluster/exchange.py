@@ -71,7 +71,7 @@ class Exchange:
             raise status.bad_request(f"the object provided is unrecognized: {error}") from error
 
     def _read_body(self):
-        """Whatever becomes of the request, or the next one of the connection would begin in the middle of it."""
+        """Reads the body in any case, or the next request of the connection would begin in the middle of it."""
         length = int(self.headers.get("Content-Length") or 0)
         if self.headers.get("Transfer-Encoding"):
             raise Broken("a body of unknown length")
@@ -114,7 +114,7 @@ class Exchange:
             self._listener.log.update(self.entry, open=False, bytes=self._sent)
 
     def client_gone(self):
-        """A client that waits for an answer says nothing more: what can be read is its end."""
+        """A client that waits for an answer sends nothing more: only its end can be read."""
         readable, _, _ = select.select([self._raw], [], [], 0)
         return bool(readable)
 

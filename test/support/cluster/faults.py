@@ -62,7 +62,7 @@ class Faults:
             self.changed.notify_all()
 
     def find(self, name, request, handshake=False):
-        """The first fault of this name that strikes the request, used up by one; None when there is none."""
+        """Returns the first fault of this name that applies to the request, and counts it as used; None if none applies."""
         with self.changed:
             for rule in self._rules:
                 if rule["name"] == name and rule.get("handshake", False) == handshake and _strikes(rule, request):

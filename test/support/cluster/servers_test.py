@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client sees of both test servers: credentials, faults, the kubelet's answers, and the log of requests."""
+"""Tests both servers from a client: credentials, faults, the kubelet's answers, and the log of requests."""
 import http.client
 import json
 import os
