@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
@@ -34,6 +35,9 @@ constexpr Duration kCallPatience = std::chrono::hours(1);
 constexpr Duration kEndGrace = 500ms;
 // A part may be larger by one item, which is no longer than a line of an exposition.
 constexpr std::size_t kPartBytes = 1 << 20;
+// Work for an answer that the monotonic clock measures well enough: a thread is seldom preempted in so short a time.
+constexpr Duration kSmallWork = 50us;
+constexpr Duration kMostUnmeasured = 10ms;  // that the monotonic clock may add: it also counts waiting
 
 Packer request(Call call) {
   Packer packer;
@@ -41,19 +45,11 @@ Packer request(Call call) {
   return packer;
 }
 
-// Charges the CPU time that this thread spends in a scope to the child.
-class ChargedThread {
- public:
-  explicit ChargedThread(host::PluginContext& context) : context_(context), begin_(thread_cpu()) {}
-  ~ChargedThread() { context_.meter()->charge(thread_cpu() - begin_); }
-  ChargedThread(const ChargedThread&) = delete;
-  ChargedThread& operator=(const ChargedThread&) = delete;
-
- private:
-  host::PluginContext& context_;
-  const Duration begin_;
+// The calls on one channel, which are made one at a time.
+struct CallLane {
+  std::mutex busy;
+  bool is_costly = false;  // the last answer took more than kSmallWork
 };
-
 class ChildHome final : public host::Home {
  public:
   ChildHome(Guest::Invitation invitation, SnapshotImages& images, std::size_t class_index, host::PluginContext& context,
@@ -221,15 +217,24 @@ class ChildHome final : public host::Home {
     return all;
   }
 
-  CallResult exchange(std::mutex& turn, Channel& channel, const Packer& message, const Take& take, int fd = -1) {
-    std::lock_guard lock(turn);
-    const ChargedThread charged(context_);
+  // Charges the child for the work of this thread. Reading a thread's CPU time is a system call, which takes a tenth of the time
+  // of a small call. So after small work the next work is measured by the monotonic clock, from the arrival of the answer on.
+  CallResult exchange(CallLane& lane, Channel& channel, const Packer& message, const Take& take, int fd = -1) {
+    std::lock_guard lock(lane.busy);
+    const Duration cpu_before = lane.is_costly ? thread_cpu() : Duration::zero();
     const auto begin = std::chrono::steady_clock::now();
     Result<void> sent = channel.send(message.bytes(), fd);
     Result<std::optional<Message>> answer = sent ? channel.receive(kCallPatience) : std::optional<Message>();
+    const auto answered = std::chrono::steady_clock::now();
     attendant_->fetch_samples();
     CallResult result = answer && *answer ? read(**answer, take) : lost();
-    result.wall = std::chrono::steady_clock::now() - begin;
+    const auto end = std::chrono::steady_clock::now();
+    result.wall = end - begin;
+    // A long answer was copied before it counts as arrived: some 1 ns for each byte.
+    const Duration copied(answer && *answer ? static_cast<std::int64_t>((**answer).bytes.size()) : 0);
+    const Duration work = lane.is_costly ? thread_cpu() - cpu_before : std::min<Duration>(end - answered + copied, kMostUnmeasured);
+    context_.meter()->charge(work);
+    lane.is_costly = work > kSmallWork;
     return result;
   }
 
@@ -249,7 +254,7 @@ class ChildHome final : public host::Home {
   const host::HomeLimits limits_;
   const std::vector<std::string> granted_;
   std::function<void(const std::string& reason)> tell_lost_;
-  std::mutex strand_, hooks_;  // one call at a time on each channel
+  CallLane strand_, hooks_;
   std::shared_mutex ending_;   // shared by those who use the two below without being in a call of the strand
   std::unique_ptr<Guest> guest_;
   std::unique_ptr<Attendant> attendant_;  // uses the guest

@@ -2,7 +2,6 @@
 // A plugin that plays the part which its configuration names, at each tick: {"part": "segv"}.
 #include <sys/mount.h>
 #include <sys/socket.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -93,6 +92,12 @@ void flood_requests(const Scene& scene) {
     fs->read(scene.host, KOORD_ROOT_PROC, str("flood"), buffer.data(), buffer.size(), &need);
   }
   append(scene, scene.count);
+}
+
+// A hundred requests that cost the agent as little as any.
+void ask_the_clock(const Scene& scene) {
+  const auto* clock = require<koord_svc_clock>(scene.host, "koord.clock/1");
+  for (int i = 0; i < 100; ++i) clock->now_ns(scene.host);
 }
 
 // A descriptor that nobody asked for, over the channel of services.
@@ -227,6 +232,7 @@ void play(const std::string& part, const Scene& scene) {
   if (part == "leak") return leak();
   if (part == "fork") return fork_many(scene);
   if (part == "flood requests") return flood_requests(scene);
+  if (part == "ask the clock") return ask_the_clock(scene);
   if (part == "send a descriptor") return send_descriptor(scene);
   if (part == "append bad values") return append_bad(scene);
   if (part == "leave one behind") return scene.count == 1 ? leave_one_behind(scene) : void();
