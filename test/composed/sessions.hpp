@@ -80,6 +80,7 @@ class Sessions {
   void write_node_files() const;
   std::map<std::string, std::string> now()
       const;  // each file of the cgroups that sets something, and those of the targets
+  std::string settings(bool again) const;  // of the plugins, a YAML mapping
   std::string config(bool again) const;
   std::vector<std::string> start_arguments() const;
   bool runs_on(double rounds) const;
