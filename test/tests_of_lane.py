@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the names of the tests of one lane of test/run, a name a line.
+"""Prints the names of the tests of one lane of test/run, a name a line, the longest first: by priority, then by time limit.
+`meson test NAME...` keeps the order of the names and ignores priorities.
 
 usage: tests_of_lane.py FOLDER parallel|machines|quiet
 
@@ -21,7 +22,8 @@ def lane_of(test):
 def main():
     folder, lane = sys.argv[1:]
     tests = json.loads(subprocess.check_output(['meson', 'introspect', '--tests', folder]))
-    for name in sorted({test['name'] for test in tests if lane_of(test) == lane}):
+    lengths = {test['name']: (test['priority'], test['timeout']) for test in tests if lane_of(test) == lane}
+    for name in sorted(lengths, key=lengths.get, reverse=True):
         print(name)
 
 
