@@ -35,9 +35,10 @@ constexpr Duration kCallPatience = std::chrono::hours(1);
 constexpr Duration kEndGrace = 500ms;
 // A part may be larger by one item, which is no longer than a line of an exposition.
 constexpr std::size_t kPartBytes = 1 << 20;
-// Work for an answer that the monotonic clock measures well enough: a thread is seldom preempted in so short a time.
+// Work for an answer that the monotonic clock measures well enough.
 constexpr Duration kSmallWork = 50us;
-constexpr Duration kMostUnmeasured = 10ms;  // that the monotonic clock may add: it also counts waiting
+constexpr Duration kMostUnmeasured = 200us;  // charged by the monotonic clock, which also counts the time of a preempted thread
+constexpr unsigned kMeasuredCalls = 16;      // after a call with more than small work
 
 Packer request(Call call) {
   Packer packer;
@@ -48,7 +49,7 @@ Packer request(Call call) {
 // The calls on one channel, which are made one at a time.
 struct CallLane {
   std::mutex busy;
-  bool is_costly = false;  // the last answer took more than kSmallWork
+  unsigned measured_calls = 0;  // that are still to be charged by the thread's CPU time
 };
 class ChildHome final : public host::Home {
  public:
@@ -218,10 +219,12 @@ class ChildHome final : public host::Home {
   }
 
   // Charges the child for the work of this thread. Reading a thread's CPU time is a system call, which takes a tenth of the time
-  // of a small call. So after small work the next work is measured by the monotonic clock, from the arrival of the answer on.
+  // of a small call. So the monotonic clock measures small work, from the arrival of the answer on. After more work the next
+  // calls are measured exactly.
   CallResult exchange(CallLane& lane, Channel& channel, const Packer& message, const Take& take, int fd = -1) {
     std::lock_guard lock(lane.busy);
-    const Duration cpu_before = lane.is_costly ? thread_cpu() : Duration::zero();
+    const bool is_measured = lane.measured_calls > 0;
+    const Duration cpu_before = is_measured ? thread_cpu() : Duration::zero();
     const auto begin = std::chrono::steady_clock::now();
     Result<void> sent = channel.send(message.bytes(), fd);
     Result<std::optional<Message>> answer = sent ? channel.receive(kCallPatience) : std::optional<Message>();
@@ -232,9 +235,10 @@ class ChildHome final : public host::Home {
     result.wall = end - begin;
     // A long answer was copied before it counts as arrived: some 1 ns for each byte.
     const Duration copied(answer && *answer ? static_cast<std::int64_t>((**answer).bytes.size()) : 0);
-    const Duration work = lane.is_costly ? thread_cpu() - cpu_before : std::min<Duration>(end - answered + copied, kMostUnmeasured);
+    const Duration work = is_measured ? thread_cpu() - cpu_before : std::min<Duration>(end - answered + copied, kMostUnmeasured);
     context_.meter()->charge(work);
-    lane.is_costly = work > kSmallWork;
+    if (work > kSmallWork) lane.measured_calls = kMeasuredCalls;
+    else if (is_measured) --lane.measured_calls;
     return result;
   }
 
