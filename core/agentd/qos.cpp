@@ -112,11 +112,13 @@ void QosModule::open() {
   // A crash-looping agent must not hold knobs: from the second unsettled start on, it reverts at once.
   const bool is_patient = found->on_purpose || found->unsettled_starts < 2;
   const std::vector<knob::KnobKey> unknown = governor_.adopt(found->left, is_patient ? kCycle : Duration(0), found->on_purpose);
-  log::info(qos_log, "an agent before this one {} {} knobs; those that no strategy wishes {} go back",
-            found->on_purpose ? "left" : "did not end well and left", found->left.size() - unknown.size(),
-            is_patient ? "within its first half minute" + std::string(found->on_purpose ? " and the time they were wished for" : "") : "now");
+  log::info(qos_log, "the previous agent {} {} knobs changed; {}", found->on_purpose ? "left" : "crashed and left",
+            found->left.size() - unknown.size(),
+            is_patient ? "those that no strategy proposes again within 30 s" + std::string(found->on_purpose ? " and their last ttl" : "") +
+                             " are reverted"
+                       : "they are reverted now");
   for (const knob::KnobKey& key : unknown)
-    log::warn(qos_log, "{} of '{}' was written by an agent of another version, and this one cannot give it back", key.resource, key.cgroup_dir);
+    log::warn(qos_log, "{} of '{}' was written by an agent of another version, and this one cannot revert it", key.resource, key.cgroup_dir);
 }
 
 void QosModule::settle_start() {

@@ -80,7 +80,7 @@ Result<Array<Element>> records_argument(const Element* first, std::uint32_t n, s
 
 // Copies: labels live longer than the call.
 Result<metric::Labels> labels_argument(const koord_label* labels, std::uint32_t n, std::uint32_t stride);
-// On what a wish was decided, for people to read.
+// The values that an intent is based on, for people to read.
 Result<metric::Labels> inputs_argument(const koord_label* inputs, std::uint32_t n, std::uint32_t stride);
 
 // A cgroup relative to the hierarchy's root that does not lead out of it; empty is the root.

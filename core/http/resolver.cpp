@@ -12,11 +12,11 @@ namespace {
 using Found = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
 Resolver::Addresses addresses_of(const std::string& host, std::uint16_t port, int flags) {
-  addrinfo wish{};
-  wish.ai_socktype = SOCK_STREAM;
-  wish.ai_flags = AI_NUMERICSERV | flags;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV | flags;
   addrinfo* first = nullptr;
-  const int failed = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wish, &first);
+  const int failed = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &first);
   const int system = errno;
   const Found found(first, ::freeaddrinfo);
   if (failed != 0) {

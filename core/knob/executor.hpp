@@ -35,7 +35,7 @@ struct Order {
   std::string cgroup_dir;
   const Knob* knob;
   Value value;
-  std::string plugin = {};  // whose wish it is, and how long that holds
+  std::string plugin = {};  // whose intent it is, and how long that holds
   Duration ttl{0};
 };
 
@@ -102,7 +102,7 @@ class Executor {
   // Is there something to be given back that could not be, or whose patience is over?
   bool has_to_give_back() const;
 
-  // Goes on with what a process before this one has left. Each knob stays for `patience`, and its wish's ttl besides where
+  // Goes on with what a process before this one has left. Each knob stays for `patience`, and its intent's ttl besides where
   // `and_ttl` says so; then, unless it was ordered meanwhile, apply() gives it back. Returns those that this version does not
   // know, or that have no place on this node any more: they stay kept.
   std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
@@ -135,7 +135,7 @@ class Executor {
     Level level;
     const Knob* knob;
     KnobFiles::Reading original;
-    std::string plugin;        // whose wish it has
+    std::string plugin;        // whose value it has
     Texts written = {};        // as the kernel said it after the last write
     Value target = {};         // of that write, as it was meant
     unsigned contests = 0;     // of late

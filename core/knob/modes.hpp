@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modes: what becomes of each strategy's wishes. The configuration says it for a plugin or for the node; an operator may say
+// Modes: the mode of each strategy. The configuration says it for a plugin or for the node; an operator may say
 // otherwise for a while, in memory only. What he says of the node is a ceiling: no strategy may do more, whatever was said of
 // it. Pure. [one thread at a time]
 #pragma once

@@ -43,8 +43,8 @@ struct Original {
   Texts texts;                     // as the kernel said it before the first write
   Texts written;                   // as it was found after the last write; before the first as `texts`
   std::vector<Texts> asked = {};   // what is on its way: when the process ends meanwhile, any of it may be there
-  std::string plugin = {};         // whose wish it is
-  Duration ttl{0};                 // of that wish
+  std::string plugin = {};         // whose intent it is
+  Duration ttl{0};                 // of that intent
 
   bool operator==(const Original&) const = default;
 };

@@ -15,7 +15,7 @@
 
 namespace koord::knob {
 
-// What becomes of a strategy's wishes. shadow: all but the write. off: nothing.
+// Mode of a strategy. off: intents are ignored; shadow: recorded, not written; enforce: written.
 enum class Mode { off, shadow, enforce };
 
 // A plugin may have several strategies; each has a plan of its own. So has each of its lives, for one may still end when
@@ -39,8 +39,8 @@ enum class Outcome {
   failed,       // the kernel did not take it
   contested,    // somebody else keeps writing another value: left alone
   expired,      // not proposed again within its ttl
-  reverted,     // nobody wishes it any more: it has its original value
-  left,         // nobody wishes it any more, and somebody else has written it since
+  reverted,     // no intent is left: it has its original value
+  left,         // no intent is left, and another program has written it since
   switched,     // no knob: a mode was changed
   // Of evictions (core/evict); shadow, gone and hands_off as above.
   evicted,    // the API server took it
@@ -77,7 +77,7 @@ class PlanSink {
   virtual void take(const Proposer& proposer, Plan plan, Tell tell) = 0;
   // The same plan as the last, word for word. false: it does not stand any more, take it.
   virtual bool repeat(const Proposer& /*proposer*/) { return false; }
-  // The strategy has ended: it wishes for nothing any more.
+  // The strategy has ended: all its intents end.
   virtual void withdraw(const Proposer& proposer) = 0;
   // Of all strategies of a plugin, from now on; nullopt: the node's.
   virtual void set_mode(std::string_view plugin, std::optional<Mode> mode) = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecentReadings: what knobs have that are only looked at, because the strategies that wish for them are in shadow. A value is
-// believed for a while, so that a round in which nothing is new reads nothing. [one thread at a time]
+// RecentReadings: values of knobs that are only read, because the strategies that propose them are in shadow. A value is
+// used for a while, so that a round in which nothing is new reads nothing. [one thread at a time]
 #pragma once
 
 #include <map>

@@ -39,11 +39,11 @@ class Refusals {
       case KOORD_E_DENIED:
         return "the operator lets this strategy run and not write";
       case KOORD_E_AGAIN:
-        return "the wish of '" + winner + "' holds";
+        return "the intent of '" + winner + "' applies";
       case KOORD_E_UNSUPPORTED:
         return "this node has no such knob";
       case KOORD_E_DEADLINE:
-        return "the wish was not repeated in time";
+        return "the intent expired, because it was not proposed again in time";
       default:
         return "status " + std::to_string(status);
     }

@@ -55,7 +55,7 @@ static void a_refusal_is_told_once_and_again_when_its_reason_changes() {
   CHECK(refusals.news("a", KOORD_E_DENIED, "") ==
         "cpu.max of 'a' is not ours: the operator lets this strategy run and not write");
   CHECK(!refusals.news("a", KOORD_E_DENIED, ""));
-  CHECK(refusals.news("a", KOORD_E_AGAIN, "com.acme.quota") == "cpu.max of 'a' is not ours: the wish of 'com.acme.quota' holds");
+  CHECK(refusals.news("a", KOORD_E_AGAIN, "com.acme.quota") == "cpu.max of 'a' is not ours: the intent of 'com.acme.quota' applies");
   CHECK(!refusals.news("a", KOORD_OK, ""));
   CHECK(refusals.news("a", KOORD_E_DENIED, ""));
   refusals.keep_only({"a"});

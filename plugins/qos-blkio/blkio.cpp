@@ -11,7 +11,7 @@ namespace {
 
 using slo::IoConfig;
 using slo::Number;
-using strategy::Wish;
+using strategy::Intent;
 
 // Target of the intents of one origin, and their reasons.
 struct Target {
@@ -64,9 +64,9 @@ DeviceConfigs devices_of(const std::vector<slo::Block>& blocks, const Target& ta
   return devices;
 }
 
-class Wishing {
+class Proposing {
  public:
-  Wishing(const Inputs& inputs, Plan& plan) : inputs_(inputs), plan_(plan) {}
+  Proposing(const Inputs& inputs, Plan& plan) : inputs_(inputs), plan_(plan) {}
 
   // io.max and io.weight of a cgroup.
   void limit(const std::vector<slo::Block>& blocks, const Target& target) {
@@ -95,11 +95,11 @@ class Wishing {
   void add(const Target& target, std::string knob, std::string value, const std::string& number, const DeviceConfig& device, strategy::Inputs more,
            std::uint32_t role = KOORD_ROLE_SET) {
     if (inputs_.missing_knobs.contains(knob)) return;
-    Wish wish{target.level, std::move(knob), target.cgroup_dir, std::move(value),
+    Intent intent{target.level, std::move(knob), target.cgroup_dir, std::move(value),
               target.origin + " sets this for " + target.subject + " on " + device.titles, {{"device", number}}};
-    wish.role = role;
-    wish.inputs.insert(wish.inputs.end(), more.begin(), more.end());
-    plan_.wishes.push_back(std::move(wish));
+    intent.role = role;
+    intent.inputs.insert(intent.inputs.end(), more.begin(), more.end());
+    plan_.intents.push_back(std::move(intent));
   }
 
   void limit_rates(const std::string& number, const DeviceConfig& device, const Target& target) {
@@ -160,15 +160,15 @@ const std::vector<slo::Block>* blocks_of(const std::optional<slo::ClassQos>& sec
   return on ? &section->blkio->blocks : nullptr;
 }
 
-void wish_for_classes(const slo::ResourceQos& strategy, const Inputs& inputs, Wishing& wishing, slo::Problems& problems) {
+void propose_for_classes(const slo::ResourceQos& strategy, const Inputs& inputs, Proposing& proposing, slo::Problems& problems) {
   if (const auto* blocks = blocks_of(strategy.root))
-    wishing.control_cost(*blocks, {KOORD_LEVEL_NODE, "", "cgroupRoot of the NodeSLO", "the whole node"});
+    proposing.control_cost(*blocks, {KOORD_LEVEL_NODE, "", "cgroupRoot of the NodeSLO", "the whole node"});
   if (const auto* blocks = blocks_of(strategy.be))
     for (const std::string& dir : inputs.best_effort_dirs)
-      wishing.limit(*blocks, {KOORD_LEVEL_QOS, dir, "beClass of the NodeSLO", "best-effort pods together"});
+      proposing.limit(*blocks, {KOORD_LEVEL_QOS, dir, "beClass of the NodeSLO", "best-effort pods together"});
   if (const auto* blocks = blocks_of(strategy.ls))
     for (const std::string& dir : inputs.burstable_dirs)
-      wishing.limit(*blocks, {KOORD_LEVEL_QOS, dir, "lsClass of the NodeSLO", "burstable pods together"});
+      proposing.limit(*blocks, {KOORD_LEVEL_QOS, dir, "lsClass of the NodeSLO", "burstable pods together"});
   for (const auto& [name, section] : {std::pair("lsrClass", &strategy.lsr), std::pair("systemClass", &strategy.system)})
     if (blocks_of(*section))
       problems.push_back(std::string(name) + " of the NodeSLO: its pods have no cgroup together, so its blkioQOS does nothing");
@@ -178,10 +178,10 @@ void wish_for_classes(const slo::ResourceQos& strategy, const Inputs& inputs, Wi
 
 Plan plan(const Inputs& inputs) {
   Plan plan;
-  Wishing wishing(inputs, plan);
-  if (inputs.strategy) wish_for_classes(*inputs.strategy, inputs, wishing, plan.problems);
+  Proposing proposing(inputs, plan);
+  if (inputs.strategy) propose_for_classes(*inputs.strategy, inputs, proposing, plan.problems);
   for (const LimitedPod& pod : inputs.pods)
-    wishing.limit(pod.blocks, {KOORD_LEVEL_POD, pod.cgroup_dir, "the annotation of pod " + pod.name, "that pod", pod.uid});
+    proposing.limit(pod.blocks, {KOORD_LEVEL_POD, pod.cgroup_dir, "the annotation of pod " + pod.name, "that pod", pod.uid});
   return plan;
 }
 

@@ -9,7 +9,7 @@
 
 #include "plugins/qos-blkio/devices.hpp"
 #include "plugins/shared/slo/problems.hpp"
-#include "plugins/shared/strategy/wish.hpp"
+#include "plugins/shared/strategy/intent.hpp"
 
 namespace koord::blkio {
 
@@ -28,7 +28,7 @@ struct Inputs {
 };
 
 struct Plan {
-  strategy::Wishes wishes;
+  strategy::Intents intents;
   slo::Problems problems;  // values that could not be proposed, and why
 };
 

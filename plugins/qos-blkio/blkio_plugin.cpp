@@ -52,7 +52,7 @@ class Blkio final : public koord::plugin::QosStrategy {
     follow(*snapshot);
     problems.insert(problems.end(), plan_.problems.begin(), plan_.problems.end());
     tell(problems);
-    koord::strategy::propose(host(), knobs_, plan_.wishes, kHoldsFor);
+    koord::strategy::propose(host(), knobs_, plan_.intents, kHoldsFor);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {

@@ -13,7 +13,7 @@ using namespace koord::blkio;
 using koord::slo::Block;
 using koord::slo::BlockType;
 using koord::slo::IoConfig;
-using koord::strategy::Wish;
+using koord::strategy::Intent;
 using koord::test::FakeHost;
 using koord::test::FakeInstance;
 using koord::test::FakeNode;
@@ -67,7 +67,7 @@ struct Scene {
 
 std::vector<std::string> texts(const Plan& plan) {
   std::vector<std::string> texts;
-  for (const Wish& wish : plan.wishes) texts.push_back(wish.cgroup_dir + " " + wish.knob + " " + wish.value);
+  for (const Intent& intent : plan.intents) texts.push_back(intent.cgroup_dir + " " + intent.knob + " " + intent.value);
   return texts;
 }
 // The plugin on the host's services, on a node of cgroup v1 with one disk.
@@ -149,17 +149,17 @@ TEST_CASE("best-effort pods get limits and a weight together, and what has no li
   config.write_iops = 100;
   const Plan plan = scene.best_effort({{"vdb", BlockType::device, config}});
   CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=1048576 wbps=max riops=max wiops=100", "be io.weight 254:16 40"});
-  CHECK(plan.wishes[0].level == KOORD_LEVEL_QOS);
-  for (const Wish& wish : plan.wishes) CHECK(wish.role == (wish.knob == "io.max" ? KOORD_ROLE_CAP : KOORD_ROLE_SET));
-  CHECK(plan.wishes[0].reason == "beClass of the NodeSLO sets this for best-effort pods together on device 'vdb'");
-  CHECK(plan.wishes[0].inputs == koord::strategy::Inputs{{"device", "254:16"}, {"readBPS", "1048576"}, {"writeIOPS", "100"}});
+  CHECK(plan.intents[0].level == KOORD_LEVEL_QOS);
+  for (const Intent& intent : plan.intents) CHECK(intent.role == (intent.knob == "io.max" ? KOORD_ROLE_CAP : KOORD_ROLE_SET));
+  CHECK(plan.intents[0].reason == "beClass of the NodeSLO sets this for best-effort pods together on device 'vdb'");
+  CHECK(plan.intents[0].inputs == koord::strategy::Inputs{{"device", "254:16"}, {"readBPS", "1048576"}, {"writeIOPS", "100"}});
 }
 
-TEST_CASE("a limit of 0 and a weight that is not given are no wish") {
+TEST_CASE("a limit of 0 and a weight that is not given propose nothing") {
   Scene scene;
-  CHECK(scene.best_effort({{"vdb", BlockType::device, io(0)}}).wishes.empty());
-  CHECK(scene.best_effort({{"vdb", BlockType::device, IoConfig{}}}).wishes.empty());
-  CHECK(scene.with(scene.strategy.be, {{"vdb", BlockType::device, io(5)}}, false).wishes.empty());
+  CHECK(scene.best_effort({{"vdb", BlockType::device, io(0)}}).intents.empty());
+  CHECK(scene.best_effort({{"vdb", BlockType::device, IoConfig{}}}).intents.empty());
+  CHECK(scene.with(scene.strategy.be, {{"vdb", BlockType::device, io(5)}}, false).intents.empty());
 }
 
 TEST_CASE("a block that is on no device is told, and the others hold") {
@@ -181,7 +181,7 @@ TEST_CASE("lsClass limits burstable pods together, and classes without a cgroup 
   CHECK(texts(scene.with(scene.strategy.ls, {{"vdb", BlockType::device, io(5)}})) == Texts{"ls io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
   scene.strategy.ls.reset();
   const Plan plan = scene.with(scene.strategy.lsr, {{"vdb", BlockType::device, io(5)}});
-  CHECK(plan.wishes.empty());
+  CHECK(plan.intents.empty());
   CHECK(plan.problems == Texts{"lsrClass of the NodeSLO: its pods have no cgroup together, so its blkioQOS does nothing"});
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("the root controls the cost of its devices, with koordlet's defaults")
   Scene scene;
   const Plan plan = scene.with(scene.strategy.root, {{"vda", BlockType::device, IoConfig{}}});
   CHECK(texts(plan) == Texts{" io.cost.qos 254:0 enable=1 ctrl=user rpct=95 rlat=3000 wpct=95 wlat=3000"});
-  CHECK(plan.wishes[0].level == KOORD_LEVEL_NODE);
+  CHECK(plan.intents[0].level == KOORD_LEVEL_NODE);
 }
 
 TEST_CASE("a model of a device's cost is whole, or is not told to the kernel") {
@@ -199,7 +199,7 @@ TEST_CASE("a model of a device's cost is whole, or is not told to the kernel") {
   config.model_read_bps = 1, config.model_read_sequential_iops = 2, config.model_read_random_iops = 3;
   config.model_write_bps = 4, config.model_write_sequential_iops = 5;
   Plan plan = scene.with(scene.strategy.root, {{"vda", BlockType::device, config}});
-  CHECK(plan.wishes.size() == 1);
+  CHECK(plan.intents.size() == 1);
   CHECK(plan.problems == Texts{"cgroupRoot of the NodeSLO: device 'vda': enableUserModel needs modelWriteRandIOPS; the kernel's model stays"});
   config.model_write_random_iops = 6;
   plan = scene.with(scene.strategy.root, {{"vda", BlockType::device, config}});
@@ -211,11 +211,11 @@ TEST_CASE("a pod's annotation limits that pod, on its own volumes too") {
   scene.inputs.pods.push_back({"u1", "shop/cart", "pod1", {{"cache", BlockType::pod_volume, io(3)}}});
   const Plan plan = ::plan(scene.inputs);
   CHECK(texts(plan) == Texts{"pod1 io.max 254:16 rbps=3 wbps=max riops=max wiops=max"});
-  CHECK(plan.wishes[0].level == KOORD_LEVEL_POD);
-  CHECK(plan.wishes[0].reason == "the annotation of pod shop/cart sets this for that pod on volume 'cache'");
+  CHECK(plan.intents[0].level == KOORD_LEVEL_POD);
+  CHECK(plan.intents[0].reason == "the annotation of pod shop/cart sets this for that pod on volume 'cache'");
 }
 
-TEST_CASE("a knob that this node lacks is not wished for, and the others are") {
+TEST_CASE("a knob that this node lacks is not proposed, and the others are") {
   Scene scene;
   scene.inputs.missing_knobs = {"io.weight"};
   CHECK(texts(scene.best_effort({{"vdb", BlockType::device, io(5, 50)}})) == Texts{"be io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
@@ -237,7 +237,7 @@ TEST_CASE("devices of sysfs are there by name, a partition with its disk's numbe
   CHECK(sysfs_devices(node.roots().sys) == Map{{"loop0", "7:0"}, {"md0", "9:0"}, {"md0p1", "9:0"}});
 }
 
-TEST_CASE("the plugin wishes what the NodeSLO and a pod's annotation say, and nothing when they say so no more") {
+TEST_CASE("the plugin proposes what the NodeSLO and a pod's annotation say, and nothing when they say so no more") {
   Node node;
   node.init();
   node.publish_pod(R"({"blocks": [{"name": "vdb", "type": "device", "iocfg": {"writeIOPS": 9}}]})");
@@ -261,7 +261,7 @@ TEST_CASE("the plugin takes volumes and groups from the facts that are kept, as 
                                  "kubepods/besteffort/podu1 io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
 }
 
-TEST_CASE("while no NodeSLO is known the plugin wishes nothing") {
+TEST_CASE("while no NodeSLO is known the plugin proposes nothing") {
   Node node;
   node.init();
   CHECK(node.proposed().empty());
@@ -276,19 +276,19 @@ TEST_CASE("a node without a controller of block I/O has no such plugin") {
   CHECK(node.strategy.why() == "this node has no controller of block I/O (io, or blkio on cgroup v1)");
 }
 
-TEST_CASE("a knob that this kernel lacks is not wished again for ten minutes, and the others are") {
+TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, and the others are") {
   Node node;
   node.init();
   node.publish_slo(R"([{"name": "vdb", "type": "device", "ioCfg": {"readBPS": 1048576, "ioWeightPercent": 40}}])");
-  const auto wishes_weight = [&](const Texts& texts) {
+  const auto proposes_weight = [&](const Texts& texts) {
     return std::any_of(texts.begin(), texts.end(), [](const std::string& text) { return text.find("io.weight") != std::string::npos; });
   };
   Texts all = node.proposed();
-  REQUIRE(wishes_weight(all));
+  REQUIRE(proposes_weight(all));
   REQUIRE(all.size() > 1);
   REQUIRE(node.strategy.on_applied({{koord::knob::Outcome::unsupported, "io.weight", all[0].substr(0, all[0].find(' ')), "", ""}}) == KOORD_OK);
   const Texts without = node.proposed();
-  CHECK_FALSE(wishes_weight(without));
+  CHECK_FALSE(proposes_weight(without));
   CHECK_FALSE(without.empty());
   node.host.clock().advance(std::chrono::minutes(10));
   CHECK(node.proposed() == all);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/qos-cgroup-reconcile/high_wishes.hpp"
+#include "plugins/qos-cgroup-reconcile/high_intents.hpp"
 #include "plugins/qos-cgroup-reconcile/pod_inputs.hpp"
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
@@ -44,7 +44,7 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
     state_ = require<koord_svc_state>(host(), "koord.state/1");
     knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1");
     capabilities_ = require<koord_svc_capabilities>(host(), "koord.capabilities/1");
-    highs_ = HighWishes(host(), require<koord_svc_cgroup>(host(), "koord.cgroup/1"));
+    highs_ = HighIntents(host(), require<koord_svc_cgroup>(host(), "koord.cgroup/1"));
     read_config();
   }
 
@@ -55,9 +55,9 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
   void evaluate(std::uint64_t now_ns, std::uint64_t) override {
     now_ns_ = now_ns;
     follow(Snapshot(host(), state_));
-    const koord::strategy::Wishes& highs = highs_.wishes(now_ns, guard_, page_size_);
+    const koord::strategy::Intents& highs = highs_.intents(now_ns, guard_, page_size_);
     report_watchdog();
-    koord::strategy::propose(host(), knobs_, wishes_, kHolds);
+    koord::strategy::propose(host(), knobs_, intents_, kHolds);
     koord::strategy::propose(host(), knobs_, highs, kHolds);
   }
 
@@ -90,7 +90,7 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
       planned = plan(*slo->resource_qos, inputs);
     }
     tell(planned.problems);
-    wishes_ = std::move(planned.wishes);
+    intents_ = std::move(planned.intents);
     highs_.follow(std::move(planned.highs));
   }
 
@@ -123,8 +123,8 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
   GuardSettings guard_;
   Basis basis_;
   koord::strategy::SloOfNode slo_;
-  koord::strategy::Wishes wishes_;
-  HighWishes highs_;
+  koord::strategy::Intents intents_;
+  HighIntents highs_;
   koord::slo::Problems problems_;
   koord::strategy::MissingKnobs missing_;
   koord::strategy::Refusals refusals_;

@@ -41,7 +41,7 @@ struct Scene {
         "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(total_us) + "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
   }
   // Returns the proposed value of this knob of this cgroup; "": none.
-  std::string wish(const std::string& knob, const std::string& dir) {
+  std::string proposed(const std::string& knob, const std::string& dir) {
     host.clock().advance(10s);
     REQUIRE(strategy.evaluate() == KOORD_OK);
     const knob::Plan plan = host.context().take_plan();
@@ -59,53 +59,53 @@ struct Scene {
 
 }  // namespace
 
-TEST_CASE("a protected class: the pod's memory.min and the sum above it are wished") {
+TEST_CASE("a protected class: the pod's memory.min and the sum above it are proposed") {
   Scene scene(R"({"enable":true,"minLimitPercent":50})");
-  CHECK(scene.wish("memory.min", kPodDir) == "52428800");
-  CHECK(scene.wish("memory.min", "kubepods/burstable") == "52428800");
-  CHECK(scene.wish("memory.min", "kubepods") == "52428800");
+  CHECK(scene.proposed("memory.min", kPodDir) == "52428800");
+  CHECK(scene.proposed("memory.min", "kubepods/burstable") == "52428800");
+  CHECK(scene.proposed("memory.min", "kubepods") == "52428800");
 }
 
 TEST_CASE("memory.high follows what the container uses and how long it stalls") {
   Scene scene(R"({"enable":true,"throttlingPercent":50})");
-  CHECK(scene.wish("memory.high", kContainerDir) == "157286400");
+  CHECK(scene.proposed("memory.high", kContainerDir) == "157286400");
   CHECK(scene.reason == "50 % of the way from its memory request to its limit, by lsClass.memoryQOS.throttlingPercent");
   scene.set(kContainerDir, "memory.current", "157286400\n");
   scene.stalled(2'500'000);
-  CHECK(scene.wish("memory.high", kContainerDir) == "173015040");
+  CHECK(scene.proposed("memory.high", kContainerDir) == "173015040");
   CHECK(scene.reason == "above 157286400, which was too little: its tasks stalled for want of memory more than 10.0 % of the time");
 }
 
 TEST_CASE("a container without memory.current has no memory.high") {
   Scene scene(R"({"enable":true,"throttlingPercent":50})");
   scene.node.remove("cgroup/" + std::string(kContainerDir) + "/memory.current");
-  CHECK(scene.wish("memory.high", kContainerDir) == "");
+  CHECK(scene.proposed("memory.high", kContainerDir) == "");
 }
 
 TEST_CASE("a class that is switched off withdraws everything") {
   Scene scene(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
-  CHECK(scene.wish("memory.min", kPodDir) != "");
+  CHECK(scene.proposed("memory.min", kPodDir) != "");
   scene.host.hub().publish({.node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":{"enable":false}}}})"});
-  CHECK(scene.wish("memory.min", kPodDir) == "");
-  CHECK(scene.wish("memory.high", kContainerDir) == "");
+  CHECK(scene.proposed("memory.min", kPodDir) == "");
+  CHECK(scene.proposed("memory.high", kContainerDir) == "");
 }
 
 TEST_CASE("that no pressure can be read is a capability that is absent") {
   Scene scene(R"({"enable":true,"throttlingPercent":50})");
   scene.node.remove("cgroup/" + std::string(kContainerDir) + "/memory.pressure");
-  CHECK(scene.wish("memory.high", kContainerDir) == "157286400");
+  CHECK(scene.proposed("memory.high", kContainerDir) == "157286400");
   const auto found = scene.host.capabilities().find("memory_high_watchdog");
   REQUIRE(found);
   CHECK(found->state == host::CapabilityState::absent);
 }
 
-TEST_CASE("a knob that this kernel lacks is not wished again for ten minutes, and the others are") {
+TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, and the others are") {
   Scene scene(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
-  CHECK(scene.wish("memory.min", kPodDir) != "");
+  CHECK(scene.proposed("memory.min", kPodDir) != "");
   REQUIRE(scene.strategy.on_applied({{knob::Outcome::unsupported, "memory.min", kPodDir, "", ""},
                                      {knob::Outcome::applied, "memory.high", kContainerDir, "157286400", "qos-cgroup-reconcile"}}) == KOORD_OK);
-  CHECK(scene.wish("memory.min", kPodDir) == "");
-  CHECK(scene.wish("memory.high", kContainerDir) != "");
+  CHECK(scene.proposed("memory.min", kPodDir) == "");
+  CHECK(scene.proposed("memory.high", kContainerDir) != "");
   scene.host.clock().advance(10min);
-  CHECK(scene.wish("memory.min", kPodDir) != "");
+  CHECK(scene.proposed("memory.min", kPodDir) != "");
 }

@@ -9,7 +9,7 @@ namespace koord::cgroup_reconcile {
 namespace {
 
 using slo::MemoryQos;
-using strategy::Wish;
+using strategy::Intent;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
@@ -112,8 +112,8 @@ class Planner {
       parts.push_back(std::move(part_));
     }
     part_ = {};
-    for (const auto& [dir, above] : above_) wish_sums(dir, above);
-    for (const auto& [dir, qos] : directories_) wish_for_class(dir, qos);
+    for (const auto& [dir, above] : above_) propose_sums(dir, above);
+    for (const auto& [dir, qos] : directories_) propose_for_class(dir, qos);
     append(std::move(part_));
     for (Part& part : parts) append(std::move(part));
     if (plan_.left_out > 0)
@@ -125,7 +125,7 @@ class Planner {
  private:
   // Intents for one pod, or for the classes.
   struct Part {
-    strategy::Wishes wishes;
+    strategy::Intents intents;
     std::vector<HighTarget> highs;
   };
 
@@ -137,13 +137,13 @@ class Planner {
   }
 
   void append(Part part) {
-    for (Wish& wish : part.wishes) append(std::move(wish), plan_.wishes);
+    for (Intent& intent : part.intents) append(std::move(intent), plan_.intents);
     for (HighTarget& high : part.highs) append(std::move(high), plan_.highs);
   }
-  template <class Intent>
-  void append(Intent&& intent, std::vector<Intent>& intents) {
-    if (plan_.wishes.size() + plan_.highs.size() < inputs_.most_intents)
-      intents.push_back(std::forward<Intent>(intent));
+  template <class One>
+  void append(One&& one, std::vector<One>& all) {
+    if (plan_.intents.size() + plan_.highs.size() < inputs_.most_intents)
+      all.push_back(std::forward<One>(one));
     else
       ++plan_.left_out;
   }
@@ -169,12 +169,12 @@ class Planner {
     const slo::PodMemoryQos holds = slo::memory_qos_of(of_class, pod.qos, annotation, problems);
     for (const std::string& problem : problems) plan_.problems.push_back("pod " + pod.name + ": " + problem);
     add_above(pod, protection_of(holds.values, pod.request));
-    wish_protection(KOORD_LEVEL_POD, pod.cgroup_dir, pod.request, holds, pod.qos);
-    wish_plain(KOORD_LEVEL_POD, pod.cgroup_dir, holds, pod.qos);
-    wish_page_cache(pod, holds.values);
+    propose_protection(KOORD_LEVEL_POD, pod.cgroup_dir, pod.request, holds, pod.qos);
+    propose_plain(KOORD_LEVEL_POD, pod.cgroup_dir, holds, pod.qos);
+    propose_page_cache(pod, holds.values);
     for (const ContainerInput& container : pod.containers) {
-      wish_protection(KOORD_LEVEL_CONTAINER, container.cgroup_dir, container.request, holds, pod.qos);
-      wish_plain(KOORD_LEVEL_CONTAINER, container.cgroup_dir, holds, pod.qos);
+      propose_protection(KOORD_LEVEL_CONTAINER, container.cgroup_dir, container.request, holds, pod.qos);
+      propose_plain(KOORD_LEVEL_CONTAINER, container.cgroup_dir, holds, pod.qos);
       add_high(container, holds, pod.qos);
     }
     const std::uint32_t of_directory = class_of_directory(pod.kube_qos);
@@ -192,62 +192,62 @@ class Planner {
     }
   }
 
-  void wish(std::uint32_t level, std::string_view knob, const std::string& dir, std::string value, std::string reason, strategy::Inputs inputs) {
+  void propose(std::uint32_t level, std::string_view knob, const std::string& dir, std::string value, std::string reason, strategy::Inputs inputs) {
     if (inputs_.missing_knobs.contains(knob)) return;
-    part_.wishes.push_back({level, std::string(knob), dir, std::move(value), std::move(reason), std::move(inputs)});
+    part_.intents.push_back({level, std::string(knob), dir, std::move(value), std::move(reason), std::move(inputs)});
   }
 
-  void wish_sums(const std::string& dir, const Above& above) {
-    const auto wish_sum = [&](std::string_view knob, std::int64_t bytes) {
+  void propose_sums(const std::string& dir, const Above& above) {
+    const auto propose_sum = [&](std::string_view knob, std::int64_t bytes) {
       if (bytes > 0)
-        wish(KOORD_LEVEL_QOS, knob, dir, number(bytes),
+        propose(KOORD_LEVEL_QOS, knob, dir, number(bytes),
              "the sum of " + std::string(knob) + " of the pods in it, which holds only as far as this does", {{"pods", number(above.pods)}});
     };
-    wish_sum("memory.min", above.sums.min);
-    wish_sum("memory.low", above.sums.low);
+    propose_sum("memory.min", above.sums.min);
+    propose_sum("memory.low", above.sums.low);
   }
 
-  void wish_protection(std::uint32_t level, const std::string& dir, std::int64_t request, const slo::PodMemoryQos& holds, std::uint32_t qos) {
+  void propose_protection(std::uint32_t level, const std::string& dir, std::int64_t request, const slo::PodMemoryQos& holds, std::uint32_t qos) {
     const Protection protection = protection_of(holds.values, request);
-    const auto wish_one = [&](std::string_view knob, std::int64_t bytes, std::int64_t percent, const Origin& origin, std::string_view field) {
+    const auto propose_one = [&](std::string_view knob, std::int64_t bytes, std::int64_t percent, const Origin& origin, std::string_view field) {
       if (bytes <= 0) return;
-      wish(level, knob, dir, number(bytes), number(percent) + " % of the memory request, by " + origin.text(field),
+      propose(level, knob, dir, number(bytes), number(percent) + " % of the memory request, by " + origin.text(field),
            {{"request", number(request)}, {std::string(field), number(percent)}});
     };
-    wish_one("memory.min", protection.min, holds.values.min_limit_percent.value_or(0), {section_of(qos), holds.own.min_limit_percent.has_value()},
+    propose_one("memory.min", protection.min, holds.values.min_limit_percent.value_or(0), {section_of(qos), holds.own.min_limit_percent.has_value()},
              "minLimitPercent");
     const bool raised = protection.low > 0 && protection.low > share_of(request, holds.values.low_limit_percent.value_or(0));
-    wish_one("memory.low", protection.low, (raised ? holds.values.min_limit_percent : holds.values.low_limit_percent).value_or(0),
+    propose_one("memory.low", protection.low, (raised ? holds.values.min_limit_percent : holds.values.low_limit_percent).value_or(0),
              {section_of(qos), holds.own.low_limit_percent.has_value()}, "lowLimitPercent");
   }
 
-  void wish_plain(std::uint32_t level, const std::string& dir, const slo::PodMemoryQos& holds, std::uint32_t qos) {
+  void propose_plain(std::uint32_t level, const std::string& dir, const slo::PodMemoryQos& holds, std::uint32_t qos) {
     for (const PlainKnob& plain : kPlainKnobs) {
       const slo::Number value = holds.values.*plain.value;
       const bool own = (holds.own.*plain.value).has_value();
       if (!value || (*value == plain.neutral && !own)) continue;
       const Origin origin{section_of(qos), own};
-      wish(level, plain.knob, dir, number(*value), std::string(plain.field) + " is " + number(*value) + ", by " + origin.text(plain.field), {});
+      propose(level, plain.knob, dir, number(*value), std::string(plain.field) + " is " + number(*value) + ", by " + origin.text(plain.field), {});
     }
   }
 
-  void wish_for_class(const std::string& dir, std::uint32_t qos) {
+  void propose_for_class(const std::string& dir, std::uint32_t qos) {
     const MemoryQos values = switched_on(slo::class_for(strategy_, qos));
     if (dir.empty()) return;
     for (const PlainKnob& plain : kPlainKnobs) {
       const slo::Number value = values.*plain.value;
       if (!plain.of_class || !value || *value == plain.neutral) continue;
-      wish(KOORD_LEVEL_QOS, plain.knob, dir, number(*value),
+      propose(KOORD_LEVEL_QOS, plain.knob, dir, number(*value),
            std::string(plain.field) + " is " + number(*value) + " for all of the class, by " + Origin{section_of(qos)}.text(plain.field), {});
     }
   }
 
-  void wish_page_cache(const PodInput& pod, const MemoryQos& values) {
+  void propose_page_cache(const PodInput& pod, const MemoryQos& values) {
     const PageCache cache = page_cache_of(values, pod.limit);
     const std::string reason = "what page cache the pod may have, by pageCache… of " + std::string(section_of(pod.qos)) + " or the pod";
-    if (cache.size) wish(KOORD_LEVEL_POD, "memory.pagecache_limit.size", pod.cgroup_dir, number(*cache.size), reason, {});
-    if (cache.sync) wish(KOORD_LEVEL_POD, "memory.pagecache_limit.sync", pod.cgroup_dir, *cache.sync ? "1" : "0", reason, {});
-    if (cache.enable) wish(KOORD_LEVEL_POD, "memory.pagecache_limit.enable", pod.cgroup_dir, *cache.enable ? "1" : "0", reason, {});
+    if (cache.size) propose(KOORD_LEVEL_POD, "memory.pagecache_limit.size", pod.cgroup_dir, number(*cache.size), reason, {});
+    if (cache.sync) propose(KOORD_LEVEL_POD, "memory.pagecache_limit.sync", pod.cgroup_dir, *cache.sync ? "1" : "0", reason, {});
+    if (cache.enable) propose(KOORD_LEVEL_POD, "memory.pagecache_limit.enable", pod.cgroup_dir, *cache.enable ? "1" : "0", reason, {});
   }
 
   void add_high(const ContainerInput& container, const slo::PodMemoryQos& holds, std::uint32_t qos) {

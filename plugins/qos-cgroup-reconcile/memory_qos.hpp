@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "plugins/shared/slo/pod_slo.hpp"
-#include "plugins/shared/strategy/wish.hpp"
+#include "plugins/shared/strategy/intent.hpp"
 
 namespace koord::cgroup_reconcile {
 
@@ -49,7 +49,7 @@ struct HighTarget {
 };
 
 struct Plan {
-  strategy::Wishes wishes;
+  strategy::Intents intents;
   std::vector<HighTarget> highs;
   slo::Problems problems;  // of annotations, with the pod's name
   std::size_t left_out = 0;  // intents beyond `most_intents`; a line in `problems` says so

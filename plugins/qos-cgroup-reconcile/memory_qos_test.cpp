@@ -8,7 +8,7 @@
 #include "plugins/shared/slo/node_slo.hpp"
 
 using namespace koord::cgroup_reconcile;
-using koord::strategy::Wish;
+using koord::strategy::Intent;
 namespace slo = koord::slo;
 
 namespace {
@@ -31,9 +31,9 @@ PodInput burstable(const std::string& name, std::int64_t request, std::vector<Co
 // "level knob dir = value", in the order of the text.
 std::vector<std::string> shown(const Plan& plan) {
   std::vector<std::string> lines;
-  for (const Wish& wish : plan.wishes)
-    lines.push_back(std::string(wish.level == KOORD_LEVEL_QOS ? "qos" : wish.level == KOORD_LEVEL_POD ? "pod" : "container") + " " + wish.knob + " " +
-                    wish.cgroup_dir + " = " + wish.value);
+  for (const Intent& intent : plan.intents)
+    lines.push_back(std::string(intent.level == KOORD_LEVEL_QOS ? "qos" : intent.level == KOORD_LEVEL_POD ? "pod" : "container") + " " + intent.knob + " " +
+                    intent.cgroup_dir + " = " + intent.value);
   std::sort(lines.begin(), lines.end());
   return lines;
 }
@@ -74,15 +74,15 @@ TEST_CASE("a plan that is too large keeps the classes and the most important pod
   CHECK(whole.problems.empty());
   inputs.most_intents = 100;
   const Plan part = plan(strategy, inputs);
-  CHECK(part.wishes.size() + part.highs.size() == 100);
-  CHECK(part.left_out == whole.wishes.size() + whole.highs.size() - 100);
+  CHECK(part.intents.size() + part.highs.size() == 100);
+  CHECK(part.left_out == whole.intents.size() + whole.highs.size() - 100);
   REQUIRE(part.problems.size() == 1);
   CHECK(part.problems[0] == "a plan has at most 100 intents: " + std::to_string(part.left_out) + " for the least important pods are left out");
   CHECK(part.highs.size() == 1);
   const auto place = [&](std::string_view dir) {
-    return std::find_if(part.wishes.begin(), part.wishes.end(), [&](const Wish& wish) { return wish.cgroup_dir == dir; }) - part.wishes.begin();
+    return std::find_if(part.intents.begin(), part.intents.end(), [&](const Intent& intent) { return intent.cgroup_dir == dir; }) - part.intents.begin();
   };
-  CHECK(part.wishes[0].level == KOORD_LEVEL_QOS);
+  CHECK(part.intents[0].level == KOORD_LEVEL_QOS);
   CHECK(place("kubepods/besteffort") < place("kubepods/burstable/podlsr"));
   CHECK(place("kubepods/burstable/podlsr") < place("kubepods/burstable/podls"));
   CHECK(place("kubepods/burstable/podls") < place("kubepods/burstable/podls/c"));
@@ -94,7 +94,7 @@ TEST_CASE("a knob that the node does not have takes no place in a plan") {
   inputs.pods = {burstable("a", kGi, {{"kubepods/burstable/poda/c", kGi, 2 * kGi}})};
   inputs.missing_knobs = {"memory.high", "memory.wmark_ratio", "memory.wmark_scale_factor", "memory.wmark_min_adj"};
   const Plan planned = plan(ls_with(R"("throttlingPercent":80,"wmarkRatio":90)"), inputs);
-  CHECK(planned.wishes.empty());
+  CHECK(planned.intents.empty());
   CHECK(planned.highs.empty());
 }
 
@@ -133,8 +133,8 @@ TEST_CASE("a class with protection: container, pod and each directory above get 
                                 "pod memory.min kubepods/burstable/poda = 500", "pod memory.min kubepods/burstable/podb = 250",
                                 "qos memory.low kubepods = 1500", "qos memory.low kubepods/burstable = 1500", "qos memory.min kubepods = 750",
                                 "qos memory.min kubepods/burstable = 750"});
-  const auto of_pod = std::find_if(planned.wishes.begin(), planned.wishes.end(), [](const Wish& wish) { return wish.level == KOORD_LEVEL_POD; });
-  REQUIRE(of_pod != planned.wishes.end());
+  const auto of_pod = std::find_if(planned.intents.begin(), planned.intents.end(), [](const Intent& intent) { return intent.level == KOORD_LEVEL_POD; });
+  REQUIRE(of_pod != planned.intents.end());
   CHECK(of_pod->reason == "50 % of the memory request, by lsClass.memoryQOS.minLimitPercent");
 }
 
@@ -150,24 +150,24 @@ TEST_CASE("low is never less than min, where there is one") {
   CHECK(std::count(lines.begin(), lines.end(), "pod memory.low kubepods/burstable/poda = 800") == 1);
 }
 
-TEST_CASE("with the last pod of a class its directories' protection is wished no more") {
-  CHECK(plan(ls_with(R"("minLimitPercent":50,"priority":5)"), {}).wishes.empty());
+TEST_CASE("with the last pod of a class its directories' protection is proposed no more") {
+  CHECK(plan(ls_with(R"("minLimitPercent":50,"priority":5)"), {}).intents.empty());
 }
 
-TEST_CASE("values that are the kernel's own are not wished: the class's defaults with nothing set ask for nothing") {
+TEST_CASE("values that are the kernel's own are not proposed: the class's defaults with nothing set ask for nothing") {
   const std::string neutral = R"("minLimitPercent":0,"lowLimitPercent":0,"throttlingPercent":0,"wmarkRatio":0,"wmarkScalePermill":50,)"
                               R"("wmarkMinAdj":0,"priorityEnable":0,"priority":0,"oomKillGroup":0)";
   const Plan planned = plan(ls_with(neutral), {{burstable("a", kGi, {{"kubepods/burstable/poda/c", kGi, kGi}})}, kGi});
-  CHECK(planned.wishes.empty());
+  CHECK(planned.intents.empty());
   CHECK(planned.highs.empty());
 }
 
-TEST_CASE("what the pod's annotation says in so many words is wished even when it is the kernel's own") {
+TEST_CASE("what the pod's annotation says in so many words is proposed even when it is the kernel's own") {
   PodInput pod = burstable("a", kGi);
   pod.annotation = R"({"oomKillGroup":0})";
   const Plan planned = plan(ls_with(R"("oomKillGroup":1)"), {{pod}, {}});
   CHECK(shown(planned) == Lines{"pod memory.oom.group kubepods/burstable/poda = 0"});
-  CHECK(planned.wishes.front().reason == "oomKillGroup is 0, by koordinator.sh/memoryQOS of the pod");
+  CHECK(planned.intents.front().reason == "oomKillGroup is 0, by koordinator.sh/memoryQOS of the pod");
 }
 
 TEST_CASE("ranks are those of the class on its directory and of the pod below; oom.group is never one of the directory") {
@@ -192,7 +192,7 @@ TEST_CASE("policy none takes a pod out of all of it") {
   PodInput pod = burstable("a", 1000, {{"kubepods/burstable/poda/c", 1000, 2000}});
   pod.annotation = R"({"policy":"none"})";
   const Plan planned = plan(ls_with(R"("minLimitPercent":50,"throttlingPercent":80,"wmarkRatio":95)"), {{pod}, {}});
-  CHECK(planned.wishes.empty());
+  CHECK(planned.intents.empty());
   CHECK(planned.highs.empty());
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("an annotation that cannot be read is told with the pod's name, and th
   PodInput pod = burstable("a", 1000);
   pod.annotation = "{";
   const Plan planned = plan(ls_with(R"("minLimitPercent":50)"), {{pod}, {}});
-  CHECK(planned.wishes.size() == 3);
+  CHECK(planned.intents.size() == 3);
   REQUIRE(planned.problems.size() == 1);
   CHECK(planned.problems[0].starts_with("pod shop/a: koordinator.sh/memoryQOS: it is no JSON"));
 }
@@ -232,5 +232,5 @@ TEST_CASE("page cache limits are the pod's") {
 TEST_CASE("a pod whose cgroup is not known yet is left out") {
   PodInput pod = burstable("a", 1000);
   pod.cgroup_dir.clear();
-  CHECK(plan(ls_with(R"("minLimitPercent":50)"), {{pod}, {}}).wishes.empty());
+  CHECK(plan(ls_with(R"("minLimitPercent":50)"), {{pod}, {}}).intents.empty());
 }

@@ -13,7 +13,7 @@ namespace koord::cpu_burst {
 namespace {
 
 using strategy::Inputs;
-using strategy::Wishes;
+using strategy::Intents;
 
 constexpr std::int64_t kPeriodUs = 100'000;
 
@@ -177,7 +177,7 @@ void CpuBurst::keep(const std::vector<Step>& steps, std::uint64_t now_ns) {
   }
 }
 
-void CpuBurst::wish_bursts(const Pod& pod, Wishes& wishes) const {
+void CpuBurst::propose_bursts(const Pod& pod, Intents& intents) const {
   std::int64_t sum = 0;
   bool all_limited = true;
   const Inputs inputs = {{"cpu_burst_percent", std::to_string(pod.settings.cpu_burst_percent.value_or(0))}};
@@ -187,15 +187,15 @@ void CpuBurst::wish_bursts(const Pod& pod, Wishes& wishes) const {
     const std::int64_t burst = burst_us(pod.settings, container.limit_milli, burst_above_quota_);
     if (burst <= 0 || container.cgroup_dir.empty()) continue;
     sum += burst;
-    wishes.push_back({KOORD_LEVEL_CONTAINER, "cpu.max.burst", container.cgroup_dir, std::to_string(burst), "container " + container.name + why,
+    intents.push_back({KOORD_LEVEL_CONTAINER, "cpu.max.burst", container.cgroup_dir, std::to_string(burst), "container " + container.name + why,
                       inputs});
   }
   // A pod of which one container has no limit has none itself.
   if (sum > 0 && all_limited && !pod.cgroup_dir.empty())
-    wishes.push_back({KOORD_LEVEL_POD, "cpu.max.burst", pod.cgroup_dir, std::to_string(sum), "pod " + pod.name + why, inputs});
+    intents.push_back({KOORD_LEVEL_POD, "cpu.max.burst", pod.cgroup_dir, std::to_string(sum), "pod " + pod.name + why, inputs});
 }
 
-void CpuBurst::wish_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, Wishes& wishes) {
+void CpuBurst::propose_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, Intents& intents) {
   const std::string about_pool = pool_in_words(pool, state);
   std::map<const Pod*, double> added;  // cores, beyond the limits
   for (const Step& step : steps) {
@@ -203,13 +203,13 @@ void CpuBurst::wish_quotas(const std::vector<Step>& steps, const Pool& pool, Poo
     added[step.pod] += (step.to - 1) * step.container->limit_cores();
     Inputs inputs = {{"pool_state", name_of(state)}, {"pool_used_cores", cores(pool.used)}, {"pool_total_cores", cores(pool.total)}};
     if (step.container->throttled) inputs.emplace_back("throttled_ratio", cores(step.container->throttled->ratio));
-    wishes.push_back({KOORD_LEVEL_CONTAINER, "cpu.max", step.container->cgroup_dir, text_of_scale(step.to),
+    intents.push_back({KOORD_LEVEL_CONTAINER, "cpu.max", step.container->cgroup_dir, text_of_scale(step.to),
                       reason_of(*step.container, step.operation, step.to, about_pool), std::move(inputs), 0, KOORD_ROLE_SCALE});
   }
   for (const auto& [pod, more] : added) {
     if (pod->limit_milli <= 0 || pod->cgroup_dir.empty()) continue;  // nothing holds it back
     const double scale = rounded_up_scale(1 + more * 1000 / static_cast<double>(pod->limit_milli));
-    wishes.push_back({KOORD_LEVEL_POD, "cpu.max", pod->cgroup_dir, text_of_scale(scale),
+    intents.push_back({KOORD_LEVEL_POD, "cpu.max", pod->cgroup_dir, text_of_scale(scale),
                       "pod " + pod->name + " has room for the quotas of its containers", {{"added_cores", cores(more)}}, 0, KOORD_ROLE_SCALE});
   }
 }
@@ -225,13 +225,13 @@ void CpuBurst::forget_all_but(const std::vector<Pod>& pods) {
   std::erase_if(noted_ns_, [&](const auto& known) { return !living.contains(known.first); });
 }
 
-strategy::Wishes CpuBurst::bursts(const std::vector<Pod>& pods) const {
-  Wishes wishes;
-  for (const Pod& pod : pods) wish_bursts(pod, wishes);
-  return wishes;
+strategy::Intents CpuBurst::bursts(const std::vector<Pod>& pods) const {
+  Intents intents;
+  for (const Pod& pod : pods) propose_bursts(pod, intents);
+  return intents;
 }
 
-strategy::Wishes CpuBurst::quotas(const Situation& situation) {
+strategy::Intents CpuBurst::quotas(const Situation& situation) {
   forget_all_but(situation.pods);
   for (const Pod& pod : situation.pods) observe(pod);
   Pool pool = situation.pool.value_or(Pool());
@@ -244,15 +244,15 @@ strategy::Wishes CpuBurst::quotas(const Situation& situation) {
       if (auto next = step(pod, container, pool, state, situation.now_ns)) steps.push_back(*next);
   share_room(steps, pool.room());
   keep(steps, situation.now_ns);
-  Wishes wishes;
-  wish_quotas(steps, pool, state, wishes);
-  return wishes;
+  Intents intents;
+  propose_quotas(steps, pool, state, intents);
+  return intents;
 }
 
-strategy::Wishes CpuBurst::plan(const Situation& situation) {
-  Wishes wishes = bursts(situation.pods), more = quotas(situation);
-  std::move(more.begin(), more.end(), std::back_inserter(wishes));
-  return wishes;
+strategy::Intents CpuBurst::plan(const Situation& situation) {
+  Intents intents = bursts(situation.pods), more = quotas(situation);
+  std::move(more.begin(), more.end(), std::back_inserter(intents));
+  return intents;
 }
 
 }  // namespace koord::cpu_burst

@@ -16,7 +16,7 @@
 
 #include "plugins/qos-cpu-burst/limiter.hpp"
 #include "plugins/qos-cpu-burst/quota.hpp"
-#include "plugins/shared/strategy/wish.hpp"
+#include "plugins/shared/strategy/intent.hpp"
 
 namespace koord::cpu_burst {
 
@@ -71,11 +71,11 @@ class CpuBurst {
   void applied(std::string_view cgroup_dir, bool holds);
 
   // Returns all proposals: bursts() and quotas(). The host reverts knobs that are not proposed any more.
-  strategy::Wishes plan(const Situation& situation);
+  strategy::Intents plan(const Situation& situation);
   // The part that changes with the pods and their settings only.
-  strategy::Wishes bursts(const std::vector<Pod>& pods) const;
+  strategy::Intents bursts(const std::vector<Pod>& pods) const;
   // The part that changes with the load of the pods. Takes a step.
-  strategy::Wishes quotas(const Situation& situation);
+  strategy::Intents quotas(const Situation& situation);
   // Containers that quotas() has not raised though their quota holds them back: each once, and again after kHeldBackAgainNs.
   // Not while the use of the pool is unknown.
   static constexpr std::uint64_t kHeldBackAgainNs = 300'000'000'000;
@@ -104,9 +104,9 @@ class CpuBurst {
   std::optional<Step> step(const Pod& pod, const Container& container, const Pool& pool, PoolState state, std::uint64_t now_ns);
   void share_room(std::vector<Step>& steps, double room) const;
   void keep(const std::vector<Step>& steps, std::uint64_t now_ns);
-  void wish_bursts(const Pod& pod, strategy::Wishes& wishes) const;
+  void propose_bursts(const Pod& pod, strategy::Intents& intents) const;
   bool may_move(const slo::CpuBurst& settings, const Container& container) const;
-  static void wish_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, strategy::Wishes& wishes);
+  static void propose_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, strategy::Intents& intents);
   void forget_all_but(const std::vector<Pod>& pods);
 
   Unseen unseen_;

@@ -14,7 +14,7 @@
 
 using namespace koord::test;
 using koord::slo::BurstPolicy;
-using koord::strategy::Wish;
+using koord::strategy::Intent;
 namespace burst = koord::cpu_burst;
 
 namespace {
@@ -86,10 +86,10 @@ class Loop {
   }
 
   // As the host does: a quota is its limit times the factor, without one the limit.
-  void apply(const koord::strategy::Wishes& wishes) {
+  void apply(const koord::strategy::Intents& intents) {
     std::map<std::string, double> scales;
-    for (const Wish& wish : wishes)
-      if (wish.knob == "cpu.max") scales[wish.cgroup_dir] = std::strtod(wish.value.c_str(), nullptr);
+    for (const Intent& intent : intents)
+      if (intent.knob == "cpu.max") scales[intent.cgroup_dir] = std::strtod(intent.value.c_str(), nullptr);
     for (const std::string& pod : pods_)
       for (const std::string& dir : {pod, pod + "/web"}) {
         const auto scale = scales.find(dir);

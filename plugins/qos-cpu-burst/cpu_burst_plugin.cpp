@@ -31,8 +31,8 @@ using koord::plugin::Config;
 using koord::plugin::Snapshot;
 using koord::plugin::str;
 using koord::plugin::Strided;
-using koord::strategy::Wish;
-using koord::strategy::Wishes;
+using koord::strategy::Intent;
+using koord::strategy::Intents;
 
 constexpr char kSchema[] = R"json({
   "type": "object",
@@ -74,7 +74,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     follow(snapshot);
     situation_.pool.reset();
     if (any_quota_part_) measure(snapshot);
-    const Wishes quotas = burst_.quotas(situation_);
+    const Intents quotas = burst_.quotas(situation_);
     koord::strategy::propose(host(), knobs_, bursts_, kHoldsFor);
     koord::strategy::propose(host(), knobs_, quotas, kHoldsFor);
     count(quotas);
@@ -161,24 +161,24 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   }
 
   // Counts proposals for containers, as long as they are made.
-  void count(const Wishes& quotas) {
+  void count(const Intents& quotas) {
     for (const koord_point& point : points_of(quotas, quota_, quota_series_)) batch_.add(point.series, point.value);
     for (const koord_point& point : burst_points_) batch_.add(point.series, point.value);
     batch_.send(situation_.now_ns);
   }
 
   // Ends the series of containers without a proposal.
-  std::vector<koord_point> points_of(const Wishes& wishes, const koord::plugin::Metric& metric, LiveSeries& live) const {
+  std::vector<koord_point> points_of(const Intents& intents, const koord::plugin::Metric& metric, LiveSeries& live) const {
     std::unordered_map<std::string_view, const Container*> containers;
-    if (!wishes.empty())
+    if (!intents.empty())
       for (const Pod& pod : situation_.pods)
         for (const Container& container : pod.containers) containers.emplace(container.cgroup_dir, &container);
     std::vector<koord_point> points;
-    for (const Wish& wish : wishes) {
-      if (wish.level != KOORD_LEVEL_CONTAINER) continue;
-      const Container& container = *containers.at(wish.cgroup_dir);
-      const double of_limit = wish.role == KOORD_ROLE_SCALE ? static_cast<double>(container.limit_milli) * 100 : 1;  // µs of 100 ms
-      points.push_back({live.of(wish.cgroup_dir, [&] { return metric.series(container.handle); }), of_limit * std::strtod(wish.value.c_str(), nullptr)});
+    for (const Intent& intent : intents) {
+      if (intent.level != KOORD_LEVEL_CONTAINER) continue;
+      const Container& container = *containers.at(intent.cgroup_dir);
+      const double of_limit = intent.role == KOORD_ROLE_SCALE ? static_cast<double>(container.limit_milli) * 100 : 1;  // µs of 100 ms
+      points.push_back({live.of(intent.cgroup_dir, [&] { return metric.series(container.handle); }), of_limit * std::strtod(intent.value.c_str(), nullptr)});
     }
     live.end_others();
     return points;
@@ -212,7 +212,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   const koord::slo::CpuBurst* slo_ = nullptr;  // of node_slo_
   koord::cpu_burst::Snapshot of_snapshot_;  // but for the pods
   Situation situation_;
-  Wishes bursts_;
+  Intents bursts_;
   std::vector<koord_point> burst_points_;
   bool any_quota_part_ = false;
   std::optional<std::uint64_t> unknown_since_ns_;  // since when the use of the shared CPUs is unknown

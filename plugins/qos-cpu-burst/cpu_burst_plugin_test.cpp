@@ -57,7 +57,7 @@ state::Topology eight_cpus() {
 constexpr const char* kAuto = R"({"cpuBurstStrategy": {"policy": "auto", "cpuBurstPercent": 1000, "cfsQuotaBurstPercent": 300,
   "cfsQuotaBurstPeriodSeconds": -1, "sharePoolThresholdPercent": 50}})";
 
-std::map<std::string, std::string> wished(FakeHost& host) {
+std::map<std::string, std::string> proposed(FakeHost& host) {
   std::map<std::string, std::string> values;
   for (const koord::knob::Intent& intent : host.context().take_plan())
     values[intent.knob + (intent.cgroup_dir == kPodDir ? " of the pod" : " of the container")] = intent.value;
@@ -79,7 +79,7 @@ TEST_CASE("the plugin raises the quota of a container that is held back while th
   samples.add("node_cpu_usage", 2.5);
   samples.add("container_cpu_throttled", 0.4, handle);
   REQUIRE(strategy.evaluate() == KOORD_OK);
-  CHECK(wished(host) == Values{{"cpu.max.burst of the container", "200000"},
+  CHECK(proposed(host) == Values{{"cpu.max.burst of the container", "200000"},
                                {"cpu.max.burst of the pod", "200000"},
                                {"cpu.max of the container", "1.2"},
                                {"cpu.max of the pod", "1.2"}});
@@ -87,7 +87,7 @@ TEST_CASE("the plugin raises the quota of a container that is held back while th
   CHECK(host.value("container_scaled_cfs_burst_us", {{"pod_name", "cart"}}) == 200'000.0);
   host.hub().publish({.node_slo = R"({"cpuBurstStrategy": {"policy": "none"}})"});
   REQUIRE(strategy.evaluate() == KOORD_OK);
-  CHECK(wished(host).empty());
+  CHECK(proposed(host).empty());
   CHECK(host.series("container_scaled_cfs_quota_us").empty());
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("the plugin does nothing while a figure of the NodeSLO is invalid, wha
   samples.add("node_cpu_usage", 2.5);
   samples.add("container_cpu_throttled", 0.4, host.hub().current()->pods[0].containers[0].handle);
   REQUIRE(strategy.evaluate() == KOORD_OK);
-  CHECK(wished(host).empty());
+  CHECK(proposed(host).empty());
 }
 
 TEST_CASE("a pod whose annotation has an unknown policy does not burst, the others do") {
@@ -142,7 +142,7 @@ TEST_CASE("a pod whose annotation has an unknown policy does not burst, the othe
   CHECK(taken.problems.size() == 1);
 }
 
-TEST_CASE("the plugin lets a pod's annotation replace the node's strategy, and wishes for nothing without a NodeSLO") {
+TEST_CASE("the plugin lets a pod's annotation replace the node's strategy, and proposes nothing without a NodeSLO") {
   const FakeNode node = v2_node();
   FakeHost host(node);
   state::Pod pod = state_pod();
@@ -152,11 +152,11 @@ TEST_CASE("the plugin lets a pod's annotation replace the node's strategy, and w
   FakeInstance strategy(host, koord_entry_v1());
   REQUIRE(strategy.init() == KOORD_OK);
   REQUIRE(strategy.evaluate() == KOORD_OK);
-  CHECK(wished(host).empty());
+  CHECK(proposed(host).empty());
   host.hub().publish({.node_slo = kAuto});
   samples.add("container_cpu_throttled", 0.4, host.hub().current()->pods[0].containers[0].handle);
   REQUIRE(strategy.evaluate() == KOORD_OK);
-  CHECK(wished(host) == Values{{"cpu.max.burst of the container", "100000"}, {"cpu.max.burst of the pod", "100000"}});
+  CHECK(proposed(host) == Values{{"cpu.max.burst of the container", "100000"}, {"cpu.max.burst of the pod", "100000"}});
 }
 
 TEST_CASE("pods of LSE, LSR and BE do not burst, and what they use and have is not the shared pool's") {

@@ -9,8 +9,8 @@
 
 using namespace koord::cpu_burst;
 using koord::slo::BurstPolicy;
-using koord::strategy::Wish;
-using koord::strategy::Wishes;
+using koord::strategy::Intent;
+using koord::strategy::Intents;
 using Burst = koord::cpu_burst::CpuBurst;
 using Settings = koord::slo::CpuBurst;
 
@@ -57,9 +57,9 @@ Pod pod(std::vector<Container> containers, Settings of = settings(BurstPolicy::c
 
 Situation at(std::uint64_t seconds, std::vector<Pod> pods, Pool pool = {100, 10, 50}) { return {seconds * kSecond, pool, std::move(pods)}; }
 
-std::string value(const Wishes& wishes, std::string_view knob, std::string_view dir) {
-  for (const Wish& wish : wishes)
-    if (wish.knob == knob && wish.cgroup_dir == dir) return wish.value;
+std::string value(const Intents& intents, std::string_view knob, std::string_view dir) {
+  for (const Intent& intent : intents)
+    if (intent.knob == knob && intent.cgroup_dir == dir) return intent.value;
   return "";
 }
 
@@ -164,14 +164,14 @@ TEST_CASE("a factor has at most six digits, and a pod's is rounded up") {
 TEST_CASE("static burst: each container with a limit may keep its percent of it, no more than its quota, and the pod their sum") {
   Burst burst(5 * kSecond);
   Pod one = pod({container("a", 2000), container("b", 500)}, settings(BurstPolicy::cpu_burst_only));
-  Wishes wishes = burst.plan(at(1, {one}));
-  CHECK(value(wishes, "cpu.max.burst", "pod/a") == "200000");
-  CHECK(value(wishes, "cpu.max.burst", "pod/b") == "50000");
-  CHECK(value(wishes, "cpu.max.burst", "pod") == "250000");
-  CHECK(wishes.size() == 3);
+  Intents intents = burst.plan(at(1, {one}));
+  CHECK(value(intents, "cpu.max.burst", "pod/a") == "200000");
+  CHECK(value(intents, "cpu.max.burst", "pod/b") == "50000");
+  CHECK(value(intents, "cpu.max.burst", "pod") == "250000");
+  CHECK(intents.size() == 3);
   one.settings.cpu_burst_percent = 50;
-  wishes = burst.plan(at(1, {one}));
-  CHECK(value(wishes, "cpu.max.burst", "pod/a") == "100000");
+  intents = burst.plan(at(1, {one}));
+  CHECK(value(intents, "cpu.max.burst", "pod/a") == "100000");
   burst.set_burst_above_quota(true);
   one.settings.cpu_burst_percent = 1000;
   CHECK(value(burst.plan(at(1, {one})), "cpu.max.burst", "pod/a") == "2000000");
@@ -188,27 +188,27 @@ TEST_CASE("static burst: a limit beyond all CPUs does not overflow") {
 TEST_CASE("static burst: a container without a limit has none, and then its pod has none either") {
   Burst burst(5 * kSecond);
   const Container free = container("free", 0);
-  const Wishes wishes = burst.plan(at(1, {pod({container("a"), free}, settings(BurstPolicy::cpu_burst_only))}));
-  REQUIRE(wishes.size() == 1);
-  CHECK(wishes[0].cgroup_dir == "pod/a");
+  const Intents intents = burst.plan(at(1, {pod({container("a"), free}, settings(BurstPolicy::cpu_burst_only))}));
+  REQUIRE(intents.size() == 1);
+  CHECK(intents[0].cgroup_dir == "pod/a");
 }
 
-TEST_CASE("policy none wishes for nothing at all, so that nothing of other agents is pulled back") {
+TEST_CASE("policy none proposes nothing at all, so that nothing of other agents is pulled back") {
   Burst burst(5 * kSecond);
   CHECK(burst.plan(at(1, {pod({container("a")}, settings(BurstPolicy::none))})).empty());
 }
 
 TEST_CASE("a container that is held back gets a fifth more than its limit, and its pod as much more as its containers") {
   Burst burst(5 * kSecond);
-  const Wishes wishes = burst.plan(at(1, {pod({container("a"), container("b", 1000, 0)})}));
-  REQUIRE(wishes.size() == 2);
-  CHECK(wishes[0].value == "1.2");
-  CHECK(wishes[0].role == KOORD_ROLE_SCALE);
-  CHECK(wishes[0].reason ==
+  const Intents intents = burst.plan(at(1, {pod({container("a"), container("b", 1000, 0)})}));
+  REQUIRE(intents.size() == 2);
+  CHECK(intents[0].value == "1.2");
+  CHECK(intents[0].role == KOORD_ROLE_SCALE);
+  CHECK(intents[0].reason ==
         "container a is held back by its quota in 50 % of its periods, and the shared CPUs are idle, 10.00 of 100.00 cores in use, "
         "threshold 50.00 %: quota raised, 2.40 cores for a limit of 2.00");
-  CHECK(value(wishes, "cpu.max", "pod") == "1.133334");  // 3.4 cores of 3, rounded up
-  CHECK(wishes[1].role == KOORD_ROLE_SCALE);
+  CHECK(value(intents, "cpu.max", "pod") == "1.133334");  // 3.4 cores of 3, rounded up
+  CHECK(intents[1].role == KOORD_ROLE_SCALE);
 }
 
 TEST_CASE("no life of the strategy begins above the limit, and a factor is never larger than the ceiling") {
@@ -272,18 +272,18 @@ TEST_CASE("a container without an id is known by its cgroup") {
   CHECK(value(burst.plan(at(1, {pod({a, b})})), "cpu.max", "pod/a") == "1.2");
   burst.applied("pod/a", true);
   a.throttled->at_ns = kSecond + 1;
-  const Wishes wishes = burst.plan(at(2, {pod({a, b})}));
-  CHECK(value(wishes, "cpu.max", "pod/a") == "1.44");
-  CHECK(value(wishes, "cpu.max", "pod/b") == "");
+  const Intents intents = burst.plan(at(2, {pod({a, b})}));
+  CHECK(value(intents, "cpu.max", "pod/a") == "1.44");
+  CHECK(value(intents, "cpu.max", "pod/b") == "");
 }
 
 TEST_CASE("a pod without a limit stays without") {
   Burst burst(5 * kSecond);
   Pod one = pod({container("a")});
   one.limit_milli = 0;
-  const Wishes wishes = burst.plan(at(1, {one}));
-  REQUIRE(wishes.size() == 1);
-  CHECK(wishes[0].cgroup_dir == "pod/a");
+  const Intents intents = burst.plan(at(1, {one}));
+  REQUIRE(intents.size() == 1);
+  CHECK(intents[0].cgroup_dir == "pod/a");
 }
 
 TEST_CASE("a limit that changes lets go of what was raised") {

@@ -62,17 +62,17 @@ std::string reason(const Inputs& inputs, const Round& round, const std::string& 
          cores(inputs.capacity_milli) + " leave " + cores(std::max<std::int64_t>(round.held_milli, 0)) + ": best-effort pods get " + gets;
 }
 
-void wish(const Inputs& inputs, Round& round, std::uint32_t level, const std::vector<std::string>& dirs, const std::string& knob,
+void propose(const Inputs& inputs, Round& round, std::uint32_t level, const std::vector<std::string>& dirs, const std::string& knob,
           const std::string& value, const std::string& why) {
   const strategy::Inputs named = evidence(inputs, round);
   // Fewer CPUs and less time are bounds on what the cgroups have; cpu.idle is a switch.
   const std::uint32_t role = inputs.policy == Policy::cpu_idle ? KOORD_ROLE_SET : KOORD_ROLE_CAP;
-  for (const std::string& dir : dirs) round.wishes.push_back({level, knob, dir, value, why, named, 0, role});
+  for (const std::string& dir : dirs) round.intents.push_back({level, knob, dir, value, why, named, 0, role});
 }
 
-void wish_for_all(const Inputs& inputs, Round& round, const std::string& knob, const std::string& value, const std::string& why) {
-  wish(inputs, round, KOORD_LEVEL_QOS, inputs.targets.classes, knob, value, why);
-  wish(inputs, round, KOORD_LEVEL_POD, inputs.targets.pods, knob, value, why);
+void propose_for_all(const Inputs& inputs, Round& round, const std::string& knob, const std::string& value, const std::string& why) {
+  propose(inputs, round, KOORD_LEVEL_QOS, inputs.targets.classes, knob, value, why);
+  propose(inputs, round, KOORD_LEVEL_POD, inputs.targets.pods, knob, value, why);
 }
 
 std::size_t wanted_cpus(const Inputs& inputs, const Round& round, std::optional<std::size_t> before) {
@@ -102,11 +102,11 @@ void plan_cpuset(const Inputs& inputs, Memory& memory, Round& round) {
   // On v1 only the innermost cgroups: one that is created below a narrowed cgroup begins with its CPUs, and would keep
   // them for ever.
   if (inputs.targets.cpus_of_parents) {
-    wish_for_all(inputs, round, "cpuset.cpus", picked.list(), why);
+    propose_for_all(inputs, round, "cpuset.cpus", picked.list(), why);
     return;
   }
-  wish(inputs, round, KOORD_LEVEL_CONTAINER, inputs.targets.containers, "cpuset.cpus", picked.list(), why);
-  wish(inputs, round, KOORD_LEVEL_POD, inputs.targets.whole_pods, "cpuset.cpus", picked.list(), why);
+  propose(inputs, round, KOORD_LEVEL_CONTAINER, inputs.targets.containers, "cpuset.cpus", picked.list(), why);
+  propose(inputs, round, KOORD_LEVEL_POD, inputs.targets.whole_pods, "cpuset.cpus", picked.list(), why);
 }
 
 std::int64_t wanted_quota(const Inputs& inputs, const Round& round, std::optional<std::int64_t> before) {
@@ -125,11 +125,11 @@ void plan_quota(const Inputs& inputs, Memory& memory, Round& round) {
   if (parts == 0 || quota >= rounded_up(inputs.capacity_milli, 1000) * kPeriodUs) return;
   round.granted_milli = quota / (kPeriodUs / 1000);
   const std::string value = std::to_string(std::max(quota / parts, kLeastQuotaUs)) + " " + std::to_string(kPeriodUs);
-  wish_for_all(inputs, round, "cpu.max", value, reason(inputs, round, cores(*round.granted_milli) + " cores of time"));
+  propose_for_all(inputs, round, "cpu.max", value, reason(inputs, round, cores(*round.granted_milli) + " cores of time"));
 }
 
 void plan_idle(const Inputs& inputs, Round& round) {
-  wish_for_all(inputs, round, "cpu.idle", "1", "best-effort pods get CPU time only while nobody else wants it, as the policy cpuIdle says");
+  propose_for_all(inputs, round, "cpu.idle", "1", "best-effort pods get CPU time only while nobody else wants it, as the policy cpuIdle says");
 }
 
 }  // namespace

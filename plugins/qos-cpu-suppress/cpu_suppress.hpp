@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "plugins/qos-cpu-suppress/pick_cpus.hpp"
-#include "plugins/shared/strategy/wish.hpp"
+#include "plugins/shared/strategy/intent.hpp"
 #include "plugins/shared/usage/split.hpp"
 
 namespace koord::cpu_suppress {
@@ -61,7 +61,7 @@ struct Round {
   std::int64_t budget_milli = 0;  // now; below 0: the others alone use more than the threshold
   std::int64_t held_milli = 0;    // the least budget of the last hold_ns: what is acted on
   std::optional<std::int64_t> granted_milli;  // the total of the proposals; nothing: no bound
-  strategy::Wishes wishes;
+  strategy::Intents intents;
   std::string problem;  // why an expected proposal is missing; empty: none
 };
 

@@ -44,7 +44,7 @@ class Loop {
   }
 
   // No decision any more: what the host does then.
-  void end_wishes() {
+  void end_intents() {
     for (const auto& [knob, original] : originals_) plant_.set(kClass, knob, original);
     originals_.clear();
   }
@@ -70,15 +70,15 @@ class Loop {
     inputs.pools.online = topology_of(16);
     inputs.targets = {{kClass}, {}, {kBatch}, true};
     last_ = plan(inputs, settings_, memory_);
-    apply(last_.wishes);
+    apply(last_.intents);
   }
 
-  void apply(const strategy::Wishes& wishes) {
+  void apply(const strategy::Intents& intents) {
     std::map<std::string, std::string> originals;
-    for (const strategy::Wish& wish : wishes) {
-      const auto known = originals_.find(wish.knob);
-      originals.emplace(wish.knob, known == originals_.end() ? plant_.get(wish.cgroup_dir, wish.knob) : known->second);
-      plant_.set(wish.cgroup_dir, wish.knob, wish.value);
+    for (const strategy::Intent& intent : intents) {
+      const auto known = originals_.find(intent.knob);
+      originals.emplace(intent.knob, known == originals_.end() ? plant_.get(intent.cgroup_dir, intent.knob) : known->second);
+      plant_.set(intent.cgroup_dir, intent.knob, intent.value);
     }
     for (const auto& [knob, original] : originals_)
       if (!originals.contains(knob)) plant_.set(kClass, knob, original);
@@ -164,7 +164,7 @@ TEST_CASE("without it the same services wait") {
   Loop loop(Policy::cpuset, constant(9), {});
   loop.run(60);
   CHECK(mean(loop.of("services wait", 30, 60)) < 0.1);
-  loop.end_wishes();
+  loop.end_intents();
   loop.plant().advance(60);
   CHECK(loop.plant().of(kServices).cpu_some.avg60 > 5);
 }
@@ -177,11 +177,11 @@ TEST_CASE("cpuIdle gives the services what they want and batch work all else, an
   CHECK(loop.plot_differs("idle", "cpuIdle, one wave of 3600 s") == "");
 }
 
-TEST_CASE("when the wishes end the class has its own values again") {
+TEST_CASE("when the intents end the class has its own values again") {
   for (Policy policy : {Policy::cpuset, Policy::cfs_quota, Policy::cpu_idle}) {
     Loop loop(policy, constant(8));
     loop.run(60);
-    loop.end_wishes();
+    loop.end_intents();
     CHECK(loop.plant().get(kClass, "cpuset.cpus") == "");
     CHECK(loop.plant().get(kClass, "cpu.max") == "max 100000");
     CHECK(loop.plant().get(kClass, "cpu.idle") == "0");

@@ -64,7 +64,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
     const koord::slo::NodeSlo* slo = slo_.get();
     const bool known = slo && slo->threshold && slo->threshold->enable;
-    if (!known && wished_) throw Failure(KOORD_E_AGAIN, "the NodeSLO is not known any more");
+    if (!known && proposed_) throw Failure(KOORD_E_AGAIN, "the NodeSLO is not known any more");
     if (!known || !*slo->threshold->enable) return finish(now_ns, {}, std::nullopt);
     if (slo->inactive.contains("BECPUSuppress")) return finish(now_ns, {}, std::nullopt);  // the agent logs the figure
     Inputs inputs;
@@ -102,8 +102,8 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     if (!policy) memory_ = {};
     if (!round.problem.empty() && round.problem != last_problem_) log(KOORD_LOG_WARN, round.problem);
     last_problem_ = round.problem;
-    koord::strategy::propose(host(), knobs_, round.wishes, kHoldsFor);
-    wished_ = !round.wishes.empty();
+    koord::strategy::propose(host(), knobs_, round.intents, kHoldsFor);
+    proposed_ = !round.intents.empty();
     const auto granted = round.granted_milli ? std::optional(static_cast<double>(*round.granted_milli) / 1000) : std::nullopt;
     by_cpuset_->set(batch_, policy == Policy::cpuset ? granted : std::nullopt);
     by_quota_->set(batch_, policy == Policy::cfs_quota ? granted : std::nullopt);
@@ -120,7 +120,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
   Settings settings_;
   std::uint64_t max_age_ns_ = 0;
   Memory memory_;
-  bool wished_ = false;
+  bool proposed_ = false;
   std::string last_problem_;
   Batch batch_;
   std::optional<KnownSeries> by_cpuset_, by_quota_;

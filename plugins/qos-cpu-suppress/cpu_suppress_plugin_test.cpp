@@ -78,8 +78,8 @@ struct World {
     return host.context().take_plan();
   }
   std::string value() {
-    const knob::Plan wishes = plan();
-    return wishes.empty() ? "none" : wishes[0].value;
+    const knob::Plan intents = plan();
+    return intents.empty() ? "none" : intents[0].value;
   }
 
   FakeNode node{{{"cgroup/cgroup.controllers", "cpuset cpu memory\n"}}};
@@ -92,7 +92,7 @@ struct World {
 
 }  // namespace
 
-TEST_CASE("best-effort pods get what the threshold leaves, as a wish for their class") {
+TEST_CASE("best-effort pods get what the threshold leaves, as an intent for their class") {
   World world;
   const knob::Plan plan = world.plan();
   REQUIRE(plan.size() == 1);
@@ -126,7 +126,7 @@ TEST_CASE("the NodeSLO says which policy, and the configuration may say another"
   CHECK(plan[0].knob == "cpu.idle");
 }
 
-TEST_CASE("switched off in the NodeSLO there is no wish") {
+TEST_CASE("switched off in the NodeSLO there is no intent") {
   World world;
   world.plan();
   world.node_slo(slo_of("cpuset", false));
@@ -144,7 +144,7 @@ TEST_CASE("an unknown cpuSuppressPolicy proposes nothing, and no default takes i
   CHECK(world.value() == "70000 100000");
 }
 
-TEST_CASE("a node without a NodeSLO is an ordinary node without wishes") {
+TEST_CASE("a node without a NodeSLO is an ordinary node without intents") {
   World world;
   world.node_slo("");
   CHECK(world.plan().empty());
@@ -186,7 +186,7 @@ TEST_CASE("a pod of a file that requests nothing is not best-effort for that: it
   CHECK(plan[0].value == "70000 100000");  // 5.2 − 4.2 − 0.3: the service counts with the others
 }
 
-TEST_CASE("without best-effort pods there is no wish") {
+TEST_CASE("without best-effort pods there is no intent") {
   World world;
   world.pods.pop_back();
   world.publish();

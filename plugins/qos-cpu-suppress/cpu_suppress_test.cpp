@@ -50,7 +50,7 @@ Inputs node(std::uint32_t cpu_count, Policy policy, double others = 0) {
 }
 
 std::string value_of(const Round& round) {
-  return round.wishes.empty() ? "none" : round.wishes[0].value;
+  return round.intents.empty() ? "none" : round.intents[0].value;
 }
 
 }  // namespace
@@ -119,12 +119,12 @@ TEST_CASE("when fewer CPUs are left than should be given, those are given that a
   CHECK(value_of(plan(inputs, kAtOnce, memory)) == "0");
 }
 
-TEST_CASE("when no CPU is left there is a word why, and no wish") {
+TEST_CASE("when no CPU is left there is a word why, and no intent") {
   Inputs inputs = node(4, Policy::cpuset);
   inputs.pools.excluded = cpus("0-3");
   Memory memory;
   const Round round = plan(inputs, kAtOnce, memory);
-  CHECK(round.wishes.empty());
+  CHECK(round.intents.empty());
   CHECK(round.problem.find("no CPU is left") != std::string::npos);
 }
 
@@ -155,10 +155,10 @@ TEST_CASE("one CPU more is given when half of it is there, and taken when none o
   CHECK(plan(node(16, Policy::cpuset, 12), kAtOnce, memory).granted_milli == 4000);
 }
 
-TEST_CASE("all CPUs need no wish") {
+TEST_CASE("all CPUs need no intent") {
   Memory memory;
   const Round round = plan(node(16, Policy::cpuset), kAtOnce, memory);
-  CHECK(round.wishes.empty());
+  CHECK(round.intents.empty());
   CHECK(round.problem.empty());
   CHECK_FALSE(round.granted_milli);
 }
@@ -167,16 +167,16 @@ TEST_CASE("where children have no CPUs that their parents have not, the class is
   Inputs inputs = node(8, Policy::cpuset, 5);
   Memory memory;
   Round round = plan(inputs, kAtOnce, memory);
-  REQUIRE(round.wishes.size() == 1);
-  CHECK(round.wishes[0].level == KOORD_LEVEL_QOS);
-  CHECK(round.wishes[0].cgroup_dir == "besteffort");
-  CHECK(round.wishes[0].role == KOORD_ROLE_CAP);
+  REQUIRE(round.intents.size() == 1);
+  CHECK(round.intents[0].level == KOORD_LEVEL_QOS);
+  CHECK(round.intents[0].cgroup_dir == "besteffort");
+  CHECK(round.intents[0].role == KOORD_ROLE_CAP);
   inputs.targets.cpus_of_parents = false;
   round = plan(inputs, kAtOnce, memory);
-  REQUIRE(round.wishes.size() == 2);
-  CHECK(round.wishes[1].level == KOORD_LEVEL_CONTAINER);
-  CHECK(round.wishes[1].cgroup_dir == "besteffort/pod2/main");
-  CHECK(round.wishes[1].value == "0-1,4");
+  REQUIRE(round.intents.size() == 2);
+  CHECK(round.intents[1].level == KOORD_LEVEL_CONTAINER);
+  CHECK(round.intents[1].cgroup_dir == "besteffort/pod2/main");
+  CHECK(round.intents[1].value == "0-1,4");
 }
 
 TEST_CASE("the quota follows the budget: down at once, up a tenth of the node a round, and not for less than a hundredth") {
@@ -201,23 +201,23 @@ TEST_CASE("pods that lie outside of the class have an equal part of the quota ea
   inputs.targets.pods = {"batch/a", "batch/b"};
   Memory memory;
   const Round quota = plan(inputs, kAtOnce, memory);
-  REQUIRE(quota.wishes.size() == 3);
-  for (const strategy::Wish& wish : quota.wishes) CHECK(wish.value == "200000 100000");
-  for (const strategy::Wish& wish : quota.wishes) CHECK(wish.role == KOORD_ROLE_CAP);
-  CHECK(quota.wishes[2].level == KOORD_LEVEL_POD);
-  CHECK(quota.wishes[2].cgroup_dir == "batch/b");
+  REQUIRE(quota.intents.size() == 3);
+  for (const strategy::Intent& intent : quota.intents) CHECK(intent.value == "200000 100000");
+  for (const strategy::Intent& intent : quota.intents) CHECK(intent.role == KOORD_ROLE_CAP);
+  CHECK(quota.intents[2].level == KOORD_LEVEL_POD);
+  CHECK(quota.intents[2].cgroup_dir == "batch/b");
   inputs.policy = Policy::cpuset;
-  CHECK(plan(inputs, kAtOnce, memory).wishes.size() == 3);
+  CHECK(plan(inputs, kAtOnce, memory).intents.size() == 3);
 }
 
-TEST_CASE("cpuIdle is wished for whatever the load is") {
+TEST_CASE("cpuIdle is proposed whatever the load is") {
   Memory memory;
   const Round round = plan(node(8, Policy::cpu_idle), kAtOnce, memory);
-  REQUIRE(round.wishes.size() == 1);
-  CHECK(round.wishes[0].knob == "cpu.idle");
-  CHECK(round.wishes[0].role == KOORD_ROLE_SET);
-  CHECK(round.wishes[0].value == "1");
-  CHECK(round.wishes[0].cgroup_dir == "besteffort");
+  REQUIRE(round.intents.size() == 1);
+  CHECK(round.intents[0].knob == "cpu.idle");
+  CHECK(round.intents[0].role == KOORD_ROLE_SET);
+  CHECK(round.intents[0].value == "1");
+  CHECK(round.intents[0].cgroup_dir == "besteffort");
 }
 
 TEST_CASE("another policy begins anew, without steps from what was before") {
@@ -244,17 +244,17 @@ TEST_CASE("more is given only when there was room for it all of the time that is
   CHECK(granted(12, 8) == 8000);
 }
 
-TEST_CASE("a wish says for an operator why, and on which figures") {
+TEST_CASE("an intent says for an operator why, and on which figures") {
   Inputs inputs = node(8, Policy::cfs_quota, 3.25);
   inputs.threshold_percent = 65;
   inputs.min_percent = 10;
   inputs.use.system = 0.5;
   Memory memory;
   const Round round = plan(inputs, kAtOnce, memory);
-  REQUIRE(round.wishes.size() == 1);
-  CHECK(round.wishes[0].reason ==
+  REQUIRE(round.intents.size() == 1);
+  CHECK(round.intents[0].reason ==
         "others than best-effort pods use 3.75 cores; 65 % of 8.00 leave 1.45: best-effort pods get 1.45 cores of time");
-  CHECK(round.wishes[0].inputs == strategy::Inputs{{"policy", "cfsQuota"}, {"capacity", "8.00"}, {"threshold_percent", "65"},
+  CHECK(round.intents[0].inputs == strategy::Inputs{{"policy", "cfsQuota"}, {"capacity", "8.00"}, {"threshold_percent", "65"},
                                                    {"other_pods", "3.25"}, {"host_applications", "0.00"}, {"system", "0.50"},
                                                    {"best_effort", "0.00"}, {"budget", "1.45"}, {"least_budget_held", "1.45"},
                                                    {"min_percent", "10"}});

@@ -52,9 +52,9 @@ class MemoryReclaim final : public koord::plugin::QosStrategy {
     now_ns_ = now_ns;
     pods_.follow(Snapshot(host(), state_));
     const bool missing = missing_.missing(kKnob, now_ns);
-    const koord::strategy::Wishes wishes = missing ? koord::strategy::Wishes{} : pods_.wishes(now_ns, settings_);
+    const koord::strategy::Intents intents = missing ? koord::strategy::Intents{} : pods_.intents(now_ns, settings_);
     if (pods_.any()) report(missing ? kNoKnob : pods_.blind() ? kBlind : std::string_view());
-    koord::strategy::propose(host(), knobs_, wishes, kHolds);
+    koord::strategy::propose(host(), knobs_, intents, kHolds);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {

@@ -20,16 +20,16 @@ std::string two_digits(double number) {
   return text;
 }
 
-strategy::Wish wish_of(const std::string& dir, std::int64_t bytes, const Reclaimer& reclaimer, const Reading& reading, const Settings& settings) {
-  strategy::Wish wish{KOORD_LEVEL_POD, "memory.reclaim", dir, std::to_string(bytes),
+strategy::Intent intent_of(const std::string& dir, std::int64_t bytes, const Reclaimer& reclaimer, const Reading& reading, const Settings& settings) {
+  strategy::Intent intent{KOORD_LEVEL_POD, "memory.reclaim", dir, std::to_string(bytes),
                       "a little of its page cache: its tasks stalled " + two_digits(reclaimer.stalled_percent()) +
                           " % of the time for want of memory, less than " + two_digits(settings.pressure_percent) + " %",
                       {{"page_cache", std::to_string(*reading.page_cache)},
                        {"stalled_percent", two_digits(reclaimer.stalled_percent())},
                        {"refaulted", std::to_string(reclaimer.refaulted())},
                        {"rate_percent", two_digits(100 * reclaimer.rate())}}};
-  if (reading.cold) wish.inputs.emplace_back("cold", std::to_string(*reading.cold));
-  return wish;
+  if (reading.cold) intent.inputs.emplace_back("cold", std::to_string(*reading.cold));
+  return intent;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ void Pods::follow(const plugin::Snapshot& snapshot) {
   pods_ = std::move(next);
 }
 
-strategy::Wishes Pods::wishes(std::uint64_t now_ns, const Settings& settings) {
+strategy::Intents Pods::intents(std::uint64_t now_ns, const Settings& settings) {
   const std::map<std::uint64_t, std::int64_t> cold = cold_by_pod(now_ns);
   std::vector<Claim> claims;
   for (auto& [dir, pod] : pods_) {
@@ -58,13 +58,13 @@ strategy::Wishes Pods::wishes(std::uint64_t now_ns, const Settings& settings) {
     claims.push_back({want, pod.reading.cold, pod.reading.page_cache.value_or(0)});
   }
   const std::vector<std::int64_t> shares = shares_of(claims);
-  strategy::Wishes wishes;
+  strategy::Intents intents;
   for (std::size_t i = 0; auto& [dir, pod] : pods_) {
     const std::int64_t share = shares[i++];
     pod.reclaimer.asked(share);
-    if (share > 0) wishes.push_back(wish_of(dir, share, pod.reclaimer, pod.reading, settings));
+    if (share > 0) intents.push_back(intent_of(dir, share, pod.reclaimer, pod.reading, settings));
   }
-  return wishes;
+  return intents;
 }
 
 void Pods::learn(const koord_intent_result& result) {

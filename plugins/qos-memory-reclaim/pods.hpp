@@ -10,7 +10,7 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/qos-memory-reclaim/reclaimer.hpp"
 #include "plugins/qos-memory-reclaim/shares.hpp"
-#include "plugins/shared/strategy/wish.hpp"
+#include "plugins/shared/strategy/intent.hpp"
 
 namespace koord::memory_reclaim {
 
@@ -23,7 +23,7 @@ class Pods {
 
   // Running pods of QoS class BE. One that stays keeps what was learnt of it.
   void follow(const plugin::Snapshot& snapshot);
-  strategy::Wishes wishes(std::uint64_t now_ns, const Settings& settings);
+  strategy::Intents intents(std::uint64_t now_ns, const Settings& settings);
   void learn(const koord_intent_result& result);
 
   bool any() const { return !pods_.empty(); }

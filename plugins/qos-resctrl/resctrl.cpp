@@ -11,7 +11,7 @@ namespace koord::rdt {
 namespace {
 
 using Range = slo::PodResctrl::Range;
-using strategy::Wish;
+using strategy::Intent;
 
 // A requested group, and its requester.
 struct Group {
@@ -72,11 +72,11 @@ class Sharing {
  public:
   Sharing(const Inputs& inputs, Plan& plan) : inputs_(inputs), plan_(plan) {}
 
-  void wish_for(const Group& group) {
-    const std::size_t before = plan_.wishes.size();
-    wish_for_cache(group);
-    wish_for_bandwidth(group);
-    if (plan_.wishes.size() > before) made_.insert(group.name);
+  void propose_for(const Group& group) {
+    const std::size_t before = plan_.intents.size();
+    propose_for_cache(group);
+    propose_for_bandwidth(group);
+    if (plan_.intents.size() > before) made_.insert(group.name);
   }
 
   bool is_made(const std::string& group) const { return made_.contains(group); }
@@ -91,7 +91,7 @@ class Sharing {
     return text;
   }
 
-  void wish_for_cache(const Group& group) {
+  void propose_for_cache(const Group& group) {
     if (!inputs_.hardware->l3) {
       if (group.share.l3_range.value_or(Range(0, 100)) != Range(0, 100) || !group.share.l3_of_cache.empty())
         plan_.problems.push_back(group.origin + ": this CPU cannot share out its L3 cache");
@@ -111,7 +111,7 @@ class Sharing {
     add(group, "resctrl.l3", value, "a part of the L3 cache", std::move(inputs));
   }
 
-  void wish_for_bandwidth(const Group& group) {
+  void propose_for_bandwidth(const Group& group) {
     const bool limits = group.share.mb_percent.value_or(100) != 100 || !group.share.mb_of_cache.empty();
     const auto& bandwidth = inputs_.hardware->bandwidth;
     const std::optional<std::int64_t> domain = bandwidth ? domain_units(bandwidth->unit) : std::nullopt;
@@ -155,7 +155,7 @@ class Sharing {
   }
 
   void add(const Group& group, std::string knob, std::string value, const char* what, strategy::Inputs inputs) {
-    plan_.wishes.push_back({KOORD_LEVEL_NODE, std::move(knob), group.name, std::move(value),
+    plan_.intents.push_back({KOORD_LEVEL_NODE, std::move(knob), group.name, std::move(value),
                             group.origin + " gives its threads " + what, std::move(inputs)});
   }
 
@@ -168,25 +168,25 @@ void place(const Pod& pod, const Sharing& sharing, Plan& plan) {
   const std::string own = group_of_pod(pod.uid), of_class = group_of_class(pod.qos);
   const bool has_own = pod.own && sharing.is_made(own);
   if (!has_own && (of_class.empty() || !sharing.is_made(of_class))) return;
-  plan.wishes.push_back({KOORD_LEVEL_POD, "resctrl.group", pod.cgroup_dir, has_own ? own : of_class,
+  plan.intents.push_back({KOORD_LEVEL_POD, "resctrl.group", pod.cgroup_dir, has_own ? own : of_class,
                          has_own ? "the pod's annotation gives it a group of its own" : "the pod's threads are in the group of its QoS class",
                          {{"pod", pod.name}}});
 }
 
 }  // namespace
 
-std::set<std::string> StaleGroups::look(const std::vector<std::string>& groups, const strategy::Wishes& wishes, std::uint64_t now_ns) {
-  std::set<std::string> wished, stale;
-  for (const Wish& wish : wishes)
-    if (wish.level == KOORD_LEVEL_NODE && wish.knob != "resctrl.remove") wished.insert(wish.cgroup_dir);
+std::set<std::string> StaleGroups::look(const std::vector<std::string>& groups, const strategy::Intents& intents, std::uint64_t now_ns) {
+  std::set<std::string> proposed, stale;
+  for (const Intent& intent : intents)
+    if (intent.level == KOORD_LEVEL_NODE && intent.knob != "resctrl.remove") proposed.insert(intent.cgroup_dir);
   std::map<std::string, std::uint64_t> since;
   for (const std::string& group : groups) {
-    if (!is_ours(group) || wished.contains(group)) continue;
-    const auto known = unwished_since_.find(group);
-    const std::uint64_t first = since.emplace(group, known == unwished_since_.end() ? now_ns : known->second).first->second;
+    if (!is_ours(group) || proposed.contains(group)) continue;
+    const auto known = unproposed_since_.find(group);
+    const std::uint64_t first = since.emplace(group, known == unproposed_since_.end() ? now_ns : known->second).first->second;
     if (now_ns - first >= kStaleAfterNs) stale.insert(group);
   }
-  unwished_since_ = std::move(since);
+  unproposed_since_ = std::move(since);
   return stale;
 }
 
@@ -226,13 +226,13 @@ Plan plan(const Inputs& inputs) {
                               std::to_string(taken) + " are the kernel's and others', the rest is given to other classes and pods");
       continue;
     }
-    sharing.wish_for(group);
+    sharing.propose_for(group);
     if (sharing.is_made(group.name)) --left;
   }
   for (const Pod& pod : inputs.pods) place(pod, sharing, plan);
   for (const std::string& group : inputs.stale)
     if (!sharing.is_made(group))
-      plan.wishes.push_back({KOORD_LEVEL_NODE, "resctrl.remove", group, "1", "a group of ours that nobody has wished for a minute takes a CLOSID"});
+      plan.intents.push_back({KOORD_LEVEL_NODE, "resctrl.remove", group, "1", "a group of ours that nobody has proposed for a minute takes a CLOSID"});
   return plan;
 }
 

@@ -10,7 +10,7 @@
 
 #include "plugins/qos-resctrl/hardware.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
-#include "plugins/shared/strategy/wish.hpp"
+#include "plugins/shared/strategy/intent.hpp"
 
 namespace koord::rdt {
 
@@ -39,7 +39,7 @@ struct Inputs {
 };
 
 struct Plan {
-  strategy::Wishes wishes;
+  strategy::Intents intents;
   slo::Problems problems;  // values that could not be proposed, and why
 };
 
@@ -51,11 +51,11 @@ class StaleGroups {
  public:
   static constexpr std::uint64_t kStaleAfterNs = 60'000'000'000;
 
-  // Those that have been so for long. `wishes`: of the last round.
-  std::set<std::string> look(const std::vector<std::string>& groups, const strategy::Wishes& wishes, std::uint64_t now_ns);
+  // Those that have been so for long. `intents`: of the last round.
+  std::set<std::string> look(const std::vector<std::string>& groups, const strategy::Intents& intents, std::uint64_t now_ns);
 
  private:
-  std::map<std::string, std::uint64_t> unwished_since_;
+  std::map<std::string, std::uint64_t> unproposed_since_;
 };
 
 std::string group_of_class(std::uint32_t qos);  // "koord-LSR", also of LSE; "" of SYSTEM and of none

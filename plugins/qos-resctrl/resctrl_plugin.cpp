@@ -58,7 +58,7 @@ class Resctrl final : public koord::plugin::QosStrategy {
     follow(*snapshot, now_ns);
     problems.insert(problems.end(), plan_.problems.begin(), plan_.problems.end());
     tell(problems);
-    koord::strategy::propose(host(), knobs_, plan_.wishes, kHoldsFor);
+    koord::strategy::propose(host(), knobs_, plan_.intents, kHoldsFor);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {
@@ -116,7 +116,7 @@ class Resctrl final : public koord::plugin::QosStrategy {
   void follow(const Snapshot& snapshot, std::uint64_t now_ns) {
     Basis basis{snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO), config_version_,
                 koord::rdt::read_groups(roots_.resctrl), {}};
-    if (basis.pods != 0) basis.stale = stale_.look(basis.groups, plan_.wishes, now_ns);
+    if (basis.pods != 0) basis.stale = stale_.look(basis.groups, plan_.intents, now_ns);
     if (basis == basis_) return;
     basis_ = std::move(basis);
     koord::slo::Problems problems;

@@ -8,7 +8,7 @@
 #include "test/support/node_slo.hpp"
 
 using namespace koord::rdt;
-using koord::strategy::Wish;
+using koord::strategy::Intent;
 using koord::test::FakeHost;
 using koord::test::FakeInstance;
 using koord::test::FakeNode;
@@ -66,7 +66,7 @@ using Texts = std::vector<std::string>;
 
 Texts texts(const Plan& plan) {
   Texts texts;
-  for (const Wish& wish : plan.wishes) texts.push_back(wish.knob + " " + wish.cgroup_dir + " " + wish.value);
+  for (const Intent& intent : plan.intents) texts.push_back(intent.knob + " " + intent.cgroup_dir + " " + intent.value);
   return texts;
 }
 
@@ -198,10 +198,10 @@ TEST_CASE("an enabled class has a group with its part of each cache and of the b
   scene.add_pod("u2", KOORD_QOS_LS);
   const Plan plan = ::plan(scene.inputs);
   CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=90;1=90", "resctrl.group pod-u1 koord-BE"});
-  CHECK(plan.wishes[0].level == KOORD_LEVEL_NODE);
-  CHECK(plan.wishes[2].level == KOORD_LEVEL_POD);
-  CHECK(plan.wishes[1].reason == "beClass of the NodeSLO gives its threads a share of the memory bandwidth");
-  CHECK(plan.wishes[1].inputs == koord::strategy::Inputs{{"percent", "85"}});
+  CHECK(plan.intents[0].level == KOORD_LEVEL_NODE);
+  CHECK(plan.intents[2].level == KOORD_LEVEL_POD);
+  CHECK(plan.intents[1].reason == "beClass of the NodeSLO gives its threads a share of the memory bandwidth");
+  CHECK(plan.intents[1].inputs == koord::strategy::Inputs{{"percent", "85"}});
   CHECK(plan.problems.empty());
 }
 
@@ -257,11 +257,11 @@ TEST_CASE("what this CPU cannot share out is told of those who ask for it, and t
   CHECK(plan.problems == Texts{"beClass of the NodeSLO: this CPU cannot share out memory bandwidth"});
   scene.hardware.l3.reset();
   plan = ::plan(scene.inputs);
-  CHECK(plan.wishes.empty());
+  CHECK(plan.intents.empty());
   CHECK(plan.problems.size() == 2);
 }
 
-TEST_CASE("MiB/s are wished for once it is known what all of them are, and no limit is not a number") {
+TEST_CASE("MiB/s are proposed once it is known what all of them are, and no limit is not a number") {
   Scene scene;
   scene.hardware.bandwidth->unit = BandwidthUnit::megabytes;
   scene.hardware.bandwidth->step = scene.hardware.bandwidth->least = 1;
@@ -289,7 +289,7 @@ TEST_CASE("a class with an empty range is inactive with its bandwidth, a cache t
                                "the annotation of pod shop/u1: there is no cache 7"});
 }
 
-TEST_CASE("the plugin wishes groups for the NodeSLO's classes and for pods that ask for one") {
+TEST_CASE("the plugin proposes groups for the NodeSLO's classes and for pods that ask for one") {
   Node node;
   REQUIRE(node.strategy.init() == KOORD_OK);
   CHECK(node.proposed().empty());
@@ -336,20 +336,20 @@ TEST_CASE("on AMD a setting says what all of the bandwidth is") {
   CHECK(node.proposed()[1] == "resctrl.mb koord-BE 0=160;1=160");
 }
 
-TEST_CASE("a group of ours that nobody has wished for a minute is removed, those of others and those that are wished stay") {
+TEST_CASE("a group of ours that nobody has proposed for a minute is removed, those of others and those that are proposed stay") {
   StaleGroups stale;
   const std::vector<std::string> groups{"BE", "koord-BE", "koord-pod-gone"};
-  Wish wish;
-  wish.level = KOORD_LEVEL_NODE, wish.knob = "resctrl.l3", wish.cgroup_dir = "koord-BE";
+  Intent intent;
+  intent.level = KOORD_LEVEL_NODE, intent.knob = "resctrl.l3", intent.cgroup_dir = "koord-BE";
   constexpr std::uint64_t kStart = 5;
-  CHECK(stale.look(groups, {wish}, kStart).empty());
-  CHECK(stale.look(groups, {wish}, kStart + StaleGroups::kStaleAfterNs - 1).empty());
-  CHECK(stale.look(groups, {wish}, kStart + StaleGroups::kStaleAfterNs) == std::set<std::string>{"koord-pod-gone"});
+  CHECK(stale.look(groups, {intent}, kStart).empty());
+  CHECK(stale.look(groups, {intent}, kStart + StaleGroups::kStaleAfterNs - 1).empty());
+  CHECK(stale.look(groups, {intent}, kStart + StaleGroups::kStaleAfterNs) == std::set<std::string>{"koord-pod-gone"});
   CHECK(stale.look({"BE"}, {}, kStart + StaleGroups::kStaleAfterNs + 1).empty());
-  CHECK(stale.look(groups, {wish}, kStart + StaleGroups::kStaleAfterNs + 2).empty());
+  CHECK(stale.look(groups, {intent}, kStart + StaleGroups::kStaleAfterNs + 2).empty());
 }
 
-TEST_CASE("a stale group is asked to be removed unless it is wished again just now") {
+TEST_CASE("a stale group is asked to be removed unless it is proposed again just now") {
   Scene scene;
   scene.inputs.stale = {"koord-BE", "koord-pod-gone"};
   scene.strategy.be = part(0, 30, 100);

@@ -38,8 +38,8 @@ class Planner {
   }
 
  private:
-  void wish(std::string_view knob, std::string value, std::string reason, strategy::Inputs inputs) {
-    plan_.wishes.push_back({KOORD_LEVEL_NODE, std::string(knob), "", std::move(value), std::move(reason), std::move(inputs)});
+  void propose(std::string_view knob, std::string value, std::string reason, strategy::Inputs inputs) {
+    plan_.intents.push_back({KOORD_LEVEL_NODE, std::string(knob), "", std::move(value), std::move(reason), std::move(inputs)});
   }
 
   void refuse(std::string_view field, std::string_view found, std::string_view expected) {
@@ -49,7 +49,7 @@ class Planner {
   void plain(std::string_view knob, std::string_view field, slo::Number value, Range range) {
     if (!value) return;
     if (!range.holds(*value)) return refuse(field, number(*value), "a number " + range.text());
-    wish(knob, number(*value), "systemStrategy." + std::string(field) + " says so", {{std::string(field), number(*value)}});
+    propose(knob, number(*value), "systemStrategy." + std::string(field) + " says so", {{std::string(field), number(*value)}});
   }
 
   // Source: Koordinator, ⌊memory / 1024⌋ · factor / 10000 in KiB.
@@ -62,7 +62,7 @@ class Planner {
     const std::int64_t kb = overflows ? memory_kb : memory_kb / 10000 * factor + memory_kb % 10000 * factor / 10000;
     if (!range.holds(kb))
       return refuse(kField, number(factor) + ", which makes " + number(kb) + " KiB on this node", "what makes an amount " + range.text() + " KiB");
-    wish("vm.min_free_kbytes", number(kb), number(factor) + " ten-thousandths of the node's memory, by systemStrategy." + std::string(kField),
+    propose("vm.min_free_kbytes", number(kb), number(factor) + " ten-thousandths of the node's memory, by systemStrategy." + std::string(kField),
          {{"memory_kbytes", number(memory_kb)}, {std::string(kField), number(factor)}});
   }
 
@@ -71,7 +71,7 @@ class Planner {
     const bool is_name = !feature.empty() && feature.size() <= 64 && !feature.starts_with("NO_") &&
                          feature.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos;
     if (!is_name) return refuse("schedFeatures", "'" + feature.substr(0, 64) + "'", "a feature's name in capitals, without NO_");
-    wish("sched_features", on ? feature : "NO_" + feature, "systemStrategy.schedFeatures says so", {{feature, on ? "true" : "false"}});
+    propose("sched_features", on ? feature : "NO_" + feature, "systemStrategy.schedFeatures says so", {{feature, on ? "true" : "false"}});
   }
 
   Plan plan_;

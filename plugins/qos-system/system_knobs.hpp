@@ -7,12 +7,12 @@
 
 #include "plugins/shared/slo/problems.hpp"
 #include "plugins/shared/slo/sections.hpp"
-#include "plugins/shared/strategy/wish.hpp"
+#include "plugins/shared/strategy/intent.hpp"
 
 namespace koord::system_knobs {
 
 struct Plan {
-  strategy::Wishes wishes;
+  strategy::Intents intents;
   slo::Problems problems;  // values that were requested and not proposed, and why
 };
 

@@ -46,8 +46,8 @@ class System final : public koord::plugin::QosStrategy {
     for (const std::string& problem : planned.problems)
       if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end()) log(KOORD_LOG_WARN, problem + ", ignoring");
     problems_ = std::move(planned.problems);
-    std::erase_if(planned.wishes, [&](const koord::strategy::Wish& wish) { return missing_.missing(wish.knob, now_ns); });
-    koord::strategy::propose(host(), knobs_, planned.wishes, kHolds);
+    std::erase_if(planned.intents, [&](const koord::strategy::Intent& intent) { return missing_.missing(intent.knob, now_ns); });
+    koord::strategy::propose(host(), knobs_, planned.intents, kHolds);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {

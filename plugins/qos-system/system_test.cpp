@@ -7,7 +7,7 @@
 #include "test/support/fake_host.hpp"
 
 using namespace koord;
-using koord::strategy::Wish;
+using koord::strategy::Intent;
 using namespace std::chrono_literals;
 
 namespace {
@@ -16,10 +16,10 @@ constexpr std::int64_t kGi = 1 << 30;
 
 std::vector<std::string> shown(const system_knobs::Plan& plan) {
   std::vector<std::string> lines;
-  for (const Wish& wish : plan.wishes) {
-    CHECK(wish.level == KOORD_LEVEL_NODE);
-    CHECK(wish.cgroup_dir.empty());
-    lines.push_back(wish.knob + " = " + wish.value);
+  for (const Intent& intent : plan.intents) {
+    CHECK(intent.level == KOORD_LEVEL_NODE);
+    CHECK(intent.cgroup_dir.empty());
+    lines.push_back(intent.knob + " = " + intent.value);
   }
   return lines;
 }
@@ -28,25 +28,25 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("an empty section wishes nothing") {
+TEST_CASE("an empty section proposes nothing") {
   const system_knobs::Plan plan = system_knobs::plan({}, 16 * kGi);
-  CHECK(plan.wishes.empty());
+  CHECK(plan.intents.empty());
   CHECK(plan.problems.empty());
 }
 
 TEST_CASE("free memory: 100 ten-thousandths of 16 GiB are 167772 KiB") {
   const system_knobs::Plan plan = system_knobs::plan({.min_free_kbytes_factor = 100}, 16 * kGi);
   CHECK(shown(plan) == Lines{"vm.min_free_kbytes = 167772"});
-  CHECK(plan.wishes[0].reason == "100 ten-thousandths of the node's memory, by systemStrategy.minFreeKbytesFactor");
+  CHECK(plan.intents[0].reason == "100 ten-thousandths of the node's memory, by systemStrategy.minFreeKbytesFactor");
 }
 
-TEST_CASE("free memory that is too little, too much or more than a twentieth of the node is not wished, and told") {
+TEST_CASE("free memory that is too little, too much or more than a twentieth of the node is not proposed, and told") {
   CHECK(system_knobs::plan({.min_free_kbytes_factor = 1}, 16 * kGi).problems ==
         Lines{"systemStrategy.minFreeKbytesFactor: found 1, which makes 1677 KiB on this node, "
               "expected what makes an amount from 10240 to 838860 KiB"});
-  CHECK(system_knobs::plan({.min_free_kbytes_factor = 501}, 16 * kGi).wishes.empty());
+  CHECK(system_knobs::plan({.min_free_kbytes_factor = 501}, 16 * kGi).intents.empty());
   CHECK(system_knobs::plan({.min_free_kbytes_factor = 200}, 1024 * kGi).problems.size() == 1);
-  CHECK(system_knobs::plan({.min_free_kbytes_factor = INT64_MAX}, INT64_MAX).wishes.empty());
+  CHECK(system_knobs::plan({.min_free_kbytes_factor = INT64_MAX}, INT64_MAX).intents.empty());
 }
 
 TEST_CASE("free memory of a node whose memory is not known is not reckoned") {
@@ -63,41 +63,41 @@ TEST_CASE("what is told as it is goes to its knob as it is") {
               "kernel.sched_idle_saver_wmark = 5000", "pagecache_limit.enabled = 1"});
 }
 
-TEST_CASE("what no kernel takes is not wished, and told") {
+TEST_CASE("what no kernel takes is not proposed, and told") {
   const system_knobs::Plan plan = system_knobs::plan({.sched_group_identity_enabled = 2, .sched_idle_saver_wmark = -1}, {});
-  CHECK(plan.wishes.empty());
+  CHECK(plan.intents.empty());
   CHECK(plan.problems.size() == 2);
   CHECK(plan.problems[0] == "systemStrategy.schedGroupIdentityEnabled: found 2, expected a number from 0 to 1");
 }
 
-TEST_CASE("each feature of the scheduler is a wish of its own, one that is no feature's name is told") {
+TEST_CASE("each feature of the scheduler is an intent of its own, one that is no feature's name is told") {
   const slo::System strategy{.sched_features = {{"ID_EXPELLER_SHARE_CORE", false}, {"SIS_UTIL", true}, {"NO_X", true}, {"a\nb", true}}};
   const system_knobs::Plan plan = system_knobs::plan(strategy, {});
   CHECK(shown(plan) == Lines{"sched_features = NO_ID_EXPELLER_SHARE_CORE", "sched_features = SIS_UTIL"});
   CHECK(plan.problems.size() == 2);
 }
 
-TEST_CASE("a knob that this kernel lacks is not wished again for ten minutes, and the others are") {
+TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, and the others are") {
   test::FakeNode node;
   test::FakeHost host(node);
   test::FakeInstance strategy(host, koord_entry_v1());
   REQUIRE(strategy.init() == KOORD_OK);
   host.hub().publish({.node_slo = R"({"systemStrategy":{"watermarkScaleFactor":150,"memcgReapBackGround":1}})"});
-  const auto wished = [&] {
+  const auto proposed = [&] {
     REQUIRE(strategy.evaluate() == KOORD_OK);
     Lines knobs;
     for (const knob::Intent& intent : host.context().take_plan()) knobs.push_back(intent.knob);
     return knobs;
   };
-  CHECK(wished() == Lines{"vm.watermark_scale_factor", "memcg_reaper.reap_background"});
+  CHECK(proposed() == Lines{"vm.watermark_scale_factor", "memcg_reaper.reap_background"});
   REQUIRE(strategy.on_applied({{knob::Outcome::applied, "vm.watermark_scale_factor", "", "150", "qos-system"},
                                {knob::Outcome::unsupported, "memcg_reaper.reap_background", "", "", ""}}) == KOORD_OK);
-  CHECK(wished() == Lines{"vm.watermark_scale_factor"});
+  CHECK(proposed() == Lines{"vm.watermark_scale_factor"});
   host.clock().advance(std::chrono::minutes(10));
-  CHECK(wished() == Lines{"vm.watermark_scale_factor", "memcg_reaper.reap_background"});
+  CHECK(proposed() == Lines{"vm.watermark_scale_factor", "memcg_reaper.reap_background"});
 }
 
-TEST_CASE("the plugin wishes what the NodeSLO says of the node's own memory, and nothing more when it says nothing") {
+TEST_CASE("the plugin proposes what the NodeSLO says of the node's own memory, and nothing more when it says nothing") {
   test::FakeNode node;
   test::FakeHost host(node);
   test::FakeInstance strategy(host, koord_entry_v1());

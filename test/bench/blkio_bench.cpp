@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How closely this kernel keeps to limits of block I/O that are set as qos-blkio's wishes are: direct reads of a loop device
+// How closely this kernel keeps to limits of block I/O that are set as qos-blkio's intents are: direct reads of a loop device
 // under a limit of bytes, and of operations, against the time that the limit says; and how fast they are without one. Needs root.
 #include <fcntl.h>
 #include <sys/sysmacros.h>

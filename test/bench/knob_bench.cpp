@@ -108,7 +108,7 @@ int unchanged(const cgroup::Layout& layout, const std::vector<std::string>& dirs
     rounds.push_back(ms_of([&] { governor.take(proposer, std::move(again), nobody); }));
   }
   const bool is_silent = governor.decisions().size() == decisions;
-  std::printf("a round of %zu wishes with nothing new, %s: %.2f ms (at most %.0f)%s\n", dirs.size(), mode == Mode::enforce ? "enforced" : "in shadow",
+  std::printf("a round of %zu intents with nothing new, %s: %.2f ms (at most %.0f)%s\n", dirs.size(), mode == Mode::enforce ? "enforced" : "in shadow",
               median(rounds), kMostRoundMs, is_silent ? "" : ", and it made decisions");
   governor.stop();
   return !is_silent || median(rounds) > kMostRoundMs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One round of all strategies as they are installed, in one process, on a full node in which nothing changes: each strategy's
-// evaluate(), and what the host does with its plan in mode enforce. What it costs to hold the same wishes against those of the
+// evaluate(), and what the host does with its plan in mode enforce. What it costs to hold the same intents against those of the
 // round before and no more is the reference; what one round of all may take is the target, and no round may write or record
 // anything. The .so files are the arguments.
 #include <unistd.h>
@@ -69,17 +69,17 @@ class Round {
 
   // Nothing was to be done?
   bool print(const char* title) {
-    std::size_t wishes = 0;
+    std::size_t intents = 0;
     double deciding = 0, governing = 0;
-    std::printf("%s\n%-24s %8s %14s %14s\n", title, "", "wishes", "evaluate() ms", "the host ms");
+    std::printf("%s\n%-24s %8s %14s %14s\n", title, "", "intents", "evaluate() ms", "the host ms");
     for (const Strategy& one : strategies_) {
       std::printf("%-24s %8zu %14.2f %14.2f\n", one.name.c_str(), one.plan.size(), median(one.deciding_ms), median(one.governing_ms));
-      wishes += one.plan.size(), deciding += median(one.deciding_ms), governing += median(one.governing_ms);
+      intents += one.plan.size(), deciding += median(one.deciding_ms), governing += median(one.governing_ms);
     }
-    std::printf("%-24s %8zu %14.2f %14.2f\n", "all, one by one", wishes, deciding, governing);
+    std::printf("%-24s %8zu %14.2f %14.2f\n", "all, one by one", intents, deciding, governing);
     std::printf("%-24s %8zu %14s %14.2f\n", "each second besides", governor_.held(), "", median(watching_ms_));
     const double bare = bare_ms();
-    print_ratio("to hold the same wishes against each other", median(round_ms_), "bare loop", bare, "ms", 10);
+    print_ratio("to hold the same intents against each other", median(round_ms_), "bare loop", bare, "ms", 10);
     print_ratio("one round of all strategies, 250 pods", median(round_ms_), "allowed", kAllowedMs, "ms", 1);
     std::printf("%-44s %10.3f ms\n", "  the longest of the rounds", *std::max_element(round_ms_.begin(), round_ms_.end()));
     const bool is_quiet = originals_.written == written_ && governor_.log().counts() == decisions_;
@@ -125,7 +125,7 @@ class Round {
     return ms;
   }
 
-  // Copies all wishes, as who proposes must, and compares them.
+  // Copies all intents, as who proposes must, and compares them.
   double bare_ms() const {
     std::vector<double> ms;
     for (int i = 0; i < kRounds; ++i)

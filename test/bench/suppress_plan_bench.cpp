@@ -52,7 +52,7 @@ void measure_suppress(const std::string& name, cpu_suppress::Policy policy, bool
 }  // namespace
 
 int main() {
-  measure_suppress("qos-cpu-suppress, cpuset on v1: 375 wishes", cpu_suppress::Policy::cpuset, false);
-  measure_suppress("qos-cpu-suppress, cpuset on v2: 1 wish", cpu_suppress::Policy::cpuset, true);
-  measure_suppress("qos-cpu-suppress, cfsQuota: 1 wish", cpu_suppress::Policy::cfs_quota, false);
+  measure_suppress("qos-cpu-suppress, cpuset on v1: 375 intents", cpu_suppress::Policy::cpuset, false);
+  measure_suppress("qos-cpu-suppress, cpuset on v2: 1 intent", cpu_suppress::Policy::cpuset, true);
+  measure_suppress("qos-cpu-suppress, cfsQuota: 1 intent", cpu_suppress::Policy::cfs_quota, false);
 }

@@ -47,7 +47,7 @@ Inputs inputs_of(std::int64_t cores, Policy policy) {
 // The value of the first knob, without the period of a quota; "unchanged": no knob is proposed.
 std::string proposed(const Inputs& inputs, Memory memory) {
   const auto round = plan(inputs, kWithoutHold, memory);
-  return round.wishes.empty() ? "unchanged" : round.wishes[0].value.substr(0, round.wishes[0].value.find(' '));
+  return round.intents.empty() ? "unchanged" : round.intents[0].value.substr(0, round.intents[0].value.find(' '));
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ struct Written {
     return "  settings: {writer: {cgroups: [\"" + cgroup.dir() + "\"], config: {cgroup: " + cgroup.dir() +
            ", quota: \"20000 100000\", shares: \"512\"}}}\nqos: {mode: enforce" + std::string(more) + "}\n";
   }
-  bool start(bool wishes = true, std::string_view more = "") {
+  bool start(bool intents = true, std::string_view more = "") {
     agent.write_config(config(more));
-    return agent.start({std::string("--feature-gates=Writer=") + (wishes ? "true" : "false")});
+    return agent.start({std::string("--feature-gates=Writer=") + (intents ? "true" : "false")});
   }
   // All files of the cgroup's CPU controller that can be written.
   std::string texts() const {
@@ -79,13 +79,13 @@ TEST_CASE_FIXTURE(Written, "SIGTERM gives back what was written, byte by byte, a
   CHECK(contains(restored.output, "0 knobs were kept in"));
 }
 
-TEST_CASE_FIXTURE(Written, "after SIGKILL the next start goes on with what is wished again, and gives back what is not") {
+TEST_CASE_FIXTURE(Written, "after SIGKILL the next start goes on with what is proposed again, and gives back what is not") {
   REQUIRE(start());
   REQUIRE(becomes_written());
   agent.kill();
   CHECK(is_written());
   REQUIRE(start());
-  CHECK(contains(agent.log(), "an agent before this one did not end well and left 2 knobs"));
+  CHECK(contains(agent.log(), "the previous agent crashed and left 2 knobs changed"));
   REQUIRE(becomes_written());
   agent.kill();
   REQUIRE(start(false));  // it is not proposed
@@ -160,7 +160,7 @@ TEST_CASE_FIXTURE(Written, "onExit: keep leaves knobs to the next start, which g
   CHECK(agent.stop() == 0);
   CHECK(is_written());
   REQUIRE(start());
-  CHECK(contains(agent.log(), "an agent before this one left 2 knobs"));
+  CHECK(contains(agent.log(), "the previous agent left 2 knobs changed"));
   CHECK(is_written());
   REQUIRE(eventually([&] { return contains(agent.ctl({"decisions"}).output, "applied"); }));
   CHECK(agent.stop() == 0);

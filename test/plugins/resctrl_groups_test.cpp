@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(Node, "an agent that was killed: the next one takes over its g
   Governor next{host.clock(), *cgroup::Layout::detect(node.roots()), node.roots(), kernel};
   next.set_node_mode(Mode::enforce);
   REQUIRE(next.adopt(kernel.all(), 30s, false).empty());
-  SUBCASE("it is wished again") {
+  SUBCASE("it is proposed again") {
     round(next);
     CHECK(next.adopted() == 0);
     CHECK(kernel.threads("koord-BE") == std::set<std::string>{"101"});

@@ -204,7 +204,7 @@ TEST_CASE("knobs read back as they are set; a wrong value, knob or group is refu
   CHECK_THROWS_AS(plant.set("a", "cpu.max", "often"), std::invalid_argument);
   CHECK_THROWS_AS(plant.set("a", "cpu.idle", "2"), std::invalid_argument);
   CHECK_THROWS_AS(plant.set("a", "memory.min", ""), std::invalid_argument);
-  CHECK_THROWS_AS(plant.set("a", "memory.wish", "1"), std::out_of_range);
+  CHECK_THROWS_AS(plant.set("a", "memory.intent", "1"), std::out_of_range);
   CHECK_THROWS_AS(plant.of("nowhere"), std::out_of_range);
   CHECK_THROWS_AS(plant.run("a", {}), std::invalid_argument);
 }

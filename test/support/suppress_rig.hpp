@@ -43,7 +43,7 @@ class SuppressRig {
                                 .pods = {{(now.service - before_.service) / seconds, false}, {(now.batch - before_.batch) / seconds, true}}});
     before_ = now;
     const cpu_suppress::Round round = plan(inputs_, {}, memory_);
-    take(round.wishes);
+    take(round.intents);
     return round;
   }
   // As when the NodeSLO switches it off.
@@ -57,11 +57,11 @@ class SuppressRig {
     double at, node, service, batch;  // seconds; of CPU time
   };
 
-  void take(const strategy::Wishes& wishes) {
+  void take(const strategy::Intents& intents) {
     knob::Plan plan;
-    for (const strategy::Wish& wish : wishes)
-      plan.push_back({static_cast<knob::Level>(wish.level), wish.knob, wish.cgroup_dir, wish.value, wish.reason, wish.inputs, wish.priority, 0,
-                      std::chrono::seconds(15), static_cast<knob::Role>(wish.role)});
+    for (const strategy::Intent& intent : intents)
+      plan.push_back({static_cast<knob::Level>(intent.level), intent.knob, intent.cgroup_dir, intent.value, intent.reason, intent.inputs, intent.priority, 0,
+                      std::chrono::seconds(15), static_cast<knob::Role>(intent.role)});
     governor_.take({"qos-cpu-suppress", "cpu-suppress", 1}, std::move(plan), [](auto) {});
   }
 

@@ -493,7 +493,7 @@ typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
 typedef struct koord_intent {
   uint32_t struct_size, level;
   koord_str knob;             /* logical name, that of cgroup v2 (or "cpu.shares"): "cpu.max", "memory.high", …: KNOBS.md */
-  koord_str cgroup_dir;       /* as in koord_pod and koord_container; of a knob of the node empty, else never */
+  koord_str cgroup_dir;       /* as in koord_pod and koord_container; for KOORD_LEVEL_NODE: empty, or a resctrl group */
   koord_str value;            /* "20000 100000", "0-3", "max", …, the same on v1: the host converts; of a scale its factor */
   koord_str reason;           /* one sentence for the decision record */
   const koord_label *inputs;  /* values that the decision used: ("node_cpu_usage", "7.3") */

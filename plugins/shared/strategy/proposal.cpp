@@ -4,35 +4,35 @@
 namespace koord::strategy {
 namespace {
 
-koord_intent intent_of(const Wish& wish, const koord_label* inputs, std::chrono::nanoseconds ttl) {
-  koord_intent intent{};
-  intent.struct_size = sizeof intent;
-  intent.level = wish.level;
-  intent.knob = plugin::str(wish.knob);
-  intent.cgroup_dir = plugin::str(wish.cgroup_dir);
-  intent.value = plugin::str(wish.value);
-  intent.reason = plugin::str(wish.reason);
-  intent.inputs = inputs;
-  intent.n_inputs = static_cast<std::uint32_t>(wish.inputs.size());
-  intent.input_stride = sizeof(koord_label);
-  intent.priority = wish.priority;
-  intent.role = wish.role;
-  intent.ttl_ns = static_cast<std::uint64_t>(ttl.count());
-  return intent;
+koord_intent intent_of(const Intent& intent, const koord_label* inputs, std::chrono::nanoseconds ttl) {
+  koord_intent raw{};
+  raw.struct_size = sizeof raw;
+  raw.level = intent.level;
+  raw.knob = plugin::str(intent.knob);
+  raw.cgroup_dir = plugin::str(intent.cgroup_dir);
+  raw.value = plugin::str(intent.value);
+  raw.reason = plugin::str(intent.reason);
+  raw.inputs = inputs;
+  raw.n_inputs = static_cast<std::uint32_t>(intent.inputs.size());
+  raw.input_stride = sizeof(koord_label);
+  raw.priority = intent.priority;
+  raw.role = intent.role;
+  raw.ttl_ns = static_cast<std::uint64_t>(ttl.count());
+  return raw;
 }
 
 }  // namespace
 
-void propose(const koord_host* host, const koord_svc_knobs* knobs, const Wishes& wishes, std::chrono::nanoseconds ttl) {
+void propose(const koord_host* host, const koord_svc_knobs* knobs, const Intents& proposed, std::chrono::nanoseconds ttl) {
   std::size_t n_inputs = 0;
-  for (const Wish& wish : wishes) n_inputs += wish.inputs.size();
+  for (const Intent& intent : proposed) n_inputs += intent.inputs.size();
   std::vector<koord_label> inputs;  // of all
   inputs.reserve(n_inputs);
   std::vector<koord_intent> intents;
-  intents.reserve(wishes.size());
-  for (const Wish& wish : wishes) {
-    intents.push_back(intent_of(wish, inputs.data() + inputs.size(), ttl));
-    for (const auto& [name, value] : wish.inputs) inputs.push_back({plugin::str(name), plugin::str(value)});
+  intents.reserve(proposed.size());
+  for (const Intent& intent : proposed) {
+    intents.push_back(intent_of(intent, inputs.data() + inputs.size(), ttl));
+    for (const auto& [name, value] : intent.inputs) inputs.push_back({plugin::str(name), plugin::str(value)});
   }
   plugin::check(knobs->propose(host, intents.data(), static_cast<std::uint32_t>(intents.size()), sizeof(koord_intent)), "proposing a plan");
 }

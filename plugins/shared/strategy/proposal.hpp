@@ -3,7 +3,7 @@
 #pragma once
 
 #include "koordetector/plugin.hpp"
-#include "plugins/shared/strategy/wish.hpp"
+#include "plugins/shared/strategy/intent.hpp"
 
 namespace koord::strategy {
 
@@ -12,6 +12,6 @@ inline constexpr std::size_t kMostIntents = 10'000;
 
 // Proposes all of them, or throws a Failure. `ttl`: how long they hold without repetition; some periods. [in-call:
 // evaluate]
-void propose(const koord_host* host, const koord_svc_knobs* knobs, const Wishes& wishes, std::chrono::nanoseconds ttl);
+void propose(const koord_host* host, const koord_svc_knobs* knobs, const Intents& intents, std::chrono::nanoseconds ttl);
 
 }  // namespace koord::strategy

@@ -12,13 +12,13 @@ std::string why_not(const koord_intent_result& result) {
     case KOORD_E_DENIED:
       return "";
     case KOORD_E_AGAIN:
-      return "the wish of '" + std::string(plugin::view(result.winner)) + "' holds";
+      return "the intent of '" + std::string(plugin::view(result.winner)) + "' applies";
     case KOORD_E_UNSUPPORTED:
       return "this node has no such knob";
     case KOORD_E_IO:
-      return "the kernel, or somebody else who writes it, has another value";
+      return "the kernel or another program has set another value";
     case KOORD_E_DEADLINE:
-      return "the wish was not repeated in time";
+      return "the intent expired, because it was not proposed again in time";
     default:
       return "status " + std::to_string(result.status);
   }
@@ -32,8 +32,8 @@ std::vector<std::string> Refusals::news(plugin::Strided<koord_intent_result> res
     const std::string why = why_not(result);
     const std::string_view knob = plugin::view(result.knob), dir = plugin::view(result.cgroup_dir);
     if (why.empty() || !told_[std::string(knob)].insert(why).second) continue;
-    lines.push_back(std::string(knob) + (dir.empty() ? "" : " of '" + std::string(dir) + "'") + " is not as wished: " + why +
-                    (dir.empty() ? "" : " (told once for all cgroups)"));
+    lines.push_back(std::string(knob) + (dir.empty() ? "" : " of '" + std::string(dir) + "'") + " does not have the intended value: " + why +
+                    (dir.empty() ? "" : " (logged once for all cgroups)"));
   }
   return lines;
 }

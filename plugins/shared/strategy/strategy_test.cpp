@@ -31,9 +31,9 @@ plugin::Strided<koord_intent_result> strided(const std::vector<koord_intent_resu
 TEST_CASE("a plan reaches the host whole, with reasons, inputs and how long it holds") {
   test::FakeNode node({});
   test::FakeHost host(node);
-  const Wishes wishes = {{KOORD_LEVEL_POD, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3},
+  const Intents intents = {{KOORD_LEVEL_POD, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3},
                          {KOORD_LEVEL_QOS, "memory.low", "a", "max", "so", {}, 0, KOORD_ROLE_CAP}};
-  propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), wishes, std::chrono::seconds(10));
+  propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), intents, std::chrono::seconds(10));
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 2);
   CHECK(plan[0] == knob::Intent{knob::Level::pod, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3, 0, std::chrono::seconds(10)});
@@ -45,23 +45,23 @@ TEST_CASE("a plan reaches the host whole, with reasons, inputs and how long it h
 TEST_CASE("what the host refuses of a plan is a failure") {
   test::FakeNode node({});
   test::FakeHost host(node);
-  const Wishes wishes = {{KOORD_LEVEL_POD, "memory.hihg", "a", "1", "x"}};
-  CHECK_THROWS_AS(propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), wishes, std::chrono::seconds(1)), plugin::Failure);
+  const Intents intents = {{KOORD_LEVEL_POD, "memory.hihg", "a", "1", "x"}};
+  CHECK_THROWS_AS(propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), intents, std::chrono::seconds(1)), plugin::Failure);
 }
 
-TEST_CASE("a reason why a knob is not as wished is told once, for whatever cgroups") {
+TEST_CASE("a reason why a knob does not have the intended value is logged once, for whatever cgroups") {
   Refusals refusals;
   const std::vector<koord_intent_result> lost = {result_of("memory.high", "a", KOORD_E_AGAIN, "x"),
                                                  result_of("memory.high", "b", KOORD_E_AGAIN, "x")};
   CHECK(refusals.news(strided(lost)) ==
-        std::vector<std::string>{"memory.high of 'a' is not as wished: the wish of 'x' holds (told once for all cgroups)"});
+        std::vector<std::string>{"memory.high of 'a' does not have the intended value: the intent of 'x' applies (logged once for all cgroups)"});
   CHECK(refusals.news(strided(lost)).empty());
   const std::vector<koord_intent_result> other = {result_of("vm.min_free_kbytes", "", KOORD_E_IO)};
   CHECK(refusals.news(strided(other)) ==
-        std::vector<std::string>{"vm.min_free_kbytes is not as wished: the kernel, or somebody else who writes it, has another value"});
+        std::vector<std::string>{"vm.min_free_kbytes does not have the intended value: the kernel or another program has set another value"});
 }
 
-TEST_CASE("that a wish holds, that its cgroup ended and that the mode is shadow are no news") {
+TEST_CASE("that an intent holds, that its cgroup ended and that the mode is shadow are no news") {
   Refusals refusals;
   CHECK(refusals.news(strided({result_of("k", "a", KOORD_OK), result_of("k", "b", KOORD_E_GONE), result_of("k", "c", KOORD_E_DENIED)})).empty());
 }
@@ -125,7 +125,7 @@ TEST_CASE("a NodeSLO that comes with the pods is no news") {
   }
 }
 
-TEST_CASE("what cannot be wished for is told once, and again when it was gone in between") {
+TEST_CASE("what cannot be proposed is told once, and again when it was gone in between") {
   Told told;
   using Lines = std::vector<std::string>;
   CHECK(told.news({"a", "b", "a"}) == Lines{"a", "b"});

@@ -61,7 +61,7 @@ TEST_CASE("koordctl why says that no strategy manages a pod, and shows the recor
             "a/b, has ended\nAll strategies of the node are switched off"));
 }
 
-TEST_CASE("koordctl knobs has a row for each wish, and what is known of the knob in the first of them") {
+TEST_CASE("koordctl knobs has a row for each intent, and what is known of the knob in the first of them") {
   const std::string text = shown(render_knobs(R"({"knobs":[{"cgroup":"","level":"node","knob":"vm.min_free_kbytes","held":true,"value":"1","original":"2",)"
                                               R"("holder":"","intents":[]},{"cgroup":"a","knob":"k","held":false,"value":"v","intents":[{"plugin":"p"},{"plugin":"q"}]}]})"));
   INFO(text);

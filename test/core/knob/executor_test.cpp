@@ -218,7 +218,7 @@ TEST_CASE("on v1 the kernel takes a CPU that goes offline out of each set, which
   const std::vector<Order> orders{Tree::order("be", "cpuset.cpus", "0-1", Level::qos)};
   REQUIRE(executor.apply(orders).done[0].outcome == Outcome::applied);
   go_offline("0,2\n", "0\n");
-  SUBCASE("it is wished on") {
+  SUBCASE("it is proposed on") {
     for (int second = 0; second < 200; ++second) {
       clock.advance(1s);
       REQUIRE(executor.apply(orders).done[0].outcome == Outcome::applied);

@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(GovernedNode, "a container that ends while it is given back is
   CHECK(journal->size() == 0);
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "another start with the same wishes writes nothing") {
+TEST_CASE_FIXTURE(GovernedNode, "another start with the same intents writes nothing") {
   const Plan plan{intent(pod, "cpu.max", "40000 100000"), intent(app, "cpu.max", "20000 100000")};
   propose("suppress", plan);
   WriteCount of_pod(quota_file(pod)), of_app(quota_file(app));

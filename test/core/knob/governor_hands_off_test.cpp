@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "who was switched off while it held a knob is t
   mark({});
   propose("suppress", {intent("20000 100000")});
   propose("suppress", {});
-  CHECK(released.empty());  // that was its own wish
+  CHECK(released.empty());  // that was its own intent
   propose("suppress", {intent("20000 100000")});
   governor.set_mode("suppress", Mode::shadow);
   REQUIRE(released.size() == 1);

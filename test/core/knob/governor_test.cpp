@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "two strategies of one plugin have a plan each")
   CHECK(value() == "20000 100000");
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "a wish ends with its ttl unless it is proposed again") {
+TEST_CASE_FIXTURE(FakeGovernor, "an intent ends with its ttl unless it is proposed again") {
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
   clock.advance(40s);
@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "of two strategies one value holds, and the lose
   CHECK(last_told("mild") == Outcome::applied);
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "who wishes the winner's value has it, too") {
+TEST_CASE_FIXTURE(FakeGovernor, "who proposes the winner's value has it, too") {
   enforce("a");
   enforce("b");
   propose("a", {intent("20000 100000")});
@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "what is due is looked at although nobody propos
   CHECK(told.at("watcher").back().final_value == "20000 100000");
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "a wish that changes leaves the others of its plan as they are") {
+TEST_CASE_FIXTURE(FakeGovernor, "an intent that changes leaves the others of its plan as they are") {
   node.write("cgroup/ls/cpu.max", "max 100000\n");
   enforce("suppress");
   propose("suppress", {intent("20000 100000"), intent("30000 100000", 0, "ls")});
@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "a wish that changes leaves the others of its pl
   CHECK(trim(*read_file(node.path("cgroup/ls/cpu.max"))) == "40000 100000");
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "a burst follows its quota though it is wished by somebody else, and is not wished anew") {
+TEST_CASE_FIXTURE(FakeGovernor, "a burst follows its quota though it is proposed by somebody else, and is not proposed anew") {
   node.write("cgroup/be/cpu.max.burst", "0\n");
   enforce("burst");
   enforce("suppress");

@@ -16,7 +16,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "a record says whose cgroup it was") {
   CHECK(last().pod_namespace + "/" + last().pod_name == "shop/nightly");
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "a knob is his whose wish it has, also when he found it as he wishes it") {
+TEST_CASE_FIXTURE(RuledGovernor, "a knob is his whose intent it has, also when he found it as he proposes it") {
   enforce("a");
   enforce("b");
   propose("a", {intent("20000 100000")});
@@ -29,7 +29,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "a knob is his whose wish it has, also when he 
   CHECK(last().plugin == "b");
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "what an agent before had wished is recorded as that plugin's when it is given back") {
+TEST_CASE_FIXTURE(RuledGovernor, "what an agent before had proposed is recorded as that plugin's when it is given back") {
   enforce("a");
   propose("a", {intent("20000 100000")});
   governor.leave();

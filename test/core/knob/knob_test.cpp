@@ -135,9 +135,9 @@ TEST_CASE("the stricter of two values leaves the cgroup less, or others more") {
   CHECK(stricter("vm.min_free_kbytes", "90000", "67584"));
 }
 
-TEST_CASE("what the kernel has is what is wished when it has all that the wish says") {
-  auto has = [](std::string_view knob, const Texts& now, std::string_view item, std::string_view wish) {
-    return same(*find_knob(knob), *decode(*find_knob(knob), now, Version::v2, item), value(knob, wish));
+TEST_CASE("what the kernel has is what is proposed when it has all that the intent says") {
+  auto has = [](std::string_view knob, const Texts& now, std::string_view item, std::string_view intent) {
+    return same(*find_knob(knob), *decode(*find_knob(knob), now, Version::v2, item), value(knob, intent));
   };
   CHECK(has("io.cost.qos", {"8:16 enable=1 ctrl=user rpct=95.00 rlat=3000 wpct=95.00 wlat=3000 min=1.00 max=10000.00"}, "8:16",
             "8:16 enable=1 rpct=95 rlat=3000"));

@@ -158,7 +158,7 @@ TEST_CASE_FIXTURE(Kernel, "a burst and its quota go up and down together, and ba
   CHECK(read(app, "cpu.max.burst") == "0");
 }
 
-TEST_CASE_FIXTURE(Kernel, "a device's limit is written on each of its files, and is gone with the wish") {
+TEST_CASE_FIXTURE(Kernel, "a device's limit is written on each of its files, and is gone with the intent") {
   const std::string device = first_disk();
   if (device.empty()) return;  // nothing to limit here
   const std::string before = read(pod, "io.max " + device);

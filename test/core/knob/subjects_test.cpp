@@ -22,7 +22,7 @@ TEST_CASE("a list of more than 32 names keeps hands off of everything, and a nam
   CHECK(parse_hands_off(text + "cpu.max") == HandsOff{.names = {"cpu.idle", "cpu.max"}});
 }
 
-TEST_CASE("a knob's name covers all knobs that turn the same, a plugin's all of its wishes") {
+TEST_CASE("a knob's name covers all knobs that turn the same, a plugin's all of its intents") {
   const HandsOff weights = parse_hands_off("cpu.weight");
   CHECK(weights.covers(*find_knob("cpu.shares"), "qos-any"));
   CHECK_FALSE(weights.covers(*find_knob("cpu.max"), "qos-any"));

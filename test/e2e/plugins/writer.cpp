@@ -11,8 +11,8 @@ struct Writer : QosStrategy {
   void init() override { knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1"); }
   void evaluate(std::uint64_t, std::uint64_t) override {
     const std::string cgroup = text("/cgroup"), quota = text("/quota"), shares = text("/shares");
-    const koord_intent wishes[] = {wish(cgroup, "cpu.max", quota), wish(cgroup, "cpu.shares", shares)};
-    check(knobs_->propose(host(), wishes, 2, sizeof wishes[0]), "proposing");
+    const koord_intent intents[] = {propose(cgroup, "cpu.max", quota), propose(cgroup, "cpu.shares", shares)};
+    check(knobs_->propose(host(), intents, 2, sizeof intents[0]), "proposing");
   }
 
  private:
@@ -23,16 +23,16 @@ struct Writer : QosStrategy {
     check(config->string(host(), str(pointer), buffer, sizeof buffer, &need), "reading the configuration");
     return std::string(buffer, need);
   }
-  static koord_intent wish(const std::string& cgroup, std::string_view knob, const std::string& value) {
-    koord_intent wish{};
-    wish.struct_size = sizeof wish;
-    wish.level = KOORD_LEVEL_POD;
-    wish.knob = str(knob);
-    wish.cgroup_dir = str(cgroup);
-    wish.value = str(value);
-    wish.reason = str("the test wants it");
-    wish.ttl_ns = 60'000'000'000;
-    return wish;
+  static koord_intent propose(const std::string& cgroup, std::string_view knob, const std::string& value) {
+    koord_intent intent{};
+    intent.struct_size = sizeof intent;
+    intent.level = KOORD_LEVEL_POD;
+    intent.knob = str(knob);
+    intent.cgroup_dir = str(cgroup);
+    intent.value = str(value);
+    intent.reason = str("the test wants it");
+    intent.ttl_ns = 60'000'000'000;
+    return intent;
   }
   const koord_svc_knobs* knobs_ = nullptr;
 };

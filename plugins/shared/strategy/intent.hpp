@@ -11,7 +11,7 @@ namespace koord::strategy {
 
 using Inputs = std::vector<std::pair<std::string, std::string>>;  // values that the decision used, by name
 
-struct Wish {
+struct Intent {
   std::uint32_t level = 0;  // KOORD_LEVEL_*
   std::string knob;         // "memory.high"
   std::string cgroup_dir;   // empty for a knob of the node
@@ -21,9 +21,9 @@ struct Wish {
   std::int32_t priority = 0;
   std::uint32_t role = 0;  // KOORD_ROLE_*: the value is all of it, a factor, or a bound
 
-  bool operator==(const Wish&) const = default;
+  bool operator==(const Intent&) const = default;
 };
 
-using Wishes = std::vector<Wish>;
+using Intents = std::vector<Intent>;
 
 }  // namespace koord::strategy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HighWishes: memory.high of all containers that are to have one, with a HighGuard and the open files of each.
+// HighIntents: memory.high of all containers that are to have one, with a HighGuard and the open files of each.
 // On the instance's strand.
 #pragma once
 
@@ -14,16 +14,16 @@
 
 namespace koord::cgroup_reconcile {
 
-class HighWishes {
+class HighIntents {
  public:
-  HighWishes() = default;
-  HighWishes(const koord_host* host, const koord_svc_cgroup* cgroup) : host_(host), cgroup_(cgroup) {}
+  HighIntents() = default;
+  HighIntents(const koord_host* host, const koord_svc_cgroup* cgroup) : host_(host), cgroup_(cgroup) {}
 
   // Sets the cgroups to watch. A cgroup that stays keeps its guard.
   void follow(std::vector<HighTarget> targets);
   // Returns the current proposals, valid until the next call. Reads only the values that a guard needs, as each does
   // every ten seconds.
-  const strategy::Wishes& wishes(std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size);
+  const strategy::Intents& intents(std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size);
 
   bool any() const { return !watched_.empty(); }
   // The pressure of no cgroup is known, so that a throttled one is not noticed.
@@ -36,7 +36,7 @@ class HighWishes {
     plugin::CgroupFile usage = {}, pressure = {};
     bool is_new = true;  // so is its target
     bool tells_pressure = false;
-    std::optional<strategy::Wish> wish = {};
+    std::optional<strategy::Intent> intent = {};
   };
 
   HighReading read(Watched& watched);
@@ -45,11 +45,11 @@ class HighWishes {
   const koord_host* host_ = nullptr;
   const koord_svc_cgroup* cgroup_ = nullptr;
   std::map<std::string, Watched> watched_;  // by cgroup
-  strategy::Wishes wishes_;
+  strategy::Intents intents_;
 };
 
 // The proposal for a container at this moment; nothing while its usage is unknown.
-std::optional<strategy::Wish> high_wish(const HighTarget& target, const HighGuard& guard, std::optional<std::int64_t> high,
+std::optional<strategy::Intent> high_intent(const HighTarget& target, const HighGuard& guard, std::optional<std::int64_t> high,
                                         const HighReading& reading, const GuardSettings& settings);
 
 }  // namespace koord::cgroup_reconcile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/qos-cgroup-reconcile/high_wishes.hpp"
+#include "plugins/qos-cgroup-reconcile/high_intents.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -33,17 +33,17 @@ std::string reason_of(const HighTarget& target, HighGuard::State state, const Gu
 
 }  // namespace
 
-std::optional<strategy::Wish> high_wish(const HighTarget& target, const HighGuard& guard, std::optional<std::int64_t> high,
+std::optional<strategy::Intent> high_intent(const HighTarget& target, const HighGuard& guard, std::optional<std::int64_t> high,
                                         const HighReading& reading, const GuardSettings& settings) {
   if (!high) return std::nullopt;
-  strategy::Wish wish{KOORD_LEVEL_CONTAINER, "memory.high", target.cgroup_dir, *high == kNoLimit ? "max" : std::to_string(*high),
+  strategy::Intent intent{KOORD_LEVEL_CONTAINER, "memory.high", target.cgroup_dir, *high == kNoLimit ? "max" : std::to_string(*high),
                       reason_of(target, guard.state(), settings), target.inputs};
-  if (reading.usage) wish.inputs.emplace_back("memory.usage", std::to_string(*reading.usage));
-  if (guard.stalled_percent()) wish.inputs.emplace_back("stalled_percent", percent_of(*guard.stalled_percent()));
-  return wish;
+  if (reading.usage) intent.inputs.emplace_back("memory.usage", std::to_string(*reading.usage));
+  if (guard.stalled_percent()) intent.inputs.emplace_back("stalled_percent", percent_of(*guard.stalled_percent()));
+  return intent;
 }
 
-void HighWishes::follow(std::vector<HighTarget> targets) {
+void HighIntents::follow(std::vector<HighTarget> targets) {
   std::map<std::string, Watched> next;
   for (HighTarget& target : targets) {
     auto known = watched_.extract(target.cgroup_dir);
@@ -57,10 +57,10 @@ void HighWishes::follow(std::vector<HighTarget> targets) {
     }
   }
   watched_ = std::move(next);
-  wishes_.clear();
+  intents_.clear();
 }
 
-const strategy::Wishes& HighWishes::wishes(std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size) {
+const strategy::Intents& HighIntents::intents(std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size) {
   const std::chrono::nanoseconds now(now_ns);
   bool any_news = false;
   for (auto& [dir, watched] : watched_) {
@@ -70,20 +70,20 @@ const strategy::Wishes& HighWishes::wishes(std::uint64_t now_ns, const GuardSett
     const HighReading reading = read(watched);
     watched.tells_pressure = reading.stalled_us.has_value();
     const HighAim aim{watched.target.target, watched.target.limit, page_size};
-    watched.wish = high_wish(watched.target, watched.guard, watched.guard.next(aim, reading, now, settings), reading, settings);
+    watched.intent = high_intent(watched.target, watched.guard, watched.guard.next(aim, reading, now, settings), reading, settings);
   }
-  if (!any_news) return wishes_;
-  wishes_.clear();
+  if (!any_news) return intents_;
+  intents_.clear();
   for (const auto& [dir, watched] : watched_)
-    if (watched.wish) wishes_.push_back(*watched.wish);
-  return wishes_;
+    if (watched.intent) intents_.push_back(*watched.intent);
+  return intents_;
 }
 
-bool HighWishes::blind() const {
+bool HighIntents::blind() const {
   return any() && std::none_of(watched_.begin(), watched_.end(), [](const auto& entry) { return entry.second.tells_pressure; });
 }
 
-HighReading HighWishes::read(Watched& watched) {
+HighReading HighIntents::read(Watched& watched) {
   HighReading reading;
   const std::string& dir = watched.target.cgroup_dir;
   reading.usage = read_one(watched.usage, dir, "memory.usage", "usage_bytes");
@@ -93,7 +93,7 @@ HighReading HighWishes::read(Watched& watched) {
 
 // A value that cannot be read, for any reason, is unknown. Each call tries again, so a file that appears later is
 // found.
-std::optional<std::int64_t> HighWishes::read_one(plugin::CgroupFile& file, const std::string& dir, std::string_view name, std::string_view key) {
+std::optional<std::int64_t> HighIntents::read_one(plugin::CgroupFile& file, const std::string& dir, std::string_view name, std::string_view key) {
   if (!file && file.open(host_, cgroup_, dir, name, {key}) != KOORD_OK) return std::nullopt;
   std::int64_t values[1] = {KOORD_ABSENT};
   const koord_status status = file.read(values);
