@@ -61,6 +61,8 @@ void Guest::add_to_cgroup() {
   }
   if (!missing.empty()) launch_.level.missing[config::IsolationLayer::cgroup] = missing;
   if (!confinement_ || !confinement_->limits_memory()) launch_.spec.memory_bytes = limits_.memory_bytes;
+  // The kernel counts by user, and at a replacement two processes of the plugin run side by side.
+  launch_.spec.processes = 2 * limits_.processes;
 }
 
 std::string Guest::problems() const {

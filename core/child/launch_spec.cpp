@@ -20,7 +20,7 @@ std::vector<std::string> unpack_paths(Unpacker& in) {
 }  // namespace
 
 void LaunchSpec::pack(Packer& out) const {
-  out.add(capabilities).add(network).add(uid).add(landlock_abi).add(memory_bytes).add(std::string_view(state_directory));
+  out.add(capabilities).add(network).add(uid).add(landlock_abi).add(memory_bytes).add(processes).add(std::string_view(state_directory));
   pack_paths(out, readable);
   pack_paths(out, writable);
 }
@@ -32,6 +32,7 @@ LaunchSpec LaunchSpec::unpack(Unpacker& in) {
   spec.uid = in.number<std::uint32_t>();
   spec.landlock_abi = in.number<std::uint32_t>();
   spec.memory_bytes = in.number<std::uint64_t>();
+  spec.processes = in.number<std::uint64_t>();
   spec.state_directory = in.text();
   spec.readable = unpack_paths(in);
   spec.writable = unpack_paths(in);

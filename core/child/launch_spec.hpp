@@ -19,6 +19,7 @@ struct LaunchSpec {
   std::uint32_t uid = 0;            // its user and group; 0: those of the agent
   std::uint32_t landlock_abi = 0;   // 0: no Landlock
   std::uint64_t memory_bytes = 0;   // of data, mapped privately; 0: no limit
+  std::uint64_t processes = 0;      // processes and threads of its user, if that is its own; 0: no limit
   std::string state_directory;      // its working directory, the only one that it may write to; empty: it has none
   std::vector<std::string> readable, writable;  // files and directories, beside what every program needs; for Landlock
 

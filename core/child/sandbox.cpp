@@ -66,6 +66,7 @@ Result<void> limit_resources(const LaunchSpec& spec) {
   TRY(limit_one(RLIMIT_NOFILE, kMaxFiles, "limit of open files"));
   TRY(limit_one(RLIMIT_CORE, kMaxCore, "limit of core files"));
   if (spec.memory_bytes > 0) TRY(limit_one(RLIMIT_DATA, spec.memory_bytes, "limit of memory"));
+  if (spec.uid != 0 && spec.processes > 0) TRY(limit_one(RLIMIT_NPROC, spec.processes, "limit of processes"));
   return {};
 }
 

@@ -104,6 +104,8 @@ constexpr Denial kDenied[] = {
     {SYS_ioperm, bit(CAP_SYS_RAWIO)},
     {SYS_modify_ldt, kNobody},
 #endif
+    // An agent locks the cgroup tree that it writes to (core/knob/tree_lock.hpp); a process that may only read the tree could do so first.
+    {SYS_flock, kNobody},
     // Its process group is one of the ways to end what it has started.
     {SYS_setsid, kNobody},
     {SYS_setpgid, kNobody},

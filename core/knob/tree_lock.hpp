@@ -3,7 +3,8 @@
 // for originals, and both would revert to values that no pod should have.
 //
 // The lock is an flock(2) of the root directory of each hierarchy. The kernel keeps it by inode: it holds between containers, mount
-// and PID namespaces that share the tree, needs no file of its own, and ends with its process. [one thread at a time]
+// and PID namespaces that share the tree, needs no file of its own, and ends with its process. A user who may read the tree can take it
+// first; the error then names that process. Plugins cannot: the filter of a child refuses flock(2). [one thread at a time]
 #pragma once
 
 #include <sys/stat.h>

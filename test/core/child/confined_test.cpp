@@ -137,7 +137,7 @@ void grant(config::PluginSettings& settings, const char* capabilities) { setting
 // System calls that every child is denied, whatever layers the node has.
 void check_system_calls(Confined& confined) {
   for (const char* name : {"kill_parent", "kill_all", "tgkill_parent", "prlimit_parent", "affinity_parent", "priority_parent",
-                           "priority_user", "pidfd_parent", "pidfd_getfd", "clone_user", "clone_parent", "unshare", "ptrace", "keyctl",
+                           "priority_user", "pidfd_parent", "pidfd_getfd", "clone_user", "clone_parent", "unshare", "ptrace", "flock", "keyctl",
                            "io_uring", "userfaultfd", "read_parent_memory", "mount_setattr", "personality", "bpf_map", "perf_init", "socket_unix",
                            "socket_tcp", "socket_tcp6", "socket_udp", "socket_netlink", "socket_packet", "connect_tcp"})
     CHECK_MESSAGE(confined.probe(name) == EPERM, std::string(name));
@@ -167,6 +167,7 @@ TEST_CASE_FIXTURE(Confined, "a plugin with all layers can neither look into, sig
   CHECK(probe("uid") == kFirstUid);
   CHECK(probe("gid") == kFirstUid);
   CHECK(probe("groups") == 0);
+  CHECK(probe("process_limit") == 2 * 64);
   if (has_landlock()) CHECK(probe("write_tmp") == EACCES);
   CHECK(stage.status(kProber).isolation->has(IsolationLayer::uid));
   CHECK(stage.status(kProber).isolation->has(IsolationLayer::seccomp));

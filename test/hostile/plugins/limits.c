@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -218,6 +219,15 @@ void attack_kernel_objects(raid *r) {
   refused(r, "userfaultfd", syscall(SYS_userfaultfd, 0));
   refused(r, "handle", syscall(SYS_open_by_handle_at, -1, NULL, 0));
   refused(r, "fanotify", syscall(SYS_fanotify_init, 0, 0));
+}
+
+void attack_tree_lock(raid *r) {
+  char path[600];
+  if (r->tick != 1) return;
+  snprintf(path, sizeof path, "%s/memory", setting(r, "/cgroup"));
+  int directory = open(path, O_RDONLY | O_DIRECTORY);
+  if (directory < 0) directory = open(setting(r, "/cgroup"), O_RDONLY | O_DIRECTORY);
+  refused(r, "flock", flock(directory, LOCK_EX | LOCK_NB));
 }
 
 void attack_machine(raid *r) {

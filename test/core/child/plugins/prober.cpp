@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -173,6 +174,7 @@ const Attempt kAttempts[] = {
     {"clone3", [] { return result_of(::syscall(SYS_clone3, nullptr, 0)); }},
     {"unshare", [] { return result_of(::unshare(CLONE_NEWUSER)); }},
     {"ptrace", [] { return result_of(::syscall(SYS_ptrace, PTRACE_ATTACH, -1, 0, 0)); }},
+    {"flock", [] { return result_of(::flock(::open("/sys/fs/cgroup", O_RDONLY | O_DIRECTORY), LOCK_EX | LOCK_NB)); }},
     {"keyctl", [] { return result_of(::syscall(SYS_keyctl, 0, 0, 0, 0, 0)); }},
     {"io_uring", [] { return result_of(::syscall(SYS_io_uring_setup, 1, nullptr)); }},
     {"userfaultfd", [] { return result_of(::syscall(SYS_userfaultfd, 0)); }},
@@ -212,6 +214,10 @@ const Attempt kAttempts[] = {
     {"program", run_program},
     {"thread", run_thread},
     {"copy", [] { return is_a_copy() ? 0.0 : 1.0; }},
+    {"process_limit", [] {
+       rlimit limit{};
+       return ::getrlimit(RLIMIT_NPROC, &limit) == 0 ? static_cast<double>(limit.rlim_cur) : -1;
+     }},
     {"uid", [] { return static_cast<double>(::getuid()); }},
     {"gid", [] { return static_cast<double>(::getegid()); }},
     {"groups", [] { return static_cast<double>(::getgroups(0, nullptr)); }},
