@@ -5,7 +5,7 @@
 
 usage: tests_of_lane.py FOLDER parallel|machines|quiet
 
-machines: the suite v2, whose emulated machines take a CPU each. quiet: of the others those that meson runs alone, because
+machines: the suite v2, with emulated machines that take a CPU each. quiet: of the others those that meson runs alone, because
 they measure this machine. parallel: the rest.
 """
 import json

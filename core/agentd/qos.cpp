@@ -142,7 +142,7 @@ void QosModule::tell() {
   const auto state = problem.empty() ? host::CapabilityState::supported
                      : directory_.empty() ? host::CapabilityState::absent
                                           : host::CapabilityState::broken;
-  const std::string detail = problem.empty() ? "what knobs were is kept in '" + directory_ + "'" : "no knob is written: " + problem;
+  const std::string detail = problem.empty() ? "original values are kept in '" + directory_ + "'" : "no knob is written: " + problem;
   capabilities_.set({{"knob-originals", state, detail, {}}});
   if (!problem.empty() && (may_write_ || !directory_.empty())) log::error(qos_log, "no knob is written: {}", problem);
   if (problem.empty() && was_told) log::info(qos_log, "knobs may be written again");

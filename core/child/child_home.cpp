@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 using host::CallResult;
 using host::ClassInfo;
 
-// A watchdog ends a call that takes too long; this is only for when nobody watches.
+// A watchdog ends a call that takes too long; this limit is only for calls without one.
 constexpr Duration kCallPatience = std::chrono::hours(1);
 constexpr Duration kEndGrace = 500ms;
 // A part may be larger by one item, which is no longer than a line of an exposition.
@@ -261,7 +261,7 @@ class ChildHome final : public host::Home {
   CallLane strand_, hooks_;
   std::shared_mutex ending_;   // shared by those who use the two below without being in a call of the strand
   std::unique_ptr<Guest> guest_;
-  std::unique_ptr<Attendant> attendant_;  // uses the guest
+  std::unique_ptr<Attendant> attendant_;  // uses the plugin process
 };
 
 class ChildPlugin final : public host::LoadedPlugin {

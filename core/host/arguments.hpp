@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of what a plugin passes to a service, and the way back into its buffers. What a check finds wrong is
-// said with the argument's name. [any thread]
+// Checks of a plugin's arguments to a service, and copies into its buffers. The error of a check contains the
+// argument's name. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -94,13 +94,14 @@ inline koord_status answer(std::string_view text, void* buf, std::uint64_t cap, 
 inline constexpr std::size_t kMaxPlan = 10'000;           // intents of one evaluate()
 inline constexpr std::size_t kMaxPlanBytes = 4u << 20;  // of their texts
 
-// Of koord.kv/1 set(), koord.cgroup/1 open(), koord.knobs/1 propose(), koord.metrics/1 append_histograms(): the same on both sides of a channel.
+// For koord.kv/1 set(), koord.cgroup/1 open(), koord.knobs/1 propose(), koord.metrics/1 append_histograms(): the same
+// on both sides of a channel.
 Result<void> kv_value_argument(const void* buf, std::uint64_t n);
 Result<std::vector<std::string_view>> cgroup_keys_argument(const koord_str* keys, std::uint32_t n);
 Result<void> plan_argument(std::uint64_t n_intents, std::uint64_t text_bytes);
 Result<Array<koord_histogram>> histograms_argument(const koord_histogram* histograms, std::uint32_t n, std::uint32_t stride);
 
-// What has to hold of the caller's buffer before there is an answer: `buf` may be NULL only when cap is 0.
+// Checks the caller's buffer before there is an answer: `buf` may be NULL only when cap is 0.
 Result<void> buffer_argument(const void* buf, std::uint64_t cap, const void* need);
 
 }  // namespace koord::host

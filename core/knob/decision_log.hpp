@@ -21,7 +21,7 @@ namespace koord::knob {
 class DecisionLog {
  public:
   static constexpr std::size_t kMostRecords = 1000;
-  // Of the reason and of the inputs together; what is longer is cut.
+  // Limit of the reason and the inputs together; longer texts are cut.
   static constexpr std::size_t kMostText = 1024;
 
   // From now on; numbers go on with those that are there. Once, before the first add().
@@ -34,7 +34,7 @@ class DecisionLog {
 
   // Those in memory, the oldest first.
   std::vector<Decision> decisions() const;
-  // Of the disk; where that cannot be had, or there is none, of those in memory.
+  // From the disk; if that is unavailable, or not used, from those in memory.
   DecisionPage find(const DecisionQuery& query) const;
   // nullopt: they are kept in memory only, as it should be.
   std::optional<DecisionArchive::Status> archive() const;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executor: makes the kernel's knobs have the values that were decided, and gives them back the ones they had when
-// nobody decides any more. What has to be written is written in the planner's order, so that a parent never allows less than
-// its children; what the kernel refuses all the same is planned anew, once; then all is read back. What a knob was is told to
-// Originals before its first write, and what it will be before each; what they have from an earlier life is adopted, and
-// given back or decided anew by apply().
+// Executor: writes the decided values to the kernel's knobs, and reverts knobs without a decision to their originals.
+// Writes happen in the planner's order, so that a parent never allows less than its children; after a refusal by the
+// kernel the rest is planned anew, once; then all is read back. Originals gets a knob's original before its first
+// write, and its next value before each write; originals of an earlier session are adopted, and reverted or decided
+// anew by apply().
 //
-// A knob that is as it was decided is read again after a while only (Limits::refresh). Found with another value than was
-// written, it is written again, each time later, and after three times it is left to whoever writes it for a long while.
-// [one thread at a time]
+// A knob that has its decided value is read again after a while only (Limits::refresh). If it has another value than
+// was written, it is written again, each time later, and after three times it is left to its other writer for a long
+// while. [one thread at a time]
 #pragma once
 
 #include <array>
@@ -39,17 +39,17 @@ struct Order {
   Duration ttl{0};
 };
 
-// What it means when a knob cannot be read or written.
+// The meaning of a failed read or write of a knob.
 Outcome outcome_of(const Error& error);
 
 struct Done {
   Outcome outcome = Outcome::failed;
   std::string before, after;  // empty: could not be read
   std::string problem;        // empty: none; of one that is applied, how the value was altered
-  Time good_until = {};       // of an order: until then nothing more can come of it unless somebody says otherwise
+  Time good_until = {};       // of an order: until then its result stays the same unless another event changes it
 };
 
-// What became of a knob that nobody decides any more.
+// The result for a knob without any decision.
 struct Undone {
   KnobKey key;
   const Knob* knob;
@@ -62,15 +62,16 @@ struct Undone {
 class Executor {
  public:
   struct Limits {
-    Duration refresh = std::chrono::seconds(60);   // so long at most is believed that a knob has the value that it was read with
-    std::uint64_t writes_per_second = 1'000'000;  // of knobs, on average; what is given back is not held up
+    Duration refresh = std::chrono::seconds(60);   // the longest time that a read value is trusted
+    std::uint64_t writes_per_second = 1'000'000;  // of knobs, on average; reverts are not delayed
   };
-  // So often a knob is written again that somebody else writes, ever later; then it is left alone for kLongQuiet.
+  // If another process keeps writing a knob, it is written again so often, after growing delays; then it is left alone
+  // for kLongQuiet.
   static constexpr unsigned kMostContests = 3;
   static constexpr std::array<Duration, kMostContests> kQuiet{std::chrono::seconds(5), std::chrono::seconds(15), std::chrono::minutes(5)};
 
-  // How long it is believed of this knob: from half of the period to all of it, so that knobs which were read at once are not
-  // due at once.
+  // How long a value of this knob is trusted: from half of the period to all of it, so that knobs that were read at
+  // once are not due at once.
   static Duration trust(const KnobKey& key, Duration refresh);
 
   // All outlive it.
@@ -84,11 +85,11 @@ class Executor {
     std::vector<Done> done;  // in the order of the orders
     std::vector<Undone> undone;
   };
-  // From now on these hold; one for each resource of a cgroup. Those that have held stay, but for `dropped`. Whose order is
-  // the quota of a cgroup comes with that of its burst, if there is one. Orders of acts are done, once.
+  // Sets the orders that hold from now on; one for each resource of a cgroup. Earlier ones stay, except for `dropped`.
+  // An order of a cgroup's quota comes with that of its burst, if there is one. Orders of one-shots are done, once.
   Report apply(const std::vector<Order>& orders, const std::vector<KnobKey>& dropped);
-  // What the pod's spec decides of a knob that had `before` when nothing of ours was written; nullopt: nothing. A revert writes
-  // it, and it stands in for the original. To be set before the first order.
+  // The base that the pod's spec gives to a knob that had `before` as its original; nullopt: none. A revert writes it
+  // instead of the original. To be set before the first order.
   using OwnerBase = std::function<std::optional<Value>(const KnobKey& key, const Knob& knob, const Value& before)>;
   void set_owner_base(OwnerBase owner_base) { owner_base_ = std::move(owner_base); }
 
@@ -99,21 +100,21 @@ class Executor {
   // Exactly these, and no others.
   Report apply(const std::vector<Order>& orders);
 
-  // Is there something to be given back that could not be, or whose patience is over?
+  // Returns whether a revert has failed, or is due because its time is over.
   bool has_to_give_back() const;
 
   // Goes on with what a process before this one has left. Each knob stays for `patience`, and its intent's ttl besides where
   // `and_ttl` says so; then, unless it was ordered meanwhile, apply() gives it back. Returns those that this version does not
   // know, or that have no place on this node any more: they stay kept.
   std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
-  // Those that nobody has ordered yet.
+  // Those without an order yet.
   std::size_t adopted() const;
-  // The next apply() gives them back.
+  // The next apply() reverts them.
   void end_patience();
 
   std::size_t held() const { return held_.size(); }
 
-  // What is held, and the value before.
+  // A held value, and the original.
   struct Holding {
     Level level;
     KnobKey key;
@@ -125,26 +126,26 @@ class Executor {
   std::vector<Holding> holdings() const;
 
  private:
-  // An act blocks whoever else decides on knobs.
+  // A one-shot blocks all other decisions on knobs.
   static constexpr Duration kLongestAct = std::chrono::milliseconds(200);
   // Directories of cgroups that are kept open from the read to the write; the others are opened again, and compared.
   static constexpr std::size_t kMostOpenDirectories = 256;
 
-  // What we have written, and what was there before.
+  // Our written value, and the original.
   struct Held {
     Level level;
     const Knob* knob;
     KnobFiles::Reading original;
     std::string plugin;        // whose value it has
-    Texts written = {};        // as the kernel said it after the last write
+    Texts written = {};        // as the kernel showed it after the last write
     Value target = {};         // of that write, as it was meant
     unsigned contests = 0;     // of late
     Time contested_at = {};    // the last of them
-    std::string problem = {};  // of giving it back
+    std::string problem = {};  // of the revert
     std::optional<Time> adopted_until = {};  // nullopt: it was ordered
   };
 
-  // What became of an order when it was last looked at.
+  // The last known result of an order.
   struct Seen {
     const Knob* knob = nullptr;
     Value asked = {};
@@ -158,12 +159,12 @@ class Executor {
     KnobKey key;
     const Knob* knob;
     Value target;  // as the kernel will say it
-    Value asked;   // as it is said to the kernel
-    const KnobFiles::Reading* original;  // of a knob that is given back
+    Value asked;   // as it is written to the kernel
+    const KnobFiles::Reading* original;  // for a knob that is reverted
     KnobFiles::Reading now;
     bool writes = false;
     Done done;
-    const Order* order = nullptr;  // nullptr: it is given back
+    const Order* order = nullptr;  // nullptr: a revert
     Value before = {};             // at the start of the batch
     bool refused = false;          // by the kernel
     std::string remark = {};
@@ -171,7 +172,7 @@ class Executor {
   };
   using Steps = std::vector<Step>;
 
-  // executor.cpp: what is to be done
+  // executor.cpp: the steps to do
   Done act(const Order& order) const;
   Step order_step(const Order& order);
   Step revert_step(const KnobKey& key, Held& held);
@@ -194,7 +195,7 @@ class Executor {
   void forget(const KnobKey& key);
   void fail(Step& step, const Error& error);
 
-  // executor_contest.cpp: who else writes
+  // executor_contest.cpp: other writers
   bool is_of_others(const Held& held, const KnobFiles::Reading& now) const;
   bool is_contested(Step& step, Held& held);
 

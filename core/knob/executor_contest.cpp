@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who else writes a knob.
+// Detection of other writers of a knob.
 #include "core/base/parse.hpp"
 #include "core/knob/executor.hpp"
 
 namespace koord::knob {
 
-// Not what the kernel changes itself: threads that come to a cgroup are in the group of who started them, and on v1 CPUs that go
-// offline go out of each set.
+// Changes by the kernel itself do not count: a new thread of a cgroup is in the group of its parent, and on v1 CPUs
+// that go offline leave each set.
 bool Executor::is_of_others(const Held& held, const KnobFiles::Reading& now) const {
   if (says(*held.knob, now.texts, held.written) || held.knob->form == Form::group) return false;
   if (held.knob->resource != "cpuset.cpus" || now.value.set.empty()) return true;
   return now.value.set != (held.target.set & files_.online_cpus());
 }
 
-// Has somebody else written it of late, and is it too early to write it again?
+// Returns whether another process has written it recently, and it is too early to write it again.
 bool Executor::is_contested(Step& step, Held& held) {
   const Time now = clock_.now();
   const Time quiet_until = held.contests == 0 ? now : held.contested_at + kQuiet[held.contests - 1];
@@ -28,7 +28,7 @@ bool Executor::is_contested(Step& step, Held& held) {
     if (held.contests < kMostContests) return false;
   }
   step.done.problem =
-      "somebody else keeps writing it, now '" + step.done.before + "'; it is left alone for " + format_duration(kQuiet[held.contests - 1]);
+      "another process keeps writing it, now '" + step.done.before + "'; it is left alone for " + format_duration(kQuiet[held.contests - 1]);
   return true;
 }
 

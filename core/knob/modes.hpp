@@ -35,21 +35,22 @@ class Modes {
   void configure(std::string_view plugin, std::optional<Mode> mode);
   void configure_node(Mode mode) { node_ = mode; }
 
-  // Of a plugin or of kNodeTarget. nullopt: as configured. An error: that makes no sense, nothing is changed.
+  // Overrides the mode of a plugin or of kNodeTarget. nullopt: as configured. An error: it is not valid, nothing is
+  // changed.
   Result<void> override_mode(std::string_view target, std::optional<Override> what);
-  // Forgets what has ended by now, and says whose it was.
+  // Removes expired overrides, and returns their targets.
   std::vector<std::string> expire(Time now);
 
   Mode of(std::string_view plugin) const;
   // An operator has switched all strategies off.
   bool is_hands_off() const { return ceiling_ && ceiling_->mode == Mode::off; }
 
-  // Of one plugin, or of the node.
+  // The modes of one plugin, or of the node.
   struct View {
     std::string target;
     std::optional<Mode> configured;
     std::optional<Override> override_mode;
-    Mode mode = Mode::shadow;  // what holds
+    Mode mode = Mode::shadow;  // the effective mode
   };
   View view(std::string_view target) const;
 

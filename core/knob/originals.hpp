@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Originals: what knobs were before the first write of ours, kept until they are given back. The executor announces each
-// before it writes; who keeps them on disk makes that survive the process. [one thread at a time: that of the executor]
+// Originals: the values of knobs before our first write, kept until they are reverted. The executor announces each
+// before it writes; an implementation that stores them on disk makes them survive the process. [one thread at a time:
+// that of the executor]
 #pragma once
 
 #include <compare>
@@ -38,11 +39,11 @@ struct KnobKeyHash {
 struct Original {
   KnobKey key;
   Level level = Level::qos;
-  std::string knob;                // by whose name it was read; one of the resource
+  std::string knob;                // the name by which it was read; one of the resource
   std::uint64_t cgroup = 0;        // inode: another one is another cgroup of the same name
-  Texts texts;                     // as the kernel said it before the first write
+  Texts texts;                     // as the kernel showed it before the first write
   Texts written;                   // as it was found after the last write; before the first as `texts`
-  std::vector<Texts> asked = {};   // what is on its way: when the process ends meanwhile, any of it may be there
+  std::vector<Texts> asked = {};   // values being written: if the process ends meanwhile, the knob may have any of them
   std::string plugin = {};         // whose intent it is
   Duration ttl{0};                 // of that intent
 
@@ -55,13 +56,13 @@ class Originals {
   // Before they are written, all of a plan at once: `asked` survives the process, and what is new here the machine's power;
   // after an error nothing of them may be written.
   virtual Result<void> keep(std::span<const Original> originals) = 0;
-  // What a kept knob has since; nothing is on its way any more. Told after the write.
+  // The value of a kept knob; no write is pending any more. Called after the write.
   virtual void wrote(const KnobKey& key, const Texts& written) = 0;
-  // It was given back, or is somebody else's, or has ended.
+  // The knob was reverted, or has another writer, or has ended.
   virtual void forgotten(const KnobKey& key) = 0;
-  // What wrote() and forgotten() were told is kept, too; at the end of a round of writes.
+  // Stores the changes by wrote() and forgotten(), too; at the end of a round of writes.
   virtual void flush() {}
-  // What is kept, at the start from an earlier life.
+  // The kept originals; at the start those of an earlier session.
   virtual std::vector<Original> all() const = 0;
 };
 

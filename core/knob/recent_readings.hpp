@@ -28,7 +28,7 @@ class RecentReadings {
   // Valid until the next call.
   const Recent& of(const Knob& knob, const std::string& cgroup_dir, const std::string& item, Duration most_age);
 
-  // Nobody asks for it any more.
+  // The knob is not proposed any more.
   void forget(const Knob& knob, const std::string& cgroup_dir, const std::string& item);
   // Something has been written.
   void forget_all() { kept_.clear(); }

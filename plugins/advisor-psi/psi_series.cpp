@@ -32,7 +32,7 @@ LevelMetrics::LevelMetrics(const koord_host* host, const std::string& level) {
                                   "ratio", 1e-4)};
   if (level != "node")
     cpu_full_supported = {host, of_level(level + "_psi_cpu_full_supported",
-                                         "1 if the kernel reports for" + of + " when all of its threads wait for a CPU.", "", 1)};
+                                         "1 if the kernel reports for " + of + " when all of its threads wait for a CPU.", "", 1)};
 }
 
 void PressureSeries::report(Resource resource, const Pressure& pressure, std::uint64_t read_ns, plugin::Batch& batch) {

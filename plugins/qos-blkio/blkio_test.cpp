@@ -108,7 +108,7 @@ TEST_CASE("a device is named with or without /dev, and a partition means its dis
   CHECK(number(BlockType::device, "/dev/mapper/data-web") == "254:16");
 }
 
-TEST_CASE("what is no disk to the storage's advisor is found in sysfs") {
+TEST_CASE("a disk that the storage's advisor does not list is found in sysfs") {
   CHECK(number(BlockType::device, "loop0") == "7:0");
   CHECK(number(BlockType::device, "/dev/cciss/c0d0") == "104:0");
   CHECK(number(BlockType::device, "sdz") == "no block device '/dev/sdz'");
@@ -140,7 +140,7 @@ TEST_CASE("while the storage is not known only devices of sysfs are found") {
   little.number_of_name = {{"vdb", "254:16"}};
   CHECK(*number_of({"vdb", BlockType::device, {}}, "", little) == "254:16");
   CHECK(number_of({"data", BlockType::volume_group, {}}, "", little).error().text ==
-        "the node's storage is not known; plugin advisor-node-storage tells it");
+        "the node's storage is unknown; plugin advisor-node-storage reports it");
 }
 
 TEST_CASE("best-effort pods get limits and a weight together, and what has no limit is max") {
@@ -162,21 +162,21 @@ TEST_CASE("a limit of 0 and a weight that is not given propose nothing") {
   CHECK(scene.with(scene.strategy.be, {{"vdb", BlockType::device, io(5)}}, false).intents.empty());
 }
 
-TEST_CASE("a block that is on no device is told, and the others hold") {
+TEST_CASE("a block without a device is reported, and the others hold") {
   Scene scene;
   const Plan plan = scene.best_effort({{"sdz", BlockType::device, io(5)}, {"vdb", BlockType::device, io(6)}});
   CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=6 wbps=max riops=max wiops=max"});
   CHECK(plan.problems == Texts{"beClass of the NodeSLO: device 'sdz': no block device '/dev/sdz'"});
 }
 
-TEST_CASE("of blocks on one disk the strictest of each limit holds, and it is told") {
+TEST_CASE("if blocks are on one disk the strictest of each limit holds, and it is reported") {
   Scene scene;
   const Plan plan = scene.best_effort({{"vdb", BlockType::device, io(9, 50)}, {"data", BlockType::volume_group, io(7)}});
   CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=7 wbps=max riops=max wiops=max", "be io.weight 254:16 50"});
   CHECK(plan.problems == Texts{"beClass of the NodeSLO: device 'vdb', volume group 'data' are all on 254:16, the strictest of each limit holds"});
 }
 
-TEST_CASE("lsClass limits burstable pods together, and classes without a cgroup of their own are told") {
+TEST_CASE("lsClass limits burstable pods together, and classes without a cgroup of their own are reported") {
   Scene scene;
   CHECK(texts(scene.with(scene.strategy.ls, {{"vdb", BlockType::device, io(5)}})) == Texts{"ls io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
   scene.strategy.ls.reset();
@@ -192,7 +192,7 @@ TEST_CASE("the root controls the cost of its devices, with koordlet's defaults")
   CHECK(plan.intents[0].level == KOORD_LEVEL_NODE);
 }
 
-TEST_CASE("a model of a device's cost is whole, or is not told to the kernel") {
+TEST_CASE("a model of a device's cost is complete, or is not written") {
   Scene scene;
   IoConfig config;
   config.enable_user_model = true;

@@ -12,7 +12,7 @@ const std::string* find(const Map& map, std::string_view key) {
 }
 
 Error unknown_storage() {
-  return not_found("the node's storage is not known; plugin advisor-node-storage tells it");
+  return not_found("the node's storage is unknown; plugin advisor-node-storage reports it");
 }
 
 Result<std::string> number_of_group(std::string_view group, const Storage& storage) {

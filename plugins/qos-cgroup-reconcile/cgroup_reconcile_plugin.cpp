@@ -29,14 +29,15 @@ constexpr auto kHolds = 10 * kPeriod;
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "pressurePercent": {"type": "number", "minimum": 1, "maximum": 100,
-      "description": "memory.high of a container is raised while its tasks stall longer than this for want of memory; default: 10"},
+      "description": "memory.high of a container is raised while its tasks stall longer than this for lack of memory; default: 10"},
     "calmSeconds": {"type": "integer", "minimum": 10, "maximum": 3600,
       "description": "how long a container must be calm before memory.high goes down again; default: 60"}
   }})";
 
 constexpr std::string_view kCapability = "memory_high_watchdog";
 constexpr std::string_view kBlind =
-    "no container's memory pressure can be read: memory.high only comes down, and nobody notices when it is too low";
+    "no container's memory pressure can be read: memory.high only comes down, and a value that is too low is not "
+    "detected";
 
 class CgroupReconcile final : public koord::plugin::QosStrategy {
  public:

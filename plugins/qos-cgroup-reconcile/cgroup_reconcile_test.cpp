@@ -73,7 +73,8 @@ TEST_CASE("memory.high follows what the container uses and how long it stalls") 
   scene.set(kContainerDir, "memory.current", "157286400\n");
   scene.stalled(2'500'000);
   CHECK(scene.proposed("memory.high", kContainerDir) == "173015040");
-  CHECK(scene.reason == "above 157286400, which was too little: its tasks stalled for want of memory more than 10.0 % of the time");
+  CHECK(scene.reason == "above 157286400, which was too little: its tasks stalled for lack of memory more than 10.0 % "
+                        "of the time");
 }
 
 TEST_CASE("a container without memory.current has no memory.high") {

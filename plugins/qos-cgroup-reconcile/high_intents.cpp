@@ -17,7 +17,7 @@ std::string percent_of(double percent) {
 }
 
 std::string reason_of(const HighTarget& target, HighGuard::State state, const GuardSettings& settings) {
-  const std::string more = "its tasks stalled for want of memory more than " + percent_of(settings.pressure_percent) + " % of the time";
+  const std::string more = "its tasks stalled for lack of memory more than " + percent_of(settings.pressure_percent) + " % of the time";
   switch (state) {
     case HighGuard::State::at_target:
       return target.reason;

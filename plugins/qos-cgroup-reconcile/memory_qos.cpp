@@ -244,7 +244,7 @@ class Planner {
 
   void propose_page_cache(const PodInput& pod, const MemoryQos& values) {
     const PageCache cache = page_cache_of(values, pod.limit);
-    const std::string reason = "what page cache the pod may have, by pageCache… of " + std::string(section_of(pod.qos)) + " or the pod";
+    const std::string reason = "limit of the pod's page cache, by pageCache… of " + std::string(section_of(pod.qos)) + " or the pod";
     if (cache.size) propose(KOORD_LEVEL_POD, "memory.pagecache_limit.size", pod.cgroup_dir, number(*cache.size), reason, {});
     if (cache.sync) propose(KOORD_LEVEL_POD, "memory.pagecache_limit.sync", pod.cgroup_dir, *cache.sync ? "1" : "0", reason, {});
     if (cache.enable) propose(KOORD_LEVEL_POD, "memory.pagecache_limit.enable", pod.cgroup_dir, *cache.enable ? "1" : "0", reason, {});
@@ -260,7 +260,7 @@ class Planner {
     const Origin origin{section_of(qos), holds.own.throttling_percent.has_value()};
     part_.highs.push_back({container.cgroup_dir, *high, container.limit,
                            number(percent) + " % of the way from its memory request to " +
-                               (container.limit ? "its limit" : "what the node has for pods") + ", by " + origin.text("throttlingPercent"),
+                               (container.limit ? "its limit" : "the node's memory for pods") + ", by " + origin.text("throttlingPercent"),
                            {{"request", number(container.request)}, {"limit", number(*limit)}, {"throttlingPercent", number(percent)}}});
   }
 

@@ -196,7 +196,7 @@ TEST_CASE("policy none takes a pod out of all of it") {
   CHECK(planned.highs.empty());
 }
 
-TEST_CASE("an annotation that cannot be read is told with the pod's name, and the class's values hold") {
+TEST_CASE("an unreadable annotation is reported with the pod's name, and the class's values hold") {
   PodInput pod = burstable("a", 1000);
   pod.annotation = "{";
   const Plan planned = plan(ls_with(R"("minLimitPercent":50)"), {{pod}, {}});
@@ -229,7 +229,7 @@ TEST_CASE("page cache limits are the pod's") {
               "pod memory.pagecache_limit.sync kubepods/burstable/poda = 0"});
 }
 
-TEST_CASE("a pod whose cgroup is not known yet is left out") {
+TEST_CASE("a pod with an unknown cgroup is left out") {
   PodInput pod = burstable("a", 1000);
   pod.cgroup_dir.clear();
   CHECK(plan(ls_with(R"("minLimitPercent":50)"), {{pod}, {}}).intents.empty());

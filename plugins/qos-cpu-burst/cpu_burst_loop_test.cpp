@@ -138,7 +138,7 @@ TEST_CASE("when others need the CPUs the quotas fall back, and rise again when t
   CHECK(loop.plot_differs("others", "others need nine cores from 300 s to 600 s") == "");
 }
 
-TEST_CASE("a limiter lets a service burst for its budget and then takes it back") {
+TEST_CASE("a limiter lets a service burst for its budget and then ends the burst") {
   koord::slo::CpuBurst limited{BurstPolicy::cfs_quota_burst_only, 1000, 200, 60, 50};
   Loop loop({step(0.5, 4, 300, 420)}, constant(1), limited);
   loop.run(3600);

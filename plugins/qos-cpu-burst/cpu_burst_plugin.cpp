@@ -59,8 +59,8 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     metrics_ = MetricQuery(host());
     batch_ = Batch(host());
     quota_series_ = burst_series_ = LiveSeries(host());
-    quota_ = define({"container_scaled_cfs_quota_us", "microseconds", "CPU quota proposed for a container that is raised, for 100 ms.", 1});
-    burst_us_ = define({"container_scaled_cfs_burst_us", "microseconds", "Quota that a container may use later, for 100 ms.", 1});
+    quota_ = define({"container_scaled_cfs_quota_us", "microseconds", "Raised CPU quota proposed for a container, per 100 ms.", 1});
+    burst_us_ = define({"container_scaled_cfs_burst_us", "microseconds", "Unused quota that a container may use later, per 100 ms.", 1});
     read_config();
   }
 

@@ -91,7 +91,7 @@ TEST_CASE("the plugin raises the quota of a container that is held back while th
   CHECK(host.series("container_scaled_cfs_quota_us").empty());
 }
 
-TEST_CASE("the plugin never asks for a value of a cgroup: a quota that an earlier life left raised is no base") {
+TEST_CASE("the plugin never uses a value of a cgroup: a quota that an earlier session left raised is no base") {
   const FakeNode node = FakeNode({{"cgroup/cgroup.controllers", "cpu\n"},
                                   {std::string("cgroup/") + kPodDir + "/cpu.max", "600000 100000\n"},
                                   {"cgroup/" + kContainerDir + "/cpu.max", "600000 100000\n"}});
@@ -129,7 +129,7 @@ TEST_CASE("the plugin does nothing while a figure of the NodeSLO is invalid, wha
   CHECK(proposed(host).empty());
 }
 
-TEST_CASE("a pod whose annotation has an unknown policy does not burst, the others do") {
+TEST_CASE("a pod with an unknown policy in its annotation does not burst, the others do") {
   const FakeNode node = v2_node();
   FakeHost host(node);
   state::Pod pod = state_pod();

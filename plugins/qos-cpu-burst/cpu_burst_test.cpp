@@ -113,7 +113,7 @@ TEST_CASE("the shared pool is overloaded from its threshold on, cooling from 90 
   CHECK(pool_when_lsr_uses(5).room() == 0);
 }
 
-TEST_CASE("what an average does not show yet of a change fades over its window") {
+TEST_CASE("the part of a change that an average does not show yet fades over its window") {
   Unseen unseen(4 * kSecond);
   unseen.changed(2, 10 * kSecond);
   CHECK(unseen.cores(10 * kSecond) == doctest::Approx(2));
@@ -211,7 +211,7 @@ TEST_CASE("a container that is held back gets a fifth more than its limit, and i
   CHECK(intents[1].role == KOORD_ROLE_SCALE);
 }
 
-TEST_CASE("no life of the strategy begins above the limit, and a factor is never larger than the ceiling") {
+TEST_CASE("every session of the strategy begins at or below the limit, and a factor is never larger than the ceiling") {
   for (int life = 0; life < 20; ++life) {
     Burst burst(5 * kSecond);
     double highest = 1;
@@ -302,7 +302,7 @@ TEST_CASE("containers that are raised together share the room that the pool has 
   CHECK(value(Burst(5 * kSecond).plan(at(1, {one}, {10, 3.6, 50})), "cpu.max", "pod/a") == "1.2");
 }
 
-TEST_CASE("what was raised counts as used before the average shows it") {
+TEST_CASE("a raise counts as usage before the average shows it") {
   Burst burst(5 * kSecond);
   Container a = container("a");
   burst.plan(at(1, {pod({a})}, {10, 4.1, 50}));

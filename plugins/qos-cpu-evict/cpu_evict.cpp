@@ -45,9 +45,8 @@ bool is_by_allocatable(const Situation& situation) { return situation.slo.cpu_ev
 // With the policy by allocatable, the amount on the Node counts, not the limit of the cgroup.
 BestEffort by_policy(BestEffort pods, const Situation& situation) {
   if (!is_by_allocatable(situation)) return pods;
-  pods.limit = static_cast<double>(std::max<std::int64_t>(situation.allocatable.batch.value_or(0), 1));  // 0 is a small
-                                                                                                         // amount, not
-                                                                                                         // unknown
+  // 0 is a known, small amount.
+  pods.limit = static_cast<double>(std::max<std::int64_t>(situation.allocatable.batch.value_or(0), 1));
   return pods;
 }
 
@@ -62,7 +61,7 @@ void by_satisfaction(const Situation& situation, const Figures& figures, Decisio
   if (!figures.best_effort.average || !figures.best_effort.newest)
     return decision.cannot(kBestEffort, "node_be is not measured for long enough (advisor-be-resource)");
   if (is_by_allocatable(situation) && !situation.allocatable.batch)
-    return decision.cannot(kBestEffort, "the node does not tell how much kubernetes.io/batch-cpu is allocatable");
+    return decision.cannot(kBestEffort, "the Node has no allocatable kubernetes.io/batch-cpu");
   const BestEffort average = by_policy(*figures.best_effort.average, situation), newest = by_policy(*figures.best_effort.newest, situation);
   const std::int64_t amount = std::min(release(average, *wanted), release(newest, *wanted));
   if (amount <= 0) return;

@@ -83,7 +83,7 @@ TEST_CASE("best-effort pods that do not use what they get are not short of it, u
   CHECK(release({0, 50'000, -1}, kSatisfaction) == 0);
 }
 
-TEST_CASE("BECPUEvict: what is asked for is the less of what the average and the newest figures need") {
+TEST_CASE("BECPUEvict: the request is the smaller of the needs by average and by newest figures") {
   const Situation situation = of_best_effort({batch_pod("a", 50'000, 10'000)});
   const auto amount = [&](double average_limit, double newest_limit) {
     const Decision decision = decide(situation, best_effort({average_limit, 50'000, average_limit}, {newest_limit, 50'000, newest_limit}));
@@ -95,7 +95,7 @@ TEST_CASE("BECPUEvict: what is asked for is the less of what the average and the
   CHECK(amount(20'000, 10'000) == 0);
 }
 
-TEST_CASE("BECPUEvict: the lowest priority goes first, then who uses most of its request") {
+TEST_CASE("BECPUEvict: the lowest priority goes first, then the largest user of its request") {
   Candidate low = batch_pod("low", 1000, 1), half = batch_pod("half", 2000, 1000), full = batch_pod("full", 1000, 900);
   Candidate unmeasured = batch_pod("unmeasured", 1000, 0), ended = batch_pod("ended", 1000, 900), other = batch_pod("other", 1000, 900);
   low.priority = 5000;
@@ -112,7 +112,7 @@ TEST_CASE("BECPUEvict: the lowest priority goes first, then who uses most of its
         "best-effort pods request 50.00 cores and get 20 % of it, not 30 %, and use what they get");
 }
 
-TEST_CASE("BECPUEvict by allocatable: what the node is to give counts, 0 is little and unknown is no decision") {
+TEST_CASE("BECPUEvict by allocatable: the Node's amount counts, 0 is little and unknown is no decision") {
   Situation situation = of_best_effort({batch_pod("a", 50'000, 10'000)});
   situation.slo.cpu_evict_policy = slo::CpuEvictPolicy::allocatable;
   const Figures figures = best_effort({40'000, 50'000, 50'000}, {40'000, 50'000, 50'000});
@@ -122,7 +122,7 @@ TEST_CASE("BECPUEvict by allocatable: what the node is to give counts, 0 is litt
   CHECK(decide(situation, figures).demands.at(0).amount == 6000);
   situation.allocatable.batch.reset();
   CHECK(decide(situation, figures).demands.empty());
-  CHECK(decide(situation, figures).unknown == Names{"BECPUEvict: the node does not tell how much kubernetes.io/batch-cpu is allocatable"});
+  CHECK(decide(situation, figures).unknown == Names{"BECPUEvict: the Node has no allocatable kubernetes.io/batch-cpu"});
 }
 
 TEST_CASE("BECPUEvict without both percents, or with some that contradict, does not run and says so") {
@@ -146,7 +146,7 @@ TEST_CASE("CPUEvict: a node at its threshold releases what brings it to the lowe
   CHECK(decide(situation, {{90'000, 70'000}, {}}).demands.empty());
 }
 
-TEST_CASE("CPUEvict: only pods that opted in and are of the priority or a lower one go, and of one priority who uses most") {
+TEST_CASE("CPUEvict: only pods that opted in and have the priority or a lower one go, and among equals the largest user") {
   Candidate a = batch_pod("a", 0, 100), b = batch_pod("b", 0, 200), high = batch_pod("high", 0, 900), closed = batch_pod("closed", 0, 900);
   high.priority = 6000;
   closed.is_enabled = false;
@@ -182,7 +182,7 @@ TEST_CASE("CPUAllocatableEvict: batch-cpu beyond what the node has goes; without
   CHECK(decide(situation, {}).unknown.at(0) == "CPUAllocatableEvict: the NodeSLO does not give cpuAllocatableEvictLowerPercent");
 }
 
-TEST_CASE("features whose gates are off decide nothing, the others go in koordlet's order") {
+TEST_CASE("features with closed gates decide nothing, the others go in koordlet's order") {
   Situation situation = of_usage({batch_pod("a", 1000, 2000)});
   CHECK(decide(situation, node(81'000)).unknown.empty());
   situation.features = {"CPUEvict", "BECPUEvict"};

@@ -129,7 +129,8 @@ void plan_quota(const Inputs& inputs, Memory& memory, Round& round) {
 }
 
 void plan_idle(const Inputs& inputs, Round& round) {
-  propose_for_all(inputs, round, "cpu.idle", "1", "best-effort pods get CPU time only while nobody else wants it, as the policy cpuIdle says");
+  propose_for_all(inputs, round, "cpu.idle", "1", "best-effort pods get only otherwise idle CPU time, by the policy "
+                                                  "cpuIdle");
 }
 
 }  // namespace

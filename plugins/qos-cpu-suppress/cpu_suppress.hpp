@@ -37,8 +37,8 @@ struct Targets {
 struct Inputs {
   std::uint64_t now_ns = 0;
   Policy policy = Policy::cpuset;
-  std::int64_t threshold_percent = 65;      // of the capacity: what all pods together should use at most
-  std::optional<std::int64_t> min_percent;  // of the capacity: what best-effort pods get at least
+  std::int64_t threshold_percent = 65;      // of the capacity: maximum for all pods together
+  std::optional<std::int64_t> min_percent;  // of the capacity: minimum for best-effort pods
   std::int64_t capacity_milli = 0;
   usage::Split use;  // cores
   Pools pools;
@@ -59,7 +59,7 @@ struct Memory {
 
 struct Round {
   std::int64_t budget_milli = 0;  // now; below 0: the others alone use more than the threshold
-  std::int64_t held_milli = 0;    // the least budget of the last hold_ns: what is acted on
+  std::int64_t held_milli = 0;    // the least budget of the last hold_ns, which is used
   std::optional<std::int64_t> granted_milli;  // the total of the proposals; nothing: no bound
   strategy::Intents intents;
   std::string problem;  // why an expected proposal is missing; empty: none

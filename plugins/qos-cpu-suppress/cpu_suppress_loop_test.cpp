@@ -43,7 +43,7 @@ class Loop {
     record();
   }
 
-  // No decision any more: what the host does then.
+  // The host's action without a decision.
   void end_intents() {
     for (const auto& [knob, original] : originals_) plant_.set(kClass, knob, original);
     originals_.clear();

@@ -46,10 +46,10 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     node_ = NodeView(host());
     batch_ = Batch(host());
     const koord::plugin::Metric granted =
-        define({"be_suppress_cpu_cores", "cores", "CPU that best-effort pods may use while it is bounded, in cores.", 0.001});
+        define({"be_suppress_cpu_cores", "cores", "CPU limit of best-effort pods while one is set, in cores.", 0.001});
     by_cpuset_.emplace(host(), [granted] { return granted.series(KOORD_NO_SUBJECT, {{"type", "cpuset"}}); });
     by_quota_.emplace(host(), [granted] { return granted.series(KOORD_NO_SUBJECT, {{"type", "cfsQuota"}}); });
-    others_ = define({"be_suppress_ls_used_cpu_cores", "cores", "CPU that pods use that are not best-effort, in cores.", 0.001}).series();
+    others_ = define({"be_suppress_ls_used_cpu_cores", "cores", "CPU used by pods that are not best-effort, in cores.", 0.001}).series();
     read_config();
   }
 

@@ -198,7 +198,7 @@ TEST_CASE("without best-effort pods there is no intent") {
   CHECK(context.take_plan().empty());
 }
 
-TEST_CASE("what is not known is no decision, with a word what it is") {
+TEST_CASE("unknown inputs give no decision, and a text that names them") {
   World world;
   world.host.clock().advance(1s);
   CHECK(world.strategy.evaluate() == KOORD_E_AGAIN);
@@ -230,7 +230,7 @@ TEST_CASE("reserved CPUs, those of SYSTEM pods and those of LSE pods are left al
   CHECK(world.value() == "2-3");
 }
 
-TEST_CASE("a reservation by amount takes CPUs from best-effort pods, as text and as number, and gives them back with the annotation") {
+TEST_CASE("a reservation by amount takes CPUs from best-effort pods, as text and as number, and returns them with the annotation") {
   World world;
   state::Node about;
   for (const char* reservation : {R"({"resources":{"cpu":2}})", R"({"resources":{"cpu":"2"}})", R"({"resources":{"cpu":"1500m"}})"}) {

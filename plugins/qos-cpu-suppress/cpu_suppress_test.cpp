@@ -85,7 +85,7 @@ TEST_CASE("CPUs are picked as whole cores, a socket after the other") {
   CHECK(picked(5, reversed) == "0-1,4-5,8");
 }
 
-TEST_CASE("more CPUs than there are is all there are, of none there is none") {
+TEST_CASE("more CPUs than exist are all that exist, out of none comes none") {
   CHECK(picked(100, topology_a()) == "0-7");
   CHECK(pick_cpus(3, {}).empty());
   CHECK(pick_cpus(0, topology_a()).empty());
@@ -137,7 +137,7 @@ TEST_CASE("best-effort pods keep two CPUs, and on a node of less than four one")
   CHECK(value_of(plan(node(2, Policy::cpuset, 2), kAtOnce, memory)) == "0");
 }
 
-TEST_CASE("CPUs are taken at once and given back a tenth of the node a round, rounded up") {
+TEST_CASE("CPUs are removed at once and returned a tenth of the node a round, rounded up") {
   Memory memory;
   CHECK(plan(node(16, Policy::cpuset, 10), kAtOnce, memory).granted_milli == 6000);
   CHECK(plan(node(16, Policy::cpuset, 13.5), kAtOnce, memory).granted_milli == 3000);

@@ -60,7 +60,7 @@ TEST_CASE("BEMemoryEvict: a node at its threshold releases what brings it 2 % be
   CHECK(decide(node, 75 * kGiB).demands[0].reason == "the node uses 75.00 GiB of 100.00 GiB, 70 % or more");
 }
 
-TEST_CASE("BEMemoryEvict: the lowest priority goes first, then who uses most, at last who is not measured; pods that opted out stay") {
+TEST_CASE("BEMemoryEvict: the lowest priority goes first, then the largest user, at last unmeasured pods; pods that opted out stay") {
   Candidate unmeasured = pod("unmeasured", 0), closed = pod("closed", 9 * kGiB), ended = pod("ended", 9 * kGiB), other = pod("other", 9 * kGiB);
   unmeasured.used.reset();
   closed.policy = koord::eviction::Policy(R"(["MemoryEvict"])");
@@ -95,13 +95,13 @@ TEST_CASE("MemoryAllocatableEvict: batch-memory beyond what the node has goes") 
   node.slo.memory_allocatable_evict_lower_percent = 100;
   CHECK(decide(node, {}).unknown.at(0) == "MemoryAllocatableEvict: the NodeSLO does not give allocatableEvictPriorityThreshold");
   node.slo.allocatable_evict_priority_threshold = 5999;
-  CHECK(decide(node, {}).unknown.at(0) == "MemoryAllocatableEvict: the node does not tell how much kubernetes.io/batch-memory is allocatable");
+  CHECK(decide(node, {}).unknown.at(0) == "MemoryAllocatableEvict: the Node has no allocatable kubernetes.io/batch-memory");
   node.allocatable.batch = 2 * kGiB;
   CHECK(decide(node, {}).demands.at(0).amount == kGiB);
   CHECK(name_of(decide(node, {}).demands[0].what) == "kubernetes.io/batch-memory.request");
 }
 
-TEST_CASE("without a threshold, a priority, the node's memory or its use nothing is decided, and that is said") {
+TEST_CASE("without a threshold, a priority, the node's memory or its use nothing is decided, and that is reported") {
   Situation node = situation("MemoryEvict", {});
   CHECK(decide(node, {}).unknown.at(0) == "MemoryEvict: node_memory_usage is not measured (advisor-node-resource)");
   node.capacity.reset();
@@ -133,7 +133,7 @@ TEST_CASE("a later feature counts on the pods that go for an earlier one") {
   CHECK(settled[0].feature == "BEMemoryEvict");
 }
 
-TEST_CASE("no invalid threshold of the NodeSLO evicts anybody, whatever the node uses") {
+TEST_CASE("no invalid threshold of the NodeSLO evicts a pod, whatever the node uses") {
   for (const char* spec : {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})",
                            R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": -1}})",
                            R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictLowerPercent": 75}})"}) {

@@ -24,7 +24,7 @@ constexpr auto kHolds = 2 * kPeriod;
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "pressurePercent": {"type": "number", "minimum": 0.01, "maximum": 50,
-      "description": "how long a pod's tasks may stall for want of memory, in percent of the time; default: 1"},
+      "description": "how long a pod's tasks may stall for lack of memory, in percent of the time; default: 1"},
     "refaultPercent": {"type": "number", "minimum": 1, "maximum": 100,
       "description": "how much of what was taken may be needed again within ten seconds; default: 20"}
   }})";

@@ -62,7 +62,7 @@ TEST_CASE("a calm best-effort pod gives a little of its page cache") {
   CHECK(plan[0].level == knob::Level::pod);
   CHECK(plan[0].cgroup_dir == kPodDir);
   CHECK(plan[0].value == "10737418");
-  CHECK(plan[0].reason == "a little of its page cache: its tasks stalled 0.00 % of the time for want of memory, less than 1.00 %");
+  CHECK(plan[0].reason == "a little of its page cache: its tasks stalled 0.00 % of the time for lack of memory, less than 1.00 %");
 }
 
 TEST_CASE("a pod that stalls gives nothing") {
@@ -103,11 +103,11 @@ TEST_CASE("without pressure that can be read nothing is reclaimed, and the capab
   CHECK(found->state == host::CapabilityState::absent);
 }
 
-TEST_CASE("what advisor-cold-memory measures of a pod is all that is taken of it") {
+TEST_CASE("no more than the cold memory measured by advisor-cold-memory is reclaimed") {
   Scene scene;
   auto advisor = scene.host.make_context("advisor-cold-memory", workshop::all_services());
   const koord_host* host = advisor->host();
-  const plugin::Metric cold(host, {"pod_memory_cold_page_size", "bytes", "what nobody has touched", 1});
+  const plugin::Metric cold(host, {"pod_memory_cold_page_size", "bytes", "cold memory", 1});
   const std::uint64_t handle = plugin::Snapshot(host, static_cast<const koord_svc_state*>(host->get_service(host, "koord.state/1")))
                                    .pods().begin().operator*().handle;
   plugin::Batch batch(host);

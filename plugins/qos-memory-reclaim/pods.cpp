@@ -23,7 +23,7 @@ std::string two_digits(double number) {
 strategy::Intent intent_of(const std::string& dir, std::int64_t bytes, const Reclaimer& reclaimer, const Reading& reading, const Settings& settings) {
   strategy::Intent intent{KOORD_LEVEL_POD, "memory.reclaim", dir, std::to_string(bytes),
                       "a little of its page cache: its tasks stalled " + two_digits(reclaimer.stalled_percent()) +
-                          " % of the time for want of memory, less than " + two_digits(settings.pressure_percent) + " %",
+                          " % of the time for lack of memory, less than " + two_digits(settings.pressure_percent) + " %",
                       {{"page_cache", std::to_string(*reading.page_cache)},
                        {"stalled_percent", two_digits(reclaimer.stalled_percent())},
                        {"refaulted", std::to_string(reclaimer.refaulted())},

@@ -25,9 +25,9 @@ using koord::plugin::view;
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "amdDomainGBps": {"type": "integer", "minimum": 1, "maximum": 100000,
-                      "description": "on AMD: what 100 % of the memory bandwidth of an L3 domain is, GB/s; default: 20"},
+                      "description": "on AMD: 100 % of the memory bandwidth of an L3 domain, GB/s; default: 20"},
     "domainMegabytes": {"type": "integer", "minimum": 1, "maximum": 100000000,
-                        "description": "where resctrl is mounted with mba_MBps: what 100 % of a domain is, MiB/s"}
+                        "description": "if resctrl is mounted with mba_MBps: 100 % of a domain, MiB/s"}
   }})";
 
 constexpr std::chrono::nanoseconds kPeriod = 5s, kHoldsFor = 30s;

@@ -116,7 +116,7 @@ TEST_CASE("no range is so narrow that the group has no part, nor fewer than the 
   CHECK(hexadecimal(mask_of(cache_of(0x7ff, 2), 95, 100)) == "600");
 }
 
-TEST_CASE("of a cache whose parts are not all in a row a group gets a run, and all of its parts where the CPU takes gaps") {
+TEST_CASE("if the parts of a cache are not all in a row a group gets a run, and all of its parts if the CPU takes gaps") {
   CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, false), 0, 100)) == "f");
   CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, true), 0, 100)) == "f0f");
   CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, true), 25, 75)) == "30c");
@@ -147,7 +147,7 @@ TEST_CASE("domains of a line are those that it names, whatever their order, spac
   CHECK(largest_in(schemata, "L3", 16) == 0xfff);
 }
 
-TEST_CASE("hardware is what the mounted tree tells, the groups the fewest of any resource") {
+TEST_CASE("hardware comes from the mounted tree, the number of groups is the lowest of any resource") {
   FakeNode node;
   make_resctrl(node);
   const auto hardware = read_hardware(node.roots());
@@ -157,7 +157,7 @@ TEST_CASE("hardware is what the mounted tree tells, the groups the fewest of any
   CHECK(hardware->bandwidth == Bandwidth{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0, 1}});
 }
 
-TEST_CASE("the unit of bandwidth is told by the CPU's vendor and by how resctrl is mounted") {
+TEST_CASE("the unit of bandwidth follows from the CPU's vendor and from the mount options of resctrl") {
   FakeNode node;
   make_resctrl(node);
   node.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
@@ -228,7 +228,7 @@ TEST_CASE("a pod's annotation gives it a group of its own, by cache where it say
                                             "resctrl.mb koord-pod-u1 0=40", "resctrl.group pod-u1 koord-pod-u1", "resctrl.group pod-u2 koord-BE"});
 }
 
-TEST_CASE("the CPU's groups go to classes that restrict, to pods that have one, to others; who gets none is told") {
+TEST_CASE("the CPU's groups go to classes that restrict, to pods that have one, to others; those without one are reported") {
   Scene scene;
   scene.hardware.closids = 4;
   scene.inputs.groups = {"crio-high", "koord-pod-u2", "koord-pod-gone"};
@@ -247,7 +247,7 @@ TEST_CASE("the CPU's groups go to classes that restrict, to pods that have one, 
   CHECK(texts(::plan(scene.inputs)).back() == "resctrl.group pod-u2 koord-pod-u2");
 }
 
-TEST_CASE("what this CPU cannot share out is told of those who ask for it, and the rest holds") {
+TEST_CASE("features that this CPU lacks are reported for those that request them, and the rest holds") {
   Scene scene;
   scene.strategy.be = part(0, 30, 50);
   scene.strategy.lsr = part(0, 100, 100);
@@ -300,7 +300,7 @@ TEST_CASE("the plugin proposes groups for the NodeSLO's classes and for pods tha
                                  "resctrl.group kubepods/besteffort/podu1 koord-pod-u1"});
 }
 
-TEST_CASE("the plugin proposes nothing for a class whose section is invalid, nor for a pod whose annotation is") {
+TEST_CASE("the plugin proposes nothing for a class with an invalid section, nor for a pod with an invalid annotation") {
   Node node;
   REQUIRE(node.strategy.init() == KOORD_OK);
   const std::string slo = koord::test::node_slo_of(
@@ -311,7 +311,7 @@ TEST_CASE("the plugin proposes nothing for a class whose section is invalid, nor
   CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.group kubepods/besteffort/podu1 koord-BE"});
 }
 
-TEST_CASE("the plugin tells what the CPU shares out as capabilities") {
+TEST_CASE("the plugin reports the CPU's features as capabilities") {
   Node node;
   node.node.write("resctrl/schemata", "    L3:0=7ff;1=7ff\n");
   REQUIRE(node.strategy.init() == KOORD_OK);
@@ -356,7 +356,7 @@ TEST_CASE("a stale group is asked to be removed unless it is proposed again just
   CHECK(texts(::plan(scene.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.remove koord-pod-gone 1"});
 }
 
-TEST_CASE("the plugin asks to remove what an earlier life has left") {
+TEST_CASE("the plugin requests the removal of an earlier session's groups") {
   Node node;
   REQUIRE(node.strategy.init() == KOORD_OK);
   node.node.write("resctrl/koord-pod-gone/schemata", "L3:0=f;1=f\n");

@@ -61,7 +61,8 @@ class Planner {
     const bool overflows = factor > 10000;
     const std::int64_t kb = overflows ? memory_kb : memory_kb / 10000 * factor + memory_kb % 10000 * factor / 10000;
     if (!range.holds(kb))
-      return refuse(kField, number(factor) + ", which makes " + number(kb) + " KiB on this node", "what makes an amount " + range.text() + " KiB");
+      return refuse(kField, number(factor) + ", which makes " + number(kb) + " KiB on this node",
+                    "a factor for an amount " + range.text() + " KiB");
     propose("vm.min_free_kbytes", number(kb), number(factor) + " ten-thousandths of the node's memory, by systemStrategy." + std::string(kField),
          {{"memory_kbytes", number(memory_kb)}, {std::string(kField), number(factor)}});
   }

@@ -42,20 +42,20 @@ TEST_CASE("free memory: 100 ten-thousandths of 16 GiB are 167772 KiB") {
 
 TEST_CASE("free memory that is too little, too much or more than a twentieth of the node is not proposed, and told") {
   CHECK(system_knobs::plan({.min_free_kbytes_factor = 1}, 16 * kGi).problems ==
-        Lines{"systemStrategy.minFreeKbytesFactor: found 1, which makes 1677 KiB on this node, "
-              "expected what makes an amount from 10240 to 838860 KiB"});
+        Lines{"systemStrategy.minFreeKbytesFactor: found 1, which makes 1677 KiB on this node, expected a factor for "
+              "an amount from 10240 to 838860 KiB"});
   CHECK(system_knobs::plan({.min_free_kbytes_factor = 501}, 16 * kGi).intents.empty());
   CHECK(system_knobs::plan({.min_free_kbytes_factor = 200}, 1024 * kGi).problems.size() == 1);
   CHECK(system_knobs::plan({.min_free_kbytes_factor = INT64_MAX}, INT64_MAX).intents.empty());
 }
 
-TEST_CASE("free memory of a node whose memory is not known is not reckoned") {
+TEST_CASE("free memory of a node with unknown memory is not computed") {
   const system_knobs::Plan plan = system_knobs::plan({.min_free_kbytes_factor = 100, .watermark_scale_factor = 150}, std::nullopt);
   CHECK(shown(plan) == Lines{"vm.watermark_scale_factor = 150"});
   CHECK(plan.problems.empty());
 }
 
-TEST_CASE("what is told as it is goes to its knob as it is") {
+TEST_CASE("plain values go to their knobs unchanged") {
   const slo::System strategy{.watermark_scale_factor = 9, .memcg_reap_background = 1, .sched_group_identity_enabled = 0,
                              .sched_idle_saver_wmark = 5000, .page_cache_limit_enabled = 1};
   CHECK(shown(system_knobs::plan(strategy, {})) ==

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a confined process of its own costs a plugin: a tick of 64 samples (CH1) against the same in this process, a restart
-// after a crash (CH2), thirty such plugins at 1 Hz (CH3), and the memory of one that does nothing (CH4).
+// Cost of a confined process of its own for a plugin: a tick of 64 samples (CH1) against the same in this process, a
+// restart after a crash (CH2), thirty such plugins at 1 Hz (CH3), and the memory of an idle one (CH4).
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -51,7 +51,7 @@ struct Bench : bench::ActorFixture {
     std::printf("CH1 tick of 64 samples, p99 (acceptance 16)  %8.1f us  target <= 30\n", quantile(child, 0.99));
   }
 
-  // From the crash to the first tick of the next life, without the delay that the supervisor puts in between.
+  // From the crash to the first tick of the next session, without the delay of the supervisor.
   void restart() {
     std::vector<double> took;
     for (int i = 0; i < 100; ++i) {
@@ -83,7 +83,7 @@ struct Bench : bench::ActorFixture {
     std::printf("CH4 private memory of an idle child           %8.2f MiB  target <= 4\n", bench::memory_mib(idle->process(), "Private_"));
   }
 
-  // What a scrape of a thousand samples costs in calls of the plugin: all in one message, and each in one of its own.
+  // Cost of a scrape of a thousand samples in calls of the plugin: all in one message, and each in one of its own.
   void map_samples() {
     const host::Manifest scraper = *host::read_manifest(kScraper);
     const host::FileStamp stamp = *host::stamp_of(kScraper);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the care for knobs costs, on cgroups of this kernel: 1,000 quotas that change, written in order, read back and kept on
-// disk, against 1,000 bare writes (at most 250 ms beyond); and rounds of a strategy for 250 pods of three containers in which
-// nothing is new (at most 10 ms, and not one write). Needs root.
+// Cost of the safe handling of knobs, on cgroups of this kernel: 1,000 quotas that change, written in order, read back
+// and kept on disk, against 1,000 bare writes (at most 250 ms beyond); and rounds of a strategy for 250 pods of three
+// containers without a change (at most 10 ms, and not one write). Needs root.
 #include <unistd.h>
 
 #include <chrono>

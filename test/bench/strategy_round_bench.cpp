@@ -25,7 +25,7 @@ namespace {
 constexpr int kSettling = 75, kRounds = 50;
 constexpr double kAllowedMs = 10;
 
-// Originals are told of each write before it is done.
+// Originals see each write before it is done.
 class CountedWrites final : public knob::MemoryOriginals {
  public:
   Result<void> keep(std::span<const knob::Original> originals) override {

@@ -134,7 +134,7 @@ TEST_CASE("koordlet's table: the whole way to a set of CPUs, LSR pods on 0 and 6
       {"only CPU 0 is left",
        "1-6",
        4,
-       {"unchanged", "0", {kReadme, "what is left is given when it is less than the minimum"}}},
+       {"unchanged", "0", {kReadme, "the rest is used if it is less than the minimum"}}},
       {"0-1 and 5-6 are reserved", "0-1,5-6", 4, std::string("2-4")},
   };
   for (const Row& row : rows) {

@@ -74,7 +74,7 @@ Sessions::Sessions(const Given& given) : given_(given), cgroup_root_(pods.root(f
 
 Sessions::~Sessions() = default;
 
-// A node on which nobody uses a CPU, however busy this machine is: there is room to burst into.
+// A node without CPU usage, however busy this machine is: there is room to burst into.
 void Sessions::write_node_files() const {
   for (const char* file : {"/proc/stat", "/proc/meminfo", "/proc/sys/kernel/random/boot_id"})
     write_or_throw(folder.path() + file, read_file(file).value());

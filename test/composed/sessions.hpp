@@ -60,7 +60,7 @@ class Sessions {
   bool settles();
   bool is_as_before() const { return now() == before_; }
   bool becomes_as_before() const;
-  // What differs, a line each.
+  // The differences, a line each.
   std::string unsettled() const;
   std::string differences() const;
   // Values that a file had at some time and that do not lie between its bounds, a line each. Empty: none.
@@ -73,7 +73,7 @@ class Sessions {
   TemporaryFolder folder;
   PodsByHand pods{"composed"};
   std::optional<AgentProcess> agent;
-  // Of every start(): "--set", "listen.metrics=127.0.0.1:9316".
+  // Arguments of every start(): "--set", "listen.metrics=127.0.0.1:9316".
   std::vector<std::string> arguments;
 
  private:

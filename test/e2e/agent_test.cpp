@@ -120,8 +120,7 @@ TEST_CASE("a gate that is off keeps its plugin from running, and SIGHUP switches
   CHECK(eventually([&] { return find_metric(agent.metrics(), "koordetector_node_memory_usage").has_value(); }));
 }
 
-TEST_CASE("an own plugin runs in the agent; the same file elsewhere is a third party's: off by default, and the names "
-          "of its metrics are reserved") {
+TEST_CASE("an own plugin runs in the agent; the same file elsewhere is a third party's: off by default, and the names of its metrics are reserved") {
   AgentProcess own("", first_party());
   REQUIRE(own.start());
   CHECK(eventually([&] { return find_metric(own.metrics(), "koordetector_node_memory_usage").has_value(); }));

@@ -84,8 +84,7 @@ TEST_CASE("cpuset confines best-effort containers, and off leaves every file as 
   comes_and_goes(scene, where, "cpuset.cpus", scene.pods.read(where, "cpuset.cpus"));
 }
 
-TEST_CASE("cpuIdle lets best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight "
-          "too") {
+TEST_CASE("cpuIdle lets best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight too") {
   Scene scene("cpuIdle");
   if (!scene.pods.knows("cpu.idle")) return;  // before Linux 5.15
   comes_and_goes(scene, scene.pods.besteffort, "cpu.idle", "1");

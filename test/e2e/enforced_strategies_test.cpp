@@ -232,7 +232,7 @@ TEST_CASE_FIXTURE(Scene, "what strategies propose the kernel has, and by NodeSLO
   CHECK_MESSAGE(is_as_before(), differences());
 }
 
-TEST_CASE_FIXTURE(Scene, "killed again and again, reloaded, told SIGHUP and kept over an exit, burst never takes a quota beyond limit times ceiling") {
+TEST_CASE_FIXTURE(Scene, "killed again and again, reloaded, sent SIGHUP and kept over an exit, burst never takes a quota beyond limit times ceiling") {
   REQUIRE(becomes_wanted());
   const QuotaWatch watch(pods);
   const auto quota = [&] { return QuotaWatch::quota_of(pods, pods.service); };

@@ -86,8 +86,7 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE("the tier runtime ends the containers of one pod, and only when memory is very short and it cannot be ended "
-          "otherwise") {
+TEST_CASE("the tier runtime ends the containers of one pod, and only when memory is very short and it cannot be ended otherwise") {
   Node node("runtime");
   REQUIRE(node.agent->start());
   REQUIRE_MESSAGE(eventually([&] { return node.counted("refused") == 1; }, 60s), node.agent->log());

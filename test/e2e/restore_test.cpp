@@ -66,11 +66,11 @@ struct Written {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Written, "SIGTERM gives back what was written, byte by byte, and leaves nothing for the next start") {
+TEST_CASE_FIXTURE(Written, "SIGTERM reverts all writes, byte by byte, and leaves nothing for the next start") {
   REQUIRE(start());
   REQUIRE(becomes_written());
   CHECK(contains(agent.get("/readyz"), "[+] qos: ok, 2 knobs held"));
-  CHECK(contains(agent.ctl({"capabilities"}).output, "what knobs were is kept in '"));
+  CHECK(contains(agent.ctl({"capabilities"}).output, "original values are kept in '"));
   CHECK(agent.stop() == 0);
   CHECK(texts() == before);
   CHECK(contains(agent.log(), "2 of 2 knobs have their original value again"));
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(Written, "after SIGKILL the next start goes on with what is pr
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE_FIXTURE(Written, "SIGKILL at any moment of the agent's life: the next one goes on, or all is given back without one") {
+TEST_CASE_FIXTURE(Written, "SIGKILL at any moment of the agent's session: the next one goes on, or all is reverted without one") {
   const char* asked = std::getenv("KOORD_TEST_MOMENTS");
   const int moments = asked ? std::atoi(asked) : 10;
   const auto begin = std::chrono::steady_clock::now();
@@ -121,12 +121,12 @@ TEST_CASE_FIXTURE(Written, "SIGKILL at any moment of the agent's life: the next 
     REQUIRE(start());
     REQUIRE(becomes_written());
   }
-  MESSAGE("of " << moments << " kills, in a life's first write or after it: " << killed_after_write);
+  MESSAGE("of " << moments << "kills, in a session's first write or after it:" << killed_after_write);
   CHECK(agent.stop() == 0);
   CHECK(texts() == before);
 }
 
-TEST_CASE_FIXTURE(Written, "where no agent comes again, `koordetector restore` gives back and lists each knob") {
+TEST_CASE_FIXTURE(Written, "if no agent comes again, `koordetector restore` reverts and lists each knob") {
   REQUIRE(start());
   REQUIRE(becomes_written());
   CHECK(contains(restore_without_agent().output, "belong to another agent that runs"));
@@ -140,7 +140,7 @@ TEST_CASE_FIXTURE(Written, "where no agent comes again, `koordetector restore` g
   CHECK(contains(restored.output, "2 knobs were kept in"));
 }
 
-TEST_CASE_FIXTURE(Written, "koordctl restore gives all back, and strategies only tell from then on") {
+TEST_CASE_FIXTURE(Written, "koordctl restore reverts all, and strategies are in shadow from then on") {
   REQUIRE(start());
   REQUIRE(becomes_written());
   const Finished restored = agent.ctl({"restore"});

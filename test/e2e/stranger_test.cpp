@@ -251,8 +251,7 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
   stranger.check_that_the_others_go_on();
 }
 
-TEST_CASE("a configuration that the schema or the plugin refuses at SIGHUP leaves the old one in force, and is "
-          "reported once") {
+TEST_CASE("a configuration that the schema or the plugin refuses at SIGHUP leaves the old one in force, and is reported once") {
   const auto config = [](const std::string& part) {
     return "  settings: {com.example.actor: {period: 100ms, config: {part: " + part + "}}}\nfeatureGates: {Actor: true}";
   };

@@ -78,8 +78,7 @@ TEST_CASE_FIXTURE(Node, "in shadow a strategy says what it would have done to a 
   CHECK(find_metric(agent->metrics(), "koordetector_host_knobs_held") == 0);
 }
 
-TEST_CASE_FIXTURE(Node, "an operator's override is followed, and undone by its end, by hands off, and by the agent's "
-                        "end") {
+TEST_CASE_FIXTURE(Node, "an operator's override is followed, and undone by its end, by hands off, and by the agent's end") {
   const std::string said = ctl({"mode", "qos-cpu-suppress", "enforce", "--for", "1h"});
   CHECK_MESSAGE(has(said, "qos-cpu-suppress is in enforce until "), said);
   REQUIRE(limit_becomes_another());

@@ -82,8 +82,7 @@ TEST_CASE_FIXTURE(Scene, "v2: off gives a confined class all CPUs, and leaves ev
   CHECK_MESSAGE(eventually([&] { return rig.off(), is_as_before(); }, std::chrono::minutes(1)), differences());
 }
 
-TEST_CASE_FIXTURE(Scene, "cpuIdle: best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, "
-                         "the weight too") {
+TEST_CASE_FIXTURE(Scene, "cpuIdle: best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight too") {
   if (!pods.knows("cpu.idle")) return;  // before Linux 5.15
   comes_and_goes(Policy::cpu_idle, pods.besteffort, "cpu.idle", "1");
 }

@@ -33,7 +33,7 @@ struct Scene {
     strategy.host().hub().publish({.pods = std::vector{of_it}});
     advisor = strategy.host().make_context("advisor-cold-memory", workshop::all_services());
     const koord_host* host = advisor->host();
-    const plugin::Metric cold(host, {"pod_memory_cold_page_size", "bytes", "what nobody has touched", 1});
+    const plugin::Metric cold(host, {"pod_memory_cold_page_size", "bytes", "cold memory", 1});
     const plugin::Snapshot snapshot(host, static_cast<const koord_svc_state*>(host->get_service(host, "koord.state/1")));
     plugin::Batch batch(host);
     batch.add(cold.series((*snapshot.pods().begin()).handle), 40.0 * kMi);

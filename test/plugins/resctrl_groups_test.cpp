@@ -30,7 +30,7 @@ constexpr const char* kBestEffortPart =
 constexpr const char* kNothing = R"({"resourceQOSStrategy": {}})";
 constexpr const char* kPod = "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu1.slice";
 
-// Sees each write before and after: what the kernel does at once is done to the files between them.
+// Sees each write before and after: the kernel's immediate effects are applied to the files between them.
 class ResctrlKernel final : public MemoryOriginals {
  public:
   explicit ResctrlKernel(FakeNode& node) : node_(node) {
@@ -173,7 +173,7 @@ TEST_CASE_FIXTURE(Node, "a class that is switched off: threads are where they we
   CHECK(kernel.all().empty());
 }
 
-TEST_CASE_FIXTURE(Node, "threads that come later are moved when they are next looked at, which is no contest") {
+TEST_CASE_FIXTURE(Node, "threads that come later are moved at the next poll, which does not count as another writer") {
   round();
   kernel.begin_thread("202");
   node.write(std::string("cgroup/") + kPod + "/c1/cgroup.threads", "202\n");
@@ -182,7 +182,7 @@ TEST_CASE_FIXTURE(Node, "threads that come later are moved when they are next lo
   for (const IntentResult& one : told) CHECK(one.outcome == Outcome::applied);
 }
 
-TEST_CASE_FIXTURE(Node, "an agent that was killed: the next one takes over its group, or gives it back") {
+TEST_CASE_FIXTURE(Node, "an agent that was killed: the next one takes over its group, or reverts it") {
   round();
   Governor next{host.clock(), *cgroup::Layout::detect(node.roots()), node.roots(), kernel};
   next.set_node_mode(Mode::enforce);

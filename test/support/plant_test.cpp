@@ -130,14 +130,14 @@ TEST_CASE("a cpuset confines a group and leaves the other CPUs to its neighbours
   CHECK(node.plant.get("be", "cpuset.cpus") == "3");
 }
 
-TEST_CASE("what waits for a CPU shows as pressure, up to the node's") {
+TEST_CASE("waits for a CPU show as pressure, up to the node's") {
   Neighbours node;
   node.plant.advance(60);
   CHECK(node.plant.of("ls").cpu_some.avg10 == Approx(100.0 / 3).epsilon(0.05));
   CHECK(node.plant.of("").cpu_some.avg10 == Approx(75).epsilon(0.05));
 }
 
-TEST_CASE("what is streamed stays as cold page cache until the node needs it, and taking that costs nobody") {
+TEST_CASE("streamed pages stay as cold page cache until the node needs them, and reclaiming them is free") {
   Plant plant({.cpus = 1, .memory_bytes = kGibibyte});
   plant.add("reader");
   plant.run("reader", {.anonymous = constant(100 * kMebibyte), .streamed = 10 * kMebibyte});
@@ -163,7 +163,7 @@ TEST_CASE("hot pages that are reclaimed are read again, which is memory pressure
   CHECK(plant.of("a").memory_some.total_us == Approx(200'000));  // 100 MiB at 500 MiB/s
 }
 
-TEST_CASE("what memory.min keeps is not reclaimed, what memory.low keeps is when nothing else is left") {
+TEST_CASE("memory protected by memory.min is not reclaimed, by memory.low only when nothing else is left") {
   Plant plant({.cpus = 1, .memory_bytes = kGibibyte});
   for (const char* dir : {"kept", "other"}) plant.add(dir);
   plant.run("kept", {.hot_file = constant(300 * kMebibyte)});
@@ -209,7 +209,7 @@ TEST_CASE("knobs read back as they are set; a wrong value, knob or group is refu
   CHECK_THROWS_AS(plant.run("a", {}), std::invalid_argument);
 }
 
-TEST_CASE("a group that has ended gives back what it had") {
+TEST_CASE("a group that has ended returns its memory") {
   Neighbours node;
   node.plant.advance();
   node.plant.remove("ls");

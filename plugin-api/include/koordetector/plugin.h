@@ -211,7 +211,7 @@ typedef struct koord_svc_metrics { /* "koord.metrics/1" */
   koord_status (*append_histograms)(const koord_host *host, uint64_t t_ns, const koord_histogram *histograms,
                                     uint32_t n, uint32_t stride);
 
-  /* One answer for every subject of a metric, whoever appended it: ask once, not once a pod. */
+  /* One answer for every subject of a metric, of any plugin: ask once, not once a pod. */
   koord_status (*aggregate)(const koord_host *host, const koord_query *query, koord_agg_row *rows, uint32_t cap,
                             uint32_t stride, uint32_t *need);
   koord_status (*samples)(const koord_host *host, const koord_query *query, koord_sample *out, uint32_t cap,
@@ -443,17 +443,17 @@ typedef struct koord_svc_cgroup { /* "koord.cgroup/1" */
    * KOORD_E_INVALID: no such logical file or key. */
   koord_status (*open)(const koord_host *host, koord_str cgroup_dir, koord_str file, const koord_str *keys,
                        uint32_t n_keys, uint64_t *handle);
-  /* Values in the order of the keys, KOORD_ABSENT for a key this kernel lacks. *read_ns: when they were read (may
-   * be NULL): rates are over this time. One read of a kernel's file serves all plugins that ask within half a second,
-   * but no handle gets the same read twice; but for "memory.stat" and "memory.numa_stat" (and what of v1 comes out of
-   * them: "memory.swap"), which are read every 5 s or as configured, and repeat values and *read_ns in between:
-   * "memory.usage" is there each time. KOORD_E_GONE: close the handle, the cgroup has ended. KOORD_E_AGAIN, of open as
-   * well: another plugin's read of this file does not return. */
+  /* Values in the order of the keys, KOORD_ABSENT for a key this kernel lacks. *read_ns: when they were read (may be
+   * NULL): rates are over this time. One read of a kernel's file serves all plugins that ask within half a second, but
+   * no handle gets the same read twice. Exceptions are "memory.stat" and "memory.numa_stat" (and on v1 also
+   * "memory.swap", which comes out of them): they are read every 5 s or as configured, and repeat values and *read_ns
+   * in between; "memory.usage" is read each time. KOORD_E_GONE: close the handle, the cgroup has ended. KOORD_E_AGAIN,
+   * of open as well: another plugin's read of this file does not return. */
   koord_status (*read)(const koord_host *host, uint64_t handle, int64_t *values, uint32_t n, uint64_t *read_ns);
   void (*close)(const koord_host *host, uint64_t handle);
 } koord_svc_cgroup;
 
-/* ---- koord.capabilities/1: what this node can and cannot do ------------------------------------------------- */
+/* ---- koord.capabilities/1: abilities of this node ----------------------------------------------------------- */
 
 #define KOORD_CAPABILITY_SUPPORTED 1u
 #define KOORD_CAPABILITY_ABSENT 2u /* the node does not have it; reported once, not an error */
@@ -469,7 +469,7 @@ typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
   koord_status (*report)(const koord_host *host, koord_str name, uint32_t state, koord_str detail);
 } koord_svc_capabilities;
 
-/* ---- koord.knobs/1, koord.evict/1, koord.audit/1: what strategies may ask for -------------------------------- */
+/* ---- koord.knobs/1, koord.evict/1, koord.audit/1: requests of strategies ------------------------------------ */
 
 #define KOORD_LEVEL_QOS 0u
 #define KOORD_LEVEL_POD 1u
@@ -550,7 +550,8 @@ typedef struct koord_svc_evict { /* "koord.evict/1", granted to QoS strategies *
 
 typedef struct koord_svc_audit { /* "koord.audit/1" */
   uint32_t struct_size, rsv;
-  /* An event for operators: what was done or seen, to whom (a handle or 0), why. UTF-8, cut to 1024 bytes each. */
+  /* An event for operators: an action or observation, its subject (a handle or 0), why. UTF-8, cut to 1024 bytes
+   * each. */
   koord_status (*record)(const koord_host *host, uint64_t subject, koord_str what, koord_str why);
 } koord_svc_audit;
 
@@ -653,7 +654,7 @@ typedef struct koord_qos_strategy {
   koord_lifecycle life;
   koord_status (*evaluate)(void *self, uint64_t now_ns, uint64_t deadline_ns); /* required [strand] */
   /* Optional. Reports the results of the plan: of all intents when the plan is new; while it is repeated, of each intent
-   * whose result changes, and of each one-shot, which is done again. [strand] */
+   * with a changed result, and of each one-shot, which is done again. [strand] */
   koord_status (*on_applied)(void *self, const koord_intent_result *results, uint32_t n, uint32_t stride);
 } koord_qos_strategy;
 

@@ -88,7 +88,7 @@ std::vector<Demand> promise_demands(std::string_view feature, Resource resource,
     const std::string name(name_of(resource, tier));
     const std::optional<std::int64_t> there = allocatable.of(tier);
     if (!there) {
-      unknown.push_back("the node does not tell how much " + name + " is allocatable");
+      unknown.push_back("the Node has no allocatable " + name);
       continue;
     }
     const std::int64_t amount = over_promise(sum, *there, thresholds);

@@ -67,7 +67,7 @@ TEST_CASE("promises beyond the threshold go down to the lower one, and all of th
   CHECK(over_promise(85'000, 0, {80, 70}) == 85'000);
 }
 
-TEST_CASE("what batch and mid pods were promised is compared with what the node has of each") {
+TEST_CASE("the promises to batch and mid pods are compared with the node's amount of each") {
   const std::vector<Candidate> batch = {batch_pod("a", 45'000), batch_pod("b", 40'000)};
   auto all = demands(batch, {std::nullopt, 100'000});
   REQUIRE(all.size() == 1);
@@ -94,7 +94,7 @@ TEST_CASE("pods that have ended were promised nothing, and do not go") {
   CHECK(demands(pods, {std::nullopt, 100'000}).empty());
 }
 
-TEST_CASE("only pods go whose class was promised what there is too little of, and which agree") {
+TEST_CASE("only pods with a promise of the short resource go, and only if they agree") {
   std::vector<Candidate> pods = {batch_pod("a", 45'000), batch_pod("disabled", 30'000), batch_pod("other-policy", 10'000), mid_pod("m", 100)};
   pods[1].is_enabled = false;
   pods[2].policy = Policy(R"(["BECPUEvict"])");
@@ -105,12 +105,12 @@ TEST_CASE("only pods go whose class was promised what there is too little of, an
   CHECK(all[0].victims[0].pod->name == "a");
 }
 
-TEST_CASE("a node that does not tell what it has gives no demand, and that is said") {
+TEST_CASE("a node without allocatable amounts gives no demand, and that is reported") {
   std::vector<std::string> unknown;
   CHECK(promise_demands("F", Resource::memory, {}, {}, {80, 70}, 7999, unknown).empty());
   CHECK(unknown.empty());  // nothing was promised
   CHECK(promise_demands("F", Resource::cpu, {batch_pod("a", 1)}, {}, {80, 70}, 7999, unknown).empty());
-  CHECK(unknown == std::vector<std::string>{"the node does not tell how much kubernetes.io/batch-cpu is allocatable"});
+  CHECK(unknown == std::vector<std::string>{"the Node has no allocatable kubernetes.io/batch-cpu"});
 }
 
 TEST_CASE("best-effort victims are those with the label; by priority those up to it that have opted in") {

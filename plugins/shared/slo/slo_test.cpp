@@ -35,7 +35,7 @@ TEST_CASE("a NodeSLO without a section has no such section, and without a field 
   CHECK_FALSE(slo.system->min_free_kbytes_factor);
 }
 
-TEST_CASE("what is no JSON mapping is an error that says so") {
+TEST_CASE("text that is no JSON mapping is an error") {
   CHECK(parse_node_slo("{").error().message().starts_with("the NodeSLO's spec: it is no JSON"));
   CHECK(parse_node_slo("[]").error().message() == "the NodeSLO's spec: found [], expected a mapping");
 }
@@ -79,7 +79,7 @@ TEST_CASE("a class has its sections of CPU, memory, block devices and resctrl") 
   CHECK(be.resctrl == ResctrlQos{true, 0, 30, 100});
 }
 
-TEST_CASE("a value that it may not be is told and not there, those beside it are") {
+TEST_CASE("an invalid value is reported and missing, those beside it are not") {
   const koord::Result<ParsedSlo> parsed = parse_node_slo(R"({"systemStrategy":{"watermarkScaleFactor":401,"memcgReapBackGround":1},
     "cpuBurstStrategy":7,"resourceUsedThresholdWithBE":{"enable":"yes","cpuSuppressPolicy":"idle"}})");
   REQUIRE(parsed);
@@ -112,7 +112,7 @@ TEST_CASE("cpuBurst: a pod's annotation replaces field by field, whatever the ca
   CHECK(problems == Problems{});
 }
 
-TEST_CASE("an annotation that cannot be read does not count and is told") {
+TEST_CASE("an unreadable annotation does not count and is reported") {
   Problems problems;
   const CpuBurst node{BurstPolicy::none, 1000, 300, -1, 50};
   CHECK(cpu_burst_of(node, "policy: auto", problems) == node);
@@ -178,7 +178,7 @@ TEST_CASE("memoryQOS: policy 'auto' begins from what is recommended for the clas
   CHECK_FALSE(pod.own.wmark_ratio);
 }
 
-TEST_CASE("memoryQOS: an unknown policy is told and counts as none told") {
+TEST_CASE("memoryQOS: an unknown policy is reported and counts as unset") {
   Problems problems;
   CHECK(memory_qos_of(memory_of(R"({"minLimitPercent":5})"), KOORD_QOS_LS, R"({"policy":"most"})", problems).values.min_limit_percent == 5);
   CHECK(problems == Problems{"koordinator.sh/memoryQOS.policy: found \"most\", which is no known choice"});
@@ -195,7 +195,7 @@ TEST_CASE("blkioQOS: an empty annotation is an empty list, one that cannot be re
   CHECK(problems.size() == 1);
 }
 
-TEST_CASE("blkioQOS: a block without name or type is left out and told, the others stay") {
+TEST_CASE("blkioQOS: a block without name or type is left out and reported, the others stay") {
   Problems problems;
   const auto blocks = blocks_of(R"({"blocks":[{"type":"device"},{"name":"a","type":"disk"},
     {"name":"b","type":"podvolume","iocfg":{"readBPS":1}},3]})", problems);
@@ -222,7 +222,7 @@ TEST_CASE("a pod's own part of caches and bandwidth is by cache where it says so
   CHECK(problems.empty());
 }
 
-TEST_CASE("a range of a cache that is none is told, and does not count") {
+TEST_CASE("an invalid range of a cache is reported, and does not count") {
   Problems problems;
   for (const char* range : {"[30, 10]", "[0]", "[0, 101]", "7"}) {
     const std::string text = std::string(R"({"llc": {"schemata": {"range": )") + range + "}}}";

@@ -42,7 +42,7 @@ TEST_CASE("a plan reaches the host whole, with reasons, inputs and how long it h
   CHECK(plan[1].role == knob::Role::cap);
 }
 
-TEST_CASE("what the host refuses of a plan is a failure") {
+TEST_CASE("a part of a plan that the host refuses is a failure") {
   test::FakeNode node({});
   test::FakeHost host(node);
   const Intents intents = {{KOORD_LEVEL_POD, "memory.hihg", "a", "1", "x"}};
@@ -77,7 +77,7 @@ TEST_CASE("a knob that no cgroup has is missing for ten minutes, one that some h
   CHECK_FALSE(knobs.missing("memory.min", 1000));
 }
 
-TEST_CASE("the NodeSLO is parsed once a version, and one that cannot be read is told once and is none") {
+TEST_CASE("the NodeSLO is parsed once a version, and an unreadable one is reported once and counts as missing") {
   test::FakeNode node({});
   test::FakeHost host(node);
   const auto* state = host.service<koord_svc_state>("koord.state/1");
@@ -114,7 +114,7 @@ TEST_CASE("a missing NodeSLO is reported when the pods have been known for ten s
   CHECK(news(202) == "");
 }
 
-TEST_CASE("a NodeSLO that comes with the pods is no news") {
+TEST_CASE("a NodeSLO that comes with the pods is not reported as a change") {
   test::FakeNode node({});
   test::FakeHost host(node);
   SloOfNode slo;

@@ -55,8 +55,7 @@ bool comes_true(Condition&& condition) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(WithPipe, "a read that does not return blocks only its caller, and other callers that need the file get an "
-                            "error") {
+TEST_CASE_FIXTURE(WithPipe, "a read that does not return blocks only its caller, and other callers that need the file get an error") {
   const Handle first = *reader.open("stuck", "pids.current", kPids);
   const Handle second = *reader.open("stuck", "pids.current", kPids);
   put_pipe();

@@ -130,8 +130,7 @@ TEST_CASE_FIXTURE(Theatre, "the same file runs in this process on request, with 
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "acceptance 7: a child that dereferences NULL is restarted, and the call and its end are "
-                           "reported") {
+TEST_CASE_FIXTURE(Theatre, "acceptance 7: a child that dereferences NULL is restarted, and the call and its end are reported") {
   play("null later");
   CHECK(eventually([&] { return status().restarts >= 1; }));
   CHECK(contains(status().last_error, "collect(): "));
@@ -356,8 +355,7 @@ TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was 
   CHECK(contains(stage.status(kActor).reason, "cannot run '/nowhere/koord-plugin-host'"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "the agent's cost of a child's requests is charged to it, and its requests wait at the "
-                           "limit") {
+TEST_CASE_FIXTURE(Theatre, "the agent's cost of a child's requests is charged to it, and its requests wait at the limit") {
   stage.host_node().write("proc/flood", std::string(900'000, 'x'));
   play("flood requests", [](auto& settings) {
     settings.files = {"proc/flood"};

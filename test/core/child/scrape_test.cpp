@@ -194,8 +194,7 @@ TEST_CASE_FIXTURE(Theatre, "slow endpoints take no worker from the other plugins
   CHECK(stage.await(kScraper, PluginState::disabled));
 }
 
-TEST_CASE_FIXTURE(Theatre, "an invalid URL, or one that is unknown yet, is reported; it is requested again until "
-                           "there is one") {
+TEST_CASE_FIXTURE(Theatre, "an invalid URL, or one that is unknown yet, is reported; it is requested again until there is one") {
   scrape("ftp://x/");
   CHECK(failure("'ftp://x/': found no scheme of ours, expected 'http://127.0.0.1:9100/metrics'") != "");
   CHECK(contains(status().reason, "'ftp://x/': found no scheme of ours"));

@@ -89,7 +89,7 @@ TEST_CASE("koordctl decisions says how to list older ones, and that the disk is 
   CHECK(has(text, "disk full\n"));
 }
 
-TEST_CASE("koordctl mode says what holds, by whose word and until when") {
+TEST_CASE("koordctl mode shows the effective mode, its source and its end") {
   const std::string text = shown(render_modes(R"({"modes":[{"target":"node","mode":"shadow","configured":"shadow"},)"
                                               R"j({"target":"burst","mode":"enforce","override":"enforce","until":1790000000,"by":"operator uid 0 pid 7 (koordctl)"},)j"
                                               R"({"target":"x","mode":"shadow"}]})"));
@@ -106,13 +106,13 @@ TEST_CASE("koordctl mode says of a strategy that does not run what it is in plac
   CHECK(has(text, "y shadow - node -\n"));
 }
 
-TEST_CASE("koordctl mode says that nobody is evicted now, in whatever mode") {
+TEST_CASE("koordctl mode shows that no pod is evicted now, in whatever mode") {
   CHECK(has(shown(render_modes(R"({"modes":[],"evictions":"too many pods were picked"})")),
             "\nEvictions, whatever the mode: too many pods were picked\n"));
   CHECK_FALSE(has(shown(render_modes(R"({"modes":[]})")), "Evictions"));
 }
 
-TEST_CASE("what was said for a while is said back, and that a ceiling keeps it down") {
+TEST_CASE("an override is confirmed, and also that a ceiling lowers it") {
   CHECK(shown(render_mode(R"({"target":"burst","mode":"enforce","override":"enforce","until":1790000000})")) ==
         "burst is in enforce until 2026-09-21 14:13:20\n");
   CHECK(has(shown(render_mode(R"({"target":"burst","mode":"off","override":"enforce","until":1790000000})")), "the node has a mode below 'enforce'"));

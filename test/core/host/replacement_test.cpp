@@ -47,7 +47,8 @@ struct Reloading {
   Reloading() {
     for (const char* id : {"puppet", "second"}) {
       config::PluginSettings often = stage.settings().defaults;
-      often.period = std::chrono::milliseconds(50);  // which is the longest deadline, too: three missed in a row begin a new life
+      often.period = std::chrono::milliseconds(50);  // Which is the longest deadline, too: three missed in a row begin
+                                                     // a new session.
       often.deadline = std::chrono::hours(1);
       stage.settings().settings[id] = often;
     }
@@ -107,7 +108,7 @@ TEST_CASE_FIXTURE(Reloading, "calls, errors and restarts are counted on") {
   CHECK(stage.status("puppet").counts.calls > before);
 }
 
-TEST_CASE_FIXTURE(Reloading, "when the new one's init fails the old one goes on ticking, and the reason is told") {
+TEST_CASE_FIXTURE(Reloading, "when the new one's init fails the old one goes on ticking, and the reason is reported") {
   REQUIRE(runs());
   put_new_file();
   fresh->on("init", [](const PuppetCall&) { return KOORD_E_IO; });
@@ -121,7 +122,7 @@ TEST_CASE_FIXTURE(Reloading, "when the new one's init fails the old one goes on 
   CHECK(stage.status("puppet").refused_reloads == 1);
 }
 
-TEST_CASE_FIXTURE(Reloading, "when the new file is refused the old one goes on ticking, and the reason is told") {
+TEST_CASE_FIXTURE(Reloading, "when the new file is refused the old one goes on ticking, and the reason is reported") {
   REQUIRE(runs());
   stage.shelf().replace("puppet");
   std::filesystem::permissions(stage.shelf().file("puppet"), std::filesystem::perms(0777));
@@ -191,7 +192,7 @@ TEST_CASE_FIXTURE(Reloading, "a plugin that was put into the directory is starte
   CHECK(stage.status("strategy").id.empty());
 }
 
-TEST_CASE_FIXTURE(Reloading, "what has no file, or whose gate is off, is refused with the reason") {
+TEST_CASE_FIXTURE(Reloading, "a plugin without a file, or with its gate off, is refused with the reason") {
   stage.apply("Puppet=true");
   CHECK(why_not(stage.replace("nobody", "")) == "no plugin directory has a plugin of this id");
   CHECK(why_not(stage.replace("second", "Second=false")) == "its feature gate Second is off");

@@ -41,7 +41,7 @@ struct Knobs : OnHost<koord_svc_knobs> {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Knobs, "what is proposed becomes the plan, word for word") {
+TEST_CASE_FIXTURE(Knobs, "the proposals become the plan, word for word") {
   koord_intent wish = intent();
   const koord_label input = label("node_cpu_usage", "7.3");
   wish.inputs = &input;
@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(Knobs, "the plan that was taken last is known again, whatever 
   CHECK(host.context().take_plan() == plan);
 }
 
-TEST_CASE_FIXTURE(Knobs, "a plan is not repeated over one in which nothing was wished") {
+TEST_CASE_FIXTURE(Knobs, "a plan is not repeated over one without proposals") {
   REQUIRE(propose(intent("cpu.max")) == KOORD_OK);
   CHECK(host.context().take_plan().size() == 1);
   CHECK(host.context().take_plan().empty());
@@ -251,7 +251,7 @@ TEST_CASE_FIXTURE(Knobs, "the base of a knob is that of the governor, and the ke
   CHECK(service->base(abi, str("cpu.max"), str("other"), buf, sizeof buf, &need) == KOORD_E_INVALID);
 }
 
-TEST_CASE_FIXTURE(Knobs, "no value is told for what is gone, not there or unknown") {
+TEST_CASE_FIXTURE(Knobs, "no value is returned for an ended cgroup, a missing file or an unknown knob") {
   std::string value;
   CHECK(current("cpu.max", "nowhere.slice", &value) == KOORD_E_GONE);
   CHECK(current("memory.high", "be.slice", &value) == KOORD_E_UNSUPPORTED);
@@ -259,7 +259,7 @@ TEST_CASE_FIXTURE(Knobs, "no value is told for what is gone, not there or unknow
   CHECK(current("cpu.max", "../x", &value) == KOORD_E_INVALID);
 }
 
-TEST_CASE("on cgroup v1 a value is told in the form of v2") {
+TEST_CASE("on cgroup v1 a value is returned in the form of v2") {
   OnHost<koord_svc_knobs> on("koord.knobs/1", {{"cgroup/cpu/be/cpu.cfs_quota_us", "-1\n"},
                                                {"cgroup/cpu/be/cpu.cfs_period_us", "100000\n"},
                                                {"cgroup/memory/be/memory.limit_in_bytes", "4096\n"}});

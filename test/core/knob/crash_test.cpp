@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fault 1 on this machine's kernel: SIGKILL at random moments of enforcing. After each next start every knob has what it had
-// before, or what a strategy wishes again. Needs root. `--moments=1000` for more than 100 of them, `--seed=7` for the same again.
+// Fault 1 on this machine's kernel: SIGKILL at random moments of enforcing. After each next start every knob has its
+// original value, or the value of a new intent. Needs root. `--moments=1000` for more than 100 of them, `--seed=7` for
+// the same again.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,7 +71,7 @@ struct Node {
     }
     return all;
   }
-  // What differs from what was there at first, in words.
+  // Differences from the beginning, in words.
   std::string changed() const {
     const std::vector<Texts> now = texts();
     std::string text;
@@ -101,7 +102,7 @@ struct Node {
     }
     return plan;
   }
-  // What is not as it is wished in this round, in words.
+  // Differences from the intents of this round, in words.
   std::string not_as_wished(unsigned round) const {
     const KnobFiles files(*cgroup::Layout::detect(NodeRoots()), NodeRoots());
     std::string text;
@@ -152,7 +153,7 @@ bool was_killed(ChildProcess& child) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node, "after SIGKILL at any moment the next start gives every knob back, or a strategy wishes it again") {
+TEST_CASE_FIXTURE(Node, "after SIGKILL at any moment the next start reverts every knob, or a strategy proposes it again") {
   std::mt19937 random(seed);
   const auto longest = static_cast<unsigned>(std::max<std::int64_t>(40'000, 3 * until_first_write().count()));
   std::printf("a session is killed within its first %u ms\n", longest / 1000);
@@ -181,7 +182,7 @@ TEST_CASE_FIXTURE(Node, "after SIGKILL at any moment the next start gives every 
   CHECK(left > 0);  // else it was killed too early each time, and nothing was shown
 }
 
-TEST_CASE_FIXTURE(Node, "what somebody else has written after the crash is his") {
+TEST_CASE_FIXTURE(Node, "a value that another process has written after the crash stays") {
   ChildProcess child([&] {
     Enforcer enforcer(directory);
     enforcer.start();

@@ -219,8 +219,7 @@ TEST_CASE_FIXTURE(Desk, "a file from before kinds of decisions is found by kind"
   CHECK(file->find({.kind = DecisionKind::eviction})->decisions[0].knob.empty());
 }
 
-TEST_CASE_FIXTURE(Desk, "while the disk takes nothing the newest wait, the reason is reported, and all is written "
-                        "once it does") {
+TEST_CASE_FIXTURE(Desk, "while the disk takes nothing the newest wait, the reason is reported, and all is written once it does") {
   node.write("qos", "a file where the folder should be");
   auto file = archive();
   file->add(decision(1));

@@ -48,8 +48,7 @@ struct SmallDisk {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(SmallDisk, "on a full disk decisions wait in memory, which is reported, and reach it when there is "
-                             "room") {
+TEST_CASE_FIXTURE(SmallDisk, "on a full disk decisions wait in memory, which is reported, and reach it when there is room") {
   DecisionArchive archive(options(), clock);
   archive.add(decision(1));
   REQUIRE(archive.find({}));

@@ -40,7 +40,7 @@ struct Tree {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Tree, "what is decided is written, read back and given back") {
+TEST_CASE_FIXTURE(Tree, "a decided value is written, read back and reverted") {
   Done done = apply(order("pod", "cpu.max", "30000 100000"));
   CHECK(done.outcome == Outcome::applied);
   CHECK(done.before == "50000 100000");
@@ -73,12 +73,12 @@ TEST_CASE_FIXTURE(Tree, "an empty set is an original like any other") {
   CHECK(read("pod/cpuset.cpus") == "");
 }
 
-TEST_CASE_FIXTURE(Tree, "what has the value already is not written, and nothing is held") {
+TEST_CASE_FIXTURE(Tree, "a knob that has the value already is not written, and nothing is held") {
   CHECK(apply(order("pod", "cpu.max", "50000 100000")).outcome == Outcome::applied);
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(Tree, "a knob that somebody else has written since is left to him") {
+TEST_CASE_FIXTURE(Tree, "a knob that another process has written since is left to it") {
   apply(order("pod", "cpu.max", "30000 100000"));
   write("pod/cpu.max", "70000 100000");
   CHECK(undo().outcome == Outcome::left);
@@ -96,7 +96,7 @@ TEST_CASE_FIXTURE(Tree, "a human who writes a managed file once is written over 
   CHECK(read("pod/cpu.max") == "30000 100000");
 }
 
-TEST_CASE_FIXTURE(Tree, "who resets a quota each second is written over ever later, and then left alone for a long while") {
+TEST_CASE_FIXTURE(Tree, "a process that resets a quota each second is written over ever later, and then left alone for a long while") {
   std::vector<std::int64_t> written;  // the seconds
   Done last;
   for (std::int64_t second = 0; second < 340; ++second) {
@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(Tree, "who resets a quota each second is written over ever lat
   CHECK(written[1] <= 60);
   CHECK(written[2] == written[1] + 5);
   CHECK(last.outcome == Outcome::contested);
-  CHECK(last.problem.starts_with("somebody else keeps writing it, now '70000 100000'"));
+  CHECK(last.problem.starts_with("another process keeps writing it, now '70000 100000'"));
   for (std::int64_t second = 0; second < 60; ++second) {
     last = apply(order("pod", "cpu.max", "30000 100000"));
     clock.advance(1s);
@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(Tree, "who resets a quota each second is written over ever lat
   CHECK(last.outcome == Outcome::applied);
 }
 
-TEST_CASE_FIXTURE(Tree, "a value that changes each second is no way around who else writes it") {
+TEST_CASE_FIXTURE(Tree, "a value that changes each second is no way around another writer") {
   unsigned writes = 0;
   for (int second = 0; second < 60; ++second) {
     write("pod/cpu.max", "70000 100000");
@@ -132,7 +132,7 @@ TEST_CASE_FIXTURE(Tree, "a value that changes each second is no way around who e
   CHECK(writes == 3);
 }
 
-TEST_CASE_FIXTURE(Tree, "what was read is believed for half of the refresh period at least, and for no more than all of it") {
+TEST_CASE_FIXTURE(Tree, "a read value is trusted for half of the refresh period at least, and for no more than all of it") {
   executor.set_limits({.refresh = 10s});
   apply(order("pod", "cpu.max", "50000 100000"));
   write("pod/cpu.max", "70000 100000");
@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(Tree, "what was read is believed for half of the refresh perio
   CHECK(read("pod/cpu.max") == "50000 100000");
 }
 
-TEST_CASE_FIXTURE(Tree, "more writes than are allowed in a second wait, what is given back does not") {
+TEST_CASE_FIXTURE(Tree, "more writes than are allowed in a second wait, reverts do not") {
   executor.set_limits({.writes_per_second = 1});
   const std::vector<Order> both{order("pod", "cpu.max", "60000 100000"), order("pod", "cpu.weight", "50")};
   Executor::Report report = executor.apply(both);
@@ -167,7 +167,7 @@ TEST_CASE_FIXTURE(Tree, "a burst is no more than the quota, also when both are d
   CHECK(read("pod/cpu.max.burst") == "20000");
 }
 
-TEST_CASE_FIXTURE(Tree, "what can be had only in part is written once, and more of it as soon as there is more") {
+TEST_CASE_FIXTURE(Tree, "a value that is possible only in part is written once, and more of it as soon as there is room") {
   struct Counting : MemoryOriginals {
     Result<void> keep(std::span<const Original> originals) override {
       ++batches;
@@ -204,7 +204,7 @@ TEST_CASE_FIXTURE(Tree, "CPUs that are taken offline are left out, and never all
   CHECK(read("pod/cpuset.cpus") == "2");
 }
 
-TEST_CASE("on v1 the kernel takes a CPU that goes offline out of each set, which is no contest, and what is given back has no such CPU") {
+TEST_CASE("on v1 a CPU that goes offline leaves each set, which does not count as another writer, and reverts are without it") {
   test::FakeNode node({{"cgroup/cpuset/be/cpuset.cpus", "0-3\n"}, {"sys/devices/system/cpu/online", "0-3\n"}});
   KnobFiles files{*cgroup::Layout::detect(node.roots()), node.roots()};
   MemoryOriginals originals;
@@ -231,23 +231,23 @@ TEST_CASE("on v1 the kernel takes a CPU that goes offline out of each set, which
     CHECK(executor.apply({}).undone.at(0).done.outcome == Outcome::reverted);
     CHECK(set() == "0-3");
   }
-  SUBCASE("it is given back") {
+  SUBCASE("it is reverted") {
     CHECK(executor.apply({}).undone.at(0).done.outcome == Outcome::reverted);
     CHECK(set() == "0,2");
   }
-  SUBCASE("it is given back by the next agent") {
+  SUBCASE("it is reverted by the next agent") {
     Executor next{files, originals, clock};
     CHECK(next.apply({}).undone.at(0).done.outcome == Outcome::reverted);
     CHECK(set() == "0,2");
   }
-  SUBCASE("somebody else has written it") {
+  SUBCASE("another process has written it") {
     go_offline("0,2\n", "2\n");
     CHECK(executor.apply({}).undone.at(0).done.outcome == Outcome::left);
     CHECK(set() == "2");
   }
 }
 
-TEST_CASE_FIXTURE(Tree, "a container whose CPUs are its own is not throttled on them") {
+TEST_CASE_FIXTURE(Tree, "a container with exclusive CPUs is not throttled on them") {
   write("pod/app/cpuset.cpus", "2-3");
   executor.set_pinned({"pod/app"});
   const Done done = apply(order("pod/app", "cpu.max", "150000 100000"));
@@ -267,7 +267,7 @@ TEST_CASE_FIXTURE(Tree, "a quota that a container with CPUs of its own had is re
   CHECK(read("pod/app/cpu.max") == "150000 100000");
 }
 
-TEST_CASE_FIXTURE(Tree, "who was idle gets his shares back with it") {
+TEST_CASE_FIXTURE(Tree, "an idle cgroup gets its shares back with it") {
   write("pod/cpu.idle", "0");
   CHECK(apply(order("pod", "cpu.idle", "1")).outcome == Outcome::applied);
   write("pod/cpu.weight", "3");  // as the kernel does
@@ -307,7 +307,7 @@ TEST_CASE_FIXTURE(Tree, "a group that is not ours is not made, and the line says
   CHECK(done.problem.find("begins with 'koord-'") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Tree, "an ended cgroup is said to be gone, and what was held of it is forgotten") {
+TEST_CASE_FIXTURE(Tree, "an ended cgroup is reported as gone, and its held values are forgotten") {
   apply(order("pod/app", "cpu.max", "10000 100000", Level::container));
   node.remove("cgroup/pod/app");
   clock.advance(60s);
@@ -328,7 +328,7 @@ TEST_CASE_FIXTURE(Tree, "a knob that this node does not have is unsupported") {
   CHECK(apply(order("pod", "memory.low", "4096")).outcome == Outcome::unsupported);
 }
 
-TEST_CASE_FIXTURE(Tree, "what cannot be given back is tried again, and told once") {
+TEST_CASE_FIXTURE(Tree, "a failed revert is tried again, and reported once") {
   apply(order("pod", "cpu.max", "30000 100000"));
   node.remove("cgroup/pod/cpu.max");
   node.make_directory("cgroup/pod/cpu.max");
@@ -341,7 +341,7 @@ TEST_CASE_FIXTURE(Tree, "what cannot be given back is tried again, and told once
   CHECK(undo().outcome == Outcome::reverted);
 }
 
-TEST_CASE_FIXTURE(Tree, "what was there is told to those who keep it before it is changed, and taken from them when it is given back") {
+TEST_CASE_FIXTURE(Tree, "originals are stored before the knob is changed, and removed after it is reverted") {
   struct Keeper : MemoryOriginals {
     explicit Keeper(const Tree& of) : tree(of) {}
     Result<void> keep(std::span<const Original> originals) override {
@@ -368,7 +368,7 @@ TEST_CASE_FIXTURE(Tree, "what was there is told to those who keep it before it i
   CHECK(keeper.all().empty());
 }
 
-TEST_CASE_FIXTURE(Tree, "what is kept from an earlier life is given back, or goes on") {
+TEST_CASE_FIXTURE(Tree, "originals of an earlier session are reverted, or go on") {
   const auto inode = files.read({*find_knob("cpu.max"), "pod"})->cgroup;
   auto earlier = [&](const char* dir, const char* knob, const char* text, const char* written, std::uint64_t cgroup) {
     const Original one{{dir, knob, ""}, Level::pod, knob, cgroup, {text}, {written}};
@@ -384,7 +384,7 @@ TEST_CASE_FIXTURE(Tree, "what is kept from an earlier life is given back, or goe
   CHECK(read("pod/cpu.weight") == "20");
 }
 
-TEST_CASE_FIXTURE(Tree, "a limit of a device where there was none goes again") {
+TEST_CASE_FIXTURE(Tree, "a limit of a device that had none is removed again") {
   node.write("cgroup/cgroup.controllers", "cpu io\n");
   node.write("cgroup/pod/io.max", "8:0 rbps=1 wbps=max riops=max wiops=max\n");
   KnobFiles with_io{*cgroup::Layout::detect(node.roots()), node.roots()};
@@ -395,7 +395,7 @@ TEST_CASE_FIXTURE(Tree, "a limit of a device where there was none goes again") {
   CHECK(read("pod/io.max") == "8:16 rbps=max wbps=max riops=max wiops=max");
 }
 
-TEST_CASE_FIXTURE(Tree, "an act is done each time it is ordered, and there is nothing to give back") {
+TEST_CASE_FIXTURE(Tree, "a one-shot is done each time it is ordered, and has nothing to revert") {
   node.write("cgroup/pod/memory.reclaim", "");
   const Done done = apply(order("pod", "memory.reclaim", "4096"));
   CHECK(done.outcome == Outcome::applied);
@@ -406,7 +406,7 @@ TEST_CASE_FIXTURE(Tree, "an act is done each time it is ordered, and there is no
   CHECK(apply(order("ended", "memory.reclaim", "4096")).outcome == Outcome::gone);
 }
 
-TEST_CASE_FIXTURE(Tree, "what is ordered stays so while others change, until it is dropped") {
+TEST_CASE_FIXTURE(Tree, "orders stay while others change, until they are dropped") {
   const Order quota = order("pod", "cpu.max", "30000 100000"), weight = order("pod", "cpu.weight", "50");
   executor.apply({quota}, {});
   CHECK(executor.apply({weight}, {}).undone.empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may go wrong around knobs, on this machine's kernel: two strategies that disagree, others who write the same file,
+// Faults around knobs, on this machine's kernel: two strategies that disagree, other writers of the same file,
 // containers that end, another start.
 #include "test/core/knob/governed_node.hpp"
 
@@ -8,7 +8,7 @@ using namespace koord::knob;
 using namespace koord::test;
 using namespace std::chrono_literals;
 
-TEST_CASE_FIXTURE(GovernedNode, "two strategies that disagree for as long as they like: one value, one write, and the loser knows to whom") {
+TEST_CASE_FIXTURE(GovernedNode, "two strategies that disagree as long as they like: one value, one write, the loser learns the winner") {
   const std::string before = read(pod, "cpu.max");
   WriteCount writes(quota_file(pod));
   for (int round = 0; round < 100; ++round) {
@@ -54,7 +54,7 @@ TEST_CASE_FIXTURE(GovernedNode, "a human who writes a managed file is written ov
   CHECK(journal->size() == 0);
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "a kubelet that resets a quota each second for half an hour is left alone mostly, and few records tell it") {
+TEST_CASE_FIXTURE(GovernedNode, "a kubelet that resets a quota each second for half an hour is left alone mostly, and has few records") {
   const Plan plan{intent(pod, "cpu.max", "20000 100000")};
   std::vector<int> written;  // in which seconds
   for (int i = 0; i < 1800; ++i) {
@@ -68,14 +68,14 @@ TEST_CASE_FIXTURE(GovernedNode, "a kubelet that resets a quota each second for h
   CHECK(written[3] - written[2] >= 300);
   const std::vector<Decision> contested = decisions(Outcome::contested);
   REQUIRE(contested.size() > 4);
-  CHECK(contested.back().problem == "somebody else keeps writing it, now '70000 100000'; it is left alone for 5m");
+  CHECK(contested.back().problem == "another process keeps writing it, now '70000 100000'; it is left alone for 5m");
   CHECK(governor->decisions().size() < 2 * written.size());
   governor->withdraw({"suppress", "main"});
   CHECK(read(pod, "cpu.max") == "70000 100000");
   CHECK(governor->held() == 0);
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "who writes all files at once, as a reload of systemd does, is written over at once when that is seen") {
+TEST_CASE_FIXTURE(GovernedNode, "a writer of all files at once, like a reload of systemd, is written over as soon as it is detected") {
   const Plan plan{intent(pod, "cpu.max", "40000 100000"), intent(app, "cpu.max", "20000 100000"), intent(app, "memory.max", "67108864")};
   propose("suppress", plan);
   write_quota(app, 30'000);
@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(GovernedNode, "who writes all files at once, as a reload of sy
   CHECK(decisions(Outcome::contested).empty());
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "containers that end between the look and the write: said once each, and nothing stays of them") {
+TEST_CASE_FIXTURE(GovernedNode, "containers that end between the read and the write: reported once each, and nothing stays of them") {
   constexpr int kMany = 30;
   for (int i = 0; i < kMany; ++i) {
     auto ended = std::make_unique<RealCgroup>(pod, "ended" + std::to_string(i));
@@ -107,7 +107,7 @@ TEST_CASE_FIXTURE(GovernedNode, "containers that end between the look and the wr
   CHECK(journal->size() == 0);
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "a container that ends while it is given back is no failure") {
+TEST_CASE_FIXTURE(GovernedNode, "a container that ends while it is reverted is no failure") {
   auto ended = std::make_unique<RealCgroup>(pod, "ended");
   propose("suppress", {intent(*ended, "cpu.max", "20000 100000")});
   meanwhile->run = [&] { ended->remove(); };
@@ -131,7 +131,7 @@ TEST_CASE_FIXTURE(GovernedNode, "another start with the same intents writes noth
   CHECK(of_pod.turn());
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "a strategy that is switched off while it holds knobs: all are as before, read back, and nobody else's are touched") {
+TEST_CASE_FIXTURE(GovernedNode, "a strategy that is switched off while it holds knobs: all are as before, read back, no others are touched") {
   const std::string quota = read(pod, "cpu.max"), shares = read(pod, "cpu.shares");
   propose("suppress", {intent(pod, "cpu.max", "40000 100000"), intent(pod, "cpu.shares", "512")});
   propose("burst", {intent(app, "cpu.max", "30000 100000")});

@@ -56,8 +56,7 @@ TEST_CASE_FIXTURE(OnV1, "the effects of a cap on the cgroups inside are recorded
   CHECK(count == 1);
 }
 
-TEST_CASE_FIXTURE(OnV1, "the effects that a cap in shadow would have on the cgroups inside are recorded once, and "
-                        "nothing is written") {
+TEST_CASE_FIXTURE(OnV1, "the effects that a cap in shadow would have on the cgroups inside are recorded once, and nothing is written") {
   governor->set_mode("suppress", Mode::shadow);
   for (int i = 0; i < 5; ++i) propose("suppress", {intent(Role::cap, "be", "80000 100000")}), seconds(50);
   CHECK(all() == "-1 150000 100000 50000");

@@ -9,7 +9,7 @@ using namespace koord::knob;
 using namespace koord::test;
 using namespace std::chrono_literals;
 
-TEST_CASE_FIXTURE(RuledGovernor, "what an operator says of a strategy holds until its time is over, and is recorded at both ends") {
+TEST_CASE_FIXTURE(RuledGovernor, "an operator's override of a strategy holds until its time is over, and is recorded at both ends") {
   propose("suppress", {intent("20000 100000")});
   REQUIRE(governor.override_mode("suppress", Mode::enforce, 30s, "operator uid 0"));
   CHECK(value() == "20000 100000");
@@ -38,7 +38,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "no quota takes time of CPUs that are a contain
   CHECK(governor.decisions().back().problem == "its CPUs are its own, and it would be throttled on them");
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "switching the node off takes the hands off all knobs, and what was held is given back") {
+TEST_CASE_FIXTURE(RuledGovernor, "switching the node off takes the hands off all knobs, and held ones are reverted") {
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
   propose("burst", {intent("30000 100000")});
@@ -78,14 +78,14 @@ TEST_CASE_FIXTURE(RuledGovernor, "hands off one strategy or one knob leaves the 
   CHECK(value() == kBefore);
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "a strategy in shadow is told of hands off, too") {
+TEST_CASE_FIXTURE(RuledGovernor, "a strategy in shadow gets hands off as a result, too") {
   mark({.all = true});
   propose("suppress", {intent("20000 100000")});
   CHECK(last_told("suppress") == Outcome::hands_off);
   CHECK(last().outcome == Outcome::hands_off);
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "who was switched off while it held a knob is told of, with the pod") {
+TEST_CASE_FIXTURE(RuledGovernor, "a strategy that was switched off while it held a knob is reported, with the pod") {
   enforce("suppress");
   mark({});
   propose("suppress", {intent("20000 100000")});

@@ -10,7 +10,7 @@ using namespace koord::knob;
 using namespace koord::test;
 using namespace std::chrono_literals;
 
-TEST_CASE_FIXTURE(FakeGovernor, "the end of one life of a strategy takes nothing from its next one") {
+TEST_CASE_FIXTURE(FakeGovernor, "the end of one session of a strategy takes nothing from its next one") {
   const Proposer old{"suppress", "main", 1}, fresh{"suppress", "main", 2};
   const Tell nobody = [](std::vector<IntentResult>) {};
   enforce("suppress");
@@ -23,7 +23,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "the end of one life of a strategy takes nothing
   CHECK(value() == kBefore);
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "without a word about it a strategy is in shadow: all is told and nothing written") {
+TEST_CASE_FIXTURE(FakeGovernor, "by default a strategy is in shadow: all is recorded and nothing written") {
   propose("suppress", {intent("20000 100000")});
   CHECK(value() == kBefore);
   CHECK(last_told("suppress") == Outcome::shadow);
@@ -35,7 +35,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "without a word about it a strategy is in shadow
   CHECK(last().inputs == decltype(Decision::inputs){{"node_cpu_usage", "7.3"}});
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "a strategy that may writes, and its withdrawal gives the original back") {
+TEST_CASE_FIXTURE(FakeGovernor, "a strategy with permission writes, and its withdrawal reverts the knob") {
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
   CHECK(value() == "20000 100000");
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "an intent ends with its ttl unless it is propos
   CHECK(governor.active_intents() == 0);
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "of two strategies one value holds, and the loser is told by whom") {
+TEST_CASE_FIXTURE(FakeGovernor, "with two strategies one value holds, and the loser learns the winner") {
   enforce("mild");
   enforce("strict");
   propose("mild", {intent("40000 100000")});
@@ -110,7 +110,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "a strategy in shadow takes nothing from one tha
   CHECK(told["strict"].back().winner == "mild");
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "switching a strategy off gives back what it has written") {
+TEST_CASE_FIXTURE(FakeGovernor, "switching a strategy off reverts its writes") {
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
   governor.set_mode("suppress", Mode::off);
@@ -118,12 +118,12 @@ TEST_CASE_FIXTURE(FakeGovernor, "switching a strategy off gives back what it has
   CHECK(last_told("suppress") == Outcome::off);
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "the same again is no news: neither for the log nor for the strategy's log") {
+TEST_CASE_FIXTURE(FakeGovernor, "the same result again is not reported: neither in the log nor to the strategy") {
   propose("suppress", {intent("20000 100000")});
   const std::size_t records = governor.decisions().size();
   propose("suppress", {intent("20000 100000")});
   CHECK(governor.decisions().size() == records);
-  CHECK(told["suppress"].size() == 2);  // what became of a plan is told each time
+  CHECK(told["suppress"].size() == 2);  // results of a plan are reported each time
 }
 
 TEST_CASE_FIXTURE(FakeGovernor, "a plan that is the one before again is not looked into before half of the refresh period is over") {
@@ -139,7 +139,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "a plan that is the one before again is not look
   CHECK(value() == "20000 100000");
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "a plan that is repeated holds on, and only what is news of it is told") {
+TEST_CASE_FIXTURE(FakeGovernor, "a plan that is repeated holds on, and only its changes are reported") {
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
   clock.advance(40s);
@@ -163,7 +163,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "a plan of which something has ended cannot be r
   CHECK_FALSE(governor.repeat({"suppress", "main"}));
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "what is due is looked at although nobody proposes anything") {
+TEST_CASE_FIXTURE(FakeGovernor, "due knobs are read although no strategy proposes anything") {
   governor.set_limits({.refresh = 10s});
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
@@ -200,7 +200,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "a burst follows its quota though it is proposed
   CHECK(trim(*read_file(node.path("cgroup/be/cpu.max.burst"))) == "40000");
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "a cgroup that is not there is said to be gone") {
+TEST_CASE_FIXTURE(FakeGovernor, "a missing cgroup is reported as gone") {
   enforce("a");
   propose("a", {intent("20000 100000", 0, "nowhere")});
   propose("b", {intent("20000 100000", 0, "nowhere")});
@@ -208,7 +208,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "a cgroup that is not there is said to be gone")
   CHECK(last_told("b") == Outcome::gone);
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "the end gives back everything") {
+TEST_CASE_FIXTURE(FakeGovernor, "the end reverts everything") {
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
   governor.stop();
@@ -216,7 +216,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "the end gives back everything") {
   CHECK(governor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "an act is done once for each plan that has it, and in shadow not at all") {
+TEST_CASE_FIXTURE(FakeGovernor, "a one-shot is done once for each plan that has it, and in shadow not at all") {
   node.write("cgroup/cgroup.controllers", "cpu memory\n");
   node.write("cgroup/be/memory.reclaim", "");
   Governor with_memory{clock, *cgroup::Layout::detect(node.roots()), node.roots(), originals};
@@ -241,5 +241,5 @@ TEST_CASE_FIXTURE(FakeGovernor, "an act is done once for each plan that has it, 
   CHECK(reclaimed() == "4096");
   CHECK(with_memory.repeat({"reclaim", "main"}));
   CHECK(reclaimed() == "4096");
-  CHECK(outcomes == std::vector{Outcome::applied, Outcome::applied});  // told each time it was done
+  CHECK(outcomes == std::vector{Outcome::applied, Outcome::applied});  // reported each time it was done
 }

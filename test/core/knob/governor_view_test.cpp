@@ -9,7 +9,7 @@ using namespace koord::knob;
 using namespace koord::test;
 using namespace std::chrono_literals;
 
-TEST_CASE_FIXTURE(RuledGovernor, "a record says whose cgroup it was") {
+TEST_CASE_FIXTURE(RuledGovernor, "a record names the owner of the cgroup") {
   mark({});
   propose("suppress", {intent("20000 100000")});
   CHECK(last().pod_uid == "u-1");
@@ -41,7 +41,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "what an agent before had proposed is recorded 
   CHECK(next.decisions().back().plugin == "a");
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "a knob is shown with its value, the one before, its holder and who lost") {
+TEST_CASE_FIXTURE(RuledGovernor, "a knob is shown with its value, the original, its holder and the losers") {
   enforce("strict");
   enforce("mild");
   mark({});

@@ -24,8 +24,7 @@ TEST_CASE_FIXTURE(JournalFixture, "originals stored before a write are found by 
   CHECK(found().left == std::vector<Original>{quota("be"), throttle, device, on_v1, set});
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "until the result of a write is known, all possible values are kept; then the "
-                                  "actual one") {
+TEST_CASE_FIXTURE(JournalFixture, "until the result of a write is known, all possible values are kept; then the actual one") {
   const Original before = quota("be", {{"20000", "100000"}, {"30000", "100000"}});
   Original after = before;
   after.written = {"20000", "100000"};
@@ -111,8 +110,7 @@ TEST_CASE_FIXTURE(JournalFixture, "two agents do not share a journal") {
   CHECK_FALSE(keep(*other, {quota("be")}));
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "a file that is damaged is set aside, and nothing is written until an operator has "
-                                  "checked it") {
+TEST_CASE_FIXTURE(JournalFixture, "a file that is damaged is set aside, and nothing is written until an operator has checked it") {
   std::vector<Original> many;
   for (int i = 0; i < 500; ++i) many.push_back(quota("be/pod" + std::to_string(i)));
   SUBCASE("its first page") {

@@ -11,7 +11,7 @@ namespace {
 
 Value value(std::string_view knob, std::string_view text) { return *parse_value(*find_knob(knob), text); }
 
-// What is wrong with it; empty: nothing.
+// The problem with it; empty: none.
 std::string complaint(std::string_view knob, std::string_view text) {
   Result<Value> parsed = parse_value(*find_knob(knob), text);
   return parsed ? "" : parsed.error().message();
@@ -145,7 +145,7 @@ TEST_CASE("what the kernel has is what is proposed when it has all that the inte
   CHECK_FALSE(has("io.cost.qos", {""}, "8:16", "8:16 enable=0"));
   CHECK(has("resctrl.l3", {"0=00f;1=fff"}, "", "0=f"));
   CHECK_FALSE(has("resctrl.l3", {"0=00f"}, "", "0=f;1=f"));
-  CHECK(has("resctrl.group", {""}, "", "koord-be"));  // nobody is in it who is elsewhere
+  CHECK(has("resctrl.group", {""}, "", "koord-be"));  // threads elsewhere are not in it
   CHECK(has("resctrl.group", {"koord-be"}, "", "koord-be"));
   CHECK_FALSE(has("resctrl.group", {"/ koord-be"}, "", "koord-be"));
 }
@@ -202,7 +202,7 @@ TEST_CASE("io.max is a line on v2 and four files on v1, which know no word for n
   CHECK(unset_text(*find_knob("io.max"), Version::v2, "8:16") == "8:16 rbps=max wbps=max riops=max wiops=max");
 }
 
-TEST_CASE("of a file with items one is read and the others are none of its business") {
+TEST_CASE("in a file with items one is read and the others are ignored") {
   CHECK(item_of(*find_knob("io.weight"), "default 100\n8:16 200\n8:160 5\n", "8:16") == "8:16 200");
   CHECK(item_of(*find_knob("io.weight"), "default 100\n8:16 200\n", "default") == "default 100");
   CHECK(item_of(*find_knob("io.weight"), "default 100\n", "8:16") == "");
@@ -216,7 +216,7 @@ TEST_CASE("v1's largest number of pages is no limit, and memory goes by whole pa
   CHECK(kernel("memory.max", "10000000", Version::v2) == Texts{"9998336"});
 }
 
-TEST_CASE("what the kernel cannot have said is an error") {
+TEST_CASE("text that the kernel cannot produce is an error") {
   CHECK(back("cpu.max", {"x 100000"}, Version::v2) == "the kernel says 'x' of cpu.max");
   CHECK(back("cpu.max", {"20000"}, Version::v1).find("not read whole") != std::string::npos);
   CHECK(back("memory.swap.max", {"4096"}, Version::v1).find("not read whole") != std::string::npos);

@@ -19,7 +19,7 @@ using koord::test::RealCgroup;
 
 namespace {
 
-// Does something between the last look and the first write.
+// Does something between the last read and the first write.
 struct Meanwhile : MemoryOriginals {
   Result<void> keep(std::span<const Original> originals) override {
     if (auto now = std::exchange(run, nullptr)) now();
@@ -28,7 +28,7 @@ struct Meanwhile : MemoryOriginals {
   std::function<void()> run;
 };
 
-// "8:0"; empty: there is none.
+// "8:0"; empty: none.
 std::string first_disk() {
   Result<std::vector<std::string>> names = list_directory("/sys/block");
   for (const std::string& name : names ? *names : std::vector<std::string>())
@@ -66,7 +66,7 @@ struct Kernel {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Kernel, "a pod and its container are widened and narrowed together, and given back") {
+TEST_CASE_FIXTURE(Kernel, "a pod and its container are widened and narrowed together, and reverted") {
   const std::string of_pod = read(pod, "cpu.max"), of_app = read(app, "cpu.max");
   apply("cpu.max", "50000 100000", "50000 100000");
   apply("cpu.max", "80000 100000", "80000 100000");
@@ -78,7 +78,7 @@ TEST_CASE_FIXTURE(Kernel, "a pod and its container are widened and narrowed toge
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(Kernel, "memory limits are taken in whole pages and given back") {
+TEST_CASE_FIXTURE(Kernel, "memory limits are taken in whole pages and reverted") {
   apply("memory.max", "67108864", "33554432");
   apply("memory.max", "max", "134217728");
   executor.apply({});
@@ -95,7 +95,7 @@ TEST_CASE_FIXTURE(Kernel, "a CPU set goes to the parent first when it moves") {
   CHECK(read(app, "cpuset.cpus") == all);
 }
 
-TEST_CASE_FIXTURE(Kernel, "what the kernel would refuse is told, not written, and nothing is held") {
+TEST_CASE_FIXTURE(Kernel, "a value that the kernel would refuse is reported, not written, and nothing is held") {
   if (!is_v1()) return;
   apply("cpu.max", "50000 100000", "20000 100000");
   Executor::Report report = executor.apply({order(pod, "cpu.max", "50000 100000"), order(app, "cpu.max", "90000 100000")});
@@ -106,7 +106,7 @@ TEST_CASE_FIXTURE(Kernel, "what the kernel would refuse is told, not written, an
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(Kernel, "who changes the cgroups around meanwhile makes one write fail, and the others of the batch hold") {
+TEST_CASE_FIXTURE(Kernel, "another process that changes the cgroups around meanwhile makes one write fail, and the others of the batch hold") {
   if (!is_v1()) return;
   apply("cpu.max", "50000 100000", "50000 100000");
   RealCgroup other{pod, "other"};
@@ -119,7 +119,7 @@ TEST_CASE_FIXTURE(Kernel, "who changes the cgroups around meanwhile makes one wr
   CHECK(read(app, "cpu.max") == "30000 100000");
 }
 
-TEST_CASE_FIXTURE(Kernel, "what was in the wrong order for what happened meanwhile is written in the right one") {
+TEST_CASE_FIXTURE(Kernel, "writes in the wrong order after such a change are repeated in the right one") {
   if (!is_v1()) return;
   apply("cpu.max", "80000 100000", "20000 100000");
   originals.run = [&] { pod.limit_cpu(0.3); };  // the container's new quota has no room any more
@@ -171,7 +171,7 @@ TEST_CASE_FIXTURE(Kernel, "a device's limit is written on each of its files, and
   CHECK(read(pod, "io.max").find(device) == std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Kernel, "shares are given back to the number") {
+TEST_CASE_FIXTURE(Kernel, "shares are reverted to the number") {
   const std::string before = read(pod, "cpu.shares");
   CHECK(executor.apply({order(pod, "cpu.shares", "512")}).done[0].outcome == Outcome::applied);
   executor.apply({});
@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(Kernel, "a cgroup that was idle has its own weight again, whic
   CHECK(files.read({*find_knob("cpu.shares"), pod.dir()})->texts == before);
 }
 
-TEST_CASE_FIXTURE(Kernel, "that a cgroup is idle is given back though it was not said what its weight became") {
+TEST_CASE_FIXTURE(Kernel, "cpu.idle is reverted although the weight after it was not documented") {
   if (!files.read({*find_knob("cpu.idle"), pod.dir()})) return;
   const Original announced{{pod.dir(), "cpu.idle", ""}, Level::pod, "cpu.idle", files.read({*find_knob("cpu.idle"), pod.dir()})->cgroup,
                            files.read({*find_knob("cpu.idle"), pod.dir()})->texts, {"1", ""}};

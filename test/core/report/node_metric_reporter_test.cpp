@@ -236,8 +236,7 @@ TEST_CASE_FIXTURE(Reporting, "without a client it is computed all the same") {
   CHECK_FALSE(alone.view().writes);
 }
 
-TEST_CASE_FIXTURE(Reporting, "a pod with an entry that the API server refuses is left out, and node usage is still "
-                             "reported") {
+TEST_CASE_FIXTURE(Reporting, "a pod with an entry that the API server refuses is left out, and node usage is still reported") {
   pod("u2", "shop", "web-1", {0.1}, {kGi});
   tell_pods();
   put();

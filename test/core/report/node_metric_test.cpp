@@ -142,8 +142,7 @@ TEST_CASE_FIXTURE(NodeFixture, "the memory of the node and its pods is that of t
   CHECK(memory(state::MemoryPolicy::with_hot_page_cache) == std::pair<std::int64_t, std::int64_t>(10, 2));
 }
 
-TEST_CASE_FIXTURE(NodeFixture, "a policy without measurements falls back to memory without page cache, and reports "
-                               "that") {
+TEST_CASE_FIXTURE(NodeFixture, "a policy without measurements falls back to memory without page cache, and reports that") {
   pod("u1", "ns", "web", {1}, {kGi});
   usage("host_application", {{"host_app_name", "nginx"}}, {1}, {kGi});
   run(300s);

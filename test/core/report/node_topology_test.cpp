@@ -65,8 +65,7 @@ TEST_CASE_FIXTURE(TopologyFixture, "the reservation is the node's, with the CPUs
   CHECK(annotation(kReservationAnnotation) == R"({"resources":{"cpu":"2"},"applyPolicy":"Default","reservedCPUs":"0-1"})");
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "a malformed reservation is left out and reported, the rest is reported, and both "
-                                   "end with it") {
+TEST_CASE_FIXTURE(TopologyFixture, "a malformed reservation is left out and reported, the rest is reported, and both end with it") {
   annotate(kReservationAnnotation, R"({"resources":{"cpu":"much"}})");
   annotate(kSystemQosAnnotation, R"({"cpuset":"6-7"})");
   const std::string object = first();
@@ -135,8 +134,7 @@ TEST_CASE_FIXTURE(TopologyFixture, "zones stand by name, as text") {
   CHECK(at(object, "/zones/3/name") == "\"node-2\"");
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "the node's reservation is spread over its zones when its label says so; their "
-                                   "capacity stays") {
+TEST_CASE_FIXTURE(TopologyFixture, "the node's reservation is spread over its zones when its label says so; their capacity stays") {
   state.node.capacity = {{"cpu", 8000}, {"memory", 32ll << 30}};
   state.node.allocatable = {{"cpu", 6999}, {"memory", (32ll << 30) - 3}};
   CHECK(at(first(), "/zones/0/resources/0/allocatable") == "\"4\"");
@@ -163,8 +161,7 @@ TEST_CASE_FIXTURE(TopologyFixture, "quantities and annotations in another form s
   CHECK(written(json::serialize(object)).empty());
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "the parts of other writers stay: annotations, labels, resources of a zone, its "
-                                   "other members") {
+TEST_CASE_FIXTURE(TopologyFixture, "the parts of other writers stay: annotations, labels, resources of a zone, its other members") {
   json::value object = json::parse(first());
   object.at_pointer("/metadata/annotations").as_object()["theirs"] = "x";
   object.at_pointer("/zones/0/resources").as_array().push_back({{"name", "kubernetes.io/batch-cpu"}, {"capacity", "3k"}});

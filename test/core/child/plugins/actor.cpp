@@ -59,7 +59,7 @@ void leak() {
   for (std::size_t i = 0; memory && i < kBytes; i += 4096) memory[i] = 1;
 }
 
-// As many processes as it gets; tells how many that are, as a negative number when it was not refused another.
+// Forks until it is refused; reports how many processes that are, as a negative number if it was not refused.
 void fork_many(const Scene& scene) {
   std::vector<pid_t> made;
   bool refused = false;
@@ -100,7 +100,7 @@ void ask_the_clock(const Scene& scene) {
   for (int i = 0; i < 100; ++i) clock->now_ns(scene.host);
 }
 
-// A descriptor that nobody asked for, over the channel of services.
+// An unrequested descriptor, over the channel of services.
 void send_descriptor(const Scene&) {
   constexpr int kServices = 5;
   int pair[2];
@@ -131,7 +131,7 @@ void append_bad(const Scene& scene) {
   append(scene, refused ? 77 : -1);
 }
 
-// One process that means to stay; tells its number.
+// One process that is meant to stay; reports its number.
 void leave_one_behind(const Scene& scene) {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -142,7 +142,7 @@ void leave_one_behind(const Scene& scene) {
   append(scene, pid);
 }
 
-// As many threads as it gets; tells how many that are.
+// Starts threads until it is refused; reports how many that are.
 void start_many_threads(const Scene& scene) {
   std::vector<std::thread> threads;
   double made = 0;
@@ -158,7 +158,7 @@ void start_many_threads(const Scene& scene) {
   append(scene, made);
 }
 
-// What this process may do, as the kernel tells it now.
+// The current capabilities of this process, from the kernel.
 double effective_capabilities() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -166,7 +166,7 @@ double effective_capabilities() {
   return -1;
 }
 
-// What it could do while the file was mapped.
+// Its capabilities while the file was mapped.
 const double capabilities_when_mapped = effective_capabilities();
 
 // An empty request of bpf(2); the error that it gets.
