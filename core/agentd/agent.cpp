@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "core/agentd/gates.hpp"
+#include "core/agentd/host_time.hpp"
 #include "core/agentd/koordlet_names.hpp"
 #include "core/agentd/operator_access.hpp"
 #include "core/agentd/process.hpp"
@@ -128,7 +129,7 @@ Result<std::unique_ptr<Agent>> Agent::make(config::Config config, CommandLine li
   UniqueFd store_lock = TRY(lock_store(config.store.path));
   // Host time goes on where the metric cache ends, so its newest sample is read before there is a clock.
   std::optional<Time> newest = store::Store::newest_time(config.store.path);
-  auto clock = std::make_unique<SystemClock>(newest.value_or(Time::min()));
+  auto clock = clock_of_boot(config.qos.directory, knob::boot_id(config.roots), newest.value_or(Time::min()));
   std::unique_ptr<store::Store> store = TRY(store::Store::open(store_options(config.store), *clock));
   cgroup::Layout layout = TRY(cgroup::Layout::detect(config.roots));
   return std::unique_ptr<Agent>(

@@ -76,7 +76,6 @@ void EvictionModule::remember() {
   for (Outcome outcome :
        {Outcome::asked, Outcome::evicted, Outcome::killed, Outcome::unanswered, Outcome::refused, Outcome::gone}) {
     knob::DecisionQuery query;
-    query.since_ns = parts_.clock.wall_ns() - config_.evict.window.count();
     query.kind = knob::DecisionKind::eviction;
     query.outcome = outcome;
     std::vector<knob::Decision> some = parts_.governor.log().find(query).decisions;

@@ -15,9 +15,9 @@ std::int64_t read_clock(clockid_t id) {
 
 }  // namespace
 
-SystemClock::SystemClock(Time not_before) {
+SystemClock::SystemClock(Time not_before, std::optional<Duration> offset) {
   std::int64_t boot = read_clock(CLOCK_BOOTTIME);
-  std::int64_t start = read_clock(CLOCK_REALTIME);
+  std::int64_t start = offset ? boot + offset->count() : read_clock(CLOCK_REALTIME);
   if (not_before != Time::min()) start = std::max<std::int64_t>(start, not_before.time_since_epoch().count() + 1);
   offset_ = Duration(start - boot);
 }

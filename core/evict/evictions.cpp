@@ -97,7 +97,6 @@ std::string Evictions::pods_problem(Time now) const {
 void Evictions::remember(const std::vector<knob::Decision>& records) {
   std::lock_guard lock(mutex_);
   const Time now = parts_.clock.now();
-  const std::int64_t wall = parts_.clock.wall_ns();
   std::set<std::string> in_flight;  // asked for, and no record of an answer yet
   for (const knob::Decision& record : records) {
     const bool has_failed = record.outcome == knob::Outcome::refused || record.outcome == knob::Outcome::gone;
@@ -105,8 +104,8 @@ void Evictions::remember(const std::vector<knob::Decision>& records) {
       if (in_flight.erase(record.pod_uid) != 0) book_.forget(record.pod_uid);
       continue;
     }
-    // The wall clock may have been set since.
-    book_.remember(record.pod_uid, now - std::max(Duration(wall - record.wall_ns), Duration::zero()));
+    // Not by the wall clock, which may have been set since. Host time may have started anew after a boot.
+    book_.remember(record.pod_uid, std::min(record.time, now));
     if (record.outcome == knob::Outcome::asked)
       in_flight.insert(record.pod_uid);
     else

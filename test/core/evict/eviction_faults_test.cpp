@@ -19,9 +19,9 @@ TEST_CASE("pods evicted before the agent's restart count for the budget, until t
   for (std::size_t i = 0; i < gone.size(); ++i) {
     gone[i].outcome = i % 2 == 0 ? knob::Outcome::evicted : knob::Outcome::killed;
     gone[i].pod_uid = "gone-" + std::to_string(i);
-    gone[i].wall_ns = node.manual.wall_ns() - std::chrono::nanoseconds(1min).count();
+    gone[i].time = node.manual.now() - 1min;
   }
-  gone.back().wall_ns = node.manual.wall_ns() + std::chrono::nanoseconds(1h).count();  // the wall clock was set back
+  gone.back().time = node.manual.now() + 1h;  // host time began anew after a boot, at a wall clock that was set back
   node.evictions.remember(gone);
   CHECK(node.round(kGiB) == 0);
   CHECK(node.count(knob::Outcome::budget) == 1);
@@ -140,7 +140,7 @@ TEST_CASE("an eviction that was in flight when the agent died counts for the bud
     knob::Decision decision;
     decision.pod_uid = uid;
     decision.outcome = outcome;
-    decision.wall_ns = node.manual.wall_ns();
+    decision.time = node.manual.now();
     return decision;
   };
   SUBCASE("in flight, and without an answer") {
@@ -151,6 +151,31 @@ TEST_CASE("an eviction that was in flight when the agent died counts for the bud
   }
   SUBCASE("refused") {
     node.evictions.remember({record("a", knob::Outcome::asked), record("b", knob::Outcome::asked), record("b", knob::Outcome::refused)});
+    CHECK(node.round(kGiB) == 1);
+  }
+}
+
+TEST_CASE("a wall clock that is set, also between two runs of the agent, gives no new budget and ends no brake") {
+  for (const Duration step : {Duration(1h), Duration(-1h), Duration(24h * 3652), Duration(-24h * 3652)}) {
+    CAPTURE(step.count());
+    NodeOfTwenty node(config::EvictionTier::api, 1);
+    knob::Decision before;
+    before.outcome = knob::Outcome::evicted;
+    before.pod_uid = "gone";
+    before.time = node.manual.now();
+    before.wall_ns = node.manual.wall_ns();
+    node.manual.step_wall(step);
+    node.evictions.remember({before});
+    CHECK(node.round(kGiB) == 0);
+    CHECK(node.count(knob::Outcome::budget) == 1);
+    CHECK(node.round(1000 * kGiB) == 0);
+    REQUIRE(node.evictions.view().brake_until == node.manual.now() + 30min);
+    node.manual.step_wall(-2 * step);
+    node.manual.advance(29min);
+    node.publish();
+    CHECK(node.round(kGiB) == 0);
+    node.manual.advance(1min);
+    node.publish();
     CHECK(node.round(kGiB) == 1);
   }
 }
