@@ -27,6 +27,10 @@ std::optional<Demand> by_usage(std::string_view feature, const Situation& situat
   if (!wanted) return decision.cannot(feature, wanted.error().message()), std::nullopt;
   if (!situation.capacity) return decision.cannot(feature, "the node's memory is not known"), std::nullopt;
   if (!node_bytes) return decision.cannot(feature, "node_memory_usage is not measured (advisor-node-resource)"), std::nullopt;
+  if (*node_bytes > *situation.capacity)
+    return decision.cannot(feature, "the node uses " + in_words(Resource::memory, *node_bytes) + ", more than its capacity of " +
+                                        in_words(Resource::memory, *situation.capacity) + ", so one of both is wrong"),
+           std::nullopt;
   Demand demand;
   demand.feature = feature;
   demand.what = {Kind::used, Resource::memory, Tier::native};

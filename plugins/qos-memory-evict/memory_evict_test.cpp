@@ -104,6 +104,9 @@ TEST_CASE("MemoryAllocatableEvict: batch-memory beyond what the node has goes") 
 TEST_CASE("without a threshold, a priority, the node's memory or its use nothing is decided, and that is reported") {
   Situation node = situation("MemoryEvict", {});
   CHECK(decide(node, {}).unknown.at(0) == "MemoryEvict: node_memory_usage is not measured (advisor-node-resource)");
+  CHECK(decide(node, 101 * kGiB).unknown.at(0) ==
+        "MemoryEvict: the node uses 101.00 GiB, more than its capacity of 100.00 GiB, so one of both is wrong");
+  CHECK(decide(node, 101 * kGiB).demands.empty());
   node.capacity.reset();
   CHECK(decide(node, 1).unknown.at(0) == "MemoryEvict: the node's memory is not known");
   node.slo.memory_evict_threshold_percent.reset();
