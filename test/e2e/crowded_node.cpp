@@ -129,6 +129,18 @@ void CrowdedNode::set_terminating(const std::string& pod) {
   tell_kubelet();
 }
 
+void CrowdedNode::put_back(const std::string& uids) {
+  terminating_.clear();
+  for (const CrowdedPod& pod : pods_) {
+    std::string object = object_of(pod);
+    const std::string uid = "\"" + uid_of(pod.name);
+    object.insert(object.find(uid) + uid.size(), uids);
+    cluster.remove("Pod", pod.name, "shop");
+    cluster.put(object);
+  }
+  tell_kubelet();
+}
+
 void CrowdedNode::configure(const std::string& gates, const std::string& mode, const std::string& extra) {
   const std::string settings = "  settings:\n    qos-cpu-evict: {mode: " + mode + ", config: {coolDownSeconds: 1, windowSeconds: 3}}\n" +
                                "    qos-memory-evict: {mode: " + mode + ", config: {coolDownSeconds: 1}}\n";

@@ -57,6 +57,8 @@ class CrowdedNode {
   void put_budget(const std::string& pod, int allowed);
   // How the kubelet lists it from now on.
   void set_terminating(const std::string& pod);
+  // All pods are there as at first. `uids`: what the API server has behind "uid-NAME"; others are new pods of the same names.
+  void put_back(const std::string& uids = {});
 
   // ---- the agent. `gates`: "BEMemoryEvict: true"; `extra`: YAML on the outermost level.
   void configure(const std::string& gates, const std::string& mode, const std::string& extra = {});

@@ -13,6 +13,7 @@
 #include "core/base/parse.hpp"
 #include "core/knob/governor.hpp"
 #include "test/support/fake_host.hpp"
+#include "test/support/node_slo.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -125,12 +126,13 @@ struct Node {
     REQUIRE(strategy.init() == KOORD_OK);
     publish(kBestEffortPart);
   }
-  void publish(const std::string& slo) {
+  void publish(const std::string& slo, const std::string& own = "", const std::string& uid = "u1") {
     state::Pod pod;
-    pod.uid = "u1", pod.namespace_ = "shop", pod.name = "nightly";
+    pod.uid = uid, pod.namespace_ = "shop", pod.name = "nightly";
     pod.phase = state::Phase::running;
     pod.koord_qos = state::KoordQos::be;
     pod.cgroup_dir = kPod;
+    if (!own.empty()) pod.annotations["node.koordinator.sh/resctrl"] = own;
     host.hub().publish({.pods = std::vector{pod}, .node_slo = slo});
   }
   void round(std::chrono::nanoseconds after = 5s) { round(governor, after); }
@@ -170,6 +172,55 @@ TEST_CASE_FIXTURE(Node, "a class that is switched off: threads are where they we
   CHECK_FALSE(is_there("koord-BE"));
   CHECK(kernel.threads("") == std::set<std::string>{"1", "101"});
   CHECK(governor.held() == 0);
+  CHECK(kernel.all().empty());
+}
+
+TEST_CASE_FIXTURE(Node, "hostile parts of a NodeSLO end the class's part, and those of a pod give it no group of its own") {
+  const std::set<std::string> all = {"1", "101"};
+  const auto part = [](const std::string& fields) {
+    return koord::test::node_slo_of(R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, )" + fields + "}}}}");
+  };
+  for (const char* fields :
+       {R"("catRangeStartPercent": -1)", R"("catRangeEndPercent": 101)", R"("catRangeEndPercent": 0)",
+        R"("catRangeStartPercent": 30, "catRangeEndPercent": 30)", R"("catRangeStartPercent": 80, "catRangeEndPercent": 20)",
+        R"("catRangeEndPercent": "30")", R"("catRangeEndPercent": 30.5)", R"("mbaPercent": -1)", R"("mbaPercent": 101)",
+        R"("mbaPercent": 9223372036854775808)", R"("mbaPercent": 1e400)"}) {
+    CAPTURE(fields);
+    publish(kBestEffortPart);
+    round();
+    REQUIRE(kernel.has("koord-BE"));
+    publish(part(fields));
+    round();
+    CHECK_FALSE(is_there("koord-BE"));
+    CHECK(kernel.threads("") == all);
+    CHECK(kernel.line("", "L3") == "0=7ff;1=7ff");
+    CHECK(kernel.all().empty());
+  }
+  publish(part(R"("catRangeEndPercent": 1, "mbaPercent": 1)"));  // as little as the CPU takes
+  round();
+  CHECK(kernel.line("koord-BE", "L3") == "0=1;1=1");
+  CHECK(kernel.line("koord-BE", "MB") == "0=10;1=10");
+  for (const char* own : {R"({"llc": {"schemata": {"range": [0, 101]}}})", R"({"llc": {"schemata": {"range": [50, 20]}}})",
+                          R"({"llc": {"schemata": {"range": [-1, 5]}}})", R"({"mb": {"schemata": {"percent": 1000}}})",
+                          R"({"llc": {"schemataPerCache": [{"cacheID": -1, "range": [0, 50]}]}})", "[]", "{"}) {
+    CAPTURE(own);
+    publish(kBestEffortPart, own);
+    round();
+    CHECK(kernel.threads("koord-BE") == std::set<std::string>{"101"});
+    CHECK_FALSE(is_there("koord-pod-u1"));
+  }
+  for (const char* uid : {"../../u1", "u1/../../x", "a b", "x\ny", "..", "info"}) {
+    CAPTURE(uid);
+    publish(kBestEffortPart, R"({"mb": {"schemata": {"percent": 20}}})", uid);
+    round();
+    for (const char* path : {"u1", "resctrl/u1", "resctrl/x", "x"}) CHECK_FALSE(fs::exists(node.path(path)));
+    CHECK(kernel.line("", "MB") == "0=100;1=100");
+  }
+  publish(kNothing);
+  round();
+  round(61s);
+  round();
+  CHECK(kernel.threads("") == all);
   CHECK(kernel.all().empty());
 }
 
