@@ -146,7 +146,7 @@ TEST_CASE_FIXTURE(Desk, "a confined run has the layers of a third party's plugin
 TEST_CASE("bench shows both isolations side by side") {
   const Finished bench = koordctl({"bench", kGauge, "--ticks", "20"});
   REQUIRE_MESSAGE(bench.exit_status == 0, bench.output);
-  for (const char* part : {"HOME", "in process", "\nprocess ", "ALLOCATIONS", "20 ticks."}) CHECK_MESSAGE(contains(bench.output, part), bench.output);
+  for (const char* part : {"ISOLATION", "in process", "\nprocess ", "ALLOCATIONS", "20 ticks."}) CHECK_MESSAGE(contains(bench.output, part), bench.output);
   const Finished crashed = koordctl({"bench", kBuild + "/test/core/child/actor.so", "--set", "part=segv"});
   CHECK(crashed.exit_status == 1);
   CHECK_MESSAGE(contains(crashed.output, "in process: the plugin ended its process by Segmentation fault"), crashed.output);

@@ -78,7 +78,7 @@ class Templates(unittest.TestCase):
                 ('{{ upper .name }}', "no function 'upper'"), ('{{ include "t" . }}', "no template 't'"), ('{{ $a }}', "no variable '\\$a'"),
                 ('{{ if .name }}', 'has no end'), ('{{ end }}', 'ends nothing'), ('{{ .missing.k }}', "'k'"), ('{{ .list }}', 'toYaml'),
                 ('{{ range .map }}{{ end }}', 'expected a list'), ('{{ .name .name }}', 'one value'), ('{{ ( .name }}', "'\\)'"),
-                ('{{ semverCompare "~1" "1.2.3" }}', 'semverCompare'), ('{{ fail "text" }}', 'said'), ('{{ `raw` }}', 'cannot read')]:
+                ('{{ semverCompare "~1" "1.2.3" }}', 'semverCompare'), ('{{ fail "text" }}', 'text'), ('{{ `raw` }}', 'cannot read')]:
             with self.assertRaisesRegex(go_template.TemplateError, words, msg=source):
                 rendered(source)
 

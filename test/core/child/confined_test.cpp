@@ -160,7 +160,7 @@ void check_files(Confined& confined) {
 }  // namespace
 
 TEST_CASE_FIXTURE(Confined, "a plugin with all layers can neither look into, signal, limit nor leave anything but its own") {
-  start();
+  start([](auto& settings) { settings.max_processes = 64; });
   REQUIRE(runs());
   check_system_calls(*this);
   check_files(*this);
