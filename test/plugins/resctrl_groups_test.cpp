@@ -209,13 +209,6 @@ TEST_CASE_FIXTURE(Node, "hostile parts of a NodeSLO end the class's part, and th
     CHECK(kernel.threads("koord-BE") == std::set<std::string>{"101"});
     CHECK_FALSE(is_there("koord-pod-u1"));
   }
-  for (const char* uid : {"a b", "info"}) {
-    CAPTURE(uid);
-    publish(kBestEffortPart, R"({"mb": {"schemata": {"percent": 20}}})", uid);
-    round();
-    for (const char* path : {"u1", "resctrl/u1", "resctrl/x", "x"}) CHECK_FALSE(fs::exists(node.path(path)));
-    CHECK(kernel.line("", "MB") == "0=100;1=100");
-  }
   publish(kNothing);
   round();
   round(61s);
