@@ -91,9 +91,9 @@ std::string Journal::describe(const TornTail& tail) const {
   for (const auto& [key, original] : kept_) lost.erase(key);
   std::string text = "'" + journal_path(options_.directory) + "-wal' ends in an incomplete record (whole records taken: " +
                      std::to_string(kept_.size()) + ", bytes lost: " + std::to_string(tail.bytes) + "); ";
-  if (tail.knobs.empty()) return text + "the knobs in the lost record are not readable, and may keep a value of the previous agent";
+  if (tail.knobs.empty()) return text + "the knobs in the lost record are not readable; if the disk lost it, they keep a value of the previous agent";
   if (lost.empty()) return text + "the lost record names no other knob";
-  return text + titles_of({lost.begin(), lost.end()}) + " may keep a value of the previous agent";
+  return text + "if the disk lost it, " + titles_of({lost.begin(), lost.end()}) + " keeps a value of the previous agent";
 }
 
 Result<Journal::Found> Journal::read() {
@@ -103,7 +103,7 @@ Result<Journal::Found> Journal::read() {
   const std::optional<TornTail> tail = torn_tail(read_file(journal_path(options_.directory) + "-wal", kMostLogBytes).value_or(""));
   Result<Found> found = read_opened();
   if (!found || !tail) return found;
-  found->told.push_back(describe(*tail));
+  found->notes.push_back(describe(*tail));
   // What is lost stays behind later records otherwise, and is taken for their end.
   if (file_) static_cast<void>(file_->truncate_log());
   return found;

@@ -27,9 +27,11 @@ struct CutLog : JournalFixture {
     for (const char* end : {"", "-wal"}) std::filesystem::copy_file(journal_path(directory) + end, journal_path(killed) + end);
   }
   // The messages of the next start, when so many bytes of the log are missing.
-  std::vector<std::string> told(std::uint64_t missing) const {
+  std::vector<std::string> notes(std::uint64_t missing) const {
     std::filesystem::resize_file(log, std::filesystem::file_size(log) - missing);
-    return start().told;
+    const Journal::Found after = start();
+    CHECK(after.told.empty());
+    return after.notes;
   }
   Journal::Found start() const {
     Journal next({killed, "this boot"}, clock);
@@ -45,21 +47,22 @@ struct CutLog : JournalFixture {
 
 TEST_CASE_FIXTURE(CutLog, "a log that was not cut off loses nothing") {
   const Journal::Found whole = start();
-  CHECK(whole.told.empty());
+  CHECK(whole.notes.empty());
   CHECK(whole.left == std::vector{quota("be"), quota("be/pod1")});
 }
 
 TEST_CASE_FIXTURE(CutLog, "a cut log: the next start names file, whole records, lost bytes and the knob in the lost record") {
   const std::string begin = begin_of_message(100);
-  CHECK(told(100) == std::vector<std::string>{begin + "cpu.max of 'be/pod1' may keep a value of the previous agent"});
+  CHECK(notes(100) == std::vector<std::string>{begin + "if the disk lost it, cpu.max of 'be/pod1' keeps a value of the previous agent"});
   const Journal::Found again = start();  // said once
-  CHECK(again.told.empty());
+  CHECK(again.notes.empty());
   CHECK(again.left == std::vector{quota("be")});
 }
 
 TEST_CASE_FIXTURE(CutLog, "a cut log whose last record is not readable says so") {
   const std::string begin = begin_of_message(4000);
-  CHECK(told(4000) == std::vector<std::string>{begin + "the knobs in the lost record are not readable, and may keep a value of the previous agent"});
+  CHECK(notes(4000) ==
+        std::vector<std::string>{begin + "the knobs in the lost record are not readable; if the disk lost it, they keep a value of the previous agent"});
 }
 
 TEST_CASE_FIXTURE(JournalFixture, "a file that is cut off: the message says how much is missing, and names knobs that are still readable") {
