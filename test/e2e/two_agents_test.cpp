@@ -18,7 +18,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 struct TwoAgents {
   FakeNode node{{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/be/cpu.max", "max 100000\n"}, {"cgroup/be/cpu.weight", "100\n"}};
   TemporaryFolder plugins;
-  AgentProcess first{config(), {plugins / "own"}}, second{config(), {plugins / "own"}};
+  AgentProcess first{config("20000"), {plugins / "own"}}, second{config("30000"), {plugins / "own"}};
 
   TwoAgents() {
     std::filesystem::create_directory(plugins / "own");
@@ -26,8 +26,8 @@ struct TwoAgents {
     // Unlike the agents of other tests, these do not share a tree.
     for (AgentProcess* agent : {&first, &second}) agent->run_by({"/usr/bin/env", "KOORD_SHARED_CGROUP_TREE=0"});
   }
-  std::string config() const {
-    return "  settings: {writer: {config: {cgroup: be, quota: \"20000 100000\", shares: \"512\"}}}\nroots: {cgroup: \"" + node.path("cgroup") +
+  std::string config(const std::string& quota_us) const {
+    return "  settings: {writer: {config: {cgroup: be, quota: \"" + quota_us + " 100000\", shares: \"512\"}}}\nroots: {cgroup: \"" + node.path("cgroup") +
            "\"}\nstate: {source: cgroup}\nqos: {mode: enforce}\n";
   }
   static bool start(AgentProcess& agent) { return agent.start({"--feature-gates=Writer=true"}); }
@@ -44,12 +44,13 @@ TEST_CASE_FIXTURE(TwoAgents, "a second agent on a cgroup tree writes nothing, na
   REQUIRE(start(second));
   CHECK_MESSAGE(contains(second.log(), "no knob is written: " + holder), second.log());
   CHECK(contains(second.ctl({"capabilities"}).output, "no knob is written: another agent writes to the cgroup tree"));
-  CHECK(eventually([&] { return contains(second.ctl({"decisions"}).output, "another agent writes to the cgroup tree"); }));
+  CHECK_MESSAGE(eventually([&] { return contains(second.ctl({"decisions"}).output, "another agent writes to the cgroup tree"); }), second.log());
   CHECK(contains(second.get("/readyz"), "; 0 knobs held"));
+  CHECK(quota() == "20000 100000");
 
   CHECK(first.stop() == 0);
-  CHECK(eventually([&] { return contains(second.get("/readyz"), "[+] qos: ok, 2 knobs held"); }));
-  CHECK(quota() == "20000 100000");
+  CHECK_MESSAGE(eventually([&] { return quota() == "30000 100000"; }), second.log());
+  CHECK(eventually([&] { return contains(second.get("/readyz"), "[+] qos: ok"); }));
   CHECK(second.stop() == 0);
   CHECK(quota() == "max 100000");
 }
