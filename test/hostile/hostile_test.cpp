@@ -38,7 +38,7 @@ void raid_batch(Batch batch) {
 }
 
 // Floods whose defence depends on the agent's rights: memory and pipes. Without
-// fork_bomb: on cgroup v1 the agent makes no cgroup without CAP_DAC_OVERRIDE, and nothing bounds a plugin's processes.
+// fork_bomb: on cgroup v1 the agent makes no cgroup without CAP_DAC_OVERRIDE, and only RLIMIT_NPROC bounds processes.
 bool depends_on_rights(const Attack& attack) {
   for (const char* name : {"messages", "stdout_flood"})
     if (attack.name == name) return true;
