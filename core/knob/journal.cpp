@@ -64,7 +64,7 @@ Result<Journal::Found> Journal::set_aside(const Error& why) {
   return Found{.left = {}, .told = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'" + loss}};
 }
 
-// What was left may be reverted without a further original, so the tree is taken now.
+// Knobs of the previous agent may be reverted without a further original, so the tree is locked now.
 Result<Journal::Found> Journal::adopt(JournalContent content) {
   Found found;
   if (!content.knobs.empty()) TRY(tree_.lock());
@@ -104,7 +104,7 @@ Result<Journal::Found> Journal::read() {
   Result<Found> found = read_opened();
   if (!found || !tail) return found;
   found->notes.push_back(describe(*tail));
-  // What is lost stays behind later records otherwise, and is taken for their end.
+  // Otherwise the lost bytes stay behind later records, and the next start takes them for the end of those.
   if (file_) static_cast<void>(file_->truncate_log());
   return found;
 }

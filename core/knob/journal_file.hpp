@@ -17,7 +17,7 @@ namespace koord::knob {
 inline constexpr std::int64_t kJournalVersion = 1;
 
 std::string journal_path(const std::string& directory);
-// Of the file that lock_journal() locks.
+// Returns the path of the file that lock_journal() locks.
 std::string journal_lock_path(const std::string& directory);
 
 // Holds the journal of this folder until the descriptor is closed. Fails if another process holds it.
@@ -35,7 +35,7 @@ Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wa
 // Where it cannot be opened, for the disk is full or read-only: a copy of it in memory, to read.
 Result<store::Connection> open_copy_of_journal(const std::string& directory);
 
-// What is known of a file that cannot be used, before it is set aside: its missing bytes, and the knobs whose originals are in it.
+// Describes an unusable file before it is set aside: its missing bytes, and the knobs whose originals are in it.
 std::string loss_of_journal(const std::string& directory);
 
 }  // namespace koord::knob

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a damaged journal has lost, as far as its bytes still say: for the message of the next start. Reads files only, and
-// believes nothing in them. [any thread]
+// Finds the part that a damaged journal has lost, as far as its bytes show it, for the message of the next start. Reads bytes only;
+// no content is trusted. [any thread]
 #pragma once
 
 #include <cstdint>

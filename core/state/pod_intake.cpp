@@ -22,7 +22,7 @@ std::set<std::string, std::less<>> uids_of(const std::vector<Pod>& pods) {
   return uids;
 }
 
-// Of two pods with one uid the first counts: they would have one cgroup.
+// If two pods have one uid the first counts: they would have one cgroup.
 void drop_repeated(PodList& list) {
   std::map<std::string, std::string> names;  // by uid
   std::erase_if(list.pods, [&](const Pod& pod) {
