@@ -98,6 +98,7 @@ void QosModule::step() {
   governor_.expire();
   settle_start();
   if (!may_write_) journal_.release_tree();
+  if (journal_.is_tree_taken()) prepare();
   journal_.tidy();
   tell();
   stepping_ = false;
@@ -108,7 +109,6 @@ void QosModule::open() {
   if (!found) return;
   is_open_ = true;
   for (const std::string& told : found->told) log::warn(qos_log, "{}", told);
-  for (const std::string& note : found->notes) log::info(qos_log, "{}", note);
   if (found->left.empty()) return;
   // A crash-looping agent must not hold knobs: from the second unsettled start on, it reverts at once.
   const bool is_patient = found->on_purpose || found->unsettled_starts < 2;

@@ -11,7 +11,6 @@
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/knob/journal_file.hpp"
-#include "core/knob/journal_loss.hpp"
 #include "core/knob/journal_table.hpp"
 #include "core/store/set_aside.hpp"
 
@@ -21,7 +20,6 @@ namespace {
 using store::Connection;
 
 constexpr std::int64_t kLongLogBytes = 1 << 20;
-constexpr std::size_t kMostLogBytes = 64u << 20;  // that are searched for a torn end
 constexpr std::int64_t kMostStarts = 1 << 20;  // that are counted
 
 void sync_directory(const std::string& path) {
@@ -86,30 +84,10 @@ Result<Journal::Found> Journal::read_copy(const Error& why) {
   return found;
 }
 
-std::string Journal::describe(const TornTail& tail) const {
-  std::set<KnobKey> lost(tail.knobs.begin(), tail.knobs.end());
-  for (const auto& [key, original] : kept_) lost.erase(key);
-  std::string text = "'" + journal_path(options_.directory) + "-wal' ends in an incomplete record (whole records taken: " +
-                     std::to_string(kept_.size()) + ", bytes lost: " + std::to_string(tail.bytes) + "); ";
-  if (tail.knobs.empty()) return text + "the knobs in the lost record are not readable; if the disk lost it, they keep a value of the previous agent";
-  if (lost.empty()) return text + "the lost record names no other knob";
-  return text + "if the disk lost it, " + titles_of({lost.begin(), lost.end()}) + " keeps a value of the previous agent";
-}
-
 Result<Journal::Found> Journal::read() {
   kept_.clear();
   if (options_.directory.empty() || ::access(journal_path(options_.directory).c_str(), F_OK) != 0) return Found{};
   if (!lock_) lock_ = TRY(lock_journal(options_.directory));
-  const std::optional<TornTail> tail = torn_tail(read_file(journal_path(options_.directory) + "-wal", kMostLogBytes).value_or(""));
-  Result<Found> found = read_opened();
-  if (!found || !tail) return found;
-  found->notes.push_back(describe(*tail));
-  // Otherwise the lost bytes stay behind later records, and the next start takes them for the end of those.
-  if (file_) static_cast<void>(file_->truncate_log());
-  return found;
-}
-
-Result<Journal::Found> Journal::read_opened() {
   Result<OpenedJournal> opened = open_journal(options_.directory, clock_.wall_ns());
   if (!opened) return read_copy(opened.error());
   if (!opened->connection) return Found{.left = {}, .told = {opened->story}};
@@ -162,7 +140,9 @@ Result<void> Journal::ready() {
     TRY(blocked());
     if (!is_read_) return invalid("the originals of a previous agent could not be read yet");
   }
-  TRY(tree_.lock());
+  Result<void> locked = tree_.lock();
+  is_tree_taken_ = !locked;
+  if (!locked) return locked;
   return file_ ? Result<void>() : attach();
 }
 
@@ -258,6 +238,11 @@ Result<void> Journal::prepare() {
 std::string Journal::problem() const {
   std::lock_guard lock(mutex_);
   return problem_;
+}
+
+bool Journal::is_tree_taken() const {
+  std::lock_guard lock(mutex_);
+  return is_tree_taken_;
 }
 
 std::size_t Journal::size() const {

@@ -26,7 +26,6 @@ namespace koord::knob {
 
 class JournalTable;
 struct JournalContent;
-struct TornTail;
 
 // Which boot of the node this is; empty where the kernel does not say.
 std::string boot_id(const NodeRoots& roots);
@@ -47,8 +46,6 @@ class Journal final : public Originals {
   struct Found {
     std::vector<Original> left;
     std::vector<std::string> told;  // warnings for the log, a sentence each
-    // Notes for the log: a record that SIGKILL interrupted, whose knobs were not written yet, looks like one that a disk lost.
-    std::vector<std::string> notes = {};
     bool on_purpose = false;  // stated at its end: the next one goes on with them
     // Consecutive starts that found originals and ended before they were settled, with this one; 0: on purpose.
     std::int64_t unsettled_starts = 0;
@@ -74,6 +71,8 @@ class Journal final : public Originals {
   Result<void> prepare();
   // Why nothing may be written, as far as is known; empty: it may.
   std::string problem() const;
+  // problem() is that another agent writes to the cgroup tree. Ask prepare() again: nothing tells when that agent ends.
+  bool is_tree_taken() const;
   std::size_t size() const;
 
   // Merges the file's log into the file once it is long. Waits for the disk without blocking other calls; every few
@@ -85,8 +84,6 @@ class Journal final : public Originals {
   Result<void> ready();
   Result<void> attach();
   Result<Found> read();
-  Result<Found> read_opened();
-  std::string describe(const TornTail& tail) const;
   Result<Found> adopt(JournalContent content);
   Result<Found> read_copy(const Error& why);
   Result<Found> set_aside(const Error& why);
@@ -106,6 +103,7 @@ class Journal final : public Originals {
   std::map<KnobKey, Original> kept_;  // all that the file should have
   std::set<KnobKey> unsaved_;         // of it, or gone from it
   bool is_read_ = false;
+  bool is_tree_taken_ = false;
   std::string problem_;
 };
 

@@ -9,9 +9,10 @@
 #include <set>
 
 #include "core/base/file.hpp"
+#include "core/base/parse.hpp"
 #include "core/cgroup/names.hpp"
-#include "core/knob/journal_loss.hpp"
 #include "core/knob/journal_table.hpp"
+#include "core/knob/knob.hpp"
 #include "core/store/set_aside.hpp"
 
 namespace koord::knob {
@@ -22,7 +23,7 @@ using store::Statement;
 
 constexpr std::int64_t kJournalApplicationId = 0x6b6f6f6f;  // "kooo"
 constexpr std::string_view kName = "originals.db";
-constexpr std::size_t kMostReadBytes = 64u << 20;  // of a damaged file
+constexpr std::size_t kMostNamed = 5;
 
 // Why a file cannot be used: a word for its new name, and the whole story.
 struct JournalFault {
@@ -119,7 +120,7 @@ Result<Connection> open_copy(const std::string& directory) {
   return copied;
 }
 
-// The records up to the first damage, or else those in pages that are whole.
+// The records up to the first damage.
 std::set<KnobKey> readable_keys(const std::string& directory) {
   std::set<KnobKey> keys;
   Result<Connection> copy = open_copy(directory);
@@ -128,12 +129,32 @@ std::set<KnobKey> readable_keys(const std::string& directory) {
     KnobKey key{std::string(rows->text(0)), std::string(rows->text(1)), std::string(rows->text(2))};
     if (find_knob(key.resource) != nullptr && cgroup::is_cgroup(key.cgroup_dir)) keys.insert(std::move(key));
   }
-  if (!keys.empty()) return keys;
-  constexpr std::size_t kPageSize = 4096;
-  const std::string content = read_file(journal_path(directory), kMostReadBytes).value_or("");
-  for (std::size_t at = 0; at < content.size(); at += kPageSize)
-    for (KnobKey& key : keys_in_page(std::string_view(content).substr(at, kPageSize))) keys.insert(std::move(key));
   return keys;
+}
+
+// How many bytes a database file has too few for the page size and the number of pages in its header (sqlite.org/fileformat2.html, 1.3).
+std::uint64_t missing_bytes(std::string_view content) {
+  if (content.size() < 32 || !content.starts_with("SQLite format 3")) return 0;
+  const auto number = [&](std::size_t at, std::size_t size) {
+    std::uint64_t value = 0;
+    for (const char byte : content.substr(at, size)) value = value << 8 | static_cast<unsigned char>(byte);
+    return value;
+  };
+  const std::uint64_t page_size = number(16, 2), pages = number(28, 4);
+  const std::uint64_t whole = pages * (page_size == 1 ? 65536 : page_size);
+  return whole > content.size() ? whole - content.size() : 0;
+}
+
+// "cpu.max of 'be/pod1', vm.min_free_kbytes of the node and 3 more"
+std::string titles_of(const std::set<KnobKey>& keys) {
+  std::vector<std::string> titles;
+  for (const KnobKey& key : keys) {
+    if (titles.size() == kMostNamed) break;
+    titles.push_back(key.resource + (key.item.empty() ? "" : " " + key.item) +
+                     (key.cgroup_dir.empty() ? " of the node" : " of '" + key.cgroup_dir + "'"));
+  }
+  const std::size_t more = keys.size() - titles.size();
+  return join(titles, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
 }  // namespace
@@ -146,14 +167,14 @@ Result<Connection> open_copy_of_journal(const std::string& directory) {
 }
 
 std::string loss_of_journal(const std::string& directory) {
-  const std::string path = journal_path(directory), content = read_file(path, kMostReadBytes).value_or("");
-  const std::uint64_t missing = missing_bytes(content, content.size());
+  const std::string content = read_file(journal_path(directory)).value_or("");
+  const std::uint64_t missing = missing_bytes(content);
   const std::set<KnobKey> keys = readable_keys(directory);
   std::string text;
   if (missing > 0) text += "; " + std::to_string(missing) + " of its " + std::to_string(content.size() + missing) + " bytes are missing";
   if (keys.empty()) return text + "; none of its records is readable, so it is unknown which knobs keep a value of the previous agent";
   return text + "; " + std::to_string(keys.size()) + " of its records are readable and none is taken: " +
-         titles_of({keys.begin(), keys.end()}) + " may keep a value of the previous agent";
+         titles_of(keys) + " may keep a value of the previous agent";
 }
 
 }  // namespace koord::knob

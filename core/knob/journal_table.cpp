@@ -111,8 +111,6 @@ Result<void> JournalTable::erase(const KnobKey& key) {
 
 Result<void> JournalTable::clear() { return connection_.execute("DELETE FROM knob"); }
 
-Result<void> JournalTable::truncate_log() { return connection_.execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
-
 std::int64_t JournalTable::meta(const std::string& key) {
   return connection_.integer("SELECT value FROM meta WHERE key='" + key + "'").value_or(0);
 }

@@ -32,8 +32,6 @@ class JournalTable {
   Result<void> put(const Original& knob, const std::string& boot, std::int64_t wall_ms);
   Result<void> erase(const KnobKey& key);
   Result<void> clear();
-  // Takes the write-ahead log into the file and empties it.
-  Result<void> truncate_log();
 
   // 0 until it was set, and where it cannot be read.
   std::int64_t meta(const std::string& key);

@@ -54,3 +54,12 @@ TEST_CASE_FIXTURE(TwoAgents, "a second agent on a cgroup tree writes nothing, na
   CHECK(second.stop() == 0);
   CHECK(quota() == "max 100000");
 }
+
+TEST_CASE_FIXTURE(TwoAgents, "a second agent that has nothing to write is ready to write when the first has ended") {
+  REQUIRE(start(first));
+  REQUIRE(second.start());
+  CHECK(contains(second.get("/readyz"), "degraded, no knob is written: another agent writes to the cgroup tree"));
+  CHECK(first.stop() == 0);
+  CHECK_MESSAGE(eventually([&] { return contains(second.get("/readyz"), "[+] qos: ok, 0 knobs held"); }), second.log());
+  CHECK(second.stop() == 0);
+}

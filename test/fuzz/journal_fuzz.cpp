@@ -7,18 +7,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/file.hpp"
 #include "core/base/manual_clock.hpp"
-#include "core/cgroup/names.hpp"
 #include "core/knob/governor.hpp"
 #include "core/knob/journal.hpp"
 #include "core/knob/journal_file.hpp"
-#include "core/knob/journal_loss.hpp"
 #include "core/workshop/node_tree.hpp"
 
 using namespace koord;
@@ -72,21 +69,12 @@ void give_back(knob::Journal& journal, const knob::Journal::Found& found, const 
   check(governor.held() == 0 || !governor.decisions().empty());
 }
 
-// The same bytes as a log, and as a page.
-void check_loss(std::string_view content) {
-  const std::optional<knob::TornTail> tail = knob::torn_tail(content);
-  check(!tail || (tail->bytes > 0 && tail->bytes <= content.size()));
-  for (const knob::KnobKey& key : knob::keys_in_page(content)) check(cgroup::is_cgroup(key.cgroup_dir) && !knob::titles_of({key}).empty());
-  knob::missing_bytes(content, content.size());
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static Place place;
   static const ManualClock clock;
   if (size > 1 << 16) return 0;
-  check_loss({reinterpret_cast<const char*>(data), size});
   place.put_knobs();
   place.put_journal({reinterpret_cast<const char*>(data), size});
   knob::Journal journal({place.path + "/qos", "this boot"}, clock);
