@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -102,13 +103,27 @@ Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wa
 
 namespace {
 
-// SQLite reads a log only beside a file that it may write.
+// How many bytes a database file has too few for the page size and the number of pages in its header (sqlite.org/fileformat2.html, 1.3).
+std::uint64_t missing_bytes(std::string_view content) {
+  if (content.size() < 32 || !content.starts_with("SQLite format 3")) return 0;
+  const auto number = [&](std::size_t at, std::size_t size) {
+    std::uint64_t value = 0;
+    for (const char byte : content.substr(at, size)) value = value << 8 | static_cast<unsigned char>(byte);
+    return value;
+  };
+  const std::uint64_t page_size = number(16, 2), pages = number(28, 4);
+  const std::uint64_t whole = pages * (page_size == 1 ? 65536 : page_size);
+  return whole > content.size() ? whole - content.size() : 0;
+}
+
+// SQLite reads a log only beside a file that it may write, and nothing of a file that is cut off: so zeros are put for missing pages.
 Result<Connection> open_copy(const std::string& directory) {
   std::string folder = "/dev/shm/koordetector-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return system_error(errno, "cannot make a folder in /dev/shm");
   const auto copy = [&]() -> Result<Connection> {
     for (const char* end : {"", "-wal"}) {
-      const Result<std::string> content = read_file(journal_path(directory) + end);
+      Result<std::string> content = read_file(journal_path(directory) + end);
+      if (content && *end == '\0') content->append(std::min<std::uint64_t>(missing_bytes(*content), kMaxFileBytes), '\0');
       if (content) TRY(write_file_atomically(journal_path(folder) + end, *content, 0600));
     }
     return Connection::open(journal_path(folder), Connection::Access::read_write);
@@ -130,19 +145,6 @@ std::set<KnobKey> readable_keys(const std::string& directory) {
     if (find_knob(key.resource) != nullptr && cgroup::is_cgroup(key.cgroup_dir)) keys.insert(std::move(key));
   }
   return keys;
-}
-
-// How many bytes a database file has too few for the page size and the number of pages in its header (sqlite.org/fileformat2.html, 1.3).
-std::uint64_t missing_bytes(std::string_view content) {
-  if (content.size() < 32 || !content.starts_with("SQLite format 3")) return 0;
-  const auto number = [&](std::size_t at, std::size_t size) {
-    std::uint64_t value = 0;
-    for (const char byte : content.substr(at, size)) value = value << 8 | static_cast<unsigned char>(byte);
-    return value;
-  };
-  const std::uint64_t page_size = number(16, 2), pages = number(28, 4);
-  const std::uint64_t whole = pages * (page_size == 1 ? 65536 : page_size);
-  return whole > content.size() ? whole - content.size() : 0;
 }
 
 // "cpu.max of 'be/pod1', vm.min_free_kbytes of the node and 3 more"
