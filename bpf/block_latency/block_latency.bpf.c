@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long requests to block devices take, and how many bytes they move, per cgroup and device. Two ways to the
-// same figures, which differ in what the kernel must know of its own types:
+// Measures latency and bytes of requests to block devices, per cgroup and device. Two variants yield the same
+// figures. They differ in the type information that the kernel must have:
 //   btf_tracepoint  tracepoints with types
 //   raw_tracepoint  without
-// plus, in each, one on the removal of cgroups. The user enables the programs of one way and no others.
+// plus, in each, one on the removal of cgroups. The user enables the programs of one variant only.
 //
 // A request is known by its address: sectors repeat, an address is another request's only after the completion.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_ARRAY

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of the agent, whose host time goes on where that of an earlier agent of the same boot would be now, even if the
-// wall clock was set in between: what that agent recorded has its true age. The file `host-time` keeps the boot and the
-// offset. A file that is missing, damaged or of another boot counts as none: host time starts at the wall clock's then.
+// The clock of the agent. Its host time continues that of an earlier agent of the same boot, even if the wall clock was set
+// in between. So the records of that agent keep their true age. The file `host-time` keeps the id of the boot and the
+// offset to the wall clock. If the file is missing, damaged or of another boot, host time starts at the wall clock.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// InactivePlugins: which plugins propose nothing because of an invalid figure of the NodeSLO. The figures are by feature gate;
-// this knows the gates of the plugins. [any thread]
+// InactivePlugins: the plugins that propose nothing because of an invalid figure of the NodeSLO. Figures are reported by feature
+// gate; this class maps gates to plugins. [any thread]
 #pragma once
 
 #include <map>

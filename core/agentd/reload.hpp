@@ -12,7 +12,7 @@ namespace koord::agentd {
 // The keys that differ and only take effect after a restart. Log, feature gates and plugins are not among them.
 std::vector<std::string> keys_needing_restart(const config::Config& running, const config::Config& fresh);
 
-// Gives those keys of plugins that need a restart the values that they have.
+// Sets the keys of plugins that need a restart to their running values.
 void keep_until_restart(const config::Config& running, config::Config& fresh);
 
 }  // namespace koord::agentd

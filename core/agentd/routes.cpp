@@ -14,7 +14,7 @@ http::Response get_readyz(const ApiSources& sources) {
   return response;
 }
 
-// That the loop runs is what /healthz says: it takes no worker.
+// /healthz needs no worker: its answer shows that the loop runs.
 void add_probes(const ApiSources& sources, http::Routes& routes) {
   routes.get_now("/healthz", [](const http::Request&, const http::Reply& reply) { reply(http::plain_text(200, "ok")); });
   routes.get("/readyz", [&sources](const http::Request&) { return get_readyz(sources); });

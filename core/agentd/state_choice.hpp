@@ -26,7 +26,7 @@ struct StateChoice {
 // that a kubeconfig names; else the cgroup tree.
 StateChoice choose_state(const config::Config& config, const Result<kube::ConnectionConfig>& found);
 
-// Where the kubelet listens.
+// The address of the kubelet.
 struct KubeletPlace {
   std::string host;
   std::uint16_t port = 0;

@@ -99,7 +99,7 @@ bool take_suffix(std::string_view rest, Decimal& number) {
   return true;
 }
 
-// Divides by `factor` as long as nothing is lost, and a suffix is left for it.
+// Divides by `factor` as long as the result is exact and a larger suffix exists.
 template <std::size_t N>
 std::string with_suffix(std::int64_t value, std::int64_t factor, const std::array<std::string_view, N>& suffixes) {
   std::size_t suffix = 0;

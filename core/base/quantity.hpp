@@ -32,7 +32,7 @@ class Quantity {
   Wide nanos_ = 0;
 };
 
-// The canonical form: nothing lost, no point, the largest suffix that leaves a whole number.
+// Return the canonical form: exact, without a decimal point, with the largest suffix that leaves a whole number.
 std::string format_decimal(std::int64_t value);        // "5", "12k", "1500"
 std::string format_decimal_milli(std::int64_t milli);  // CPU: "5230m", "5"
 std::string format_binary(std::int64_t value);         // memory: "12Gi", "123456789"; below 1024 as format_decimal()

@@ -154,7 +154,7 @@ Result<void> Confinement::try_limit(const Limit& limit) {
   return write_value(own + "/" + (v1 ? limit.v1_file : limit.v2_file), v1 ? limit.v1_value : limit.v2_value);
 }
 
-// The kernel answers ENOENT, with the file there, to who would move a process out of a cgroup namespace (cgroup v2 with
+// The kernel answers ENOENT, although the file exists, if a process would leave its cgroup namespace (cgroup v2 with
 // nsdelegate, Linux 4.13). The root of the hierarchy has mode 0555: only root with CAP_DAC_OVERRIDE makes cgroups there.
 bool Confinement::is_out_of_reach(pid_t pid) const {
   const std::string directory = layout_.unified_directory(cgroup_);

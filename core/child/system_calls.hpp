@@ -9,8 +9,8 @@
 
 namespace koord::child {
 
-// Holds for all threads of this process and all that they start. A capability that is kept lets its calls through. Needs
-// no_new_privs.
+// Filters the system calls of all threads of this process and of all processes that they start. The system calls of a kept
+// capability are allowed. Needs no_new_privs.
 Result<void> filter_system_calls(CapabilityMask kept, NetworkMask network);
 
 }  // namespace koord::child

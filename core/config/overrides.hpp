@@ -13,7 +13,7 @@ namespace koord::config {
 // double quotes may hold dots and equals signs: plugins.settings."com.example.x".period=1s.
 void apply_override(Node& root, const std::string& text, Report& report);
 
-// One part of a key as it stands in an override and in errors: in quotes when it has a dot.
+// Returns one part of a key in the form of overrides and errors: in quotes if it has a dot.
 std::string quote_key(const std::string& part);
 
 }  // namespace koord::config

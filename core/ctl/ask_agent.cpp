@@ -7,7 +7,7 @@
 namespace koord::ctl {
 namespace {
 
-// The text of {"error": "…"}, or the whole answer.
+// Returns the text of {"error": "…"}, else the whole answer.
 std::string reason_of(const std::string& body) {
   boost::system::error_code error;
   boost::json::value answer = boost::json::parse(body, error);

@@ -135,7 +135,7 @@ std::vector<std::string> command_first(std::vector<std::string> arguments) {
   return arguments;
 }
 
-// How many of the words the command's name is; 0: it is not named here.
+// Returns the number of arguments that the command's name consists of; 0: the arguments do not begin with it.
 std::size_t words_of(std::string_view name, const std::vector<std::string>& arguments) {
   std::size_t words = 0;
   while (auto word = next_field(name, ' ')) {

@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// The second argument of Asio's constructor: one thread runs the loop, but posts come from others.
+// The concurrency hint for Asio: one thread runs the loop, but other threads post to it.
 constexpr int kOneThread = 1;
 
 struct SignalHandler {

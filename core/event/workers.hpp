@@ -32,7 +32,7 @@ class Workers : public std::enable_shared_from_this<Workers> {
   // Runs what is queued, ends the serving threads and leaves the stuck ones behind.
   void end();
 
-  // The worker that the calling thread is; 0 for any other thread.
+  // Returns the id of the worker that runs on the calling thread; 0: the thread is not a worker.
   static WorkerId current();
 
   // Gives up a worker that is in a task and cannot leave it during the call.

@@ -16,7 +16,7 @@ namespace koord::evict {
 // Returns why this pod is never evicted, for humans; empty: it may be.
 std::string protection_of(const state::Pod& pod, std::string_view own_uid);
 
-// Why this feature does not.
+// Returns why this feature does not evict the pod; empty: it may.
 std::string opt_out_of(const state::Pod& pod, std::string_view feature);
 
 }  // namespace koord::evict

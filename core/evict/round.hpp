@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A round: which pods are evicted for the requests of one evaluate(), and why the others stay. Requests are handled in
-// their order, pods in theirs. A pod that is evicted for one request counts for all requests that it releases something
-// for; so does a pod that is going already, for any reason. Pure. [any thread]
+// A round: chooses the pods to evict for the requests of one evaluate(), and gives the reason why each other pod stays.
+// Requests are handled in their order, pods in theirs. An evicted pod counts for all requests that need what it releases. So
+// does a pod that terminates already, for any reason. Pure. [any thread]
 #pragma once
 
 #include <cstdint>

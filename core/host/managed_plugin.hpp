@@ -66,7 +66,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void release_ticks();
   // Looks at what it uses: warns, makes its ticks slower or faster, begins it anew.
   void look_at_budget();
-  // Its advisors tick at so many times their periods at least, for the agent's sake.
+  // Stretches the periods of its advisors at least by this factor, to keep the agent's CPU budget.
   void set_agent_slowdown(unsigned times);
   void restart();
   // Goes on counting where the one before it has stopped.

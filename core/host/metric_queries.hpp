@@ -12,7 +12,7 @@ namespace koord::host {
 
 class PluginContext;
 
-// Rows or samples of one answer.
+// The most rows or samples in one answer.
 inline constexpr std::uint32_t kMaxRows = 100'000;
 
 Result<koord_status> answer_aggregate(PluginContext& context, const koord_query* query, koord_agg_row* rows,

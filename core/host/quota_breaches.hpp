@@ -15,9 +15,9 @@ class QuotaBreaches {
   static constexpr Duration kQuiet = std::chrono::minutes(10);  // between two lines about one quota
   static constexpr Duration kShown = std::chrono::minutes(10);  // how long the newest is shown
 
-  // True: this one is to be logged. `quota` is a literal.
+  // Returns whether to log this breach. `quota` is a literal.
   bool add(const char* quota, const std::string& text, Time now);
-  // Empty: none lately.
+  // Empty: no breach within kShown.
   std::string newest(Time now) const;
 
  private:

@@ -27,8 +27,8 @@ class Replacement {
   const std::shared_ptr<ManagedPlugin>& old() const { return old_; }
   const std::shared_ptr<ManagedPlugin>& fresh() const { return fresh_; }
 
-  // Goes on as far as it can; to be called when the state of one of the two changed. True: the new one has the old one's
-  // place from now on.
+  // Advances as far as possible. Call it whenever the state of one of the two changed. True: the new plugin has replaced the
+  // old one.
   bool advance();
   void give_up(const std::string& reason);
 

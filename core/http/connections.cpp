@@ -44,7 +44,7 @@ std::shared_ptr<std::function<void()>> Connections::wait(std::function<void()> o
 void Connections::keep(Lease connection) {
   if (connection.generation != generation_ || kept_.size() >= limits_.kept) return connection.channel->close();
   connection.used = true;
-  // Further data of the server answers no request.
+  // Further data of the server belongs to no request: the connection is dropped.
   Channel* const channel = connection.channel.get();
   const auto drop_it = [weak = weak_from_this(), channel] {
     if (auto self = weak.lock()) self->drop(channel);

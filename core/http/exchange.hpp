@@ -21,9 +21,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
            std::function<void()> on_begin);
 
   void start();
-  // Nothing is called any more.
+  // Cancels the exchange: no callback is called any more.
   void cancel();
-  // Bytes of the request were handed to a connection.
+  // Returns whether bytes of the request were passed to a connection.
   bool was_sent() const { return was_sent_; }
 
  private:

@@ -22,7 +22,7 @@ std::string_view view(boost::beast::string_view text) {
 struct RequestParser::State {
   explicit State(std::size_t header) : max_header(header) {}
 
-  // A step of the parser that leaves the bytes behind the request alone; whether it must wait for more.
+  // Runs one step of the parser. Bytes after the request stay unread. Returns whether it must wait for more bytes.
   bool must_wait() {
     if (bytes.empty() || (in_chunk_header && bytes.size() < kLastChunkBytes)) return true;
     bytes.erase(0, parser->put({bytes.data(), bytes.size()}, error));

@@ -23,10 +23,10 @@ class Stream {
   // The socket is non-blocking.
   Stream(event::Loop& loop, UniqueFd fd) : loop_(loop), fd_(std::move(fd)) {}
 
-  // Calls for whatever comes, until one of the functions below.
+  // Calls `on_bytes` for all received bytes, until one of the functions below is called.
   void read(OnBytes on_bytes);
   void pause() { watch_.reset(); }
-  // Calls once, perhaps before it returns. `body`: null is empty; it is let go when all of it is sent.
+  // Calls `on_sent` once, perhaps before send() returns. `body`: null is empty; it is released when all of it is sent.
   void send(std::string header, std::shared_ptr<const std::string> body, OnSent on_sent);
   // Shuts down the sending direction.
   void shut();

@@ -35,8 +35,8 @@ struct Order {
   std::string cgroup_dir;
   const Knob* knob;
   Value value;
-  std::string plugin = {};  // whose intent it is, and how long that holds
-  Duration ttl{0};
+  std::string plugin = {};  // the owner of the intent
+  Duration ttl{0};          // of the intent
 };
 
 // The meaning of a failed read or write of a knob.
@@ -54,9 +54,9 @@ struct Undone {
   KnobKey key;
   const Knob* knob;
   Done done;
-  std::string plugin = {};    // whose value it had last
+  std::string plugin = {};    // the plugin that proposed the last value
   bool again = false;         // it failed before, the same way
-  std::string original = {};  // what was to be written
+  std::string original = {};  // the value to be written
 };
 
 class Executor {
@@ -103,9 +103,9 @@ class Executor {
   // Returns whether a revert has failed, or is due because its time is over.
   bool has_to_give_back() const;
 
-  // Goes on with what a process before this one has left. Each knob stays for `patience`, and its intent's ttl besides where
-  // `and_ttl` says so; then, unless it was ordered meanwhile, apply() gives it back. Returns those that this version does not
-  // know, or that have no place on this node any more: they stay kept.
+  // Adopts the knobs that an earlier process changed and did not revert. Each knob keeps its value for `patience`, and with
+  // `and_ttl` for its intent's ttl besides. After that apply() reverts it, unless an order for it came meanwhile. Returns the
+  // knobs that this version does not know, or that this node no longer has: their originals stay kept.
   std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
   // Those without an order yet.
   std::size_t adopted() const;
@@ -120,7 +120,7 @@ class Executor {
     KnobKey key;
     const Knob* knob;
     Value original;
-    std::string plugin;   // whose value it has
+    std::string plugin;   // the plugin that proposed the value
     std::string problem;  // why the last attempt to revert it failed; empty: none failed
   };
   std::vector<Holding> holdings() const;
@@ -136,7 +136,7 @@ class Executor {
     Level level;
     const Knob* knob;
     KnobFiles::Reading original;
-    std::string plugin;        // whose value it has
+    std::string plugin;        // the plugin that proposed the value
     Texts written = {};        // as the kernel showed it after the last write
     Value target = {};         // of that write, as it was meant
     unsigned contests = 0;     // of late

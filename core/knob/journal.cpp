@@ -254,7 +254,7 @@ void Journal::tidy() {
   const std::string path = journal_path(options_.directory);
   struct stat log;
   if (::stat((path + "-wal").c_str(), &log) != 0 || log.st_size < kLongLogBytes) return;
-  // A connection of its own does not delay writers.
+  // A separate connection, so writers are not delayed.
   Result<Connection> connection = Connection::open(path, Connection::Access::read_write);
   if (connection) static_cast<void>(connection->execute("PRAGMA synchronous=FULL; PRAGMA wal_checkpoint(PASSIVE)"));
 }

@@ -71,7 +71,7 @@ class Journal final : public Originals {
   Result<void> prepare();
   // Why nothing may be written, as far as is known; empty: it may.
   std::string problem() const;
-  // problem() is that another agent writes to the cgroup tree. Ask prepare() again: nothing tells when that agent ends.
+  // problem() is that another agent writes to the cgroup tree. Call prepare() again: the end of that agent is not reported.
   bool is_tree_taken() const;
   std::size_t size() const;
 

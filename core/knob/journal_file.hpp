@@ -35,7 +35,7 @@ Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wa
 // Where it cannot be opened, for the disk is full or read-only: a copy of it in memory, to read.
 Result<store::Connection> open_copy_of_journal(const std::string& directory);
 
-// Describes an unusable file before it is set aside: its missing bytes, and the knobs whose originals are in it.
+// Describes an unusable file before it is set aside: its missing bytes, and the knobs with originals in it.
 std::string loss_of_journal(const std::string& directory);
 
 }  // namespace koord::knob

@@ -16,7 +16,7 @@ constexpr char kFileEnd = '\x1f', kTextsEnd = '\x1e';
 
 std::string joined(const Texts& texts) { return join(texts, std::string_view(&kFileEnd, 1)); }
 
-// One part more than there are ends: also the last may be empty.
+// Splits at each `end`. n ends make n + 1 parts; the last may be empty.
 std::vector<std::string> parts_of(std::string_view text, char end) {
   std::vector<std::string> parts;
   for (;;) {

@@ -53,11 +53,11 @@ class KnobFiles {
   // nodes of the machine.
   Result<void> write(const Spot& spot, const Texts& texts, const Texts& now) const;
 
-  // Does a one-shot: asks the kernel part by part for so much, until it has no more or the time is over. Returns the
-  // amount that was requested with success.
+  // Runs a one-shot: requests `amount` of the kernel in parts, until the kernel has no more or `longest` is over. Returns the
+  // amount of the requests that succeeded.
   Result<std::int64_t> act(const Spot& spot, std::int64_t amount, const Clock& clock, Duration longest) const;
 
-  // As the kernel will say it: rounded, converted.
+  // Returns the value as the kernel will show it: rounded, converted.
   Result<Value> settled(const Knob& knob, const Value& value) const;
   Result<Texts> texts_of(const Knob& knob, const Value& value) const;
   // The meaning of such texts here.

@@ -44,7 +44,7 @@ struct Original {
   Texts texts;                     // as the kernel showed it before the first write
   Texts written;                   // as it was found after the last write; before the first as `texts`
   std::vector<Texts> asked = {};   // values being written: if the process ends meanwhile, the knob may have any of them
-  std::string plugin = {};         // whose intent it is
+  std::string plugin = {};         // the owner of the intent
   Duration ttl{0};                 // of that intent
 
   bool operator==(const Original&) const = default;

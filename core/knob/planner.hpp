@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The planner: the order in which the knobs of a batch are written so that the kernel takes each write, and no cgroup
-// has, on the way, less than both ends allow or more. Changes that the kernel would refuse in the end are refused
-// before anything is written. The rules of the kernel that it implements:
+// The planner: orders the writes of a batch. The kernel accepts each write in this order. In between, no cgroup has less than
+// the smaller or more than the larger of its old and new value. Changes that the kernel would refuse in the end are refused
+// before anything is written. The planner implements these rules of the kernel:
 // - cpu.max.burst is at most the quota (kernel/sched/core.c, tg_set_cfs_bandwidth).
 // - On v1 a cgroup's quota, as a share of its period, is at most that of each cgroup around it (tg_cfs_schedulable_down).
 // - On v1 a CPU set is within that of the parent, and not empty; CPUs that are offline are in none (kernel/cgroup/cpuset.c).

@@ -8,7 +8,7 @@
 namespace koord::knob {
 namespace {
 
-// A pod has few knobs and there are few plugins; a longer list keeps the pod out altogether.
+// The most names in one list. A pod has fewer knobs, and a node fewer plugins. A longer list counts as "true": all knobs.
 constexpr std::size_t kMostNames = 32;
 
 }  // namespace

@@ -30,7 +30,7 @@ std::string holder_in(std::string_view line, std::string_view file) {
   return is_holder ? std::string(words[4]) : std::string();
 }
 
-// The folder whose journal the process has locked; empty: unknown.
+// The folder with the journal that the process has locked; empty: unknown.
 std::string journal_directory_of(const std::string& process) {
   const std::string end = journal_lock_path("");
   const Result<std::vector<std::string>> descriptors = list_directory(process + "/fd");
@@ -86,7 +86,7 @@ std::string TreeLock::holder_of(const struct stat& about) const {
     const std::string process = proc_ + "/" + pid, name(trim(read_file(process + "/comm").value_or("")));
     const std::string journal = journal_directory_of(process);
     return "process " + pid + (name.empty() ? "" : " (" + name + ")") +
-           (journal.empty() ? ", whose qos.directory is unknown" : " with qos.directory '" + journal + "'");
+           (journal.empty() ? " with unknown qos.directory" : " with qos.directory '" + journal + "'");
   }
   return "a process that is not visible in '" + proc_ + "', as of another PID namespace";
 }

@@ -32,7 +32,7 @@ Result<void> read_metadata(JsonText& text, ObjectView& object) {
   });
 }
 
-// Without asking for a name: a bookmark has none.
+// Accepts an object without a name: a bookmark has no name.
 Result<ObjectView> read_object(std::string_view json) {
   ObjectView object;
   object.json = json;

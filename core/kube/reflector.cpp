@@ -167,7 +167,7 @@ Reflector::Line Reflector::line(Time now, std::string_view text) {
   version_ = event->object.resource_version;
   health_.last_news = now;
   heard_ = true;
-  // A server that sends news and ends each watch with 410 at once would be listed without a pause.
+  // A server that sends changes and ends each watch with 410 at once would be listed without a pause.
   if (now - watch_began_ >= kShortWatch)
     settle(now);
   else

@@ -14,7 +14,7 @@
 namespace koord::log {
 namespace {
 
-// Apart from the rest, so that a line below the level costs one load.
+// Outside of Output: a line below the level costs one load.
 constinit std::atomic<Level> threshold{Level::info};
 
 class Output {

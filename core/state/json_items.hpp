@@ -37,13 +37,14 @@ struct ItemList {
 class ItemReader {
  public:
   using Keeps = std::function<bool(std::string_view key)>;
-  // An item, which is gone when the call returns, and the keys of filtered maps that were left out because they were too long. An
-  // item of more than kMaxKeptBytes comes as null, with `too_large`.
+  // The keys of filtered maps that were left out because they were too long. An item of more than kMaxKeptBytes comes as null,
+  // with `too_large`.
   struct Notes {
     std::vector<std::string> left_out;
     bool too_large = false;
-    std::size_t bytes = 0;  // that are kept of it, about
+    std::size_t bytes = 0;  // kept of the item, approximately
   };
+  // `item` is valid during the call only.
   using Take = std::function<void(const Field& item, const Notes& notes)>;
 
   // `wanted` outlives this. `keeps` may be empty: all keys of filtered maps are kept.

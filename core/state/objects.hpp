@@ -56,7 +56,7 @@ void place_pods(PodList& list, const cgroup::KubeRoot& root, std::string_view no
 // Leaves out and names the pods that are bound to another node: no list of this node has them. An empty `node` leaves out none.
 void drop_pods_of_others(PodList& list, std::string_view node);
 
-// From the JSON of a pod what parse_pod() reads of it; the text itself when it is none.
+// Returns the JSON of a pod with only the parts that parse_pod() reads; the text itself if it is not a pod.
 std::string trim_pod(std::string_view text, const AnnotationFilter::KeysPtr& keys);
 
 // One Pod, of this node when that is known: one that is bound to another node is an error then.

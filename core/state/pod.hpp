@@ -16,7 +16,7 @@ namespace koord::state {
 using KubeQos = cgroup::KubeQos;
 using StringMap = std::map<std::string, std::string, std::less<>>;
 
-// `none`: no label koordinator.sh/qosClass and nothing to default from.
+// `none`: the label koordinator.sh/qosClass is missing, and no default applies.
 enum class KoordQos { none, lse, lsr, ls, be, system };
 enum class PriorityClass { none, prod, mid, batch, free };
 enum class Phase { unknown, pending, running, succeeded, failed };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the chunks in the file are: a few words per chunk (4 KiB in the file), by metric, in the order of their row
-// ids, which is about that of time. Part of State and guarded by its mutex.
+// The places of the chunks in the file: a few words per chunk (4 KiB in the file), by metric, in the order of their row
+// ids. That is about the order of time. Part of State and guarded by its mutex.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,8 @@ static koord_test* node() {
 }
 
 static std::string value_of(koord_test* test) {
-  const koord_intent* wish = koord_test_proposal(test, 0);
-  return wish ? wish->value.p : "(none)";
+  const koord_intent* intent = koord_test_proposal(test, 0);
+  return intent ? intent->value.p : "(none)";
 }
 
 static void a_busy_node_gives_each_best_effort_pod_a_ceiling() {
@@ -50,7 +50,7 @@ static void a_calm_node_and_one_that_is_not_known_get_no_plan() {
   CHECK(plan({3.0, 0, {"a"}}, {0, 500}).cgroups.empty());
 }
 
-static void a_refusal_is_told_once_and_again_when_its_reason_changes() {
+static void a_refusal_is_reported_once_and_again_when_its_reason_changes() {
   Refusals refusals;
   CHECK(refusals.news("a", KOORD_E_DENIED, "") ==
         "cpu.max of 'a' is not ours: the operator lets this strategy run and not write");
@@ -64,17 +64,17 @@ static void a_refusal_is_told_once_and_again_when_its_reason_changes() {
   CHECK(refusals.news("a", KOORD_E_DENIED, ""));
 }
 
-static void the_plugin_wishes_for_running_best_effort_pods_while_the_node_is_busy() {
+static void the_plugin_proposes_a_ceiling_for_running_best_effort_pods_while_the_node_is_busy() {
   koord_test* test = node();
   CHECK(koord_test_start(test, nullptr, "{}") == KOORD_OK);
   koord_test_sample(test, "node_cpu_usage", nullptr, nullptr, 3.5);
   CHECK(koord_test_tick(test) == KOORD_OK);
-  const koord_intent* wish = koord_test_proposal(test, 0);
-  CHECK(wish != nullptr);
-  CHECK(wish && std::string(wish->knob.p) == "cpu.max");
-  CHECK(wish && std::string(wish->cgroup_dir.p) == nightly);
-  CHECK(wish && std::string(wish->value.p) == "50000 100000");
-  CHECK(wish && std::string(wish->reason.p) == "the node uses 3.50 cores, more than 2.60");
+  const koord_intent* intent = koord_test_proposal(test, 0);
+  CHECK(intent != nullptr);
+  CHECK(intent && std::string(intent->knob.p) == "cpu.max");
+  CHECK(intent && std::string(intent->cgroup_dir.p) == nightly);
+  CHECK(intent && std::string(intent->value.p) == "50000 100000");
+  CHECK(intent && std::string(intent->reason.p) == "the node uses 3.50 cores, more than 2.60");
   CHECK(koord_test_proposal(test, 1) == nullptr);
   CHECK(koord_test_applied(test, KOORD_E_DENIED, "max 100000", nullptr) == KOORD_OK);
   koord_test_advance(test, 120 * second);
@@ -84,7 +84,7 @@ static void the_plugin_wishes_for_running_best_effort_pods_while_the_node_is_bus
   koord_test_close(test);
 }
 
-static void the_usage_is_the_average_of_the_window_and_without_a_sample_nothing_is_wished() {
+static void the_usage_is_the_average_of_the_window_and_without_a_sample_nothing_is_proposed() {
   koord_test* test = node();
   CHECK(koord_test_start(test, nullptr, R"({"windowSeconds": 10})") == KOORD_OK);
   CHECK(koord_test_tick(test) == KOORD_OK);
@@ -116,9 +116,9 @@ static void settings_change_while_it_runs_and_wrong_ones_change_nothing() {
 int main() {
   a_busy_node_gives_each_best_effort_pod_a_ceiling();
   a_calm_node_and_one_that_is_not_known_get_no_plan();
-  a_refusal_is_told_once_and_again_when_its_reason_changes();
-  the_plugin_wishes_for_running_best_effort_pods_while_the_node_is_busy();
-  the_usage_is_the_average_of_the_window_and_without_a_sample_nothing_is_wished();
+  a_refusal_is_reported_once_and_again_when_its_reason_changes();
+  the_plugin_proposes_a_ceiling_for_running_best_effort_pods_while_the_node_is_busy();
+  the_usage_is_the_average_of_the_window_and_without_a_sample_nothing_is_proposed();
   settings_change_while_it_runs_and_wrong_ones_change_nothing();
   std::printf("6 tests, %d checks failed\n", failures);
   return failures == 0 ? 0 : 1;

@@ -172,7 +172,7 @@ TEST_CASE("an application that the NodeSLO no longer names has no series") {
   CHECK(host.value("host_applications") == 0.0);
 }
 
-TEST_CASE("an application goes on under its new class after a change") {
+TEST_CASE("an application is reported under its new class after a change") {
   FakeNode node;
   make_nginx(node);
   FakeHost host(node);

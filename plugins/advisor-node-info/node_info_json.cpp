@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes are koordlet's: its consumers decode them by these names.
+// The JSON has the form and the names of koordlet's: its consumers decode it by these names.
 #include "plugins/advisor-node-info/node_info.hpp"
 #include "plugins/shared/json/writer.hpp"
 

@@ -162,7 +162,7 @@ TEST_CASE("values that are the kernel's own are not proposed: the class's defaul
   CHECK(planned.highs.empty());
 }
 
-TEST_CASE("what the pod's annotation says in so many words is proposed even when it is the kernel's own") {
+TEST_CASE("a value that the pod's annotation sets is proposed even if it is the kernel's default") {
   PodInput pod = burstable("a", kGi);
   pod.annotation = R"({"oomKillGroup":0})";
   const Plan planned = plan(ls_with(R"("oomKillGroup":1)"), {{pod}, {}});

@@ -160,7 +160,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     return pool;
   }
 
-  // Counts proposals for containers, as long as they are made.
+  // Exports the proposals for containers, as long as they are made.
   void count(const Intents& quotas) {
     for (const koord_point& point : points_of(quotas, quota_, quota_series_)) batch_.add(point.series, point.value);
     for (const koord_point& point : burst_points_) batch_.add(point.series, point.value);

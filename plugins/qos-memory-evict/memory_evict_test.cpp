@@ -51,7 +51,7 @@ Names names(const Demand& demand) {
 
 }  // namespace
 
-TEST_CASE("BEMemoryEvict: a node at its threshold releases what brings it 2 % below, from best-effort pods") {
+TEST_CASE("BEMemoryEvict: a node at its threshold releases memory of best-effort pods until it is 2 % below the threshold") {
   const Situation node = situation("BEMemoryEvict", {pod("a", kGiB)});
   CHECK(decide(node, 75 * kGiB).demands.at(0).amount == 7 * kGiB);
   CHECK(decide(node, 70 * kGiB).demands.at(0).amount == 2 * kGiB);

@@ -232,7 +232,7 @@ Plan plan(const Inputs& inputs) {
   for (const Pod& pod : inputs.pods) place(pod, sharing, plan);
   for (const std::string& group : inputs.stale)
     if (!sharing.is_made(group))
-      plan.intents.push_back({KOORD_LEVEL_NODE, "resctrl.remove", group, "1", "a group of ours that nobody has proposed for a minute takes a CLOSID"});
+      plan.intents.push_back({KOORD_LEVEL_NODE, "resctrl.remove", group, "1", "a group without intents for a minute occupies a CLOSID"});
   return plan;
 }
 

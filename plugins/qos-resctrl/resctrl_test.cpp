@@ -336,7 +336,7 @@ TEST_CASE("on AMD a setting says what all of the bandwidth is") {
   CHECK(node.proposed()[1] == "resctrl.mb koord-BE 0=160;1=160");
 }
 
-TEST_CASE("a group of ours that nobody has proposed for a minute is removed, those of others and those that are proposed stay") {
+TEST_CASE("a group of the agent without an intent for a minute is removed, other groups stay") {
   StaleGroups stale;
   const std::vector<std::string> groups{"BE", "koord-BE", "koord-pod-gone"};
   Intent intent;

@@ -10,8 +10,8 @@
 namespace koord::system_knobs {
 namespace {
 
-// koordlet's range. A node that keeps more than a twentieth of its memory free has too little for its pods, and at some point
-// none at all: that is our own bound.
+// The range of koordlet. Another bound is our own: at most a twentieth of the node's memory is kept free. With more, too
+// little is left for pods.
 constexpr std::int64_t kLeastMinFreeKb = 10240, kMostMinFreeKb = 10485760;
 constexpr std::int64_t kMostMinFreeShare = 20;
 constexpr std::int64_t kMostWatermarkScale = 400;

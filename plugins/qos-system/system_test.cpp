@@ -40,7 +40,7 @@ TEST_CASE("free memory: 100 ten-thousandths of 16 GiB are 167772 KiB") {
   CHECK(plan.intents[0].reason == "100 ten-thousandths of the node's memory, by systemStrategy.minFreeKbytesFactor");
 }
 
-TEST_CASE("free memory that is too little, too much or more than a twentieth of the node is not proposed, and told") {
+TEST_CASE("free memory that is too little, too much or more than a twentieth of the node is not proposed, and reported") {
   CHECK(system_knobs::plan({.min_free_kbytes_factor = 1}, 16 * kGi).problems ==
         Lines{"systemStrategy.minFreeKbytesFactor: found 1, which makes 1677 KiB on this node, expected a factor for "
               "an amount from 10240 to 838860 KiB"});
@@ -63,14 +63,14 @@ TEST_CASE("plain values go to their knobs unchanged") {
               "kernel.sched_idle_saver_wmark = 5000", "pagecache_limit.enabled = 1"});
 }
 
-TEST_CASE("what no kernel takes is not proposed, and told") {
+TEST_CASE("a value that every kernel refuses is not proposed, and reported") {
   const system_knobs::Plan plan = system_knobs::plan({.sched_group_identity_enabled = 2, .sched_idle_saver_wmark = -1}, {});
   CHECK(plan.intents.empty());
   CHECK(plan.problems.size() == 2);
   CHECK(plan.problems[0] == "systemStrategy.schedGroupIdentityEnabled: found 2, expected a number from 0 to 1");
 }
 
-TEST_CASE("each feature of the scheduler is an intent of its own, one that is no feature's name is told") {
+TEST_CASE("each feature of the scheduler is an intent of its own, a name of no feature is reported") {
   const slo::System strategy{.sched_features = {{"ID_EXPELLER_SHARE_CORE", false}, {"SIS_UTIL", true}, {"NO_X", true}, {"a\nb", true}}};
   const system_knobs::Plan plan = system_knobs::plan(strategy, {});
   CHECK(shown(plan) == Lines{"sched_features = NO_ID_EXPELLER_SHARE_CORE", "sched_features = SIS_UTIL"});

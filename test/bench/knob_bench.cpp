@@ -75,7 +75,7 @@ int changed(const cgroup::Layout& layout, const std::vector<std::string>& dirs, 
   const double back = ms_of([&] { failed += executor.apply({}).undone.size() != dirs.size(); });
   for (int round = 2; round < 2 + kRounds; ++round) bare.push_back(bare_ms(files, dirs, round));
   const double beyond = median(ours) - median(bare);
-  std::printf("%zu quotas changed: %.1f ms, bare writes %.1f ms, beyond %.1f ms (at most %.0f); first time %.1f ms, given back %.1f ms\n",
+  std::printf("%zu quotas changed: %.1f ms, bare writes %.1f ms, beyond %.1f ms (at most %.0f); first time %.1f ms, reverted %.1f ms\n",
               dirs.size(), median(ours), median(bare), beyond, kMostBeyondMs, first, back);
   return failed > 0 || beyond > kMostBeyondMs || first - median(bare) > kMostBeyondMs;
 }

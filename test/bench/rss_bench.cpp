@@ -32,7 +32,7 @@ struct Footprint {
   double series = 0;
 };
 
-// After a few ticks of everything and a scrape; with `steady` after the rings have grown to five minutes.
+// Measures after a few ticks of all advisors and a scrape. With `steady`: after the rings have grown to five minutes.
 Footprint agent_footprint(std::string_view config, const std::vector<std::string>& advisors, bool steady = false) {
   AgentProcess agent(config, advisors);
   if (!agent.start()) return {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One round of all strategies as they are installed, in one process, on a full node in which nothing changes: each strategy's
-// evaluate(), and what the host does with its plan in mode enforce. What it costs to hold the same intents against those of the
-// round before and no more is the reference; what one round of all may take is the target, and no round may write or record
-// anything. The .so files are the arguments.
+// One round of all strategies as installed, in one process, on a full node in which nothing changes. A round is each
+// strategy's evaluate(), and the host's work on its plan in mode enforce. The reference is the cost of copying the same
+// intents and comparing them with those of the round before. The target is the time of one round of all strategies. No round
+// may write or record anything. The .so files are the arguments.
 #include <unistd.h>
 
 #include <algorithm>
@@ -125,7 +125,7 @@ class Round {
     return ms;
   }
 
-  // Copies all intents, as who proposes must, and compares them.
+  // Copies all intents, as each proposal must, and compares them.
   double bare_ms() const {
     std::vector<double> ms;
     for (int i = 0; i < kRounds; ++i)

@@ -95,7 +95,7 @@ TEST_CASE("pods that were replaced by others of their names after the decision s
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("a NodeSLO whose figures of memory eviction are hostile evicts nobody and names them, until they are right") {
+TEST_CASE("a NodeSLO with hostile figures of memory eviction evicts no pod, and the figures are named until they are right") {
   CrowdedNode node(eight_pods());
   node.set_memory(72);  // the default of the threshold is 70
   node.set_slo(R"("memoryEvictThresholdPercent": 75)");
@@ -118,7 +118,7 @@ TEST_CASE("a NodeSLO whose figures of memory eviction are hostile evicts nobody 
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("a Node whose capacity is less than what is used takes no pod, and the log says which figure") {
+TEST_CASE("a Node with less capacity than what is used takes no pod, and the log names the figure") {
   CrowdedNode node(eight_pods());
   need_five_pods(node);
   node.set_allocatable(R"({"cpu": "16", "memory": "1Gi"})");
@@ -142,7 +142,7 @@ TEST_CASE("a wall clock that was set by an hour before the agent began again giv
   CHECK(node.going().size() == 2);
   REQUIRE(has_record(node, "evicted"));
   node.agent->kill();
-  // What an agent finds after the wall clock was set forward: records whose wall time is an hour ago.
+  // After the wall clock was set forward by an hour, the agent finds records with a wall time an hour ago.
   const std::string script = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
                              "db.execute('UPDATE decision SET wall_ns = wall_ns - 3600000000000'); db.commit()";
   REQUIRE(run_to_end({"python3", "-c", script, node.agent->folder() / "qos/decisions.db"}).exit_status == 0);

@@ -42,7 +42,7 @@ class Limits {
     if (node_.pods.is_v2()) return {file("io.max")};
     return {file("blkio.throttle.read_bps_device"), file("blkio.throttle.read_iops_device")};
   }
-  // Of the figures readBPS 1048576 and readIOPS 100 those that hold; "?": another one.
+  // Names the applied limits: "bytes" for readBPS 1048576, "reads" for readIOPS 100, "?" for any other one.
   static std::string shown(const std::string& text) {
     static const std::map<std::string, std::string> kKnown = {{"", ""},
                                                               {" 1048576", "bytes "},
@@ -81,7 +81,7 @@ TEST_CASE("hostile limits of block I/O: no other limit than one that was asked f
   node.set_node_slo(slo_of("no-such-disk", bytes));
   REQUIRE(eventually([&] { return limits.now().empty(); }, kLong));
   const FileWatch watch(limits.files());
-  // One with a limit after one without: what is there shows that the row has been taken.
+  // A row with a limit follows a row without one: the limit in the file shows that the row was applied.
   const std::vector<HostileBlock> rows = {
       {disk->path(), bytes + ", readIOPS: 4294967297", "device", true},  // 1 in the 32 bits of cgroup v1
       {"../" + disk->path().substr(5), bytes},

@@ -80,7 +80,7 @@ class Node {
     cluster.clear_fault("answer");
     cluster.fault("answer", R"({"server": "kubelet", "path": "/pods", "body": )" + quoted(body) + more + "}");
   }
-  // Of the watch of NodeSLO that begins next: this line, then its end.
+  // Makes the next watch of NodeSLO answer with this line and then end.
   void answer_next_watch(const std::string& line) {
     const std::string after = std::to_string(cluster.requests().back().index);
     cluster.fault("answer", R"({"verb": "watch", "kind": "NodeSLO", "count": 1, "body": )" + quoted(line) + R"(, "tail": "\n"})");
@@ -177,7 +177,7 @@ std::vector<HostilePod> hostile_pods() {
   };
 }
 
-// Members of lsClass.memoryQOS behind lowLimitPercent, and what is said of them. Such a field has its default, which is 0 here.
+// Values of lsClass.memoryQOS.lowLimitPercent, and the reported error. A rejected field has its default, which is 0 here.
 constexpr std::pair<const char*, const char*> kHostileFields[] = {
     {"-1", "resourceQOSStrategy.lsClass.memoryQOS.lowLimitPercent: found -1, expected an integer from 0 to 100"},
     {"101", "lowLimitPercent: found 101, expected an integer from 0 to 100"},

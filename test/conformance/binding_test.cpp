@@ -181,14 +181,14 @@ TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan, word for word")
   FakeInstance instance(host, probe(), strategy);
   REQUIRE(instance.init() == KOORD_OK);
   REQUIRE_MESSAGE(instance.evaluate() == KOORD_OK, instance.why());
-  const knob::Intent wish = {knob::Level::pod, "cpu.max", "be.slice", "20000 100000", "the node is busy",
-                             {{"node_cpu_usage", "7.3"}}, 10, 0, 60s};
-  knob::Intent second = wish;
+  const knob::Intent first = {knob::Level::pod, "cpu.max", "be.slice", "20000 100000", "the node is busy",
+                              {{"node_cpu_usage", "7.3"}}, 10, 0, 60s};
+  knob::Intent second = first;
   second.knob = "cpuset.cpus";
   second.value = "0-3";
   second.inputs.clear();
   second.role = knob::Role::cap;
-  CHECK(host.context().take_plan() == std::vector{wish, second});
+  CHECK(host.context().take_plan() == std::vector{first, second});
 }
 
 TEST_CASE("a strategy gets the results of its plan record by record, whatever their stride") {

@@ -184,11 +184,11 @@ TEST_CASE("the strategy in C++ proposes in shadow, and koordctl decisions shows 
                        settings + "config={busyPercent: 0, ceilingMilliCores: 200}"}));
   CHECK(eventually([&] { return has(line_with(agent.ctl({"plugins"}).output, "com.example.ceiling"), "running"); }));
   REQUIRE(eventually([&] { return has(agent.ctl({"decisions"}).output, "com.example.ceiling"); }));
-  const std::string wish = line_with(agent.ctl({"decisions"}).output, "com.example.ceiling");
-  CAPTURE(wish);
-  CHECK(has(wish, pod.cgroup() + "  cpu.max"));
-  CHECK(has(wish, "20000 100000  shadow"));
-  CHECK(has(wish, "the node uses "));
+  const std::string decision = line_with(agent.ctl({"decisions"}).output, "com.example.ceiling");
+  CAPTURE(decision);
+  CHECK(has(decision, pod.cgroup() + "  cpu.max"));
+  CHECK(has(decision, "20000 100000  shadow"));
+  CHECK(has(decision, "the node uses "));
   CHECK(has(agent.ctl({"decisions", "-o", "json"}).output, "\"node_cpus\""));
   CHECK(eventually([&] { return has(agent.log(), "cpu.max of '" + pod.cgroup() + "' is not ours: "); }));
   CHECK(agent.stop() == 0);

@@ -168,7 +168,7 @@ TEST_CASE("a server of an unknown CA never gets our token") {
   pod.wait_for(before, R"("server": "kubelet", "verb": "handshake", "count": 2)");
   CHECK(pod.agent.log().find("certificate") != std::string::npos);
   pod.check_nothing_is_lost();
-  // Since the first connection that found the new certificate no connection came to a request.
+  // From the first connection that found the new certificate on, no connection carried a request.
   const std::string since = "\"after\": " + std::to_string(before);
   const auto refused = pod.cluster.requests("{\"verb\": \"handshake\", " + since + "}");
   for (const ClusterRequest& request : pod.cluster.requests("{" + since + "}"))

@@ -212,7 +212,7 @@ class QuotaWatch {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Scene, "what strategies propose the kernel has, and by NodeSLO or SIGTERM every file is as it was, byte by byte") {
+TEST_CASE_FIXTURE(Scene, "the kernel has the proposed values, and after NodeSLO or SIGTERM every file is as it was, byte by byte") {
   REQUIRE(before.size() > 20);
   REQUIRE(becomes_wanted());
   CHECK(was("cpu.max", "applied"));

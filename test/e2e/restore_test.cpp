@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(Written, "SIGTERM reverts all writes, byte by byte, and leaves
   CHECK(contains(restored.output, "0 knobs were kept in"));
 }
 
-TEST_CASE_FIXTURE(Written, "after SIGKILL the next start goes on with what is proposed again, and gives back what is not") {
+TEST_CASE_FIXTURE(Written, "after SIGKILL the next start keeps knobs that are proposed again, and reverts the others") {
   REQUIRE(start());
   REQUIRE(becomes_written());
   agent.kill();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NodeSLO's text and a pod's annotations as strategies read them, of any content: no value is outside its range, and
-// rejected values are reported.
+// A NodeSLO's text and a pod's annotations as strategies read them, with arbitrary content: no value is outside its range,
+// and rejected values are reported.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -49,7 +49,7 @@ std::optional<std::string> why_not() {
   return "there is no cpuset controller";
 }
 
-TEST_CASE("the limit is the CPUs of the pods' containers, and less when the class has a quota that is less") {
+TEST_CASE("the limit is the number of CPUs of the pods' containers, or the quota of the class if that is less") {
   Node node;
   RealAdvisor advisor({});
   advisor.host().hub().publish(node.state());

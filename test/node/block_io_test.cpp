@@ -59,7 +59,7 @@ class LoopDevice {
   bool attached_ = false;
 };
 
-// Kernels count for v1 only where a limit was set; this one limits nothing.
+// On v1 kernels count only in cgroups with a limit. This limit is too high to have an effect.
 void make_v1_count(const RealCgroup& cgroup, const LoopDevice& loop) {
   const std::string file = cgroup.path(Controller::blkio) + "/blkio.throttle.write_bps_device";
   if (::access(file.c_str(), W_OK) == 0) REQUIRE(koord::write_value(file, loop.number() + " 1000000000000"));

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 LIMIT = 60  # seconds until it answers
-# What `ctr` gives each container, and the chart takes away.
+# Capabilities that `ctr` gives each container, and the chart drops.
 USUAL = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE', 'NET_RAW', 'SETFCAP',
          'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT']
 CONFIG = """version = 2
@@ -28,7 +28,7 @@ def missing():
 
 
 class Containerd:
-    """Runs in `folder`, whose path must be short: it has sockets in it."""
+    """Runs in `folder`. The path must be short, because the folder has sockets in it."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs doctest's test cases and fails if no case passes the filters. Of each test program, one source includes it.
+// Runs doctest's test cases and fails if no case passes the filters. One source of each test program includes it.
 #pragma once
 
 #include <doctest/doctest.h>

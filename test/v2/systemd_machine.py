@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What vm.py adds to a machine so that systemd is its first process, with the targets that services need and no other unit."""
+"""Adds to a machine of vm.py the files for systemd as its first process: the targets that services need and no other unit."""
 import pathlib
 import shutil
 

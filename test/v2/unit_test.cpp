@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The systemd unit as it is installed, with third-party plugins, in an emulated machine whose first process is systemd
+// The systemd unit as it is installed, with third-party plugins, in an emulated machine with systemd as its first process
 // (vm.py --systemd). The unit is changed by one drop-in: the log goes to a file, and where a test says so cgroups are writable and delegated.
 #include <doctest/doctest.h>
 #include <sys/syscall.h>
@@ -208,7 +208,7 @@ void check_stop(Unit& unit) {
 
 }  // namespace
 
-TEST_CASE("as installed the unit leaves a third-party plugin all layers but cgroup, whose mount is read-only") {
+TEST_CASE("as installed the unit leaves a third-party plugin all layers but cgroup: the mount of cgroups is read-only") {
   Unit unit;
   unit.start("");
   const std::string status = read_file("/proc/" + std::to_string(unit.agent()) + "/status").value_or("");

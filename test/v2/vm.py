@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program on a kernel whose one cgroup hierarchy is version 2, in an emulated machine.
+"""Runs a program on a kernel with one cgroup hierarchy, of version 2, in an emulated machine.
 
 usage: vm.py FOLDER [--with FILE]... [--env NAME=VALUE]... [--append PARAMETER]... [--systemd] PROGRAM [ARGUMENT...]
 
 The machine has Debian's cloud kernel (PSI, BTF, BPF, loop devices, no PMU, no network) and a file system in memory that holds
-PROGRAM and the FILEs (programs by name, too) at the paths they have here, the libraries they are linked to, and busybox. What PROGRAM writes is gone
-afterwards. PARAMETERs are the kernel's, behind its usual ones. --systemd: systemd of this machine is the first process, and runs
-PROGRAM as a service. FOLDER keeps the kernel, downloaded once and only unpacked. Ends
-with PROGRAM's status; with 77, which is meson's "skipped", where there is no qemu, no busybox or no kernel to be had.
+PROGRAM and the FILEs (programs by name, too) at the paths they have here, the libraries they are linked to, and busybox. Files
+that PROGRAM writes are gone afterwards. PARAMETERs are the kernel's, behind its usual ones. --systemd: systemd of this machine
+is the first process, and runs PROGRAM as a service. FOLDER keeps the kernel, downloaded once and only unpacked. Ends with
+PROGRAM's status. Ends with 77, which is meson's "skipped", where qemu, busybox or the kernel is unavailable.
 """
 import argparse
 import fcntl

@@ -52,13 +52,22 @@ class Exceptions:
 
 
 def tracked_files(tree):
-    listed = subprocess.run(['git', '-c', 'safe.directory=*', '-C', tree, 'ls-files', '-z'],
-                            capture_output=True, check=False)
-    if listed.returncode == 0:
-        return listed.stdout.decode().split('\0')[:-1]
-    # An unpacked archive: every file of it.
-    root = pathlib.Path(tree)
-    return sorted(str(path.relative_to(root)) for path in root.rglob('*') if path.is_file())
+    try:
+        listed = subprocess.run(['git', '-c', 'safe.directory=*', '-C', tree, 'ls-files', '-z'],
+                                capture_output=True, check=False)
+        if listed.returncode == 0:
+            return listed.stdout.decode().split('\0')[:-1]
+    except FileNotFoundError:
+        pass  # git is not installed
+    # An unpacked archive: every file of it, without git's and build folders.
+    files = []
+    for folder, folders, names in os.walk(tree):
+        if 'meson-private' in folders:
+            folders.clear()
+            continue
+        folders[:] = [name for name in folders if name != '.git']
+        files += [os.path.relpath(os.path.join(folder, name), tree) for name in names if name != '.git']
+    return sorted(files)
 
 
 def findings_in(path, content, exceptions):

@@ -19,7 +19,7 @@ struct Entry {
   const koord_module* (*function)();
 };
 
-// As host::Module maps it.
+// Maps the file as host::Module does.
 Result<Entry> map(const std::string& path) {
   note_call("its constructors");
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

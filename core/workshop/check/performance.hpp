@@ -29,7 +29,7 @@ struct Part {
 // Plays every class, each in a process of its own, until one is no success.
 Outcome perform(const Suspect& suspect, const std::function<Outcome(Part&)>& play);
 
-// "Not known yet" and "gone" are ordinary: the pods of the trial have no cgroups.
+// "Not known yet" and "gone" are no errors: the pods of the trial have no cgroups.
 inline bool is_fine(koord_status tick) { return tick == KOORD_OK || tick == KOORD_E_AGAIN || tick == KOORD_E_GONE; }
 
 // A whole session.

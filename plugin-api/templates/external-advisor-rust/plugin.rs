@@ -1,4 +1,4 @@
-//! @NAME@: the metrics of an exporter on this node become the agent's.
+//! @NAME@: adds the metrics of an exporter on this node to the agent's metrics.
 //! The agent scrapes what url() says; the contract is sdk/koordetector/plugin.h.
 
 use koordetector::{Config, ExternalAdvisor, Host, Plugin, Result};

@@ -35,7 +35,7 @@ class EvictStrategy : public plugin::QosStrategy {
   void evaluate(std::uint64_t now_ns, std::uint64_t deadline_ns) override;
 
  protected:
-  // Measured no longer ago than this.
+  // The maximum age of a measured value.
   static constexpr std::uint64_t kFreshNs = 10'000'000'000;
 
   virtual Decision decide(const Situation& situation, std::uint64_t now_ns) = 0;

@@ -135,7 +135,7 @@ void Members::flags(std::string_view name, std::map<std::string, bool>& values) 
   }
 }
 
-// An empty word is none.
+// Returns nullopt for an empty word.
 std::optional<std::string> Members::word(std::string_view name) const {
   const json::value* member = find(name);
   if (!member) return std::nullopt;

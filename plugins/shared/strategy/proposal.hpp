@@ -7,7 +7,7 @@
 
 namespace koord::strategy {
 
-// The host takes no more of one plugin in a round (PluginContext::kMaxPlan); all of a larger plan is refused.
+// The host accepts at most so many intents of one plugin in a round (PluginContext::kMaxPlan). A larger plan is refused as a whole.
 inline constexpr std::size_t kMostIntents = 10'000;
 
 // Proposes all of them, or throws a Failure. `ttl`: how long they hold without repetition; some periods. [in-call:

@@ -61,7 +61,7 @@ TEST_CASE("a reason why a knob does not have the intended value is logged once, 
         std::vector<std::string>{"vm.min_free_kbytes does not have the intended value: the kernel or another program has set another value"});
 }
 
-TEST_CASE("that an intent holds, that its cgroup ended and that the mode is shadow are no news") {
+TEST_CASE("an applied intent, an ended cgroup and the mode shadow are not reported") {
   Refusals refusals;
   CHECK(refusals.news(strided({result_of("k", "a", KOORD_OK), result_of("k", "b", KOORD_E_GONE), result_of("k", "c", KOORD_E_DENIED)})).empty());
 }
@@ -125,7 +125,7 @@ TEST_CASE("a NodeSLO that comes with the pods is not reported as a change") {
   }
 }
 
-TEST_CASE("what cannot be proposed is told once, and again when it was gone in between") {
+TEST_CASE("an intent that cannot be proposed is reported once, and again after it was gone") {
   Told told;
   using Lines = std::vector<std::string>;
   CHECK(told.news({"a", "b", "a"}) == Lines{"a", "b"});

@@ -167,7 +167,7 @@ impl QosStrategy for Strategy {
         if !self.fuse.0.is_empty() {
             return Ok(());
         }
-        let wish = Intent {
+        let first = Intent {
             level: KOORD_LEVEL_POD,
             knob: "cpu.max",
             cgroup_dir: "be.slice",
@@ -179,7 +179,7 @@ impl QosStrategy for Strategy {
             ..Intent::default()
         };
         let base = self.knobs.base("cpuset.cpus", "be.slice")?;
-        self.knobs.propose(&[wish.clone(), Intent { knob: "cpuset.cpus", value: &base, inputs: &[], role: KOORD_ROLE_CAP, ..wish }])
+        self.knobs.propose(&[first.clone(), Intent { knob: "cpuset.cpus", value: &base, inputs: &[], role: KOORD_ROLE_CAP, ..first }])
     }
     fn on_applied(&mut self, results: Strided<'_, IntentResult<'_>>) -> Result<()> {
         self.fuse.burn("on_applied");

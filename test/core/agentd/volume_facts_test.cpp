@@ -41,7 +41,7 @@ TEST_CASE("a claim's directory is its volume's, that of a volume which ends with
   CHECK(facts.told() == R"({"u1":{"data":"pv-7","scratch":"scratch"}})");
 }
 
-TEST_CASE("a claim that is not bound, or not known, is left out until it is") {
+TEST_CASE("a claim is left out until it is known and bound") {
   Facts facts;
   facts.hub.publish({.pods = std::vector{pod_with({{"data", "claim-7"}})}});
   CHECK(facts.told() == "{}");

@@ -116,7 +116,7 @@ struct Confined {
 
 bool has_landlock() { return child::landlock_abi().has_value(); }
 
-// Returns the error of landlock_abi() in a thread whose seccomp filter answers its system call with this errno.
+// Returns the error of landlock_abi() in a thread with a seccomp filter that answers its system call with this errno.
 std::string landlock_error_behind_filter(std::uint32_t error) {
   std::string message = "the filter cannot be installed";
   std::thread([&] {

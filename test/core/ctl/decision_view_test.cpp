@@ -69,7 +69,7 @@ TEST_CASE("koordctl knobs has a row for each intent, and what is known of the kn
   CHECK(has(text, "a k v - - p - - -\n q - - -\n"));
 }
 
-TEST_CASE("koordctl knobs and why have a line for each knob whose revert failed, with plugin, original and error") {
+TEST_CASE("koordctl knobs and why have a line for each knob with a failed revert, with plugin, original and error") {
   const std::string knob = R"({"cgroup":"be","level":"qos","knob":"cpu.max","held":true,"value":"2 100","original":"max 100","holder":"suppress",)"
                            R"("revertProblem":"cannot write 'max 100' to '/sys/be/cpu.max': Permission denied","intents":[]})";
   const std::string knobs = shown(render_knobs(R"({"knobs":[)" + knob + "]}"));

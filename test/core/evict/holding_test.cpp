@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(Cache, "a series with other labels than before goes on with it
   CHECK(read_usage(*cache, clock.now()).at("a").memory_bytes == 2);
 }
 
-TEST_CASE("a pod holds what it uses, and what it requests by name") {
+TEST_CASE("a pod holds its usage of cpu and memory, and its requests of named resources") {
   const std::vector<state::Resource> resources{
       {"cpu", 250, 500}, {"kubernetes.io/batch-cpu", 2000, state::kNoResource}, {"memory", state::kNoResource, 4096}};
   const Holding holding{{1500, std::nullopt}, resources};

@@ -146,7 +146,7 @@ TEST_CASE_FIXTURE(Reloading, "the same file begins anew") {
   CHECK(old.count("destroy") == 1);
 }
 
-TEST_CASE_FIXTURE(Reloading, "what a new strategy proposes outlasts the end of the old one") {
+TEST_CASE_FIXTURE(Reloading, "the intents of a new strategy outlast the end of the old one") {
   stage.shelf().put("strategy");
   config::PluginSettings often = stage.settings().settings["puppet"];
   stage.settings().settings["strategy"] = often;

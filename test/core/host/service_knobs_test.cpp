@@ -42,12 +42,12 @@ struct Knobs : OnHost<koord_svc_knobs> {
 }  // namespace
 
 TEST_CASE_FIXTURE(Knobs, "the proposals become the plan, word for word") {
-  koord_intent wish = intent();
+  koord_intent proposal = intent();
   const koord_label input = label("node_cpu_usage", "7.3");
-  wish.inputs = &input;
-  wish.n_inputs = 1;
-  wish.input_stride = sizeof input;
-  REQUIRE(propose(wish) == KOORD_OK);
+  proposal.inputs = &input;
+  proposal.n_inputs = 1;
+  proposal.input_stride = sizeof input;
+  REQUIRE(propose(proposal) == KOORD_OK);
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 1);
   REQUIRE(plan[0].parsed);  // once: the governor takes it as it is

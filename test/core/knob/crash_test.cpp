@@ -49,7 +49,7 @@ struct Enforcer {
     if (!found || !found->told.empty()) return false;
     return governor.adopt(found->left, kPatience, false).empty();
   }
-  void wish(Plan plan) { governor.take(kStrategy, std::move(plan), [](std::vector<IntentResult>) {}); }
+  void propose(Plan plan) { governor.take(kStrategy, std::move(plan), [](std::vector<IntentResult>) {}); }
 };
 
 struct Node {
@@ -103,7 +103,7 @@ struct Node {
     return plan;
   }
   // Differences from the intents of this round, in words.
-  std::string not_as_wished(unsigned round) const {
+  std::string not_as_proposed(unsigned round) const {
     const KnobFiles files(*cgroup::Layout::detect(NodeRoots()), NodeRoots());
     std::string text;
     for (const auto& [cgroup, name] : knobs) {
@@ -137,10 +137,10 @@ struct Node {
     Enforcer enforcer(directory);
     if (!enforcer.start()) ::_exit(1);
     for (;; ++round) {
-      enforcer.wish(plan(round));
+      enforcer.propose(plan(round));
       if (round % 5 == 0) enforcer.clock.advance(kPatience);
       enforcer.governor.expire();
-      if (round % 11 == 0) enforcer.wish({});
+      if (round % 11 == 0) enforcer.propose({});
     }
   }
 };
@@ -170,11 +170,11 @@ TEST_CASE_FIXTURE(Node, "after SIGKILL at any moment the next start reverts ever
     Enforcer next(directory);
     REQUIRE(next.start());
     left += next.governor.adopted() > 0;
-    const bool is_wished = moment % 2 == 0;
-    if (is_wished) next.wish(plan(1));
+    const bool is_proposed = moment % 2 == 0;
+    if (is_proposed) next.propose(plan(1));
     next.clock.advance(kPatience);
     next.governor.expire();
-    REQUIRE((is_wished ? not_as_wished(1) : changed()) == "");
+    REQUIRE((is_proposed ? not_as_proposed(1) : changed()) == "");
     next.governor.stop();
     REQUIRE(changed() == "");
     REQUIRE(next.journal.size() == 0);
@@ -186,7 +186,7 @@ TEST_CASE_FIXTURE(Node, "a value that another process has written after the cras
   ChildProcess child([&] {
     Enforcer enforcer(directory);
     enforcer.start();
-    enforcer.wish(plan(1));
+    enforcer.propose(plan(1));
     for (;;) ::pause();
   });
   REQUIRE(eventually([&] { return texts()[1] != before[1]; }));
@@ -208,7 +208,7 @@ TEST_CASE_FIXTURE(Node, "a value that another process has written after the cras
 TEST_CASE_FIXTURE(Node, "a cgroup that was made anew after the crash is not given an old one's values") {
   auto again = std::make_unique<RealCgroup>(pod, "again");
   const std::string dir = again->dir();
-  const auto wish = [&] {
+  const auto proposed = [&] {
     Plan plan = this->plan(1);
     plan.resize(1);
     plan[0].level = Level::container;
@@ -219,7 +219,7 @@ TEST_CASE_FIXTURE(Node, "a cgroup that was made anew after the crash is not give
   ChildProcess child([&] {
     Enforcer enforcer(directory);
     enforcer.start();
-    enforcer.wish(wish());
+    enforcer.propose(proposed());
     for (;;) ::pause();
   });
   const KnobFiles files(*cgroup::Layout::detect(NodeRoots()), NodeRoots());

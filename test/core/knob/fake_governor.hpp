@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FakeGovernor: a governor on a fake cgroup v2 tree with the cgroup 'be', by a clock that the test advances. RuledGovernor: the
-// same with the releases, and a pod whose cgroup 'be' is.
+// same with the releases, and a pod with the cgroup 'be'.
 #pragma once
 
 #include <map>

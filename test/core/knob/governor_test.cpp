@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "with two strategies one value holds, and the lo
   CHECK(last_told("mild") == Outcome::applied);
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "who proposes the winner's value has it, too") {
+TEST_CASE_FIXTURE(FakeGovernor, "a second plugin that proposes the winner's value gets the result applied, too") {
   enforce("a");
   enforce("b");
   propose("a", {intent("20000 100000")});
@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "an intent that changes leaves the others of its
   CHECK(trim(*read_file(node.path("cgroup/ls/cpu.max"))) == "40000 100000");
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "a burst follows its quota though it is proposed by somebody else, and is not proposed anew") {
+TEST_CASE_FIXTURE(FakeGovernor, "a burst follows its quota though another plugin proposes the quota and the burst is not proposed anew") {
   node.write("cgroup/be/cpu.max.burst", "0\n");
   enforce("burst");
   enforce("suppress");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the governor shows of knobs, and its records: value, original, holder, reverts that failed.
+// The knobs that the governor shows, and its records: value, original, holder, failed reverts.
 #include <doctest/doctest.h>
 
 #include "test/core/knob/fake_governor.hpp"
@@ -16,7 +16,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "a record names the owner of the cgroup") {
   CHECK(last().pod_namespace + "/" + last().pod_name == "shop/nightly");
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "a knob is his whose intent it has, also when he found it as he proposes it") {
+TEST_CASE_FIXTURE(RuledGovernor, "a knob's holder is the plugin with the winning intent, even if the knob had that value already") {
   enforce("a");
   enforce("b");
   propose("a", {intent("20000 100000")});
@@ -29,7 +29,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "a knob is his whose intent it has, also when h
   CHECK(last().plugin == "b");
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "what an agent before had proposed is recorded as that plugin's when it is given back") {
+TEST_CASE_FIXTURE(RuledGovernor, "a knob that an earlier agent changed is recorded with its plugin when it is reverted") {
   enforce("a");
   propose("a", {intent("20000 100000")});
   governor.leave();
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "a knob that cannot be read says why") {
 
 namespace {
 
-// The kernel lets nobody write this file, not even root.
+// The kernel refuses every write to this file, even of root.
 constexpr const char* kReadOnly = "/proc/sys/kernel/ngroups_max";
 
 // A node's knob with a value of 'system' that cannot be reverted.
@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(RefusedRevert, "a revert that the kernel refuses is reported a
   CHECK(governor.held() == 1);
 }
 
-TEST_CASE_FIXTURE(RefusedRevert, "a knob whose revert failed is shown with the error until it is reverted, or wanted again") {
+TEST_CASE_FIXTURE(RefusedRevert, "a knob with a failed revert is shown with the error until it is reverted, or proposed again") {
   CHECK(governor.knobs().at(0).revert_problem == "");
   propose("system", {});
   REQUIRE(governor.knobs().size() == 1);

@@ -135,7 +135,7 @@ TEST_CASE("the stricter of two values leaves the cgroup less, or others more") {
   CHECK(stricter("vm.min_free_kbytes", "90000", "67584"));
 }
 
-TEST_CASE("what the kernel has is what is proposed when it has all that the intent says") {
+TEST_CASE("the kernel's value equals an intent if it has all parts of the intent") {
   auto has = [](std::string_view knob, const Texts& now, std::string_view item, std::string_view intent) {
     return same(*find_knob(knob), *decode(*find_knob(knob), now, Version::v2, item), value(knob, intent));
   };

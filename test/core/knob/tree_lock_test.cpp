@@ -49,7 +49,7 @@ TEST_CASE_FIXTURE(TwoAgents, "of two agents with folders of their own on one cgr
   CHECK(second->problem() == "");
 }
 
-TEST_CASE_FIXTURE(TwoAgents, "what an agent left is not reverted while another one writes to the tree") {
+TEST_CASE_FIXTURE(TwoAgents, "the knobs of a crashed agent are not reverted while another agent writes to the tree") {
   keep({quota("be")});
   auto first = on_tree(other_directory);
   REQUIRE(first->prepare());
@@ -91,7 +91,7 @@ TEST_CASE_FIXTURE(TwoAgents, "SIGKILL of an agent frees its cgroup tree") {
   REQUIRE(::waitpid(holder, nullptr, 0) == holder);
   REQUIRE_FALSE(refused);
   CHECK_MESSAGE(contains(refused.error().message(), "process " + std::to_string(holder) + " ("), refused.error().message());
-  CHECK(contains(refused.error().message(), ", whose qos.directory is unknown;"));
+  CHECK(contains(refused.error().message(), " with unknown qos.directory;"));
   CHECK(lock.lock());
   ::close(ready[0]), ::close(ready[1]);
 }

@@ -62,7 +62,7 @@ TEST_CASE("a request to evict is for one pod by its UID") {
                      R"("deleteOptions":{"preconditions":{"uid":"u-1"}}})");
 }
 
-TEST_CASE("a request to evict may set the time that the pod gets, and may be for show") {
+TEST_CASE("a request to evict may set the grace period, and may be a dry run") {
   const Call call =
       eviction_call("policy/v1beta1", {.name_space = "a", .name = "b", .uid = "c", .grace_seconds = 0, .dry_run = true});
   CHECK(call.target.ends_with("/eviction?dryRun=All"));

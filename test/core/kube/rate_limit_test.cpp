@@ -29,7 +29,7 @@ TEST_CASE("a burst may be sent at once, then as many each second as the rate say
   CHECK(limit.take(Verb::get, kStart + 200ms) == 200ms);
 }
 
-TEST_CASE("a bucket fills up again, and no further than the burst") {
+TEST_CASE("a bucket refills up to the burst and no further") {
   RateLimit limit(5, 10);
   at_once(limit, Verb::list, kStart);
   CHECK(at_once(limit, Verb::list, kStart + 1s) == 5);

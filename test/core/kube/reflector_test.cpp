@@ -155,7 +155,7 @@ TEST_CASE("versions that expire again and again are listed again later and later
   CHECK(total > 5min);
 }
 
-TEST_CASE("versions that expire again and again right after news are listed again later and later, too") {
+TEST_CASE("versions that expire again and again right after a change are listed again after longer and longer waits, too") {
   ReflectorTalk talk;
   talk.watching();
   Duration total{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ManyAgents: requests of five thousand agents to one API server, in simulated time. The reflectors and deliveries are
-// those of the agent; only the server is a rule that says yes or no. A library of its own, for tests are compiled
-// without optimisation.
+// those of the agent. A function that accepts or refuses requests stands for the server. A library of its own, because tests
+// are compiled without optimisation.
 #pragma once
 
 #include <memory>

@@ -131,7 +131,7 @@ TEST_CASE("pods that cannot be read are reported, the others count") {
   CHECK(node.hub.confirmed(kPods) == node.clock.now());
 }
 
-TEST_CASE("of two pods with one uid the first counts, and the other is named") {
+TEST_CASE("the first of two pods with one uid counts, and the other is named") {
   Machine node({"a"});
   PodList list{pods({"a", "b", "a"}), {}};
   list.pods[2].name = "double";

@@ -5,7 +5,7 @@
 #include <koordetector/plugin.h>
 
 const char *attack_name(void);
-/* The module, changed as this attack wants it. */
+/* Returns the module with the changes of this attack. */
 const koord_module *lie(const char *attack, koord_module *module, koord_class *cls);
 
 #endif

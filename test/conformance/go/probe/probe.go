@@ -263,15 +263,15 @@ func (s *strategy) Evaluate(_, _ k.Time) error {
 	if err != nil {
 		return err
 	}
-	wish := k.Intent{Level: k.PodLevel, Knob: "cpu.max", CgroupDir: "be.slice", Value: current, Reason: "the node is busy",
+	first := k.Intent{Level: k.PodLevel, Knob: "cpu.max", CgroupDir: "be.slice", Value: current, Reason: "the node is busy",
 		Inputs: k.Labels{"node_cpu_usage": "7.3"}, Priority: 10, TTL: time.Minute}
 	base, err := s.knobs.Base("cpuset.cpus", "be.slice")
 	if err != nil {
 		return err
 	}
-	second := wish
+	second := first
 	second.Knob, second.Value, second.Inputs, second.Role = "cpuset.cpus", base, nil, k.CapRole
-	return s.knobs.Propose(wish, second)
+	return s.knobs.Propose(first, second)
 }
 
 func (s *strategy) OnApplied(results []k.IntentResult) error {

@@ -44,20 +44,20 @@ struct Strategist : QosStrategy {
     std::string value = text_of(host(), "/value");
     if (value == "base") value = base();
     const koord_label input = {str("busy"), str("7.3")};
-    koord_intent wish{};
-    wish.struct_size = sizeof wish;
-    wish.level = KOORD_LEVEL_POD;
-    wish.knob = str("cpu.max");
-    wish.cgroup_dir = str("be/pod");
-    wish.value = str(value);
-    wish.reason = str("because of " DEPUTY);
-    wish.inputs = &input;
-    wish.n_inputs = 1;
-    wish.input_stride = sizeof input;
-    wish.priority = static_cast<std::int32_t>(number_of(host(), "/priority"));
-    wish.ttl_ns = 60'000'000'000;
-    wish.role = static_cast<std::uint32_t>(number_of(host(), "/role"));
-    check(knobs_->propose(host(), &wish, 1, sizeof wish), "proposing");
+    koord_intent intent{};
+    intent.struct_size = sizeof intent;
+    intent.level = KOORD_LEVEL_POD;
+    intent.knob = str("cpu.max");
+    intent.cgroup_dir = str("be/pod");
+    intent.value = str(value);
+    intent.reason = str("because of " DEPUTY);
+    intent.inputs = &input;
+    intent.n_inputs = 1;
+    intent.input_stride = sizeof input;
+    intent.priority = static_cast<std::int32_t>(number_of(host(), "/priority"));
+    intent.ttl_ns = 60'000'000'000;
+    intent.role = static_cast<std::uint32_t>(number_of(host(), "/role"));
+    check(knobs_->propose(host(), &intent, 1, sizeof intent), "proposing");
     if (const std::int64_t pod = number_of(host(), "/evict"); pod != 0) evict(static_cast<std::uint64_t>(pod));
   }
   std::string base() const {
