@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/store/sqlite.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "core/base/file.hpp"
 
 namespace koord::store {
 namespace {
@@ -25,6 +29,18 @@ std::errc kind_of(int code) {
 
 int is_past(void* deadline) {
   return std::chrono::steady_clock::now() > *static_cast<std::chrono::steady_clock::time_point*>(deadline);
+}
+
+// SQLite gives the files beside a database its permissions. A file that exists is never opened here: closing it would drop the locks
+// of this process' other connections. Opening the database reports errors.
+void keep_private(const std::string& path) {
+  static_cast<void>(open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  for (const char* end : {"", "-wal", "-shm"}) {
+    const std::string file = path + end;
+    struct stat about;
+    if (::lstat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & S_IRWXO) != 0)
+      ::chmod(file.c_str(), about.st_mode & 07770);
+  }
 }
 
 }  // namespace
@@ -115,6 +131,7 @@ void Connection::Close::operator()(sqlite3* connection) const { sqlite3_close_v2
 Result<Connection> Connection::open(const std::string& path, Access access) {
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
   flags |= access == Access::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  if (access == Access::read_write) keep_private(path);
   sqlite3* raw = nullptr;
   int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
   Connection connection(raw);

@@ -55,6 +55,7 @@ class Statement {
 class Connection {
  public:
   enum class Access { read_only, read_write };
+  // read_write creates a missing file with mode 0600, and takes the permissions of others from one that exists.
   static Result<Connection> open(const std::string& path, Access access);
 
   Result<Statement> prepare(std::string_view sql);

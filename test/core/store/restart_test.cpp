@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -16,6 +18,11 @@ std::vector<std::string> set_aside_files(const TemporaryDirectory& directory) {
   for (const auto& entry : fs::directory_iterator(directory.path()))
     if (std::string name = entry.path().filename(); name.find("Z") != std::string::npos) names.push_back(name);
   return names;
+}
+
+unsigned mode_of(const std::string& path) {
+  struct stat about;
+  return ::stat(path.c_str(), &about) == 0 ? about.st_mode & 07777 : 0;
 }
 
 void execute(const std::string& path, const std::string& sql) {
@@ -46,6 +53,31 @@ TEST_CASE_FIXTURE(StoreFixture, "the newest sample's time is read from the file 
   CHECK(Store::newest_time(options.path) == clock.now() - 1s);
   store.reset();
   CHECK(Store::newest_time(options.path) == clock.now() - 1s);
+}
+
+TEST_CASE_FIXTURE(StoreFixture, "the file and the two beside it are readable for their owner only, whatever the umask") {
+  store.reset();
+  fs::remove(options.path);
+  const mode_t before = ::umask(0);
+  reopen();
+  begin(1, "cpu");
+  append_seconds(1, 10);
+  store->flush();
+  ::umask(before);
+  for (const char* end : {"", "-wal", "-shm"}) {
+    INFO(end);
+    CHECK(mode_of(options.path + end) == 0600);
+  }
+}
+
+TEST_CASE_FIXTURE(StoreFixture, "permissions of others are taken from a file of an older agent") {
+  begin(1, "cpu");
+  append_seconds(1, 10);
+  store.reset();
+  REQUIRE(::chmod(options.path.c_str(), 0644) == 0);
+  reopen();
+  CHECK(mode_of(options.path) == 0640);
+  CHECK(values("cpu") == counting(10));
 }
 
 TEST_CASE_FIXTURE(StoreFixture, "after a restart a time before the metric's newest sample is refused") {
