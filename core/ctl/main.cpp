@@ -30,7 +30,7 @@ po::options_description options_of(const Command& command) {
   return options;
 }
 
-// Prints the commands with this first word, all of them for "".
+// Prints the commands that begin with this word; "": all commands.
 void print_commands(std::string_view first_word, std::ostream& out) {
   for (const Command* command : commands()) {
     std::string_view words = command->name;

@@ -10,7 +10,7 @@
 namespace koord::ctl {
 namespace {
 
-// How much of the last day's use was not above what was predicted, and the predicted by the real peaks: "99.8% 1.12x".
+// Returns the share of the last day's usage that the prediction covered, and the ratio of predicted to real peaks: "99.8% 1.12x".
 std::string judgement(const json::value& score, const char* coverage, const char* ratio) {
   const auto covered = number_of(score, coverage), over = number_of(score, ratio);
   if (!covered) return "-";

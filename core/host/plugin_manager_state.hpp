@@ -58,7 +58,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   metric::HostGauge cpu_budget_cores =
       parts.metrics.gauge("host_cpu_budget_cores", "Cores that the agent and its plugins may use; 0: no limit.");
   metric::HostGauge advisor_slowdown =
-      parts.metrics.gauge("host_advisor_slowdown", "Factor that stretches the periods of advisors to keep the CPU budget; 1: not stretched.");
+      parts.metrics.gauge("host_advisor_slowdown", "Factor that stretches advisors' periods to keep the CPU budget; 1: not stretched.");
   std::uint64_t cpu_budget_millis = 0;
   Catalogue seen_last;                      // by look_again()
   std::vector<std::unique_ptr<Replacement>> replacements;

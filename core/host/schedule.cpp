@@ -7,8 +7,7 @@
 namespace koord::host {
 
 Duration tick_phase(Duration period, unsigned nth) {
-  // Multiples of the golden ratio: whatever the number of plugins, the parts of a whole they fall on lie well
-  // apart.
+  // The fractional parts of multiples of the golden ratio are spread evenly for any number of plugins.
   constexpr double kGolden = 0.6180339887498949;
   double whole;
   double part = std::modf(nth * kGolden, &whole);

@@ -16,7 +16,7 @@
 namespace koord::host {
 namespace {
 
-// Only OpenMetrics has units, so it is preferred.
+// OpenMetrics is preferred because only this format has units.
 constexpr const char* kAccept =
     "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
 constexpr std::size_t kMaxToken = 64 << 10;

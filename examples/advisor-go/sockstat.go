@@ -15,7 +15,7 @@ type entry struct {
 	value uint64
 }
 
-// parseSockstat leaves out what is not understood.
+// parseSockstat leaves out unknown lines and fields.
 func parseSockstat(content string) []entry {
 	var entries []entry
 	for _, row := range strings.Split(content, "\n") {

@@ -82,7 +82,7 @@ impl Advisor for Softirqs {
 }
 
 impl Softirqs {
-    /// Each pod that has a cgroup now. Meters of ended pods are dropped.
+    /// Adds each pod that has a cgroup now, and drops the meters of ended pods.
     fn add_pods(&mut self) -> Result<()> {
         let snapshot = match self.state.snapshot() {
             Err(failure) if failure.status() == KOORD_E_AGAIN => return Ok(()), // no pods are known yet

@@ -74,9 +74,9 @@ void compute(std::chrono::microseconds cpu) {
 int victim(const char* path) {
   if (!fill(path, kVictimFile)) return std::perror(path), 1;
   std::atomic<std::int64_t> reading_ns = 0;
-  // It simulates a service: 100 times a second a little work on a little data, half of it by a partner that it waits
-  // for as many runtimes do, spinning. A task that keeps one of them from its CPU makes the other burn the quota of
-  // both.
+  // Simulates a service: 100 times a second it does a little work on a little data. A partner thread does half of the work.
+  // Like many runtimes, the service spins while it waits for its partner. A task that keeps one of the two from its CPU makes
+  // the other use up the quota of both.
   std::atomic<std::uint64_t> asked = 0, done = 0;
   std::thread([&] {
     for (std::uint64_t beat = 1;; ++beat) {

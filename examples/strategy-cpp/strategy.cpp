@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin around ceiling.hpp, and the only file that knows the host: asks for the node's CPU usage, its CPUs and its
-// pods, hands the plan over. It proposes; the host decides which intent wins, writes and reverts.
+// The plugin around ceiling.hpp, and the only file that calls the host. It reads the node's CPU usage, CPUs and pods, and
+// proposes the plan. The host selects the winning intent, writes and reverts.
 #include <chrono>
 #include <cstdint>
 #include <koordetector/plugin.hpp>

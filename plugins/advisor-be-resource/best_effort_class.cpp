@@ -6,7 +6,7 @@
 namespace koord::be_resource {
 namespace {
 
-// v1, v2, and v2's tree beside v1: in which the file is.
+// Returns the possible paths of the file: on v1, on v2, and in the v2 tree beside v1.
 std::vector<std::string> files_of(std::string_view dir) {
   const std::string cgroup(dir);
   return {"cpuset/" + cgroup + "/cpuset.effective_cpus", cgroup + "/cpuset.cpus.effective",

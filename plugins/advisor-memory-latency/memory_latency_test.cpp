@@ -67,7 +67,7 @@ TEST_CASE("a cgroup's window has what was added of each kind, the node's what wa
   CHECK(windows.node()->all().count == 7);
 }
 
-TEST_CASE("the time stalled is a running total by kind, from the first tick on") {
+TEST_CASE("the stalled time is a running total for each kind, from the first tick on") {
   const FakeNode node = v2_node();
   FakeHost host(node);
   MemorySeries series(MemoryMetrics(host.abi(), "container", false), KOORD_NO_SUBJECT);

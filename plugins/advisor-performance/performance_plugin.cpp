@@ -30,7 +30,7 @@ using koord::plugin::Metric;
 using koord::plugin::Snapshot;
 using koord::plugin::Subject;
 
-// koordlet's window. Another period is a window of another length.
+// The window of koordlet. A plugin with another period has a window of that length.
 constexpr std::chrono::nanoseconds kWindow = 10s;
 
 // All that the configuration decides.

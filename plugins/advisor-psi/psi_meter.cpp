@@ -4,8 +4,8 @@
 namespace koord::psi {
 namespace {
 
-// On a hybrid node a container's directory is made in one tree after the other: one that was looked for in between seems
-// to have no pressure.
+// Pressure files that are missing are searched again after this time. On a hybrid node the runtime makes a container's
+// directories one tree after the other. A search in between finds no pressure file.
 constexpr std::uint64_t kLookAgainNs = 60'000'000'000;
 
 }  // namespace

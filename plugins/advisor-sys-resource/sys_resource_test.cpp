@@ -111,7 +111,7 @@ TEST_CASE("a pod's grace begins when it runs, and no change of the others begins
   CHECK(roll.sum({{1, 0.5}}, 15 * kSecond) == 0.5);
 }
 
-TEST_CASE("no host application uses nothing") {
+TEST_CASE("without host applications the sum is zero") {
   CHECK(ApplicationRoll(kGrace).sum({}, kSecond) == 0.0);
 }
 

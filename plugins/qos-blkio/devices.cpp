@@ -31,7 +31,7 @@ std::optional<Result<std::string>> number_in(const Storage& storage, const std::
   return std::nullopt;
 }
 
-// "vdb" and "/dev/vdb" are the same.
+// Returns the number of a device; "vdb" and "/dev/vdb" name the same device.
 Result<std::string> number_of_path(std::string_view name, const Known& known) {
   constexpr std::string_view kDev = "/dev/";
   const std::string path = name.starts_with('/') ? std::string(name) : std::string(kDev) + std::string(name);

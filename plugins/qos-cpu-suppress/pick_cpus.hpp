@@ -28,7 +28,7 @@ struct Pools {
   CpuSet usable() const;
 };
 
-// From the CPUs of LSR pods and from the shared ones, each by its part in both. No more than are usable.
+// Picks `count` CPUs, or all usable ones if these are fewer. The CPUs of LSR pods and the shared CPUs contribute in proportion.
 CpuSet pick_from_pools(std::size_t count, const Pools& pools);
 
 }  // namespace koord::cpu_suppress

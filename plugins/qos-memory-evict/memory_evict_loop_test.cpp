@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kGiB = 1 << 30;
 
-// A node of 16 GiB with ten batch pods of a GiB each, and something else. 70 % are 11.2 GiB, 68 % are 10.88.
+// A node of 16 GiB with ten batch pods of 1 GiB each, and other load. 70 % are 11.2 GiB, 68 % are 10.88 GiB.
 struct Batch : EvictingNode {
   explicit Batch(Course others) : EvictingNode(koord_entry_v1(), R"({"resourceUsedThresholdWithBE": {"enable": true,
       "memoryEvictThresholdPercent": 70}})") {

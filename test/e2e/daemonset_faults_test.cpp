@@ -135,7 +135,7 @@ TEST_CASE("fault 20: tokens that rotate are read anew as soon as one is refused"
   CHECK(pod.alive());
 }
 
-TEST_CASE("fault 20: a token that expires before there is another one is asked for until there is") {
+TEST_CASE("fault 20: an expired token is read again until a new one exists") {
   Settled pod;
   pod.cluster.fault("expire_tokens");
   pod.cluster.fault("end_watches");

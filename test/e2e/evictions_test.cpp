@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a strategy in a process of its own to pods of an API server, through a real agent.
+// Evictions through a real agent: a strategy in a separate process requests them, an API server evicts the pods.
 #include <doctest/doctest.h>
 
 #include "core/workshop/node_tree.hpp"

@@ -23,7 +23,7 @@ double samples_in_file(const AgentProcess& agent) {
 
 }  // namespace
 
-TEST_CASE("after SIGKILL the history is there but for the last second, and the file is sound") {
+TEST_CASE("after SIGKILL the history lacks at most the last second, and the file is sound") {
   AgentProcess agent("", node_resource());
   REQUIRE(agent.start());
   REQUIRE(eventually([&] { return samples_in_file(agent) >= 4; }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies on a node without a cluster: cgroups named in a file, a NodeSLO by hand, and what operators say and ask. The example of
-// packaging/README.md, with cgroups of the test's own.
+// Strategies on a node without a cluster: a file names the cgroups, the NodeSLO is written by hand, and operators override modes
+// and read decisions. The example of packaging/README.md, with the test's own cgroups.
 #include <doctest/doctest.h>
 
 #include <csignal>

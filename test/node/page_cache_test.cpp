@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-page-cache on this machine's kernel: a file that a process has written is in the page cache of its cgroup,
-// and in no memory that cannot be reclaimed.
+// advisor-page-cache on this machine's kernel: a written file counts as page cache of the writer's cgroup, and not as
+// memory that cannot be reclaimed.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/vfs.h>

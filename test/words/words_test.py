@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from check import Exceptions, check  # noqa: E402
+from check import Exceptions, check, tracked_files  # noqa: E402
 from rules import find_in  # noqa: E402
 from sample import sentences_of  # noqa: E402
 from texts import Text, texts_of  # noqa: E402
@@ -180,6 +180,15 @@ class Trees(unittest.TestCase):
             subprocess.run(['git', '-C', tree, 'add', 'a.cpp', 'c.cpp'], check=True)
             found = [finding for finding in check(tree) if finding.startswith(('a.', 'b.', 'c.'))]
             self.assertEqual(found, ['a.cpp:1: "Nobody": write "no plugin", "no process", "nothing", "none"'])
+
+    def test_an_unpacked_archive_is_read_without_build_folders(self):
+        with tempfile.TemporaryDirectory() as tree:
+            os.makedirs(os.path.join(tree, 'build/meson-private'))
+            os.makedirs(os.path.join(tree, '.ci'))
+            for name in ('.ci/a.cpp', 'build/b.cpp', 'c.cpp'):
+                with open(os.path.join(tree, name), 'w', encoding='utf-8') as file:
+                    file.write('// Nobody.\n')
+            self.assertEqual(tracked_files(tree), ['.ci/a.cpp', 'c.cpp'])
 
 
 if __name__ == '__main__':

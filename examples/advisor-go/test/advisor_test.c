@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The finished advisor.so on the host in memory: unit tests do not cover the ABI boundary to the host. In C, the
- * language of koordetector/test.h; it is linked like any shared object that exports koord_entry_v1. In a folder of its
- * own, since cgo would make it part of the plugin. */
+ * language of koordetector/test.h; it is linked like any shared object that exports koord_entry_v1. It has its
+ * own folder, because cgo would make it part of the plugin. */
 #include <koordetector/test.h>
 #include <stdio.h>
 #include <string.h>

@@ -22,7 +22,7 @@ int main(void) {
   EXPECT(koord_test_tick(test) == KOORD_OK);
   EXPECT(koord_test_value(test, "@METRIC@_load", NULL) == 0.5);
 
-  /* Settings change while it runs; what does not fit the schema changes nothing. */
+  /* Settings change while it runs; settings that do not fit the schema change nothing. */
   EXPECT(koord_test_configure(test, "{\"minutes\": 15}") == KOORD_OK);
   EXPECT(koord_test_configure(test, "{\"minutes\": 2}") != KOORD_OK);
   EXPECT(koord_test_tick(test) == KOORD_OK);

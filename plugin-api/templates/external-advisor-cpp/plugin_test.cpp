@@ -21,7 +21,7 @@ int main() {
   EXPECT(koord_test_start(test, nullptr, "{}") == KOORD_OK);
   EXPECT(std::strcmp(koord_test_url(test), "http://127.0.0.1:9100/metrics") == 0);
 
-  // Settings change while it runs; what does not fit the schema changes nothing.
+  // Settings change while it runs; settings that do not fit the schema change nothing.
   EXPECT(koord_test_configure(test, R"({"port": 9400})") == KOORD_OK);
   EXPECT(koord_test_configure(test, R"({"port": 70000})") != KOORD_OK);
   EXPECT(std::strcmp(koord_test_url(test), "http://127.0.0.1:9400/metrics") == 0);

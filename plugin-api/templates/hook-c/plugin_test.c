@@ -34,7 +34,7 @@ int main(void) {
   EXPECT(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u1", "web") == KOORD_OK);
   EXPECT(koord_test_adjustment(test, "env:OMP_NUM_THREADS") == NULL);
 
-  /* Settings change while it runs; what does not fit the schema changes nothing. */
+  /* Settings change while it runs; settings that do not fit the schema change nothing. */
   EXPECT(koord_test_configure(test, "{\"threads\": 4}") == KOORD_OK);
   EXPECT(koord_test_configure(test, "{\"threads\": 0}") != KOORD_OK);
   EXPECT(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u2", "main") == KOORD_OK);

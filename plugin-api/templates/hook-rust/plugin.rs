@@ -1,4 +1,4 @@
-//! @NAME@: limits the threads that best-effort containers start by default, whatever CPUs the node has.
+//! @NAME@: limits the threads that best-effort containers start by default, independent of the node's CPUs.
 //! handle() is a pure function of the request; the contract is sdk/koordetector/plugin.h.
 
 use koordetector::abi::*;

@@ -72,7 +72,7 @@ static koord_status propose(const plugin *self, const koord_pod *pod) {
   return self->knobs->propose(self->host, &intent, 1, sizeof intent);
 }
 
-/* Every period: all that is proposed in one call is one plan, and replaces the plan before. */
+/* Runs every period. All intents of one call are one plan, which replaces the previous plan. */
 static koord_status evaluate(void *instance, uint64_t now_ns, uint64_t deadline_ns) {
   plugin *self = instance;
   const koord_snapshot *snapshot;

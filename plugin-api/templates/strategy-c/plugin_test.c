@@ -34,7 +34,7 @@ int main(void) {
   EXPECT(strcmp(koord_test_proposal(test, 0)->value.p, "50000 100000") == 0);
   EXPECT(koord_test_proposal(test, 1) == NULL);
 
-  /* Settings change while it runs; what does not fit the schema changes nothing. */
+  /* Settings change while it runs; settings that do not fit the schema change nothing. */
   EXPECT(koord_test_configure(test, "{\"milliCores\": 1500}") == KOORD_OK);
   EXPECT(koord_test_configure(test, "{\"milliCores\": 0}") != KOORD_OK);
   EXPECT(koord_test_tick(test) == KOORD_OK);

@@ -28,7 +28,7 @@ struct Ceiling : QosStrategy {
     if (what == KOORD_ON_CONFIG) ceiling_ = cpu_max(Config(host()).i64("/milliCores").value_or(500));
   }
 
-  // Every period: all that is proposed in one call is one plan, and replaces the plan before.
+  // Runs every period. All intents of one call are one plan, which replaces the previous plan.
   void evaluate(std::uint64_t /*now_ns*/, std::uint64_t /*deadline_ns*/) override {
     const Snapshot snapshot(host(), state_);
     std::vector<koord_intent> plan;

@@ -71,7 +71,7 @@ func (c *ceiling) OnEvent(what koordetector.Parts, _ uint64) error {
 	return err
 }
 
-// Evaluate, every period: all that is proposed in one call is one plan, and replaces the plan before.
+// Evaluate runs every period. All intents of one call are one plan, which replaces the previous plan.
 func (c *ceiling) Evaluate(_, _ koordetector.Time) error {
 	snapshot, err := c.state.Snapshot()
 	if err != nil {

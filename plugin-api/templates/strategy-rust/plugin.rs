@@ -37,7 +37,7 @@ impl Plugin for Ceiling {
 }
 
 impl QosStrategy for Ceiling {
-    /// Every period: all that is proposed in one call is one plan, and replaces the plan before.
+    /// Runs every period. All intents of one call are one plan, which replaces the previous plan.
     fn evaluate(&mut self, _now_ns: u64, _deadline_ns: u64) -> Result<()> {
         let snapshot = self.state.snapshot()?;
         let plan: Vec<Intent> = snapshot

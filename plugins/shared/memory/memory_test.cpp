@@ -12,7 +12,7 @@ constexpr std::int64_t kAbsent = MemoryStat::kAbsent;
 
 }  // namespace
 
-TEST_CASE("a line of meminfo is found by its whole name, in bytes, with or without a node in front") {
+TEST_CASE("a value of meminfo is found by its full name and returned in bytes, with or without a node's prefix") {
   constexpr std::string_view text =
       "MemTotal:  1000 kB\nActive:  9 kB\nNode 1 Active(file):  50 kB\nNode 1 KReclaimable: 1 kB\n";
   CHECK(*meminfo_bytes(text, "MemTotal") == 1000 * 1024);

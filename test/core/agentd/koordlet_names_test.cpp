@@ -17,7 +17,7 @@ const metric::Labels kContainerLabels{{"container_id", "containerd://c1"}, {"con
 const std::string kPodIds = R"(pod_uid="u1",pod_name="web",pod_namespace="shop")";
 const std::string kContainerIds = R"(container_id="containerd://c1",container_name="nginx",)" + kPodIds;
 
-// A registry as advisors fill it, and the page that follows from it.
+// A registry with the metrics of advisors, and the page that is made from it.
 struct Node {
   metric::Registry registry{"n1"};
   state::Snapshot state;

@@ -42,7 +42,7 @@ TEST_CASE("auto takes the cluster that is there, else the cgroup tree") {
   CHECK_FALSE(alone.cluster);
 }
 
-TEST_CASE("auto takes a file of pods that is configured, in a cluster, too") {
+TEST_CASE("auto uses a configured file of pods, even in a cluster") {
   const StateChoice choice = choose_state(with(StateSource::automatic, "/pods.yaml"), kFound);
   CHECK(choice.pods == PodSource::file);
   CHECK_FALSE(choice.cluster);

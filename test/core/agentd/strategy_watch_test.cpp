@@ -53,7 +53,7 @@ TEST_CASE("limits of a spec and the kubelet's rules for quotas come with the pod
   CHECK(subjects_of(snapshot).quota_rules() == knob::QuotaRules{true, false, 50'000});
 }
 
-TEST_CASE("containers with the label LSE or LSR have CPUs of their own, and under a static kubelet guaranteed ones that ask for whole CPUs") {
+TEST_CASE("containers of LSE and LSR pods have exclusive CPUs, and with the static policy guaranteed ones with whole CPUs, too") {
   struct Row {
     std::string label;
     state::KubeQos kube_qos;

@@ -132,7 +132,7 @@ TEST_CASE("a pod that has ended has no place, and only koordlet's names are grou
 
 namespace {
 
-// A node of cgroup v2 as koordlet leaves it.
+// A node with cgroup v2 after koordlet has ended.
 struct LeftNode {
   LeftNode() {
     for (const char* dir : {"kubepods", "kubepods/burstable", "kubepods/besteffort", "kubepods/burstable/podweb", "kubepods/burstable/podweb/c",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads on many threads, and one that does not return: a named pipe in the place of a cgroup's file; its open waits for
-// a writer like a hung mount.
+// Reads on many threads. One read does not return: a named pipe replaces a file of a cgroup. To open it waits for a
+// writer, as a read of a hung mount waits.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>

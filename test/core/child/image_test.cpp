@@ -73,7 +73,7 @@ void check_whole_node(const ImageRoot& root) {
 
 }  // namespace
 
-TEST_CASE("a snapshot's image holds all of the snapshot, wherever it is opened") {
+TEST_CASE("an image has the whole snapshot, opened from bytes or from shared memory") {
   std::string bytes = image_of(whole_node());
   SUBCASE("from bytes") { check_whole_node(Image::open(bytes)->root()); }
   SUBCASE("from shared memory") { check_whole_node(Image::open(*memory_with(bytes, true))->root()); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of children that do not end when they are stopped.
+// Children that do not end by themselves when they are stopped.
 #include <doctest/doctest.h>
 
 #include <chrono>

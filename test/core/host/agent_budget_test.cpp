@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Looks every 5 s at an agent that may use a tenth of a core.
+// Checks every 5 s an agent with a budget of 0.1 cores.
 struct AgentLooks {
   AgentBudget budget;
   Time now{};

@@ -60,7 +60,7 @@ TEST_CASE("a file of another user is refused with both owners") {
             .ends_with("wanted owner uid 0, found uid 12345"));
 }
 
-TEST_CASE("a link is followed within its directory and refused out of it") {
+TEST_CASE("a link to a file of its directory is followed, a link out of it is refused") {
   PluginShelf shelf{"puppet"};
   PluginShelf elsewhere{"second"};
   std::filesystem::create_symlink("puppet.so", shelf.file("link"));

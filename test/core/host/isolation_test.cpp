@@ -22,7 +22,7 @@ TEST_CASE("by itself, the host's own plugins live in it and those of others in a
   CHECK(*lives_in_child(manifest_of(), Origin::third_party, Isolation::automatic));
 }
 
-TEST_CASE("the configuration may say otherwise, either way") {
+TEST_CASE("the configuration overrides the default isolation, in both directions") {
   CHECK(*lives_in_child(manifest_of(), Origin::host, Isolation::process));
   CHECK_FALSE(*lives_in_child(manifest_of(), Origin::third_party, Isolation::in_process));
 }

@@ -72,7 +72,7 @@ TEST_CASE("keys of a later minor are ignored") {
   CHECK(parse_manifest(kMinimal + "colour=blue\n"));
 }
 
-TEST_CASE("NUL bytes may follow a manifest but not stand in it") {
+TEST_CASE("NUL bytes may follow a manifest, but a manifest contains none") {
   CHECK(parse_manifest(kMinimal + std::string(3, '\0')));
   CHECK(contains(refusal(kMinimal + std::string(1, '\0') + "license=x\n"), "control character"));
 }

@@ -369,7 +369,7 @@ TEST_CASE("a plugin that does not end is left behind, and stop says so") {
   door.open();
 }
 
-TEST_CASE("the plugins that subscribed get a change of the state") {
+TEST_CASE("plugins that subscribed are notified of a change of the state") {
   HostStage stage{"puppet"};
   Puppet puppet(stage.shelf().file("puppet"));
   puppet.on("init", [](const PuppetCall& call) {

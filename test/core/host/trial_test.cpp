@@ -22,7 +22,7 @@ TEST_CASE("a trial answers with the result, or how its process ended") {
   CHECK(try_in_child([]() -> Result<void> { std::abort(); }, 60s).error().message().find("signal 6") != std::string::npos);
 }
 
-// The process of a trial outlives an agent that is killed, for a moment in which the next one starts.
+// The process of a trial ends shortly after a killed agent. The next agent may start before that.
 TEST_CASE("a trial holds no lock of the agent") {
   test::FakeNode node;
   const std::string path = node.path("lock");

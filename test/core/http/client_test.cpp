@@ -16,7 +16,7 @@ using namespace koord::test;
 
 namespace {
 
-// A server of one connection that answers whatever comes with these bytes.
+// Returns the error of a request to a server that answers the first connection with these bytes.
 std::string error_for_answer(const std::string& bytes) {
   auto listener = http::open_tcp_listener("127.0.0.1:0");
   std::string address = "127.0.0.1:" + std::to_string(*http::local_port(listener->get()));

@@ -37,7 +37,7 @@ TEST_CASE("a handler knows whether its peer came through the unix socket") {
   CHECK(http::get("http://" + server.address(), "/who")->body == "remote\n");
 }
 
-TEST_CASE("the socket is its owner's alone, in a folder that is made for it") {
+TEST_CASE("only its owner may use the socket, and its folder is created") {
   SocketFolder folder;
   auto fd = http::open_unix_listener(folder.path("a/b/s"));
   REQUIRE(fd);

@@ -47,8 +47,8 @@ TEST_CASE_FIXTURE(Batch, "widening writes go from the outside in, narrowing ones
   CHECK(plan() == "pod/app cpu.max 20000 100000, pod cpu.max 20000 100000");
 }
 
-// As after the process ended between the two files of a quota that it reverted.
-TEST_CASE_FIXTURE(Batch, "where there is no limit already, its period is still written") {
+// The state after a process that ended between the two writes of a quota that it reverted.
+TEST_CASE_FIXTURE(Batch, "the period is written even if the limit is removed already") {
   change("pod", "cpu.max", "max 50000", "max 100000");
   CHECK(plan() == "pod cpu.max max 100000");
 }

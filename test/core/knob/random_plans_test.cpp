@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random trees of cgroups and random batches, on this machine's kernel: it takes every write of a plan, on the way no cgroup
-// has less than both ends allow or more, and what was refused before it was written is what the kernel refuses. Needs root.
+// Random trees of cgroups and random batches, on this machine's kernel. The kernel accepts every write of a plan. In between,
+// no cgroup has less than the smaller or more than the larger of its old and new value. The planner refuses exactly the changes
+// that the kernel refuses. Needs root.
 #include <doctest/doctest.h>
 
 #include <algorithm>

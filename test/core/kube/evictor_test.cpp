@@ -73,7 +73,7 @@ TEST_CASE("a budget without a disruption left refuses, and says when to ask agai
   CHECK(evicting.evict("kept", uid)->outcome == Outcome::evicted);
 }
 
-TEST_CASE("two budgets for one pod are refused as what they are") {
+TEST_CASE("the eviction of a pod with two budgets is refused, and the reason says so") {
   Evicting evicting;
   const std::string uid = evicting.put_pod("twice");
   evicting.put_budget("first", "twice", 1);

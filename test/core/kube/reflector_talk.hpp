@@ -19,7 +19,7 @@ struct ReflectorTalk {
     last = reflector.next(now);
     return last.what;
   }
-  // Waits for as long as the reflector wants to, then goes on.
+  // Advances the clock by the wait that the reflector requests, then takes the next step.
   Reflector::Step::Do step_after_wait() {
     if (step() != Reflector::Step::Do::wait || last.at == Time::max()) return last.what;
     waited = last.at - now;

@@ -157,7 +157,7 @@ TEST_CASE("no answer is an error, and so is a change that cannot be made") {
   CHECK_FALSE(writer.write(writer.set_status("g", "2026-01-01T00:00:00Z")));
 }
 
-TEST_CASE("patches change what they name and leave the rest") {
+TEST_CASE("a patch changes only the fields that it names") {
   Writer writer;
   writer.cluster.put(R"({"kind":"ConfigMap","metadata":{"name":"p","namespace":"shop","labels":{"a":"1"}},"data":{"x":"1"}})");
   const std::string maps = "/api/v1/namespaces/shop/configmaps";

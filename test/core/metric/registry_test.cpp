@@ -45,7 +45,7 @@ TEST_CASE("a metric of another owner or of another description is refused with b
   CHECK_FALSE(registry.define("p", counter("g")));
 }
 
-TEST_CASE("a name that a histogram's lines use is refused, both ways round") {
+TEST_CASE("a name that the lines of a histogram use is refused, whichever is defined first") {
   Registry registry;
   CHECK(registry.define("p", histogram("h")));
   CHECK(registry.define("q", gauge("h_count")).error().message() ==

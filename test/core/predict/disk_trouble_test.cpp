@@ -39,7 +39,7 @@ TEST_CASE("on a full disk the old checkpoint stays whole and nothing half is lef
   CHECK(*list_directory(disk.path) == std::vector<std::string>{kCheckpointName});
 }
 
-TEST_CASE("a read-only disk is reported, and used when it can be written") {
+TEST_CASE("a read-only disk is reported, and used again when it is writable") {
   SmallDisk disk;
   disk.remount(MS_RDONLY);
   CHECK(save_checkpoint(disk.path, "x").error().is(std::errc::read_only_file_system));

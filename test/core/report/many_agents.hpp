@@ -13,7 +13,7 @@
 namespace koord::test {
 
 inline constexpr int kNodes = 5000;
-// Watched by each: its Node, NodeSLO, NodeMetric, topology and devices, its pods, the cluster's settings.
+// Each agent watches its Node, NodeSLO, NodeMetric, topology, devices and pods, and the settings of the cluster.
 inline constexpr int kCollections = 7;
 inline constexpr int kReflectors = kNodes * kCollections;
 

@@ -54,7 +54,7 @@ TEST_CASE("an API server that was away for two hours is not run over by five tho
   // It is away: a collection is tried every minute and a half, a report every 45 s.
   CHECK(agents.most(down + 10min, back, watches) <= 1.5 * kReflectors / 90);
   CHECK(agents.most(down + 10min, back, writes) <= 1.5 * kNodes / 45);
-  // It is back: all is caught up within two and a half minutes, and no second serves more than an eighth of the nodes.
+  // The server is back: all agents catch up within 150 s, and in no second more than an eighth of the nodes is served.
   CHECK(agents.most(back, end, all) <= kReflectors / 20);
   CHECK(agents.most(back, end, served) <= kNodes / 8);
   CHECK(agents.sum(back, back + 150s, lists) == kReflectors);

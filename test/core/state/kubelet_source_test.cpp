@@ -49,7 +49,7 @@ struct Kubelet {
       return send(call, on_piece ? in_pieces(std::move(on_piece), std::move(on_reply)) : std::move(on_reply));
     });
   }
-  // As a client downloads: a good answer comes piece by piece.
+  // Delivers the body of a good answer in pieces, as a client that downloads.
   static kube::Client::OnReply in_pieces(kube::Client::OnPiece on_piece, kube::Client::OnReply on_reply) {
     return [on_piece = std::move(on_piece), on_reply = std::move(on_reply)](Result<kube::Reply> reply) {
       constexpr std::size_t kPiece = 7;

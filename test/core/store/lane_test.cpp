@@ -44,7 +44,7 @@ TEST_CASE("a slow metric keeps five minutes in memory, in as few rows as that ta
   CHECK(slow.in_memory().size() <= 64);
 }
 
-TEST_CASE("a fast metric keeps as many rows as are allowed") {
+TEST_CASE("a fast metric keeps at most kMaxRows rows in memory") {
   CountingLane fast;
   fast.append_rows(1000, 500);
   CHECK(fast.in_memory().size() == kMaxRows);

@@ -37,7 +37,7 @@ TEST_CASE("one that does not is found, and the seed finds it again") {
   CHECK(again->detail == finding->detail);
 }
 
-TEST_CASE("garbling depends on the seed alone, and does every kind of wrong") {
+TEST_CASE("garbling depends only on the seed, and makes every kind of error") {
   const std::string content = "first 1\nsecond 22\nthird 333\n";
   Dice one(7), same(7);
   std::set<std::string> seen;

@@ -112,7 +112,7 @@ TEST_CASE("no placeholder is left, and no two files have one name") {
   }
 }
 
-TEST_CASE("a project is written as it was made, where nothing was") {
+TEST_CASE("a project is written to a new folder with its contents and modes") {
   const Shelf shelf;
   const Project project = made(cpp_advisor("demo"));
   REQUIRE(write_project(project, shelf.path()));

@@ -117,7 +117,7 @@ TEST_CASE("a pod of a file has the cgroups that its annotations name") {
   CHECK(pod.containers[0].cgroup_dir == "web.slice/web.service");
 }
 
-TEST_CASE("a plugin that cannot be run is refused by name") {
+TEST_CASE("the error about a plugin that cannot run names it") {
   CHECK(open_workpiece("/no/such/plugin.so").error().message().find("/no/such/plugin.so") != std::string::npos);
   child::SnapshotImages images;
   auto plugin = *load(*open_workpiece(std::getenv("KOORD_GAUGE")), {config::Isolation::in_process, "", images});
