@@ -53,11 +53,23 @@ std::vector<Group> class_groups(const slo::ResourceQos& strategy, slo::Problems&
   return groups;
 }
 
+// The host refuses a whole plan with a group of another name (is_group_name() in core/knob/knob_table.cpp).
+bool can_name_group(const std::string& uid) {
+  constexpr std::size_t kLongestGroupName = 255;
+  return !uid.empty() && group_of_pod(uid).size() <= kLongestGroupName && uid.find_first_of(std::string_view("/\n\0", 3)) == std::string::npos;
+}
+
 // A pod that has its group already keeps it before one that wants one.
-std::vector<Group> pod_groups(const std::vector<Pod>& pods, const std::set<std::string>& there) {
+std::vector<Group> pod_groups(const std::vector<Pod>& pods, const std::set<std::string>& there, slo::Problems& problems) {
   std::vector<Group> groups;
-  for (const Pod& pod : pods)
-    if (pod.own) groups.push_back({group_of_pod(pod.uid), "the annotation of pod " + pod.name, *pod.own, false, true});
+  for (const Pod& pod : pods) {
+    if (!pod.own) continue;
+    const std::string origin = "the annotation of pod " + pod.name;
+    if (can_name_group(pod.uid))
+      groups.push_back({group_of_pod(pod.uid), origin, *pod.own, false, true});
+    else
+      problems.push_back(origin + ": metadata.uid: expected 1 to 245 bytes without '/', newline and NUL, so the pod gets no group of its own");
+  }
   std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
     return std::pair(!there.contains(a.name), a.name) < std::pair(!there.contains(b.name), b.name);
   });
@@ -214,7 +226,7 @@ Plan plan(const Inputs& inputs) {
   const std::set<std::string> there(inputs.groups.begin(), inputs.groups.end());
   std::vector<Group> groups;
   if (inputs.strategy) groups = class_groups(*inputs.strategy, plan.problems);
-  for (Group& group : pod_groups(inputs.pods, there)) groups.push_back(std::move(group));
+  for (Group& group : pod_groups(inputs.pods, there, plan.problems)) groups.push_back(std::move(group));
 
   const auto others = static_cast<std::size_t>(std::count_if(there.begin(), there.end(), [](const std::string& name) { return !is_ours(name); }));
   const std::size_t taken = others + 1;  // and that of all other threads

@@ -79,9 +79,9 @@ struct Node {
   FakeHost host{node, config_};
   FakeInstance strategy{host, koord_entry_v1()};
 
-  void publish(const std::string& slo, const std::string& annotation = "") {
+  void publish(const std::string& slo, const std::string& annotation = "", const std::string& uid = "u1") {
     koord::state::Pod pod;
-    pod.uid = "u1", pod.namespace_ = "shop", pod.name = "cart";
+    pod.uid = uid, pod.namespace_ = "shop", pod.name = "cart";
     pod.phase = koord::state::Phase::running;
     pod.koord_qos = koord::state::KoordQos::be;
     pod.cgroup_dir = "kubepods/besteffort/podu1";
@@ -228,6 +228,25 @@ TEST_CASE("a pod's annotation gives it a group of its own, by cache where it say
                                             "resctrl.mb koord-pod-u1 0=40", "resctrl.group pod-u1 koord-pod-u1", "resctrl.group pod-u2 koord-BE"});
 }
 
+TEST_CASE("a pod whose uid cannot name a group has none of its own and is named; it stays in its class's group, and the others keep theirs") {
+  using namespace std::string_literals;
+  for (const std::string& uid : {""s, "a/b"s, "a\nb"s, "a\0b"s, std::string(246, 'a')}) {
+    CAPTURE(uid);
+    Scene scene;
+    scene.strategy.be = part(0, 30, 100);
+    scene.inputs.pods.push_back({uid, "shop/odd", "pod-odd", KOORD_QOS_BE, own_range(0, 50)});
+    scene.add_pod("u2", KOORD_QOS_BE, own_range(0, 50));
+    const Plan plan = ::plan(scene.inputs);
+    CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.l3 koord-pod-u2 0=3f;1=3f",
+                               "resctrl.group pod-odd koord-BE", "resctrl.group pod-u2 koord-pod-u2"});
+    CHECK(plan.problems == Texts{"the annotation of pod shop/odd: metadata.uid: expected 1 to 245 bytes without '/', newline and NUL, "
+                                 "so the pod gets no group of its own"});
+  }
+  Scene longest;
+  longest.add_pod(std::string(245, 'a').c_str(), KOORD_QOS_BE, own_range(0, 50));
+  CHECK(::plan(longest.inputs).intents.size() == 2);
+}
+
 TEST_CASE("the CPU's groups go to classes that restrict, to pods that have one, to others; those without one are reported") {
   Scene scene;
   scene.hardware.closids = 4;
@@ -309,6 +328,17 @@ TEST_CASE("the plugin proposes nothing for a class with an invalid section, nor 
   CHECK(node.proposed().empty());
   node.publish(kSlo, R"({"llc": {"schemata": {"range": [30, 30]}}, "mb": {"schemata": {"percent": 40}}})");
   CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.group kubepods/besteffort/podu1 koord-BE"});
+}
+
+TEST_CASE("the host takes the plugin's plan whatever uid a pod with an annotation has") {
+  Node node;
+  REQUIRE(node.strategy.init() == KOORD_OK);
+  for (const std::string& uid : {std::string("a\nb"), std::string("a\0b", 3), std::string(246, 'a')}) {
+    CAPTURE(uid);
+    node.publish(kSlo, R"({"llc": {"schemata": {"range": [0, 50]}}})", uid);
+    CHECK(node.proposed() ==
+          Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.group kubepods/besteffort/podu1 koord-BE"});
+  }
 }
 
 TEST_CASE("the plugin reports the CPU's features as capabilities") {
