@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using ApiOutcome = kube::EvictionAnswer::Outcome;
 
 constexpr Duration kFirstWait = 10s, kLongestWait = 5min;
-constexpr Duration kForbiddenWait = 5min;
+constexpr Duration kNoAccessWait = 5min;  // an operator has to change something
 constexpr Duration kLongestSettling = 20s;
 
 Duration settling_of(const Release& release) {
@@ -158,16 +158,10 @@ void Book::answered(const std::string& uid, const Result<kube::EvictionAnswer>& 
   going_.erase(uid);
   forget(uid);
   if (!answer) return be_quiet(kFirstWait, "the API server cannot be asked: " + answer.error().message(), now);
-  switch (answer->outcome) {
-    case ApiOutcome::busy:
-      return be_quiet(answer->retry_after.value_or(kFirstWait), described(*answer), now);
-    case ApiOutcome::forbidden:
-    case ApiOutcome::unsupported:
-      return be_quiet(kForbiddenWait, described(*answer), now);
-    default:
-      backoff_.succeeded();
-      refuse(uid, *answer, now);
-  }
+  if (answer->outcome == ApiOutcome::busy) return be_quiet(answer->retry_after.value_or(kFirstWait), described(*answer), now);
+  if (kube::concerns_agent(answer->outcome)) return be_quiet(kNoAccessWait, described(*answer), now);
+  backoff_.succeeded();
+  refuse(uid, *answer, now);
 }
 
 }  // namespace koord::evict

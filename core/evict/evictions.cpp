@@ -198,6 +198,7 @@ void Evictions::answered(const std::string& uid, const Result<kube::EvictionAnsw
     outcome.outcome = outcome_of(answer);
     outcome.why = why_of(answer);
     is_news = note_answer(outcome.order, outcome.outcome, outcome.why, now);
+    if (repeats_access_problem(answer)) is_news = false;
   }
   if (braked) parts_.on_brake(*braked, why);
   if (is_news || outcome.outcome == knob::Outcome::evicted) parts_.on_outcome(outcome);
@@ -209,6 +210,13 @@ bool Evictions::is_news(const Order& order, knob::Outcome outcome, Time now) {
   if (said.outcome == outcome) return false;
   said = {outcome, now};
   return true;
+}
+
+bool Evictions::repeats_access_problem(const Result<kube::EvictionAnswer>& answer) {
+  if (!answer) return false;
+  const bool is_access_problem = kube::concerns_agent(answer->outcome);
+  const auto before = std::exchange(access_problem_, is_access_problem ? std::optional(answer->outcome) : std::nullopt);
+  return is_access_problem && before == answer->outcome;
 }
 
 bool Evictions::note(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {

@@ -48,8 +48,9 @@ class Evictions final : public RequestSink {
     std::function<UsageByPod()> usage;
     std::function<void(Order)> ask;                           // must only post; answered() is to be called then
     std::function<void(knob::Decision)> record;
-    std::function<void(const Outcome&)> on_outcome;           // For executed orders, and for failed ones when the
-                                                              // result changes; must only post.
+    // For executed orders, and for failed ones when the result changes; for answers about the agent's access, which all pods
+    // get, once. Must only post.
+    std::function<void(const Outcome&)> on_outcome;
     std::function<void(Time until, const std::string& why)> on_brake;  // must only post
     // A pod is not evicted because a budget is used up, the pod does not allow it, or its state is unknown. Called when that
     // changes; must only post.
@@ -95,6 +96,8 @@ class Evictions final : public RequestSink {
   // Records the result of a request in any case, and counts it if it is new.
   bool note_answer(const Order& order, knob::Outcome outcome, const std::string& why, Time now);
   bool is_news(const Order& order, knob::Outcome outcome, Time now);
+  // Whether the answer is about the agent's access, and the same as the last answer.
+  bool repeats_access_problem(const Result<kube::EvictionAnswer>& answer);
   bool may_kill(const Verdict& verdict, Time now) const;
 
   bool kill(const Order& order);
@@ -107,6 +110,7 @@ class Evictions final : public RequestSink {
   std::map<std::string, Order> asked_;  // by uid; no answer yet
   std::map<std::tuple<std::string, std::string, std::string>, Said> said_;  // by plugin, strategy, uid
   std::map<std::pair<std::string, knob::Outcome>, std::uint64_t> counts_;
+  std::optional<kube::EvictionAnswer::Outcome> access_problem_;  // of the last answer, if that was about the agent's access
 };
 
 }  // namespace koord::evict

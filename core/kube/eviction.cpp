@@ -76,7 +76,10 @@ Result<bool> serves(std::string_view group, std::string_view group_version) {
 
 // `is_of_server`: the answer is an object of kind Status, so no proxy made it.
 EvictionOutcome outcome_of(const Status& status, bool is_of_server) {
+  if (status.code >= 300 && status.code < 400) return EvictionOutcome::redirected;
   switch (status.code) {
+    case 401:
+      return EvictionOutcome::unauthorized;
     case 404:
       return EvictionOutcome::gone;
     case 409:
@@ -99,6 +102,20 @@ std::string quoted_start(std::string text) {
   constexpr std::size_t kMostShown = 64;
   cut_utf8(text, kMostShown);
   return "'" + text + "'";
+}
+
+// The condition under which the server would have served the agent, in brackets; empty: the answer is not about the agent.
+std::string expectation_of(EvictionOutcome outcome, std::string_view right) {
+  switch (outcome) {
+    case EvictionOutcome::unauthorized:
+      return " (expected credentials that the API server accepts)";
+    case EvictionOutcome::forbidden:
+      return " (expected the right to " + std::string(right) + ")";
+    case EvictionOutcome::redirected:
+      return " (redirects are not followed, expected the address of the API server)";
+    default:
+      return {};
+  }
 }
 
 // Why an answer of status 2xx does not say that the pod is being deleted; empty: it does. A login page or a cache answers with
@@ -153,8 +170,12 @@ std::string_view name_of(EvictionOutcome outcome) {
       return "gone";
     case EvictionOutcome::conflict:
       return "conflict";
+    case EvictionOutcome::unauthorized:
+      return "unauthorized";
     case EvictionOutcome::forbidden:
       return "forbidden";
+    case EvictionOutcome::redirected:
+      return "redirected";
     case EvictionOutcome::unsupported:
       return "unsupported";
     case EvictionOutcome::unanswered:
@@ -165,7 +186,12 @@ std::string_view name_of(EvictionOutcome outcome) {
   return "?";
 }
 
-EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod) {
+bool concerns_agent(EvictionOutcome outcome) {
+  return outcome == EvictionOutcome::unauthorized || outcome == EvictionOutcome::forbidden || outcome == EvictionOutcome::redirected ||
+         outcome == EvictionOutcome::unsupported;
+}
+
+EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod, std::string_view right) {
   const Result<Status> said = parse_status(reply.body);
   const std::string doubt = reply.ok() ? doubt_about(said, pod) : std::string();
   if (reply.ok() && doubt.empty()) return {EvictionOutcome::evicted, {}};
@@ -175,7 +201,7 @@ EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod) {
   // The message about all of them does not name the budget; the cause does.
   if (const Status::Cause* budget = status.find_cause(Status::kDisruptionBudget); budget != nullptr && !budget->message.empty())
     status.message = std::string(budget->message);
-  return {outcome, describe(status), status.retry_after};
+  return {outcome, describe(status) + expectation_of(outcome, right), status.retry_after};
 }
 
 }  // namespace koord::kube

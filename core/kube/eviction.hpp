@@ -36,7 +36,9 @@ struct EvictionAnswer {
     busy,         // the API server is too busy (429, and 503 in its own words)
     gone,         // there is no such pod, or another one has its name
     conflict,     // the pod or its budget is being changed at this moment
-    forbidden,
+    unauthorized, // 401: the server does not accept the agent's credentials
+    forbidden,    // 403: the agent lacks a right
+    redirected,   // 3xx: another server is meant; redirects are not followed
     unsupported,  // this server evicts nothing
     // The request was sent, and nothing says whether it was done: no answer; a 5xx that may follow a deletion, such as a
     // timeout of etcd (500) or an answer of a proxy (502, 503, 504); a 2xx that does not say that this pod is being deleted.
@@ -50,7 +52,9 @@ struct EvictionAnswer {
 };
 
 std::string_view name_of(EvictionAnswer::Outcome outcome);  // "over budget"
-// `pod`: the name of the pod that the request was about; empty: any.
-EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod = {});
+// The answer is about the agent's access to the server: every eviction gets it, whichever pod it is for.
+bool concerns_agent(EvictionAnswer::Outcome outcome);
+// `pod`: the name of the pod that the request was about; empty: any. `right`: the right that the request needs.
+EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod = {}, std::string_view right = "create pods/eviction");
 
 }  // namespace koord::kube

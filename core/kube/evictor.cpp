@@ -66,7 +66,8 @@ void Evictor::wait_for_version(Run& run) {
 void Evictor::ask(std::string target, Then then) {
   Call call;
   call.target = std::move(target);
-  asking_ = client_.send(std::move(call), [this, then](Result<Reply> reply) {
+  const std::string right = "get " + call.target;
+  asking_ = client_.send(std::move(call), [this, then, right](Result<Reply> reply) {
     if (!reply) {
       const Error error = std::move(reply).error().context("asking which version of evictions the server takes");
       return end_asking([&error](Run& run) { run.end(error); });
@@ -74,7 +75,7 @@ void Evictor::ask(std::string target, Then then) {
     // Some server is there, without this group.
     if (reply->status == 404) return (this->*then)("{}");
     if (!reply->ok()) {
-      EvictionAnswer answer = classify_eviction(*reply);
+      EvictionAnswer answer = classify_eviction(*reply, {}, right);
       // An answer about versions says nothing about an eviction.
       if (answer.outcome == EvictionAnswer::Outcome::unanswered) answer.outcome = EvictionAnswer::Outcome::busy;
       return end_asking([&answer](Run& run) { run.end(answer); });

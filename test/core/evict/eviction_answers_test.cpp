@@ -37,7 +37,12 @@ constexpr AnswerRow kAnswerRows[] = {
     {"404 for a pod that is there", "answer", R"("code": 404, "body": "{\"kind\":\"Status\",\"reason\":\"NotFound\"}")", kGone,
      "gone: 404 NotFound"},
     {"409", "answer", R"("code": 409, "body": "{\"kind\":\"Status\",\"reason\":\"Conflict\"}")", kRefused, "conflict: 409 Conflict"},
-    {"307 to another host", "answer", R"("code": 307, "headers": {"Location": "https://elsewhere.example/"})", kRefused, "refused: 307"},
+    {"307 to another host", "answer", R"("code": 307, "headers": {"Location": "https://elsewhere.example/"})", kRefused,
+     "redirected: 307 (redirects are not followed"},
+    {"401", "answer", R"("code": 401, "body": "{\"kind\":\"Status\",\"reason\":\"Unauthorized\"}")", kRefused,
+     "unauthorized: 401 Unauthorized (expected credentials that the API server accepts)"},
+    {"403", "answer", R"("code": 403, "body": "{\"kind\":\"Status\",\"reason\":\"Forbidden\"}")", kRefused,
+     "forbidden: 403 Forbidden (expected the right to create pods/eviction)"},
     {"429 with Retry-After: 0", "answer", R"("code": 429, "headers": {"Retry-After": "0"})", kRefused, "busy: 429"},
     {"429 with Retry-After: -1", "answer", R"("code": 429, "headers": {"Retry-After": "-1"})", kRefused, "busy: 429"},
     {"429 with Retry-After: 10^18", "answer", R"("code": 429, "headers": {"Retry-After": "1000000000000000000"})", kRefused, "busy: 429", 1},
@@ -85,5 +90,34 @@ TEST_CASE("whatever the API server answers, no more pods go in a window than it 
     CHECK(node.going().size() <= row.most_pods);
     if (row.outcome == kUnanswered || row.outcome == kEvicted) CHECK(asked.size() <= row.most_pods);
     if (row.outcome == kRefused || row.outcome == kGone) CHECK(node.going().empty());
+  }
+}
+
+TEST_CASE("an answer about the agent's access is reported once, and no pod is asked for during five minutes") {
+  for (const char* code : {"401", "403", "307"}) {
+    INFO(std::string(code));
+    NodeOfTwenty node(config::EvictionTier::api, 2);
+    node.cluster.fault("answer", R"({"verb": "create", "path": "/eviction", "code": )" + std::string(code) + "}");
+    CHECK(node.round(5 * kGiB) == 2);
+    CHECK(node.told == std::vector<std::string>{"pod-1"});
+    CHECK(node.count(knob::Outcome::refused) >= 2);
+    CHECK(node.count(knob::Outcome::evicted) == 0);
+    CHECK(node.evictions.view().going == 0);
+    for (int tens = 0; tens < 29; ++tens) {
+      node.manual.advance(10s);
+      node.publish();
+      CHECK(node.round(5 * kGiB) == 0);
+    }
+    node.manual.advance(5min);
+    node.publish();
+    CHECK(node.round(5 * kGiB) == 2);
+    CHECK(node.told == std::vector<std::string>{"pod-1"});
+    node.cluster.clear_faults();
+    node.cluster.fault("graceful_deletion", R"({"on":true})");
+    node.manual.advance(10min);
+    node.publish();
+    CHECK(node.round(5 * kGiB) == 2);
+    CHECK(node.told.size() == 3);
+    CHECK(node.going().size() == 2);
   }
 }

@@ -108,9 +108,26 @@ TEST_CASE("a pod that is gone, or was made anew under its name, is gone") {
   CHECK(answer(409, R"({"kind":"Status","reason":"Conflict","message":"Operation cannot be fulfilled: Precondition failed: UID in precondition: a, UID in object meta: b"})").outcome == Outcome::gone);
 }
 
+TEST_CASE("answers about the agent's access name what the server expects, those about a pod do not") {
+  const auto unauthorized = answer(401, R"({"kind":"Status","reason":"Unauthorized","message":"Unauthorized"})");
+  CHECK(unauthorized.outcome == Outcome::unauthorized);
+  CHECK(unauthorized.message == "401 Unauthorized: Unauthorized (expected credentials that the API server accepts)");
+  const auto forbidden = answer(403);
+  CHECK(forbidden.outcome == Outcome::forbidden);
+  CHECK(forbidden.message == "403 (expected the right to create pods/eviction)");
+  CHECK(classify_eviction({403, "", {}}, {}, "get /api/v1").message == "403 (expected the right to get /api/v1)");
+  for (unsigned status : {300u, 301u, 302u, 304u, 307u, 308u, 399u}) {
+    const auto redirected = answer(status);
+    CHECK(redirected.outcome == Outcome::redirected);
+    CHECK(redirected.message == std::to_string(status) + " (redirects are not followed, expected the address of the API server)");
+  }
+  for (Outcome outcome : {Outcome::unauthorized, Outcome::forbidden, Outcome::redirected, Outcome::unsupported}) CHECK(concerns_agent(outcome));
+  for (Outcome outcome : {Outcome::evicted, Outcome::over_budget, Outcome::busy, Outcome::gone, Outcome::conflict, Outcome::unanswered, Outcome::refused})
+    CHECK_FALSE(concerns_agent(outcome));
+}
+
 TEST_CASE("every other refusal has its name") {
   CHECK(answer(409, R"({"kind":"Status","reason":"Conflict","message":"the object has been modified"})").outcome == Outcome::conflict);
-  CHECK(answer(403).outcome == Outcome::forbidden);
   CHECK(answer(500, R"({"kind":"Status","message":"This pod has more than one PodDisruptionBudget"})").outcome == Outcome::refused);
   CHECK(answer(503, R"({"kind":"Status","reason":"ServiceUnavailable"})").outcome == Outcome::busy);
   CHECK(answer(400).outcome == Outcome::refused);
