@@ -114,7 +114,10 @@ void KubeletSource::on_pods(Result<kube::Reply> reply, const std::shared_ptr<Pod
     if (parts_.hub.current()->node.name == options_.node) drop_pods_of_others(list, options_.node);
     const PodPlaces places = find_pods(parts_.layout, find_kube_root(parts_.layout, parts_.hub.current()->kubelet), list.pods);
     place_pods(list, places.root);
-    std::string problem = intake_.take(std::move(list), places.root, at);
+    // It may be a list of something else: it does not say that the known pods are gone.
+    const bool is_unusable = list.pods.empty() && !list.problems.empty();
+    std::string problem =
+        is_unusable ? "no listed pod is usable: " + first_problems(list.problems) : intake_.take(std::move(list), places.root, at);
     if (!problem.empty()) problem = problem_with(kPodsPath, problem);
     parts_.loop.post([this, asking, places, problem = std::move(problem)] {
       if (asking.lock()) pods_taken(problem, places);
