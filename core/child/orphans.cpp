@@ -28,7 +28,8 @@ bool is_locked(const UniqueFd& directory) {
 
 // All trees that may have cgroups of plugins, each once. Those where forking can be stopped come first.
 std::vector<std::string> plugin_trees(const cgroup::Layout& layout) {
-  std::vector<std::string> trees{layout.unified_directory(kPluginsCgroup)};
+  std::vector<std::string> trees;
+  for (const std::string& cgroup : possible_plugins_cgroups(layout)) trees.push_back(layout.unified_directory(cgroup));
   for (Controller controller : {Controller::pids, Controller::memory, Controller::cpu})
     if (std::string tree = layout.directory(controller, kPluginsCgroup); std::find(trees.begin(), trees.end(), tree) == trees.end())
       trees.push_back(std::move(tree));

@@ -16,7 +16,7 @@ namespace koord::child {
 UniqueFd lock_cgroup(const std::string& directory);
 
 // Kills all processes in cgroups of plugins that no agent has locked, waits until they are gone, and removes those cgroups.
-// To be called before the agent has children. Returns the number of processes.
+// On cgroup v2 these are also the cgroups below the own one. To be called before the agent has children. Returns the number of processes.
 std::size_t end_orphans(const cgroup::Layout& layout);
 
 }  // namespace koord::child

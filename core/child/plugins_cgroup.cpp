@@ -43,21 +43,39 @@ std::string below(const std::string& cgroup, std::string_view name) {
   return cgroup.empty() ? std::string(name) : cgroup + "/" + std::string(name);
 }
 
-bool agent_is_aside() {
-  std::string_view path;
+// The path of this process in the unified tree, without the leading '/'; in a cgroup namespace from that one's root.
+std::string path_of_self() {
   const std::string text = read_file("/proc/self/cgroup").value_or("");
   std::string_view rest = text;
   while (auto line = next_field(rest, '\n'))
-    if (line->starts_with("0::")) path = *line;
-  return path.ends_with("/" + std::string(kAgentCgroup));
+    if (line->starts_with("0::/")) return std::string(line->substr(4));
+  return {};
+}
+
+bool agent_is_aside() { return ("/" + path_of_self()).ends_with("/" + std::string(kAgentCgroup)); }
+
+std::optional<std::string> own_cgroup(const Layout& layout) {
+  const std::string pid = std::to_string(::getpid());
+  if (std::string path = path_of_self(); !path.starts_with("..") && lists(layout.unified_directory(path), pid)) return path;
+  return find_own(layout, "", pid);
 }
 
 }  // namespace
 
 std::string plugins_cgroup(const Layout& layout) {
   if (layout.hierarchy() != cgroup::Hierarchy::v2 || !agent_is_aside()) return std::string(kPluginsCgroup);
-  auto own = find_own(layout, "", std::to_string(::getpid()));
+  auto own = own_cgroup(layout);
   return own ? below(parent_of(*own), kPluginsCgroup) : std::string(kPluginsCgroup);
+}
+
+std::vector<std::string> possible_plugins_cgroups(const Layout& layout) {
+  std::vector<std::string> found{std::string(kPluginsCgroup)};
+  if (layout.hierarchy() != cgroup::Hierarchy::v2) return found;
+  const auto own = own_cgroup(layout);
+  if (!own || own->empty()) return found;
+  found.push_back(below(*own, kPluginsCgroup));
+  if (const std::string parent = parent_of(*own); !parent.empty()) found.push_back(below(parent, kPluginsCgroup));
+  return found;
 }
 
 Result<void> move_agent_aside(const Layout& layout) {
@@ -66,7 +84,7 @@ Result<void> move_agent_aside(const Layout& layout) {
   static std::mutex moving;
   const std::lock_guard lock(moving);
   if (agent_is_aside()) return {};
-  auto own = find_own(layout, "", std::to_string(::getpid()));
+  auto own = own_cgroup(layout);
   if (!own) return not_found("the agent's own cgroup");
   const std::string aside = layout.unified_directory(below(*own, kAgentCgroup));
   if (::mkdir(aside.c_str(), 0755) != 0 && errno != EEXIST) return system_error(errno, "'" + aside + "'");

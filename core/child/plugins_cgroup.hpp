@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.hpp"
 #include "core/cgroup/layout.hpp"
@@ -18,6 +19,10 @@ inline constexpr std::string_view kAgentCgroup = "koordetector-agent";
 
 // Returns its directory, relative to the root of the hierarchy.
 std::string plugins_cgroup(const cgroup::Layout& layout);
+
+// Returns all directories that plugins_cgroup() may have returned to an agent that has ended: at the root, and on v2 in the own
+// cgroup and in the one above it, where systemd runs the programs of ExecStopPost in the cgroup `.control` of a delegated unit.
+std::vector<std::string> possible_plugins_cgroups(const cgroup::Layout& layout);
 
 // Moves all processes of the agent's own cgroup to kAgentCgroup in it, because a v2 cgroup that has processes cannot
 // enable controllers for its children. plugins_cgroup() then lies in the agent's own cgroup. Fails on v1.
