@@ -2,6 +2,7 @@
 #include "core/child/child_home.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -163,7 +164,7 @@ class ChildHome final : public host::Home {
 
   void abort(const std::string& reason) override {
     std::shared_lock lock(ending_);
-    if (attendant_) attendant_->end(reason, kEndGrace);
+    attendant_ ? attendant_->end(reason, kEndGrace) : void(is_aborted_ = true);
   }
 
  private:
@@ -178,6 +179,7 @@ class ChildHome final : public host::Home {
       attendant_ = std::make_unique<Attendant>(guest_->process(), context_, images_, limits_.cpu_millis, [this](const std::string& reason) {
         if (tell_lost_) tell_lost_(guest_->explain(reason));
       });
+      if (is_aborted_) attendant_->end("the host ended it", Duration::zero());
     }
     TRY(guest_->introduce());
     return {};
@@ -260,6 +262,7 @@ class ChildHome final : public host::Home {
   std::function<void(const std::string& reason)> tell_lost_;
   CallLane strand_, hooks_;
   std::shared_mutex ending_;   // shared by those who use the two below without being in a call of the strand
+  std::atomic<bool> is_aborted_ = false;  // before it had a process
   std::unique_ptr<Guest> guest_;
   std::unique_ptr<Attendant> attendant_;  // uses the plugin process
 };

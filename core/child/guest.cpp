@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <csignal>
+#include <stop_token>
 #include <utility>
 
 #include "core/base/file.hpp"
@@ -82,8 +84,11 @@ Result<std::vector<host::ClassInfo>> Guest::read_introduction() {
   Packer request;
   request.add(static_cast<std::uint32_t>(Call::describe));
   launch_.spec.pack(request);
+  // Constructors may hang. The end of the process closes the channel, which ends the wait below.
+  const std::stop_callback give_up(limits_.loading, [this] { process_->signal(SIGKILL); });
   Result<void> asked = process_->calls().send(request.bytes(), file_.get());
   auto introduction = asked ? process_->calls().receive(kLoadPatience) : Result<std::optional<Message>>(asked.error());
+  if (!introduction && limits_.loading.stop_requested()) return invalid("its process was ended before its file was mapped");
   if (!introduction)
     return invalid("wanted a return, found that its process ended " +
                    explain(process_->wait(kGuestEndPatience).value_or("not, but hung up")));

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,6 +97,7 @@ struct HomeLimits {
   std::vector<std::string> readable = {}, writable = {};  // beside what all may
   bool third_party = false;  // confined by all layers that the node has
   std::vector<config::IsolationLayer> minimum_isolation = {};  // of a third party: without one of these it does not start
+  std::stop_token loading = {};  // a stop request ends a process that maps the file
 };
 
 class Home {

@@ -88,8 +88,15 @@ knob::Proposer Instance::proposer(const Life& life) const {
 }
 
 void Instance::abort_home(const std::string& reason) {
-  std::shared_ptr<Life> life = current_life();
-  if (life != nullptr && life->home != nullptr) life->home->abort(reason);
+  std::shared_ptr<Life> life;
+  Home* home = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (state_ == PluginState::wedged) return;
+    life = life_;
+    if (life != nullptr) home = life->home.get();
+  }
+  if (home != nullptr) home->abort(reason);
 }
 
 void Instance::enter(PluginState state) {
@@ -208,6 +215,7 @@ void Instance::stop() {
 }
 
 void Instance::end(Ending ending) {
+  bool is_start_given_up = false;
   {
     std::lock_guard lock(mutex_);
     if (life_ == nullptr || state_ == PluginState::wedged) return;
@@ -215,11 +223,18 @@ void Instance::end(Ending ending) {
     // A stop that was asked for outlasts a failure on the way.
     if (!winds_up || ending.state == PluginState::stopped) ending_ = std::move(ending);
     if (winds_up) return;
+    // Before init() has returned a plugin has nothing to stop.
+    const bool is_starting = state_ == PluginState::loaded || state_ == PluginState::created;
+    is_start_given_up = is_starting && ending_->state == PluginState::stopped && parts_.plugin->expendable();
+    if (is_start_given_up) life_->is_process_ended = true;
     state_ = PluginState::stopping;
     reason_ = ending_->reason;
   }
   parts_.on_change(PluginState::stopping);
   post(&Instance::wind_up);
+  if (!is_start_given_up) return;
+  log::info(instance_log, "{} was still starting at the stop, its process is ended", parts_.plugin_id);
+  abort_home("was stopped before it had started");
 }
 
 void Instance::end_process() {

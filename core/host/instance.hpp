@@ -92,7 +92,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void missed_hook();
   Duration deadline() const;
 
-  // Begins to end it; the state becomes `stopped`.
+  // Begins to end it; the state becomes `stopped`. Ends the process at once if init() has not returned.
   void stop();
   // Ends it as failed.
   void fail(const std::string& reason) { end({PluginState::failed, reason}); }

@@ -3,6 +3,8 @@
 // each call of the plugin the instance may have been written off: then nothing of it is called any more.
 #include <pthread.h>
 
+#include <memory>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -49,10 +51,15 @@ void Instance::begin() {
     std::lock_guard lock(mutex_);
     life->meter = life->context->meter();
   }
-  life->home = parts_.plugin->make_home(parts_.class_index, *life->context, limits);
-  life->home->on_lost([weak = weak_from_this()](const std::string& reason) {
+  std::unique_ptr<Home> home = parts_.plugin->make_home(parts_.class_index, *life->context, limits);
+  home->on_lost([weak = weak_from_this()](const std::string& reason) {
     if (auto self = weak.lock()) self->end({PluginState::failed, reason});
   });
+  {
+    std::lock_guard lock(mutex_);
+    if (ending_) return;
+    life->home = std::move(home);
+  }
   if (!bring_up(*life) || current_life() == nullptr) return;
   enter(PluginState::initialised);
   if (info_.is_scraped_for()) prepare_scrapes(*life);

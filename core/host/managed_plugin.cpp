@@ -122,6 +122,7 @@ void ManagedPlugin::stop() {
     refusal_.clear();
     none = supervisors_.empty();
   }
+  loading_stop_.request_stop();
   for (const auto& supervisor : supervisors()) supervisor->stop();
   if (none && file_.refusal.empty() && !loading_.wedged()) set_state(PluginState::disabled);
 }
@@ -141,7 +142,10 @@ void ManagedPlugin::load() {
     ++mappings_;
   }
   set_state(PluginState::loading);
-  auto task = [self = shared_from_this(), demand = demand_, known = mapped_, limits = home_limits(),
+  HomeLimits limits = home_limits();
+  loading_stop_ = std::stop_source();
+  limits.loading = loading_stop_.get_token();
+  auto task = [self = shared_from_this(), demand = demand_, known = mapped_, limits = std::move(limits),
                load = std::move(loader).value_or(Loader())] {
     Result<Mapped> mapped = map(self->file_, demand, known, load, limits);
     self->parts_.loop.post([weak = std::weak_ptr(self), demand, mapped] {
@@ -187,6 +191,7 @@ void ManagedPlugin::loaded(const ContentDemand& demand, const Result<Mapped>& ma
   }
   mapped ? void(fulfilled_ = demand) : fulfilled_.reset();
   if (enabled && demand != demand_) return load();  // asked for meanwhile
+  if (!mapped && loading_stop_.stop_requested()) return enabled ? load() : set_state(PluginState::disabled);
   if (!mapped) return refuse(mapped.error().message());
   enabled ? go_on() : set_state(PluginState::disabled);
 }

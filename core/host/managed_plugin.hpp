@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   std::vector<config::IsolationLayer> minimum_isolation_;
   std::optional<ContentDemand> fulfilled_;  // the demand that mapped_ has last fulfilled
   bool loading_now_ = false;
+  std::stop_source loading_stop_;  // of the newest task of loading_
   std::optional<Time> looked_;  // at the budget
 
   mutable std::mutex mutex_;  // of what follows

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include "core/child/child_home.hpp"
 #include "core/child/snapshot_images.hpp"
@@ -14,6 +16,7 @@
 #include "core/host/manifest.hpp"
 #include "core/log/capture.hpp"
 #include "test/core/host/stage.hpp"
+#include "test/support/child_process.hpp"
 
 using namespace koord;
 using namespace koord::host;
@@ -22,14 +25,46 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr const char* kActor = "com.example.actor";
+constexpr const char* kStuck = "com.example.stuck";
 
-bool has_children() {
+// 0: none.
+pid_t a_child() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::ifstream list(task.path() / "children");
-    if (pid_t pid; list >> pid) return true;
+    if (pid_t pid; list >> pid) return pid;
   }
-  return false;
+  return 0;
 }
+
+bool has_children() { return a_child() != 0; }
+
+// A plugin of two workers, in processes of its own.
+struct Starting {
+  explicit Starting(std::string_view plugin)
+      : stage({plugin}, 2, [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const HomeLimits& limits) {
+          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
+        }) {}
+
+  // The stop of a process that has run takes up to kStopGrace before it is killed.
+  void check_immediate_stop() {
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(stage.stop(8s));
+    CHECK(std::chrono::steady_clock::now() - begin < kStopGrace);
+    CHECK_FALSE(has_children());
+  }
+
+  child::SnapshotImages images;
+  log::Capture lines;
+  test::HostStage stage;
+};
+
+struct HangingConstructor : Starting {
+  HangingConstructor() : Starting("stuck") {
+    stage.apply("Stuck=true");
+    REQUIRE(stage.await(kStuck, PluginState::loading));
+    REQUIRE(test::eventually(has_children));
+  }
+};
 
 // The actor has two classes. Only stop() of the first one does not return; with one worker the other has to wait for it.
 struct Stubborn {
@@ -66,4 +101,31 @@ TEST_CASE_FIXTURE(Stubborn, "children that do not end do not keep the agent's en
   CHECK(took < 7s);
   CHECK_FALSE(has_children());
   CHECK(names_it());
+}
+
+TEST_CASE_FIXTURE(HangingConstructor, "a child with a constructor that hangs is killed at once when the agent ends") {
+  check_immediate_stop();
+}
+
+TEST_CASE_FIXTURE(HangingConstructor, "a child with a constructor that hangs is killed when its plugin is disabled") {
+  stage.apply("Stuck=false");
+  CHECK(test::eventually([] { return !has_children(); }, 5s));
+  CHECK(stage.await(kStuck, PluginState::disabled));
+}
+
+TEST_CASE_FIXTURE(HangingConstructor, "a plugin that is enabled again while its start is given up starts again") {
+  const pid_t first = a_child();
+  stage.apply("Stuck=false");
+  stage.apply("Stuck=true");
+  CHECK(test::eventually([&] { return has_children() && a_child() != first; }, 5s));
+  CHECK(stage.await(kStuck, PluginState::loading));
+}
+
+TEST_CASE("a child with an init() that hangs is killed at once when the agent ends, and a line names it") {
+  Starting actor("actor");
+  actor.stage.settings().defaults.config_json = R"({"part": "hang in init"})";
+  actor.stage.apply("Actor=true");
+  REQUIRE(actor.stage.await(kActor, PluginState::created));
+  actor.check_immediate_stop();
+  CHECK(actor.lines.contains("com.example.actor was still starting at the stop, its process is ended"));
 }

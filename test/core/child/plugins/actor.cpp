@@ -271,7 +271,8 @@ std::string part_of(const koord_host* host) {
 struct Actor : Advisor {
   void init() override {
     part_ = part_of(host());
-    if (part_ == "ignore stop") ::signal(SIGTERM, SIG_IGN);
+    if (part_ == "ignore stop" || part_ == "hang in init") ::signal(SIGTERM, SIG_IGN);
+    if (part_ == "hang in init") std::this_thread::sleep_for(std::chrono::hours(1));
     count_ = define({"actor_count", "", "how often the actor acted", 1}).series();
   }
   void collect(std::uint64_t now_ns, std::uint64_t) override { play(part_, {host(), now_ns, count_, ++ticks_}); }
