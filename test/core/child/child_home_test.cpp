@@ -357,21 +357,24 @@ TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was 
 
 TEST_CASE_FIXTURE(Theatre, "the agent's cost of a child's requests is charged to it, and its requests wait at the limit") {
   stage.host_node().write("proc/flood", std::string(900'000, 'x'));
+  // A session lasts three periods, as its tick is late. The agent spends a second's worth of so low a limit in it on any machine.
+  constexpr std::uint64_t kMillis = 10;
+  constexpr Duration kWorth = 10ms;
   play("flood requests", [](auto& settings) {
     settings.files = {"proc/flood"};
-    settings.max_cpu_millis = 100;
-    settings.deadline = std::chrono::hours(1);
+    settings.max_cpu_millis = kMillis;
+    settings.period = 1s;
   });
   const auto service_cpu = [&] {
     Duration sum{};
     for (const InstanceStatus& instance : status().instances) sum += instance.service_cpu;
     return sum;
   };
-  CHECK(eventually([&] { return service_cpu() > 50ms; }));
+  CHECK(eventually([&] { return service_cpu() > kWorth / 2; }));
   CHECK(eventually([&] { return contains(status().reason, "its requests cost the agent all the CPU time that it may use, and wait"); }));
-  // Its ticks are too late, so it is restarted; the costs of its sessions add up.
-  CHECK(eventually([&] { return status().counts.cpu > 150ms; }));
+  // It is restarted, and the costs of its sessions add up.
   CHECK(eventually([&] { return status().restarts >= 1; }));
+  CHECK(status().counts.cpu > kWorth);
 }
 
 TEST_CASE_FIXTURE(Theatre, "a child that sends a descriptor which is no memory is ended") {
