@@ -36,7 +36,7 @@ kube::ClientOptions api_options(const config::ClusterSettings& settings) {
 CapabilityState state_of(const state::ApiSource::Status& status) {
   switch (status.health.state) {
     case CollectionState::current:
-      return status.problem.empty() ? CapabilityState::supported : CapabilityState::broken;
+      return status.problem.empty() && status.health.left_out.empty() ? CapabilityState::supported : CapabilityState::broken;
     case CollectionState::starting:
     case CollectionState::absent:
       return CapabilityState::absent;
@@ -49,7 +49,8 @@ CapabilityState state_of(const state::ApiSource::Status& status) {
 
 std::string detail_of(const state::ApiSource::Status& status) {
   std::string text(name_of(status.health.state));
-  const std::string& problem = status.health.problem.empty() ? status.problem : status.health.problem;
+  const std::string& own = status.problem.empty() ? status.health.left_out : status.problem;
+  const std::string& problem = status.health.problem.empty() ? own : status.health.problem;
   return problem.empty() ? text : text + ": " + problem;
 }
 

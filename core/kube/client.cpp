@@ -85,15 +85,15 @@ struct Client::State {
 // One call, from waiting for its turn to its end.
 class Client::State::Job : public std::enable_shared_from_this<Job> {
  public:
-  Job(State& state, Call call, OnReply on_reply, std::function<void(std::string_view)> on_line, std::function<void()> on_begin,
-      OnPiece on_piece)
+  Job(State& state, Call call, WatchHandlers handlers, OnPiece on_piece)
       : state_(state),
         call_(std::move(call)),
-        on_reply_(std::move(on_reply)),
-        on_line_(std::move(on_line)),
-        on_begin_(std::move(on_begin)),
+        on_reply_(std::move(handlers.on_end)),
+        on_line_(std::move(handlers.on_line)),
+        on_long_line_(std::move(handlers.on_long_line)),
+        on_begin_(std::move(handlers.on_begin)),
         on_piece_(std::move(on_piece)),
-        lines_(call_.max_body) {}
+        lines_(call_.max_body, long_line_reader()) {}
 
   Verb verb() const { return call_.verb; }
   void begin();
@@ -114,12 +114,14 @@ class Client::State::Job : public std::enable_shared_from_this<Job> {
   bool begin_again();
   Result<void> give_last_line();
   bool give(std::string_view line);
+  Lines::OnLongLine long_line_reader();
   void finish(Result<Reply> reply);
 
   State& state_;
   const Call call_;
   OnReply on_reply_;
   const std::function<void(std::string_view)> on_line_;  // of a watch
+  const std::function<void(std::string_view, std::size_t)> on_long_line_;
   const std::function<void()> on_begin_;
   const OnPiece on_piece_;                               // of a download
   std::size_t taken_ = 0;                                // bytes of it
@@ -218,6 +220,14 @@ bool Client::State::Job::give(std::string_view line) {
   return !done_;
 }
 
+Lines::OnLongLine Client::State::Job::long_line_reader() {
+  if (!on_long_line_) return {};
+  return [this](std::string_view head, std::size_t bytes) {
+    on_long_line_(head, bytes);
+    return !done_;
+  };
+}
+
 void Client::State::Job::fail_soon(Error error) {
   soon_ = state_.loop.after({}, [this, error = std::move(error)] { finish(error); });
 }
@@ -270,22 +280,21 @@ Client::Client(event::Loop& loop, event::WorkerPool& workers, const Clock& clock
 Client::~Client() = default;
 
 Client::PendingPtr Client::send(Call call, OnReply on_reply) {
-  return start(std::move(call), std::move(on_reply), nullptr, nullptr);
+  return start(std::move(call), {.on_line = nullptr, .on_end = std::move(on_reply)});
 }
 
 Client::PendingPtr Client::watch(Call call, WatchHandlers handlers) {
   call.verb = Verb::watch;
-  return start(std::move(call), std::move(handlers.on_end), std::move(handlers.on_line), std::move(handlers.on_begin));
+  return start(std::move(call), std::move(handlers));
 }
 
 Client::PendingPtr Client::download(Call call, OnPiece on_piece, OnReply on_reply) {
-  return start(std::move(call), std::move(on_reply), nullptr, nullptr, std::move(on_piece));
+  return start(std::move(call), {.on_line = nullptr, .on_end = std::move(on_reply)}, std::move(on_piece));
 }
 
-Client::PendingPtr Client::start(Call call, OnReply on_reply, std::function<void(std::string_view)> on_line,
-                                 std::function<void()> on_begin, OnPiece on_piece) {
+Client::PendingPtr Client::start(Call call, WatchHandlers handlers, OnPiece on_piece) {
   State& state = *state_;
-  auto job = std::make_shared<State::Job>(state, std::move(call), std::move(on_reply), std::move(on_line), std::move(on_begin), std::move(on_piece));
+  auto job = std::make_shared<State::Job>(state, std::move(call), std::move(handlers), std::move(on_piece));
   std::erase_if(state.waiting, [](const auto& one) { return one.expired(); });
   if (state.waiting.size() >= kMaxWaiting) {
     job->fail_soon(Error{std::make_error_code(std::errc::device_or_resource_busy), "too many requests wait for their turn"});

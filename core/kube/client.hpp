@@ -70,6 +70,8 @@ class Client {
 
   struct WatchHandlers {
     std::function<void(std::string_view line)> on_line;  // one event's JSON, without its newline
+    // A line of more than Call::max_body bytes: its beginning, and its size. Empty: such a line ends the watch with an error.
+    std::function<void(std::string_view head, std::size_t bytes)> on_long_line = {};
     // The server has begun the watch; lines may come before. May be empty.
     std::function<void()> on_begin = {};
     // Once, when no line will follow: the server has ended the watch in order (a reply of status 200 without a body), it
@@ -104,8 +106,7 @@ class Client {
 
  private:
   struct State;
-  PendingPtr start(Call call, OnReply on_reply, std::function<void(std::string_view)> on_line, std::function<void()> on_begin,
-                   OnPiece on_piece = {});
+  PendingPtr start(Call call, WatchHandlers handlers, OnPiece on_piece = {});
   std::shared_ptr<State> state_;
 };
 

@@ -2,9 +2,14 @@
 #include "core/kube/list_watch.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "core/base/parse.hpp"
 
 namespace koord::kube {
 namespace {
@@ -15,6 +20,7 @@ constexpr Duration kLongestWatchTimer = std::chrono::minutes(1);
 constexpr Duration kSpread = std::chrono::seconds(1);
 // A request that has not left by then waits for a connection to a server that was away when it began.
 constexpr Duration kNeverLeft = std::chrono::seconds(3);
+constexpr std::size_t kMostLargeNamed = 3;
 
 struct Parsed {
   Result<ListPage> page;  // its views are void
@@ -98,7 +104,11 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
     asked_at.reset();
     if (!reply || !reply->ok()) {
       reflector.list_failed(clock.now(), reply);
-      if (reflector.health().state == Health::State::absent) changed(set.clear());
+      if (reflector.health().state == Health::State::absent) {
+        too_large.clear();
+        tell_too_large();
+        changed(set.clear());
+      }
       return go_on();
     }
     member.succeeded();
@@ -114,19 +124,44 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   void on_page(Parsed parsed) {
     const Time now = clock.now();
     if (std::optional<Reflector::Page> page = reflector.listed(now, parsed.page)) {
+      if (page->first) large_in_list.clear();
+      keep_known(parsed.page->too_large, parsed.objects);
       Result<Difference> difference = set.page(std::move(parsed.objects), page->first, page->last);
       if (!difference) {
         reflector.reject(now, difference.error().message());
       } else if (page->last) {
+        too_large = std::exchange(large_in_list, {});
+        tell_too_large();
         changed(*difference);
       }
     }
     go_on();
   }
 
+  // Objects of a page that are too large stay as they were.
+  void keep_known(const std::vector<LargeObject>& large, std::vector<KeptObjectPtr>& objects) {
+    for (const LargeObject& object : large) {
+      const std::string key = key_of(object.name_space, object.name);
+      if (const auto known_one = set.objects().find(key); known_one != set.objects().end()) objects.push_back(known_one->second);
+      large_in_list.emplace(key, object);
+    }
+  }
+
+  void tell_too_large() {
+    std::vector<std::string> texts;
+    for (const auto& [key, object] : too_large)
+      if (texts.size() < kMostLargeNamed) texts.push_back(describe(object));
+    std::string text = join(texts, "; ");
+    if (too_large.size() > texts.size()) text += "; and " + std::to_string(too_large.size() - texts.size()) + " more";
+    reflector.set_left_out(std::move(text));
+  }
+
   void watch() {
     Client::WatchHandlers watch_handlers;
-    watch_handlers.on_line = [this](std::string_view line) { on_line(line); };
+    watch_handlers.on_line = [this](std::string_view line) { on_line(reflector.line(clock.now(), line)); };
+    watch_handlers.on_long_line = [this](std::string_view head, std::size_t bytes) {
+      on_line(reflector.long_line(clock.now(), head, bytes));
+    };
     watch_handlers.on_begin = [this] {
       asked_at.reset();
       reflector.watch_begun(clock.now());
@@ -143,11 +178,16 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
     pending = client.watch(reflector.call(), std::move(watch_handlers));
   }
 
-  void on_line(std::string_view text) {
+  void on_line(const Reflector::Line& line) {
     const Time now = clock.now();
-    const Reflector::Line line = reflector.line(now, text);
     bool ends = line.ends;
+    // The size of its first version that was too large stays: a problem is reported once.
+    if (line.too_large) {
+      const std::string key = key_of(line.too_large->name_space, line.too_large->name);
+      if (too_large.emplace(key, *line.too_large).second) tell_too_large();
+    }
     if (line.change) {
+      if (too_large.erase(key_of(line.change->object.name_space, line.change->object.name)) != 0) tell_too_large();
       Result<Difference> difference = apply(*line.change);
       if (!difference) {
         reflector.reject(now, difference.error().message());
@@ -181,8 +221,8 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
     const Health& now = reflector.health();
     if (handlers.on_news && now.last_news && now.last_news != told_news) handlers.on_news(*now.last_news);
     told_news = now.last_news;
-    if (std::pair(now.state, now.problem) == told_health) return;
-    told_health = {now.state, now.problem};
+    if (std::tie(now.state, now.problem, now.left_out) == told_health) return;
+    told_health = {now.state, now.problem, now.left_out};
     if (handlers.on_health) handlers.on_health(now);
   }
 
@@ -200,7 +240,8 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   ServerHealth::Member member;
   bool known = false;
   std::optional<Time> told_news;
-  std::pair<Health::State, std::string> told_health{Health::State::starting, {}};
+  std::tuple<Health::State, std::string, std::string> told_health{Health::State::starting, {}, {}};
+  std::map<std::string, LargeObject> too_large, large_in_list;  // by key; of the list that is under way
 };
 
 ListWatch::ListWatch(event::Loop& loop, event::WorkerPool& workers, const Clock& clock, Client& client,

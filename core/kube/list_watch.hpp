@@ -27,7 +27,7 @@ struct ListWatchHandlers {
   // Once when it is known for the first time what there is, be it nothing (also because the server does not know the
   // kind); from then on when something differs. Never for what is unchanged.
   std::function<void(const Objects&, const Difference&)> on_objects;
-  // State or problem have changed.
+  // State, problem or the objects that are left out have changed.
   std::function<void(const Health&)> on_health;
   // The server has confirmed that the last objects of on_objects are complete; at least once in a minute or two while
   // all is well.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/utf8.hpp"
 #include "core/kube/json_text.hpp"
 
 namespace koord::kube {
@@ -39,6 +40,31 @@ Result<ObjectView> read_object(std::string_view json) {
   JsonText text(json);
   TRY(text.object([&](std::string_view key) { return key == "metadata" ? read_metadata(text, object) : skip(text); }));
   TRY(text.end());
+  return object;
+}
+
+// Takes as much as the text has: it may be cut off.
+Result<void> read_identity(JsonText& text, LargeObject& object, std::string& resource_version) {
+  ObjectView view;
+  Result<void> read = text.object([&](std::string_view key) -> Result<void> {
+    if (key == "metadata") return read_metadata(text, view);
+    if (key != "kind") return skip(text);
+    object.kind = TRY(text.string());
+    return {};
+  });
+  object.name = std::move(view.name);
+  object.name_space = std::move(view.name_space);
+  resource_version = std::move(view.resource_version);
+  return read;
+}
+
+Result<LargeObject> read_large_object(std::string_view json) {
+  LargeObject object;
+  object.bytes = json.size();
+  JsonText text(json);
+  std::string resource_version;
+  TRY(read_identity(text, object, resource_version));
+  if (object.name.empty()) return invalid("an object without metadata.name");
   return object;
 }
 
@@ -101,20 +127,38 @@ Result<ObjectView> parse_object(std::string_view text) {
   return object;
 }
 
+std::string describe(const LargeObject& object) {
+  constexpr std::size_t kLongestName = 320;  // of a namespace 63 bytes, of a name 253
+  std::string name = object.name_space.empty() ? object.name : object.name_space + '/' + object.name;
+  cut_utf8(name, kLongestName);
+  return (object.kind.empty() ? "object" : object.kind.substr(0, 64)) + " '" + name + "': found " + std::to_string(object.bytes) +
+         " bytes, expected at most " + std::to_string(kMaxObjectBytes) + ", left out";
+}
+
 Result<ListPage> parse_list(std::string_view body, std::size_t max_objects) {
   ListPage page;
+  std::string kind;  // "NodeList"
   bool has_items = false;
   JsonText text(body);
   auto read_item = [&]() -> Result<void> {
     if (page.objects.size() == max_objects)
       return Error{std::make_error_code(std::errc::value_too_large), "more than " + std::to_string(max_objects) + " objects"};
     std::string_view item = TRY(text.value());
+    if (item.size() > kMaxObjectBytes) {
+      page.too_large.push_back(TRY(read_large_object(item)));
+      return {};
+    }
     ObjectView object = TRY(parse_object(item));
     page.objects.push_back(std::move(object));
     return {};
   };
   auto read = [&](std::string_view key) -> Result<void> {
     if (key == "metadata") return read_list_metadata(text, page);
+    if (key == "kind") {
+      std::string_view value = TRY(text.value());
+      if (value.starts_with('"')) kind = TRY(JsonText(value).string());
+      return {};
+    }
     if (key != "items") return skip(text);
     has_items = true;
     return text.array(read_item);
@@ -123,6 +167,10 @@ Result<ListPage> parse_list(std::string_view body, std::size_t max_objects) {
   TRY(text.end());
   if (!has_items) return invalid("a list without items");
   if (page.resource_version.empty()) return invalid("a list without metadata.resourceVersion");
+  constexpr std::string_view kList = "List";
+  if (kind.ends_with(kList)) kind.resize(kind.size() - kList.size());
+  for (LargeObject& object : page.too_large)
+    if (object.kind.empty()) object.kind = kind;
   return page;
 }
 
@@ -181,6 +229,25 @@ Result<WatchEvent> parse_watch_event(std::string_view line) {
     return invalid("a watch's event of type " + type + " with an object without resourceVersion");
   if (event.kind != WatchEvent::Kind::bookmark && event.object.name.empty())
     return invalid("a watch's event of type " + type + " with an object without a name");
+  return event;
+}
+
+Result<LargeEvent> parse_large_event(std::string_view head, std::size_t bytes) {
+  LargeEvent event;
+  event.object.bytes = bytes;
+  std::string type;
+  JsonText text(head);
+  // It fails where the text ends.
+  static_cast<void>(text.object([&](std::string_view key) -> Result<void> {
+    if (key == "object") return read_identity(text, event.object, event.resource_version);
+    if (key != "type") return skip(text);
+    type = TRY(text.string());
+    return {};
+  }));
+  event.kind = TRY(kind_of(type));
+  const bool has_object = event.kind != WatchEvent::Kind::error && event.kind != WatchEvent::Kind::bookmark;
+  if (!has_object || event.object.name.empty())
+    return invalid("a watch's event of type " + type + " has " + std::to_string(bytes) + " bytes and names no object at its beginning");
   return event;
 }
 

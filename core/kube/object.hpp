@@ -3,6 +3,7 @@
 // are missing in lists of built-in kinds. [any thread]
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,10 +26,25 @@ struct ObjectView {
 
 Result<ObjectView> parse_object(std::string_view text);
 
+// etcd stores objects of at most 1.5 MiB, unless it is set otherwise. A larger object is left out.
+inline constexpr std::size_t kMaxObjectBytes = 4u << 20;
+
+// The identity of an object of more than kMaxObjectBytes.
+struct LargeObject {
+  std::string kind;  // empty: not known
+  std::string name;
+  std::string name_space;
+  std::size_t bytes = 0;
+};
+
+// "NodeSLO 'a': found 5242880 bytes, expected at most 4194304, left out"
+std::string describe(const LargeObject& object);
+
 struct ListPage {
   std::string resource_version;  // of the list; a watch begins from it
   std::string continuation;      // empty: the last page
   std::vector<ObjectView> objects;
+  std::vector<LargeObject> too_large = {};
 };
 
 // More than `max_objects` is an error.
@@ -69,5 +85,13 @@ struct WatchEvent {
 };
 
 Result<WatchEvent> parse_watch_event(std::string_view line);
+
+// The beginning of a watch's line that is too long to be read: type and identity of its object.
+struct LargeEvent {
+  WatchEvent::Kind kind = WatchEvent::Kind::error;  // added, modified or deleted
+  LargeObject object;
+  std::string resource_version;  // empty: it stands behind the beginning
+};
+Result<LargeEvent> parse_large_event(std::string_view head, std::size_t bytes);
 
 }  // namespace koord::kube

@@ -27,9 +27,9 @@ Difference difference(const Objects& before, const Objects& after) {
 
 }  // namespace
 
-std::string key_of(const KeptObject& object) {
-  return object.name_space.empty() ? object.name : object.name_space + '/' + object.name;
-}
+std::string key_of(const std::string& name_space, const std::string& name) { return name_space.empty() ? name : name_space + '/' + name; }
+
+std::string key_of(const KeptObject& object) { return key_of(object.name_space, object.name); }
 
 KeptObjectPtr keep(const ObjectView& object, const Keep& what) {
   return std::make_shared<const KeptObject>(KeptObject{object.name, object.name_space, object.uid, object.resource_version,

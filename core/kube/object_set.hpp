@@ -27,6 +27,7 @@ using KeptObjectPtr = std::shared_ptr<const KeptObject>;
 
 // By "namespace/name", or "name" of what belongs to the cluster.
 using Objects = std::map<std::string, KeptObjectPtr, std::less<>>;
+std::string key_of(const std::string& name_space, const std::string& name);
 std::string key_of(const KeptObject& object);
 
 // Returns the part of an object to keep; empty: its JSON as it came. [any thread]

@@ -23,7 +23,7 @@ constexpr Duration kBetweenWatches = seconds(1);
 constexpr Duration kReallyMissing = minutes(2);
 // The same for roles: an allowed request may be forbidden until the server has read them.
 constexpr Duration kReallyForbidden = seconds(30);
-constexpr std::size_t kMaxWatchLine = 8u << 20;  // etcd takes objects of 1.5 MiB
+constexpr std::size_t kMaxWatchLine = kMaxObjectBytes + 1024;  // an object with its event around it
 
 // The server has no state to serve from yet: not one more failure, it says itself when to come again.
 bool is_initializing(const Status& status) {
@@ -164,7 +164,28 @@ Reflector::Line Reflector::line(Time now, std::string_view text) {
     }
     return {std::nullopt, true};
   }
-  version_ = event->object.resource_version;
+  take_news(now, event->object.resource_version);
+  if (event->kind == WatchEvent::Kind::bookmark) return {};
+  return {*std::move(event), false};
+}
+
+Reflector::Line Reflector::long_line(Time now, std::string_view head, std::size_t bytes) {
+  Result<LargeEvent> event = parse_large_event(head, bytes);
+  if (!event) {
+    fail(now, Phase::list, event.error().message(), Cause::other);
+    return {std::nullopt, true};
+  }
+  take_news(now, event->resource_version.empty() ? version_ : event->resource_version);
+  if (event->kind != WatchEvent::Kind::deleted) return {std::nullopt, false, std::move(event->object)};
+  WatchEvent change;
+  change.kind = WatchEvent::Kind::deleted;
+  change.object.name = std::move(event->object.name);
+  change.object.name_space = std::move(event->object.name_space);
+  return {std::move(change), false};
+}
+
+void Reflector::take_news(Time now, const std::string& version) {
+  version_ = version;
   health_.last_news = now;
   heard_ = true;
   // A server that sends changes and ends each watch with 410 at once would be listed without a pause.
@@ -172,8 +193,6 @@ Reflector::Line Reflector::line(Time now, std::string_view text) {
     settle(now);
   else
     be_current(now);
-  if (event->kind == WatchEvent::Kind::bookmark) return {};
-  return {*std::move(event), false};
 }
 
 void Reflector::watch_begun(Time now) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
@@ -44,6 +45,7 @@ struct Health {
   Time since{};                     // of the state
   std::optional<Time> last_news;    // when the server last confirmed the objects
   std::string problem;              // one line; empty: none
+  std::string left_out;             // objects that are too large, one line; empty: none. They stay as they were
   std::uint64_t lists = 0, watches = 0, failures = 0;  // begun, begun, all kinds
 };
 
@@ -85,8 +87,11 @@ class Reflector {
   struct Line {
     std::optional<WatchEvent> change;  // added, modified or deleted
     bool ends = false;                 // the watch is to be ended, watch_ended() is not to be called
+    std::optional<LargeObject> too_large = std::nullopt;
   };
   Line line(Time now, std::string_view line);
+  // A watch's line that is longer than an object may be: its beginning, and its size. Its object is left out, only a deletion counts.
+  Line long_line(Time now, std::string_view head, std::size_t bytes);
   // The server has taken the watch. After a failure of the server the collection is current again; a watch that was cut
   // short has to last or to bring something first.
   void watch_begun(Time now);
@@ -106,6 +111,8 @@ class Reflector {
   // running request must be ended.
   void reject(Time now, std::string problem);
 
+  void set_left_out(std::string text) { health_.left_out = std::move(text); }
+
   const Health& health() const { return health_; }
   const Collection& collection() const { return collection_; }
 
@@ -124,6 +131,7 @@ class Reflector {
   void unknown_kind(Time now, std::string problem);
   void settle(Time now);
   void be_current(Time now);
+  void take_news(Time now, const std::string& version);
 
   Collection collection_;
   ReflectorOptions options_;

@@ -63,6 +63,38 @@ TEST_CASE("a line that is too long is refused as soon as it is") {
   CHECK_FALSE(pieces.feed("d"));
 }
 
+TEST_CASE("a line that is too long is passed by its beginning and its size, and the next ones come whole, however they were cut") {
+  for (std::size_t size = 1; size < 20; ++size) {
+    Strings lines, heads;
+    std::vector<std::size_t> sizes;
+    Lines parts(4, [&](std::string_view head, std::size_t bytes) {
+      heads.emplace_back(head);
+      sizes.push_back(bytes);
+      return true;
+    });
+    const auto on_line = [&](std::string_view line) {
+      lines.emplace_back(line);
+      return true;
+    };
+    const std::string text = "four\nfive5\nsix\na longer line\nend\nlast one";
+    for (std::size_t at = 0; at < text.size(); at += size) REQUIRE(parts.feed(text.substr(at, size), on_line));
+    REQUIRE(parts.end(on_line));
+    CHECK(lines == Strings{"four", "six", "end"});
+    CHECK(heads == Strings{"five", "a lo", "last"});
+    CHECK(sizes == std::vector<std::size_t>{5, 13, 8});
+  }
+}
+
+TEST_CASE("a line without an end is refused at last, also by a reader that takes long ones") {
+  Lines parts(4, [](std::string_view, std::size_t) { return true; });
+  const auto on_line = [](std::string_view) { return true; };
+  const std::string piece(Lines::kMostSkipped / 4 + 2, 'x');
+  for (int i = 0; i < 3; ++i) REQUIRE(parts.feed(piece, on_line));
+  const auto refused = parts.feed(piece, on_line);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().is(std::errc::message_size));
+}
+
 TEST_CASE("a reader that stops gets no further line") {
   Collected all;
   all.most = 1;

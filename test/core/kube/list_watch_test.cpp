@@ -162,6 +162,46 @@ TEST_CASE("more objects than are kept are a problem, and what is known stays") {
   CHECK(followed.until([&] { return followed.texts().size() == 25 && followed.follower->health().state == State::current; }));
 }
 
+TEST_CASE("an object that is too large stays as it was and is named once, in a list and in a watch, and the others are followed") {
+  const auto small_claim = [](int number) {
+    std::string text = claim(number);
+    return text.replace(text.find("shop"), 4, "depot");
+  };
+  const auto large_claim = [&](int number, std::size_t bytes) {
+    std::string text = small_claim(number);
+    text.insert(text.rfind("\"volumeName\""), "\"filler\":\"" + std::string(bytes, 'x') + "\",");
+    return text;
+  };
+  const auto kept = [](int number) {
+    return std::pair("depot/claim-" + std::to_string(number), R"({"volumeName":"volume-)" + std::to_string(number) + "\"}");
+  };
+  Followed followed({"/api/v1/namespaces/depot/persistentvolumeclaims", "", "", 500, true});
+  for (int number : {1, 3}) followed.cluster.put(small_claim(number));
+  followed.cluster.put(large_claim(2, 5 << 20));
+  followed.begin();
+  CHECK_MESSAGE(followed.becomes({kept(1), kept(3)}), followed.problem());
+  const auto left_out = [&]() -> const std::string& { return followed.follower->health().left_out; };
+  CHECK(left_out().starts_with("PersistentVolumeClaim 'depot/claim-2': found 52"));
+  CHECK(followed.follower->health().state == State::current);
+  REQUIRE(followed.watching());
+  const auto lists = followed.follower->health().lists;
+  const auto changes = followed.states.size();
+  for (int mebibytes : {5, 9}) {
+    followed.cluster.put(large_claim(3, static_cast<std::size_t>(mebibytes) << 20));
+    followed.cluster.put(small_claim(mebibytes));
+    CHECK(followed.until([&] { return followed.follower->objects().contains(kept(mebibytes).first); }));
+    CHECK(followed.texts().at(kept(3).first) == kept(3).second);
+  }
+  CHECK(left_out().find("; PersistentVolumeClaim 'depot/claim-3': found 52") != std::string::npos);
+  CHECK(followed.states.size() == changes + 1);
+  CHECK(followed.follower->health().lists == lists);
+  followed.cluster.put(small_claim(2));
+  followed.cluster.remove("PersistentVolumeClaim", "claim-3", "depot");
+  CHECK(followed.becomes({kept(1), kept(2), kept(5), kept(9)}));
+  CHECK(left_out().empty());
+  for (int number : {1, 2, 5, 9}) followed.cluster.remove("PersistentVolumeClaim", "claim-" + std::to_string(number), "depot");
+}
+
 TEST_CASE("changes while a connection was broken are not missed") {
   FollowedSlo followed("reconnect");
   followed.cluster.fault("disconnect");

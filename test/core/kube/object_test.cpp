@@ -58,6 +58,42 @@ TEST_CASE("a list of more objects than wanted is refused") {
   CHECK(error_of_list(two, 1).starts_with("more than 1 objects"));
 }
 
+TEST_CASE("an object of more than 4 MiB is left out of its list and named, and the others count") {
+  const auto item = [](const std::string& name, const std::string& kind, std::size_t bytes) {
+    const std::string begin = R"({)" + kind + R"("metadata":{"name":")" + name + R"(","namespace":"shop"},"filler":")";
+    return begin + std::string(bytes - begin.size() - 2, 'x') + "\"}";
+  };
+  const std::string list = R"({"metadata":{"resourceVersion":"1"},"items":[)" + item("fits", "", kMaxObjectBytes) + "," +
+                           item("large", "", kMaxObjectBytes + 1) + "," + item("own", R"("kind":"Other",)", 2 * kMaxObjectBytes) + "," +
+                           item("small", "", 1000) + R"(],"kind":"PodList"})";
+  const auto page = parse_list(list, 10);
+  REQUIRE(page);
+  REQUIRE(page->objects.size() == 2);
+  CHECK(page->objects[0].name == "fits");
+  CHECK(page->objects[1].name == "small");
+  REQUIRE(page->too_large.size() == 2);
+  CHECK(describe(page->too_large[0]) == "Pod 'shop/large': found 4194305 bytes, expected at most 4194304, left out");
+  CHECK(describe(page->too_large[1]) == "Other 'shop/own': found 8388608 bytes, expected at most 4194304, left out");
+  CHECK(describe({"Node", std::string(1 << 20, 'n'), "", 5 << 20}).size() < 500);
+}
+
+TEST_CASE("the beginning of an event that is too long names its type and its object") {
+  const auto event = parse_large_event(
+      R"({"type":"MODIFIED","object":{"kind":"NodeSLO","metadata":{"name":"a","resourceVersion":"9"},"spec":{"a":"xxx)", 5 << 20);
+  REQUIRE(event);
+  CHECK(event->kind == Kind::modified);
+  CHECK(event->resource_version == "9");
+  CHECK(describe(event->object) == "NodeSLO 'a': found 5242880 bytes, expected at most 4194304, left out");
+  const auto cut = parse_large_event(R"({"type":"DELETED","object":{"metadata":{"annotations":{"a":"b"},"name":"a","resou)", 5 << 20);
+  REQUIRE(cut);
+  CHECK(cut->kind == Kind::deleted);
+  CHECK(cut->object.name == "a");
+  CHECK(cut->resource_version.empty());
+  for (const char* head : {"xxxx", "", R"({"type":"MODIFIED","object":{"metadata":{"annotations":{"a":"xxx)", R"({"type":"ERROR","object":{"message":"xxx)",
+                           R"({"object":{"metadata":{"name":"a"},"x":"xxx)", R"({"type":"RENAMED","object":{"metadata":{"name":"a"},"x":"xxx)"})
+    CHECK_FALSE(parse_large_event(head, 5 << 20));
+}
+
 TEST_CASE("a watch's event brings an object") {
   for (auto [type, kind] : {std::pair("ADDED", Kind::added), std::pair("MODIFIED", Kind::modified), std::pair("DELETED", Kind::deleted)}) {
     std::string line = std::string(R"({"type":")") + type + R"(","object":{"kind":"Node","metadata":{"name":"a","resourceVersion":"9"}}})";
