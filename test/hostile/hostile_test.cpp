@@ -37,10 +37,10 @@ void raid_batch(Batch batch) {
   for (const auto& group : groups_of(all, group_size(batch))) raid_and_check(group);
 }
 
-// Floods with a defence that depends on the agent's rights: memory and pipes. Without
-// fork_bomb: on cgroup v1 the agent makes no cgroup without CAP_DAC_OVERRIDE, and only RLIMIT_NPROC bounds processes.
+// Floods with a defence that depends on the agent's rights: memory, pipes and processes. On cgroup v1 the agent makes no cgroup
+// without CAP_DAC_OVERRIDE, and only RLIMIT_NPROC bounds the bombs.
 bool depends_on_rights(const Attack& attack) {
-  for (const char* name : {"messages", "stdout_flood"})
+  for (const char* name : {"messages", "stdout_flood", "fork_bomb", "thread_bomb"})
     if (attack.name == name) return true;
   return false;
 }

@@ -89,6 +89,11 @@ bool is_hostile(pid_t pid) {
   return is_daemon(pid) || (content(proc_file(pid, "cmdline")).find("com.hostile.") != std::string::npos && runs_our_host(pid));
 }
 
+bool is_zombie_of_plugin(pid_t pid) {
+  return content(proc_file(pid, "comm")).starts_with("koord-plugin") &&
+         line_of(content(proc_file(pid, "status")), "State").find('Z') != std::string::npos;
+}
+
 std::vector<pid_t> processes_that(bool (*are)(pid_t)) {
   std::vector<pid_t> found;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
@@ -139,6 +144,8 @@ std::vector<std::string> differences(const NodeState& before, const NodeState& a
 std::vector<pid_t> hostile_processes() { return processes_that(is_hostile); }
 
 std::vector<pid_t> hostile_daemons() { return processes_that(is_daemon); }
+
+bool has_zombies_of_plugins() { return !processes_that(is_zombie_of_plugin).empty(); }
 
 std::vector<std::string> hostile_cgroups() {
   std::vector<std::string> found;

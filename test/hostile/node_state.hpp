@@ -32,6 +32,8 @@ std::vector<std::string> differences(const NodeState& before, const NodeState& a
 std::vector<pid_t> hostile_processes();
 // Those among them that mean to outlive their plugin.
 std::vector<pid_t> hostile_daemons();
+// Ended processes of plugins that process 1 has not reaped. Until then they count as processes of the plugin's user.
+bool has_zombies_of_plugins();
 // Cgroups of the attacks' plugins.
 std::vector<std::string> hostile_cgroups();
 void remove_hostile_cgroups();

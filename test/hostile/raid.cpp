@@ -32,6 +32,7 @@ constexpr double kMaxGap = 5;         // s: a gap of several is the defect, a bu
 constexpr long kMaxGrowth = 8 << 10;  // KiB of the agent's memory
 constexpr double kIdleShare = 0.05;   // cores that the agent takes without an attack, at most
 constexpr auto kPatience = 60s;
+constexpr long kMostOfUser = 2 * 32;  // processes and threads: twice the maxThreads of configuration.cpp
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
@@ -53,6 +54,7 @@ class Raid {
 
   void judge_answers();
   void judge_flood();
+  void judge_bomb();
   void judge_charge(double cpu, double charged, double time);
   void judge_ends();
   void judge_lies();
@@ -170,6 +172,18 @@ void Raid::judge_flood() {
   note(figures);
   if (growth > kMaxGrowth) complain("the agent grew by " + std::to_string(growth / 1024) + " MiB");
   judge_charge(cpu, charged, time);
+  if (only().name.ends_with("_bomb")) judge_bomb();
+}
+
+// A bomb logs how many processes or threads it made. Without a limit it makes 600.
+void Raid::judge_bomb() {
+  constexpr std::string_view kStart = " made=";
+  const auto answer = [&] { return answer_of(*agent_, only().name); };
+  if (!eventually([&] { return !runs() || answer().starts_with(kStart); }, kPatience) || !runs())
+    return complain("it did not say how many processes it made");
+  const long made = std::atol(answer().c_str() + kStart.size());
+  note("made " + std::to_string(made));
+  if (made < 1 || made > kMostOfUser) complain("it made " + std::to_string(made) + " processes or threads");
 }
 
 // Less than a tenth of a core is not worth a complaint.
@@ -293,6 +307,8 @@ void Raid::judge_rest() {
     complain(std::to_string(hostile_processes().size()) + " processes are left after the agent's end");
   if (ran && !eventually([] { return hostile_cgroups().empty(); }, 10s)) complain("left after the agent's end: " + hostile_cgroups().front());
   for (pid_t pid : hostile_processes()) ::kill(pid, SIGKILL);
+  // The next plugin has the same user.
+  if (only().name.ends_with("_bomb")) eventually([] { return !has_zombies_of_plugins(); }, kPatience);
   if (!hostile_cgroups().empty()) remove_hostile_cgroups();
 }
 

@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -254,15 +256,36 @@ void attack_many_descriptors(raid *r) {
 
 /* ---- processes and threads ---- */
 
-void attack_fork_bomb(raid *r) {
-  if (r->tick != 1) return;
-  for (int i = 0; i < 500; ++i) {
+/* The bombs stop by themselves, also where no limit holds: a machine full of processes cannot even be switched off in order. */
+enum { kMostMade = 600, kBombSeconds = 20, kReportTick = 10 };
+
+/* Shared by all processes of the bomb. */
+typedef struct {
+  atomic_long begun; /* forks that succeeded or are under way */
+  atomic_long made;  /* forks that succeeded */
+} forks;
+
+/* Each process forks until the limit, and tries again later. Processes end by SIGALRM. */
+static void fork_on(forks *all) {
+  alarm(kBombSeconds);
+  while (atomic_fetch_add(&all->begun, 1) < kMostMade) {
     const pid_t pid = fork();
-    if (pid < 0) break;
-    if (pid == 0)
-      for (;;)
-        if (fork() < 0) usleep(10000);
+    if (pid < 0) atomic_fetch_sub(&all->begun, 1);
+    if (pid < 0) usleep(10000);
+    if (pid > 0) atomic_fetch_add(&all->made, 1);
+    if (pid == 0) alarm(kBombSeconds); /* a child inherits none */
   }
+  for (;;) pause();
+}
+
+void attack_fork_bomb(raid *r) {
+  static forks *all;
+  if (r->tick == 1) {
+    all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) all = NULL;
+    if (all != NULL && fork() == 0) fork_on(all);
+  }
+  if (r->tick == kReportTick && all != NULL) say_count(r, "made", atomic_load(&all->made));
 }
 
 static void *wait_for_ever(void *none) {
@@ -277,8 +300,8 @@ void attack_thread_bomb(raid *r) {
   if (r->tick != 1) return;
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, 1 << 16);
-  while (made < 5000 && pthread_create(&thread, &small, wait_for_ever, NULL) == 0) ++made;
-  say_count(r, "threads", made);
+  while (made < kMostMade && pthread_create(&thread, &small, wait_for_ever, NULL) == 0) ++made;
+  say_count(r, "made", made);
 }
 
 static void spin(raid *r, uint64_t count) {
