@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all keys: the one place that names them. Order is the order of the reference.
+// The table of all keys but those of a plugin (plugin_keys.cpp). Order is the order of the reference.
 #include <algorithm>
 #include <chrono>
 
@@ -38,20 +38,10 @@ ValueType<PluginMap> plugin_map() {
   return {"mapping of plugin ids to their settings", read_plugins};
 }
 
-ValueType<StrategyMode> strategy_mode() {
-  return choice({StrategyMode::off, StrategyMode::shadow, StrategyMode::enforce});
-}
-
 template <class T, class Member>
 Key<Config> key(std::string_view path, std::string_view default_value, std::string_view help,
                 ValueType<T> type, Member member) {
   return make_key<Config>(path, default_value, help, std::move(type), member);
-}
-
-template <class T, class Member>
-Key<PluginSettings> plugin_key(std::string_view path, std::string_view default_value, std::string_view help,
-                               ValueType<T> type, Member member) {
-  return make_key<PluginSettings>(path, default_value, help, std::move(type), member);
 }
 
 Schema<Config> make_config_schema() {
@@ -306,7 +296,8 @@ Schema<Config> make_config_schema() {
       key(
           "qos.mode", "shadow",
           "Default mode of strategies. off: proposals are ignored; shadow: recorded, not written; enforce: written.",
-          strategy_mode(), [](C & c) -> auto& { return c.qos.mode; }),
+          choice({StrategyMode::off, StrategyMode::shadow, StrategyMode::enforce}),
+          [](C & c) -> auto& { return c.qos.mode; }),
       key(
           "qos.onExit", "restore",
           "Action on knobs when the agent ends. restore: reverts them; keep: leaves them to the next start, as in a "
@@ -361,87 +352,10 @@ Schema<Config> make_config_schema() {
   };
 }
 
-Schema<PluginSettings> make_plugin_schema() {
-  using P = PluginSettings;
-  return {
-      plugin_key(
-          "period", "", "Time between two calls. Not set: the plugin's own.", optional(duration(10ms, kDay)),
-          [](P & p) -> auto& { return p.period; }),
-      plugin_key(
-          "deadline", "", "Timeout of a call. Not set: derived from the period; 500ms for a runtime hook.",
-          optional(duration(1ms, kDay)), [](P & p) -> auto& { return p.deadline; }),
-      plugin_key(
-          "required", "false", "Whether the agent is unready while this plugin does not run.", boolean(),
-          [](P & p) -> auto& { return p.required; }),
-      plugin_key(
-          "isolation", "auto", "Isolation: inProcess in the agent, or a process of its own. auto: by its origin.",
-          choice({Isolation::automatic, Isolation::in_process, Isolation::process}),
-          [](P & p) -> auto& { return p.isolation; }),
-      plugin_key(
-          "mode", "", "Mode of this strategy: off, shadow or enforce. Not set: qos.mode.", optional(strategy_mode()),
-          [](P & p) -> auto& { return p.mode; }),
-      plugin_key(
-          "onTimeout", "ignore",
-          "Action if a runtime hook fails or misses its deadline: ignore goes on without it, fail fails the runtime's "
-          "request.",
-          choice({OnTimeout::ignore, OnTimeout::fail}), [](P & p) -> auto& { return p.on_timeout; }),
-      plugin_key(
-          "maxSeries", "20000", "Maximum number of series; further ones are added up as 'other'.",
-          integer(1, 10'000'000), [](P & p) -> auto& { return p.max_series; }),
-      plugin_key(
-          "maxMemory", "128Mi", "Memory limit of its process, if it has one of its own; an excess ends the process.",
-          size(4 << 20), [](P & p) -> auto& { return p.max_memory; }),
-      plugin_key(
-          "maxCpu", "500m", "CPU limit; near it the plugin ticks slower. A process of its own cannot exceed it.", cpu(10),
-          [](P & p) -> auto& { return p.max_cpu_millis; }),
-      plugin_key(
-          "maxThreads", "64", "Limit of threads and processes, if it has a process of its own.",
-          integer(4, 100'000), [](P & p) -> auto& { return p.max_processes; }),
-      plugin_key(
-          "capabilities", "[]",
-          "Kernel capabilities of its process, if it has one of its own, such as CAP_BPF; all others are dropped.",
-          capabilities(), [](P & p) -> auto& { return p.capabilities; }),
-      plugin_key(
-          "files", "[]",
-          "Additional files that koord.fs/1 reads for it, as 'run/acme/state.json': proc, sys, cgroup, resctrl or run "
-          "first; '*' matches one part of a path, '**' at the end everything below.",
-          list_of(granted_file()), [](P & p) -> auto& { return p.files; }),
-      plugin_key(
-          "cgroups", "[]",
-          "Cgroups outside pods that it may propose for as a strategy, including all below them; '/' is the root only.",
-          list_of(granted_cgroup()), [](P & p) -> auto& { return p.cgroups; }),
-      plugin_key(
-          "network", "[]",
-          "Socket families allowed to its process, if it has one of its own: unix, tcp, udp, netlink; all others are "
-          "denied.",
-          network_families(), [](P & p) -> auto& { return p.network; }),
-      plugin_key(
-          "readPaths", "[]",
-          "Additional files and directories that a third party's process may read, beside /usr, /proc, /sys and "
-          "libc's files in /etc.",
-          list_of(absolute_path()), [](P & p) -> auto& { return p.read_paths; }),
-      plugin_key(
-          "writePaths", "[]", "Additional files, devices and directories that a third party's process may write, "
-                              "beside its state directory.",
-          list_of(absolute_path()), [](P & p) -> auto& { return p.write_paths; }),
-      plugin_key(
-          "sha256", R"("")", "Required digest of its file, as printed by sha256sum.", sha256_or_empty(),
-          [](P & p) -> auto& { return p.sha256; }),
-      plugin_key(
-          "config", "{}", "Configuration passed to the plugin; its keys are in the plugin's README.", mapping_as_json(),
-          [](P & p) -> auto& { return p.config_json; }),
-  };
-}
-
 }  // namespace
 
 const Schema<Config>& config_schema() {
   static const Schema<Config> schema = make_config_schema();
-  return schema;
-}
-
-const Schema<PluginSettings>& plugin_schema() {
-  static const Schema<PluginSettings> schema = make_plugin_schema();
   return schema;
 }
 
