@@ -8,39 +8,15 @@
 #include "core/base/file.hpp"
 #include "core/base/manual_clock.hpp"
 #include "core/base/parse.hpp"
+#include "test/core/knob/executor_tree.hpp"
 #include "test/support/fake_node.hpp"
 
 using namespace koord;
 using namespace koord::knob;
 using namespace std::chrono_literals;
+using koord::test::ExecutorTree;
 
-namespace {
-
-struct Tree {
-  test::FakeNode node{{"cgroup/cgroup.controllers", "cpu memory cpuset\n"},
-                      {"cgroup/pod/cpu.max", "50000 100000\n"},
-                      {"cgroup/pod/app/cpu.max", "20000 100000\n"},
-                      {"cgroup/pod/cpuset.cpus", "\n"},
-                      {"cgroup/pod/memory.high", "max\n"},
-                      {"cgroup/pod/cpu.weight", "100\n"}};
-  KnobFiles files{*cgroup::Layout::detect(node.roots()), node.roots()};
-  MemoryOriginals originals;
-  ManualClock clock;
-  Executor executor{files, originals, clock};
-
-  std::string read(const std::string& path) const { return std::string(trim(*read_file(node.path("cgroup/" + path)))); }
-  void write(const std::string& path, const std::string& text) { node.write("cgroup/" + path, text + "\n"); }
-
-  static Order order(const std::string& dir, std::string_view knob, std::string_view value, Level level = Level::pod) {
-    return {level, dir, find_knob(knob), *parse_value(*find_knob(knob), value)};
-  }
-  Done apply(const Order& order) { return executor.apply({order}).done.at(0); }
-  Done undo() { return executor.apply({}).undone.at(0).done; }
-};
-
-}  // namespace
-
-TEST_CASE_FIXTURE(Tree, "a decided value is written, read back and reverted") {
+TEST_CASE_FIXTURE(ExecutorTree, "a decided value is written, read back and reverted") {
   Done done = apply(order("pod", "cpu.max", "30000 100000"));
   CHECK(done.outcome == Outcome::applied);
   CHECK(done.before == "50000 100000");
@@ -52,7 +28,7 @@ TEST_CASE_FIXTURE(Tree, "a decided value is written, read back and reverted") {
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(Tree, "the original is what was there before the first of several values") {
+TEST_CASE_FIXTURE(ExecutorTree, "the original is what was there before the first of several values") {
   apply(order("pod", "cpu.max", "30000 100000"));
   apply(order("pod", "cpu.max", "40000 100000"));
   Done done = undo();
@@ -60,25 +36,25 @@ TEST_CASE_FIXTURE(Tree, "the original is what was there before the first of seve
   CHECK(done.after == "50000 100000");
 }
 
-TEST_CASE_FIXTURE(Tree, "shares become the weight that the kubelet would write, and that is the value") {
+TEST_CASE_FIXTURE(ExecutorTree, "shares become the weight that the kubelet would write, and that is the value") {
   CHECK(apply(order("pod", "cpu.shares", "1024")).outcome == Outcome::applied);
   CHECK(read("pod/cpu.weight") == "39");
   CHECK(undo().outcome == Outcome::reverted);
   CHECK(read("pod/cpu.weight") == "100");
 }
 
-TEST_CASE_FIXTURE(Tree, "an empty set is an original like any other") {
+TEST_CASE_FIXTURE(ExecutorTree, "an empty set is an original like any other") {
   CHECK(apply(order("pod", "cpuset.cpus", "0-1")).outcome == Outcome::applied);
   CHECK(undo().outcome == Outcome::reverted);
   CHECK(read("pod/cpuset.cpus") == "");
 }
 
-TEST_CASE_FIXTURE(Tree, "a knob that has the value already is not written, and nothing is held") {
+TEST_CASE_FIXTURE(ExecutorTree, "a knob that has the value already is not written, and nothing is held") {
   CHECK(apply(order("pod", "cpu.max", "50000 100000")).outcome == Outcome::applied);
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(Tree, "a knob that another process has written since is left to it") {
+TEST_CASE_FIXTURE(ExecutorTree, "a knob that another process has written since is left to it") {
   apply(order("pod", "cpu.max", "30000 100000"));
   write("pod/cpu.max", "70000 100000");
   CHECK(undo().outcome == Outcome::left);
@@ -86,7 +62,7 @@ TEST_CASE_FIXTURE(Tree, "a knob that another process has written since is left t
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(Tree, "a human who writes a managed file once is written over when it is looked at again") {
+TEST_CASE_FIXTURE(ExecutorTree, "a human who writes a managed file once is written over when it is looked at again") {
   apply(order("pod", "cpu.max", "30000 100000"));
   write("pod/cpu.max", "70000 100000");
   CHECK(apply(order("pod", "cpu.max", "30000 100000")).outcome == Outcome::applied);
@@ -96,7 +72,8 @@ TEST_CASE_FIXTURE(Tree, "a human who writes a managed file once is written over 
   CHECK(read("pod/cpu.max") == "30000 100000");
 }
 
-TEST_CASE_FIXTURE(Tree, "a process that resets a quota each second is written over ever later, and then left alone for a long while") {
+TEST_CASE_FIXTURE(ExecutorTree,
+                  "a process that resets a quota each second is written over ever later, and then left alone for a long while") {
   std::vector<std::int64_t> written;  // the seconds
   Done last;
   for (std::int64_t second = 0; second < 340; ++second) {
@@ -120,7 +97,7 @@ TEST_CASE_FIXTURE(Tree, "a process that resets a quota each second is written ov
   CHECK(last.outcome == Outcome::applied);
 }
 
-TEST_CASE_FIXTURE(Tree, "a value that changes each second is no way around another writer") {
+TEST_CASE_FIXTURE(ExecutorTree, "a value that changes each second is no way around another writer") {
   unsigned writes = 0;
   for (int second = 0; second < 60; ++second) {
     write("pod/cpu.max", "70000 100000");
@@ -132,7 +109,7 @@ TEST_CASE_FIXTURE(Tree, "a value that changes each second is no way around anoth
   CHECK(writes == 3);
 }
 
-TEST_CASE_FIXTURE(Tree, "a read value is trusted for half of the refresh period at least, and for no more than all of it") {
+TEST_CASE_FIXTURE(ExecutorTree, "a read value is trusted for half of the refresh period at least, and for no more than all of it") {
   executor.set_limits({.refresh = 10s});
   apply(order("pod", "cpu.max", "50000 100000"));
   write("pod/cpu.max", "70000 100000");
@@ -143,7 +120,7 @@ TEST_CASE_FIXTURE(Tree, "a read value is trusted for half of the refresh period 
   CHECK(read("pod/cpu.max") == "50000 100000");
 }
 
-TEST_CASE_FIXTURE(Tree, "more writes than are allowed in a second wait, reverts do not") {
+TEST_CASE_FIXTURE(ExecutorTree, "more writes than are allowed in a second wait, reverts do not") {
   executor.set_limits({.writes_per_second = 1});
   const std::vector<Order> both{order("pod", "cpu.max", "60000 100000"), order("pod", "cpu.weight", "50")};
   Executor::Report report = executor.apply(both);
@@ -156,7 +133,7 @@ TEST_CASE_FIXTURE(Tree, "more writes than are allowed in a second wait, reverts 
   CHECK(read("pod/cpu.weight") == "100");
 }
 
-TEST_CASE_FIXTURE(Tree, "a burst is no more than the quota, also when both are decided at once") {
+TEST_CASE_FIXTURE(ExecutorTree, "a burst is no more than the quota, also when both are decided at once") {
   write("pod/cpu.max.burst", "0");
   const Done alone = apply(order("pod", "cpu.max.burst", "500000"));
   CHECK(alone.outcome == Outcome::applied);
@@ -167,7 +144,7 @@ TEST_CASE_FIXTURE(Tree, "a burst is no more than the quota, also when both are d
   CHECK(read("pod/cpu.max.burst") == "20000");
 }
 
-TEST_CASE_FIXTURE(Tree, "a value that is possible only in part is written once, and more of it as soon as there is room") {
+TEST_CASE_FIXTURE(ExecutorTree, "a value that is possible only in part is written once, and more of it as soon as there is room") {
   struct Counting : MemoryOriginals {
     Result<void> keep(std::span<const Original> originals) override {
       ++batches;
@@ -192,7 +169,7 @@ TEST_CASE_FIXTURE(Tree, "a value that is possible only in part is written once, 
   CHECK(read("pod/cpu.max.burst") == "0");
 }
 
-TEST_CASE_FIXTURE(Tree, "CPUs that are taken offline are left out, and never all of them") {
+TEST_CASE_FIXTURE(ExecutorTree, "CPUs that are taken offline are left out, and never all of them") {
   node.write("sys/devices/system/cpu/online", "0-2\n");
   Done done = apply(order("pod", "cpuset.cpus", "2-3"));
   CHECK(done.outcome == Outcome::applied);
@@ -215,7 +192,7 @@ TEST_CASE("on v1 a CPU that goes offline leaves each set, which does not count a
     node.write("cgroup/cpuset/be/cpuset.cpus", left);
   };
   Executor executor{files, originals, clock};
-  const std::vector<Order> orders{Tree::order("be", "cpuset.cpus", "0-1", Level::qos)};
+  const std::vector<Order> orders{ExecutorTree::order("be", "cpuset.cpus", "0-1", Level::qos)};
   REQUIRE(executor.apply(orders).done[0].outcome == Outcome::applied);
   go_offline("0,2\n", "0\n");
   SUBCASE("it is proposed on") {
@@ -247,7 +224,7 @@ TEST_CASE("on v1 a CPU that goes offline leaves each set, which does not count a
   }
 }
 
-TEST_CASE_FIXTURE(Tree, "a container with exclusive CPUs is not throttled on them") {
+TEST_CASE_FIXTURE(ExecutorTree, "a container with exclusive CPUs is not throttled on them") {
   write("pod/app/cpuset.cpus", "2-3");
   executor.set_pinned({"pod/app"});
   const Done done = apply(order("pod/app", "cpu.max", "150000 100000"));
@@ -256,7 +233,7 @@ TEST_CASE_FIXTURE(Tree, "a container with exclusive CPUs is not throttled on the
   CHECK(apply(order("pod/app", "cpu.max", "200000 100000")).outcome == Outcome::applied);
 }
 
-TEST_CASE_FIXTURE(Tree, "a quota that a container with CPUs of its own had is restored") {
+TEST_CASE_FIXTURE(ExecutorTree, "a quota that a container with CPUs of its own had is restored") {
   write("pod/app/cpuset.cpus", "2-3");
   write("pod/app/cpu.max", "150000 100000");
   CHECK(apply(order("pod/app", "cpu.max", "250000 100000")).outcome == Outcome::applied);
@@ -267,7 +244,7 @@ TEST_CASE_FIXTURE(Tree, "a quota that a container with CPUs of its own had is re
   CHECK(read("pod/app/cpu.max") == "150000 100000");
 }
 
-TEST_CASE_FIXTURE(Tree, "an idle cgroup gets its shares back with it") {
+TEST_CASE_FIXTURE(ExecutorTree, "an idle cgroup gets its shares back with it") {
   write("pod/cpu.idle", "0");
   CHECK(apply(order("pod", "cpu.idle", "1")).outcome == Outcome::applied);
   write("pod/cpu.weight", "3");  // as the kernel does
@@ -280,7 +257,7 @@ TEST_CASE_FIXTURE(Tree, "an idle cgroup gets its shares back with it") {
   CHECK(read("pod/cpu.weight") == "100");
 }
 
-TEST_CASE_FIXTURE(Tree, "a resctrl group is made before its share is written, and removed after the last of its knobs") {
+TEST_CASE_FIXTURE(ExecutorTree, "a resctrl group is made before its share is written, and removed after the last of its knobs") {
   node.write("resctrl/schemata", "L3:0=fff\n");
   Executor::Report report = executor.apply({order("koord-be", "resctrl.l3", "0=f", Level::node)});
   CHECK(report.done[0].outcome == Outcome::gone);  // the kernel would fill it with files
@@ -300,102 +277,19 @@ TEST_CASE_FIXTURE(Tree, "a resctrl group is made before its share is written, an
   CHECK_FALSE(std::filesystem::exists(node.path("resctrl/koord-be")));
 }
 
-TEST_CASE_FIXTURE(Tree, "a group that is not ours is not made, and the line says why") {
+TEST_CASE_FIXTURE(ExecutorTree, "a group that is not ours is not made, and the line says why") {
   node.write("resctrl/schemata", "L3:0=fff\n");
   const Done done = apply(order("LSR", "resctrl.l3", "0=f", Level::node));
   CHECK(done.outcome == Outcome::failed);
   CHECK(done.problem.find("begins with 'koord-'") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Tree, "an ended cgroup is reported as gone, and its held values are forgotten") {
-  apply(order("pod/app", "cpu.max", "10000 100000", Level::container));
-  node.remove("cgroup/pod/app");
-  clock.advance(60s);
-  CHECK(apply(order("pod/app", "cpu.max", "10000 100000", Level::container)).outcome == Outcome::gone);
-  CHECK(executor.held() == 0);
-}
-
-TEST_CASE_FIXTURE(Tree, "a new cgroup of an old one's name keeps what it was made with") {
-  apply(order("pod/app", "cpu.max", "10000 100000"));
-  std::filesystem::rename(node.path("cgroup/pod/app"), node.path("cgroup/pod/ended"));  // a disk gives inodes again
-  write("pod/app/cpu.max", "10000 100000");
-  CHECK(undo().outcome == Outcome::gone);
-  CHECK(read("pod/app/cpu.max") == "10000 100000");
-}
-
-TEST_CASE_FIXTURE(Tree, "a knob that this node does not have is unsupported") {
+TEST_CASE_FIXTURE(ExecutorTree, "a knob that this node does not have is unsupported") {
   CHECK(apply(order("pod", "pids.max", "100")).outcome == Outcome::unsupported);
   CHECK(apply(order("pod", "memory.low", "4096")).outcome == Outcome::unsupported);
 }
 
-TEST_CASE_FIXTURE(Tree, "a failed revert is tried again, and reported once") {
-  apply(order("pod", "cpu.max", "30000 100000"));
-  node.remove("cgroup/pod/cpu.max");
-  node.make_directory("cgroup/pod/cpu.max");
-  Undone first = executor.apply({}).undone.at(0);
-  CHECK(first.done.outcome == Outcome::failed);
-  CHECK_FALSE(first.again);
-  CHECK(executor.apply({}).undone.at(0).again);
-  node.remove("cgroup/pod/cpu.max");
-  write("pod/cpu.max", "30000 100000");
-  CHECK(undo().outcome == Outcome::reverted);
-}
-
-TEST_CASE_FIXTURE(Tree, "originals are stored before the knob is changed, and removed after it is reverted") {
-  struct Keeper : MemoryOriginals {
-    explicit Keeper(const Tree& of) : tree(of) {}
-    Result<void> keep(std::span<const Original> originals) override {
-      for (const Original& original : originals) seen.push_back(original.texts[0] + " of " + tree.read("pod/cpu.max"));
-      if (refuses) return system_error(ENOSPC, "cannot write 'originals'");
-      return MemoryOriginals::keep(originals);
-    }
-    const Tree& tree;
-    bool refuses = true;
-    std::vector<std::string> seen;
-  } keeper{*this};
-  Executor careful{files, keeper, clock};
-  const Done refused = careful.apply({order("pod", "cpu.max", "30000 100000")}).done.at(0);
-  CHECK(refused.outcome == Outcome::failed);
-  CHECK(refused.problem == "cannot write 'originals': No space left on device");
-  CHECK(read("pod/cpu.max") == "50000 100000");
-  keeper.refuses = false;
-  CHECK(careful.apply({order("pod", "cpu.max", "30000 100000")}).done.at(0).outcome == Outcome::applied);
-  CHECK(keeper.seen == std::vector<std::string>(2, "50000 100000 of 50000 100000"));
-  REQUIRE(keeper.all().size() == 1);
-  CHECK(keeper.all()[0].key == KnobKey{"pod", "cpu.max", ""});
-  CHECK(keeper.all()[0].written == Texts{"30000 100000"});
-  careful.apply({});
-  CHECK(keeper.all().empty());
-}
-
-TEST_CASE_FIXTURE(Tree, "originals of an earlier session are reverted, or go on") {
-  const auto inode = files.read({*find_knob("cpu.max"), "pod"})->cgroup;
-  auto earlier = [&](const char* dir, const char* knob, const char* text, const char* written, std::uint64_t cgroup) {
-    const Original one{{dir, knob, ""}, Level::pod, knob, cgroup, {text}, {written}};
-    REQUIRE(originals.keep(std::span(&one, 1)));
-  };
-  earlier("pod", "cpu.max", "70000 100000", "50000 100000", inode);
-  earlier("pod", "cpu.weight", "20", "100", inode);
-  Executor next{files, originals, clock};
-  CHECK(next.held() == 2);
-  CHECK(next.apply({order("pod", "cpu.weight", "100")}).undone.at(0).done.outcome == Outcome::reverted);
-  CHECK(read("pod/cpu.max") == "70000 100000");
-  CHECK(next.apply({}).undone.at(0).done.outcome == Outcome::reverted);
-  CHECK(read("pod/cpu.weight") == "20");
-}
-
-TEST_CASE_FIXTURE(Tree, "a limit of a device that had none is removed again") {
-  node.write("cgroup/cgroup.controllers", "cpu io\n");
-  node.write("cgroup/pod/io.max", "8:0 rbps=1 wbps=max riops=max wiops=max\n");
-  KnobFiles with_io{*cgroup::Layout::detect(node.roots()), node.roots()};
-  Executor limiting{with_io, originals, clock};
-  CHECK(limiting.apply({order("pod", "io.max", "8:16 rbps=1000")}).done.at(0).outcome == Outcome::applied);
-  CHECK(read("pod/io.max") == "8:16 rbps=1000 wbps=max riops=max wiops=max");
-  CHECK(limiting.apply({}).undone.at(0).done.outcome == Outcome::reverted);
-  CHECK(read("pod/io.max") == "8:16 rbps=max wbps=max riops=max wiops=max");
-}
-
-TEST_CASE_FIXTURE(Tree, "a one-shot is done each time it is ordered, and has nothing to revert") {
+TEST_CASE_FIXTURE(ExecutorTree, "a one-shot is done each time it is ordered, and has nothing to revert") {
   node.write("cgroup/pod/memory.reclaim", "");
   const Done done = apply(order("pod", "memory.reclaim", "4096"));
   CHECK(done.outcome == Outcome::applied);
@@ -406,7 +300,7 @@ TEST_CASE_FIXTURE(Tree, "a one-shot is done each time it is ordered, and has not
   CHECK(apply(order("ended", "memory.reclaim", "4096")).outcome == Outcome::gone);
 }
 
-TEST_CASE_FIXTURE(Tree, "orders stay while others change, until they are dropped") {
+TEST_CASE_FIXTURE(ExecutorTree, "orders stay while others change, until they are dropped") {
   const Order quota = order("pod", "cpu.max", "30000 100000"), weight = order("pod", "cpu.weight", "50");
   executor.apply({quota}, {});
   CHECK(executor.apply({weight}, {}).undone.empty());
@@ -417,7 +311,7 @@ TEST_CASE_FIXTURE(Tree, "orders stay while others change, until they are dropped
   CHECK(read("pod/cpu.weight") == "50");
 }
 
-TEST_CASE_FIXTURE(Tree, "a resctrl group stays while one of its shares is ordered") {
+TEST_CASE_FIXTURE(ExecutorTree, "a resctrl group stays while one of its shares is ordered") {
   for (const char* group : {"resctrl", "resctrl/koord-be"}) node.write(std::string(group) + "/schemata", "L3:0=f\n");
   executor.apply({order("koord-be", "resctrl.l3", "0=f", Level::node), order("koord-be", "resctrl.mb", "0=50", Level::node)}, {});
   node.remove("resctrl/koord-be/schemata");
@@ -425,7 +319,7 @@ TEST_CASE_FIXTURE(Tree, "a resctrl group stays while one of its shares is ordere
   CHECK(std::filesystem::exists(node.path("resctrl/koord-be")));
 }
 
-TEST_CASE_FIXTURE(Tree, "a result says how long it is good for") {
+TEST_CASE_FIXTURE(ExecutorTree, "a result says how long it is good for") {
   executor.set_limits({.refresh = 10s});
   const Time until = apply(order("pod", "cpu.max", "30000 100000")).good_until;
   CHECK(until > clock.now() + 5s);

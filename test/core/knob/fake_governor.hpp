@@ -13,6 +13,7 @@
 #include "core/base/manual_clock.hpp"
 #include "core/base/parse.hpp"
 #include "core/knob/governor.hpp"
+#include "test/core/knob/minute_intent.hpp"
 #include "test/support/fake_node.hpp"
 
 namespace koord::test {
@@ -29,16 +30,7 @@ struct FakeGovernor {
   std::string value() const { return std::string(trim(*read_file(node.path("cgroup/be/cpu.max")))); }
 
   static knob::Intent intent(std::string value, std::int32_t priority = 0, std::string dir = "be") {
-    knob::Intent made;
-    made.level = knob::Level::qos;
-    made.knob = "cpu.max";
-    made.cgroup_dir = std::move(dir);
-    made.value = std::move(value);
-    made.reason = "the node is busy";
-    made.inputs = {{"node_cpu_usage", "7.3"}};
-    made.priority = priority;
-    made.ttl = std::chrono::minutes(1);
-    return made;
+    return minute_intent(knob::Level::qos, "cpu.max", std::move(dir), std::move(value), priority);
   }
   void propose(const std::string& plugin, knob::Plan plan) {
     governor.take({plugin, "main"}, std::move(plan), [this, plugin](std::vector<knob::IntentResult> results) {

@@ -20,6 +20,7 @@
 #include "core/base/unique_fd.hpp"
 #include "core/knob/governor.hpp"
 #include "core/knob/journal.hpp"
+#include "test/core/knob/minute_intent.hpp"
 #include "test/core/store/temporary_directory.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/real_cgroup.hpp"
@@ -106,16 +107,7 @@ struct GovernedNode {
   void write_quota(const RealCgroup& cgroup, int quota_us) const { cgroup.limit_cpu(quota_us / 100'000.0); }
 
   static knob::Intent intent(std::string dir, std::string knob, std::string value, std::int32_t priority = 0) {
-    knob::Intent made;
-    made.level = knob::Level::pod;
-    made.knob = std::move(knob);
-    made.cgroup_dir = std::move(dir);
-    made.value = std::move(value);
-    made.reason = "the node is busy";
-    made.inputs = {{"node_cpu_usage", "7.3"}};
-    made.priority = priority;
-    made.ttl = std::chrono::minutes(1);
-    return made;
+    return minute_intent(knob::Level::pod, std::move(knob), std::move(dir), std::move(value), priority);
   }
   static knob::Intent intent(const RealCgroup& cgroup, std::string knob, std::string value, std::int32_t priority = 0) {
     return intent(cgroup.dir(), std::move(knob), std::move(value), priority);
