@@ -45,6 +45,8 @@ constexpr Row kAnswers[] = {
      "etcdserver: request timed out"},
     {"no answer", R"("close": true, "done": true)", "unanswered", "unanswered: "},
     {"404 for pods that are there", R"("code": 404)", "gone", "gone: 404"},
+    {"401", R"("code": 401)", "refused", "unauthorized: 401 (expected credentials that the API server accepts)"},
+    {"a redirect", R"("code": 307, "headers": {"Location": "https://elsewhere.example/"})", "refused", "redirected: 307"},
 };
 
 void need_five_pods(CrowdedNode& node) {
