@@ -25,15 +25,6 @@ stty -F /dev/ttyS1 raw
 exec /usr/lib/systemd/systemd
 '''
 
-RUN = r'''#!/bin/sh
-. /environment
-cd /tmp
-sh /command </dev/null >/dev/ttyS1 2>&1
-echo "status $?" >/dev/ttyS1
-sync
-poweroff -f
-'''
-
 TARGET = '[Unit]\nDescription=The machine\nRequires=basic.target\nWants=koord-test.service\nAfter=basic.target\nAllowIsolate=yes\n'
 SERVICE = '[Unit]\nDescription=The test\n[Service]\nType=oneshot\nExecStart=/bin/sh /run-test\nStandardOutput=null\nStandardError=null\n'
 
@@ -58,4 +49,3 @@ def add_to(image):
     (image.root / 'etc/machine-id').write_text('00000000000000000000000000000001\n')
     image.write('init', INIT)
     image.write('init.systemd', INIT_SYSTEMD)
-    image.write('run-test', RUN)

@@ -47,6 +47,11 @@ ip link set lo up
 ulimit -n 65536
 while :; do echo beat >/dev/ttyS2; sleep 2; done &
 stty -F /dev/ttyS1 raw
+exec sh /run-test
+'''
+
+# The program's output and status go to the second serial port; then the machine ends.
+RUN = r'''#!/bin/sh
 . /environment
 cd /tmp
 sh /command </dev/null >/dev/ttyS1 2>&1
@@ -144,6 +149,7 @@ def build(image, arguments, modules):
     for file in [arguments.program, *arguments.files]:
         image.put_with_libraries(os.path.abspath(shutil.which(file) or file))
     image.write('init', INIT)
+    image.write('run-test', RUN)
     if arguments.systemd:
         systemd_machine.add_to(image)
     image.write('environment', ''.join(f'export {quoted(pair)}\n' for pair in ['HOME=/root', 'PATH=/bin', *arguments.env]))
