@@ -228,7 +228,7 @@ TEST_CASE("a pod's annotation gives it a group of its own, by cache where it say
                                             "resctrl.mb koord-pod-u1 0=40", "resctrl.group pod-u1 koord-pod-u1", "resctrl.group pod-u2 koord-BE"});
 }
 
-TEST_CASE("a pod whose uid cannot name a group has none of its own and is named; it stays in its class's group, and the others keep theirs") {
+TEST_CASE("a pod with a uid that cannot name a group has none of its own and is named; it stays in its class's group, and the others keep theirs") {
   using namespace std::string_literals;
   for (const std::string& uid : {""s, "a/b"s, "a\nb"s, "a\0b"s, std::string(246, 'a')}) {
     CAPTURE(uid);

@@ -58,7 +58,7 @@ std::vector<Attack> attacks() {
       {"an end in the middle of a chunk", in_chunks(kList).substr(0, in_chunks(kList).size() - 40), "the answer broke off"},
       {"an end between two chunks", in_chunks(kHalf), "the answer broke off"},
       {"an end before the last chunk, after a whole list", in_chunks(kList), "the answer broke off"},
-      {"a chunk whose size is no number", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + kList, "/pods: "},
+      {"a chunk with a size that is no number", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + kList, "/pods: "},
       {"an end before the header", "HTTP/1.1 200", "/pods: "},
       {"206", with_length(kHalf, kHalf.size(), "206 Partial Content"), "/pods: 206"},
       {"a redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/pods\r\nContent-Length: 0\r\n\r\n", "/pods: 302"},
@@ -115,9 +115,9 @@ struct AttackedKubelet : LoopHere {
   kube::Client::PendingPtr ask(const kube::Call& call, kube::Client::OnPiece on_piece, const kube::Client::OnReply& on_reply) {
     auto asked = std::make_unique<Asked>();
     http::AsyncRequest request{.target = call.target, .timeout = call.timeout};
-    const auto on_answer = [on_reply](Result<http::ClientResponse> answer) {
-      if (!answer) return on_reply(std::move(answer).error());
-      on_reply(kube::Reply{.status = answer->status, .body = std::move(answer->body)});
+    const auto on_answer = [on_reply](Result<http::ClientResponse> reply) {
+      if (!reply) return on_reply(std::move(reply).error());
+      on_reply(kube::Reply{.status = reply->status, .body = std::move(reply->body)});
     };
     asked->pending = on_piece ? client.stream(std::move(request), std::move(on_piece), on_answer) : client.send(std::move(request), on_answer);
     return asked;
