@@ -126,6 +126,15 @@ TEST_CASE("answers about the agent's access name what the server expects, those 
     CHECK_FALSE(concerns_agent(outcome));
 }
 
+TEST_CASE("a 403 of an admission webhook or policy is about the pod, one for lack of a right about the agent") {
+  const auto outcome = [](const std::string& message) {
+    return answer(403, R"({"kind":"Status","reason":"Forbidden","message":")" + message + "\"}").outcome;
+  };
+  CHECK(outcome(R"(admission webhook \"guard.example.com\" denied the request: batch/web is protected)") == Outcome::refused);
+  CHECK(outcome("pods \\\"web\\\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no") == Outcome::refused);
+  CHECK(outcome(R"(pods \"web\" is forbidden: User \"agent\" cannot create resource \"pods/eviction\" in API group \"\")") == Outcome::forbidden);
+}
+
 TEST_CASE("every other refusal has its name") {
   CHECK(answer(409, R"({"kind":"Status","reason":"Conflict","message":"the object has been modified"})").outcome == Outcome::conflict);
   CHECK(answer(500, R"({"kind":"Status","message":"This pod has more than one PodDisruptionBudget"})").outcome == Outcome::refused);
