@@ -943,9 +943,13 @@ pub trait Plugin: Send + Sized + 'static {
     fn runner(&mut self) -> Result<Runner> {
         Err(Failure::new(KOORD_E_UNSUPPORTED, "RUNS is set, but there is no runner()"))
     }
-    /// A part of the state changed (`KOORD_ON_*`), to this version. [strand]
-    fn on_event(&mut self, _what: u32, _version: u64) -> Result<()> {
-        Ok(())
+    /// A part of the state changed (`KOORD_ON_*`), to this version. Unless it is written here, a new configuration is refused: the
+    /// old one stays in force until the plugin's next start, and `koordctl plugins` says so. [strand]
+    fn on_event(&mut self, what: u32, _version: u64) -> Result<()> {
+        match what {
+            KOORD_ON_CONFIG => Err(Failure::new(KOORD_E_UNSUPPORTED, "this plugin reads its configuration at its start only")),
+            _ => Ok(()),
+        }
     }
     /// No further tick will come; the runner may still run. [control]
     fn stop(&mut self) -> Result<()> {

@@ -90,7 +90,7 @@ class Kv {
   }
   // `ttl` 0: until replaced.
   void set(std::string_view key, std::string_view value, std::chrono::nanoseconds ttl = {}) const {
-    check(kv_->set(host_, str(key), value.data(), value.size(), static_cast<std::uint64_t>(ttl.count())),
+    check(kv_->set(host_, str(key), value.data(), value.size(), detail::nanoseconds(ttl, "the ttl of a key")),
           "setting the key " + std::string(key));
   }
   // An own key; one that does not exist is no failure. Failure KOORD_E_UNSUPPORTED on a host of 1.0.

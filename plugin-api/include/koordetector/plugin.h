@@ -9,13 +9,15 @@
  *
  * THE LAW
  *  - Layout. Every table and every growable record begins with its own struct_size. Members are appended, never
- *    moved, retyped or given another meaning. Ask KOORD_HAS() before using a member of a host table that came
- *    after revision /1 was published. Records marked "frozen" have no struct_size and never change.
+ *    moved, retyped or given another meaning. Ask KOORD_HAS() before using a function of a host table that came
+ *    after revision /1 was published. Of a record that the host gives, compare struct_size with the end of a newer
+ *    member before reading it, and never copy the whole record: on an older host it is shorter. Records marked
+ *    "frozen" never change.
  *  - Versions. "Since 1.1" marks additions after 1.0; CHANGELOG.md beside the README lists them. A minor
  *    version only adds, and no host refuses a plugin because of its minor: `requires` of the manifest
- *    decides. On an older host KOORD_HAS() of a newer function is 0, and a record with newer members that are
- *    not all zero is refused with KOORD_E_TOO_NEW. A newer host takes a record of an older plugin and reads
- *    the missing members as zero.
+ *    decides (but for a manifest with two gates, which a host of 1.0 refuses). On an older host KOORD_HAS() of a
+ *    newer function is 0, and a record with newer members that are not all zero is refused with KOORD_E_TOO_NEW.
+ *    A newer host takes a record of an older plugin and reads the missing members as zero.
  *  - Arrays travel as (pointer, count, stride in bytes): step by the stride, never by sizeof.
  *  - Text in is UTF-8 {pointer, length}, not terminated, borrowed for the call. Keep a copy, never the pointer.
  *  - Text or arrays out go to the caller's buffer: (buf, cap, &need). The host stores in *need what the whole
@@ -106,7 +108,8 @@ typedef struct koord_host {
    * init(), and keep the pointer: it is valid until destroy() returns. [any] */
   const void *(*get_service)(const struct koord_host *host, const char *id);
 
-  /* One line, level KOORD_LOG_*. Never blocks; the host adds the plugin's id and limits the rate. [any] */
+  /* One line, level KOORD_LOG_*. The host adds the plugin's id and limits the rate. Never waits for a disk; in a process of
+   * its own it waits, as every call does, while another thread's call is under way or the plugin's CPU limit is used up. [any] */
   void (*log)(const struct koord_host *host, int32_t level, koord_str message);
 
   /* Why the status about to be returned is what it is. [in-call] */
@@ -122,8 +125,12 @@ typedef struct koord_stop {
 } koord_stop;
 
 /* ---- koord.metrics/1: one path for every value ------------------------------------------------------------
- * A value that is appended goes to the metric cache (history, aggregates) and to /metrics at once. Define and
- * intern once; per tick append one batch. The host adds node, pod and container labels from the subject. */
+ * A value that is appended goes to /metrics at once and to the metric cache (history, aggregates). Define and
+ * intern once; per tick append one batch. The host adds node, pod and container labels from the subject.
+ *
+ * The time of a batch has a resolution of 1 ms in the cache and must not be before an earlier batch of any of its
+ * metrics: such a batch shows in /metrics and is missing in the cache. So give each metric to one thread. A time in the
+ * future is KOORD_E_INVALID. */
 
 #define KOORD_GAUGE 1u
 #define KOORD_COUNTER 2u   /* only grows; appended as the running total */
@@ -347,12 +354,13 @@ typedef struct koord_svc_state { /* "koord.state/1" */
   void (*release)(const koord_host *host, const koord_snapshot *snapshot);
 
   /* Functions of an acquired snapshot; all their results are valid until release. */
-  uint64_t (*version)(const koord_snapshot *snapshot, uint32_t part); /* 0: this part is not known yet */
-  const koord_node *(*node)(const koord_snapshot *snapshot);
+  /* 0: this part is not known yet. Ask for KOORD_ON_PODS before taking "no pods" for an answer: pods() has none until then. */
+  uint64_t (*version)(const koord_snapshot *snapshot, uint32_t part);
+  const koord_node *(*node)(const koord_snapshot *snapshot); /* NULL: not known yet */
   const koord_pod *(*pods)(const koord_snapshot *snapshot, uint32_t *n, uint32_t *stride);
   /* Containers outside any pod: docker, podman, systemd services, cgroups named in the configuration. */
   const koord_container *(*containers)(const koord_snapshot *snapshot, uint32_t *n, uint32_t *stride);
-  const koord_topology *(*topology)(const koord_snapshot *snapshot);
+  const koord_topology *(*topology)(const koord_snapshot *snapshot); /* NULL: not known yet */
   /* The merged NodeSLO's spec as JSON; parse it once a version. Empty if missing. */
   koord_str (*node_slo)(const koord_snapshot *snapshot);
 
@@ -461,7 +469,7 @@ typedef struct koord_svc_cgroup { /* "koord.cgroup/1" */
 
 typedef struct koord_svc_capabilities { /* "koord.capabilities/1" */
   uint32_t struct_size, rsv;
-  /* State and detail of one of the host's capabilities ("bpf", "btf", "psi", …; `koordctl capabilities` lists them)
+  /* State of one of the host's capabilities ("bpf", "btf", "psi", …; `koordctl capabilities` lists them)
    * or of one that a plugin reported. */
   koord_status (*get)(const koord_host *host, koord_str name, uint32_t *state);
   /* Reports how this plugin does on this node, shown to operators beside the plugin's name. A third-party plugin reports
@@ -518,7 +526,10 @@ typedef struct koord_intent_result {
 
 typedef struct koord_svc_knobs { /* "koord.knobs/1", granted to QoS strategies */
   uint32_t struct_size, rsv;
-  /* All that is proposed during one evaluate() is one plan and replaces the plan before. [in-call: evaluate] */
+  /* All that is proposed during one evaluate() is one plan and replaces the plan before; an evaluate() that succeeds without a
+   * proposal withdraws it. After an evaluate() that fails the plan before stays until its ttl_ns, and what this one proposed
+   * and requested is dropped. KOORD_E_INVALID refuses the whole plan: a ttl_ns of 0, an empty reason, a text that is not
+   * UTF-8. What is proposed outside evaluate() becomes part of the next plan. [in-call: evaluate] */
   koord_status (*propose)(const koord_host *host, const koord_intent *intents, uint32_t n, uint32_t stride);
   /* The value that the knob has now, in the form of koord_intent.value, which may be one that this host wrote: not to be
    * computed with, see base(). Errors are those of base(). [any] */
@@ -567,12 +578,15 @@ typedef struct koord_lifecycle {
   /* Required. Make an instance; there may be several at once. No service may be used yet. [control] */
   koord_status (*create)(const koord_host *host, const koord_class *cls, void **self);
   /* Required. Get services, define metrics, open files. KOORD_E_UNSUPPORTED: this node cannot have this plugin; it
-   * is listed as absent with the text of set_error() and not tried again. After a failure: destroy(). [control] */
+   * is listed as absent with the text of set_error() and not tried again. After a failure: destroy(). A process that is
+   * stopped before init() has returned is ended with SIGTERM, without stop() and destroy(): leave nothing outside of it that
+   * only these two would remove. [control] */
   koord_status (*init)(void *self);
   /* Optional. For those that wait for events themselves; returns when `stop` fires. stop(), the end of run() and destroy()
    * have 2 s together in a process of their own, which is ended then, and 5 s in the agent's. [own thread] */
   koord_status (*run)(void *self, const koord_stop *stop);
-  /* Optional. A part of the state changed (KOORD_ON_*), to this version. [strand] */
+  /* Optional. A part of the state changed (KOORD_ON_*), to this version. Without it a new configuration restarts the
+   * instance. [strand] */
   koord_status (*on_event)(void *self, uint32_t what, uint64_t version);
   /* Optional. No further tick will come; may overlap run(). [control] */
   koord_status (*stop)(void *self);
@@ -634,7 +648,7 @@ typedef struct koord_external_advisor {
   /* Optional. Writes the name of the endpoint's metric on this node, valid as in koord_metric_desc; non-zero
    * leaves the metric out. Asked once for each metric, before map_sample(), and again after a configuration
    * event. Without it a metric keeps its name, and a metric with a reserved name is left out (host_, http_,
-   * plugin_, store_ are the host's). [strand] */
+   * kube_, plugin_, predict_, report_, store_ are the host's). [strand] */
   koord_status (*map_metric)(void *self, koord_str name, char *buf, uint64_t cap, uint64_t *need);
 
   /* Since 1.1. Optional, in place of url(): adds all current endpoints. Asked before each tick, so be quick; a target that
@@ -693,7 +707,8 @@ typedef struct koord_hook_response {
 typedef struct koord_runtime_hook {
   koord_lifecycle life;
   uint32_t stages, rsv; /* KOORD_STAGE_* */
-  /* Required. [any], several at once, unless the class has KOORD_SERIAL. */
+  /* Required. Called between the return of init() and destroy(), also beside run(), on_event() and stop(). [any], several at
+   * once, unless the class has KOORD_SERIAL. */
   koord_status (*handle)(void *self, const koord_hook_request *request, const koord_hook_response *response);
 } koord_runtime_hook;
 

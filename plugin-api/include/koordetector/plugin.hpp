@@ -71,8 +71,8 @@ class ScrapeTargets {
                                         str(t.key_file),
                                         str(t.server_name),
                                         str(t.token_file),
-                                        static_cast<std::uint64_t>(t.period.count()),
-                                        static_cast<std::uint64_t>(t.timeout.count()),
+                                        detail::nanoseconds(t.period, "a target's period"),
+                                        detail::nanoseconds(t.timeout, "a target's timeout"),
                                         t.max_body_bytes,
                                         t.max_samples,
                                         t.max_series};
@@ -156,11 +156,12 @@ struct Thunks {
     return call(self, [](T& p) { p.stop(); });
   }
 
-  // Only a run() that T overrides gets a thread.
+  // Only a run() that T overrides gets a thread. A T without an on_event() of its own is restarted when its configuration changes.
   static constexpr bool kRuns = !std::is_same_v<decltype(&T::run), void (Plugin::*)(const Stop&)>;
+  static constexpr bool kTakesEvents = !std::is_same_v<decltype(&T::on_event), void (Plugin::*)(std::uint32_t, std::uint64_t)>;
 
   static constexpr koord_lifecycle lifecycle(std::uint32_t table_size) {
-    return {table_size, 0, create, init, kRuns ? run : nullptr, on_event, stop, destroy};
+    return {table_size, 0, create, init, kRuns ? run : nullptr, kTakesEvents ? on_event : nullptr, stop, destroy};
   }
 };
 

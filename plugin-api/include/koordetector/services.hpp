@@ -4,6 +4,7 @@
 // Header-only, C++17, nothing to link; plugin.hpp includes it. Threads, lifetimes, units and statuses are those of plugin.h.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,17 @@ class Failure : public std::exception {
   koord_status status_;
   std::string text_;
 };
+
+namespace detail {
+
+// A negative duration, such as a deadline that has passed, is a Failure that names it: unsigned it would be centuries.
+inline std::uint64_t nanoseconds(std::chrono::nanoseconds duration, const char* what) {
+  if (duration.count() < 0)
+    throw Failure(KOORD_E_INVALID, std::string(what) + " is " + std::to_string(duration.count()) + " ns, expected at least 0");
+  return static_cast<std::uint64_t>(duration.count());
+}
+
+}  // namespace detail
 
 // A failure with a reason that the host has reported already.
 class Refused : public Failure {
@@ -389,7 +401,7 @@ class Stop {
   explicit Stop(const koord_stop* stop) : stop_(stop) {}
   int fd() const { return stop_->fd; }
   bool wait(std::chrono::nanoseconds timeout) const {
-    return stop_->wait(stop_, static_cast<std::uint64_t>(timeout.count())) != 0;
+    return stop_->wait(stop_, static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0))) != 0;
   }
 
  private:

@@ -70,7 +70,7 @@ class Knobs {
       record.n_inputs = static_cast<std::uint32_t>(inputs.back().size());
       record.input_stride = sizeof(koord_label);
       record.priority = intent.priority;
-      record.ttl_ns = static_cast<std::uint64_t>(intent.ttl.count());
+      record.ttl_ns = detail::nanoseconds(intent.ttl, "an intent's ttl");
       record.role = intent.role;
       records.push_back(record);
     }

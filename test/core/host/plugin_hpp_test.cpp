@@ -23,6 +23,19 @@ struct Configured : OnNode {
   Configured() : OnNode(R"({"limits": {"cpu": 5}, "share": 0.25, "on": true, "off": false, "name": "a", "empty": ""})") {}
 };
 
+struct Reader : plugin::Advisor {
+  void collect(std::uint64_t, std::uint64_t) override {}
+};
+struct Listener : Reader {
+  void on_event(std::uint32_t, std::uint64_t) override {}
+};
+struct Heir : Listener {};
+
+template <class T>
+bool takes_events() {
+  return plugin::AdvisorTable<T>::table.life.on_event != nullptr;
+}
+
 koord_status status_of(const std::function<void()>& call) {
   try {
     call();
@@ -143,4 +156,18 @@ TEST_CASE_FIXTURE(OnNode, "a request for evictions reaches the host with its par
   CHECK(taken[0] == evict::Request{{7, 3}, "memory", "no memory is left", 1 << 30, {{"feature", "MemoryEvict"}}});
   eviction.amount = 0;
   CHECK(status_of([&] { service.request(eviction); }) == KOORD_E_INVALID);
+}
+
+TEST_CASE("only a plugin with an on_event() of its own, or of a base of its own, takes events; others are restarted with a new configuration") {
+  CHECK_FALSE(takes_events<Reader>());
+  CHECK(takes_events<Listener>());
+  CHECK(takes_events<Heir>());
+}
+
+TEST_CASE_FIXTURE(OnNode, "a negative duration is a failure and no time of centuries") {
+  const std::chrono::nanoseconds passed{-1};
+  CHECK(status_of([&] { plugin::Kv(host.abi()).set("key", "value", passed); }) == KOORD_E_INVALID);
+  plugin::Intent late;
+  late.ttl = passed;
+  CHECK(status_of([&] { plugin::Knobs(host.abi()).propose({late}); }) == KOORD_E_INVALID);
 }
