@@ -74,13 +74,16 @@ Result<bool> serves(std::string_view group, std::string_view group_version) {
   return found;
 }
 
-// An admission webhook or policy refused this pod; a missing right is worded otherwise ("User … cannot create resource …").
-bool is_denied_by_admission(const Status& status) {
-  return status.message.find("denied the request") != std::string::npos || status.message.find("denied request") != std::string::npos;
+// An admission webhook, with a code of its choice, or a policy refused this pod, or its namespace is being deleted. A missing right
+// is worded otherwise ("User … cannot create resource …").
+bool is_refused_by_admission(const Status& status) {
+  const auto says = [&](const char* words) { return status.message.find(words) != std::string::npos; };
+  return says("denied the request") || says("denied request") || says("because it is being terminated") || status.has_cause("NamespaceTerminating");
 }
 
 // `is_of_server`: the answer is an object of kind Status, so no proxy made it.
 EvictionOutcome outcome_of(const Status& status, bool is_of_server) {
+  if (is_of_server && status.code >= 400 && is_refused_by_admission(status)) return EvictionOutcome::refused;
   if (status.code >= 300 && status.code < 400) return EvictionOutcome::redirected;
   switch (status.code) {
     case 401:
@@ -91,7 +94,7 @@ EvictionOutcome outcome_of(const Status& status, bool is_of_server) {
       // "Precondition failed: UID in precondition: a, UID in object meta: b"
       return status.message.find("UID in precondition") != std::string::npos ? EvictionOutcome::gone : EvictionOutcome::conflict;
     case 403:
-      return is_denied_by_admission(status) ? EvictionOutcome::refused : EvictionOutcome::forbidden;
+      return EvictionOutcome::forbidden;
     case 429:
       return status.has_cause(Status::kDisruptionBudget) ? EvictionOutcome::over_budget : EvictionOutcome::busy;
     case 500:

@@ -132,17 +132,21 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
       } else if (page->last) {
         too_large = std::exchange(large_in_list, {});
         tell_too_large();
-        changed(*difference);
+        // A first list in which every object is too large does not say that there are none.
+        const bool says_nothing = !known && set.objects().empty() && !too_large.empty();
+        if (!says_nothing) changed(*difference);
       }
     }
     go_on();
   }
 
-  // Objects of a page that are too large stay as they were.
+  // Objects of a page that are too large stay as they were, unless they are new ones under an old name.
   void keep_known(const std::vector<LargeObject>& large, std::vector<KeptObjectPtr>& objects) {
     for (const LargeObject& object : large) {
       const std::string key = key_of(object.name_space, object.name);
-      if (const auto known_one = set.objects().find(key); known_one != set.objects().end()) objects.push_back(known_one->second);
+      const auto before = set.objects().find(key);
+      const bool is_same = before != set.objects().end() && (object.uid.empty() || object.uid == before->second->uid);
+      if (is_same) objects.push_back(before->second);
       large_in_list.emplace(key, object);
     }
   }

@@ -54,6 +54,7 @@ Result<void> read_identity(JsonText& text, LargeObject& object, std::string& res
   });
   object.name = std::move(view.name);
   object.name_space = std::move(view.name_space);
+  object.uid = std::move(view.uid);
   resource_version = std::move(view.resource_version);
   return read;
 }

@@ -34,6 +34,7 @@ struct LargeObject {
   std::string kind;  // empty: not known
   std::string name;
   std::string name_space;
+  std::string uid;  // empty: not known
   std::size_t bytes = 0;
 };
 

@@ -207,7 +207,12 @@ void Reflector::watch_begun(Time now) {
 void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
   // Whatever takes watches and breaks them off at once is not well again by taking the next one.
   if (!reply && was_begun_ && !heard_ && now - watch_began_ < kShortWatch) ++short_watches_;
-  if (!reply) return fail(now, Phase::watch, reply.error().message(), short_watches_ >= kMostShortWatches ? Cause::other : Cause::server);
+  if (!reply) {
+    // A watch from the same version would begin with the same line.
+    const bool is_line_too_long = reply.error().is(std::errc::message_size);
+    const bool is_server_well = is_line_too_long || short_watches_ >= kMostShortWatches;
+    return fail(now, is_line_too_long ? Phase::list : Phase::watch, reply.error().message(), is_server_well ? Cause::other : Cause::server);
+  }
   if (!reply->ok()) {
     const Status status = status_of(*reply);
     if (is_expired(status) || status.code == 404) return expired(now, describe(status));

@@ -126,10 +126,15 @@ TEST_CASE("answers about the agent's access name what the server expects, those 
     CHECK_FALSE(concerns_agent(outcome));
 }
 
-TEST_CASE("a 403 of an admission webhook or policy is about the pod, one for lack of a right about the agent") {
-  const auto outcome = [](const std::string& message) {
-    return answer(403, R"({"kind":"Status","reason":"Forbidden","message":")" + message + "\"}").outcome;
+TEST_CASE("a 403 of admission or of a namespace that ends is about the pod, one for lack of a right about the agent") {
+  const auto outcome = [](const std::string& message, unsigned status = 403) {
+    return answer(status, R"({"kind":"Status","reason":"Forbidden","message":")" + message + "\"}").outcome;
   };
+  const std::string terminating = R"("details":{"causes":[{"reason":"NamespaceTerminating","message":"namespace shop is being terminated"}]})";
+  CHECK(answer(403, R"({"kind":"Status","reason":"Forbidden","message":"pods is forbidden",)" + terminating + "}").outcome == Outcome::refused);
+  CHECK(outcome("unable to create new content in namespace shop because it is being terminated") == Outcome::refused);
+  for (unsigned chosen_by_webhook : {400u, 401u, 429u, 500u})
+    CHECK(outcome(R"(admission webhook \"guard.example.com\" denied the request: no)", chosen_by_webhook) == Outcome::refused);
   CHECK(outcome(R"(admission webhook \"guard.example.com\" denied the request: batch/web is protected)") == Outcome::refused);
   CHECK(outcome("pods \\\"web\\\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no") == Outcome::refused);
   CHECK(outcome(R"(pods \"web\" is forbidden: User \"agent\" cannot create resource \"pods/eviction\" in API group \"\")") == Outcome::forbidden);

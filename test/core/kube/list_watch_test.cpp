@@ -202,6 +202,22 @@ TEST_CASE("an object that is too large stays as it was and is named once, in a l
   for (int number : {1, 2, 5, 9}) followed.cluster.remove("PersistentVolumeClaim", "claim-" + std::to_string(number), "depot");
 }
 
+TEST_CASE("a first list with only too large objects does not say that there are none") {
+  Followed followed({kSlos, "metadata.name=large", "", 500, false});
+  std::string large = slo("large", 60);
+  large.insert(large.rfind("\"resourceUsed"), "\"filler\":\"" + std::string(5 << 20, 'x') + "\",");
+  followed.cluster.put(large);
+  followed.begin();
+  REQUIRE(followed.until([&] { return !followed.follower->health().left_out.empty(); }));
+  REQUIRE(followed.watching());
+  CHECK(followed.told.empty());
+  followed.cluster.put(slo("large", 61));
+  CHECK(followed.becomes({{"large", spec(61)}}));
+  CHECK(followed.told.size() == 1);
+  followed.cluster.remove("NodeSLO", "large");
+  CHECK(followed.becomes({}));
+}
+
 TEST_CASE("changes while a connection was broken are not missed") {
   FollowedSlo followed("reconnect");
   followed.cluster.fault("disconnect");

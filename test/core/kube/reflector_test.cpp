@@ -216,6 +216,14 @@ TEST_CASE("a line that is no event ends the watch, and everything is listed agai
   CHECK(talk.step_after_wait() == Do::list);
 }
 
+TEST_CASE("a line that is too long to be skipped ends the watch, and everything is listed again: the next watch would begin with it") {
+  ReflectorTalk talk;
+  talk.watching();
+  talk.watch_line_too_long();
+  CHECK(talk.problem() == "found a line of more than 9 bytes");
+  CHECK(talk.step_after_wait() == Do::list);
+}
+
 TEST_CASE("after an error that passes a watch goes on where it was, after any other everything is listed") {
   ReflectorTalk passing;
   passing.watching();
