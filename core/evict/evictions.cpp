@@ -215,8 +215,8 @@ bool Evictions::is_news(const Order& order, knob::Outcome outcome, Time now) {
 bool Evictions::repeats_access_problem(const Result<kube::EvictionAnswer>& answer) {
   if (!answer) return false;
   const bool is_access_problem = kube::concerns_agent(answer->outcome);
-  const auto before = std::exchange(access_problem_, is_access_problem ? std::optional(answer->outcome) : std::nullopt);
-  return is_access_problem && before == answer->outcome;
+  const std::string before = std::exchange(access_problem_, is_access_problem ? answer->message : std::string());
+  return is_access_problem && before == answer->message;
 }
 
 bool Evictions::note(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {

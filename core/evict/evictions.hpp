@@ -110,7 +110,7 @@ class Evictions final : public RequestSink {
   std::map<std::string, Order> asked_;  // by uid; no answer yet
   std::map<std::tuple<std::string, std::string, std::string>, Said> said_;  // by plugin, strategy, uid
   std::map<std::pair<std::string, knob::Outcome>, std::uint64_t> counts_;
-  std::optional<kube::EvictionAnswer::Outcome> access_problem_;  // of the last answer, if that was about the agent's access
+  std::string access_problem_;  // of the last answer, if that was about the agent's access
 };
 
 }  // namespace koord::evict
