@@ -163,8 +163,10 @@ class ChildHome final : public host::Home {
   const host::IsolationLevel& isolation() const override { return guest_ ? guest_->isolation() : host::isolation_in_process(); }
 
   void abort(const std::string& reason) override {
-    std::shared_lock lock(ending_);
-    attendant_ ? attendant_->end(reason, kEndGrace) : void(is_aborted_ = true);
+    is_aborted_ = true;
+    // Whoever has the lock begins the process and looks at is_aborted_ afterwards, or ends the process already.
+    std::shared_lock lock(ending_, std::try_to_lock);
+    if (lock && attendant_) attendant_->end(reason, kEndGrace);
   }
 
  private:
@@ -179,8 +181,8 @@ class ChildHome final : public host::Home {
       attendant_ = std::make_unique<Attendant>(guest_->process(), context_, images_, limits_.cpu_millis, [this](const std::string& reason) {
         if (tell_lost_) tell_lost_(guest_->explain(reason));
       });
-      if (is_aborted_) attendant_->end("the host ended it", Duration::zero());
     }
+    if (is_aborted_) attendant_->end("the host ended it", Duration::zero());
     TRY(guest_->introduce());
     return {};
   }
@@ -262,7 +264,7 @@ class ChildHome final : public host::Home {
   std::function<void(const std::string& reason)> tell_lost_;
   CallLane strand_, hooks_;
   std::shared_mutex ending_;   // shared by those who use the two below without being in a call of the strand
-  std::atomic<bool> is_aborted_ = false;  // before it had a process
+  std::atomic<bool> is_aborted_ = false;
   std::unique_ptr<Guest> guest_;
   std::unique_ptr<Attendant> attendant_;  // uses the plugin process
 };

@@ -22,9 +22,8 @@ using cgroup::Controller;
 
 constexpr Duration kOrphanPatience = std::chrono::seconds(1);
 
-bool is_locked(const UniqueFd& directory) {
-  return ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
+// Also true if the kernel does not say: nothing of another agent may be killed.
+bool is_locked(const UniqueFd& directory) { return ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0; }
 
 // All trees that may have cgroups of plugins, each once. Those where forking can be stopped come first.
 std::vector<std::string> plugin_trees(const cgroup::Layout& layout) {
