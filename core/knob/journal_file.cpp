@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -116,16 +115,24 @@ std::uint64_t missing_bytes(std::string_view content) {
   return whole > content.size() ? whole - content.size() : 0;
 }
 
-// SQLite reads a log only beside a file that it may write, and nothing of a file that is cut off: so zeros are put for missing pages.
+// SQLite reads nothing of a file that is cut off, so missing pages become zeros, which take no room on the disk.
+void pad(const std::string& path) {
+  const std::string content = read_file(path).value_or("");
+  std::error_code ignored;
+  const std::uint64_t missing = missing_bytes(content);
+  if (missing > 0 && missing <= kMaxFileBytes) std::filesystem::resize_file(path, content.size() + missing, ignored);
+}
+
+// SQLite reads a log only beside a file that it may write.
 Result<Connection> open_copy(const std::string& directory) {
   std::string folder = "/dev/shm/koordetector-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return system_error(errno, "cannot make a folder in /dev/shm");
   const auto copy = [&]() -> Result<Connection> {
     for (const char* end : {"", "-wal"}) {
-      Result<std::string> content = read_file(journal_path(directory) + end);
-      if (content && *end == '\0') content->append(std::min<std::uint64_t>(missing_bytes(*content), kMaxFileBytes), '\0');
+      const Result<std::string> content = read_file(journal_path(directory) + end);
       if (content) TRY(write_file_atomically(journal_path(folder) + end, *content, 0600));
     }
+    pad(journal_path(folder));
     return Connection::open(journal_path(folder), Connection::Access::read_write);
   };
   Result<Connection> copied = copy();
