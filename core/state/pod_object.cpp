@@ -132,10 +132,22 @@ Result<void> read_container_statuses(const Field& status, std::vector<Container>
   return {};
 }
 
+// The API server lets a name through only if it is a DNS subdomain. Names go into records, reasons and file names, so a file or a
+// hostile kubelet must not bring a longer one or one with control characters.
+Result<void> check_name(const Field& field, const std::string& name) {
+  constexpr std::size_t kLongestName = 253;
+  const bool has_control = std::any_of(name.begin(), name.end(), [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; });
+  if (has_control) return field.wrong("a name has no control characters");
+  if (name.size() > kLongestName) return field.wrong("found a name of " + std::to_string(name.size()) + " bytes, expected at most 253");
+  return {};
+}
+
 Result<void> read_metadata(const Field& metadata, Pod& pod) {
   pod.uid = TRY(metadata["uid"].required_text());
   pod.name = TRY(metadata["name"].required_text());
+  TRY(check_name(metadata["name"], pod.name));
   pod.namespace_ = TRY(metadata["namespace"].text());
+  TRY(check_name(metadata["namespace"], pod.namespace_));
   if (pod.namespace_.empty()) pod.namespace_ = "default";
   pod.deleting = !metadata["deletionTimestamp"].empty();
   pod.labels = TRY(metadata["labels"].text_map());

@@ -297,6 +297,16 @@ TEST_CASE("the copy that kubectl leaves in a pod's annotations is not kept") {
   CHECK(pod.annotations == StringMap{{"a", "b"}});
 }
 
+TEST_CASE("a pod with a name that no API server lets through is left out and named") {
+  const auto problem = [](const std::string& name) {
+    return parse_pod(R"({"metadata":{"uid":"u","name":")" + name + R"("}})", kSystemd).error().message();
+  };
+  CHECK(problem("a\\u0000b") == "metadata.name: a name has no control characters");
+  CHECK(problem("a\\nb") == "metadata.name: a name has no control characters");
+  CHECK(problem(std::string(254, 'a')) == "metadata.name: found a name of 254 bytes, expected at most 253");
+  CHECK(parse_pod(R"({"metadata":{"uid":"u","name":")" + std::string(253, 'a') + R"("}})", kSystemd));
+}
+
 TEST_CASE("JSON and YAML are read alike") {
   std::string json = R"({"kind":"List","items":[{"metadata":{"uid":"u","name":"\u00e9"},"spec":{"containers":
     [{"name":"a","resources":{"requests":{"cpu":0.5,"memory":"1e3"}}}]}}]})";
