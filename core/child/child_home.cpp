@@ -164,7 +164,7 @@ class ChildHome final : public host::Home {
 
   void abort(const std::string& reason) override {
     is_aborted_ = true;
-    // Whoever has the lock begins the process and looks at is_aborted_ afterwards, or ends the process already.
+    // The holder of the lock starts the process, then reads is_aborted_, or it ends the process already.
     std::shared_lock lock(ending_, std::try_to_lock);
     if (lock && attendant_) attendant_->end(reason, kEndGrace);
   }

@@ -132,7 +132,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
       } else if (page->last) {
         too_large = std::exchange(large_in_list, {});
         tell_too_large();
-        // A first list in which every object is too large does not say that there are none.
+        // A first list in which every object is too large is not an empty one.
         const bool says_nothing = !known && set.objects().empty() && !too_large.empty();
         if (!says_nothing) changed(*difference);
       }

@@ -10,8 +10,8 @@
  * THE LAW
  *  - Layout. Every table and every growable record begins with its own struct_size. Members are appended, never
  *    moved, retyped or given another meaning. Ask KOORD_HAS() before using a function of a host table that came
- *    after revision /1 was published. Of a record that the host gives, compare struct_size with the end of a newer
- *    member before reading it, and never copy the whole record: on an older host it is shorter. Records marked
+ *    after revision /1 was published. Compare the struct_size of a host's record with the end of a newer member
+ *    before reading it, and never copy the whole record: on an older host it is shorter. Records marked
  *    "frozen" never change.
  *  - Versions. "Since 1.1" marks additions after 1.0; CHANGELOG.md beside the README lists them. A minor
  *    version only adds, and no host refuses a plugin because of its minor: `requires` of the manifest
@@ -529,7 +529,7 @@ typedef struct koord_svc_knobs { /* "koord.knobs/1", granted to QoS strategies *
   /* All that is proposed during one evaluate() is one plan and replaces the plan before; an evaluate() that succeeds without a
    * proposal withdraws it. After an evaluate() that fails the plan before stays until its ttl_ns, and what this one proposed
    * and requested is dropped. KOORD_E_INVALID refuses the whole plan: a ttl_ns of 0, an empty reason, a text that is not
-   * UTF-8. What is proposed outside evaluate() becomes part of the next plan. [in-call: evaluate] */
+   * UTF-8. A proposal outside evaluate() becomes part of the next plan. [in-call: evaluate] */
   koord_status (*propose)(const koord_host *host, const koord_intent *intents, uint32_t n, uint32_t stride);
   /* The value that the knob has now, in the form of koord_intent.value, which may be one that this host wrote: not to be
    * computed with, see base(). Errors are those of base(). [any] */

@@ -202,7 +202,7 @@ TEST_CASE("an object that is too large stays as it was and is named once, in a l
   for (int number : {1, 2, 5, 9}) followed.cluster.remove("PersistentVolumeClaim", "claim-" + std::to_string(number), "depot");
 }
 
-TEST_CASE("a first list with only too large objects does not say that there are none") {
+TEST_CASE("a first list with only too large objects is not reported as an empty one") {
   Followed followed({kSlos, "metadata.name=large", "", 500, false});
   std::string large = slo("large", 60);
   large.insert(large.rfind("\"resourceUsed"), "\"filler\":\"" + std::string(5 << 20, 'x') + "\",");
