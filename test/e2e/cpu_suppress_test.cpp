@@ -34,6 +34,7 @@ struct Scene {
     start_arguments = {"--set", "plugins.settings={qos-cpu-suppress: {config: {policy: " + policy + "}}}"};
     REQUIRE(agent->start(start_arguments));
   }
+  ~Scene() { pods.batch.end_processes(); }
 
   void node_slo(bool enable) { pods.write_slo(folder.path(), slo(enable)); }
   bool is_as_before() const { return pods.knobs() == before; }

@@ -4,7 +4,6 @@
 // busy the machine is. Needs root.
 #include <doctest/doctest.h>
 
-#include <csignal>
 #include <cstdio>
 
 #include "core/base/cpu_set.hpp"
@@ -19,6 +18,7 @@ namespace {
 
 struct Scene {
   Scene() { pods.set_shares(pods.besteffort, 2); }  // as a kubelet does
+  ~Scene() { pods.batch.end_processes(); }
 
   bool is_as_before() const { return pods.knobs() == before; }
   std::string differences() const {
@@ -77,8 +77,7 @@ TEST_CASE_FIXTURE(Scene, "v2: off gives a confined class all CPUs, and leaves ev
   CHECK(pods.read(pods.batch, "cpuset.cpus.effective") == all);
   const std::string now = pods.read(pods.besteffort, "cpuset.cpus");
   CHECK((now.empty() || now == all));  // newer kernels may take it away
-  load.signal(SIGKILL);
-  load.wait(std::chrono::minutes(1));
+  pods.batch.end_processes();
   CHECK_MESSAGE(eventually([&] { return rig.off(), is_as_before(); }, std::chrono::minutes(1)), differences());
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <stdexcept>
 
@@ -109,6 +110,18 @@ void RealCgroup::limit_cpu(double cores) const {
 void RealCgroup::limit_memory(std::uint64_t bytes) const {
   bool v1 = layout_.version(Controller::memory) == Version::v1;
   write_or_throw(path(Controller::memory) + (v1 ? "/memory.limit_in_bytes" : "/memory.max"), std::to_string(bytes));
+}
+
+void RealCgroup::end_processes() const {
+  eventually([&] {
+    bool is_empty = true;
+    for (const std::string& directory : made_) {
+      const std::string pids = read_file(directory + "/cgroup.procs").value_or("");
+      for (const std::string_view pid : split(trim(pids), '\n'))
+        if (auto number = parse_uint(pid); number && *number > 0) is_empty = ::kill(static_cast<pid_t>(*number), SIGKILL) != 0 && is_empty;
+    }
+    return is_empty;
+  });
 }
 
 void RealCgroup::remove() {

@@ -40,6 +40,9 @@ class RealCgroup {
   void limit_cpu(double cores) const;
   void limit_memory(std::uint64_t bytes) const;
 
+  // Kills all processes in it. A program's end leaves those that it has just forked and that do not end with it yet.
+  void end_processes() const;
+
   // Removes it now; its processes must have ended.
   void remove();
 
