@@ -153,7 +153,8 @@ struct AttackedKubelet : LoopHere {
   std::string problem() const { return source->status().pods_problem; }
   std::vector<std::string> names() const {
     std::vector<std::string> names;
-    for (const Pod& pod : hub.current()->pods) names.push_back(pod.name);
+    const auto now = hub.current();  // keeps the pods during the loop
+    for (const Pod& pod : now->pods) names.push_back(pod.name);
     return names;
   }
 
