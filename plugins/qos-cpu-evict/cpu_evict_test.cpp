@@ -223,7 +223,8 @@ void use(FakeHost& host, koord::test::FakeSamples& samples, double cores, int se
   for (int i = 0; i < seconds; ++i) {
     host.clock().advance(1s);
     samples.add("node_cpu_usage", cores);
-    for (const state::Pod& pod : host.hub().current()->pods) samples.add("pod_cpu_usage", 2.5, pod.handle);
+    const auto now = host.hub().current();
+    for (const state::Pod& pod : now->pods) samples.add("pod_cpu_usage", 2.5, pod.handle);
   }
 }
 

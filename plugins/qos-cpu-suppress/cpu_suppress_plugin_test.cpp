@@ -52,7 +52,8 @@ struct World {
   void about_node(state::Node about) { host.hub().publish({.node = std::move(about)}); }
 
   std::uint64_t handle(const std::string& uid) {
-    for (const state::Pod& pod : host.hub().current()->pods)
+    const auto now = host.hub().current();
+    for (const state::Pod& pod : now->pods)
       if (pod.uid == uid) return pod.handle;
     return 0;
   }

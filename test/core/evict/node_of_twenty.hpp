@@ -89,8 +89,9 @@ struct NodeOfTwenty : ClusterClient {
   // The request of the strategy; the pods in their order of numbers.
   void request(std::int64_t amount) {
     std::vector<std::uint64_t> handles;
+    const auto now = hub.current();
     for (const state::Pod& wanted : pods)
-      for (const state::Pod& pod : hub.current()->pods)
+      for (const state::Pod& pod : now->pods)
         if (pod.uid == wanted.uid) handles.push_back(pod.handle);
     evictions.take({"qos-memory-evict", "memory", 1}, {release_memory(amount, handles)});
   }
