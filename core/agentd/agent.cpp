@@ -184,7 +184,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                   [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); },
                   [this](const std::string& plugin) { return is_running(plugin); }},
                  config_),
-      takeover_(*clock_, cgroups_.layout(), config_.roots, hub_, qos_.governor()),
+      takeover_(*clock_, cgroups_.layout(), config_.roots, hub_, qos_.governor(), state_.pod_source() != name_of(PodSource::cgroup)),
       sources_{services_,
                host_metrics_,
                qos_.governor(),

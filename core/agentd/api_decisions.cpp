@@ -108,3 +108,4 @@ http::Response get_why(const ApiSources& sources, const http::Request& request) 
 }
 
 }  // namespace koord::agentd
+  if (const auto reason = why_pods_unknown(sources); reason && pods.empty()) return json_error(503, pods_unknown_because(*reason));

@@ -68,8 +68,8 @@ http::Response get_slo_explanation(const ApiSources& sources, const http::Reques
   state::SnapshotPtr snapshot = sources.services.hub.current();
   const state::Pod* pod = nullptr;
   if (auto title = request.query.get("pod")) {
-    if (snapshot->versions.pods == 0) return json_error(503, "the pods of this node are not known yet");
     const std::vector<const state::Pod*> pods = pods_named(*snapshot, *title);
+    if (const auto reason = why_pods_unknown(sources); reason && pods.empty()) return json_error(503, pods_unknown_because(*reason));
     if (pods.empty()) return json_error(404, no_pod_named(*title));
     if (pods.size() > 1) return json_error(409, several_pods_named(*title, pods));
     pod = pods.front();

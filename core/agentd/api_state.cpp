@@ -2,6 +2,7 @@
 // /api/v1/node and /api/v1/pods: the state snapshot with the latest values beside it.
 #include "core/agentd/json_answer.hpp"
 #include "core/agentd/latest_values.hpp"
+#include "core/agentd/pods_named.hpp"
 #include "core/agentd/version.hpp"
 
 namespace koord::agentd {
@@ -195,7 +196,7 @@ http::Response get_node(const ApiSources& sources, const http::Request&) {
 
 http::Response get_pods(const ApiSources& sources, const http::Request&) {
   state::SnapshotPtr snapshot = sources.services.hub.current();
-  if (snapshot->versions.pods == 0) return json_error(503, "the pods of this node are not known yet");
+  if (snapshot->versions.pods == 0) return json_error(503, pods_unknown_because(why_pods_unknown(sources).value_or("")));
   const Figures values = current_values(sources);
   json::array pods;
   for (const state::Pod& one : snapshot->pods) pods.push_back(pod(one, values));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/pods_named.hpp"
 
+#include "core/agentd/api.hpp"
+
 namespace koord::agentd {
 
 std::vector<const state::Pod*> pods_named(const state::Snapshot& snapshot, std::string_view title) {
@@ -19,5 +21,15 @@ std::string several_pods_named(std::string_view title, const std::vector<const s
   for (const state::Pod* pod : pods) names += " " + pod->namespace_ + '/' + pod->name;
   return "several pods are named '" + std::string(title) + "':" + names;
 }
+
+std::optional<std::string> why_pods_unknown(const ApiSources& sources) {
+  if (sources.services.hub.confirmed(state::kPods)) return std::nullopt;
+  const std::string start = std::string(kPodsUnknown) + ": ";
+  for (const ModuleHealth& module : sources.health())
+    if (module.name == "state" && module.detail.starts_with(start)) return module.detail.substr(start.size());
+  return "";
+}
+
+std::string pods_unknown_because(const std::string& reason) { return std::string(kPodsUnknown) + (reason.empty() ? "" : ": " + reason); }
 
 }  // namespace koord::agentd

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pods that a request names: by uid, NAMESPACE/NAME, or NAME alone. [any thread]
+// The pods that a request names: by uid, NAMESPACE/NAME, or NAME alone; and the answer while the pods are not known. [any thread]
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,10 +11,20 @@
 
 namespace koord::agentd {
 
+struct ApiSources;
+
 std::vector<const state::Pod*> pods_named(const state::Snapshot& snapshot, std::string_view title);
 
 // For an answer to a name that no pod has, or that several have.
 std::string no_pod_named(std::string_view title);
 std::string several_pods_named(std::string_view title, const std::vector<const state::Pod*>& pods);
+
+// The start of the state module's line in /readyz before the first list of pods; its reason follows behind ": ".
+inline constexpr std::string_view kPodsUnknown = "pods are not known yet";
+
+// Returns why no list of pods has come yet, "" without a reason; nullopt: one has come.
+std::optional<std::string> why_pods_unknown(const ApiSources& sources);
+// "pods are not known yet: REASON"
+std::string pods_unknown_because(const std::string& reason);
 
 }  // namespace koord::agentd

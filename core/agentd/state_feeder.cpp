@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/agentd/pods_named.hpp"
 #include "core/agentd/state_log.hpp"
 #include "core/base/parse.hpp"
 #include "core/cgroup/kube_root.hpp"
@@ -114,7 +115,7 @@ ModuleHealth StateFeeder::health() const {
     if (!more.empty()) problem += (problem.empty() ? "" : "; ") + more;
   }
   const std::optional<Time> known = parts_.hub.confirmed(state::kPods);
-  if (!known) return {"state", false, "pods are not known yet" + (problem.empty() ? "" : ": " + problem)};
+  if (!known) return {"state", false, pods_unknown_because(problem)};
   if (problem.empty()) return {"state", true, notes.empty() ? "ok" : "ok, but " + notes};
   return {"state", true, "degraded, keeping the last state, pods " + age_of(*known, parts_.clock.now()) + " old: " + problem};
 }

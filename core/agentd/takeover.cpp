@@ -17,6 +17,8 @@ struct FixedKnob {
   bool of_class, of_pod, of_container;
 };
 constexpr std::string_view kNoIoLimit = "rbps=max wbps=max riops=max wiops=max";
+// Appended to the reason of a knob that a kubelet with the feature MemoryQoS sets.
+constexpr std::string_view kMemoryQos = "; with MemoryQoS the kubelet does";
 constexpr FixedKnob kFixedKnobs[] = {
     {"cpu.max.burst", "0", false, true, true},
     {"cpu.bvt_warp_ns", "0", true, true, false},
@@ -35,12 +37,18 @@ constexpr FixedKnob kFixedKnobs[] = {
     {"io.weight", "default", true, true, false},
 };
 
+bool is_set_by_memory_qos(std::string_view knob) { return knob == "memory.min" || knob == "memory.high"; }
+
+bool is_active(const state::Pod& pod) { return pod.phase == state::Phase::pending || pod.phase == state::Phase::running; }
+
 bool is_level(const FixedKnob& fixed, Level level) {
   return level == Level::qos ? fixed.of_class : level == Level::pod ? fixed.of_pod : fixed.of_container;
 }
 
 class Places {
  public:
+  explicit Places(bool has_specs) : has_specs_(has_specs) {}
+
   void add_class(const std::string& dir) { add_fixed({.level = Level::qos, .cgroup_dir = dir}, "the kubelet does not set this knob for a class"); }
 
   void add_best_effort(const std::string& dir) {
@@ -77,18 +85,13 @@ class Places {
       TakeoverPlace place = of;
       place.rule = TakeoverRule::fixed;
       place.fixed = fixed.base;
-      place.why = why;
+      place.why = why + std::string(is_set_by_memory_qos(fixed.name) ? kMemoryQos : "");
       add(std::move(place), fixed.name);
     }
   }
 
   void add_cgroup(const TakeoverPlace& of, const std::vector<state::Resource>& resources, bool is_best_effort, bool has_cpus) {
-    TakeoverPlace quota = of;
-    quota.rule = TakeoverRule::quota;
-    if (is_best_effort)
-      for (const state::Resource& resource : resources)
-        if (resource.name == "kubernetes.io/batch-cpu" && resource.limit > 0) quota.batch_milli = resource.limit;
-    add(std::move(quota), "cpu.max");
+    if (has_specs_) add_quota(of, resources, is_best_effort);
     if (has_cpus) {
       TakeoverPlace cpus = of;
       cpus.rule = TakeoverRule::cpus;
@@ -98,6 +101,15 @@ class Places {
     add_fixed(of, "neither the pod's spec nor the kubelet sets it");
   }
 
+  void add_quota(TakeoverPlace place, const std::vector<state::Resource>& resources, bool is_best_effort) {
+    place.rule = TakeoverRule::quota;
+    if (is_best_effort)
+      for (const state::Resource& resource : resources)
+        if (resource.name == "kubernetes.io/batch-cpu" && resource.limit > 0) place.batch_milli = resource.limit;
+    add(std::move(place), "cpu.max");
+  }
+
+  const bool has_specs_;
   std::vector<TakeoverPlace> places_;
 };
 
@@ -132,14 +144,19 @@ KubeDirs kube_dirs_of(const cgroup::KubeRoot& root) {
   return {qos_dir(root, cgroup::KubeQos::guaranteed), qos_dir(root, cgroup::KubeQos::burstable), qos_dir(root, cgroup::KubeQos::best_effort)};
 }
 
-std::vector<TakeoverPlace> takeover_places(const state::Snapshot& snapshot, const KubeDirs& dirs) {
-  Places places;
+std::vector<TakeoverPlace> takeover_places(const state::Snapshot& snapshot, const KubeDirs& dirs, PodKnowledge known) {
+  Places places(known == PodKnowledge::specs);
   for (const std::string& dir : {dirs.all, dirs.burstable, dirs.best_effort}) places.add_class(dir);
   places.add_best_effort(dirs.best_effort);
+  if (known == PodKnowledge::nothing) return std::move(places).places();
   const bool is_static = snapshot.kubelet && snapshot.kubelet->cpu_manager_policy == "static";
   for (const state::Pod& pod : snapshot.pods)
-    if (pod.phase == state::Phase::pending || pod.phase == state::Phase::running) places.add_pod(pod, is_static);
+    if (is_active(pod)) places.add_pod(pod, is_static);
   return std::move(places).places();
+}
+
+std::size_t count_active_pods(const state::Snapshot& snapshot) {
+  return static_cast<std::size_t>(std::count_if(snapshot.pods.begin(), snapshot.pods.end(), is_active));
 }
 
 std::optional<Leftover> leftover_at(const TakeoverPlace& place, const knob::Value& now, const knob::Subjects& subjects, const CpuSet& cpus) {

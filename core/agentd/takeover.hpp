@@ -40,8 +40,19 @@ struct KubeDirs {
 };
 KubeDirs kube_dirs_of(const cgroup::KubeRoot& root);
 
-// Returns the cgroups of the classes and of all pods that have not ended, the outer cgroups first.
-std::vector<TakeoverPlace> takeover_places(const state::Snapshot& snapshot, const KubeDirs& dirs);
+// How much is known of the pods on the node.
+enum class PodKnowledge : std::uint8_t {
+  nothing,  // no list of pods has come yet
+  cgroups,  // pods are found in the cgroup tree: whether a spec has a limit is unknown
+  specs,
+};
+
+// Returns the cgroups of the classes and of all pods that have not ended, the outer cgroups first. Without specs the
+// knobs are left out that a spec decides, with nothing known all cgroups of pods.
+std::vector<TakeoverPlace> takeover_places(const state::Snapshot& snapshot, const KubeDirs& dirs, PodKnowledge known);
+
+// Returns the number of pods that have not ended.
+std::size_t count_active_pods(const state::Snapshot& snapshot);
 
 struct Leftover {
   TakeoverPlace place;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "core/agentd/pod_subjects.hpp"
 #include "core/agentd/takeover.hpp"
@@ -73,15 +74,24 @@ std::set<std::string> held_by(const knob::Governor& governor) {
 struct KoordletTakeover::Found {
   std::vector<Leftover> leftovers;
   std::size_t read = 0, held = 0;
+  PodKnowledge known = PodKnowledge::nothing;
+  std::size_t pods = 0;
+
+  // Without the lines of the leftovers.
+  TakeoverReport report(std::vector<TakeoverLine> lines) const {
+    const bool are_pods_known = known != PodKnowledge::nothing;
+    return {std::move(lines), read, held, are_pods_known, known == PodKnowledge::cgroups ? pods : 0};
+  }
 };
 
 KoordletTakeover::KoordletTakeover(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, const state::Hub& hub,
-                                   const knob::Governor& governor)
-    : clock_(clock), layout_(layout), roots_(roots), hub_(hub), governor_(governor) {}
+                                   const knob::Governor& governor, bool has_specs)
+    : clock_(clock), layout_(layout), roots_(roots), hub_(hub), governor_(governor), has_specs_(has_specs) {}
 
-Result<KoordletTakeover::Found> KoordletTakeover::find() const {
+KoordletTakeover::Found KoordletTakeover::find() const {
+  // Read before the snapshot, which then has the confirmed list or a newer one.
+  const bool is_confirmed = hub_.confirmed(state::kPods).has_value();
   const state::SnapshotPtr snapshot = hub_.current();
-  if (snapshot->versions.pods == 0) return invalid("the pods of this node are not known yet");
   const knob::Subjects subjects = subjects_of(*snapshot);
   const KnobFiles files(layout_, roots_);
   const KubeDirs dirs = kube_dirs_of(state::find_kube_root(layout_, snapshot->kubelet));
@@ -91,7 +101,9 @@ Result<KoordletTakeover::Found> KoordletTakeover::find() const {
   if (const auto of_pods = files.read({cpuset, dirs.all}); of_pods && !of_pods->value.set.empty()) all_cpus = of_pods->value.set;
   const std::set<std::string> held = held_by(governor_);
   Found found;
-  for (const TakeoverPlace& place : takeover_places(*snapshot, dirs)) {
+  found.known = !is_confirmed ? PodKnowledge::nothing : has_specs_ ? PodKnowledge::specs : PodKnowledge::cgroups;
+  found.pods = count_active_pods(*snapshot);
+  for (const TakeoverPlace& place : takeover_places(*snapshot, dirs, found.known)) {
     for (const knob::Value& value : read(files, place)) {
       ++found.read;
       std::optional<Leftover> leftover = leftover_at(place, value, subjects, all_cpus);
@@ -130,18 +142,18 @@ std::vector<TakeoverLine> KoordletTakeover::groups(bool and_remove) const {
   return lines;
 }
 
-Result<TakeoverReport> KoordletTakeover::list() const {
-  const Found found = TRY(find());
-  TakeoverReport report{groups(false), found.read, found.held};
+TakeoverReport KoordletTakeover::list() const {
+  const Found found = find();
+  TakeoverReport report = found.report(groups(false));
   for (const Leftover& leftover : found.leftovers) report.lines.push_back(line_of(leftover));
   return report;
 }
 
 // In the order of the planner, so that no cgroup is asked to have more than the one around it; not in the journal, for what was there
 // before is not to come back.
-Result<TakeoverReport> KoordletTakeover::apply() const {
-  const Found found = TRY(find());
-  TakeoverReport report{groups(true), found.read, found.held};
+TakeoverReport KoordletTakeover::apply() const {
+  const Found found = find();
+  TakeoverReport report = found.report(groups(true));
   const KnobFiles files(layout_, roots_);
   knob::MemoryOriginals originals;
   knob::Executor executor(files, originals, clock_);

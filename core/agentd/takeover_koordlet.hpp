@@ -8,7 +8,6 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
-#include "core/base/result.hpp"
 #include "core/cgroup/layout.hpp"
 #include "core/knob/governor.hpp"
 #include "core/state/hub.hpp"
@@ -29,21 +28,23 @@ struct TakeoverReport {
   std::vector<TakeoverLine> lines;
   std::size_t read = 0;  // knobs that this node has
   std::size_t held = 0;  // knobs that strategies of this agent hold, which are left out
+  bool are_pods_known = false;        // false: only classes and groups of resctrl were compared
+  std::size_t pods_without_spec = 0;  // only the cgroups of so many pods are known: their quotas were not compared
 };
 
 class KoordletTakeover {
  public:
-  // All outlive it.
-  KoordletTakeover(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, const state::Hub& hub, const knob::Governor& governor);
+  // All outlive it. `has_specs`: the source of the pods knows their specs, not only their cgroups.
+  KoordletTakeover(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, const state::Hub& hub, const knob::Governor& governor,
+                   bool has_specs);
 
-  // An error: the pods are not known, so no base is.
-  Result<TakeoverReport> list() const;
+  TakeoverReport list() const;
   // The same, and sets each to its base. Values that change meanwhile are reported as they are then.
-  Result<TakeoverReport> apply() const;
+  TakeoverReport apply() const;
 
  private:
   struct Found;
-  Result<Found> find() const;
+  Found find() const;
   std::vector<TakeoverLine> groups(bool and_remove) const;
 
   const Clock& clock_;
@@ -51,6 +52,7 @@ class KoordletTakeover {
   const NodeRoots roots_;
   const state::Hub& hub_;
   const knob::Governor& governor_;
+  const bool has_specs_;
 };
 
 }  // namespace koord::agentd

@@ -17,8 +17,10 @@ namespace {
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
+enum class PodList { complete, missing, none };  // none: pods are found in the cgroup tree
+
 struct Node {
-  Node() {
+  explicit Node(PodList list = PodList::complete) {
     pods.limit_cpu(pods.service_pod, 10'000);  // as a kubelet does for 100m
     pods.limit_cpu(pods.service, 10'000);
     pods.write_files(folder.path(), "{cpuBurstStrategy: {policy: none}}", "{requests: {cpu: 100m}, limits: {cpu: 100m}}");
@@ -27,8 +29,12 @@ struct Node {
     // Which the kernel of v2 does not take away: all CPUs are the same.
     if (pods.is_v2()) expected[pods.besteffort.path(Controller::cpuset) + "/cpuset.cpus"] = "0-" + std::to_string(pods.cpus() - 1) + "\n";
     agent.emplace("roots: {cgroup: " + pods.root(folder.path()) + ", resctrl: " + folder / "resctrl" +
-                  "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}");
-    REQUIRE(agent->start());
+                  "}\nstate: {source: " + (list == PodList::none ? "cgroup" : "file") + ", file: {pods: " + folder / "pods.yaml" +
+                  ", nodeSLO: " + folder / "slo.yaml" + "}}");
+    if (list == PodList::missing) fs::remove(folder / "pods.yaml");
+    agent->launch();
+    const char* const answer = list == PodList::missing ? "pods are not known yet" : "2 pods from";
+    REQUIRE(eventually([&] { return has(agent->ctl({"pods"}).output, answer); }));
   }
 
   // As koordlet does: burst has raised the service, suppression has narrowed the class, memory QoS has protected it.
@@ -83,4 +89,46 @@ TEST_CASE_FIXTURE(Node, "koordlet's leftovers are listed with their bases, then 
   CHECK(has(again.output, "0 of "));
   CHECK(agent->stop() == 0);
   CHECK_MESSAGE(pods.knobs() == expected, differences());  // no value is reverted
+}
+
+namespace {
+
+struct NodeWithoutSpecs : Node {
+  NodeWithoutSpecs() : Node(PodList::none) {}
+};
+struct NodeWithoutPods : Node {
+  NodeWithoutPods() : Node(PodList::missing) {}
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(NodeWithoutSpecs, "quotas of pods stay where only the cgroups of pods are known, and the last line says so") {
+  const Finished done = agent->ctl({"takeover", "koordlet"});
+  INFO(done.output);
+  CHECK(done.exit_status == 0);
+  CHECK(done.output.ends_with("\nthe specs of 2 pods are not known (state.source is cgroup): cpu.max of pods and containers not compared; "
+                              "expected kubelet, apiserver or file\n"));
+  CHECK_FALSE(has(done.output, "no CPU limit"));
+  CHECK(pods.read(pods.service, "cpu.max") == "30000 100000");
+  CHECK(pods.read(pods.service_pod, "cpu.max") == "30000 100000");
+  CHECK(pods.read(pods.service, "memory.min") != "4096");
+  CHECK(pods.read(pods.besteffort, "cpu.max").starts_with("max"));
+  CHECK(agent->stop() == 0);
+}
+
+TEST_CASE_FIXTURE(NodeWithoutPods, "while the list of pods is missing, koordctl names the reason and sets classes only") {
+  const Finished done = agent->ctl({"takeover", "koordlet"});
+  INFO(done.output);
+  CHECK(done.exit_status == 1);
+  CHECK(has(done.output, "pods are not known yet ("));
+  CHECK(has(done.output, "pods.yaml"));
+  CHECK(has(done.output, "): only classes compared\n"));
+  CHECK(pods.read(pods.service, "cpu.max") == "30000 100000");
+  CHECK(pods.read(pods.besteffort, "cpu.max").starts_with("max"));
+  const Finished why = agent->ctl({"why", "service"});
+  INFO(why.output);
+  CHECK(why.exit_status == 1);
+  CHECK(has(why.output, "pods are not known yet: "));
+  CHECK(has(why.output, "pods.yaml"));
+  CHECK(agent->stop() == 0);
 }

@@ -52,9 +52,10 @@ state::Snapshot snapshot_of(std::vector<state::Pod> pods) {
 }
 
 // "BASE (WHY)", or "" for none.
-std::string found(const state::Snapshot& snapshot, const std::string& dir, const std::string& knob, const std::string& value, const CpuSet& cpus = {}) {
+std::string found(const state::Snapshot& snapshot, const std::string& dir, const std::string& knob, const std::string& value, const CpuSet& cpus = {},
+                  PodKnowledge known = PodKnowledge::specs) {
   const knob::Subjects subjects = subjects_of(snapshot);
-  for (const TakeoverPlace& place : takeover_places(snapshot, kDirs)) {
+  for (const TakeoverPlace& place : takeover_places(snapshot, kDirs, known)) {
     if (place.cgroup_dir != dir || place.knob->name != knob) continue;
     const auto leftover = leftover_at(place, *knob::parse_value(*place.knob, value), subjects, cpus);
     return leftover ? spell(*place.knob, leftover->base) + " (" + leftover->why + ")" : "";
@@ -70,6 +71,31 @@ TEST_CASE("a quota that burst raised goes back to the limit of the spec, for the
   CHECK(found(snapshot, "kubepods/burstable/podweb", "cpu.max", "600000 100000") == "200000 100000 (limit 2)");
   CHECK(found(snapshot, "kubepods/burstable/podweb/c", "cpu.max", "200000 100000") == "");
   CHECK(found(snapshot_of({service(0)}), "kubepods/burstable/podweb", "cpu.max", "100000 100000").starts_with("max"));
+}
+
+TEST_CASE("without specs no quota of a pod is compared, with nothing known of the pods only the classes are") {
+  const state::Snapshot snapshot = snapshot_of({service(0), batch()});
+  const auto found_in = [&](const std::string& dir, const std::string& knob, const std::string& value, PodKnowledge known) {
+    return found(snapshot, dir, knob, value, *CpuSet::parse("0-7"), known);
+  };
+  for (const char* dir : {"kubepods/burstable/podweb", "kubepods/burstable/podweb/c", "kubepods/besteffort/podjob", "kubepods/besteffort/podjob/c"}) {
+    CAPTURE(dir);
+    CHECK(found_in(dir, "cpu.max", "100000 100000", PodKnowledge::cgroups) == "no such place");
+    CHECK(found_in(dir, "memory.min", "4096", PodKnowledge::cgroups).starts_with("0 ("));
+    CHECK(found_in(dir, "memory.min", "4096", PodKnowledge::nothing) == "no such place");
+  }
+  CHECK(found_in("kubepods/besteffort/podjob", "cpuset.cpus", "0-1", PodKnowledge::cgroups) == "0-7 (the CPUs of all pods)");
+  CHECK(found_in(kDirs.best_effort, "cpu.max", "50000 100000", PodKnowledge::nothing).starts_with("max"));
+}
+
+TEST_CASE("the reason for memory.min and memory.high names the kubelet's feature MemoryQoS, which sets them") {
+  const state::Snapshot snapshot = snapshot_of({service()});
+  CHECK(found(snapshot, "kubepods/burstable/podweb/c", "memory.min", "1") ==
+        "0 (neither the pod's spec nor the kubelet sets it; with MemoryQoS the kubelet does)");
+  CHECK(found(snapshot, "kubepods/burstable/podweb/c", "memory.high", "1").ends_with("; with MemoryQoS the kubelet does)"));
+  CHECK(found(snapshot, "kubepods/burstable", "memory.min", "1") ==
+        "0 (the kubelet does not set this knob for a class; with MemoryQoS the kubelet does)");
+  CHECK(found(snapshot, "kubepods/burstable", "memory.low", "1") == "0 (the kubelet does not set this knob for a class)");
 }
 
 TEST_CASE("a quota is right without a limit where the kubelet may not enforce any, and for CPUs of the pod's own") {
@@ -152,6 +178,10 @@ struct LeftNode {
     node.write("resctrl/other/schemata", "L3:0=f\n");
   }
   void put(const std::string& dir, const std::string& file, const std::string& text) { node.write("cgroup/" + dir + "/" + file, text); }
+  void know(std::vector<state::Pod> pods) {
+    hub.publish({.pods = std::move(pods)});
+    hub.confirm(state::kPods, clock.now());
+  }
   std::string get(const std::string& dir, const std::string& file) const {
     return read_file(node.path("cgroup/" + dir + "/" + file)).value_or("none");
   }
@@ -162,7 +192,7 @@ struct LeftNode {
   const cgroup::Layout layout = *cgroup::Layout::detect(node.roots());
   knob::MemoryOriginals originals;
   knob::Governor governor{clock, layout, node.roots(), originals};
-  KoordletTakeover takeover{clock, layout, node.roots(), hub, governor};
+  KoordletTakeover takeover{clock, layout, node.roots(), hub, governor, true};
 };
 
 std::map<std::string, std::string> bases(const TakeoverReport& report) {
@@ -173,23 +203,47 @@ std::map<std::string, std::string> bases(const TakeoverReport& report) {
 
 }  // namespace
 
-TEST_CASE("nothing is listed while the pods are unknown") {
+TEST_CASE("while no list of pods is confirmed, only classes are listed and set") {
   LeftNode left;
-  CHECK(left.takeover.list().error().message() == "the pods of this node are not known yet");
+  left.hub.publish({.standalone = std::vector<state::Container>{}});
+  const std::map<std::string, std::string> expected = {{"BE resctrl", "no group"},
+                                                       {"kubepods/besteffort cpuset.cpus", "0-7"},
+                                                       {"kubepods/besteffort io.max 8:16", "8:16 rbps=max wbps=max riops=max wiops=max"},
+                                                       {"kubepods/burstable memory.min", "0"}};
+  CHECK(bases(left.takeover.list()) == expected);
+  CHECK_FALSE(left.takeover.list().are_pods_known);
+  left.hub.publish({.pods = std::vector{service(), batch()}});  // of a source that is not trusted yet
+  const TakeoverReport done = left.takeover.apply();
+  CHECK(bases(done) == expected);
+  CHECK_FALSE(done.are_pods_known);
+  CHECK(left.get("kubepods/burstable/podweb", "cpu.max") == "600000 100000\n");
+}
+
+TEST_CASE("pods of the cgroup tree keep their quotas, and are counted") {
+  LeftNode left;
+  left.know({service(0), batch()});
+  const KoordletTakeover takeover{left.clock, left.layout, left.node.roots(), left.hub, left.governor, false};
+  const TakeoverReport report = takeover.apply();
+  CHECK(report.pods_without_spec == 2);
+  CHECK(report.are_pods_known);
+  CHECK_FALSE(bases(report).contains("kubepods/burstable/podweb cpu.max"));
+  CHECK(left.get("kubepods/burstable/podweb", "cpu.max") == "600000 100000\n");
+  CHECK(left.get("kubepods/burstable", "memory.min").starts_with("0"));
+  CHECK(left.takeover.list().pods_without_spec == 0);
 }
 
 TEST_CASE("a dry run lists each leftover and writes nothing, then each has its base and a second run finds nothing") {
   LeftNode left;
-  left.hub.publish({.pods = std::vector{service(), batch()}});
+  left.know({service(), batch()});
   const std::map<std::string, std::string> expected = {{"BE resctrl", "no group"},
                                                        {"kubepods/besteffort cpuset.cpus", "0-7"},
                                                        {"kubepods/besteffort io.max 8:16", "8:16 rbps=max wbps=max riops=max wiops=max"},
                                                        {"kubepods/burstable memory.min", "0"},
                                                        {"kubepods/burstable/podweb cpu.max", "200000 100000"},
                                                        {"kubepods/burstable/podweb/c cpu.max", "200000 100000"}};
-  CHECK(bases(*left.takeover.list()) == expected);
+  CHECK(bases(left.takeover.list()) == expected);
   CHECK(left.get("kubepods/burstable/podweb", "cpu.max") == "600000 100000\n");
-  const TakeoverReport done = *left.takeover.apply();
+  const TakeoverReport done = left.takeover.apply();
   CHECK(bases(done) == expected);
   CHECK(left.get("kubepods/burstable/podweb", "cpu.max").starts_with("200000"));
   CHECK(left.get("kubepods/burstable/podweb/c", "cpu.max").starts_with("200000"));
