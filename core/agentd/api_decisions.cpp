@@ -2,7 +2,9 @@
 // /api/v1/decisions, /knobs and /why: the intents of strategies for each cgroup with their reasons, the values before and the results.
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/agentd/decision_json.hpp"
 #include "core/agentd/decision_request.hpp"
@@ -51,10 +53,20 @@ json::array events_of(const ApiSources& sources, std::string_view pod_uid) {
   return events;
 }
 
+// The parts of the annotation that have no effect.
+std::vector<std::string> unknown_hands_off(const ApiSources& sources, std::string_view annotation) {
+  std::vector<std::string> plugins;
+  for (const host::PluginStatus& plugin : sources.plugins()) plugins.push_back(plugin.id);
+  return knob::unknown_names(knob::parse_hands_off(annotation), plugins);
+}
+
 http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
   json::object about{{"uid", pod.uid}, {"namespace", pod.namespace_}, {"name", pod.name}, {"cgroup", pod.cgroup_dir},
                      {"qosClass", name_of(pod.koord_qos)}};
-  if (auto said = pod.annotations.find(knob::kHandsOffAnnotation); said != pod.annotations.end()) about["handsOff"] = said->second;
+  if (auto said = pod.annotations.find(knob::kHandsOffAnnotation); said != pod.annotations.end()) {
+    about["handsOff"] = said->second;
+    about["handsOffUnknown"] = json_strings(unknown_hands_off(sources, said->second));
+  }
   json::array knobs;
   for (const knob::KnobView& knob : sources.governor.knobs())
     if (concerns(knob, pod)) knobs.push_back(json_of(knob, sources.services.clock));
@@ -102,10 +114,10 @@ http::Response get_why(const ApiSources& sources, const http::Request& request) 
   if (title.empty()) return json_error(400, "pod is missing; wanted NAMESPACE/NAME, NAME or uid");
   const state::SnapshotPtr snapshot = sources.services.hub.current();
   const std::vector<const state::Pod*> pods = pods_named(*snapshot, title);
+  if (const auto reason = why_pods_unknown(sources); reason && pods.empty()) return json_error(503, pods_unknown_because(*reason));
   if (pods.empty()) return why_of_past(sources, title);
   if (pods.size() == 1) return why_of_pod(sources, *pods.front());
   return json_error(409, several_pods_named(title, pods));
 }
 
 }  // namespace koord::agentd
-  if (const auto reason = why_pods_unknown(sources); reason && pods.empty()) return json_error(503, pods_unknown_because(*reason));

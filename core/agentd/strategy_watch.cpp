@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/strategy_watch.hpp"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -57,16 +58,9 @@ void StrategyWatch::look() {
 void StrategyWatch::look_at_annotations() {
   const state::SnapshotPtr snapshot = parts_.hub.current();
   if (std::exchange(seen_pods_, snapshot->versions.pods) == snapshot->versions.pods) return;
-  std::vector<std::string> plugins;
-  std::set<std::string> wrong;
-  for (const state::Pod& pod : snapshot->pods) {
-    const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
-    if (annotation == pod.annotations.end()) continue;
-    if (plugins.empty()) plugins = parts_.plugins();
-    for (const std::string& name : knob::unknown_names(knob::parse_hands_off(annotation->second), plugins))
-      wrong.insert("pod " + pod.namespace_ + "/" + pod.name + ": " + std::string(knob::kHandsOffAnnotation) + " names '" + name +
-                   "', which is neither a knob nor a plugin here");
-  }
+  const bool is_any = std::any_of(snapshot->pods.begin(), snapshot->pods.end(),
+                                  [](const state::Pod& pod) { return pod.annotations.contains(knob::kHandsOffAnnotation); });
+  std::set<std::string> wrong = is_any ? hands_off_problems(*snapshot, parts_.plugins()) : std::set<std::string>();
   for (const std::string& text : wrong)
     if (!told_.contains(text)) log::warn(strategy_log, "{}, ignoring", text);
   told_ = std::move(wrong);
@@ -99,6 +93,18 @@ void StrategyWatch::tell_cluster(kube::Happening happening) {
   if (!cluster_events_)
     cluster_events_ = std::make_unique<kube::Events>(parts_.loop, parts_.clock, *client, kube::EventBook::Source{"koordetector", parts_.node_name});
   cluster_events_->tell(std::move(happening));
+}
+
+std::set<std::string> hands_off_problems(const state::Snapshot& snapshot, const std::vector<std::string>& plugins) {
+  std::set<std::string> problems;
+  for (const state::Pod& pod : snapshot.pods) {
+    const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
+    if (annotation == pod.annotations.end()) continue;
+    for (const std::string& name : knob::unknown_names(knob::parse_hands_off(annotation->second), plugins))
+      problems.insert("pod " + pod.namespace_ + "/" + pod.name + ": " + std::string(knob::kHandsOffAnnotation) + " names '" + name +
+                      "', which is neither a knob nor a strategy; expected \"true\", \"false\", or knobs and strategies separated by commas");
+  }
+  return problems;
 }
 
 std::vector<ReleaseStory> stories_of(const std::vector<knob::Release>& releases) {

@@ -61,6 +61,9 @@ class StrategyWatch {
   std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
 };
 
+// A line for each part of a pod's hands-off annotation that has no effect. `plugins`: their ids. Pure.
+std::set<std::string> hands_off_problems(const state::Snapshot& snapshot, const std::vector<std::string>& plugins);
+
 // Text of a pod's event: the plugin that held knobs, the knobs, and why they were reverted. Pure.
 struct ReleaseStory {
   knob::Subject pod;

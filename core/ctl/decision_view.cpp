@@ -83,6 +83,26 @@ std::string owner_of(const json::value& knob) {
 }
 
 // A row for each intent; the first one has the knob's own cells, too.
+// "150000 100000": the value of a composition, which begins with the knob's name.
+std::string composed_value_of(const json::value& knob) {
+  const std::string text = text_of(knob, "composition");
+  const std::size_t start = text.find(' '), equals = text.find(" = ");
+  return start == std::string::npos || equals == std::string::npos || equals <= start ? "" : text.substr(start + 1, equals - start - 1);
+}
+
+// Why a cap or floor that is applied changes nothing; empty: it binds, or it is the value.
+std::string idle_bound_of(const json::value& knob, const json::value& intent) {
+  const std::string role = text_of(intent, "role"), value = composed_value_of(knob);
+  if ((role != "cap" && role != "floor") || text_of(intent, "result") != "applied") return "";
+  for (const json::value& part : array_of(knob, "parts")) {
+    const bool is_its = text_of(part, "role") == role && text_of(part, "plugin") == text_of(intent, "plugin") && text_of(part, "source").empty();
+    if (!is_its || flag_of(part, "binds") || text_of(part, "value") == value) continue;
+    if (text_of(knob, "knob") == "cpuset.cpus") return "; the set is already smaller";
+    return role == "cap" ? "; the value is already lower" : "; the value is already higher";
+  }
+  return "";
+}
+
 void add_rows(Table& table, const std::string& owner, const json::value& knob) {
   static const json::value kNoIntent(json::object{});
   const bool is_held = flag_of(knob, "held");
@@ -94,7 +114,8 @@ void add_rows(Table& table, const std::string& owner, const json::value& knob) {
   if (rows.empty()) rows.push_back(&kNoIntent);
   for (const json::value* intent : rows) {
     cells.resize(5);
-    for (const std::string& text : {text_of(*intent, "plugin"), intent_of(*intent), result_of(*intent), why_of(*intent)})
+    for (const std::string& text :
+         {text_of(*intent, "plugin"), intent_of(*intent), result_of(*intent), why_of(*intent) + idle_bound_of(knob, *intent)})
       cells.push_back(or_dash(text));
     table.add(cells);
     cells.assign(5, "");
@@ -102,7 +123,7 @@ void add_rows(Table& table, const std::string& owner, const json::value& knob) {
 }
 
 std::vector<Column> knob_columns(const char* owner) {
-  return {{owner}, {"KNOB"}, {"NOW"}, {"WAS"}, {"HELD BY"}, {"STRATEGY"}, {"INTENT"}, {"RESULT"}, {"WHY"}};
+  return {{owner}, {"KNOB"}, {"NOW"}, {"ORIGINAL"}, {"HELD BY"}, {"STRATEGY"}, {"INTENT"}, {"RESULT"}, {"WHY"}};
 }
 
 // The knob, or the kind of a decision that is of no knob.
@@ -161,13 +182,24 @@ json::array without_evictions(const json::array& decisions) {
 }
 
 std::string head_of(const json::value& answer) {
+// "cpu.max", with a part that has no effect: "cpu.mx, cpu.max; 'cpu.mx' is neither a knob nor a strategy: ignored"
+std::string hands_off_of(const json::value& pod) {
+  const std::string said = text_of(pod, "handsOff");
+  const json::array& unknown = array_of(pod, "handsOffUnknown");
+  const auto name_at = [&](std::size_t i) { return unknown[i].is_string() ? std::string(unknown[i].get_string()) : std::string(); };
+  if (unknown.size() == 1 && name_at(0) == said) return "'" + said + "', which is neither \"true\", a knob nor a strategy: ignored";
+  std::string text = said;
+  for (std::size_t i = 0; i < unknown.size(); ++i) text += "; '" + name_at(i) + "' is neither a knob nor a strategy: ignored";
+  return text;
+}
+
   const json::value& pod = object_of(answer, "pod");
   std::string text = text_of(pod, "namespace") + "/" + text_of(pod, "name");
   if (const std::string qos = text_of(pod, "qosClass"); !qos.empty()) text += ", " + qos;
   if (const std::string cgroup = text_of(pod, "cgroup"); !cgroup.empty()) text += ", in " + cgroup;
   if (flag_of(pod, "ended")) text += ", has ended";
   text += "\n";
-  if (const json::value* said = member(pod, "handsOff"); said != nullptr) text += "The pod says hands off: " + text_of(pod, "handsOff") + "\n";
+  if (const json::value* said = member(pod, "handsOff"); said != nullptr) text += "The pod says hands off: " + hands_off_of(pod) + "\n";
   if (flag_of(answer, "nodeHandsOff")) text += "All strategies of the node are switched off; see koordctl mode\n";
   return text;
 }
@@ -191,7 +223,8 @@ std::string said_by(const json::value& mode) {
 
 Result<std::string> render_decisions(const std::string& answer) {
   const json::value parsed = TRY(parse_object(answer));
-  std::string text = decision_table(array_of(parsed, "decisions")).render();
+  const json::array& decisions = array_of(parsed, "decisions");
+  std::string text = decisions.empty() ? "no decision matches\n" : decision_table(decisions).render();
   if (const std::optional<double> before = number_of(parsed, "before"))
     text += "\nThere are older ones: --before " + format_number(before) + "\n";
   if (const std::string problem = text_of(parsed, "problem"); !problem.empty())

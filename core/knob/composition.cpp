@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -223,9 +224,14 @@ std::string number_text(double number) {
   return text;
 }
 
+// The value before the agent's first write, as Base::source names it: no spec and no intent decides it.
+constexpr std::string_view kOriginal = "original";
+
+bool is_original(const Part& part) { return part.role == Role::base && part.plugin.empty() && part.source == kOriginal; }
+
 // " (qos-cpu-suppress on kubepods/besteffort)"
 std::string origin_of(const Part& part) {
-  if (part.plugin.empty() && part.source.empty()) return {};
+  if ((part.plugin.empty() && part.source.empty()) || is_original(part)) return {};
   const bool is_of_another = part.role == Role::cap && !part.source.empty();
   if (is_of_another) return " (" + part.plugin + " on " + part.source + ")";
   return " (" + (part.source.empty() ? part.plugin : part.source) + ")";
@@ -290,7 +296,8 @@ std::string equation(const Composition& composition) {
     if (part.role == Role::scale)
       text += " × " + number_text(part.factor);
     else
-      text += std::string(&part == composition.parts.data() ? " " : ", ") + std::string(name_of(part.role)) + " " + short_text(part, composition);
+      text += (&part == composition.parts.data() ? " " : ", ") + std::string(is_original(part) ? kOriginal : name_of(part.role)) + " " +
+              short_text(part, composition);
     text += origin_of(part);
   }
   const bool may_have_cap = takes_role(*composition.knob, Role::cap);

@@ -92,6 +92,22 @@ TEST_CASE("containers of LSE and LSR pods have exclusive CPUs, and with the stat
   }
 }
 
+TEST_CASE("a part of a hands-off annotation without effect is named with its pod and with the expected words") {
+  state::Snapshot snapshot;
+  std::vector<state::Pod> pods;
+  for (const char* annotation : {"yes", "cpu.mx, cpu.max.burst", "true", "burst"}) {
+    state::Pod& pod = pods.emplace_back();
+    pod.namespace_ = "shop";
+    pod.name = "web-" + std::to_string(pods.size() - 1);
+    pod.annotations = {{"koordetector.sh/hands-off", annotation}};
+  }
+  snapshot.pods = std::move(pods);
+  const std::string expected = "', which is neither a knob nor a strategy; expected \"true\", \"false\", or knobs and strategies separated by commas";
+  CHECK(hands_off_problems(snapshot, {"burst"}) ==
+        std::set<std::string>{"pod shop/web-0: koordetector.sh/hands-off names 'yes" + expected,
+                              "pod shop/web-1: koordetector.sh/hands-off names 'cpu.mx" + expected});
+}
+
 TEST_CASE("reverts for one pod and one reason are one event, without a pod none") {
   const knob::Subject web{"u1", "shop", "web"}, app{"u1", "shop", "web", "app"}, other{"u2", "shop", "db"};
   const std::string why = "'burst' is off now";

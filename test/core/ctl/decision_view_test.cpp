@@ -61,6 +61,33 @@ TEST_CASE("koordctl why says that no strategy manages a pod, and shows the recor
             "a/b, has ended\nAll strategies of the node are switched off"));
 }
 
+TEST_CASE("koordctl why names the parts of a hands-off annotation that have no effect") {
+  const auto head = [](const std::string& pod) { return shown(render_why(R"({"pod":{"namespace":"a","name":"b",)" + pod + "}}")); };
+  CHECK(has(head(R"("handsOff":"yes","handsOffUnknown":["yes"])"),
+            "The pod says hands off: 'yes', which is neither \"true\", a knob nor a strategy: ignored\n"));
+  CHECK(has(head(R"("handsOff":"cpu.mx, cpu.max.burst","handsOffUnknown":["cpu.mx"])"),
+            "The pod says hands off: cpu.mx, cpu.max.burst; 'cpu.mx' is neither a knob nor a strategy: ignored\n"));
+  CHECK(has(head(R"("handsOff":"true","handsOffUnknown":[])"), "The pod says hands off: true\n"));
+}
+
+TEST_CASE("koordctl why says of a cap that is applied and does not bind that the value is already lower") {
+  const auto row = [](const std::string& value, const std::string& part, const std::string& knob = "cpu.max") {
+    const std::string head = R"({"knobs":[{"cgroup":"be","knob":")" + knob + R"(","value":")" + value + R"(","composition":")" + knob + " " + value;
+    const std::string base = R"j( = original 1, cap 2 (suppress)","parts":[{"role":"base","value":")j" + value + R"("},)";
+    const std::string cap = R"({"role":"cap","plugin":"suppress","source":"",)" + part + R"(}],)";
+    return shown(render_knobs(head + base + cap + R"("intents":[{"plugin":"suppress","role":"cap","wanted":"w","reason":"it is busy",)"
+                                                  R"("inputs":{"usage":"1"},"result":"applied"}]}]})"));
+  };
+  CHECK(has(row("60000 100000", R"("value":"100000 100000","binds":false)"), "applied it is busy (usage=1); the value is already lower\n"));
+  CHECK(has(row("0-1", R"("value":"0-3","binds":false)", "cpuset.cpus"), "applied it is busy (usage=1); the set is already smaller\n"));
+  CHECK(has(row("100000 100000", R"("value":"100000 100000","binds":false)"), "applied it is busy (usage=1)\n"));
+  CHECK(has(row("60000 100000", R"("value":"60000 100000","binds":true)"), "applied it is busy (usage=1)\n"));
+}
+
+TEST_CASE("koordctl decisions says so where no decision matches") {
+  CHECK(shown(render_decisions(R"({"decisions":[]})")) == "no decision matches\n");
+}
+
 TEST_CASE("koordctl knobs has a row for each intent, and what is known of the knob in the first of them") {
   const std::string text = shown(render_knobs(R"({"knobs":[{"cgroup":"","level":"node","knob":"vm.min_free_kbytes","held":true,"value":"1","original":"2",)"
                                               R"("holder":"","intents":[]},{"cgroup":"a","knob":"k","held":false,"value":"v","intents":[{"plugin":"p"},{"plugin":"q"}]}]})"));

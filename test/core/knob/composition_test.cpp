@@ -174,6 +174,14 @@ TEST_CASE("a cap of the cgroup around binds, and what the containers add up to i
   CHECK_FALSE(composed.result().is_bound_by_hierarchy);
 }
 
+TEST_CASE("an equation calls a value original that neither a spec nor an intent decides") {
+  const Knob& knob = *find_knob("cpu.max");
+  const Proposal cap = Composed().quota("suppress", Role::cap, "100000 100000").proposals.front();
+  const Proposal* const proposals[] = {&cap};
+  const auto made = compose(proposals, {}, [&]() -> Result<Base> { return Base{&knob, *parse_value(knob, "60000 100000"), "original"}; });
+  CHECK(equation(*made) == "cpu.max 60000 100000 = original 60000, cap 100000 (suppress)");
+}
+
 TEST_CASE("an equation shows all parts") {
   CHECK(equation(Composed().quota("qos-cpu-burst", Role::scale, "1.5").result()) ==
         "cpu.max 150000 100000 = base 100000 (limit 1) × 1.5 (qos-cpu-burst), no cap");

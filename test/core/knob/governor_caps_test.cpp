@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(OnV1, "the effects that a cap in shadow would have on the cgro
 TEST_CASE_FIXTURE(SetsOnV1, "on v1 a cap of the class's CPU set reaches the cgroups inside, and ends with it") {
   propose("suppress", {intent(Role::cap, "be", "0-1", "cpuset.cpus")});
   CHECK(all() == "0-1 0-1 0-1 1");
-  CHECK(composition("be/pod/a") == "cpuset.cpus 0-1 = base 0-3 (original), cap 0-1 (suppress on be)");
+  CHECK(composition("be/pod/a") == "cpuset.cpus 0-1 = original 0-3, cap 0-1 (suppress on be)");
   propose("suppress", {intent(Role::cap, "be", "1-2", "cpuset.cpus")});
   CHECK(all() == "1-2 1-2 1-2 1");
   withdraw("suppress");
