@@ -32,7 +32,7 @@ json::object mode_of(const ApiSources& sources, std::string_view target) {
   if (view.configured) object["configured"] = knob::name_of(*view.configured);
   if (!view.override_mode) return object;
   object["override"] = knob::name_of(view.override_mode->mode);
-  object["until"] = wall_seconds(sources.services.clock, view.override_mode->until);
+  if (view.override_mode->until != Time::max()) object["until"] = wall_seconds(sources.services.clock, view.override_mode->until);
   object["by"] = view.override_mode->by;
   return object;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ctl/decision_view.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -82,7 +83,6 @@ std::string owner_of(const json::value& knob) {
   return level == "qos" ? "class " + text_of(knob, "cgroup") : level;
 }
 
-// A row for each intent; the first one has the knob's own cells, too.
 // "150000 100000": the value of a composition, which begins with the knob's name.
 std::string composed_value_of(const json::value& knob) {
   const std::string text = text_of(knob, "composition");
@@ -103,6 +103,7 @@ std::string idle_bound_of(const json::value& knob, const json::value& intent) {
   return "";
 }
 
+// A row for each intent; the first one has the knob's own cells, too.
 void add_rows(Table& table, const std::string& owner, const json::value& knob) {
   static const json::value kNoIntent(json::object{});
   const bool is_held = flag_of(knob, "held");
@@ -181,7 +182,6 @@ json::array without_evictions(const json::array& decisions) {
   return kept;
 }
 
-std::string head_of(const json::value& answer) {
 // "cpu.max", with a part that has no effect: "cpu.mx, cpu.max; 'cpu.mx' is neither a knob nor a strategy: ignored"
 std::string hands_off_of(const json::value& pod) {
   const std::string said = text_of(pod, "handsOff");
@@ -193,6 +193,7 @@ std::string hands_off_of(const json::value& pod) {
   return text;
 }
 
+std::string head_of(const json::value& answer) {
   const json::value& pod = object_of(answer, "pod");
   std::string text = text_of(pod, "namespace") + "/" + text_of(pod, "name");
   if (const std::string qos = text_of(pod, "qosClass"); !qos.empty()) text += ", " + qos;
@@ -212,6 +213,20 @@ std::string events_of(const json::array& events) {
     table.add({time_of(event, "time"), plugin.empty() ? "host" : plugin, text_of(event, "what"), text_of(event, "why")});
   }
   return "\n" + table.render();
+}
+
+// The node's ceiling gives the strategy a lower mode than its own setting.
+bool is_under_ceiling(const json::value& mode, const json::value& node) {
+  if (text_of(mode, "target") == text_of(node, "target") || member(node, "override") == nullptr) return false;
+  std::string own = text_of(mode, "override");
+  if (own.empty()) own = text_of(mode, "configured");
+  if (own.empty()) own = text_of(node, "configured");
+  return own != text_of(mode, "mode");
+}
+
+// An override without an end holds until an operator, or the agent's end, lifts it.
+std::string end_of(const json::value& mode) {
+  return member(mode, "override") != nullptr && member(mode, "until") == nullptr ? "until lifted" : time_of(mode, "until");
 }
 
 std::string said_by(const json::value& mode) {
@@ -255,8 +270,16 @@ Result<std::string> render_why(const std::string& answer) {
 Result<std::string> render_modes(const std::string& answer) {
   const json::value parsed = TRY(parse_object(answer));
   Table table({{"TARGET"}, {"MODE"}, {"CONFIGURED"}, {"SOURCE"}, {"UNTIL"}});
-  for (const json::value& mode : array_of(parsed, "modes"))
-    table.add({text_of(mode, "target"), mode_of(mode), or_dash(text_of(mode, "configured")), said_by(mode), time_of(mode, "until")});
+  const json::array& modes = array_of(parsed, "modes");
+  static const json::value kNoMode(json::object{});
+  const auto is_node = [](const json::value& mode) { return text_of(mode, "target") == "node"; };
+  const auto found = std::find_if(modes.begin(), modes.end(), is_node);
+  const json::value& node = found == modes.end() ? kNoMode : *found;
+  for (const json::value& mode : modes) {
+    const bool is_lowered = is_under_ceiling(mode, node);
+    table.add({text_of(mode, "target"), mode_of(mode), or_dash(text_of(mode, "configured")), is_lowered ? "node (ceiling)" : said_by(mode),
+               end_of(is_lowered ? node : mode)});
+  }
   const std::string evictions = text_of(parsed, "evictions");
   return table.render() + (evictions.empty() ? "" : "\nEvictions, whatever the mode: " + evictions + "\n");
 }

@@ -24,13 +24,13 @@ Result<void> run_restore(const Invocation& invocation) {
   if (invocation.output == Output::json)
     invocation.out << *told;
   else
-    invocation.out << table.render() << "No strategy writes from now on; `koordctl mode node configured` lets them again.\n";
+    invocation.out << table.render() << "No strategy writes until `koordctl mode node configured`, or a restart of the agent.\n";
   if (failed == 0) return {};
   return invalid(std::to_string(failed) + " of " + std::to_string(knobs) + " knobs could not be reverted; retrying each second");
 }
 
 }  // namespace
 
-const Command kRestore{"restore", "", "Revert all knobs to their originals; no strategy writes from then on.", no_options, run_restore};
+const Command kRestore{"restore", "", "Revert all knobs to their originals; no strategy writes until `koordctl mode node configured`, or a restart of the agent.", no_options, run_restore};
 
 }  // namespace koord::ctl

@@ -3,12 +3,6 @@
 #include "core/knob/governor.hpp"
 
 namespace koord::knob {
-namespace {
-
-// Until he says otherwise; a time that can still be printed.
-constexpr Duration kForGood = std::chrono::hours(24 * 365 * 100);
-
-}  // namespace
 
 std::vector<KnobKey> Governor::adopt(const std::vector<Original>& left, Duration patience, bool and_ttl) {
   std::lock_guard lock(mutex_);
@@ -25,8 +19,8 @@ std::vector<Undone> Governor::restore(const std::string& by) {
   const std::string why = "all knobs are reverted by " + by;
   const Mode before = modes_.view(kNodeTarget).mode;
   const Mode most = modes_.is_hands_off() ? Mode::off : Mode::shadow;
-  // Neither is refused: the node's mode may always be lowered.
-  if (modes_.override_mode(kNodeTarget, Modes::Override{most, clock_.now() + kForGood, by})) record_switch(kNodeTarget, before, why);
+  // Neither is refused: the node's mode may always be lowered. It stays until an operator lifts it.
+  if (modes_.override_mode(kNodeTarget, Modes::Override{most, Time::max(), by})) record_switch(kNodeTarget, before, why);
   executor_.end_patience();
   mark_all_dirty();
   return reconcile(why);

@@ -26,7 +26,7 @@ class Modes {
  public:
   struct Override {
     Mode mode;
-    Time until;
+    Time until;  // Time::max(): until an operator lifts it
     std::string by = "an operator";
   };
   static constexpr Duration kLeastOverride = std::chrono::seconds(1), kMostOverride = std::chrono::hours(7 * 24);

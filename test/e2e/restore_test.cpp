@@ -148,6 +148,7 @@ TEST_CASE_FIXTURE(Written, "koordctl restore reverts all, and strategies are in 
   CHECK(restored.exit_status == 0);
   CHECK(contains(restored.output, "reverted"));
   CHECK(texts() == before);
+  CHECK(contains(agent.ctl({"mode"}).output, "until lifted\n"));
   CHECK(eventually([&] { return contains(agent.ctl({"decisions"}).output, "shadow"); }));
   CHECK(texts() == before);
   CHECK(contains(agent.get("/readyz"), "[+] qos: ok, 0 knobs held"));

@@ -126,6 +126,25 @@ TEST_CASE("koordctl mode shows the effective mode, its source and its end") {
   CHECK(has(text, "x shadow - node -\n"));
 }
 
+TEST_CASE("koordctl mode names the node's ceiling as the source of a mode that it lowers, with the ceiling's end") {
+  const std::string node = R"j({"target":"node","mode":"shadow","configured":"enforce","override":"shadow","until":1790000000,"by":"operator uid 0"},)j";
+  const std::string text = shown(render_modes(R"({"modes":[)" + node +
+                                              R"({"target":"burst","mode":"shadow","override":"enforce","until":1790009999,"by":"operator uid 0"},)"
+                                              R"({"target":"own","mode":"shadow","configured":"enforce"},{"target":"any","mode":"shadow"},)"
+                                              R"({"target":"shy","mode":"off","configured":"off"}]})"));
+  INFO(text);
+  CHECK(has(text, "node shadow enforce operator uid 0 2026-09-21 14:13:20\n"));
+  CHECK(has(text, "burst shadow - node (ceiling) 2026-09-21 14:13:20\n"));
+  CHECK(has(text, "own shadow enforce node (ceiling) 2026-09-21 14:13:20\n"));
+  CHECK(has(text, "any shadow - node (ceiling) 2026-09-21 14:13:20\n"));
+  CHECK(has(text, "shy off off configuration -\n"));
+}
+
+TEST_CASE("an override without an end holds until it is lifted") {
+  const std::string text = shown(render_modes(R"({"modes":[{"target":"node","mode":"shadow","override":"shadow","by":"operator uid 0"}]})"));
+  CHECK_MESSAGE(has(text, "node shadow - operator uid 0 until lifted\n"), text);
+}
+
 TEST_CASE("koordctl mode says of a strategy that does not run what it is in place of that") {
   const std::string text = shown(render_modes(R"({"modes":[{"target":"x","mode":"shadow","state":"disabled"},{"target":"y","mode":"shadow","state":"running"}]})"));
   INFO(text);
