@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/parse.hpp"
+#include "core/knob/knob.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -41,7 +42,7 @@ Result<knob::DecisionQuery> parse_decision_request(const http::Query& parameters
   query.pod = parameters.get("pod").value_or("");
   query.cgroup = parameters.get("cgroup").value_or("");
   if (auto text = parameters.get("kind")) query.kind = TRY(knob::parse_decision_kind(*text));
-  query.knob = parameters.get("knob").value_or("");
+  if (auto text = parameters.get("knob")) query.knob = TRY(knob::knob_named(*text))->name;
   query.plugin = parameters.get("plugin").value_or("");
   if (auto text = parameters.get("outcome")) query.outcome = TRY(knob::parse_outcome(*text));
   if (auto text = parameters.get("before")) query.before = TRY(parse_count("before", *text, query.before));
@@ -60,8 +61,9 @@ Result<ModeRequest> parse_mode_request(const http::Query& parameters) {
   const Result<knob::Mode> parsed = knob::parse_mode(mode);
   if (!parsed) return invalid("'" + mode + "' is no mode, expected off, shadow, enforce, or configured");
   if (!how_long) return invalid("for how long is missing, expected 1s to 168h");
-  ModeRequest request{*parsed, TRY(parse_duration(*how_long))};
-  return request;
+  const Result<Duration> time = parse_duration(*how_long);
+  if (!time) return invalid("for '" + std::string(*how_long) + "' is no time, expected 1s to 168h");
+  return ModeRequest{*parsed, *time};
 }
 
 }  // namespace koord::agentd

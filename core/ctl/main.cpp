@@ -145,6 +145,14 @@ std::size_t words_of(std::string_view name, const std::vector<std::string>& argu
   return words;
 }
 
+// The words of a command that is none, and the nearest one that is.
+int complain_of_unknown(const std::string& words, const std::string& help) {
+  std::vector<std::string> known;
+  for (const Command* command : commands()) known.emplace_back(command->name);
+  const std::string near = nearest(words, known);
+  return complain("unknown command '" + words + "'" + (near.empty() ? "; " + help + " lists them" : ", did you mean '" + near + "'?"), 2);
+}
+
 int main(const std::vector<std::string>& given) {
   std::vector<std::string> arguments = command_first(given);
   if (arguments.empty()) {
@@ -160,11 +168,13 @@ int main(const std::vector<std::string>& given) {
       return run(*command, {arguments.begin() + static_cast<std::ptrdiff_t>(words), arguments.end()});
   if (is_group(arguments[0])) {
     const bool asks_for_help = arguments.size() > 1 && (arguments[1] == "--help" || arguments[1] == "-h");
+    if (arguments.size() > 1 && !arguments[1].starts_with('-'))
+      return complain_of_unknown(arguments[0] + " " + arguments[1], "koordctl " + arguments[0] + " --help");
     (asks_for_help ? std::cout : std::cerr) << "Usage: koordctl " << arguments[0] << " COMMAND [options]\n\nCommands\n";
     print_commands(arguments[0], asks_for_help ? std::cout : std::cerr);
     return asks_for_help ? 0 : 2;
   }
-  return complain("unknown command '" + arguments[0] + "'; koordctl --help lists them", 2);
+  return complain_of_unknown(arguments[0], "koordctl --help");
 }
 
 }  // namespace

@@ -50,7 +50,10 @@ Result<config::Config> configuration_for(const Invocation& invocation, const std
   if (invocation.has("set"))
     for (const std::string& set : invocation.options["set"].as<std::vector<std::string>>())
       overrides.push_back("plugins.settings.\"" + plugin_id + "\".config." + set);
-  return config::load(invocation.text("config"), overrides);
+  const std::string file = invocation.text("config");
+  if (invocation.has("config"))
+    if (Result<std::string> text = read_file(file); !text) return std::move(text).error().context("--config '" + file + "'");
+  return config::load(file, overrides);
 }
 
 Result<std::string> configuration_of(const Invocation& invocation, const std::string& plugin_id) {

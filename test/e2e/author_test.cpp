@@ -65,6 +65,23 @@ TEST_CASE("options may stand before a command of two words, and the first of the
   CHECK(ctl({"takeover"}).exit_status == 2);
 }
 
+TEST_CASE("a wrong word of a command is named, and a file of --config that cannot be read") {
+  for (const auto& [words, text] : std::initializer_list<std::pair<std::vector<std::string>, const char*>>{
+           {{"plugin", "inof"}, "unknown command 'plugin inof', did you mean 'plugin info'?"},
+           {{"takeover", "kubelet"}, "unknown command 'takeover kubelet'"},
+           {{"decison"}, "unknown command 'decison', did you mean 'decisions'?"},
+           {{"xyzzy"}, "unknown command 'xyzzy'; koordctl --help lists them"}}) {
+    std::vector<std::string> arguments = words;
+    arguments.insert(arguments.begin(), kBuild + "/core/ctl/koordctl");
+    const Finished wrong = run_to_end(arguments);
+    CHECK(wrong.exit_status == 2);
+    CHECK_MESSAGE(contains(wrong.output, text), wrong.output);
+  }
+  const Finished check = koordctl({"check", kGauge, "--config", "nix"});
+  CHECK(check.exit_status == 1);
+  CHECK_MESSAGE(contains(check.output, "--config 'nix'"), check.output);
+}
+
 TEST_CASE_FIXTURE(Desk, "a recorded node is replayed alike with both isolations") {
   const Finished recorded = koordctl({"record", file("here.tar.gz"), "--frames", "2", "--interval", "100ms"});
   REQUIRE_MESSAGE(recorded.exit_status == 0, recorded.output);

@@ -45,6 +45,7 @@ TEST_CASE("a parameter that is wrong is named, with what is expected") {
                           {"kind=pod", "'pod' is no kind of a decision, expected one of knob, eviction, mode"},
                           {"limit=1001", "limit '1001' is no number from 1 to 1000"},
                           {"limit=0", "limit '0'"},
+                          {"knob=cpu.mx", "'cpu.mx' is not a knob, did you mean 'cpu.max'?"},
                           {"before=-1", "before '-1'"}}) {
     CAPTURE(row.first);
     const auto& [text, wanted] = row;
@@ -62,4 +63,5 @@ TEST_CASE("a mode is set with its time, and reset to the configuration without")
     CAPTURE(wrong);
     CHECK_FALSE(parse_mode(wrong));
   }
+  CHECK(parse_mode("mode=off&for=1").error().message() == "for '1' is no time, expected 1s to 168h");
 }
