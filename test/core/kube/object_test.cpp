@@ -74,7 +74,7 @@ TEST_CASE("an object of more than 4 MiB is left out of its list and named, and t
   REQUIRE(page->too_large.size() == 2);
   CHECK(describe(page->too_large[0]) == "Pod 'shop/large': found 4194305 bytes, expected at most 4194304, left out");
   CHECK(describe(page->too_large[1]) == "Other 'shop/own': found 8388608 bytes, expected at most 4194304, left out");
-  CHECK(describe({"Node", std::string(1 << 20, 'n'), "", 5 << 20}).size() < 500);
+  CHECK(describe({"Node", std::string(1 << 20, 'n'), "", "", 5 << 20}).size() < 500);
 }
 
 TEST_CASE("the beginning of an event that is too long names its type and its object") {
