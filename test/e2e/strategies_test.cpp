@@ -109,6 +109,18 @@ TEST_CASE_FIXTURE(Node, "an operator's override is followed, and undone by its e
   CHECK(has(ctl({"mode"}), "qos-cpu-suppress  shadow"));
 }
 
+TEST_CASE_FIXTURE(Node, "a cap above the value that a cgroup already has is applied and says that the value is already lower") {
+  const std::string directory = cgroup.path(koord::cgroup::Controller::cpu);
+  const bool is_v1 = koord::read_file(directory + "/cpu.cfs_quota_us").has_value();
+  REQUIRE(koord::write_value(directory + (is_v1 ? "/cpu.cfs_quota_us" : "/cpu.max"), is_v1 ? "1000" : "1000 100000"));
+  const std::string low = limit();
+  REQUIRE(agent->ctl({"mode", "qos-cpu-suppress", "enforce", "--for", "1h"}).exit_status == 0);
+  const auto why = [this] { return ctl({"why", "nightly"}); };
+  CHECK_MESSAGE(eventually([&] { return has(why(), "; the value is already lower"); }, std::chrono::seconds(60)), why());
+  CHECK_MESSAGE(has(why(), "cpu.max 1000 100000 = original 1000, cap "), why());
+  CHECK(limit() == low);
+}
+
 TEST_CASE_FIXTURE(Node, "a wrong question is answered with what would be right") {
   CHECK(has(ctl({"why", "batch/daily"}), "no pod 'batch/daily' on this node"));
   CHECK(has(ctl({"mode", "qos-cpu-supress", "off", "--for", "1h"}), "did you mean 'qos-cpu-suppress'?"));
