@@ -150,8 +150,8 @@ Schema<Config> make_config_schema() {
           absolute_path_or_empty(), [](C & c) -> auto& { return c.plugins.state_directory; }),
       key(
           "plugins.minimumIsolation", "[]",
-          "Layers that a plugin in a process of its own must have (uid, landlock, seccomp, cgroup); it is refused where one is missing, "
-          "at a reload too.",
+          "Layers that a third-party plugin must have (uid, landlock, seccomp, cgroup); it is refused where one is missing, so with "
+          "isolation: inprocess too, also at a reload. Grants are not judged.",
           isolation_layers(), [](C & c) -> auto& { return c.plugins.minimum_isolation; }),
       key(
           "plugins.cpuBudget", "100m",

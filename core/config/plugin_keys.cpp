@@ -33,7 +33,7 @@ Schema<PluginSettings> make_plugin_schema() {
           "required", "false", "Whether the agent is unready while this plugin does not run.", boolean(),
           [](P & p) -> auto& { return p.required; }),
       plugin_key(
-          "isolation", "auto", "Isolation: inProcess in the agent, or a process of its own. auto: by its origin.",
+          "isolation", "auto", "Isolation: inprocess in the agent, or a process of its own. auto: by its origin.",
           choice({Isolation::automatic, Isolation::in_process, Isolation::process}),
           [](P & p) -> auto& { return p.isolation; }),
       plugin_key(

@@ -2,6 +2,9 @@
 #include "core/host/isolation.hpp"
 
 #include <string>
+#include <vector>
+
+#include "core/base/parse.hpp"
 
 namespace koord::host {
 
@@ -12,6 +15,15 @@ Result<bool> lives_in_child(const Manifest& manifest, Origin origin, config::Iso
                    " needs a process of its own: wanted auto or process");
   if (wanted == config::Isolation::automatic) return brings_runtime || origin == Origin::third_party;
   return wanted == config::Isolation::process;
+}
+
+Result<void> check_in_agent(Origin origin, config::Isolation wanted, const std::vector<config::IsolationLayer>& minimum) {
+  if (origin != Origin::third_party || minimum.empty()) return {};
+  std::vector<std::string> layers;
+  for (config::IsolationLayer layer : minimum) layers.emplace_back(to_string(layer));
+  const std::string none = "has none of plugins.minimumIsolation [" + join(layers, ", ") + "]";
+  if (wanted == config::Isolation::in_process) return invalid("isolation: inprocess " + none);
+  return invalid("the agent's process, where the file is mapped, " + none + "; koordctl plugin reload maps it in a process of its own");
 }
 
 }  // namespace koord::host

@@ -128,7 +128,10 @@ void ManagedPlugin::stop() {
 }
 
 Result<Loader> ManagedPlugin::loader() const {
-  if (!TRY(lives_in_child(file_.manifest, file_.origin, settings_.isolation))) return parts_.load;
+  if (!TRY(lives_in_child(file_.manifest, file_.origin, settings_.isolation))) {
+    TRY(check_in_agent(file_.origin, settings_.isolation, minimum_isolation_));
+    return parts_.load;
+  }
   if (!parts_.load_in_child) return invalid("wanted a process of its own, this host offers none");
   return parts_.load_in_child;
 }
@@ -222,7 +225,8 @@ void ManagedPlugin::begin() {
 
 // A process that starts later is checked as it starts.
 Result<void> ManagedPlugin::check_isolation() const {
-  if (file_.origin != Origin::third_party || !mapped_.plugin->expendable()) return {};
+  if (file_.origin != Origin::third_party) return {};
+  if (!mapped_.plugin->expendable()) return check_in_agent(file_.origin, settings_.isolation, minimum_isolation_);
   TRY(check_minimum_isolation(mapped_.plugin->isolation(), minimum_isolation_));
   for (const auto& supervisor : supervisors())
     if (const auto level = supervisor->instance().status().isolation) TRY(check_minimum_isolation(*level, minimum_isolation_));

@@ -56,8 +56,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   const PluginFile& file() const { return file_; }
   unsigned nth() const { return nth_; }
 
-  // Makes it run or end, with these settings, if its file has this content and, for a third party's plugin in a process, that
-  // has these layers.
+  // Makes it run or end, with these settings, if its file has this content and, for a third party's plugin, its process has
+  // these layers; the agent's process has none.
   void apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand,
              const std::vector<config::IsolationLayer>& minimum_isolation = {});
   void stop();

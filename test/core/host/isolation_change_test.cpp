@@ -110,6 +110,11 @@ struct Layered {
   // Its process ends, and another begins.
   bool restarts() {
     const std::uint64_t before = status().restarts;
+  void isolate(config::Isolation isolation) {
+    config::PluginSettings settings = stage.settings().defaults;
+    settings.isolation = isolation;
+    stage.settings().settings["second"] = settings;
+  }
     node.ends_process = true;
     const auto end = std::chrono::steady_clock::now() + test::kLongEnough;
     while (status().restarts == before && std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -146,4 +151,38 @@ TEST_CASE_FIXTURE(Layered, "a minimum that comes by a reload is applied to the l
   CHECK(status().reason == "wanted the isolation layer 'cgroup' (plugins.minimumIsolation), which is missing: taken away");
   apply({IsolationLayer::uid});
   CHECK(stage.await("second", PluginState::running));
+}
+
+TEST_CASE_FIXTURE(Layered, "isolation: inprocess is refused for a third party's plugin while a minimum is configured") {
+  isolate(config::Isolation::in_process);
+  apply({IsolationLayer::uid, IsolationLayer::seccomp});
+  REQUIRE(stage.await("second", PluginState::refused));
+  CHECK(status().reason == "isolation: inprocess has none of plugins.minimumIsolation [uid, seccomp]");
+  CHECK_FALSE(status().isolation);  // no code of it was mapped
+  apply();
+  REQUIRE(stage.await("second", PluginState::running));
+  CHECK(isolation() == "none");
+  apply({IsolationLayer::cgroup});
+  REQUIRE(stage.await("second", PluginState::refused));
+  CHECK(status().reason == "isolation: inprocess has none of plugins.minimumIsolation [cgroup]");
+}
+
+TEST_CASE_FIXTURE(Layered, "a plugin that is mapped in the agent stays refused after isolation: process, until it is reloaded") {
+  isolate(config::Isolation::in_process);
+  apply();
+  REQUIRE(stage.await("second", PluginState::running));
+  isolate(config::Isolation::process);
+  apply({IsolationLayer::cgroup});
+  REQUIRE(stage.await("second", PluginState::refused));
+  CHECK(status().reason.ends_with("koordctl plugin reload maps it in a process of its own"));
+  CHECK(stage.replace("second", "Second=true"));
+  CHECK(stage.await("second", PluginState::running));
+  CHECK(isolation() == "uid+landlock+seccomp+cgroup");
+}
+
+TEST_CASE("the agent's own plugins run in its process, whatever minimum is configured") {
+  test::HostStage own{{"second"}};
+  own.settings().minimum_isolation = {IsolationLayer::uid};
+  own.apply("Second=true");
+  CHECK(own.await("second", PluginState::running));
 }
