@@ -300,6 +300,7 @@ void Agent::start_plugins(const config::Config& config, const std::vector<host::
   for (const std::string& problem : plugins_.problems()) log::warn(agent_log, "{}, ignoring", problem);
   for (const std::string& problem : problems) log::warn(agent_log, "{}, ignoring", problem);
   {
+  for (const std::string& line : plugins_.unknown_settings()) log::warn(agent_log, "{}", line);
     std::lock_guard lock(mutex_);
     gates_ = gates;
     gate_problems_ = std::move(problems);

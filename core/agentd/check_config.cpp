@@ -13,6 +13,7 @@
 #include "core/host/grants.hpp"
 #include "core/host/manifest.hpp"
 #include "core/host/module_check.hpp"
+#include "core/host/plugin_catalogue.hpp"
 #include "core/host/plugin_gates.hpp"
 
 namespace koord::agentd {
@@ -90,6 +91,10 @@ int check_config(const CommandLine& line, std::ostream& out) {
   for (std::string& problem : apply_gates(config->feature_gates, line.feature_gates, gates))
     problems.push_back(std::move(problem));
   check_plugin_configs(plugins, *config, gates, problems);
+  // No error: a configuration may serve nodes with other plugins, and that of the package names plugins that a build may lack.
+  std::vector<std::string> ids;
+  for (const CheckedPlugin& plugin : plugins) ids.push_back(plugin.manifest.id);
+  for (const std::string& unknown : host::find_unknown_settings(config->plugins, ids)) out << "warning: " << unknown << "\n";
   for (const std::string& problem : problems) out << problem << "\n";
   if (!problems.empty()) return 2;
   out << line.config_path << ": ok\n";

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/plugin_catalogue.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "core/base/file.hpp"
+#include "core/base/parse.hpp"
 #include "core/host/file_trust.hpp"
 #include "core/host/grants.hpp"
 
@@ -63,6 +65,25 @@ Catalogue read_catalogue(const config::PluginsSettings& settings) {
   read_all(settings.directories, Origin::third_party);
   refuse_second_owners(catalogue.files);
   return catalogue;
+}
+
+std::string unread_files(const std::vector<PluginFile>& files) {
+  std::string text;
+  for (const PluginFile& file : files)
+    if (!file.refusal.empty() && file.manifest.version.empty()) text += "; a refused file may have it: " + file.refusal;
+  return text;
+}
+
+std::vector<std::string> find_unknown_settings(const config::PluginsSettings& settings, const std::vector<std::string>& ids,
+                                               const std::string& unread) {
+  std::vector<std::string> lines;
+  for (const auto& [id, of] : settings.settings) {
+    if (std::find(ids.begin(), ids.end(), id) != ids.end()) continue;
+    const std::string near = nearest(id, ids);
+    lines.push_back("plugins.settings.'" + id + "' names no plugin that was found" +
+                    (near.empty() ? unread : ", did you mean '" + near + "'?"));
+  }
+  return lines;
 }
 
 }  // namespace koord::host

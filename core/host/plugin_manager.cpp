@@ -11,17 +11,6 @@
 #include "core/host/plugin_manager_state.hpp"
 
 namespace koord::host {
-namespace {
-
-// Files with an unreadable manifest, and so an unknown id: one of them may be the wanted one.
-std::string unread_files(const std::vector<PluginFile>& files) {
-  std::string text;
-  for (const PluginFile& file : files)
-    if (!file.refusal.empty() && file.manifest.version.empty()) text += "; a refused file may have it: " + file.refusal;
-  return text;
-}
-
-}  // namespace
 
 PluginManager::PluginManager(Parts parts) : state_(std::make_shared<State>(std::move(parts))) {
   state_->subscribe();
@@ -35,10 +24,14 @@ PluginManager::~PluginManager() {
 void PluginManager::discover(const config::PluginsSettings& settings, config::FeatureGates& gates) {
   Catalogue catalogue = read_catalogue(settings);
   state_->drop_missing(catalogue);
+  std::vector<std::string> ids;
+  for (const PluginFile& file : catalogue.files) ids.push_back(file.manifest.id);
+  std::vector<std::string> unknown = find_unknown_settings(settings, ids, unread_files(catalogue.files));
   for (PluginFile& file : catalogue.files) state_->take(std::move(file), gates);
   {
     std::lock_guard lock(state_->mutex);
     state_->problems = std::move(catalogue.problems);
+    state_->unknown_settings = std::move(unknown);
   }
   state_->changed();
 }
@@ -179,3 +172,8 @@ std::vector<std::string> PluginManager::problems() const {
 }
 
 }  // namespace koord::host
+std::vector<std::string> PluginManager::unknown_settings() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->unknown_settings;
+}
+

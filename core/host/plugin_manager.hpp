@@ -104,6 +104,8 @@ class PluginManager {
   std::vector<std::string> problems() const;
 
  private:
+  // A line for each id of plugins.settings that no plugin has that was found.
+  std::vector<std::string> unknown_settings() const;
   struct State;
   std::shared_ptr<State> state_;
 };

@@ -72,6 +72,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   mutable std::mutex mutex;  // of what follows
   Plugins plugins;
   std::vector<std::string> problems;
+  std::vector<std::string> unknown_settings;
   std::vector<std::string> required;
   Plugins coming_up;  // beside one of `plugins`
 };

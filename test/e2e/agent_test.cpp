@@ -198,6 +198,20 @@ TEST_CASE("an unknown feature gate is reported by check-config, and does not kee
   CHECK(contains(agent.get("/readyz"), "[+] config: degraded"));
 }
 
+TEST_CASE("settings of an id that no plugin has are reported at start, at a reload and by check-config") {
+  AgentProcess agent("  settings: {advisor-node-resorce: {sha256: \"\"}}", first_party());
+  const std::string line = "plugins.settings.'advisor-node-resorce' names no plugin that was found, did you mean 'advisor-node-resource'?";
+  const Finished checked = run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()});
+  CHECK_MESSAGE(contains(checked.output, "warning: " + line), checked.output);
+  CHECK(checked.exit_status == 0);
+  REQUIRE(agent.start());
+  CHECK(contains(agent.log(), line));
+  agent.write_config("  settings: {advisor-pod-resorce: {period: 1s}}");
+  agent.process().signal(SIGHUP);
+  CHECK(eventually([&] { return contains(agent.log(), "plugins.settings.'advisor-pod-resorce' names no plugin that was found"); }));
+  CHECK(agent.stop() == 0);
+}
+
 TEST_CASE("a second agent with the same metric cache or socket says so and leaves the first alone") {
   AgentProcess agent("", first_party());
   REQUIRE(agent.start());
