@@ -9,6 +9,7 @@
 #include "core/base/parse.hpp"
 #include "core/base/quantity.hpp"
 #include "core/config/json.hpp"
+#include "core/config/never_read.hpp"
 
 namespace koord::config {
 namespace {
@@ -146,7 +147,10 @@ ValueType<std::string> socket_path_or_empty() {
 ValueType<std::string> granted_file() {
   return scalar_type<std::string>("path below proc, sys, cgroup, resctrl or run", [](const Node& node) -> Result<std::string> {
     Result<std::string> path = scalar_of(node, "a path");
-    if (!path || is_granted_path(*path)) return path;
+    if (!path) return path;
+    if (path->starts_with("proc/") && is_never_read_of_proc(std::string_view(*path).substr(5)))
+      return invalid("'" + *path + "' is never read for a plugin");
+    if (is_granted_path(*path)) return path;
     return invalid("expected a path as 'run/acme/state.json', with proc, sys, cgroup, resctrl or run first and without '..', found " + describe(node));
   });
 }

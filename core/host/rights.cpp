@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/base/parse.hpp"
+#include "core/config/never_read.hpp"
 #include "core/host/host_plugin_metrics.hpp"
 #include "core/host/status.hpp"
 #include "koordetector/plugin.h"
@@ -29,17 +30,6 @@ constexpr std::array kReadableSys = {"block/**",  "bus/**",    "class/**",     "
                                      "fs/ext4/**", "fs/xfs/**", "kernel/mm/**", "fs/f2fs/**", "kernel/cpu_byteorder"};
 
 constexpr std::array kReadableAll = {"**"};
-
-// No setting allows these below proc: memory, files, descriptors and secrets of processes, and the kernel's addresses.
-constexpr std::array<std::string_view, 37> kNeverProc = {
-    "attr",      "auxv",       "clear_refs", "cwd",         "environ",      "exe",          "fd",        "fdinfo",
-    "iomem",     "ioports",    "kallsyms",   "kcore",       "key-users",    "keys",         "kmem",      "kmsg",
-    "kpagecgroup", "kpagecount", "kpageflags", "map_files", "maps",         "mem",          "modules",   "ns",
-    "numa_maps", "pagemap",    "personality", "root",       "self",         "smaps",        "smaps_rollup", "stack",
-    "syscall",   "sysrq-trigger", "thread-self", "timer_list", "vmallocinfo"};
-
-// Secrets among the settings of the kernel, even where their files have wide modes.
-constexpr std::array<std::string_view, 2> kNeverProcSys = {"stable_secret", "tcp_fastopen_key"};
 
 Parts parts_of(std::string_view path) {
   Parts parts;
@@ -94,17 +84,6 @@ std::string_view word_of_root(std::uint32_t root) {
 
 std::string named_file(std::uint32_t root, const std::string& relative) { return std::string(word_of_root(root)) + "/" + relative; }
 
-bool is_among(std::span<const std::string_view> names, std::string_view part) {
-  return std::find(names.begin(), names.end(), part) != names.end();
-}
-
-bool is_never_read(std::uint32_t root, const Parts& path) {
-  if (root != KOORD_ROOT_PROC || path.empty()) return false;
-  const bool kernel_setting = path.front() == "sys";
-  const std::span<const std::string_view> never = kernel_setting ? std::span<const std::string_view>(kNeverProcSys) : kNeverProc;
-  return std::any_of(path.begin(), path.end(), [&](std::string_view part) { return is_among(never, part); });
-}
-
 bool is_granted_file(const Rights& rights, std::uint32_t root, const std::string& relative) {
   const std::string name = named_file(root, relative);
   const Parts path = parts_of(name);
@@ -135,7 +114,7 @@ Result<FileAccess> check_file(const Rights& rights, std::string_view plugin, std
   if (rights.host_plugin) return FileAccess{};
   const Parts path = parts_of(relative);
   TRY(check_relative(path, relative));
-  if (is_never_read(root, path))
+  if (root == KOORD_ROOT_PROC && config::is_never_read_of_proc(relative))
     return refuse(KOORD_E_DENIED, "'" + named_file(root, relative) +
                                       "' is never read for a plugin: memory, files and secrets of processes and the kernel stay theirs");
   if (is_granted_file(rights, root, relative)) return FileAccess{.follow_links = may_follow(root, path)};

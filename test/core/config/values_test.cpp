@@ -125,6 +125,22 @@ TEST_CASE("a granted file is a path below one of the node's roots") {
   }
 }
 
+TEST_CASE("a file that is never read for a plugin cannot be granted") {
+  const auto problem = [](const std::string& file) {
+    const auto config = parse("plugins: {settings: {x: {files: [" + file + "]}}}", "f");
+    return config ? std::string() : config.error().text;
+  };
+  CHECK(problem("proc/*/environ").starts_with("plugins.settings.x.files[0]: 'proc/*/environ' is never read for a plugin"));
+  for (const char* never : {"proc/*/map_files/*", "proc/self/io", "proc/kcore", "proc/1/root/**", "proc/sys/net/ipv4/tcp_fastopen_key"}) {
+    CAPTURE(never);
+    CHECK(problem(never).find("is never read for a plugin") != std::string::npos);
+  }
+  for (const char* fine : {"proc/**", "proc/*/io", "proc/sys/kernel/modules", "run/fd/state", "sys/kernel/mm/keys"}) {
+    CAPTURE(fine);
+    CHECK(problem(fine).empty());
+  }
+}
+
 TEST_CASE("kinds of sockets are a list of their names, and an unknown one is an error") {
   const auto config = parse("plugins: {settings: {x: {network: [tcp, unix]}}}", "f");
   REQUIRE(config);
