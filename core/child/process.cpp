@@ -111,6 +111,7 @@ Result<std::unique_ptr<Process>> Process::start(const std::string& program, cons
   const int error = run_on_spawner([&] {
     return ::posix_spawn(&process->pid_, program.c_str(), files.get(), attributes.get(), arguments.data(), environment.data());
   });
+  if (error == ENOENT) return invalid(system_error(error, "cannot run '" + program + "'").message() + "; set plugins.childProgram");
   if (error != 0) return system_error(error, "cannot run '" + program + "'");
   process->pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, process->pid_, 0)));
   if (!process->pidfd_) return system_error(errno, "pidfd of a child");

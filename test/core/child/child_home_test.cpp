@@ -352,7 +352,7 @@ TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was 
                         }};
   stage.apply("Actor=true");
   REQUIRE(stage.await(kActor, PluginState::refused));
-  CHECK(contains(stage.status(kActor).reason, "cannot run '/nowhere/koord-plugin-host'"));
+  CHECK(contains(stage.status(kActor).reason, "cannot run '/nowhere/koord-plugin-host': No such file or directory; set plugins.childProgram"));
 }
 
 TEST_CASE_FIXTURE(Theatre, "the agent's cost of a child's requests is charged to it, and its requests wait at the limit") {
