@@ -203,7 +203,8 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                state_.pod_source(),
                &reporting_,
                [this](const std::string& by) { return qos_.restore(by); },
-               &takeover_},
+               &takeover_,
+               [this] { return plugins_.minimum_isolation(); }},
       page_(*clock_, [this](std::string& text) { write_metrics(text, sources_); }),
       probe_server_(loop_, workers_, probe_routes(sources_), probe_limits()),
       public_server_(loop_, workers_, public_routes(sources_, page_)),
@@ -299,8 +300,8 @@ void Agent::start_plugins(const config::Config& config, const std::vector<host::
   std::vector<std::string> problems = apply_gates(config.feature_gates, line_.feature_gates, gates);
   for (const std::string& problem : plugins_.problems()) log::warn(agent_log, "{}, ignoring", problem);
   for (const std::string& problem : problems) log::warn(agent_log, "{}, ignoring", problem);
-  {
   for (const std::string& line : plugins_.unknown_settings()) log::warn(agent_log, "{}", line);
+  {
     std::lock_guard lock(mutex_);
     gates_ = gates;
     gate_problems_ = std::move(problems);

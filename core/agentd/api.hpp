@@ -71,6 +71,7 @@ struct ApiSources {
   // Reverts all knobs, in this thread.
   std::function<std::vector<knob::Undone>(const std::string& by)> restore = {};
   const KoordletTakeover* takeover = nullptr;  // null: not here
+  std::function<std::vector<config::IsolationLayer>()> minimum_isolation = {};  // plugins.minimumIsolation
 };
 
 // Appends the text of /metrics.

@@ -2,6 +2,10 @@
 // /api/v1/plugins, /features and /capabilities: the plugins, the feature gates and the capabilities of the node.
 #include "core/agentd/inactive_plugins.hpp"
 #include "core/agentd/json_answer.hpp"
+#include "core/base/linux_capability.hpp"
+#include "core/base/network_families.hpp"
+#include "core/base/parse.hpp"
+#include "core/host/isolation_level.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -60,6 +64,15 @@ json::object budget(const host::PluginStatus& plugin) {
   return object;
 }
 
+json::array capability_names(CapabilityMask mask) { return json_strings(split(format_capabilities(mask), ',')); }
+
+json::array network_names(NetworkMask mask) {
+  json::array names;
+  for (std::string_view name : network_family_names())
+    if ((*network_family(name) & mask) != 0) names.push_back(json::string(name));
+  return names;
+}
+
 // null: unknown, it was not mapped yet.
 json::value isolation(const host::PluginStatus& plugin) {
   if (!plugin.isolation) return nullptr;
@@ -72,7 +85,21 @@ json::value isolation(const host::PluginStatus& plugin) {
       missing[to_string(layer)] = plugin.isolation->missing.at(layer);
     }
   }
-  return json::object{{"layers", std::move(layers)}, {"missing", std::move(missing)}};
+  return json::object{{"layers", std::move(layers)},
+                      {"missing", std::move(missing)},
+                      {"rootCapabilities", capability_names(host::root_capabilities(plugin.isolation->capabilities))}};
+}
+
+// Members without a value are left out.
+json::object grants(const host::GrantStatus& of) {
+  json::object object;
+  if (of.capabilities != 0) object["capabilities"] = capability_names(of.capabilities);
+  if (of.network != 0) object["network"] = network_names(of.network);
+  if (!of.files.empty()) object["files"] = json_strings(of.files);
+  if (!of.cgroups.empty()) object["cgroups"] = json_strings(of.cgroups);
+  if (!of.read_paths.empty()) object["readPaths"] = json_strings(of.read_paths);
+  if (!of.write_paths.empty()) object["writePaths"] = json_strings(of.write_paths);
+  return object;
 }
 
 json::object plugin(const host::PluginStatus& plugin) {
@@ -97,6 +124,7 @@ json::object plugin(const host::PluginStatus& plugin) {
           {"droppedSeries", plugin.dropped_series},
           {"budget", budget(plugin)},
           {"isolation", isolation(plugin)},
+          {"grants", grants(plugin.grants)},
           {"restarts", plugin.restarts},
           {"reloads", plugin.reloads},
           {"refusedReloads", plugin.refused_reloads},
@@ -141,7 +169,10 @@ json::object plugin_capability(const host::PluginStatus& plugin, const std::stri
 http::Response get_plugins(const ApiSources& sources, const http::Request&) {
   json::array plugins;
   for (const host::PluginStatus& one : sources.plugins()) plugins.push_back(plugin(one));
-  return json_answer({{"plugins", std::move(plugins)}});
+  json::array minimum;
+  if (sources.minimum_isolation)
+    for (config::IsolationLayer layer : sources.minimum_isolation()) minimum.push_back(json::string(to_string(layer)));
+  return json_answer({{"plugins", std::move(plugins)}, {"minimumIsolation", std::move(minimum)}});
 }
 
 void post_reload(const ApiSources& sources, const http::Request& request, const http::Reply& reply) {

@@ -66,6 +66,7 @@ Launch launch_without_layers(const host::HomeLimits& limits) {
   Launch launch;
   launch.spec.capabilities = limits.capabilities;
   launch.spec.network = limits.network;
+  launch.level.capabilities = limits.capabilities;
   launch.level.missing[IsolationLayer::uid] = launch.level.missing[IsolationLayer::landlock] =
       "only plugins of third parties have this layer";
   return launch;

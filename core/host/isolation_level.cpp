@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/isolation_level.hpp"
 
+#include <linux/capability.h>
+
 namespace koord::host {
 
 using config::IsolationLayer;
@@ -9,7 +11,17 @@ std::string IsolationLevel::text() const {
   std::string text;
   for (IsolationLayer layer : config::kIsolationLayers)
     if (has(layer)) text += (text.empty() ? "" : "+") + std::string(to_string(layer));
-  return text.empty() ? "none" : text;
+  if (text.empty()) text = "none";
+  if (const CapabilityMask root = root_capabilities(capabilities); root != 0) text += " +" + format_capabilities(root);
+  return text;
+}
+
+CapabilityMask root_capabilities(CapabilityMask capabilities) {
+  constexpr unsigned kRoot[] = {CAP_CHOWN,     CAP_DAC_OVERRIDE, CAP_FOWNER,    CAP_SETGID,   CAP_SETUID, CAP_SYS_MODULE,
+                                CAP_SYS_RAWIO, CAP_SYS_PTRACE,   CAP_SYS_ADMIN, CAP_SYS_BOOT, CAP_MKNOD,  CAP_SETFCAP};
+  CapabilityMask root = 0;
+  for (unsigned capability : kRoot) root |= capabilities & CapabilityMask{1} << capability;
+  return root;
 }
 
 const IsolationLevel& isolation_in_process() {

@@ -67,6 +67,7 @@ void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings, 
     required_ = settings.required;
     must_answer_ = settings.on_timeout == config::OnTimeout::fail;
   }
+  set_grants(settings);
   if (!file_.refusal.empty()) return;
   demand_ = demand;
   minimum_isolation_ = minimum_isolation;
@@ -104,6 +105,7 @@ void ManagedPlugin::change_settings(const config::PluginSettings& settings) {
     supervisor->instance().set_home_limits(home_limits());
     if (other_config) supervisor->reconfigure(settings_.config_json);
   }
+  if (settings_.capabilities != old.capabilities) warn_of_root();
 }
 
 void ManagedPlugin::refuse_config(const std::string& reason) {
@@ -214,6 +216,7 @@ void ManagedPlugin::begin() {
   set_budget();
   set_rights();
   set_mode();
+  warn_of_root();
   Supervisors made;
   for (std::size_t i = 0; i < mapped_.plugin->classes().size(); ++i) made.push_back(make_supervisor(i));
   {

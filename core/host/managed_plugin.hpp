@@ -114,6 +114,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   Result<void> check_isolation() const;
   void set_budget();
   void set_rights();
+  void set_grants(const config::PluginSettings& settings);
+  void warn_of_root() const;
   void pace();
   void set_mode();
   std::shared_ptr<Supervisor> make_supervisor(std::size_t class_index);
@@ -144,6 +146,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   std::string refusal_;  // of what had been running
   std::string note_;     // the note of a running plugin
   Rights rights_;        // from the next start of an instance on
+  GrantStatus grants_;   // of the configuration
   Supervisors supervisors_;
   bool held_;
   PluginStatus inherited_;  // counts only

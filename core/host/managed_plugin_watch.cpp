@@ -56,13 +56,14 @@ void add_instance(PluginStatus& status, InstanceStatus instance) {
   status.instances.push_back(std::move(instance));
 }
 
-// The layers that every process of a plugin has.
+// The layers that every process of a plugin has, and the capabilities that any of them has.
 std::optional<IsolationLevel> present_isolation(const std::vector<InstanceStatus>& instances) {
   std::optional<IsolationLevel> present;
   for (const InstanceStatus& instance : instances) {
     if (!instance.isolation) continue;
     if (!present) present.emplace();
     present->missing.insert(instance.isolation->missing.begin(), instance.isolation->missing.end());
+    present->capabilities |= instance.isolation->capabilities;
   }
   return present;
 }
@@ -215,6 +216,23 @@ void ManagedPlugin::set_note(const std::string& note) {
   parts_.changed();
 }
 
+void ManagedPlugin::warn_of_root() const {
+  const CapabilityMask root = root_capabilities(settings_.capabilities);
+  if (root == 0 || !mapped_.plugin->expendable()) return;
+  log::warn(watch_log, "{} is granted {}, which amounts to root: its layers do not confine it, plugins.minimumIsolation or not",
+            file_.manifest.id, format_capabilities(root));
+}
+
+void ManagedPlugin::set_grants(const config::PluginSettings& settings) {
+  std::lock_guard lock(mutex_);
+  grants_ = {.capabilities = settings.capabilities,
+             .network = settings.network,
+             .files = settings.files,
+             .cgroups = settings.cgroups,
+             .read_paths = settings.read_paths,
+             .write_paths = settings.write_paths};
+}
+
 PluginStatus ManagedPlugin::status() const {
   const Manifest& manifest = file_.manifest;
   PluginStatus status;
@@ -235,6 +253,7 @@ PluginStatus ManagedPlugin::status() const {
   status.counts = inherited_.counts;
   status.budget = budget_.status();
   status.isolation = isolation_;
+  status.grants = grants_;
   status.restarts = inherited_.restarts;
   status.reloads = inherited_.reloads;
   status.refused_reloads = inherited_.refused_reloads;

@@ -83,6 +83,7 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
     state_->budget_timer = state_->parts.loop.every(state_->parts.budget_period, [state = state_.get()] { state->look_at_budgets(); });
   {
     std::lock_guard lock(state_->mutex);
+    state_->minimum_isolation = settings.minimum_isolation;
     state_->required.clear();
     for (const auto& [id, of] : settings.settings) {
       if (of.required) state_->required.push_back(id);
@@ -145,6 +146,11 @@ std::vector<HookTarget> PluginManager::hooks(std::uint32_t stage) const {
   return hooks;
 }
 
+std::vector<config::IsolationLayer> PluginManager::minimum_isolation() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->minimum_isolation;
+}
+
 Readiness PluginManager::ready() const {
   std::vector<std::string> required = [&] {
     std::lock_guard lock(state_->mutex);
@@ -171,9 +177,9 @@ std::vector<std::string> PluginManager::problems() const {
   return state_->problems;
 }
 
-}  // namespace koord::host
 std::vector<std::string> PluginManager::unknown_settings() const {
   std::lock_guard lock(state_->mutex);
   return state_->unknown_settings;
 }
 
+}  // namespace koord::host

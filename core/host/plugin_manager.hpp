@@ -96,16 +96,18 @@ class PluginManager {
   // [any]
   std::vector<PluginStatus> status() const;
   Readiness ready() const;
+  // plugins.minimumIsolation.
+  std::vector<config::IsolationLayer> minimum_isolation() const;
   // The runtime hooks that run and name this stage, by the ids of their plugins and the names of their classes.
   std::vector<HookTarget> hooks(std::uint32_t stage) const;
   // The annotations of pods that plugins say they read, of all that are known.
   std::vector<std::string> annotations() const;
   // Problems of the directories themselves, one line each.
   std::vector<std::string> problems() const;
-
- private:
   // A line for each id of plugins.settings that no plugin has that was found.
   std::vector<std::string> unknown_settings() const;
+
+ private:
   struct State;
   std::shared_ptr<State> state_;
 };

@@ -74,6 +74,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   std::vector<std::string> problems;
   std::vector<std::string> unknown_settings;
   std::vector<std::string> required;
+  std::vector<config::IsolationLayer> minimum_isolation;
   Plugins coming_up;  // beside one of `plugins`
 };
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/linux_capability.hpp"
+#include "core/base/network_families.hpp"
 #include "core/config/feature_gates.hpp"
 #include "core/host/isolation_level.hpp"
 
@@ -92,6 +94,13 @@ struct BudgetStatus {
   std::uint64_t hard_breaches = 0;  // times that it was begun anew for it
 };
 
+// Rights of a plugin by plugins.settings.ID, beside those of every plugin. A process has the capabilities, sockets and paths of its start.
+struct GrantStatus {
+  CapabilityMask capabilities = 0;
+  NetworkMask network = 0;
+  std::vector<std::string> files, cgroups, read_paths, write_paths;
+};
+
 struct PluginStatus {
   std::string id;
   std::string version;
@@ -112,6 +121,7 @@ struct PluginStatus {
   std::uint64_t dropped_series = 0;
   BudgetStatus budget;
   std::optional<IsolationLevel> isolation;  // that all its processes have now, else that of the mapping; nullopt: it was not mapped yet
+  GrantStatus grants;
   std::uint64_t restarts = 0;
   std::uint64_t reloads = 0;          // times that its file was replaced
   std::uint64_t refused_reloads = 0;  // times that the old file was kept

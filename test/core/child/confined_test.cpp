@@ -272,6 +272,7 @@ TEST_CASE_FIXTURE(Confined, "CAP_BPF and CAP_PERFMON hold under a user of its ow
   CHECK(probe("perf_init") == 0);
   CHECK(probe("kill_parent") == EPERM);
   CHECK(probe("core_pattern") == EACCES);
+  CHECK(isolation().find("CAP_") == std::string::npos);  // they do not amount to root
 }
 
 TEST_CASE_FIXTURE(Confined, "CAP_SYS_PTRACE holds, because Landlock is left out, and the level says why") {
@@ -281,7 +282,7 @@ TEST_CASE_FIXTURE(Confined, "CAP_SYS_PTRACE holds, because Landlock is left out,
   CHECK(probe("read_parent_memory") == EFAULT);
   CHECK(probe("read_parent_maps") == 0);
   CHECK(probe("core_pattern") == EACCES);
-  CHECK(isolation() == "uid+seccomp");
+  CHECK(isolation() == "uid+seccomp +CAP_SYS_PTRACE");
   CHECK(stage.status(kProber).isolation->missing.at(IsolationLayer::landlock).find("CAP_SYS_PTRACE") != std::string::npos);
 }
 

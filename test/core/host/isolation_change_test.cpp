@@ -2,6 +2,7 @@
 // A third party's plugin: its processes have other layers from session to session.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -14,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/linux_capability.hpp"
 #include "core/host/home.hpp"
+#include "core/log/capture.hpp"
 #include "stage.hpp"
 
 using namespace koord;
@@ -107,14 +110,14 @@ struct Layered {
   }
   PluginStatus status() { return stage.status("second"); }
   std::string isolation() { return status().isolation.value_or(isolation_in_process()).text(); }
-  // Its process ends, and another begins.
-  bool restarts() {
-    const std::uint64_t before = status().restarts;
   void isolate(config::Isolation isolation) {
     config::PluginSettings settings = stage.settings().defaults;
     settings.isolation = isolation;
     stage.settings().settings["second"] = settings;
   }
+  // Its process ends, and another begins.
+  bool restarts() {
+    const std::uint64_t before = status().restarts;
     node.ends_process = true;
     const auto end = std::chrono::steady_clock::now() + test::kLongEnough;
     while (status().restarts == before && std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -136,6 +139,33 @@ TEST_CASE_FIXTURE(Layered, "a layer that a later process lacks is shown as missi
   node.give_back_all();
   REQUIRE(restarts());
   CHECK(isolation() == "uid+landlock+seccomp+cgroup");
+}
+
+TEST_CASE_FIXTURE(Layered, "a granted capability that amounts to root is reported once for each change of the grant") {
+  log::Capture capture;
+  const auto warnings = [&] {
+    const std::vector<std::string> lines = capture.lines();
+    return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.find("WARN") != line.npos && line.find("second is granted CAP_SYS_ADMIN, which amounts to root") != line.npos;
+    });
+  };
+  config::PluginSettings settings = stage.settings().defaults;
+  settings.capabilities = *parse_capabilities("CAP_SYS_ADMIN,CAP_BPF");
+  settings.files = {"proc/*/io"};
+  stage.settings().settings["second"] = settings;
+  apply();
+  REQUIRE(stage.await("second", PluginState::running));
+  CHECK(warnings() == 1);
+  CHECK(format_capabilities(status().grants.capabilities) == "CAP_SYS_ADMIN,CAP_BPF");
+  CHECK(status().grants.files == std::vector<std::string>{"proc/*/io"});
+  REQUIRE(restarts());
+  apply();
+  CHECK(warnings() == 1);
+  stage.settings().settings["second"].capabilities = *parse_capabilities("CAP_BPF");
+  apply();
+  stage.settings().settings["second"].capabilities = settings.capabilities;
+  apply();
+  CHECK(warnings() == 2);
 }
 
 TEST_CASE_FIXTURE(Layered, "a minimum that comes by a reload is applied to the layers that the plugin has now") {
