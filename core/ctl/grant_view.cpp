@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/parse.hpp"
 #include "core/ctl/table.hpp"
 #include "core/host/grants.hpp"
 
@@ -20,12 +21,29 @@ constexpr ServiceText kServiceTexts[] = {
     {"koord.clock/1", "reads the time"},
     {"koord.config/1", "reads its own part of the configuration"},
     {"koord.evict/1", "asks for pods to be evicted; the host decides, by its budgets, modes and annotations of pods"},
-    {"koord.fs/1", "reads files of the node that any plugin may read, and those in plugins.settings.ID.files; never memory, environments or secrets of processes"},
+    {"koord.fs/1", "reads files of the node that any plugin may read, and those in plugins.settings.ID.files; never memory or environments; command lines of all processes, yes"},
     {"koord.knobs/1", "proposes values for the cgroups of pods, and those in plugins.settings.ID.cgroups; the host writes them where the mode is enforce"},
     {"koord.kv/1", "keeps small facts; reads those of all plugins"},
     {"koord.metrics/1", "defines metrics, appends samples; reads the history of all metrics"},
     {"koord.state/1", "reads the node, its pods with labels and annotations, and the ids of their processes"},
 };
+
+// "advisor" of "koord.advisor/1".
+std::string word_of_kind(std::string_view kind) {
+  kind = kind.substr(0, kind.find('/'));
+  return std::string(kind.substr(kind.find('.') + 1));
+}
+
+std::string named_text(const GrantedService& service) {
+  return service.kind.empty() ? std::string(service.named_as) : "not named; every " + service.kind + " gets it";
+}
+
+std::string words_of(const json::array& list) {
+  std::vector<std::string> words;
+  for (const json::value& word : list)
+    if (word.is_string()) words.emplace_back(word.as_string());
+  return join(words, ", ");
+}
 
 }  // namespace
 
@@ -36,20 +54,20 @@ std::string_view service_allows(std::string_view id) {
 
 std::vector<GrantedService> granted_services_of(const host::Manifest& manifest) {
   std::vector<GrantedService> services;
-  const auto add = [&](const std::vector<std::string>& ids, std::string_view named_as) {
+  const auto add = [&](const std::vector<std::string>& ids, std::string_view named_as, const std::string& kind = {}) {
     for (const std::string& id : ids)
       if (std::none_of(services.begin(), services.end(), [&](const GrantedService& known) { return known.id == id; }))
-        services.push_back({id, named_as, std::string(service_allows(id))});
+        services.push_back({id, named_as, kind, std::string(service_allows(id))});
   };
   add(manifest.required_services, "required");
   add(manifest.optional_services, "optional");
-  for (const std::string& kind : manifest.kinds) add(host::granted_services(kind), "kind");
+  for (const std::string& kind : manifest.kinds) add(host::granted_services(kind), "kind", word_of_kind(kind));
   return services;
 }
 
 std::string grants_table(const host::Manifest& manifest) {
   Table table({{"SERVICE"}, {"NAMED AS"}, {"ALLOWS"}});
-  for (const GrantedService& service : granted_services_of(manifest)) table.add({service.id, std::string(service.named_as), service.allows});
+  for (const GrantedService& service : granted_services_of(manifest)) table.add({service.id, named_text(service), service.allows});
   return table.render();
 }
 
@@ -58,6 +76,30 @@ json::array grants_json(const host::Manifest& manifest) {
   for (const GrantedService& service : granted_services_of(manifest))
     array.push_back({{"service", service.id}, {"namedAs", service.named_as}, {"allows", service.allows}});
   return array;
+}
+
+std::string granted_text(const json::value& grants) {
+  std::string text;
+  for (std::string_view key : {"capabilities", "network", "files", "cgroups", "readPaths", "writePaths"})
+    if (const std::string words = words_of(array_of(grants, key)); !words.empty())
+      text += (text.empty() ? "" : "; ") + std::string(key) + " " + words;
+  return text;
+}
+
+GrantedHere granted_here(const Result<std::string>& answer, std::string_view id) {
+  if (!answer) return {.text = "unknown: " + answer.error().message()};
+  const Result<json::object> list = parse_object(*answer);
+  if (!list) return {.text = "unknown: " + list.error().message()};
+  const json::value root(*list);
+  GrantedHere here{.text = "unknown: the agent has found no plugin '" + std::string(id) + "'"};
+  here.minimum_isolation = array_of(root, "minimumIsolation");
+  for (const json::value& plugin : array_of(root, "plugins")) {
+    if (text_of(plugin, "id") != id) continue;
+    here.grants = object_of(plugin, "grants");
+    here.text = granted_text(here.grants);
+    if (here.text.empty()) here.text = "nothing";
+  }
+  return here;
 }
 
 }  // namespace koord::ctl

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The services of the host that a plugin gets, by its manifest and its kinds, and what each lets it do, in plain words. Pure.
+// The services of the host that a plugin gets, by its manifest and its kinds, and the access that each gives; and the grants of a
+// plugin by plugins.settings.ID, as an agent reports them. Pure.
 #pragma once
 
 #include <string>
@@ -14,6 +15,7 @@ namespace koord::ctl {
 struct GrantedService {
   std::string id;             // "koord.fs/1"
   std::string_view named_as;  // "required", "optional"; "kind": not named, and given to each plugin of its kind
+  std::string kind;           // that kind, "advisor"
   std::string allows;
 };
 
@@ -25,5 +27,17 @@ std::string_view service_allows(std::string_view id);
 
 std::string grants_table(const host::Manifest& manifest);
 json::array grants_json(const host::Manifest& manifest);
+
+// `grants`: of a plugin in /api/v1/plugins. "capabilities CAP_BPF; network tcp, udp; files proc/*/io"; empty: it has none.
+std::string granted_text(const json::value& grants);
+
+// The grants of one plugin on this node.
+struct GrantedHere {
+  std::string text;                     // granted_text(), "nothing", or why they are unknown
+  json::value grants = nullptr;         // null: unknown
+  json::value minimum_isolation = nullptr;  // plugins.minimumIsolation, a list; null: unknown
+};
+// `answer`: the agent's, to /api/v1/plugins.
+GrantedHere granted_here(const Result<std::string>& answer, std::string_view id);
 
 }  // namespace koord::ctl

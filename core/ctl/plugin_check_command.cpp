@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/parse.hpp"
+#include "core/ctl/agent_refusal.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/grant_view.hpp"
 #include "core/ctl/json_view.hpp"
@@ -75,16 +76,20 @@ Result<void> run_plugin_check(const Invocation& invocation) {
   if (manifest) options.config_json = TRY(configuration_of(invocation, manifest->id));
   Findings findings;
   TRY(check::check_plugin(path, options, [&](const Rule& rule, const Outcome& outcome) { findings.add(rule, outcome); }));
+  // Not a rule: where the file lies and its mode may differ on the node.
+  const std::string refused = manifest ? agent_refusal(path, *manifest) : std::string();
   if (invocation.output == Output::json || invocation.has("json"))
     invocation.out << json::serialize(json::object{{"file", path},
                                                    {"passed", findings.count[0]},
                                                    {"failed", findings.count[1]},
                                                    {"not_applicable", findings.count[2]},
                                                    {"services", manifest ? grants_json(*manifest) : json::array()},
+                                                   {"refused", refused},
                                                    {"rules", std::move(findings.rows)}})
                    << "\n";
   else
-    invocation.out << findings.table.render() << sum_of(findings) << (manifest ? "\n" + grants_table(*manifest) : "");
+    invocation.out << findings.table.render() << sum_of(findings) << (refused.empty() ? "" : "refused by an agent: " + refused + "\n")
+                   << (manifest ? "\n" + grants_table(*manifest) : "");
   if (findings.failed.empty()) return {};
   return invalid("'" + path + "' breaks " + join(findings.failed, ", ") + "; koordctl plugin explain " + findings.failed.front() + " says more");
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin info: the manifest and facts of a plugin's file, and an agent's decision about it. No code of the
-// file runs, and no agent is needed.
+// koordctl plugin info: the manifest and facts of a plugin's file, an agent's decision about it, and its grants on this node if an
+// agent answers. No code of the file runs, and no agent is needed.
 #include <filesystem>
 #include <system_error>
 
 #include "core/base/parse.hpp"
+#include "core/ctl/agent_refusal.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/grant_view.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"
-#include "core/host/file_trust.hpp"
-#include "core/host/grants.hpp"
 #include "core/host/isolation.hpp"
 #include "core/host/manifest.hpp"
 
@@ -27,15 +26,6 @@ host::Origin origin_of(const std::string& path, const std::string& own_directory
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
   return std::filesystem::equivalent(folder, own_directory, error) ? host::Origin::host : host::Origin::third_party;
-}
-
-// Why the agent would not load the file; empty when it would.
-std::string refusal(const std::string& path, const host::Manifest& manifest) {
-  std::error_code error;
-  if (auto trusted = host::check_trusted_file(std::filesystem::absolute(path, error).string()); !trusted) return trusted.error().message();
-  if (auto compatible = host::check_compatible(manifest); !compatible) return compatible.error().message();
-  if (auto granted = host::check_required_services(manifest); !granted) return granted.error().message();
-  return {};
 }
 
 std::string home_of(const host::Manifest& manifest, host::Origin origin) {
@@ -70,6 +60,7 @@ json::object as_json(const host::Manifest& manifest, host::Origin origin, const 
 // A list reads as words, a flag as on or off.
 std::string in_words(const json::value& value) {
   if (value.is_bool()) return value.as_bool() ? "on" : "off";
+  if (value.is_null()) return {};
   if (!value.is_array()) return std::string(value.as_string());
   std::vector<std::string> words;
   for (const json::value& word : value.as_array()) words.emplace_back(word.as_string());
@@ -87,19 +78,28 @@ Result<void> run_plugin_info(const Invocation& invocation) {
   const std::string path = invocation.text("argument");
   Result<host::Manifest> manifest = host::read_manifest(path);
   if (!manifest) return std::move(manifest).error().context("'" + path + "'");
-  json::object about = as_json(*manifest, origin_of(path, invocation.text("own-directory")), refusal(path, *manifest));
+  const std::string refused = agent_refusal(path, *manifest);
+  const GrantedHere here = granted_here(ask_agent(invocation, "/api/v1/plugins"), manifest->id);
+  json::object about = as_json(*manifest, origin_of(path, invocation.text("own-directory")), refused);
   if (invocation.output == Output::table) {
+    about["granted here"] = here.text;
+    about["plugins.minimumIsolation"] = here.minimum_isolation;
     invocation.out << as_table(about) << "\n" << grants_table(*manifest);
-    return {};
+  } else {
+    about["services"] = grants_json(*manifest);
+    about["grantedHere"] = here.grants;
+    about["minimumIsolation"] = here.minimum_isolation;
+    invocation.out << json::serialize(about) << "\n";
   }
-  about["services"] = grants_json(*manifest);
-  invocation.out << json::serialize(about) << "\n";
+  if (!refused.empty()) return invalid("an agent refuses '" + path + "': " + refused);
   return {};
 }
 
 }  // namespace
 
-const Command kPluginInfo{"plugin info", "FILE", "Show the manifest and facts of a plugin's file, without running it.", describe_info,
-                          run_plugin_info};
+const Command kPluginInfo{"plugin info", "FILE",
+                          "Show the manifest and facts of a plugin's file, without running it, and its grants by the agent on "
+                          "--socket, if one answers; exits with 1 if an agent would refuse the file.",
+                          describe_info, run_plugin_info};
 
 }  // namespace koord::ctl

@@ -2,6 +2,7 @@
 // koordctl plugins, features, capabilities and events: four lists.
 #include "core/ctl/command.hpp"
 #include "core/ctl/format.hpp"
+#include "core/ctl/grant_view.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"
 
@@ -26,26 +27,30 @@ Result<void> print_list(const Invocation& invocation, const std::string& what, s
 
 std::string count_of(const json::value& counts, std::string_view key) { return format_number(number_of(counts, key)); }
 
-// The processes that a plugin's instances live in: "agent", or their numbers.
+// The processes that a plugin's instances live in: "agent", or their numbers; "-": none, or its own process has ended.
 std::string home_of(const json::value& plugin) {
+  const bool in_agent = array_of(object_of(plugin, "isolation"), "layers").empty();
   std::string home;
   for (const json::value& instance : array_of(plugin, "instances")) {
     double process = number_of(instance, "process").value_or(0);
+    if (process <= 0 && !in_agent) continue;
     std::string name = process > 0 ? format_number(process) : "agent";
     if (home.find(name) == std::string::npos) home += (home.empty() ? "" : " ") + name;
   }
   return home.empty() ? "-" : home;
 }
 
-// "uid+landlock+seccomp+cgroup"; "-" before it is mapped.
+// "uid+landlock+seccomp+cgroup", " +CAP_SYS_ADMIN" behind it; "-" before it is mapped.
 std::string isolation_of(const json::value& plugin) {
   const json::value& isolation = object_of(plugin, "isolation");
   if (!isolation.is_object() || !isolation.as_object().contains("layers")) return "-";
   std::string text;
   for (const json::value& layer : array_of(isolation, "layers"))
     text += (text.empty() ? "" : "+") + std::string(layer.is_string() ? layer.as_string().c_str() : "?");
-  if (!text.empty()) return text;
-  return home_of(plugin) == "agent" ? "none (in process)" : "none";
+  if (text.empty()) return home_of(plugin) == "agent" ? "none (in process)" : "none";
+  for (const json::value& capability : array_of(isolation, "rootCapabilities"))
+    text += " +" + std::string(capability.is_string() ? capability.as_string().c_str() : "?");
+  return text;
 }
 
 // "0.02/0.5": used, and what may be.
@@ -60,6 +65,7 @@ std::vector<std::string> plugin_row(const json::value& plugin) {
   std::string id = text_of(plugin, "id");
   std::string why = text_of(plugin, "reason");
   if (why.empty()) why = text_of(plugin, "lastError");
+  const std::string granted = granted_text(object_of(plugin, "grants"));
   return {id.empty() ? text_of(plugin, "path") : id,
           text_of(plugin, "version"),
           text_of(plugin, "gate"),
@@ -74,6 +80,7 @@ std::vector<std::string> plugin_row(const json::value& plugin) {
           of_limit(number_of(budget, "cpuCores"), number_of(budget, "cpuLimitCores"), format_cores),
           of_limit(number_of(budget, "memoryBytes"), number_of(budget, "memoryLimitBytes"), format_bytes),
           of_limit(number_of(plugin, "series"), number_of(budget, "seriesLimit"), format_number),
+          granted.empty() ? "-" : granted,
           why};
 }
 
@@ -93,6 +100,7 @@ Result<void> run_plugins(const Invocation& invocation) {
                      {"CPU", true},
                      {"MEM", true},
                      {"SERIES", true},
+                     {"GRANTS"},
                      {"REASON"}},
                     plugin_row);
 }
@@ -132,7 +140,7 @@ Result<void> run_events(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPlugins{"plugins", "", "List plugins with state, cost and errors.", no_options, run_plugins};
+const Command kPlugins{"plugins", "", "List plugins with state, isolation, cost, grants and errors.", no_options, run_plugins};
 const Command kFeatures{"features", "", "List the feature gates with their sources.", no_options, run_features};
 const Command kCapabilities{"capabilities", "", "List the capabilities of this node, its kernel and each plugin, with reasons for missing ones.", no_options,
                             run_capabilities};

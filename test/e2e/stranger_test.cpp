@@ -2,6 +2,7 @@
 // A third-party plugin under the real agent, on this kernel: any fault affects only its own process. The agent, its
 // other plugins and the scrape go on, and koordctl reports the fault.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -199,6 +200,31 @@ TEST_CASE_FIXTURE(Stranger, "one that uses all of its CPU ticks slower, and the 
   CHECK_MESSAGE(contains(table, "/0.100"), table);
   CHECK_MESSAGE(contains(table, "/128Mi"), table);
   CHECK_MESSAGE(contains(table, "/20000"), table);
+  check_that_the_others_go_on();
+}
+
+TEST_CASE_FIXTURE(Stranger, "the grants of one are shown, and a capability that amounts to root is reported") {
+  if (::geteuid() != 0) {
+    MESSAGE("SKIPPED: needs root");
+    return;
+  }
+  agent.write_config("  minimumIsolation: [seccomp]\nfeatureGates: {Actor: true}");
+  plays("count", {"capabilities=[CAP_CHOWN]", "network=[tcp]"});
+  CHECK(plugins_say(" +CAP_CHOWN  "));
+  CHECK(plugins_say("  capabilities CAP_CHOWN; network tcp"));
+  CHECK(contains(agent.log(), "com.example.actor is granted CAP_CHOWN, which amounts to root"));
+  const Finished info = agent.ctl({"plugin", "info", built("test/core/child/actor.so")});
+  CHECK_MESSAGE(contains(info.output, "capabilities CAP_CHOWN; network tcp\n"), info.output);
+  CHECK_MESSAGE(contains(info.output, "plugins.minimumIsolation  seccomp\n"), info.output);
+}
+
+TEST_CASE_FIXTURE(Stranger, "one with isolation: inprocess is refused under a minimum that a reload brings") {
+  plays("count", {"isolation=inprocess"});
+  REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_actor_count").has_value(); }));
+  CHECK(processes().empty());
+  agent.write_config("  minimumIsolation: [uid, seccomp]\nfeatureGates: {Actor: true}");
+  agent.process().signal(SIGHUP);
+  CHECK(plugins_say("isolation: inprocess has none of plugins.minimumIsolation [uid, seccomp]"));
   check_that_the_others_go_on();
 }
 

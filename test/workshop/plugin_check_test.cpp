@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 
 #include "core/workshop/check/rule.hpp"
@@ -27,12 +28,33 @@ Finished koordctl(std::vector<std::string> arguments) {
 
 std::string bad_plugin_file(const std::string& name) { return variable("KOORD_BAD_PLUGINS") + "/" + name + ".so"; }
 
+// A copy with this mode in a folder that an agent trusts, whatever the modes of the build folder are.
+class FileCopy {
+ public:
+  FileCopy(const std::string& name, unsigned mode) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "koord-test-check-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no folder for '" + name + "'");
+    folder_ = pattern;
+    std::filesystem::copy_file(bad_plugin_file(name), path());
+    set_mode(mode);
+  }
+  ~FileCopy() { std::filesystem::remove_all(folder_); }
+  FileCopy(const FileCopy&) = delete;
+  FileCopy& operator=(const FileCopy&) = delete;
+  std::string path() const { return folder_ / "plugin.so"; }
+  void set_mode(unsigned mode) { std::filesystem::permissions(path(), static_cast<std::filesystem::perms>(mode)); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
 bool says(const Finished& done, std::string_view text) { return done.output.find(text) != std::string::npos; }
 
 }  // namespace
 
 TEST_CASE("acceptance 3: plugin info describes a plugin with a constructor that aborts, and exits 0") {
-  const Finished told = koordctl({"plugin", "info", bad_plugin_file("constructor_aborts")});
+  const FileCopy file("constructor_aborts", 0755);
+  const Finished told = koordctl({"plugin", "info", file.path()});
   CHECK(told.exit_status == 0);
   for (const char* part : {"com.example.bad", "1.0.0", "koord.advisor/1", "koord.metrics/1, koord.state/1"})
     CHECK_MESSAGE(says(told, part), told.output);
@@ -48,6 +70,20 @@ TEST_CASE("plugin check exits 1 when a rule is broken, and says which and where 
   const Finished checked = koordctl({"plugin", "check", bad_plugin_file("leaked_descriptor")});
   CHECK(checked.exit_status == 1);
   CHECK_MESSAGE(says(checked, "breaks K023; koordctl plugin explain K023 says more"), checked.output);
+}
+
+TEST_CASE("plugin check names the reason why an agent would refuse a file that breaks no rule, as plugin info does") {
+  FileCopy copy("sound", 0777);
+  const std::string reason = "'" + copy.path() + "': wanted no write permission for group and others, found mode 0777";
+  const Finished text = koordctl({"plugin", "check", copy.path()}), rows = koordctl({"plugin", "check", copy.path(), "--json"});
+  CHECK(text.exit_status == 0);
+  CHECK_MESSAGE(says(text, "\nrefused by an agent: " + reason + "\n"), text.output);
+  CHECK_MESSAGE(says(rows, "\"refused\":\"" + reason + "\""), rows.output);
+  const Finished info = koordctl({"plugin", "info", copy.path()});
+  CHECK(info.exit_status == 1);
+  CHECK_MESSAGE(says(info, reason), info.output);
+  copy.set_mode(0755);
+  CHECK_FALSE(says(koordctl({"plugin", "check", copy.path()}), "refused by an agent"));
 }
 
 TEST_CASE("plugin check says the same as JSON") {

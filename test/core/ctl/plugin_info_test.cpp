@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "agent_answers.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/grant_view.hpp"
 #include "core/host/grants.hpp"
@@ -28,12 +29,13 @@ struct Asked {
   }
 };
 
-Asked ask(const std::string& file, Output output = Output::table, const std::string& own_directory = "/none") {
+Asked ask(const std::string& file, Output output = Output::table, const std::string& own_directory = "/none",
+          const std::string& socket = "/none/agent.sock") {
   std::ostringstream out;
   po::variables_map options;
   options.insert({"argument", po::variable_value(file, false)});
   options.insert({"own-directory", po::variable_value(own_directory, false)});
-  Result<void> done = kPluginInfo.run(Invocation{options, "", output, out});
+  Result<void> done = kPluginInfo.run(Invocation{options, socket, output, out});
   return {std::move(done), out.str()};
 }
 
@@ -69,12 +71,16 @@ TEST_CASE("a plugin with a constructor that aborts is shown like any other: none
   CHECK(asked.value("id") == "aborts");
 }
 
-TEST_CASE("a plugin that an agent would refuse is shown with the reason, without a failure") {
+TEST_CASE("a plugin that an agent would refuse is shown with the reason, and the command fails with it") {
   test::PluginShelf shelf{"other-major", "wants-knobs", "puppet"};
   ::chmod(shelf.file("puppet").c_str(), 0666);
   CHECK(ask(shelf.file("other-major")).value("refused") == "wanted plugin ABI 1.x, found 2.0");
   CHECK(ask(shelf.file("wants-knobs")).value("refused").starts_with("wants-knobs wanted service koord.knobs/1"));
-  CHECK(ask(shelf.file("puppet")).says("found mode 0666"));
+  const Asked writable = ask(shelf.file("puppet"));
+  CHECK(writable.says("found mode 0666"));
+  REQUIRE_FALSE(writable.done);
+  CHECK(writable.done.error().message() == "an agent refuses '" + shelf.file("puppet") + "': " + writable.value("refused"));
+  CHECK_FALSE(ask(shelf.file("puppet"), Output::json).done);
 }
 
 TEST_CASE("as JSON, lists are lists") {
@@ -94,10 +100,41 @@ TEST_CASE("a file without a manifest is an error that names the file") {
 TEST_CASE("each service of a plugin is shown with what it allows, also those that its kind gets unnamed") {
   test::PluginShelf shelf{"vendor"};
   const Asked asked = ask(shelf.file("vendor"));
-  CHECK(asked.value("koord.metrics/1") == "required  defines metrics, appends samples; reads the history of all metrics");
-  CHECK(asked.value("koord.fs/1").starts_with("kind "));
+  CHECK(asked.value("koord.metrics/1").starts_with("required  "));
+  CHECK(asked.value("koord.metrics/1").ends_with("  defines metrics, appends samples; reads the history of all metrics"));
+  CHECK(asked.value("koord.fs/1").starts_with("not named; every advisor gets it "));
   CHECK_FALSE(asked.says("koord.knobs/1"));
   CHECK(ask(shelf.file("vendor"), Output::json).says(R"({"service":"koord.metrics/1","namedAs":"required","allows":"defines metrics)"));
+}
+
+TEST_CASE("the grants of a plugin on this node are shown, and the minimum that its isolation needs") {
+  test::PluginShelf shelf{"vendor", "puppet"};
+  const test::AgentAnswers agent(R"({"plugins": [{"id": "other", "grants": {"files": ["run/x"]}},
+    {"id": "com.acme.puppet", "grants": {"capabilities": ["CAP_BPF"], "readPaths": ["/a", "/b"]}}, {"id": "puppet", "grants": {}}],
+    "minimumIsolation": ["uid", "cgroup"]})");
+  const auto ask_here = [&](const char* file, Output output) { return ask(shelf.file(file), output, "/none", agent.socket()); };
+  CHECK(ask_here("vendor", Output::table).value("granted here") == "capabilities CAP_BPF; readPaths /a, /b");
+  CHECK(ask_here("vendor", Output::table).value("plugins.minimumIsolation") == "uid, cgroup");
+  CHECK(ask_here("puppet", Output::table).value("granted here") == "nothing");
+  CHECK(ask_here("vendor", Output::json)
+            .says(R"("grantedHere":{"capabilities":["CAP_BPF"],"readPaths":["/a","/b"]},"minimumIsolation":["uid","cgroup"])"));
+}
+
+TEST_CASE("without an agent, or without this plugin in it, the grants are unknown, and the command is fine") {
+  test::PluginShelf shelf{"vendor"};
+  const Asked alone = ask(shelf.file("vendor"));
+  CHECK(alone.done);
+  CHECK(alone.value("granted here").starts_with("unknown: the agent does not answer on '/none/agent.sock'"));
+  CHECK(alone.value("plugins.minimumIsolation").empty());
+  CHECK(ask(shelf.file("vendor"), Output::json).says(R"("grantedHere":null,"minimumIsolation":null)"));
+  const test::AgentAnswers agent(R"({"plugins": [], "minimumIsolation": ["uid"]})");
+  const Asked elsewhere = ask(shelf.file("vendor"), Output::table, "/none", agent.socket());
+  CHECK(elsewhere.value("granted here") == "unknown: the agent has found no plugin 'com.acme.puppet'");
+  CHECK(elsewhere.value("plugins.minimumIsolation") == "uid");
+}
+
+TEST_CASE("the service for files says that it reads command lines, and no environments") {
+  CHECK(service_allows("koord.fs/1").ends_with("never memory or environments; command lines of all processes, yes"));
 }
 
 TEST_CASE("each service that the host offers has a sentence on what it allows") {

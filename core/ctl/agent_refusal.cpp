@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ctl/agent_refusal.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include "core/host/file_trust.hpp"
+#include "core/host/grants.hpp"
+
+namespace koord::ctl {
+
+std::string agent_refusal(const std::string& path, const host::Manifest& manifest) {
+  std::error_code error;
+  if (auto trusted = host::check_trusted_file(std::filesystem::absolute(path, error).string()); !trusted) return trusted.error().message();
+  if (auto compatible = host::check_compatible(manifest); !compatible) return compatible.error().message();
+  if (auto granted = host::check_required_services(manifest); !granted) return granted.error().message();
+  return {};
+}
+
+}  // namespace koord::ctl
