@@ -34,6 +34,8 @@ bool is_set(const koord_host* host, std::string_view pointer) {
 }  // namespace
 
 struct Strategist : QosStrategy {
+  // Each tick reads the configuration: a change needs no restart, which would end the proposals.
+  void on_event(std::uint32_t /*changed*/, std::uint64_t /*version*/) override {}
   void init() override {
     knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1");
     told_ = define({"deputy_" DEPUTY "_told", "", "the last status from on_applied(), by winner", 1});
