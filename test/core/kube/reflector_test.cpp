@@ -220,7 +220,7 @@ TEST_CASE("a line that is too long to be skipped ends the watch, and everything 
   ReflectorTalk talk;
   talk.watching();
   talk.watch_line_too_long();
-  CHECK(talk.problem() == "found a line of more than 9 bytes");
+  CHECK(talk.problem().starts_with("found a line of more than 9 bytes"));
   CHECK(talk.step_after_wait() == Do::list);
 }
 
