@@ -19,10 +19,10 @@ namespace koord::test {
 inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 inline bool eventually(const std::function<bool()>& condition) {
-  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (std::chrono::steady_clock::now() < end) {
     if (condition()) return true;
-    std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // leaves the CPU to the endpoint
   }
   return false;
 }
@@ -67,7 +67,7 @@ class Trickle {
     while (!stop.stop_requested()) {
       UniqueFd peer(::accept(listener_.get(), nullptr, nullptr));
       if (!peer) {
-        std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // leaves the CPU to the endpoint
         continue;
       }
       (void)::send(peer.get(), head.data(), head.size(), MSG_NOSIGNAL);
@@ -88,7 +88,7 @@ class Flood {
     while (!stop.stop_requested()) {
       UniqueFd peer(::accept(listener_.get(), nullptr, nullptr));
       if (!peer) {
-        std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // leaves the CPU to the endpoint
         continue;
       }
       (void)::send(peer.get(), head.data(), head.size(), MSG_NOSIGNAL);
