@@ -15,7 +15,10 @@ class Evictor::Run final : public Client::Pending {
     else
       evictor_.wait_for_version(*this);
   }
-  ~Run() override { std::erase(evictor_.waiting_, this); }
+  // One whose eviction was sent does not wait, and may outlive the evictor.
+  ~Run() override {
+    if (!evicting_) std::erase(evictor_.waiting_, this);
+  }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
