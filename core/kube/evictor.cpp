@@ -15,7 +15,7 @@ class Evictor::Run final : public Client::Pending {
     else
       evictor_.wait_for_version(*this);
   }
-  // One whose eviction was sent does not wait, and may outlive the evictor.
+  // After its eviction was sent it does not wait, and may outlive the evictor.
   ~Run() override {
     if (!evicting_) std::erase(evictor_.waiting_, this);
   }
