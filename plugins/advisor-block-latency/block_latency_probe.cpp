@@ -41,7 +41,7 @@ Result<Reading> BlockLatencyProbe::read() {
   const BlockRows::BySlot rows = TRY(rows_.read());
   lost_rows_ = TRY(rows_.lost());
   Reading reading =
-      latency::reading_of<Requests>(slots, [&](std::uint32_t slot) { return requests_in(slots, rows, slot); });
+      latency::reading_of<Requests>(programs_, [&](std::uint32_t slot) { return requests_in(slots, rows, slot); });
   TRY(rows_.remove(slots.ended(), rows));
   TRY(slots.free_ended());
   return reading;

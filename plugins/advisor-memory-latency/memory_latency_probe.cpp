@@ -51,7 +51,7 @@ Result<MemoryLatencyProbe> MemoryLatencyProbe::open(const latency::CgroupTree& t
 Result<Reading> MemoryLatencyProbe::read() {
   latency::CgroupSlots& slots = programs_.slots();
   TRY(slots.look());
-  Reading reading = latency::reading_of<Stalls>(slots, [&](std::uint32_t slot) { return stalls_in(slots, slot); });
+  Reading reading = latency::reading_of<Stalls>(programs_, [&](std::uint32_t slot) { return stalls_in(slots, slot); });
   TRY(slots.free_ended());
   return reading;
 }

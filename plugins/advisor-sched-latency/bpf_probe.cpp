@@ -52,7 +52,7 @@ Result<std::unique_ptr<Probe>> BpfProbe::open(Source source, const latency::Cgro
 Result<Reading> BpfProbe::read(std::span<const latency::CgroupDirectory>) {
   CgroupSlots& slots = programs_.slots();
   TRY(slots.look());
-  Reading reading = latency::reading_of<latency::Histogram>(slots, [&](std::uint32_t slot) { return slots.total(slot); });
+  Reading reading = latency::reading_of<latency::Histogram>(programs_, [&](std::uint32_t slot) { return slots.total(slot); });
   TRY(slots.free_ended());
   return reading;
 }

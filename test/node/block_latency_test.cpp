@@ -196,9 +196,17 @@ TEST_CASE("a slot comes to its next cgroup without the totals of the one before"
   for (int i = 0; i < 40; ++i) {
     RealCgroup container("churn");
     REQUIRE(scene.comes_to_know(container));
+    const Reading before = must(scene.probe->read());
+    scene.windows.advance(before);
+    const std::uint64_t lost = before.lost_begins + before.missed_events;
     elapsed_in(container, [&] { transfer(*scene.disk, O_RDONLY, 3); });
-    scene.advance();
-    CHECK(scene.on_disk(container, Operation::read).requests == 3);
+    const Reading reading = must(scene.probe->read());
+    scene.windows.advance(reading);
+    // A request that the program did not see is counted as missed.
+    const std::uint64_t unseen = reading.lost_begins + reading.missed_events - lost;
+    const std::uint64_t requests = scene.on_disk(container, Operation::read).requests;
+    CHECK(requests <= 3);
+    CHECK(requests + unseen >= 3);
   }
 }
 

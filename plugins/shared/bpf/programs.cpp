@@ -158,6 +158,17 @@ Result<void> Programs::start(const char* name) {
   return {};
 }
 
+std::uint64_t Programs::missed() const {
+  std::uint64_t missed = 0;
+  for (std::string_view name : names_) {
+    bpf_prog_info info{};
+    __u32 size = sizeof info;
+    const bpf_program* program = bpf_object__find_program_by_name(object_.get(), name.data());
+    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0) missed += info.recursion_misses;
+  }
+  return missed;
+}
+
 int Programs::map(const char* name) const {
   return bpf_map__fd(bpf_object__find_map_by_name(object_.get(), name));
 }

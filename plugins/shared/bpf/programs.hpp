@@ -44,6 +44,9 @@ class Programs {
   // Until this object ends. A program that iterates is run once, to its end.
   Result<void> start();
 
+  // How often the kernel left a program out because it had interrupted itself on a CPU; 0 before Linux 5.12, which does not count it.
+  std::uint64_t missed() const;
+
   // The descriptor of a map that is in the object.
   int map(const char* name) const;
   bool is_per_cpu(const char* map) const;

@@ -38,12 +38,13 @@ class MeasurementSeries {
     if (reading.slots == 0) return;
     batch.add(lost_no_slot_, static_cast<double>(unassigned));
     batch.add(lost_no_begin_, static_cast<double>(reading.lost_begins));
+    batch.add(lost_missed_, static_cast<double>(reading.missed_events));
     batch.add(slots_used_, reading.slots_used);
   }
 
  private:
   plugin::Metric info_, lost_;
-  std::uint64_t info_series_ = 0, lost_no_slot_ = 0, lost_no_begin_ = 0, slots_used_ = 0;
+  std::uint64_t info_series_ = 0, lost_no_slot_ = 0, lost_no_begin_ = 0, lost_missed_ = 0, slots_used_ = 0;
 };
 
 }  // namespace koord::latency

@@ -59,6 +59,7 @@ class SlotPrograms {
   CgroupSlots& slots() { return slots_; }
   const CgroupSlots& slots() const { return slots_; }
   int map(const char* name) const { return programs_.map(name); }
+  std::uint64_t missed() const { return programs_.missed(); }
 
  private:
   SlotPrograms(std::string_view source, bpf::Programs programs, CgroupSlots slots)
@@ -72,8 +73,10 @@ class SlotPrograms {
 
 // The last read as plain values; `total_of(slot)` returns the content of a slot.
 template <class Total, class TotalOf>
-Reading<Total> reading_of(const CgroupSlots& slots, TotalOf&& total_of) {
+Reading<Total> reading_of(const SlotPrograms& programs, TotalOf&& total_of) {
+  const CgroupSlots& slots = programs.slots();
   Reading<Total> reading;
+  reading.missed_events = programs.missed();
   reading.slots = slots.size();
   reading.slots_used = static_cast<std::uint32_t>(slots.living().size());
   reading.lost_begins = slots.lost_begins();

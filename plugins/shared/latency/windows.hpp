@@ -26,6 +26,7 @@ struct Reading {
   // Charged to no cgroup, because no slot was free; nothing from a source that does not see the whole node.
   std::optional<Total> unassigned;
   std::uint64_t lost_begins = 0;  // delays of unknown length, in no total
+  std::uint64_t missed_events = 0;  // that the programs did not see, because the kernel left them out
   std::uint32_t slots_used = 0;
   std::uint32_t slots = 0;  // 0: the source has no such limit
 };
