@@ -88,13 +88,4 @@ Finished run_to_end(const std::vector<std::string>& command, std::chrono::millis
   return finished;
 }
 
-bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds timeout) {
-  auto deadline = std::chrono::steady_clock::now() + timeout;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    ::poll(nullptr, 0, 20);
-  }
-  return true;
-}
-
 }  // namespace koord::test

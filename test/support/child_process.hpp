@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "test/support/eventually.hpp"
+
 namespace koord::test {
 
 class ChildProcess {
@@ -41,8 +43,5 @@ struct Finished {
 // Runs a program to its end and gives what it printed on stdout and stderr.
 Finished run_to_end(const std::vector<std::string>& command,
                     std::chrono::milliseconds timeout = std::chrono::seconds(30));
-
-// Polls until the condition holds; false when it does not within this time.
-bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds timeout = std::chrono::seconds(20));
 
 }  // namespace koord::test

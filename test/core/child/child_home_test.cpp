@@ -22,11 +22,13 @@
 #include "core/host/manifest.hpp"
 #include "core/host/plugin_context.hpp"
 #include "test/core/host/stage.hpp"
+#include "test/support/eventually.hpp"
 #include "test/support/sanitized.hpp"
 
 using namespace koord;
 using namespace koord::host;
 using namespace std::chrono_literals;
+using koord::test::eventually;
 
 namespace {
 
@@ -93,15 +95,6 @@ struct Theatre {
   }
   PluginStatus status() { return stage.status(kActor); }
   bool await(PluginState state) { return stage.await(kActor, state); }
-  // Polls: ticks ring no bell.
-  bool eventually(const std::function<bool()>& condition) {
-    auto end = std::chrono::steady_clock::now() + 20s;
-    while (std::chrono::steady_clock::now() < end) {
-      if (condition()) return true;
-      std::this_thread::yield();
-    }
-    return false;
-  }
   double count() { return stage.host().value("actor_count").value_or(0); }
   // All of it runs, and the actor ticks.
   bool counts() {

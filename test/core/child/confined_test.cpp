@@ -27,6 +27,7 @@
 #include "core/host/file_stamp.hpp"
 #include "core/host/manifest.hpp"
 #include "test/core/host/stage.hpp"
+#include "test/support/eventually.hpp"
 
 using namespace koord;
 using namespace koord::host;
@@ -306,10 +307,7 @@ TEST_CASE("a minimum that is raised while the plugin runs ends it with the reaso
   confined.start();
   REQUIRE(confined.stage.await(kProber, PluginState::refused));
   CHECK(confined.stage.status(kProber).reason.find("wanted the isolation layer 'uid'") != std::string::npos);
-  const auto has_ended = [&] { return confined.stage.status(kProber).instances.at(0).state == PluginState::stopped; };
-  const auto end = std::chrono::steady_clock::now() + 30s;
-  while (!has_ended() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  CHECK(has_ended());
+  CHECK(test::eventually([&] { return confined.stage.status(kProber).instances.at(0).state == PluginState::stopped; }));
   confined.stage.settings().minimum_isolation.clear();
   confined.start();
   CHECK(confined.stage.await(kProber, PluginState::running));

@@ -8,13 +8,13 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "core/child/child_home.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/host/file_stamp.hpp"
 #include "core/host/manifest.hpp"
 #include "test/core/host/stage.hpp"
+#include "test/support/eventually.hpp"
 
 namespace koord::test {
 
@@ -44,15 +44,6 @@ struct Deputies {
     stage.apply(gates);
     return eventually([&] { return stage.status(kA).state == host::PluginState::running || !std::string(gates).starts_with("Deputya"); }) &&
            eventually([&] { return stage.status(kB).state == host::PluginState::running || std::string(gates) == "Deputya=true"; });
-  }
-  // Polls: ticks ring no bell.
-  static bool eventually(const std::function<bool()>& condition) {
-    auto end = std::chrono::steady_clock::now() + kLongEnough;
-    while (std::chrono::steady_clock::now() < end) {
-      if (condition()) return true;
-      std::this_thread::yield();
-    }
-    return false;
   }
 
   config::Isolation isolation = config::Isolation::process;

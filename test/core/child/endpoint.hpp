@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <chrono>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -13,19 +12,11 @@
 
 #include "core/http/socket_address.hpp"
 #include "test/core/http/running_server.hpp"
+#include "test/support/eventually.hpp"
 
 namespace koord::test {
 
 inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
-inline bool eventually(const std::function<bool()>& condition) {
-  auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (std::chrono::steady_clock::now() < end) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // leaves the CPU to the endpoint
-  }
-  return false;
-}
 
 // Answers a scrape with the last given answer.
 class Endpoint {

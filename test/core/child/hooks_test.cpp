@@ -140,14 +140,14 @@ TEST_CASE("acceptance 11: a hook beyond its deadline: the request goes on or is 
   hooks.configure_hook(kA, "hang", soon_or_fail);
   hooks.stage.apply("Deputya=true");
   std::optional<HookVerdict::Rejection> rejected;
-  CHECK(hooks.eventually([&] { return (rejected = hooks.ask().rejection).has_value(); }));  // not while it begins again
+  CHECK(eventually([&] { return (rejected = hooks.ask().rejection).has_value(); }));  // not while it begins again
   CHECK(rejected->plugin == kA);
   CHECK(hooks.asked("timeout") >= 2);
   CHECK(hooks.stage.status(kA).counts.deadline_misses >= 2);
 
   hooks.configure_hook(kA, "set");
   hooks.stage.apply("Deputya=true");
-  CHECK(hooks.eventually([&] { return hooks.value_of(hooks.ask(), "linux.cpu.shares") == "2"; }));
+  CHECK(eventually([&] { return hooks.value_of(hooks.ask(), "linux.cpu.shares") == "2"; }));
 }
 
 TEST_CASE("a hook that hangs ends with its process, and begins again") {
@@ -155,7 +155,7 @@ TEST_CASE("a hook that hangs ends with its process, and begins again") {
   hooks.configure_hook(kA, "hang", soon);
   REQUIRE(hooks.begin("Deputya=true"));
   hooks.ask();
-  CHECK(hooks.eventually([&] { return hooks.stage.status(kA).restarts >= 1; }));
+  CHECK(eventually([&] { return hooks.stage.status(kA).restarts >= 1; }));
   CHECK(hooks.stage.status(kA).last_error.find("handle() did not return within 1s") != std::string::npos);
 }
 

@@ -39,7 +39,7 @@ TEST_CASE("a strategy is in shadow by default: its intents are recorded, and not
     strategies.isolation = home;
     strategies.configure(kA, R"({"value": "20000 100000"})");
     REQUIRE(strategies.begin("Deputya=true"));
-    CHECK(strategies.eventually([&] { return strategies.told("a", kA) == KOORD_E_DENIED; }));
+    CHECK(eventually([&] { return strategies.told("a", kA) == KOORD_E_DENIED; }));
     CHECK(strategies.value() == kBefore);
     auto recorded = strategies.decision(kA, knob::Outcome::shadow);
     REQUIRE(recorded);
@@ -57,8 +57,8 @@ TEST_CASE("acceptance 12: a strategy changes a cgroup value through propose alon
     strategies.configure(kA, R"({"value": "20000 100000"})");
     REQUIRE(strategies.begin("Deputya=true"));
     strategies.enforce(kA);
-    CHECK(strategies.eventually([&] { return strategies.value() == "20000 100000"; }));
-    CHECK(strategies.eventually([&] { return strategies.told("a", kA) == KOORD_OK; }));
+    CHECK(eventually([&] { return strategies.value() == "20000 100000"; }));
+    CHECK(eventually([&] { return strategies.told("a", kA) == KOORD_OK; }));
     strategies.stage.apply("Deputya=false");
     REQUIRE(strategies.stage.await(kA, PluginState::disabled));
     CHECK(strategies.value() == kBefore);
@@ -76,12 +76,12 @@ TEST_CASE("a role and the question for a base go through the process boundary") 
     strategies.stage.governor().set_subjects(std::make_shared<const knob::Subjects>(subjects));
     REQUIRE(strategies.begin("Deputya=true"));
     strategies.enforce(kA);
-    CHECK(strategies.eventually([&] { return strategies.value() == "75000 100000"; }));
+    CHECK(eventually([&] { return strategies.value() == "75000 100000"; }));
     strategies.stage.apply("Deputya=true,Deputyb=true");
-    REQUIRE(strategies.eventually([&] { return strategies.decision(kB, knob::Outcome::shadow).has_value(); }));
+    REQUIRE(eventually([&] { return strategies.decision(kB, knob::Outcome::shadow).has_value(); }));
     strategies.enforce(kA);
     strategies.enforce(kB);
-    REQUIRE(strategies.eventually([&] { return strategies.decision(kB, knob::Outcome::applied).has_value(); }));
+    REQUIRE(eventually([&] { return strategies.decision(kB, knob::Outcome::applied).has_value(); }));
     CHECK(strategies.decision(kB, knob::Outcome::applied)->wanted == kBefore);
     CHECK(strategies.value() == kBefore);  // capped at its base
     CHECK(strategies.decision(kA, knob::Outcome::lost)->winner == kB);
@@ -97,8 +97,8 @@ TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser learns 
     REQUIRE(strategies.begin());
     strategies.enforce(kA);
     strategies.enforce(kB);
-    CHECK(strategies.eventually([&] { return strategies.told("b", kA) == KOORD_E_AGAIN; }));
-    CHECK(strategies.eventually([&] { return strategies.told("a", kA) == KOORD_OK; }));
+    CHECK(eventually([&] { return strategies.told("b", kA) == KOORD_E_AGAIN; }));
+    CHECK(eventually([&] { return strategies.told("a", kA) == KOORD_OK; }));
     CHECK(strategies.value() == "20000 100000");
     REQUIRE(strategies.decision(kA, knob::Outcome::applied));
     REQUIRE(strategies.decision(kB, knob::Outcome::lost));
@@ -111,7 +111,7 @@ TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser learns 
     strategies.stage.apply("Deputya=true,Deputyb=true");
     for (const char* id : {kA, kB}) {
       strategies.enforce(id);
-      CHECK(strategies.eventually([&] { return strategies.stage.status(id).counts.errors > 1; }));
+      CHECK(eventually([&] { return strategies.stage.status(id).counts.errors > 1; }));
     }
     strategies.stage.governor().expire();
     CHECK(strategies.value() == "20000 100000");
@@ -130,10 +130,10 @@ TEST_CASE("the writes of a strategy are reverted when its process dies") {
   strategies.configure(kA, R"({"value": "20000 100000"})");
   REQUIRE(strategies.begin("Deputya=true"));
   strategies.enforce(kA);
-  REQUIRE(strategies.eventually([&] { return strategies.value() == "20000 100000"; }));
+  REQUIRE(eventually([&] { return strategies.value() == "20000 100000"; }));
   for (const host::InstanceStatus& instance : strategies.stage.status(kA).instances) ::kill(instance.process, SIGKILL);
-  CHECK(strategies.eventually([&] { return strategies.decision(kA, knob::Outcome::reverted).has_value(); }));
-  CHECK(strategies.eventually([&] { return strategies.value() == "20000 100000"; }));  // it begins again
+  CHECK(eventually([&] { return strategies.decision(kA, knob::Outcome::reverted).has_value(); }));
+  CHECK(eventually([&] { return strategies.value() == "20000 100000"; }));  // it begins again
 }
 
 TEST_CASE("a strategy's eviction requests reach the host with either isolation, unless its evaluate() fails") {
@@ -143,10 +143,10 @@ TEST_CASE("a strategy's eviction requests reach the host with either isolation, 
     strategies.configure(kA, R"({"value": "20000 100000", "evict": 7})");
     strategies.configure(kB, R"({"silent": true, "evict": 7})");
     REQUIRE(strategies.begin());
-    CHECK(strategies.eventually([&] { return !strategies.stage.evictions().newest(kA).empty(); }));
+    CHECK(eventually([&] { return !strategies.stage.evictions().newest(kA).empty(); }));
     CHECK(strategies.stage.evictions().newest(kA) ==
           std::vector{evict::Request{{7, 8}, "cpu", "because of a", 1500, {{"feature", "CPUEvict"}}}});
-    CHECK(strategies.eventually([&] { return strategies.stage.status(kB).counts.errors > 0; }));
+    CHECK(eventually([&] { return strategies.stage.status(kB).counts.errors > 0; }));
     CHECK(strategies.stage.evictions().newest(kB).empty());
   }
 }

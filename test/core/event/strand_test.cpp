@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "test/support/eventually.hpp"
+
 using namespace koord;
 using namespace std::chrono_literals;
 using event::Limits;
@@ -202,7 +204,7 @@ TEST_CASE("a wedged strand stays wedged after its task returned, and its thread 
   Hang hang;
   hang.wedge(strand);
   hang.release();
-  while (pool.written_off() != 0) std::this_thread::yield();
+  CHECK(test::eventually([&] { return pool.written_off() == 0; }));
   CHECK(strand.wedged());
   CHECK_FALSE(strand.busy());
   CHECK_FALSE(strand.post([] {}));

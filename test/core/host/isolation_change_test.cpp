@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "core/host/home.hpp"
 #include "core/log/capture.hpp"
 #include "stage.hpp"
+#include "test/support/eventually.hpp"
 
 using namespace koord;
 using namespace koord::host;
@@ -119,9 +119,7 @@ struct Layered {
   bool restarts() {
     const std::uint64_t before = status().restarts;
     node.ends_process = true;
-    const auto end = std::chrono::steady_clock::now() + test::kLongEnough;
-    while (status().restarts == before && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-    return status().restarts > before && stage.await("second", PluginState::running);
+    return test::eventually([&] { return status().restarts > before; }) && stage.await("second", PluginState::running);
   }
 };
 

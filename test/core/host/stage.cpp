@@ -9,6 +9,7 @@
 #include "core/host/grants.hpp"
 #include "core/host/manifest.hpp"
 #include "core/host/module.hpp"
+#include "test/support/eventually.hpp"
 
 namespace koord::test {
 namespace {
@@ -72,8 +73,8 @@ bool Stage::stop() {
 bool Stage::tick() {
   std::uint64_t before = instance_->status().counts.calls;
   instance_->tick();
-  while (instance_->status().ticking) std::this_thread::yield();  // a tick rings no bell
-  return instance_->status().counts.calls > before;
+  // A tick rings no bell.
+  return eventually([&] { return !instance_->status().ticking; }) && instance_->status().counts.calls > before;
 }
 
 HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers,

@@ -4,10 +4,12 @@
 
 #include <future>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "core/http/client.hpp"
 #include "running_server.hpp"
+#include "test/support/eventually.hpp"
 
 using namespace koord;
 using namespace koord::test;
@@ -60,8 +62,7 @@ TEST_CASE("a peer that does not read its answer is cut at the time for writing")
   RunningServer server(std::move(routes), {.write = 100ms});
   RawPeer peer(server.address());
   peer.send(get_request("/large"));
-  while (server->counters().requests == 0 || server->counters().open_connections > 0)
-    std::this_thread::yield();
+  CHECK(eventually([&] { return server->counters().requests > 0 && server->counters().open_connections == 0; }));
   CHECK(peer.read_to_end().size() < (64u << 20));
 }
 
@@ -126,7 +127,7 @@ TEST_CASE("an address with many connections that are being answered loses its ol
   for (int i = 0; i < 4; ++i) {
     greedy.push_back(std::make_unique<RawPeer>(server.address(), "127.0.0.2"));
     greedy.back()->send(get_request("/wait"));
-    while (server->counters().requests < static_cast<std::uint64_t>(i) + 1) std::this_thread::yield();
+    CHECK(eventually([&] { return server->counters().requests > static_cast<std::uint64_t>(i); }));
   }
   CHECK(RawPeer(server.address(), "127.0.0.2").read_to_end().starts_with("HTTP/1.1 503 "));
   CHECK(http::get(server.address(), "/hello")->status == 200);
@@ -151,7 +152,7 @@ TEST_CASE("handlers on the loop answer while all workers are busy") {
     waiting.push_back(std::make_unique<RawPeer>(server.address()));
     waiting.back()->send(get_request("/wait"));
   }
-  while (server->counters().requests < 4) std::this_thread::yield();
+  CHECK(eventually([&] { return server->counters().requests == 4; }));
   CHECK(http::get(server.address(), "/now")->body == "now\n");
   let_go.set_value();
 }
@@ -203,7 +204,7 @@ TEST_CASE("stop lets a request in flight end and accepts no more") {
   gate.begun.get_future().wait();
   std::promise<void> stopped;
   server->stop(10s, [&] { stopped.set_value(); });
-  while (http::get(server.address(), "/none")) std::this_thread::yield();
+  CHECK(eventually([&] { return !http::get(server.address(), "/none"); }));
   gate.let_go.set_value();
   CHECK(answer.get()->body == "done\n");
   stopped.get_future().wait();

@@ -10,6 +10,7 @@
 #include "core/knob/decision_file.hpp"
 #include "core/knob/decision_log.hpp"
 #include "core/store/sqlite.hpp"
+#include "test/support/eventually.hpp"
 #include "test/support/fake_node.hpp"
 
 using namespace koord;
@@ -99,9 +100,7 @@ TEST_CASE_FIXTURE(Desk, "records that wait to be written are found, too") {
 TEST_CASE_FIXTURE(Desk, "batches are written without being asked") {
   DecisionArchive file({path, max_bytes, 10ms, 10ms}, clock);
   file.add(decision(1));
-  const auto give_up = std::chrono::steady_clock::now() + 60s;
-  while (file.status().bytes == 0 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
-  CHECK(file.status().bytes > 0);
+  CHECK(test::eventually([&] { return file.status().bytes > 0; }));
 }
 
 TEST_CASE_FIXTURE(Desk, "a page has the newest, and says whether there are older ones") {
