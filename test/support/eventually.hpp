@@ -8,8 +8,8 @@
 
 namespace koord::test {
 
-// Polls until the condition holds; false when it does not within this time, which is long enough for the slowest machine. Rests
-// between two looks: one that looks without a rest keeps the lock it looks under from the thread it waits for.
+// Polls until the condition holds; false when it does not within this time, which is long enough for the slowest machine. It
+// sleeps between two polls: without that it would keep a lock that the polled thread needs.
 inline bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds timeout = std::chrono::minutes(1)) {
   const auto end = std::chrono::steady_clock::now() + timeout;
   std::chrono::microseconds rest(100);
