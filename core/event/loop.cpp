@@ -19,8 +19,9 @@ namespace asio = boost::asio;
 
 namespace {
 
-// The concurrency hint for Asio: one thread runs the loop, but other threads post to it.
-constexpr int kOneThread = 1;
+// The concurrency hint for Asio. With 1, Asio queues what the loop thread posts behind what other threads post later, which would
+// not be the order posted.
+constexpr int kKeepsOrder = 2;
 
 struct SignalHandler {
   SignalHandler(asio::io_context& context, Task t) : signals(context), task(std::move(t)) {}
@@ -40,7 +41,7 @@ struct SignalHandler {
 }  // namespace
 
 struct Loop::State {
-  asio::io_context context{kOneThread};
+  asio::io_context context{kKeepsOrder};
   asio::executor_work_guard<asio::io_context::executor_type> keep_running = asio::make_work_guard(context);
   std::list<SignalHandler> signal_handlers;
   std::atomic<std::thread::id> thread{};

@@ -36,6 +36,18 @@ struct Pipe {
 
 }  // namespace
 
+TEST_CASE("a task that the loop thread posts runs before one that another thread posts after it") {
+  Loop loop;
+  std::vector<std::string> ran;
+  loop.post([&] {
+    loop.post([&] { ran.push_back("by the loop"); });
+    std::thread([&] { loop.post([&] { ran.push_back("by a thread"); }); }).join();
+    loop.post([&] { loop.stop(); });
+  });
+  loop.run();
+  CHECK(ran == std::vector<std::string>{"by the loop", "by a thread"});
+}
+
 TEST_CASE("posted tasks run on the loop thread in the order posted") {
   Loop loop;
   std::vector<int> order;
