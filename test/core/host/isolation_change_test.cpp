@@ -178,7 +178,8 @@ TEST_CASE_FIXTURE(Layered, "a minimum that comes by a reload is applied to the l
   REQUIRE(stage.await("second", PluginState::refused));
   CHECK(status().reason == "wanted the isolation layer 'cgroup' (plugins.minimumIsolation), which is missing: taken away");
   apply({IsolationLayer::uid});
-  CHECK(stage.await("second", PluginState::running));
+  CHECK_MESSAGE(stage.await("second", PluginState::running), to_string(status().state), ": ", status().reason, "; ",
+                to_string(status().instances.at(0).state), ": ", status().instances.at(0).reason);
 }
 
 TEST_CASE_FIXTURE(Layered, "isolation: inprocess is refused for a third party's plugin while a minimum is configured") {

@@ -3,6 +3,7 @@
 // HostStage the whole plugin manager with its loop.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -33,8 +34,13 @@ class Bell {
     rung_.notify_all();
   }
   bool await(const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + kLongEnough;
     std::unique_lock lock(mutex_);
-    return rung_.wait_for(lock, kLongEnough, condition);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      rung_.wait_for(lock, std::chrono::milliseconds(10));  // a change and the one back may ring once
+    }
+    return true;
   }
 
  private:
