@@ -3,6 +3,7 @@
 // One serves the strand's calls and another, beside it, those of runtime hooks.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -27,6 +28,9 @@ class Tenant {
   host::CallResult call(Call call, Unpacker& in, UniqueFd fd, Packer& out);
 
  private:
+  // nullptr: not created yet. Made by the thread of the strand's calls; the one of the hooks reads it too.
+  host::Home* home() const { return home_; }
+
   host::CallResult create(Unpacker& in);
   host::CallResult run(UniqueFd stop);
   host::CallResult on_applied(Unpacker& in);
@@ -38,7 +42,8 @@ class Tenant {
 
   std::shared_ptr<const host::Module> module_;
   RemoteHost& host_;
-  std::unique_ptr<host::Home> home_;
+  std::unique_ptr<host::Home> owned_home_;
+  std::atomic<host::Home*> home_ = nullptr;
   std::thread runner_;
 };
 
