@@ -373,7 +373,8 @@ TEST_CASE_FIXTURE(Theatre, "the agent's cost of a child's requests is charged to
 TEST_CASE_FIXTURE(Theatre, "a child that sends a descriptor which is no memory is ended") {
   play("send a descriptor");
   CHECK(eventually([&] { return contains(status().last_error + status().reason, "it sent a descriptor, expected none but of memory"); }));
-  stage.apply("Actor=false");  // it may be parked by now
+  REQUIRE(await(PluginState::parked));  // each of its processes did so
+  stage.apply("Actor=false");
   REQUIRE(await(PluginState::disabled));
   play("count");
   CHECK(counts());
