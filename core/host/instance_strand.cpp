@@ -37,6 +37,7 @@ constexpr VersionOfPart kParts[] = {
 
 void Instance::begin() {
   std::shared_ptr<Life> life = current_life();
+  if (life == nullptr) return;
   std::string config_json;
   HomeLimits limits;
   {
@@ -214,6 +215,10 @@ void Instance::offer_config(Life& life, std::string config_json) {
 void Instance::wind_up() {
   std::shared_ptr<Life> life = current_life();
   if (life == nullptr) return;
+  {
+    std::lock_guard lock(mutex_);
+    if (!ending_) return;  // the life that was to end has failed by itself, and this is the next
+  }
   if (life->home == nullptr) return finish();
   call("stop", [&] { return life->home->stop(); });
   life->stop.fire();
