@@ -8,7 +8,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/host/hook_call.hpp"
-#include "core/host/instance_life.hpp"
+#include "core/host/instance_session.hpp"
 #include "core/log/log.hpp"
 
 namespace koord::host {
@@ -46,8 +46,8 @@ Instance::Instance(Parts parts, InstanceSettings settings)
 
 Instance::~Instance() = default;
 
-bool Instance::post(void (Instance::*task)()) {
-  return post(task, wedged_after());
+void Instance::post(Session& session, Step step) {
+  post(session, step, wedged_after());
 }
 
 // Three deadlines are three strikes; giving up what costs a thread for ever takes more.
@@ -56,8 +56,11 @@ Duration Instance::patience_of_tick() const {
   return std::min(settings_.wedged_after, std::max<Duration>(3 * settings_.deadline, kLeastPatience));
 }
 
-bool Instance::post(void (Instance::*task)(), Duration patience) {
-  return post_to(strand_, [self = shared_from_this(), task] { (self.get()->*task)(); }, patience, nullptr);
+void Instance::post(Session& session, Step step, Duration patience) {
+  auto task = [self = shared_from_this(), kept = session.shared_from_this(), step] {
+    if (self->is_current(*kept)) (self.get()->*step)(*kept);
+  };
+  post_to(strand_, task, patience, nullptr);
 }
 
 // `call`: the one that is made; nullptr: the record knows.
@@ -78,23 +81,28 @@ bool Instance::post_to(event::Strand& strand, event::Task task, Duration patienc
   return strand.post(std::move(task), limits, on_overrun);
 }
 
-std::shared_ptr<Instance::Life> Instance::current_life() const {
+bool Instance::is_current(const Session& session) const {
   std::lock_guard lock(mutex_);
-  return state_ == PluginState::wedged ? nullptr : life_;
+  return session_.get() == &session && state_ != PluginState::wedged;
 }
 
-knob::Proposer Instance::proposer(const Life& life) const {
-  return {parts_.plugin_id, info_.name, life.number};
+std::shared_ptr<Instance::Session> Instance::running_session() const {
+  std::lock_guard lock(mutex_);
+  return state_ == PluginState::running ? session_ : nullptr;
+}
+
+knob::Proposer Instance::proposer(const Session& session) const {
+  return {parts_.plugin_id, info_.name, session.number};
 }
 
 void Instance::abort_home(const std::string& reason) {
-  std::shared_ptr<Life> life;
+  std::shared_ptr<Session> session;
   Home* home = nullptr;
   {
     std::lock_guard lock(mutex_);
     if (state_ == PluginState::wedged) return;
-    life = life_;
-    if (life != nullptr) home = life->home.get();
+    session = session_;
+    if (session != nullptr) home = session->home.get();
   }
   if (home != nullptr) home->abort(reason);
 }
@@ -110,50 +118,57 @@ void Instance::enter(PluginState state) {
 }
 
 void Instance::start() {
+  const auto session = std::make_shared<Session>();
   {
     std::lock_guard lock(mutex_);
-    if (life_ != nullptr) return;
-    life_ = std::make_shared<Life>();
+    if (session_ != nullptr) return;
+    session_ = session;
     record_.reset_misses();
   }
   enter(PluginState::loaded);
-  post(&Instance::begin);
+  post(*session, &Instance::begin);
 }
 
 void Instance::tick() {
+  std::shared_ptr<Session> session;
   Duration patience;
   {
     std::lock_guard lock(mutex_);
     if (state_ != PluginState::running) return;
     if (tick_queued_) return record_.skipped_tick();
     tick_queued_ = true;
+    session = session_;
     patience = patience_of_tick();
   }
-  post(&Instance::do_tick, patience);
+  post(*session, &Instance::do_tick, patience);
 }
 
 void Instance::notify(std::uint32_t parts, const state::Versions& versions) {
+  std::shared_ptr<Session> session;
   {
     std::lock_guard lock(mutex_);
-    if (life_ == nullptr || !info_.takes_events) return;
+    session = session_;
+    if (session == nullptr || !info_.takes_events) return;
     versions_ = versions;
     bool queued = changed_parts_ != 0;
     changed_parts_ |= parts;
     if (queued || changed_parts_ == 0) return;
   }
-  post(&Instance::deliver_events);
+  post(*session, &Instance::deliver_events);
 }
 
 void Instance::reconfigure(std::string config_json) {
+  std::shared_ptr<Session> session;
   {
     std::lock_guard lock(mutex_);
-    if (life_ == nullptr) {
+    session = session_;
+    if (session == nullptr) {
       settings_.config_json = std::move(config_json);
       return;
     }
     new_config_ = std::move(config_json);
   }
-  post(&Instance::deliver_config);
+  post(*session, &Instance::deliver_config);
 }
 
 void Instance::set_limits(Duration deadline, Duration wedged_after) {
@@ -167,24 +182,24 @@ void Instance::set_home_limits(const HomeLimits& limits) {
   settings_.home = limits;
 }
 
-void Instance::on_applied(std::vector<knob::IntentResult> results) {
+void Instance::on_applied(Session& session, std::vector<knob::IntentResult> results) {
   {
     std::lock_guard lock(mutex_);
-    if (life_ == nullptr) return;
+    if (session_.get() != &session) return;
     bool queued = !results_.empty();
     std::move(results.begin(), results.end(), std::back_inserter(results_));
     if (queued) return;
   }
-  post(&Instance::deliver_results);
+  post(session, &Instance::deliver_results);
 }
 
 void Instance::handle(std::shared_ptr<HookCall> call) {
   if (hook_strand_ == nullptr) return call->fail(parts_.plugin_id + " is no runtime hook");
   auto task = [self = shared_from_this(), call] {
-    std::shared_ptr<Life> life = self->current_life();
-    if (life == nullptr || self->state() != PluginState::running) return call->fail("it does not run");
-    call->run(life->host, [&](const koord_hook_request& request, const koord_hook_response& response) {
-      CallResult result = life->home->handle(request, response);
+    std::shared_ptr<Session> session = self->running_session();
+    if (session == nullptr) return call->fail("it does not run");
+    call->run(session->host, [&](const koord_hook_request& request, const koord_hook_response& response) {
+      CallResult result = session->home->handle(request, response);
       std::lock_guard lock(self->mutex_);
       self->record_.count("handle", result);
       return result;
@@ -211,14 +226,27 @@ Duration Instance::wedged_after() const {
 }
 
 void Instance::stop() {
-  end({PluginState::stopped, {}});
+  end_current({PluginState::stopped, {}});
 }
 
-void Instance::end(Ending ending) {
+void Instance::fail(const std::string& reason) {
+  end_current({PluginState::failed, reason});
+}
+
+void Instance::end_current(Ending ending) {
+  std::shared_ptr<Session> session;
+  {
+    std::lock_guard lock(mutex_);
+    session = session_;
+  }
+  if (session != nullptr) end(*session, std::move(ending));
+}
+
+void Instance::end(Session& session, Ending ending) {
   bool is_start_given_up = false;
   {
     std::lock_guard lock(mutex_);
-    if (life_ == nullptr || state_ == PluginState::wedged) return;
+    if (session_.get() != &session || state_ == PluginState::wedged) return;
     bool winds_up = ending_.has_value();
     // A stop that was asked for outlasts a failure on the way.
     if (!winds_up || ending.state == PluginState::stopped) ending_ = std::move(ending);
@@ -226,12 +254,12 @@ void Instance::end(Ending ending) {
     // Before init() has returned a plugin has nothing to stop.
     const bool is_starting = state_ == PluginState::loaded || state_ == PluginState::created;
     is_start_given_up = is_starting && ending_->state == PluginState::stopped && parts_.plugin->expendable();
-    if (is_start_given_up) life_->is_process_ended = true;
+    if (is_start_given_up) session.is_process_ended = true;
     state_ = PluginState::stopping;
     reason_ = ending_->reason;
   }
   parts_.on_change(PluginState::stopping);
-  post(&Instance::wind_up);
+  post(session, &Instance::wind_up);
   if (!is_start_given_up) return;
   log::info(instance_log, "{} was still starting at the stop, its process is ended", parts_.plugin_id);
   abort_home("was stopped before it had started");
@@ -241,8 +269,8 @@ void Instance::end_process() {
   const std::string reason = "has not ended within " + format_duration(kStopGrace) + " of the stop";
   {
     std::lock_guard lock(mutex_);
-    if (life_ == nullptr || state_ != PluginState::stopping || !parts_.plugin->expendable()) return;
-    if (std::exchange(life_->is_process_ended, true)) return;
+    if (session_ == nullptr || state_ != PluginState::stopping || !parts_.plugin->expendable()) return;
+    if (std::exchange(session_->is_process_ended, true)) return;
   }
   log::warn(instance_log, "{} {}, its process is ended", parts_.plugin_id, reason);
   abort_home(reason);
@@ -252,27 +280,27 @@ void Instance::write_off(const std::string& reason) {
   std::string call;
   {
     std::lock_guard lock(mutex_);
-    call = life_ != nullptr && life_->run_awaited ? "run" : record_.call();
+    call = session_ != nullptr && session_->run_awaited ? "run" : record_.call();
   }
   write_off_call(call, reason);
 }
 
 void Instance::write_off_call(const std::string& call, const std::string& reason) {
-  std::shared_ptr<Life> life;
+  std::shared_ptr<Session> session;
   {
     std::lock_guard lock(mutex_);
-    if (life_ == nullptr || state_ == PluginState::wedged) return;
-    life = life_;
+    if (session_ == nullptr || state_ == PluginState::wedged) return;
+    session = session_;
     state_ = PluginState::wedged;
     reason_ = call + "() " + reason;
     ending_.reset();
-    if (life->runner.joinable()) life->runner.detach();
+    if (session->runner.joinable()) session->runner.detach();
   }
   keep_for_ever(shared_from_this());
-  if (life->home != nullptr) life->home->abort(reason);
-  life->stop.fire();
+  if (session->home != nullptr) session->home->abort(reason);
+  session->stop.fire();
   // Not here: reverting knobs takes writes, which may take a while, and this may be the watchdog's thread.
-  parts_.pool.post([self = shared_from_this(), life] { self->parts_.plans.withdraw(self->proposer(*life)); });
+  parts_.pool.post([self = shared_from_this(), session] { self->parts_.plans.withdraw(self->proposer(*session)); });
   parts_.on_change(PluginState::wedged);
 }
 
@@ -283,7 +311,7 @@ PluginState Instance::state() const {
 
 bool Instance::ended() const {
   std::lock_guard lock(mutex_);
-  return life_ == nullptr || state_ == PluginState::wedged;
+  return session_ == nullptr || state_ == PluginState::wedged;
 }
 
 InstanceStatus Instance::status() const {
@@ -303,12 +331,12 @@ InstanceStatus Instance::status() const {
     status.scrapes.push_back(scrape);
     if (status.reason.empty()) status.reason = scrape.problem;
   }
-  if (life_ == nullptr) return status;
-  status.counts.cpu += life_->run_cpu();
-  if (!life_->meter) return status;
-  status.service_cpu = life_->meter->cpu();
+  if (session_ == nullptr) return status;
+  status.counts.cpu += session_->run_cpu();
+  if (!session_->meter) return status;
+  status.service_cpu = session_->meter->cpu();
   status.counts.cpu += status.service_cpu;
-  if (status.reason.empty()) status.reason = life_->meter->breaches.newest(parts_.clock.now());
+  if (status.reason.empty()) status.reason = session_->meter->breaches.newest(parts_.clock.now());
   return status;
 }
 

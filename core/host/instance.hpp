@@ -83,8 +83,6 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void reconfigure(std::string config_json);
   void set_limits(Duration deadline, Duration wedged_after);
   void set_home_limits(const HomeLimits& limits);
-  // Passes the results of its plan to a strategy.
-  void on_applied(std::vector<knob::IntentResult> results);
   // Asks a runtime hook; one request after the other, beside its other calls. One that does not return ends the
   // instance, long after its caller has stopped waiting.
   void handle(std::shared_ptr<HookCall> call);
@@ -95,7 +93,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   // Begins to end it; the state becomes `stopped`. Ends the process at once if init() has not returned.
   void stop();
   // Ends it as failed.
-  void fail(const std::string& reason) { end({PluginState::failed, reason}); }
+  void fail(const std::string& reason);
   // Ends the process of an instance that was stopped and has not ended, and logs that. No effect in the agent's process.
   void end_process();
   // Gives up an instance that does not end.
@@ -107,7 +105,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   bool ended() const;
 
  private:
-  struct Life;
+  struct Session;
 
   // Why a session ends, and the state after it.
   struct Ending {
@@ -117,48 +115,55 @@ class Instance : public std::enable_shared_from_this<Instance> {
 
   Instance(Parts parts, InstanceSettings settings);
 
-  bool post(void (Instance::*task)());
-  bool post(void (Instance::*task)(), Duration patience);
+  // Part of a session, on the strand. It is dropped when that session has ended.
+  using Step = void (Instance::*)(Session&);
+
+  void post(Session& session, Step step);
+  void post(Session& session, Step step, Duration patience);
   bool post_to(event::Strand& strand, event::Task task, Duration patience, const char* call);
   void write_off_call(const std::string& call, const std::string& reason);
   Duration patience_of_tick() const;  // with the lock held
   Duration wedged_after() const;
-  void end(Ending ending);
+  void end(Session& session, Ending ending);
+  void end_current(Ending ending);
   void enter(PluginState state);
-  knob::Proposer proposer(const Life& life) const;
-  std::shared_ptr<Life> current_life() const;  // nullptr if it cannot be called any more
+  knob::Proposer proposer(const Session& session) const;
+  bool is_current(const Session& session) const;  // and can be called
+  std::shared_ptr<Session> running_session() const;  // nullptr: none
+  // Passes the results of its plan to a strategy.
+  void on_applied(Session& session, std::vector<knob::IntentResult> results);
   void abort_home(const std::string& reason);
 
   // [strand]
   template <class F>
-  CallResult call(const char* name, F&& f);
-  void begin();
-  bool bring_up(Life& life);
-  void prepare_scrapes(Life& life);
-  void ask_targets(Life& life);
-  void set_targets(Life& life, const std::vector<ScrapeTarget>& targets);
-  ScrapedMetrics::Mapping mapping_of(Life& life, const std::string& target);
-  void scrape_anew(Life& life);
-  void begin_scrapes(const std::shared_ptr<Life>& life);
-  void begin_waiting(const std::shared_ptr<Life>& life);
-  void take_scrapes();
+  CallResult call(Session& session, const char* name, F&& f);
+  void begin(Session& session);
+  bool bring_up(Session& session);
+  void prepare_scrapes(Session& session);
+  void ask_targets(Session& session);
+  void set_targets(Session& session, const std::vector<ScrapeTarget>& targets);
+  ScrapedMetrics::Mapping mapping_of(Session& session, const std::string& target);
+  void scrape_anew(Session& session);
+  void begin_scrapes(Session& session);
+  void begin_waiting(Session& session);
+  void take_scrapes(Session& session);
   void forget_asking();
-  void scrape_ended(Life& life, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes);
-  void do_tick();
-  CallResult call_tick(Life& life, Time now, Time deadline);
-  void deliver_events();
-  void deliver_config();
-  void deliver_results();
-  void offer_config(Life& life, std::string config_json);
-  void wind_up();
-  void finish();
-  void conclude(Ending ending);
+  void scrape_ended(Session& session, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes);
+  void do_tick(Session& session);
+  CallResult call_tick(Session& session, Time now, Time deadline);
+  void deliver_events(Session& session);
+  void deliver_config(Session& session);
+  void deliver_results(Session& session);
+  void offer_config(Session& session, std::string config_json);
+  void wind_up(Session& session);
+  void finish(Session& session);
+  void conclude(Session& session, Ending ending);
 
   // [the fetcher's thread]
-  void fetch(Life& life, TargetScrape& known);
+  void fetch(Session& session, TargetScrape& known);
 
-  void start_run_thread(const std::shared_ptr<Life>& life);
-  void run_returned(Life& life, const CallResult& result);
+  void start_run_thread(Session& session);
+  void run_returned(Session& session, const CallResult& result);
 
   const Parts parts_;
   const ClassInfo& info_;
@@ -171,7 +176,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   std::string reason_;
   std::optional<Ending> ending_;
   CallRecord record_;
-  std::shared_ptr<Life> life_;
+  std::shared_ptr<Session> session_;
   std::map<std::string, ScrapeStatus> scrapes_;  // by target
   std::uint64_t scrape_count_ = 0, scrape_failures_ = 0;
   int process_ = 0;

@@ -10,7 +10,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/host/instance.hpp"
-#include "core/host/instance_life.hpp"
+#include "core/host/instance_session.hpp"
 #include "core/host/scrape.hpp"
 #include "core/host/target_scrape.hpp"
 
@@ -24,81 +24,81 @@ std::string of_target(const std::string& name) { return name.empty() ? std::stri
 
 }  // namespace
 
-void Instance::prepare_scrapes(Life& life) {
-  life.definitions = std::make_unique<ScrapedDefinitions>(life.context->shared().metrics, parts_.plugin_id, life.context->rights());
-  ask_targets(life);
+void Instance::prepare_scrapes(Session& session) {
+  session.definitions = std::make_unique<ScrapedDefinitions>(session.context->shared().metrics, parts_.plugin_id, session.context->rights());
+  ask_targets(session);
 }
 
-void Instance::ask_targets(Life& life) {
+void Instance::ask_targets(Session& session) {
   std::vector<ScrapeTarget> targets;
   CallResult result;
   if (info_.has_targets) {
-    result = call("targets", [&] { return life.home->targets(targets); });
+    result = call(session, "targets", [&] { return session.home->targets(targets); });
   } else {
-    result = call("url", [&] { return life.home->url(targets.emplace_back().url); });
+    result = call(session, "url", [&] { return session.home->url(targets.emplace_back().url); });
     if (!result.ok()) targets.clear();
   }
-  if (current_life() == nullptr) return;
-  life.asked = result.ok() ? Result<void>() : invalid((info_.has_targets ? "targets(): " : "url(): ") + describe(result));
-  if (life.asked || !info_.has_targets) set_targets(life, targets);
+  if (!is_current(session)) return;
+  session.asked = result.ok() ? Result<void>() : invalid((info_.has_targets ? "targets(): " : "url(): ") + describe(result));
+  if (session.asked || !info_.has_targets) set_targets(session, targets);
 }
 
-void Instance::set_targets(Life& life, const std::vector<ScrapeTarget>& targets) {
-  for (const auto& known : life.targets) {
+void Instance::set_targets(Session& session, const std::vector<ScrapeTarget>& targets) {
+  for (const auto& known : session.targets) {
     if (known->gone || std::find(targets.begin(), targets.end(), known->target) != targets.end()) continue;
     known->gone = true;
     known->metrics.forget();
     std::lock_guard lock(mutex_);
     scrapes_.erase(known->target.name);
   }
-  std::erase_if(life.targets, [](const auto& known) { return known->gone && !known->in_flight(); });
+  std::erase_if(session.targets, [](const auto& known) { return known->gone && !known->in_flight(); });
   for (const ScrapeTarget& target : targets) {
-    const bool is_known = std::any_of(life.targets.begin(), life.targets.end(), [&](const auto& known) { return !known->gone && known->target == target; });
+    const bool is_known = std::any_of(session.targets.begin(), session.targets.end(), [&](const auto& known) { return !known->gone && known->target == target; });
     if (is_known) continue;
     const std::size_t most = target.max_series > 0 ? target.max_series : ScrapedMetrics::kNoLimit;
-    life.targets.push_back(std::make_shared<TargetScrape>(
+    session.targets.push_back(std::make_shared<TargetScrape>(
         TargetScrape{.target = target,
-                     .metrics = {life.context->shared().metrics, *life.definitions, parts_.plugin_id, mapping_of(life, target.name), most}}));
+                     .metrics = {session.context->shared().metrics, *session.definitions, parts_.plugin_id, mapping_of(session, target.name), most}}));
     std::lock_guard lock(mutex_);
     scrapes_[target.name] = {.target = target.name, .url = target.url, .problem = {}, .left_out_because = {}};
   }
 }
 
-ScrapedMetrics::Mapping Instance::mapping_of(Life& life, const std::string& target) {
+ScrapedMetrics::Mapping Instance::mapping_of(Session& session, const std::string& target) {
   ScrapedMetrics::Mapping mapping;
   if (info_.maps_metrics)
-    mapping.metrics = [this, &life, target](std::span<ScrapedMetric> metrics) {
-      return call("map_metric", [&] { return life.home->map_metrics(target, metrics); });
+    mapping.metrics = [this, &session, target](std::span<ScrapedMetric> metrics) {
+      return call(session, "map_metric", [&] { return session.home->map_metrics(target, metrics); });
     };
   if (info_.maps_series)
-    mapping.series = [this, &life, target](std::span<ScrapedSeries> series) {
-      return call("map_series", [&] { return life.home->map_series(target, series); });
+    mapping.series = [this, &session, target](std::span<ScrapedSeries> series) {
+      return call(session, "map_series", [&] { return session.home->map_series(target, series); });
     };
   if (info_.maps_samples)
-    mapping.samples = [this, &life, target](std::span<ScrapedSample> samples) {
-      return call("map_sample", [&] { return life.home->map_samples(target, samples); });
+    mapping.samples = [this, &session, target](std::span<ScrapedSample> samples) {
+      return call(session, "map_sample", [&] { return session.home->map_samples(target, samples); });
     };
-  mapping.subject = [&shared = life.context->shared()](std::uint64_t handle) {
+  mapping.subject = [&shared = session.context->shared()](std::uint64_t handle) {
     return shared.views.of(shared.hub.current())->subject(handle);
   };
   return mapping;
 }
 
 // The plugin's rules may be others now.
-void Instance::scrape_anew(Life& life) {
-  for (const auto& known : life.targets) known->metrics.forget();
-  ask_targets(life);
+void Instance::scrape_anew(Session& session) {
+  for (const auto& known : session.targets) known->metrics.forget();
+  ask_targets(session);
 }
 
-void Instance::begin_scrapes(const std::shared_ptr<Life>& life) {
-  if (info_.has_targets || !life->asked) ask_targets(*life);  // targets that were unknown before may be known now
-  if (current_life() == nullptr) return;
-  if (!life->asked)
-    scrape_ended(*life, nullptr, life->asked.error(), 0);
+void Instance::begin_scrapes(Session& session) {
+  if (info_.has_targets || !session.asked) ask_targets(session);  // targets that were unknown before may be known now
+  if (!is_current(session)) return;
+  if (!session.asked)
+    scrape_ended(session, nullptr, session.asked.error(), 0);
   else
     forget_asking();
   const Time now = parts_.clock.now();
-  for (const auto& known : life->targets) {
+  for (const auto& known : session.targets) {
     if (known->gone || !known->is_due(now)) continue;
     if (known->in_flight() || known->waits) {
       std::lock_guard lock(mutex_);
@@ -109,29 +109,29 @@ void Instance::begin_scrapes(const std::shared_ptr<Life>& life) {
     const Duration period = known->target.period;
     known->next = known->next && *known->next + 2 * period > now ? *known->next + period : now + period;
   }
-  begin_waiting(life);
+  begin_waiting(session);
 }
 
-void Instance::begin_waiting(const std::shared_ptr<Life>& life) {
-  auto in_flight = std::count_if(life->targets.begin(), life->targets.end(), [](const auto& known) { return known->in_flight(); });
-  for (const auto& known : life->targets) {
+void Instance::begin_waiting(Session& session) {
+  auto in_flight = std::count_if(session.targets.begin(), session.targets.end(), [](const auto& known) { return known->in_flight(); });
+  for (const auto& known : session.targets) {
     if (in_flight >= kMostInFlight) return;
     if (!std::exchange(known->waits, false) || known->gone) continue;
     known->began = std::chrono::steady_clock::now();
     try {
-      known->fetcher = std::thread([self = shared_from_this(), life, known] {
+      known->fetcher = std::thread([self = shared_from_this(), kept = session.shared_from_this(), known] {
         pthread_setname_np(pthread_self(), "scrape");
-        self->fetch(*life, *known);
+        self->fetch(*kept, *known);
       });
       ++in_flight;
     } catch (const std::system_error& error) {
-      scrape_ended(*life, known.get(), invalid(std::string("no thread for it: ") + error.what()), 0);
+      scrape_ended(session, known.get(), invalid(std::string("no thread for it: ") + error.what()), 0);
     }
   }
 }
 
-void Instance::fetch(Life& life, TargetScrape& known) {
-  ScrapeLimits limits{.stop_fd = life.stop.fd(), .may_read_files = parts_.may_read_files};
+void Instance::fetch(Session& session, TargetScrape& known) {
+  ScrapeLimits limits{.stop_fd = session.stop.fd(), .may_read_files = parts_.may_read_files};
   {
     std::lock_guard lock(mutex_);
     limits.timeout = settings_.deadline;
@@ -144,13 +144,11 @@ void Instance::fetch(Life& life, TargetScrape& known) {
     known.fetched = std::move(document);
     patience = patience_of_tick();
   }
-  post(&Instance::take_scrapes, patience);
+  post(session, &Instance::take_scrapes, patience);
 }
 
-void Instance::take_scrapes() {
-  std::shared_ptr<Life> life = current_life();
-  if (life == nullptr) return;
-  const auto targets = life->targets;
+void Instance::take_scrapes(Session& session) {
+  const auto targets = session.targets;
   for (const auto& known : targets) {
     std::optional<Result<exposition::Document>> fetched;
     {
@@ -162,16 +160,16 @@ void Instance::take_scrapes() {
     known->fetcher.join();
     if (known->gone) continue;
     if (!*fetched) {
-      scrape_ended(*life, known.get(), fetched->error(), 0);
+      scrape_ended(session, known.get(), fetched->error(), 0);
       continue;
     }
     const exposition::Document& document = **fetched;
     Result<ScrapedMetrics::Outcome> outcome = known->metrics.take(document, parts_.clock.now());
-    if (current_life() == nullptr) return;
-    scrape_ended(*life, known.get(), outcome, document.bytes());
+    if (!is_current(session)) return;
+    scrape_ended(session, known.get(), outcome, document.bytes());
   }
-  std::erase_if(life->targets, [](const auto& known) { return known->gone && !known->in_flight(); });
-  begin_waiting(life);
+  std::erase_if(session.targets, [](const auto& known) { return known->gone && !known->in_flight(); });
+  begin_waiting(session);
 }
 
 void Instance::forget_asking() {
@@ -180,7 +178,7 @@ void Instance::forget_asking() {
 }
 
 // `known`: nullptr when the plugin did not say what to scrape.
-void Instance::scrape_ended(Life& life, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes) {
+void Instance::scrape_ended(Session& session, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes) {
   bool struck_out = false, was_fine;
   std::string problem;
   Duration deadline;
@@ -207,10 +205,10 @@ void Instance::scrape_ended(Life& life, const TargetScrape* known, const Result<
       status.problem = problem = of_target(name) + "scrape failed: " + outcome.error().message();
     }
   }
-  if (was_fine && !problem.empty()) life.context->log(KOORD_LOG_WARN, problem + ", keeping the last values");
-  if (!was_fine && problem.empty()) life.context->log(KOORD_LOG_INFO, of_target(name) + "scrape works again");
+  if (was_fine && !problem.empty()) session.context->log(KOORD_LOG_WARN, problem + ", keeping the last values");
+  if (!was_fine && problem.empty()) session.context->log(KOORD_LOG_INFO, of_target(name) + "scrape works again");
   if (struck_out)
-    end({PluginState::failed, "missed its deadline of " + format_duration(deadline) + " three times in a row"});
+    end(session, {PluginState::failed, "missed its deadline of " + format_duration(deadline) + " three times in a row"});
 }
 
 }  // namespace koord::host

@@ -10,7 +10,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/host/instance.hpp"
-#include "core/host/instance_life.hpp"
+#include "core/host/instance_session.hpp"
 #include "core/host/intent_results.hpp"
 #include "core/host/target_scrape.hpp"
 
@@ -35,9 +35,7 @@ constexpr VersionOfPart kParts[] = {
 
 }  // namespace
 
-void Instance::begin() {
-  std::shared_ptr<Life> life = current_life();
-  if (life == nullptr) return;
+void Instance::begin(Session& session) {
   std::string config_json;
   HomeLimits limits;
   {
@@ -46,51 +44,52 @@ void Instance::begin() {
     config_json = settings_.config_json;
     limits = settings_.home;
   }
-  life->context = parts_.make_context(config_json);
-  life->host = life->context->host();
+  session.context = parts_.make_context(config_json);
+  session.host = session.context->host();
   {
     std::lock_guard lock(mutex_);
-    life->meter = life->context->meter();
+    session.meter = session.context->meter();
   }
-  std::unique_ptr<Home> home = parts_.plugin->make_home(parts_.class_index, *life->context, limits);
-  home->on_lost([weak = weak_from_this()](const std::string& reason) {
-    if (auto self = weak.lock()) self->end({PluginState::failed, reason});
+  std::unique_ptr<Home> home = parts_.plugin->make_home(parts_.class_index, *session.context, limits);
+  home->on_lost([weak = weak_from_this(), weak_session = session.weak_from_this()](const std::string& reason) {
+    const auto self = weak.lock();
+    const auto lost = weak_session.lock();
+    if (self && lost) self->end(*lost, {PluginState::failed, reason});
   });
   {
     std::lock_guard lock(mutex_);
     if (ending_) return;
-    life->home = std::move(home);
+    session.home = std::move(home);
   }
-  if (!bring_up(*life) || current_life() == nullptr) return;
+  if (!bring_up(session) || !is_current(session)) return;
   enter(PluginState::initialised);
-  if (info_.is_scraped_for()) prepare_scrapes(*life);
-  if (info_.runs) start_run_thread(life);
+  if (info_.is_scraped_for()) prepare_scrapes(session);
+  if (info_.runs) start_run_thread(session);
   enter(PluginState::running);
 }
 
-bool Instance::bring_up(Life& life) {
-  CallResult created = call("create", [&] { return life.home->create(); });
-  if (current_life() == nullptr) return false;
+bool Instance::bring_up(Session& session) {
+  CallResult created = call(session, "create", [&] { return session.home->create(); });
+  if (!is_current(session)) return false;
   if (!created.ok()) {
-    conclude({PluginState::failed, explain("create", created)});
+    conclude(session, {PluginState::failed, explain("create", created)});
     return false;
   }
   {
     std::lock_guard lock(mutex_);
-    process_ = life.home->process();
-    isolation_ = life.home->isolation();
+    process_ = session.home->process();
+    isolation_ = session.home->isolation();
   }
   enter(PluginState::created);
-  CallResult initialised = call("init", [&] { return life.home->init(); });
-  if (initialised.ok() || current_life() == nullptr) return initialised.ok();
-  call("destroy", [&] { return life.home->destroy(); });
+  CallResult initialised = call(session, "init", [&] { return session.home->init(); });
+  if (initialised.ok() || !is_current(session)) return initialised.ok();
+  call(session, "destroy", [&] { return session.home->destroy(); });
   bool absent = initialised.status == KOORD_E_UNSUPPORTED;
-  conclude({absent ? PluginState::absent : PluginState::failed, explain("init", initialised)});
+  conclude(session, {absent ? PluginState::absent : PluginState::failed, explain("init", initialised)});
   return false;
 }
 
-void Instance::do_tick() {
-  std::shared_ptr<Life> life = current_life();
+void Instance::do_tick(Session& session) {
   Duration deadline;
   {
     std::lock_guard lock(mutex_);
@@ -99,13 +98,13 @@ void Instance::do_tick() {
     deadline = settings_.deadline;
   }
   if (info_.is_scraped_for()) {
-    begin_scrapes(life);
+    begin_scrapes(session);
     std::lock_guard lock(mutex_);
     tick_queued_ = false;
     return;
   }
   Time now = parts_.clock.now();
-  CallResult result = call_tick(*life, now, now + deadline);
+  CallResult result = call_tick(session, now, now + deadline);
   bool struck_out;
   {
     std::lock_guard lock(mutex_);
@@ -113,29 +112,31 @@ void Instance::do_tick() {
     struck_out = record_.ticked(result.wall, deadline);
   }
   if (struck_out) {
-    end({PluginState::failed,
+    end(session, {PluginState::failed,
          "missed its deadline of " + format_duration(deadline) + " three times in a row"});
   }
 }
 
-CallResult Instance::call_tick(Life& life, Time now, Time deadline) {
+CallResult Instance::call_tick(Session& session, Time now, Time deadline) {
   if (info_.kind != "koord.qos-strategy/1") {
-    return call("collect", [&] { return life.home->collect(now, deadline); });
+    return call(session, "collect", [&] { return session.home->collect(now, deadline); });
   }
-  CallResult result = call("evaluate", [&] { return life.home->evaluate(now, deadline); });
-  if (current_life() == nullptr) return result;
-  std::vector<evict::Request> evictions = life.context->take_evictions();
-  if (!result.ok()) return life.context->drop_plan(), result;
-  if (parts_.evictions != nullptr && !evictions.empty()) parts_.evictions->take(proposer(life), std::move(evictions));
-  if (life.context->repeats_plan() && parts_.plans.repeat(proposer(life))) return life.context->drop_plan(), result;
-  parts_.plans.take(proposer(life), life.context->take_plan(), [weak = weak_from_this()](std::vector<knob::IntentResult> results) {
-    if (auto self = weak.lock()) self->on_applied(std::move(results));
-  });
+  CallResult result = call(session, "evaluate", [&] { return session.home->evaluate(now, deadline); });
+  if (!is_current(session)) return result;
+  std::vector<evict::Request> evictions = session.context->take_evictions();
+  if (!result.ok()) return session.context->drop_plan(), result;
+  if (parts_.evictions != nullptr && !evictions.empty()) parts_.evictions->take(proposer(session), std::move(evictions));
+  if (session.context->repeats_plan() && parts_.plans.repeat(proposer(session))) return session.context->drop_plan(), result;
+  auto on_applied = [weak = weak_from_this(), weak_session = session.weak_from_this()](std::vector<knob::IntentResult> results) {
+    const auto self = weak.lock();
+    const auto planned = weak_session.lock();
+    if (self && planned) self->on_applied(*planned, std::move(results));
+  };
+  parts_.plans.take(proposer(session), session.context->take_plan(), std::move(on_applied));
   return result;
 }
 
-void Instance::deliver_events() {
-  std::shared_ptr<Life> life = current_life();
+void Instance::deliver_events(Session& session) {
   std::uint32_t changed;
   state::Versions versions;
   {
@@ -145,27 +146,25 @@ void Instance::deliver_events() {
     if (state_ != PluginState::running) return;
   }
   for (const VersionOfPart& part : kParts) {
-    if ((changed & life->context->subscribed_parts() & part.part) == 0) continue;
-    call("on_event", [&] { return life->home->on_event(part.part, versions.*part.version); });
-    if (current_life() == nullptr) return;
+    if ((changed & session.context->subscribed_parts() & part.part) == 0) continue;
+    call(session, "on_event", [&] { return session.home->on_event(part.part, versions.*part.version); });
+    if (!is_current(session)) return;
   }
 }
 
-void Instance::deliver_results() {
-  std::shared_ptr<Life> life = current_life();
+void Instance::deliver_results(Session& session) {
   std::vector<knob::IntentResult> results;
   {
     std::lock_guard lock(mutex_);
     results = std::exchange(results_, {});
-    if (life == nullptr || state_ != PluginState::running) return;
+    if (state_ != PluginState::running) return;
   }
   for (const knob::IntentResult& result : results)
-    if (const auto refusal = refusal_of(result)) life->context->note_refusal(*refusal);
-  call("on_applied", [&] { return life->home->on_applied(records_of(results)); });
+    if (const auto refusal = refusal_of(result)) session.context->note_refusal(*refusal);
+  call(session, "on_applied", [&] { return session.home->on_applied(records_of(results)); });
 }
 
-void Instance::deliver_config() {
-  std::shared_ptr<Life> life = current_life();
+void Instance::deliver_config(Session& session) {
   std::string config_json;
   {
     std::lock_guard lock(mutex_);
@@ -175,11 +174,11 @@ void Instance::deliver_config() {
     if (!tell) settings_.config_json = config_json;
     if (state_ != PluginState::running) return;
   }
-  if (info_.takes_events) return offer_config(*life, std::move(config_json));
-  end({PluginState::stopped, "its configuration changed"});
+  if (info_.takes_events) return offer_config(session, std::move(config_json));
+  end(session, {PluginState::stopped, "its configuration changed"});
 }
 
-void Instance::offer_config(Life& life, std::string config_json) {
+void Instance::offer_config(Session& session, std::string config_json) {
   std::string old;
   std::uint64_t version;
   {
@@ -188,14 +187,14 @@ void Instance::offer_config(Life& life, std::string config_json) {
     version = ++config_version_;
   }
   // The context refuses text that is no JSON object: handled like a refusal by the plugin.
-  Result<void> taken = life.context->set_config_json(config_json);
-  CallResult result = call("on_event", [&]() -> CallResult {
+  Result<void> taken = session.context->set_config_json(config_json);
+  CallResult result = call(session, "on_event", [&]() -> CallResult {
     if (!taken) return {.status = KOORD_E_INVALID, .text = taken.error().message()};
-    return life.home->on_event(KOORD_ON_CONFIG, version);
+    return session.home->on_event(KOORD_ON_CONFIG, version);
   });
-  if (current_life() == nullptr) return;
+  if (!is_current(session)) return;
   if (!result.ok()) {
-    [[maybe_unused]] Result<void> kept = life.context->set_config_json(old);
+    [[maybe_unused]] Result<void> kept = session.context->set_config_json(old);
   }
   {
     std::lock_guard lock(mutex_);
@@ -209,58 +208,51 @@ void Instance::offer_config(Life& life, std::string config_json) {
   }
   parts_.on_news();
   if (!result.ok()) return;
-  if (info_.is_scraped_for()) scrape_anew(life);
+  if (info_.is_scraped_for()) scrape_anew(session);
 }
 
-void Instance::wind_up() {
-  std::shared_ptr<Life> life = current_life();
-  if (life == nullptr) return;
+void Instance::wind_up(Session& session) {
+  if (session.home == nullptr) return finish(session);
+  call(session, "stop", [&] { return session.home->stop(); });
+  session.stop.fire();
   {
     std::lock_guard lock(mutex_);
-    if (!ending_) return;  // the life that was to end has failed by itself, and this is the next
+    session.run_awaited = session.runs;
+    if (session.runs) return;  // run_returned() goes on
   }
-  if (life->home == nullptr) return finish();
-  call("stop", [&] { return life->home->stop(); });
-  life->stop.fire();
-  {
-    std::lock_guard lock(mutex_);
-    life->run_awaited = life->runs;
-    if (life->runs) return;  // run_returned() goes on
-  }
-  finish();
+  finish(session);
 }
 
-void Instance::finish() {
-  std::shared_ptr<Life> life = current_life();
-  if (life == nullptr) return;
+void Instance::finish(Session& session) {
   std::thread runner;
   {
     std::lock_guard lock(mutex_);
-    runner = std::move(life->runner);
-    life->run_awaited = false;
+    runner = std::move(session.runner);
+    session.run_awaited = false;
   }
   if (runner.joinable()) runner.join();
-  for (const auto& target : life->targets)
+  for (const auto& target : session.targets)
     if (target->in_flight()) target->fetcher.join();  // the stop signal cuts its exchange off
-  if (life->home != nullptr) call("destroy", [&] { return life->home->destroy(); });
-  conclude({PluginState::stopped, {}});
+  if (session.home != nullptr) call(session, "destroy", [&] { return session.home->destroy(); });
+  conclude(session, {PluginState::stopped, {}});
 }
 
-void Instance::conclude(Ending ending) {
-  std::shared_ptr<Life> life = current_life();
-  if (life == nullptr) return;
+void Instance::conclude(Session& session, Ending ending) {
+  if (!is_current(session)) return;
   // It closes what the plugin left open, before anyone hears that the plugin has ended.
-  life->context.reset();
-  if (info_.kind == "koord.qos-strategy/1") parts_.plans.withdraw(proposer(*life));
+  session.context.reset();
+  if (info_.kind == "koord.qos-strategy/1") parts_.plans.withdraw(proposer(session));
   {
     std::lock_guard lock(mutex_);
     if (state_ == PluginState::wedged) return;
-    if (life->meter) record_.charge(life->meter->cpu());
+    if (session.meter) record_.charge(session.meter->cpu());
     if (ending_) ending = *std::exchange(ending_, std::nullopt);
-    life_.reset();
+    session_.reset();
     state_ = ending.state;
     reason_ = std::move(ending.reason);
     tick_queued_ = false;
+    changed_parts_ = 0;
+    if (new_config_) settings_.config_json = *std::exchange(new_config_, std::nullopt);
     results_.clear();
     scrapes_.clear();
     process_ = 0;
@@ -269,35 +261,35 @@ void Instance::conclude(Ending ending) {
   parts_.on_change(ending.state);
 }
 
-void Instance::start_run_thread(const std::shared_ptr<Life>& life) {
-  auto run = [self = shared_from_this(), life] {
+void Instance::start_run_thread(Session& session) {
+  auto run = [self = shared_from_this(), kept = session.shared_from_this()] {
     pthread_setname_np(pthread_self(), self->parts_.plugin_id.substr(0, 15).c_str());
-    CallResult result = life->home->run(life->stop);
-    self->run_returned(*life, result);
+    CallResult result = kept->home->run(kept->stop);
+    self->run_returned(*kept, result);
   };
   try {
     std::lock_guard lock(mutex_);
     if (state_ == PluginState::wedged) return;
-    life->runner = std::thread(std::move(run));
-    life->runs = true;
+    session.runner = std::thread(std::move(run));
+    session.runs = true;
   } catch (const std::system_error& error) {
-    end({PluginState::failed, std::string("no thread for run(): ") + error.what()});
+    end(session, {PluginState::failed, std::string("no thread for run(): ") + error.what()});
   }
 }
 
-void Instance::run_returned(Life& life, const CallResult& result) {
+void Instance::run_returned(Session& session, const CallResult& result) {
   bool awaited;
   {
     std::lock_guard lock(mutex_);
-    life.runs = false;
+    session.runs = false;
     if (state_ == PluginState::wedged) return;
     record_.count("run", result);
-    awaited = life.run_awaited;
+    awaited = session.run_awaited;
   }
   if (awaited) {
-    post(&Instance::finish);
+    post(session, &Instance::finish);
   } else if (!result.ok()) {
-    end({PluginState::failed, explain("run", result)});
+    end(session, {PluginState::failed, explain("run", result)});
   }
 }
 

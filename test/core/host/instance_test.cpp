@@ -134,6 +134,26 @@ TEST_CASE("a failed init is followed by destroy, a failed create by nothing") {
   CHECK(stage.puppet().calls() == Calls{"create", "init", "destroy", "create"});
 }
 
+TEST_CASE("a session that begins while the stop of a failed one is still queued runs") {
+  Stage stage("puppet");
+  Door door;
+  std::atomic<int> inits = 0;
+  stage.puppet().on("init", [&](const PuppetCall&) -> koord_status {
+    if (++inits > 1) return KOORD_OK;
+    door.pass();
+    return KOORD_E_IO;
+  });
+  stage.on_change([&, started = false](PluginState state) mutable {
+    if (state == PluginState::stopped && !std::exchange(started, true)) stage.instance().start();
+  });
+  stage.instance().start();
+  REQUIRE(stage.puppet().await("init"));
+  stage.instance().stop();  // queued behind init()
+  door.open();
+  CHECK(stage.await(PluginState::running));
+  CHECK(stage.puppet().calls() == Calls{"create", "init", "destroy", "create", "init"});
+}
+
 TEST_CASE("an exception out of a tick is a panic with its text, and the next tick succeeds") {
   Stage stage("puppet");
   stage.puppet().on("collect", throw_it);

@@ -44,7 +44,10 @@ Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
                               .pool = pool_,
                               .clock = host_->clock(),
                               .plans = *governor_,
-                              .on_change = [bell = bell_](host::PluginState) { bell->ring(); }};
+                              .on_change = [bell = bell_, next = on_change_](host::PluginState state) {
+                                    (*next)(state);
+                                    bell->ring();
+                                  }};
   instance_ = host::Instance::make(std::move(parts), std::move(settings));
 }
 

@@ -67,6 +67,8 @@ class Stage {
   bool stop();
   // Ticks it once and waits until that is done.
   bool tick();
+  // Calls `f` on the thread of each change. To be set before the instance is started.
+  void on_change(std::function<void(host::PluginState)> f) { *on_change_ = std::move(f); }
 
  private:
   PluginShelf shelf_;
@@ -77,6 +79,8 @@ class Stage {
   std::unique_ptr<knob::Governor> governor_;
   // Kept by a wedged instance's watchdog call, hence shared.
   std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
+  std::shared_ptr<std::function<void(host::PluginState)>> on_change_ =
+      std::make_shared<std::function<void(host::PluginState)>>([](host::PluginState) {});
   event::WorkerPool pool_{2};
   std::shared_ptr<host::Instance> instance_;
 };

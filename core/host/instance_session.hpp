@@ -20,7 +20,7 @@
 
 namespace koord::host {
 
-struct Instance::Life {
+struct Instance::Session : std::enable_shared_from_this<Session> {
   const std::uint64_t number = next_number();  // unique in this process
   std::unique_ptr<PluginContext> context;
   std::shared_ptr<ServiceMeter> meter;  // the context's; with the instance's lock held
@@ -55,7 +55,7 @@ struct Instance::Life {
 };
 
 template <class F>
-CallResult Instance::call(const char* name, F&& f) {
+CallResult Instance::call(Session& session, const char* name, F&& f) {
   {
     std::lock_guard lock(mutex_);
     record_.began(name);
@@ -65,7 +65,7 @@ CallResult Instance::call(const char* name, F&& f) {
     std::lock_guard lock(mutex_);
     record_.ended(name, result);
   }
-  if (result.lost) end({PluginState::failed, std::string(name) + "(): " + result.text});
+  if (result.lost) end(session, {PluginState::failed, std::string(name) + "(): " + result.text});
   return result;
 }
 
