@@ -204,7 +204,7 @@ typedef struct koord_svc_metrics { /* "koord.metrics/1" */
 
   /* The series of `metric` for this subject (a handle from koord.state/1, or KOORD_NO_SUBJECT) and these labels.
    * Idempotent. The host ends it when the subject ends. Beyond the plugin's series budget all further ones
-   * become one series with the label values "other", and a counter says how many. */
+   * become one series with the label values "other", and a counter says how many. KOORD_E_GONE: the subject has ended. */
   koord_status (*series)(const koord_host *host, uint32_t metric, uint64_t subject, const koord_label *labels,
                          uint32_t n, uint32_t stride, uint64_t *series);
   koord_status (*end_series)(const koord_host *host, uint64_t series);
@@ -418,7 +418,9 @@ typedef struct koord_svc_clock { /* "koord.clock/1" */
 typedef struct koord_svc_fs { /* "koord.fs/1" */
   uint32_t struct_size, rsv;
   koord_status (*path)(const koord_host *host, uint32_t root, char *buf, uint64_t cap, uint64_t *need);
-  /* The content of a small file below a root; `relative` may not leave it. */
+  /* The content of a regular file of at most 4 MiB below a root; `relative` may not leave it. KOORD_E_DENIED: the plugin
+   * has no grant for it, the text says which; KOORD_E_INVALID: the name, no regular file, or more bytes;
+   * KOORD_E_NOT_FOUND; KOORD_E_IO. */
   koord_status (*read)(const koord_host *host, uint32_t root, koord_str relative, char *buf, uint64_t cap,
                        uint64_t *need);
 } koord_svc_fs;
@@ -456,7 +458,8 @@ typedef struct koord_svc_cgroup { /* "koord.cgroup/1" */
    * no handle gets the same read twice. Exceptions are "memory.stat" and "memory.numa_stat" (and on v1 also
    * "memory.swap", which comes out of them): they are read every 5 s or as configured, and repeat values and *read_ns
    * in between; "memory.usage" is read each time. KOORD_E_GONE: close the handle, the cgroup has ended. KOORD_E_AGAIN,
-   * of open as well: another plugin's read of this file does not return. */
+   * of open as well: another plugin's read of this file does not return. KOORD_E_INVALID: `n` is not the number of
+   * keys. */
   koord_status (*read)(const koord_host *host, uint64_t handle, int64_t *values, uint32_t n, uint64_t *read_ns);
   void (*close)(const koord_host *host, uint64_t handle);
 } koord_svc_cgroup;
@@ -638,7 +641,7 @@ typedef struct koord_series_map {
 typedef struct koord_external_advisor {
   koord_lifecycle life;
   /* Required, unless there is targets(). "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics"; asked at start
-   * and after a configuration event. [strand] */
+   * and after a configuration event. At most 4096 bytes. [strand] */
   koord_status (*url)(void *self, char *buf, uint64_t cap, uint64_t *need);
   /* Optional. Receives one scraped sample and may change its value; non-zero drops it. Called once for all
    * lines of a histogram, with the count as the value, which stays as it is. After KOORD_E_PANIC nothing of
