@@ -11,6 +11,7 @@
 #include "core/host/file_stamp.hpp"
 #include "core/host/file_trust.hpp"
 #include "core/host/grants.hpp"
+#include "core/host/isolation.hpp"
 #include "core/host/manifest.hpp"
 #include "core/host/module_check.hpp"
 #include "core/host/plugin_catalogue.hpp"
@@ -22,6 +23,7 @@ namespace {
 struct CheckedPlugin {
   std::string path;
   host::Manifest manifest;
+  host::Origin origin;
 };
 
 // Returns the gates of the plugins in these directories, and the plugins. A directory that cannot be listed is a
@@ -40,7 +42,7 @@ void collect_gates(std::string_view key, const std::vector<std::string>& directo
       if (!manifest) continue;
       for (config::GateSpec& gate : manifest->gate_specs(origin))
         if (auto added = gates.add(std::move(gate)); !added) problems.push_back(added.error().message());
-      plugins.push_back({directory + "/" + name, *std::move(manifest)});
+      plugins.push_back({directory + "/" + name, *std::move(manifest), origin});
     }
   }
 }
@@ -73,6 +75,13 @@ void check_plugin_configs(const std::vector<CheckedPlugin>& plugins, const confi
   }
 }
 
+// As the agent would at the start of the plugin.
+Result<void> check_isolation(const CheckedPlugin& plugin, const config::PluginsSettings& settings) {
+  const config::Isolation wanted = settings.of(plugin.manifest.id).isolation;
+  const bool is_in_child = TRY(host::lives_in_child(plugin.manifest, plugin.origin, wanted));
+  return is_in_child ? Result<void>() : host::check_in_agent(plugin.origin, wanted, settings.minimum_isolation);
+}
+
 }  // namespace
 
 int check_config(const CommandLine& line, std::ostream& out) {
@@ -90,6 +99,9 @@ int check_config(const CommandLine& line, std::ostream& out) {
     problems.push_back(keys.error().message());
   for (std::string& problem : apply_gates(config->feature_gates, line.feature_gates, gates))
     problems.push_back(std::move(problem));
+  for (const CheckedPlugin& plugin : plugins)
+    if (Result<void> fine = check_isolation(plugin, config->plugins); !fine)
+      problems.push_back("plugins.settings.\"" + plugin.manifest.id + "\"." + fine.error().message());
   check_plugin_configs(plugins, *config, gates, problems);
   // No error: a configuration may serve nodes with other plugins, and that of the package names plugins that a build may lack.
   std::vector<std::string> ids;

@@ -169,6 +169,19 @@ TEST_CASE("check-config applies the schema of a plugin to what the configuration
   CHECK_MESSAGE(fine.exit_status == 0, fine.output);
 }
 
+TEST_CASE("check-config refuses a plugin of others in the agent if the configuration demands isolation") {
+  const std::string program = built("core/agentd/koordetector");
+  AgentProcess agent("  minimumIsolation: [seccomp]\n  settings: {com.example.actor: {isolation: inprocess}}", {built("test/core/child")});
+  const Finished refused = run_to_end({program, "check-config", agent.config_path()});
+  CHECK(refused.exit_status == 2);
+  CHECK_MESSAGE(contains(refused.output, "plugins.settings.\"com.example.actor\".isolation: inprocess has none of "
+                                         "plugins.minimumIsolation [seccomp]"),
+                refused.output);
+  agent.write_config("  minimumIsolation: [seccomp]\n  settings: {com.example.actor: {isolation: process}}");
+  const Finished fine = run_to_end({program, "check-config", agent.config_path()});
+  CHECK_MESSAGE(fine.exit_status == 0, fine.output);
+}
+
 TEST_CASE("a trusted key that cannot be read is an error of the configuration that names it") {
   AgentProcess agent;
   Finished started = run_to_end({built("core/agentd/koordetector"), "--config", agent.config_path(), "--set",
