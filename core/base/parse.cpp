@@ -50,6 +50,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// Bytes of the parts that both begin with: the ids of a vendor differ in the last part only.
+std::size_t shared_parts(std::string_view a, std::string_view b) {
+  const auto shared = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  const std::size_t separator = a.substr(0, shared).find_last_of(".-_/");
+  return separator == std::string_view::npos ? 0 : separator + 1;
+}
+
+// Half of a short word may be wrong, a third of a long one; two words further apart have nothing to do with each other.
+std::size_t most_typos(std::size_t size) {
+  return std::min(std::max<std::size_t>(size / 2, 1), std::max<std::size_t>(size / 3, 2));
+}
+
 }  // namespace
 
 std::string_view trim(std::string_view text) {
@@ -151,11 +163,12 @@ std::optional<std::uint64_t> find_flat_key(std::string_view text, std::string_vi
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(word.size() / 2, 1) + 1;
+  std::size_t best_distance = word.size() + 1;
   for (const std::string& candidate : candidates) {
+    const std::size_t most = std::min(best_distance - 1, most_typos(word.size() - shared_parts(word, candidate)));
     // No two words are nearer to each other than their lengths are; a word may be as long as its writer likes.
-    if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) >= best_distance) continue;
-    if (std::size_t distance = edit_distance(word, candidate); distance < best_distance) {
+    if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) > most) continue;
+    if (std::size_t distance = edit_distance(word, candidate); distance <= most) {
       best = candidate;
       best_distance = distance;
     }

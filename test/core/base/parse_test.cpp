@@ -41,4 +41,9 @@ TEST_CASE("nearest suggests a near name and nothing for a far one") {
   CHECK(nearest("nodName", {"nodeName", "roots"}) == "nodeName");
   CHECK(nearest("NodeResourceColector", {"NodeResourceCollector", "PSICollector"}) == "NodeResourceCollector");
   CHECK(nearest("zzz", {"nodeName", "roots"}).empty());
+  CHECK(nearest("advisor-pod-resorce", {"advisor-pod-resource"}) == "advisor-pod-resource");
+  CHECK(nearest("com.example.gauge", {"com.example.actor", "qos-cpu-suppress"}).empty());
+  CHECK(nearest("com.example.guage", {"com.example.actor", "com.example.gauge"}) == "com.example.gauge");
+  CHECK(nearest("zzz", {"zzz-", "zzz"}) == "zzz");
+  CHECK(nearest("acme-gpu-collector", {"advisor-be-resource", "qos-cpu-burst"}).empty());
 }
