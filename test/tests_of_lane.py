@@ -3,10 +3,11 @@
 """Prints the names of the tests of one lane of test/run, a name a line, the longest first: by priority, then by time limit.
 `meson test NAME...` keeps the order of the names and ignores priorities.
 
-usage: tests_of_lane.py FOLDER parallel|machines|quiet
+usage: tests_of_lane.py FOLDER parallel|machines|hostile|beside|quiet
 
-machines: the suite v2, with emulated machines that take a CPU each. quiet: of the others those that meson runs alone, because
-they measure this machine. parallel: the rest.
+machines: the suite v2, with emulated machines that take a CPU each. parallel: the others that meson may run beside others.
+hostile: the suite hostile, which leaves most of two CPUs idle. beside: those that run beside that lane, as their suite `beside`
+says. quiet: the rest, which measure this machine.
 """
 import json
 import subprocess
@@ -14,9 +15,12 @@ import sys
 
 
 def lane_of(test):
-    if any(suite.split(':')[-1] == 'v2' for suite in test['suite']):
+    suites = [suite.split(':')[-1] for suite in test['suite']]
+    if 'v2' in suites:
         return 'machines'
-    return 'parallel' if test['is_parallel'] else 'quiet'
+    if test['is_parallel']:
+        return 'parallel'
+    return next((lane for lane in ('hostile', 'beside') if lane in suites), 'quiet')
 
 
 def main():
