@@ -45,5 +45,6 @@ TEST_CASE("nearest suggests a near name and nothing for a far one") {
   CHECK(nearest("com.example.gauge", {"com.example.actor", "qos-cpu-suppress"}).empty());
   CHECK(nearest("com.example.guage", {"com.example.actor", "com.example.gauge"}) == "com.example.gauge");
   CHECK(nearest("zzz", {"zzz-", "zzz"}) == "zzz");
+  CHECK(nearest("CAP_BFP", {"CAP_BPF", "CAP_KILL"}) == "CAP_BPF");
   CHECK(nearest("acme-gpu-collector", {"advisor-be-resource", "qos-cpu-burst"}).empty());
 }
