@@ -58,7 +58,7 @@ Result<void> check_plugin_config(const CheckedPlugin& plugin, const config::Conf
   const host::FileStamp stamp = TRY(host::stamp_of(path));
   const host::HomeLimits limits{.memory_bytes = settings.max_memory, .cpu_millis = settings.max_cpu_millis, .processes = settings.max_processes};
   const auto loaded = TRY(child::load_in_child(children, path, plugin.manifest, stamp, limits));
-  for (const host::ClassInfo& info : loaded->classes()) TRY(host::check_config(info.config_schema, settings.config_json));
+  for (const host::ClassInfo& info : loaded->classes()) TRY(host::check_config_in_child(info.config_schema, settings.config_json));
   return {};
 }
 

@@ -4,8 +4,13 @@
 // Without it valijson ends the process where a schema is wrong.
 #define VALIJSON_USE_EXCEPTIONS 1
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <boost/json.hpp>
+#include <chrono>
 #include <exception>
+#include <new>
 #include <string>
 #include <valijson/adapters/boost_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -13,8 +18,10 @@
 #include <valijson/validator.hpp>
 #include <vector>
 
+#include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/host/schema_check.hpp"
+#include "core/host/trial.hpp"
 
 namespace koord::host {
 namespace {
@@ -22,6 +29,8 @@ namespace {
 using valijson::adapters::BoostJsonAdapter;
 
 constexpr std::size_t kMaxErrorsTold = 3;
+constexpr std::uint64_t kMostMemory = 64u << 20;  // to compile and apply a third party's schema
+constexpr Duration kPatience = std::chrono::seconds(1);
 
 Result<boost::json::value> parse_json(std::string_view what, std::string_view text) {
   boost::json::error_code error;
@@ -64,6 +73,13 @@ Result<void> validate(const boost::json::value& schema_json, const boost::json::
   return describe(results);
 }
 
+// Private memory of this process, as RLIMIT_DATA counts it.
+Result<std::uint64_t> private_memory() {
+  const std::vector<std::string> fields = split(TRY(read_file("/proc/self/statm")), ' ');
+  if (fields.size() < 6) return invalid("/proc/self/statm has " + std::to_string(fields.size()) + " fields, expected 7");
+  return TRY(parse_uint(fields[5])) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace
 
 Result<void> check_config(std::string_view schema, std::string_view config_json) {
@@ -77,9 +93,24 @@ Result<void> check_config(std::string_view schema, std::string_view config_json)
   if (facts.has_patterns) TRY(check_matched_texts(config));
   try {
     return validate(schema_json, config);
+  } catch (const std::bad_alloc&) {
+    return invalid("config_schema: takes too much memory to apply");
   } catch (const std::exception& error) {
     return invalid(std::string("config_schema: ") + error.what());
   }
+}
+
+Result<void> check_config_in_child(std::string_view schema, std::string_view config_json) {
+  if (schema.empty()) return check_config(schema, config_json);
+  const rlim_t memory = TRY(private_memory()) + kMostMemory;
+  const auto check = [&]() -> Result<void> {
+    const rlimit limit{memory, memory};
+    if (::setrlimit(RLIMIT_DATA, &limit) != 0) return system_error(errno, "cannot limit the memory of its check");
+    return check_config(schema, config_json);
+  };
+  Result<void> fine = try_in_child(check, kPatience);
+  if (fine || fine.error().message().starts_with("config")) return fine;
+  return invalid("config_schema: cannot be applied: " + fine.error().message());
 }
 
 }  // namespace koord::host

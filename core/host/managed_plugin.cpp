@@ -237,9 +237,8 @@ Result<void> ManagedPlugin::check_isolation() const {
 }
 
 Result<void> ManagedPlugin::check_config_json() const {
-  for (const ClassInfo& info : mapped_.plugin->classes()) {
-    TRY(check_config(info.config_schema, settings_.config_json));
-  }
+  const auto check = file_.origin == Origin::third_party ? check_config_in_child : check_config;
+  for (const ClassInfo& info : mapped_.plugin->classes()) TRY(check(info.config_schema, settings_.config_json));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include "core/host/schema_check.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 using namespace koord;
 using namespace koord::host;
@@ -94,4 +95,32 @@ TEST_CASE("a schema that is none is an error and not a crash") {
   CHECK(refusal("{", "{}").starts_with("config_schema is not JSON"));
   CHECK(refusal(R"({"type": 7})", "{}").starts_with("config_schema: "));
   CHECK(refusal(R"({"$ref": "http://example.org/schema"})", "{}").starts_with("config_schema: "));
+}
+
+TEST_CASE("a third party's schema is applied in a process of its own, with the same answers") {
+  CHECK(check_config_in_child(kSchema, R"({"limits": {"cpu": 2}})"));
+  CHECK(check_config_in_child("", "{}"));
+  for (const auto& [schema, config] : {std::pair{kSchema, R"({"limits": {"cpu": "two"}})"}, {R"({"type": 7})", "{}"}, {"", "[1]"}}) {
+    const Result<void> fine = check_config_in_child(schema, config);
+    REQUIRE_FALSE(fine);
+    CHECK(fine.error().message() == refusal(schema, config));
+  }
+}
+
+// Each value of the configuration is wrong in some thousand ways, and the validator keeps a text for each.
+TEST_CASE("a third party's schema that finds mountains of errors takes none of this process's memory") {
+  std::string types, values;
+  for (int i = 0; i < 3000; ++i) types += std::string(i > 0 ? "," : "") + R"({"type":"null"})";
+  for (int i = 0; i < 1000; ++i) values += i > 0 ? ",1" : "1";
+  const auto peak = [] {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = peak();
+  const std::string schema = R"({"properties": {"ports": {"items": {"anyOf": [)" + types + "]}}}}";
+  const Result<void> fine = check_config_in_child(schema, R"({"ports": [)" + values + "]}");
+  REQUIRE_FALSE(fine);
+  CHECK_MESSAGE(fine.error().message().starts_with("config_schema: "), fine.error().message());
+  CHECK(peak() - before < 8 << 10);  // KiB
 }
