@@ -29,8 +29,8 @@ namespace {
 using valijson::adapters::BoostJsonAdapter;
 
 constexpr std::size_t kMaxErrorsTold = 3;
-constexpr std::uint64_t kMostMemory = 64u << 20;  // to compile and apply a third party's schema
-constexpr Duration kPatience = std::chrono::seconds(1);
+constexpr std::uint64_t kSchemaMemory = 64u << 20;  // to compile and apply a third party's schema
+constexpr Duration kSchemaPatience = std::chrono::seconds(1);
 
 Result<boost::json::value> parse_json(std::string_view what, std::string_view text) {
   boost::json::error_code error;
@@ -102,13 +102,13 @@ Result<void> check_config(std::string_view schema, std::string_view config_json)
 
 Result<void> check_config_in_child(std::string_view schema, std::string_view config_json) {
   if (schema.empty()) return check_config(schema, config_json);
-  const rlim_t memory = TRY(private_memory()) + kMostMemory;
+  const rlim_t memory = TRY(private_memory()) + kSchemaMemory;
   const auto check = [&]() -> Result<void> {
     const rlimit limit{memory, memory};
     if (::setrlimit(RLIMIT_DATA, &limit) != 0) return system_error(errno, "cannot limit the memory of its check");
     return check_config(schema, config_json);
   };
-  Result<void> fine = try_in_child(check, kPatience);
+  Result<void> fine = try_in_child(check, kSchemaPatience);
   if (fine || fine.error().message().starts_with("config")) return fine;
   return invalid("config_schema: cannot be applied: " + fine.error().message());
 }
