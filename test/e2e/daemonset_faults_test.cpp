@@ -65,7 +65,7 @@ TEST_CASE("fault 16: a silent kubelet changes nothing, and once it answers again
                              Fault{"cut", R"({"server": "kubelet", "after_bytes": 200})"},
                              Fault{"garbage", R"({"server": "kubelet", "body": "{\"kind\": \"PodList\", \"items\": [7]}"})"},
                              Fault{"hang", R"({"server": "kubelet"})"}, Fault{"deny", R"({"server": "kubelet"})"}}) {
-    INFO(fault.name);
+    INFO(std::string(fault.name));
     pod.cluster.fault(fault.name, fault.arguments);
     const std::int64_t before = pod.last_request();
     pod.wait_for(before, R"("server": "kubelet", "path": "/pods", "count": 2)");
@@ -105,7 +105,7 @@ TEST_CASE("fault 17: changes made while the API server was away arrive after it,
 
 TEST_CASE("fault 17: an API server that answers with 500, 429, garbage or not at all is asked until it answers") {
   for (const char* fault : {"error", "too_many_requests", "garbage", "not_ready", "hang"}) {
-    INFO(fault);
+    INFO(std::string(fault));
     Settled pod;
     pod.cluster.fault(fault, fault == std::string("error") ? R"({"code": 500})" : "{}");
     pod.cluster.fault("end_watches");
@@ -220,7 +220,7 @@ TEST_CASE("a watch that is too old, cut off or ended goes on with what happened 
 
 TEST_CASE("without the right to read NodeSLOs, or without their definition, the agent serves its pods and does not keep asking") {
   for (const std::string fault : {"deny", "missing"}) {
-    INFO(fault);
+    INFO(std::string(fault));
     DaemonSetPod pod;
     pod.cluster.fault(fault, R"({"kind": "NodeSLO"})");
     put_slo(pod, 34);

@@ -138,6 +138,14 @@ class Watches(ClusterCase):
         self.assertEqual(watch.next()["type"], "BOOKMARK")
         self.assertIsNone(watch.next())
 
+    def test_a_watch_that_was_ended_reports_no_later_change(self):
+        self.empty("NodeSLO")
+        for x in range(20):
+            watch = self.watch(f"{SLO}?watch=true&resourceVersion={self.version()}")
+            self.control("fault", fault="end_watches")
+            self.put_slo("a", x=x)
+            self.assertIsNone(watch.next())
+
     def test_a_streamed_list_ends_with_a_marked_bookmark_and_needs_its_parameters(self):
         self.empty("NodeSLO")
         self.put_slo("a")

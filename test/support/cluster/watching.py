@@ -15,6 +15,7 @@ class Watches:
         self._store = store
         self.bookmarks = 0  # asked for
         self.endings = 0
+        self.last_version = 0  # of the last ending: what changes later is not reported
 
     def send_bookmarks(self):
         with self._store.changed:
@@ -24,6 +25,7 @@ class Watches:
     def end_all(self):
         with self._store.changed:
             self.endings += 1
+            self.last_version = self._store.version
             self._store.changed.notify_all()
 
 
@@ -56,6 +58,8 @@ class Watch:
             with self._store.changed:
                 changes = self._wait(min(end, next_bookmark), bookmarks, endings)
                 ask, ended = self._watches.bookmarks != bookmarks, self._watches.endings != endings
+                if ended and changes is not None:
+                    changes = [change for change in changes if change.version <= self._watches.last_version]
                 bookmarks = self._watches.bookmarks
             if changes is None:
                 self._event("ERROR", status.expired(f"too old resource version: {self._version} ({self._store.compacted + 1})").body)
