@@ -27,10 +27,12 @@ struct Kubelet {
       pause{pod, "pause"};
 };
 
-double queried(const AgentProcess& agent, const char* metric, const std::string& aggregation,
-               const std::string& window) {
-  const std::string output =
-      agent.ctl({"query", metric, "--agg", aggregation, "--window", window, "-o", "json"}).output;
+// Of a metric of the node, or of one pod: a killed test may have left others.
+double queried(const AgentProcess& agent, const char* metric, const std::string& aggregation, const std::string& window,
+               const std::string& pod_uid = {}) {
+  std::vector<std::string> command{"query", metric, "--agg", aggregation, "--window", window, "-o", "json"};
+  if (!pod_uid.empty()) command.insert(command.end(), {"--label", "pod_uid=" + pod_uid});
+  const std::string output = agent.ctl(command).output;
   const std::size_t at = output.find("\"" + aggregation + "\":");
   return at == std::string::npos ? -1 : std::strtod(output.c_str() + at + aggregation.size() + 3, nullptr);
 }
@@ -50,9 +52,9 @@ TEST_CASE("the CPU time of a pod is its own and not the system's") {
   REQUIRE(eventually([&] { return queried(agent, "sys_cpu_usage", "count", "1m") >= 13; },
                      std::chrono::seconds(60)));
   const double node = queried(agent, "node_cpu_usage", "avg", "10s");
-  const double pod = queried(agent, "pod_cpu_usage", "avg", "10s");
+  const double pod = queried(agent, "pod_cpu_usage", "avg", "10s", "u1");
   const double system = queried(agent, "sys_cpu_usage", "avg", "10s");
-  INFO("node ", node, " pod ", pod, " system ", system);
+  INFO("node ", node, " pod ", pod, " system ", system, "\n", agent.ctl({"query", "pod_cpu_usage", "--window", "10s"}).output);
   CHECK(pod > 0.3);
   // Not all are sampled at the same moment; what else runs here comes and goes.
   CHECK(std::fabs(node - pod - system) < 0.25);
