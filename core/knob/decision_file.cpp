@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "core/base/parse.hpp"
-#include "core/store/set_aside.hpp"
-#include "core/store/sqlite.hpp"
+#include "core/sqlite/connection.hpp"
+#include "core/sqlite/set_aside.hpp"
 
 namespace koord::knob {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/base/parse.hpp"
 #include "core/knob/journal_file.hpp"
 #include "core/knob/journal_table.hpp"
-#include "core/store/set_aside.hpp"
+#include "core/sqlite/set_aside.hpp"
 
 namespace koord::knob {
 namespace {

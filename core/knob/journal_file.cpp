@@ -13,7 +13,7 @@
 #include "core/cgroup/names.hpp"
 #include "core/knob/journal_table.hpp"
 #include "core/knob/knob.hpp"
-#include "core/store/set_aside.hpp"
+#include "core/sqlite/set_aside.hpp"
 
 namespace koord::knob {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/base/result.hpp"
 #include "core/knob/originals.hpp"
-#include "core/store/sqlite.hpp"
+#include "core/sqlite/connection.hpp"
 
 namespace koord::knob {
 

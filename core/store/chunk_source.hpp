@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "core/base/result.hpp"
-#include "core/store/sqlite.hpp"
+#include "core/sqlite/connection.hpp"
 
 namespace koord::store {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <random>
 
-#include "core/store/set_aside.hpp"
+#include "core/sqlite/set_aside.hpp"
 
 namespace koord::store {
 namespace {

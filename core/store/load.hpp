@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/sqlite/connection.hpp"
 #include "core/store/loaded.hpp"
-#include "core/store/sqlite.hpp"
 
 namespace koord::store {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "core/sqlite/connection.hpp"
 #include "core/store/catalogue.hpp"
 #include "core/store/sealed_chunk.hpp"
-#include "core/store/sqlite.hpp"
 
 namespace koord::store {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "core/sqlite/connection.hpp"
 #include "core/store/chunk.hpp"
 #include "core/store/loaded.hpp"
-#include "core/store/sqlite.hpp"
 
 namespace koord::store {
 

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "core/base/parse.hpp"
+#include "core/sqlite/connection.hpp"
 #include "core/store/sql_tables.hpp"
-#include "core/store/sqlite.hpp"
 
 namespace koord::store {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/store/sqlite.hpp"
+#include "core/sqlite/connection.hpp"
 
 namespace koord::store {
 

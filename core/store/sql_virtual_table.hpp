@@ -14,7 +14,7 @@
 #include <string>
 
 #include "core/base/result.hpp"
-#include "core/store/sqlite.hpp"
+#include "core/sqlite/connection.hpp"
 
 namespace koord::store {
 

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "core/sqlite/connection.hpp"
 #include "core/store/aggregates.hpp"
 #include "core/store/chunk_source.hpp"
 #include "core/store/gather.hpp"
 #include "core/store/load.hpp"
 #include "core/store/packed_labels.hpp"
-#include "core/store/sqlite.hpp"
 #include "core/store/state.hpp"
 #include "core/store/writer.hpp"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "core/sqlite/connection.hpp"
 #include "core/store/chunk.hpp"
-#include "core/store/sqlite.hpp"
 
 namespace koord::store {
 

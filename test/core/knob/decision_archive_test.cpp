@@ -9,7 +9,7 @@
 #include "core/base/manual_clock.hpp"
 #include "core/knob/decision_file.hpp"
 #include "core/knob/decision_log.hpp"
-#include "core/store/sqlite.hpp"
+#include "core/sqlite/connection.hpp"
 #include "test/support/eventually.hpp"
 #include "test/support/fake_node.hpp"
 

@@ -14,7 +14,7 @@
 #include "core/base/manual_clock.hpp"
 #include "core/knob/journal.hpp"
 #include "core/knob/journal_file.hpp"
-#include "core/store/sqlite.hpp"
+#include "core/sqlite/connection.hpp"
 #include "test/core/store/temporary_directory.hpp"
 
 namespace koord::test {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/store/sqlite.hpp"
+#include "core/sqlite/connection.hpp"
 #include "test/core/store/store_fixture.hpp"
 
 using namespace koord;

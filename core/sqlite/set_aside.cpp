@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/store/set_aside.hpp"
+#include "core/sqlite/set_aside.hpp"
 
 #include <algorithm>
 #include <ctime>

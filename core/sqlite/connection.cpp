@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/store/sqlite.hpp"
+#include "core/sqlite/connection.hpp"
 
 #include <fcntl.h>
 #include <sqlite3.h>
