@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 
 #include "core/base/clock.hpp"
-#include "core/knob/decision.hpp"
+#include "core/decision/decision.hpp"
 #include "core/knob/knob_view.hpp"
 
 namespace koord::agentd {

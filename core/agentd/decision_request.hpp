@@ -6,9 +6,9 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
+#include "core/decision/decision.hpp"
+#include "core/decision/modes.hpp"
 #include "core/http/url.hpp"
-#include "core/knob/decision.hpp"
-#include "core/knob/modes.hpp"
 
 namespace koord::agentd {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/knob/subjects.hpp"
+#include "core/decision/hands_off.hpp"
 #include "core/kube/json_text.hpp"
 
 namespace koord::evict {

@@ -16,9 +16,10 @@
 
 #include "core/base/clock.hpp"
 #include "core/config/config.hpp"
+#include "core/decision/decision.hpp"
+#include "core/decision/modes.hpp"
 #include "core/evict/book.hpp"
 #include "core/evict/round.hpp"
-#include "core/knob/decision_log.hpp"
 #include "core/kube/eviction.hpp"
 #include "core/state/hub.hpp"
 

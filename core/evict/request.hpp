@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/result.hpp"
-#include "core/knob/plan_sink.hpp"
+#include "core/decision/proposer.hpp"
 
 namespace koord::evict {
 

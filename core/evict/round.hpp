@@ -13,7 +13,7 @@
 #include "core/evict/book.hpp"
 #include "core/evict/holding.hpp"
 #include "core/evict/request.hpp"
-#include "core/knob/plan_sink.hpp"
+#include "core/decision/outcome.hpp"
 
 namespace koord::evict {
 

@@ -27,11 +27,11 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/decision/decision_log.hpp"
+#include "core/decision/modes.hpp"
 #include "core/knob/composition.hpp"
-#include "core/knob/decision_log.hpp"
 #include "core/knob/executor.hpp"
 #include "core/knob/knob_view.hpp"
-#include "core/knob/modes.hpp"
 #include "core/knob/plan_sink.hpp"
 #include "core/knob/recent_readings.hpp"
 #include "core/knob/subjects.hpp"

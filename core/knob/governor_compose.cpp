@@ -110,7 +110,7 @@ std::optional<Composition> Governor::follow_hierarchy(const KnobKey& key) const 
   const Knob& knob = *find_knob(key.resource);
   const std::string& plugin = hierarchy.cap ? hierarchy.cap->plugin : hierarchy.floor->plugin;
   const Subject* subject = subjects_->of(key.cgroup_dir);
-  if (subject != nullptr && subject->hands_off.covers(knob, plugin)) return std::nullopt;
+  if (subject != nullptr && covers(subject->hands_off, knob, plugin)) return std::nullopt;
   Result<Composition> composed = compose({}, hierarchy, [&] { return base_of(key, knob); });
   if (!composed || (!composed->is_bound_by_hierarchy && !hierarchy.floor)) return std::nullopt;
   return *std::move(composed);
@@ -127,7 +127,7 @@ std::optional<Bound> Governor::cap_around(const KnobKey& key) const {
     outer.resize(slash == std::string::npos ? 0 : slash);
     const auto cap = caps_.find({outer, key.resource, {}});
     if (cap == caps_.end()) continue;
-    if (subject != nullptr && subject->hands_off.covers(*cap->second.knob, cap->second.plugin)) continue;
+    if (subject != nullptr && covers(subject->hands_off, *cap->second.knob, cap->second.plugin)) continue;
     if (strictest)
       tighten(*strictest, cap->second);
     else
@@ -214,7 +214,7 @@ std::string Governor::obstacle_of(const KnobKey& key, const Bound& cap) const {
   const std::string prefix = key.cgroup_dir.empty() ? "" : key.cgroup_dir + "/";
   const auto& kept = subjects_->hands_off();
   for (auto at = kept.lower_bound(prefix); at != kept.end() && at->first.starts_with(prefix); ++at) {
-    if (!at->second.covers(*cap.knob, cap.plugin)) continue;
+    if (!covers(at->second, *cap.knob, cap.plugin)) continue;
     const KnobKey inner{at->first, key.resource, {}};
     const Result<Value> before = executor_.value_before(inner, *cap.knob);
     const auto state = states_.find(inner);

@@ -104,7 +104,7 @@ void Governor::set_subjects(SubjectsPtr subjects) {
 
 bool Governor::is_hands_off(const ActiveIntent& intent) const {
   const Subject* subject = subjects_->of(intent.proposal.intent.cgroup_dir);
-  return subject != nullptr && subject->hands_off.covers(*intent.proposal.knob(), intent.proposal.proposer.plugin);
+  return subject != nullptr && covers(subject->hands_off, *intent.proposal.knob(), intent.proposal.proposer.plugin);
 }
 
 // Marks the knobs dirty that are affected by changed owners: a base, the containers of a pod, hands off.

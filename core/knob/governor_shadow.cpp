@@ -29,7 +29,7 @@ void Governor::look_inside(const KnobKey& key, const Bound& cap, std::map<std::s
     const bool is_limited = now && (cap.knob->form == Form::set || now->value.amount != kUnlimited);
     const bool is_larger = is_limited && exceeds({*cap.knob, now->value}, {*cap.knob, cap.value});
     const Subject* subject = subjects_->of(dir);
-    if (subject != nullptr && subject->hands_off.covers(*cap.knob, cap.plugin)) continue;
+    if (subject != nullptr && covers(subject->hands_off, *cap.knob, cap.plugin)) continue;
     if (is_larger) {
       const Result<Composition> made = compose({}, {cap, {}}, [&] { return Result<Base>(Base{cap.knob, now->value, "current"}); });
       const std::string wanted = made ? equation(*made) : std::string();

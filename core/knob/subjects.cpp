@@ -3,36 +3,14 @@
 
 #include <algorithm>
 
-#include "core/base/parse.hpp"
-
 namespace koord::knob {
-namespace {
 
-// The most names in one list. A pod has fewer knobs, and a node fewer plugins. A longer list counts as "true": all knobs.
-constexpr std::size_t kMostNames = 32;
-
-}  // namespace
-
-bool HandsOff::covers(const Knob& knob, std::string_view plugin) const {
-  return all || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+bool covers(const HandsOff& hands_off, const Knob& knob, std::string_view plugin) {
+  return hands_off.all || std::any_of(hands_off.names.begin(), hands_off.names.end(), [&](const std::string& name) {
            if (name == plugin || name == knob.name) return true;
            const Knob* named = find_knob(name);
            return named != nullptr && named->resource == knob.resource;
          });
-}
-
-HandsOff parse_hands_off(std::string_view annotation) {
-  annotation = trim(annotation);
-  if (annotation == "true") return {.all = true};
-  if (annotation == "false") return {};
-  HandsOff hands_off;
-  while (auto field = next_field(annotation, ',')) {
-    const std::string_view name = trim(*field);
-    if (name.empty() || std::find(hands_off.names.begin(), hands_off.names.end(), name) != hands_off.names.end()) continue;
-    if (hands_off.names.size() == kMostNames) return {.all = true};
-    hands_off.names.emplace_back(name);
-  }
-  return hands_off;
 }
 
 std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vector<std::string>& plugins) {

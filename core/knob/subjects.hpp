@@ -12,23 +12,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/decision/hands_off.hpp"
 #include "core/knob/knob.hpp"
 
 namespace koord::knob {
 
-// An annotation of a pod: "true", or what is not to be turned: knobs and plugins, separated by commas. "false" and what is
-// not there mean nothing.
-inline constexpr std::string_view kHandsOffAnnotation = "koordetector.sh/hands-off";
-
-struct HandsOff {
-  bool all = false;
-  std::vector<std::string> names = {};  // of knobs and plugins
-
-  // A knob's name stands for all knobs that turn the same thing.
-  bool covers(const Knob& knob, std::string_view plugin) const;
-  bool operator==(const HandsOff&) const = default;
-};
-HandsOff parse_hands_off(std::string_view annotation);
+// A knob's name stands for all knobs that turn the same thing.
+bool covers(const HandsOff& hands_off, const Knob& knob, std::string_view plugin);
 
 // Names that are neither of a knob nor of one of these plugins: a slip, most likely.
 std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vector<std::string>& plugins);

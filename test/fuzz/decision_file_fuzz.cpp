@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/base/file.hpp"
-#include "core/knob/decision_file.hpp"
+#include "core/decision/decision_file.hpp"
 
 using namespace koord;
 namespace fs = std::filesystem;

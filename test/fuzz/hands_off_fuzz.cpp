@@ -6,7 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/knob/modes.hpp"
+#include "core/decision/modes.hpp"
+#include "core/decision/outcome.hpp"
 #include "core/knob/subjects.hpp"
 
 using namespace koord::knob;
@@ -26,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(said.names.size() <= 32);
   const bool by_knob = std::any_of(said.names.begin(), said.names.end(), [](const auto& name) { return find_knob(name) != nullptr; });
   for (const char* name : {"cpu.max", "cpu.weight", "memory.high"})
-    check(!said.covers(*find_knob(name), "nobody") || said.all || by_knob || text.find("nobody") != std::string_view::npos);
+    check(!covers(said, *find_knob(name), "nobody") || said.all || by_knob || text.find("nobody") != std::string_view::npos);
   check(unknown_names(said, said.names).empty());
   if (const auto mode = parse_mode(text)) check(name_of(*mode) == text);
   if (const auto outcome = parse_outcome(text)) check(name_of(*outcome) == text);

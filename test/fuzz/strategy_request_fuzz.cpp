@@ -8,7 +8,7 @@
 
 #include "core/agentd/decision_request.hpp"
 #include "core/base/manual_clock.hpp"
-#include "core/knob/modes.hpp"
+#include "core/decision/modes.hpp"
 
 using namespace koord;
 using namespace koord::agentd;

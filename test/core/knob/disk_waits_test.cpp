@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/manual_clock.hpp"
-#include "core/knob/decision_log.hpp"
+#include "core/decision/decision_log.hpp"
 #include "core/knob/journal.hpp"
 #include "test/core/store/temporary_directory.hpp"
 

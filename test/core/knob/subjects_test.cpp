@@ -24,12 +24,12 @@ TEST_CASE("a list of more than 32 names keeps hands off of everything, and a nam
 
 TEST_CASE("a knob's name covers all knobs that turn the same, a plugin's all of its intents") {
   const HandsOff weights = parse_hands_off("cpu.weight");
-  CHECK(weights.covers(*find_knob("cpu.shares"), "qos-any"));
-  CHECK_FALSE(weights.covers(*find_knob("cpu.max"), "qos-any"));
+  CHECK(covers(weights, *find_knob("cpu.shares"), "qos-any"));
+  CHECK_FALSE(covers(weights, *find_knob("cpu.max"), "qos-any"));
   const HandsOff plugin = parse_hands_off("qos-any");
-  CHECK(plugin.covers(*find_knob("cpu.max"), "qos-any"));
-  CHECK_FALSE(plugin.covers(*find_knob("cpu.max"), "qos-other"));
-  CHECK(parse_hands_off("true").covers(*find_knob("cpu.max"), "qos-any"));
+  CHECK(covers(plugin, *find_knob("cpu.max"), "qos-any"));
+  CHECK_FALSE(covers(plugin, *find_knob("cpu.max"), "qos-other"));
+  CHECK(covers(parse_hands_off("true"), *find_knob("cpu.max"), "qos-any"));
 }
 
 TEST_CASE("a name of nothing is found") {

@@ -14,7 +14,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
-#include "core/knob/decision.hpp"
+#include "core/decision/decision.hpp"
 
 namespace koord::knob {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/knob/decision_log.hpp"
+#include "core/decision/decision_log.hpp"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/result.hpp"
-#include "core/knob/decision.hpp"
+#include "core/decision/decision.hpp"
 
 namespace koord::store {
 class Connection;

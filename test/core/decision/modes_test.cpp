@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/knob/modes.hpp"
+#include "core/decision/modes.hpp"
 
 #include <doctest/doctest.h>
 
-#include "core/knob/governor.hpp"
+#include "core/decision/outcome.hpp"
 
 using namespace koord;
 using namespace koord::knob;

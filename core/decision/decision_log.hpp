@@ -13,8 +13,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/knob/decision.hpp"
-#include "core/knob/decision_archive.hpp"
+#include "core/decision/decision.hpp"
+#include "core/decision/decision_archive.hpp"
 
 namespace koord::knob {
 

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
-#include "core/knob/plan_sink.hpp"
+#include "core/base/result.hpp"
+#include "core/decision/intent_terms.hpp"
+#include "core/decision/outcome.hpp"
 
 namespace koord::knob {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/knob/modes.hpp"
+#include "core/decision/modes.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/knob/decision_archive.hpp"
+#include "core/decision/decision_archive.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "core/base/manual_clock.hpp"
-#include "core/knob/decision_file.hpp"
-#include "core/knob/decision_log.hpp"
+#include "core/decision/decision_file.hpp"
+#include "core/decision/decision_log.hpp"
 #include "core/sqlite/connection.hpp"
 #include "test/support/eventually.hpp"
 #include "test/support/fake_node.hpp"

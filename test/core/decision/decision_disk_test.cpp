@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "core/base/manual_clock.hpp"
-#include "core/knob/decision_archive.hpp"
+#include "core/decision/decision_archive.hpp"
 #include "test/support/fake_node.hpp"
 
 using namespace koord;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/knob/decision.hpp"
+#include "core/decision/decision.hpp"
 
 namespace koord::knob {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/knob/decision_file.hpp"
+#include "core/decision/decision_file.hpp"
 
 #include <algorithm>
 #include <filesystem>

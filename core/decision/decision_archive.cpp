@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/knob/decision_archive.hpp"
+#include "core/decision/decision_archive.hpp"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/knob/decision_file.hpp"
+#include "core/decision/decision_file.hpp"
 
 namespace koord::knob {
 
