@@ -23,9 +23,9 @@
 #include "core/child/child_home.hpp"
 #include "core/child/orphans.hpp"
 #include "core/config/load.hpp"
-#include "core/host/capability_probes.hpp"
 #include "core/host/managed_plugin.hpp"
 #include "core/log/log.hpp"
+#include "core/service/capability_probes.hpp"
 
 namespace koord::agentd {
 namespace {

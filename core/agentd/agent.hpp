@@ -30,9 +30,9 @@
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
 #include "core/host/plugin_manager.hpp"
-#include "core/host/shared_services.hpp"
 #include "core/http/server.hpp"
 #include "core/metric/host_metrics.hpp"
+#include "core/service/shared_services.hpp"
 #include "core/store/store.hpp"
 
 namespace koord::agentd {

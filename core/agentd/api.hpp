@@ -41,11 +41,11 @@
 #include "core/agentd/module_health.hpp"
 #include "core/config/feature_gates.hpp"
 #include "core/host/plugin_status.hpp"
-#include "core/host/shared_services.hpp"
 #include "core/http/routes.hpp"
 #include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
 #include "core/predict/prediction.hpp"
+#include "core/service/shared_services.hpp"
 
 namespace koord::agentd {
 

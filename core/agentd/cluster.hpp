@@ -12,8 +12,8 @@
 
 #include "core/agentd/kubelet_durations.hpp"
 #include "core/agentd/state_choice.hpp"
-#include "core/host/capability_board.hpp"
 #include "core/kube/client.hpp"
+#include "core/service/capability_board.hpp"
 #include "core/state/api_source.hpp"
 #include "core/state/kubelet_source.hpp"
 #include "core/state/pod_watch.hpp"

@@ -17,11 +17,11 @@
 #include "core/event/worker_pool.hpp"
 #include "core/evict/api_evictor.hpp"
 #include "core/evict/evictions.hpp"
-#include "core/host/capability_board.hpp"
-#include "core/host/event_log.hpp"
-#include "core/host/refusal_log.hpp"
 #include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
+#include "core/service/capability_board.hpp"
+#include "core/service/event_log.hpp"
+#include "core/service/refusal_log.hpp"
 
 namespace koord::agentd {
 

@@ -14,9 +14,9 @@
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/strand.hpp"
-#include "core/host/capability_board.hpp"
 #include "core/knob/governor.hpp"
 #include "core/knob/journal.hpp"
+#include "core/service/capability_board.hpp"
 
 namespace koord::agentd {
 

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "core/cgroup/reader.hpp"
-#include "core/host/capability_board.hpp"
-#include "core/host/event_log.hpp"
-#include "core/host/store_feed.hpp"
 #include "core/http/server.hpp"
 #include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
+#include "core/service/capability_board.hpp"
+#include "core/service/event_log.hpp"
+#include "core/service/store_feed.hpp"
 #include "core/state/hub.hpp"
 
 namespace koord::agentd {

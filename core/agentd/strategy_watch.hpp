@@ -14,9 +14,9 @@
 #include "core/base/clock.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/timer.hpp"
-#include "core/host/event_log.hpp"
-#include "core/kube/events.hpp"
 #include "core/knob/governor.hpp"
+#include "core/kube/events.hpp"
+#include "core/service/event_log.hpp"
 #include "core/state/hub.hpp"
 
 namespace koord::agentd {

@@ -21,8 +21,8 @@
 #include "core/child/wire.hpp"
 #include "core/host/grants.hpp"
 #include "core/host/manifest.hpp"
-#include "core/host/plugin_context.hpp"
 #include "core/host/stop_signal.hpp"
+#include "core/service/plugin_context.hpp"
 
 namespace koord::child {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/host/snapshot_view.hpp"
+#include "core/service/snapshot_view.hpp"
 
 namespace koord::child {
 namespace {

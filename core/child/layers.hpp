@@ -11,9 +11,9 @@
 #include "core/child/landlock.hpp"
 #include "core/child/launch_spec.hpp"
 #include "core/child/plugin_uids.hpp"
-#include "core/host/capability_board.hpp"
 #include "core/host/home.hpp"
 #include "core/host/isolation_level.hpp"
+#include "core/service/capability_board.hpp"
 
 namespace koord::child {
 

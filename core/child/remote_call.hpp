@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "core/child/remote_host.hpp"
-#include "core/host/arguments.hpp"
-#include "core/host/record.hpp"
-#include "core/host/serve.hpp"
+#include "core/service/arguments.hpp"
+#include "core/service/record.hpp"
+#include "core/service/serve.hpp"
 
 namespace koord::child {
 

@@ -20,7 +20,7 @@
 #include "core/child/remote_values.hpp"
 #include "core/child/sample_ring.hpp"
 #include "core/child/wire.hpp"
-#include "core/host/plugin_side.hpp"
+#include "core/service/plugin_side.hpp"
 
 namespace koord::child {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/host/metric_queries.hpp"
-#include "core/host/services.hpp"
+#include "core/service/metric_queries.hpp"
+#include "core/service/services.hpp"
 
 namespace koord::child {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/child/protocol.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/child/wire.hpp"
-#include "core/host/plugin_context.hpp"
+#include "core/service/plugin_context.hpp"
 
 namespace koord::child {
 

@@ -8,7 +8,7 @@
 
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
-#include "core/host/snapshot_view.hpp"
+#include "core/service/snapshot_view.hpp"
 
 namespace koord::child {
 

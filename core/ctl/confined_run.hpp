@@ -11,7 +11,7 @@
 #include "core/child/layers.hpp"
 #include "core/config/config.hpp"
 #include "core/host/home.hpp"
-#include "core/host/rights.hpp"
+#include "core/service/rights.hpp"
 
 namespace koord::ctl {
 

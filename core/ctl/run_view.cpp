@@ -9,7 +9,7 @@
 #include "core/base/parse.hpp"
 #include "core/ctl/format.hpp"
 #include "core/ctl/table.hpp"
-#include "core/host/status.hpp"
+#include "core/service/status.hpp"
 
 namespace koord::ctl {
 namespace json = boost::json;

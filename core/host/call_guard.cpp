@@ -2,7 +2,7 @@
 #include "core/host/call_guard.hpp"
 
 #include "core/base/thread_cpu.hpp"
-#include "core/host/plugin_side.hpp"
+#include "core/service/plugin_side.hpp"
 
 namespace koord::host {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/host/manifest.hpp"
-#include "core/host/services.hpp"
+#include "core/service/services.hpp"
 
 namespace koord::host {
 namespace {

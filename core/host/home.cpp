@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/home.hpp"
 
-#include "core/host/status.hpp"
+#include "core/service/status.hpp"
 
 namespace koord::host {
 

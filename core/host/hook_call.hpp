@@ -15,7 +15,7 @@
 
 #include "core/host/home.hpp"
 #include "core/host/hook_response.hpp"
-#include "core/host/snapshot_view.hpp"
+#include "core/service/snapshot_view.hpp"
 #include "core/state/pod.hpp"
 
 namespace koord::host {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/host/arguments.hpp"
 #include "core/host/hook_fields.hpp"
+#include "core/service/arguments.hpp"
 
 namespace koord::host {
 namespace {

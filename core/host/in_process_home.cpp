@@ -6,8 +6,8 @@
 
 #include "core/host/call_guard.hpp"
 #include "core/host/kind_table.hpp"
-#include "core/host/plugin_side.hpp"
 #include "core/host/stop_signal.hpp"
+#include "core/service/plugin_side.hpp"
 
 namespace koord::host {
 namespace {

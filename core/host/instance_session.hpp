@@ -14,9 +14,9 @@
 
 #include "core/host/home.hpp"
 #include "core/host/instance.hpp"
-#include "core/host/plugin_context.hpp"
 #include "core/host/scraped_definitions.hpp"
 #include "core/host/stop_signal.hpp"
+#include "core/service/plugin_context.hpp"
 
 namespace koord::host {
 

@@ -11,8 +11,8 @@
 #include "core/base/parse.hpp"
 #include "core/host/instance.hpp"
 #include "core/host/instance_session.hpp"
-#include "core/host/intent_results.hpp"
 #include "core/host/target_scrape.hpp"
+#include "core/service/intent_results.hpp"
 
 namespace koord::host {
 namespace {

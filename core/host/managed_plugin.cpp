@@ -9,7 +9,7 @@
 #include "core/host/config_schema.hpp"
 #include "core/host/grants.hpp"
 #include "core/host/isolation.hpp"
-#include "core/host/plugin_context.hpp"
+#include "core/service/plugin_context.hpp"
 
 namespace koord::host {
 

@@ -21,8 +21,8 @@
 #include "core/host/hook_dispatcher.hpp"
 #include "core/host/plugin_catalogue.hpp"
 #include "core/host/plugin_status.hpp"
-#include "core/host/rights.hpp"
 #include "core/host/supervisor.hpp"
+#include "core/service/rights.hpp"
 
 namespace koord::host {
 

@@ -8,8 +8,8 @@
 #include "core/base/parse.hpp"
 #include "core/host/managed_plugin.hpp"
 #include "core/host/process_use.hpp"
-#include "core/host/shared_services.hpp"
 #include "core/log/log.hpp"
+#include "core/service/shared_services.hpp"
 
 namespace koord::host {
 namespace {

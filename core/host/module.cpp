@@ -11,8 +11,8 @@
 
 #include "core/host/in_process_home.hpp"
 #include "core/host/module_check.hpp"
-#include "core/host/plugin_context.hpp"
 #include "core/host/trial.hpp"
+#include "core/service/plugin_context.hpp"
 
 namespace koord::host {
 namespace {

@@ -20,7 +20,7 @@
 #include "core/host/plugin_manager.hpp"
 #include "core/host/plugin_metrics.hpp"
 #include "core/host/replacement.hpp"
-#include "core/host/shared_services.hpp"
+#include "core/service/shared_services.hpp"
 
 namespace koord::host {
 

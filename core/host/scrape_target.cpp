@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/host/arguments.hpp"
-#include "core/host/record.hpp"
 #include "core/http/location.hpp"
 #include "core/metric/labels.hpp"
+#include "core/service/arguments.hpp"
+#include "core/service/record.hpp"
 
 namespace koord::host {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/exposition/document.hpp"
-#include "core/host/rights.hpp"
 #include "core/metric/registry.hpp"
+#include "core/service/rights.hpp"
 
 namespace koord::host {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/host/arguments.hpp"
 #include "core/metric/labels.hpp"
+#include "core/service/arguments.hpp"
 
 namespace koord::host {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/host/isolation.hpp"
 #include "core/host/module.hpp"
 #include "core/host/module_check.hpp"
-#include "core/host/plugin_context.hpp"
+#include "core/service/plugin_context.hpp"
 
 namespace koord::workshop {
 namespace {

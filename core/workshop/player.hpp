@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/host/home.hpp"
-#include "core/host/plugin_context.hpp"
+#include "core/service/plugin_context.hpp"
 #include "core/workshop/stage.hpp"
 
 namespace koord::workshop {

@@ -11,8 +11,8 @@
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/host/home.hpp"
-#include "core/host/plugin_context.hpp"
 #include "core/metric/labels.hpp"
+#include "core/service/plugin_context.hpp"
 
 namespace koord::workshop {
 

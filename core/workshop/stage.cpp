@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/host/services.hpp"
+#include "core/service/services.hpp"
 
 namespace koord::workshop {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
-#include "core/host/plugin_context.hpp"
 #include "core/metric/labels.hpp"
+#include "core/service/plugin_context.hpp"
 #include "core/state/hub.hpp"
 
 namespace koord::workshop {

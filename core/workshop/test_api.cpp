@@ -16,7 +16,7 @@
 #include "core/base/manual_clock.hpp"
 #include "core/base/parse.hpp"
 #include "core/host/hook_response.hpp"
-#include "core/host/status.hpp"
+#include "core/service/status.hpp"
 #include "core/workshop/loading.hpp"
 #include "core/workshop/node_state.hpp"
 #include "core/workshop/node_tree.hpp"

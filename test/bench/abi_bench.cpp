@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/host/plugin_context.hpp"
-#include "core/host/services.hpp"
+#include "core/service/plugin_context.hpp"
+#include "core/service/services.hpp"
 #include "measure.hpp"
 
 using namespace koord;

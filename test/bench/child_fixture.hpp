@@ -17,7 +17,7 @@
 #include "core/host/file_stamp.hpp"
 #include "core/host/home.hpp"
 #include "core/host/manifest.hpp"
-#include "core/host/plugin_context.hpp"
+#include "core/service/plugin_context.hpp"
 #include "test/support/fake_host.hpp"
 #include "test/support/fake_node.hpp"
 

@@ -23,6 +23,7 @@ COLUMNS = [
     ['state', 'store', 'hook'],
     ['knob', 'predict', 'analysis', 'evict'],
     ['report'],
+    ['service'],
     ['host'],
     ['child'],
     ['workshop'],
@@ -35,7 +36,7 @@ APART = {
 }
 
 # The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
-KNOWS_THE_ABI = ['host', 'child', 'workshop', 'agentd', 'ctl', 'plugin_host']
+KNOWS_THE_ABI = ['service', 'host', 'child', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
 # A plugin may link the parts of the core that keep no state of the node: all of base, and these headers.
 PLUGIN_MAY_INCLUDE = [

@@ -15,7 +15,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
-#include "core/host/host_plugin_metrics.hpp"
+#include "core/service/host_plugin_metrics.hpp"
 
 using namespace koord;
 using namespace koord::host;

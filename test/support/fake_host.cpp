@@ -5,9 +5,9 @@
 
 #include <stdexcept>
 
-#include "core/host/event_log.hpp"
-#include "core/host/intent_results.hpp"
 #include "core/host/kind_table.hpp"
+#include "core/service/event_log.hpp"
+#include "core/service/intent_results.hpp"
 
 namespace koord::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/host/manifest.hpp"
-#include "core/host/status.hpp"
+#include "core/service/status.hpp"
 #include "core/workshop/check/garble.hpp"
 #include "core/workshop/check/performance.hpp"
 #include "core/workshop/node_tree.hpp"

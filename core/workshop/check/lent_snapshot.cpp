@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workshop/check/lent_snapshot.hpp"
 
-#include "core/host/services.hpp"
+#include "core/service/services.hpp"
 #include "core/workshop/check/lent_memory.hpp"
 
 namespace koord::check {

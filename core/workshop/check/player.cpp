@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/host/kind_table.hpp"
-#include "core/host/services.hpp"
-#include "core/host/status.hpp"
+#include "core/service/services.hpp"
+#include "core/service/status.hpp"
 #include "core/workshop/check/trial.hpp"
 
 namespace koord::check {

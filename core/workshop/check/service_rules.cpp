@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/host/grants.hpp"
-#include "core/host/status.hpp"
+#include "core/service/status.hpp"
 #include "core/workshop/check/performance.hpp"
 
 namespace koord::check {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/host/plugin_context.hpp"
+#include "core/service/plugin_context.hpp"
 #include "core/workshop/check/mischief.hpp"
 #include "koordetector/plugin.h"
 

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/host/services.hpp"
+#include "core/service/services.hpp"
 #include "core/workshop/check/lent_snapshot.hpp"
 #include "core/workshop/check/watched_host.hpp"
 

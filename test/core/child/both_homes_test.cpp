@@ -14,7 +14,7 @@
 #include "core/child/remote_host.hpp"
 #include "core/child/service_desk.hpp"
 #include "core/host/grants.hpp"
-#include "core/host/services.hpp"
+#include "core/service/services.hpp"
 #include "koordetector/plugin.hpp"
 #include "test/support/fake_host.hpp"
 #include "test/support/fake_node.hpp"

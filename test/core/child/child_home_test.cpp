@@ -20,7 +20,7 @@
 #include "core/child/snapshot_images.hpp"
 #include "core/host/file_stamp.hpp"
 #include "core/host/manifest.hpp"
-#include "core/host/plugin_context.hpp"
+#include "core/service/plugin_context.hpp"
 #include "test/core/host/stage.hpp"
 #include "test/support/eventually.hpp"
 #include "test/support/sanitized.hpp"

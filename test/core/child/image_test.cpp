@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "core/child/memory_file.hpp"
-#include "core/host/snapshot_view.hpp"
+#include "core/service/snapshot_view.hpp"
 #include "koordetector/plugin.hpp"
 
 using namespace koord;

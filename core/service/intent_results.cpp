@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/service/intent_results.hpp"
+
+namespace koord::host {
+namespace {
+
+koord_str borrow(const std::string& text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+koord_status status_of(knob::Outcome outcome) {
+  switch (outcome) {
+    case knob::Outcome::applied:
+      return KOORD_OK;
+    case knob::Outcome::lost:
+      return KOORD_E_AGAIN;
+    case knob::Outcome::shadow:
+    case knob::Outcome::off:
+    case knob::Outcome::hands_off:
+      return KOORD_E_DENIED;
+    case knob::Outcome::unsupported:
+      return KOORD_E_UNSUPPORTED;
+    case knob::Outcome::gone:
+      return KOORD_E_GONE;
+    case knob::Outcome::expired:
+      return KOORD_E_DEADLINE;
+    default:
+      return KOORD_E_IO;
+  }
+}
+
+std::optional<std::string> refusal_of(const knob::IntentResult& result) {
+  const std::string because = result.problem.empty() ? std::string() : ": " + result.problem;
+  const std::string knob = " for knob '" + result.knob + "'";
+  switch (result.outcome) {
+    case knob::Outcome::unsupported:
+      return "intents" + knob + " are not applied, this node does not support it" + because;
+    case knob::Outcome::failed:
+      return "intent" + knob + " of cgroup '" + result.cgroup_dir + "' is not applied, the write failed" + because;
+    case knob::Outcome::contested:
+      return "intent" + knob + " of cgroup '" + result.cgroup_dir + "' is not applied, another program writes it" + because;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::vector<koord_intent_result> records_of(const std::vector<knob::IntentResult>& results) {
+  std::vector<koord_intent_result> records;
+  records.reserve(results.size());
+  for (const knob::IntentResult& result : results) {
+    records.push_back({.struct_size = sizeof(koord_intent_result),
+                       .status = status_of(result.outcome),
+                       .knob = borrow(result.knob),
+                       .cgroup_dir = borrow(result.cgroup_dir),
+                       .final_value = borrow(result.final_value),
+                       .winner = borrow(result.winner)});
+  }
+  return records;
+}
+
+}  // namespace koord::host

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/service/quota_breaches.hpp"
+
+namespace koord::host {
+
+bool QuotaBreaches::add(const char* quota, const std::string& text, Time now) {
+  std::lock_guard lock(mutex_);
+  newest_ = text;
+  newest_at_ = now;
+  const auto [known, first] = logged_.emplace(quota, now);
+  if (first) return true;
+  if (now - known->second < kQuiet) return false;
+  known->second = now;
+  return true;
+}
+
+std::string QuotaBreaches::newest(Time now) const {
+  std::lock_guard lock(mutex_);
+  return newest_.empty() || now - newest_at_ > kShown ? std::string() : newest_;
+}
+
+}  // namespace koord::host
