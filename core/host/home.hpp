@@ -21,8 +21,11 @@
 #include "core/base/network_families.hpp"
 #include "core/base/result.hpp"
 #include "core/config/config.hpp"
+#include "core/host/class_info.hpp"
 #include "core/host/isolation_level.hpp"
 #include "core/host/scrape_target.hpp"
+#include "core/host/scraped_items.hpp"
+#include "core/service/call_result.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::host {
@@ -31,61 +34,6 @@ class PluginContext;
 class StopSignal;
 struct FileStamp;
 struct Manifest;
-
-// The result of one call.
-struct CallResult {
-  koord_status status = KOORD_OK;
-  std::string text;  // why, when the status is not KOORD_OK; may be empty when the plugin did not say
-  Duration wall{};
-  Duration cpu{};  // of the calling thread, or of the child
-  bool lost = false;  // the process is gone, with the text as the reason: nothing can be called any more
-
-  bool ok() const { return status == KOORD_OK; }
-};
-// "KOORD_E_INVALID: text"
-std::string describe(const CallResult& result);
-
-// An endpoint's metric, and the external advisor's answer about it. The texts are the caller's.
-struct ScrapedMetric {
-  std::string_view name;
-  std::string mapped = {};  // to this name
-  koord_status status = KOORD_OK;
-  bool dropped() const { return status != KOORD_OK; }
-};
-struct ScrapedSample {
-  std::string_view name;  // of the metric, as the endpoint has it
-  std::span<const koord_label> labels;
-  double value = 0;
-  koord_status status = KOORD_OK;
-  bool dropped() const { return status != KOORD_OK; }
-};
-
-struct ScrapedSeries {
-  std::string_view metric;  // as the endpoint has it
-  std::span<const koord_label> labels;
-  SeriesChange change = {};
-  koord_status status = KOORD_OK;  // KOORD_E_AGAIN: not this time
-};
-
-// The properties of one class of a plugin, in plain values.
-struct ClassInfo {
-  std::string kind;  // "koord.advisor/1" …
-  std::string name;
-  std::string config_schema;  // JSON Schema; empty: anything goes
-  Duration period{};          // between ticks; zero: no ticks
-  std::uint32_t stages = 0;   // KOORD_STAGE_* of a runtime hook
-  bool ticks = false;         // has collect() or evaluate()
-  bool runs = false;          // has run()
-  bool takes_events = false;  // has on_event()
-  bool maps_metrics = false;  // has map_metric()
-  bool maps_samples = false;  // has map_sample()
-  bool maps_series = false;   // has map_series()
-  bool has_targets = false;   // has targets(), and is asked that in place of url()
-
-  bool is_advisor() const { return kind == "koord.advisor/1" || is_scraped_for(); }
-  // The host scrapes for it, each period.
-  bool is_scraped_for() const { return kind == "koord.external-advisor/1"; }
-};
 
 // Limits of a process of its own. 0: no limit. In the agent's process none holds.
 struct HomeLimits {

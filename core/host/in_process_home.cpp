@@ -3,11 +3,13 @@
 
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
 
 #include "core/host/call_guard.hpp"
 #include "core/host/kind_table.hpp"
+#include "core/host/module.hpp"
 #include "core/host/stop_signal.hpp"
-#include "core/service/plugin_side.hpp"
+#include "core/service/plugin_context.hpp"
 
 namespace koord::host {
 namespace {
@@ -200,11 +202,29 @@ class InProcessHome final : public Home {
   std::mutex serial_;
 };
 
+class InProcessPlugin final : public LoadedPlugin {
+ public:
+  explicit InProcessPlugin(std::shared_ptr<const Module> module) : module_(std::move(module)) {}
+
+  const std::vector<ClassInfo>& classes() const override { return module_->classes(); }
+  std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context, const HomeLimits& /*limits*/) const override {
+    return make_in_process_home(*module_->class_at(class_index), classes()[class_index], context);
+  }
+
+ private:
+  const std::shared_ptr<const Module> module_;
+};
+
 }  // namespace
 
 std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info,
                                            PluginSide& context) {
   return std::make_unique<InProcessHome>(cls, info, context);
+}
+
+Result<std::shared_ptr<const LoadedPlugin>> load_in_process(const std::string& path, const Manifest& manifest, const FileStamp& checked,
+                                                            const HomeLimits& /*limits*/) {
+  return std::shared_ptr<const LoadedPlugin>(std::make_shared<InProcessPlugin>(TRY(Module::load(path, manifest, checked))));
 }
 
 }  // namespace koord::host

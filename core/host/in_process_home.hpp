@@ -14,4 +14,8 @@ class PluginSide;
 std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info,
                                            PluginSide& context);
 
+// A Loader: maps the file into this process, where no limit holds.
+Result<std::shared_ptr<const LoadedPlugin>> load_in_process(const std::string& path, const Manifest& manifest, const FileStamp& checked,
+                                                            const HomeLimits& limits = {});
+
 }  // namespace koord::host

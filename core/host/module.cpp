@@ -9,10 +9,8 @@
 #include <mutex>
 #include <utility>
 
-#include "core/host/in_process_home.hpp"
 #include "core/host/module_check.hpp"
 #include "core/host/trial.hpp"
-#include "core/service/plugin_context.hpp"
 
 namespace koord::host {
 namespace {
@@ -130,9 +128,8 @@ Result<std::shared_ptr<const Module>> Module::make(const std::string& path, cons
   return std::shared_ptr<const Module>(new Module(table, std::move(classes)));
 }
 
-Result<std::shared_ptr<const LoadedPlugin>> Module::load(const std::string& path, const Manifest& manifest,
-                                                         const FileStamp& checked, const HomeLimits& /*limits*/) {
-  return std::shared_ptr<const LoadedPlugin>(TRY(make(path, manifest, true, checked)));
+Result<std::shared_ptr<const Module>> Module::load(const std::string& path, const Manifest& manifest, const FileStamp& checked) {
+  return make(path, manifest, true, checked);
 }
 
 Result<std::shared_ptr<const Module>> Module::load_untried(const std::string& path, const Manifest& manifest) {
@@ -141,11 +138,6 @@ Result<std::shared_ptr<const Module>> Module::load_untried(const std::string& pa
 
 const koord_class* Module::class_at(std::size_t index) const {
   return class_of(table_, index);
-}
-
-std::unique_ptr<Home> Module::make_home(std::size_t class_index, PluginContext& context,
-                                        const HomeLimits& /*limits*/) const {
-  return make_in_process_home(*class_at(class_index), classes_[class_index], context);
 }
 
 }  // namespace koord::host

@@ -13,25 +13,22 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "core/host/class_info.hpp"
 #include "core/host/file_stamp.hpp"
-#include "core/host/home.hpp"
 #include "core/host/manifest.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::host {
 
-class Module final : public LoadedPlugin {
+class Module {
  public:
-  // A Loader. A file that was mapped before and has changed since is refused: it cannot be mapped again.
-  static Result<std::shared_ptr<const LoadedPlugin>> load(const std::string& path, const Manifest& manifest,
-                                                          const FileStamp& checked, const HomeLimits& limits = {});
+  // Maps the file at this absolute path; its manifest was read and accepted. A file that was mapped before and has changed since is
+  // refused: it cannot be mapped again.
+  static Result<std::shared_ptr<const Module>> load(const std::string& path, const Manifest& manifest, const FileStamp& checked);
   // The same without the trial, for a process that has nothing to lose.
   static Result<std::shared_ptr<const Module>> load_untried(const std::string& path, const Manifest& manifest);
 
-  const std::vector<ClassInfo>& classes() const override { return classes_; }
-  std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context,
-                                  const HomeLimits& limits) const override;
-
+  const std::vector<ClassInfo>& classes() const { return classes_; }
   const koord_class* class_at(std::size_t index) const;
 
  private:

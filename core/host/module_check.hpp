@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/result.hpp"
-#include "core/host/home.hpp"
+#include "core/host/class_info.hpp"
 #include "core/host/manifest.hpp"
 #include "koordetector/plugin.h"
 

@@ -15,8 +15,8 @@
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
 #include "core/host/agent_budget.hpp"
+#include "core/host/in_process_home.hpp"
 #include "core/host/managed_plugin.hpp"
-#include "core/host/module.hpp"
 #include "core/host/plugin_manager.hpp"
 #include "core/host/plugin_metrics.hpp"
 #include "core/host/replacement.hpp"
@@ -28,7 +28,7 @@ using Plugins = std::vector<std::shared_ptr<ManagedPlugin>>;
 
 struct PluginManager::State : std::enable_shared_from_this<State> {
   explicit State(Parts p) : parts(std::move(p)), metrics(parts.metrics) {
-    if (!parts.load) parts.load = Module::load;
+    if (!parts.load) parts.load = load_in_process;
   }
 
   void subscribe();

@@ -13,7 +13,6 @@
 #include "core/host/grants.hpp"
 #include "core/host/in_process_home.hpp"
 #include "core/host/isolation.hpp"
-#include "core/host/module.hpp"
 #include "core/host/module_check.hpp"
 #include "core/service/plugin_context.hpp"
 
@@ -41,7 +40,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const Workpiece& 
   TRY(host::check_required_services(piece.manifest));
   const host::FileStamp stamp = TRY(host::stamp_of(piece.path));
   if (!TRY(host::lives_in_child(piece.manifest, host::Origin::third_party, how.isolation)))
-    return host::Module::load(piece.path, piece.manifest, stamp);
+    return host::load_in_process(piece.path, piece.manifest, stamp);
   return child::load_in_child({how.child_program, how.images, nullptr, how.layers}, piece.path, piece.manifest, stamp, how.limits);
 }
 

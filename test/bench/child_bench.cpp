@@ -18,7 +18,7 @@
 #include "core/child/child_home.hpp"
 #include "core/child/layers.hpp"
 #include "core/child/snapshot_images.hpp"
-#include "core/host/module.hpp"
+#include "core/host/in_process_home.hpp"
 #include "measure.hpp"
 
 using namespace koord;
@@ -67,7 +67,7 @@ struct Bench : bench::ActorFixture {
   child::Layers layers{{.first_uid = bench::kFirstUid, .uids = bench::kUids}};
   std::shared_ptr<const host::LoadedPlugin> in_child =
       *child::load_in_child({bench::kPluginHost, images, nullptr, &layers}, bench::kActor, manifest, file, kStranger);
-  std::shared_ptr<const host::LoadedPlugin> here = *host::Module::load(bench::kActor, manifest, file);
+  std::shared_ptr<const host::LoadedPlugin> here = *host::load_in_process(bench::kActor, manifest, file);
 
   std::unique_ptr<bench::RunningPlugin> start(const host::LoadedPlugin& plugin, const std::string& part = "batch") {
     return ActorFixture::start(plugin, kStranger, part);

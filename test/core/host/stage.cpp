@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "core/host/grants.hpp"
+#include "core/host/in_process_home.hpp"
 #include "core/host/manifest.hpp"
-#include "core/host/module.hpp"
 #include "test/support/eventually.hpp"
 
 namespace koord::test {
@@ -16,7 +16,7 @@ namespace {
 
 std::shared_ptr<const host::LoadedPlugin> load(const std::string& path) {
   host::Manifest manifest = *host::read_manifest(path);
-  auto plugin = host::Module::load(path, manifest, *host::stamp_of(path));
+  auto plugin = host::load_in_process(path, manifest, *host::stamp_of(path));
   if (!plugin) throw std::runtime_error(plugin.error().message());
   return *plugin;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/home.hpp"
+#include "core/service/call_result.hpp"
 
 #include "core/service/status.hpp"
 
