@@ -13,7 +13,7 @@
 #include "core/config/load.hpp"
 #include "core/config/reference.hpp"
 #include "core/host/crash_line.hpp"
-#include "core/host/file_content.hpp"
+#include "core/load/file_content.hpp"
 
 namespace {
 

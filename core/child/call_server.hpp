@@ -14,7 +14,7 @@
 #include "core/child/remote_host.hpp"
 #include "core/child/wire.hpp"
 #include "core/host/home.hpp"
-#include "core/host/module.hpp"
+#include "core/load/module.hpp"
 
 namespace koord::child {
 

@@ -19,9 +19,9 @@
 #include "core/child/image.hpp"
 #include "core/child/protocol.hpp"
 #include "core/child/wire.hpp"
-#include "core/host/grants.hpp"
-#include "core/host/manifest.hpp"
 #include "core/host/stop_signal.hpp"
+#include "core/load/grants.hpp"
+#include "core/load/manifest.hpp"
 #include "core/service/plugin_context.hpp"
 
 namespace koord::child {

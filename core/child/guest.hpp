@@ -12,8 +12,8 @@
 #include "core/child/confinement.hpp"
 #include "core/child/layers.hpp"
 #include "core/child/process.hpp"
-#include "core/host/file_stamp.hpp"
 #include "core/host/home.hpp"
+#include "core/load/file_stamp.hpp"
 
 namespace koord::child {
 

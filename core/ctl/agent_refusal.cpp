@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "core/host/file_trust.hpp"
-#include "core/host/grants.hpp"
+#include "core/load/file_trust.hpp"
+#include "core/load/grants.hpp"
 
 namespace koord::ctl {
 

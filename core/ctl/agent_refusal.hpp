@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 
 namespace koord::ctl {
 

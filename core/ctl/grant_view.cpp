@@ -5,7 +5,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/ctl/table.hpp"
-#include "core/host/grants.hpp"
+#include "core/load/grants.hpp"
 
 namespace koord::ctl {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/ctl/json_view.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 
 namespace koord::ctl {
 

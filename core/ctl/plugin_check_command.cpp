@@ -11,7 +11,7 @@
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/plugin_options.hpp"
 #include "core/ctl/table.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 #include "core/workshop/check/check.hpp"
 
 namespace koord::ctl {

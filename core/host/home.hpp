@@ -21,10 +21,10 @@
 #include "core/base/network_families.hpp"
 #include "core/base/result.hpp"
 #include "core/config/config.hpp"
-#include "core/host/class_info.hpp"
 #include "core/host/isolation_level.hpp"
 #include "core/host/scrape_target.hpp"
 #include "core/host/scraped_items.hpp"
+#include "core/load/class_info.hpp"
 #include "core/service/call_result.hpp"
 #include "koordetector/plugin.h"
 

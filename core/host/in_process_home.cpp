@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/host/call_guard.hpp"
-#include "core/host/kind_table.hpp"
-#include "core/host/module.hpp"
 #include "core/host/stop_signal.hpp"
+#include "core/load/kind_table.hpp"
+#include "core/load/module.hpp"
 #include "core/service/plugin_context.hpp"
 
 namespace koord::host {

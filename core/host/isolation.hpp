@@ -8,7 +8,7 @@
 
 #include "core/base/result.hpp"
 #include "core/config/config.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 
 namespace koord::host {
 

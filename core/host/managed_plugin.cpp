@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
-#include "core/host/config_schema.hpp"
-#include "core/host/grants.hpp"
 #include "core/host/isolation.hpp"
+#include "core/load/config_schema.hpp"
+#include "core/load/grants.hpp"
 #include "core/service/plugin_context.hpp"
 
 namespace koord::host {

@@ -17,11 +17,11 @@
 #include "core/config/config.hpp"
 #include "core/event/strand.hpp"
 #include "core/host/budget.hpp"
-#include "core/host/file_content.hpp"
 #include "core/host/hook_dispatcher.hpp"
-#include "core/host/plugin_catalogue.hpp"
 #include "core/host/plugin_status.hpp"
 #include "core/host/supervisor.hpp"
+#include "core/load/file_content.hpp"
+#include "core/load/plugin_catalogue.hpp"
 #include "core/service/rights.hpp"
 
 namespace koord::host {

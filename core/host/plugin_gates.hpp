@@ -5,7 +5,7 @@
 
 #include "core/config/config.hpp"
 #include "core/config/feature_gates.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 
 namespace koord::host {
 

@@ -16,7 +16,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/exposition/document.hpp"
-#include "core/host/home.hpp"
+#include "core/service/call_result.hpp"
 #include "core/host/scraped_definitions.hpp"
 #include "core/metric/registry.hpp"
 

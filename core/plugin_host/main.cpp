@@ -18,7 +18,7 @@
 #include "core/child/launch_spec.hpp"
 #include "core/child/sandbox.hpp"
 #include "core/child/sealed_copy.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 
 namespace {
 

@@ -9,11 +9,11 @@
 
 #include "core/base/program.hpp"
 #include "core/child/child_home.hpp"
-#include "core/host/file_stamp.hpp"
-#include "core/host/grants.hpp"
 #include "core/host/in_process_home.hpp"
 #include "core/host/isolation.hpp"
-#include "core/host/module_check.hpp"
+#include "core/load/file_stamp.hpp"
+#include "core/load/grants.hpp"
+#include "core/load/module_check.hpp"
 #include "core/service/plugin_context.hpp"
 
 namespace koord::workshop {

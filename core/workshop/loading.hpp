@@ -8,7 +8,7 @@
 
 #include "core/config/config.hpp"
 #include "core/host/home.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 
 namespace koord::child {
 class Layers;

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
-#include "core/host/config_schema.hpp"
-#include "core/host/grants.hpp"
 #include "core/host/stop_signal.hpp"
+#include "core/load/config_schema.hpp"
+#include "core/load/grants.hpp"
 
 namespace koord::workshop {
 namespace {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
-#include "core/host/file_stamp.hpp"
 #include "core/host/home.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/file_stamp.hpp"
+#include "core/load/manifest.hpp"
 #include "core/service/plugin_context.hpp"
 #include "test/support/fake_host.hpp"
 #include "test/support/fake_node.hpp"

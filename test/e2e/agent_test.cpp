@@ -99,7 +99,7 @@ TEST_CASE("acceptance 4: a refused plugin is one line of the log that says what 
         "; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1, ", "koord.metrics/1"}},
   };
   for (const auto& row : rows)
-    std::filesystem::copy(built("test/core/host/plugins/" + row.plugin + ".so"), agent.plugin_folder() + "/" + row.plugin + ".so");
+    std::filesystem::copy(built("test/core/load/plugins/" + row.plugin + ".so"), agent.plugin_folder() + "/" + row.plugin + ".so");
   REQUIRE(agent.start());
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_node_memory_usage").has_value(); }));
   for (const auto& row : rows) {

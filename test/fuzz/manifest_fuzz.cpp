@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "core/host/elf_section.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/elf_section.hpp"
+#include "core/load/manifest.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace koord::host;

@@ -24,6 +24,7 @@ COLUMNS = [
     ['knob', 'predict', 'analysis', 'evict'],
     ['report'],
     ['service'],
+    ['load'],
     ['host'],
     ['child'],
     ['workshop'],
@@ -36,7 +37,7 @@ APART = {
 }
 
 # The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
-KNOWS_THE_ABI = ['service', 'host', 'child', 'workshop', 'agentd', 'ctl', 'plugin_host']
+KNOWS_THE_ABI = ['service', 'load', 'host', 'child', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
 # A plugin may link the parts of the core that keep no state of the node: all of base, and these headers.
 PLUGIN_MAY_INCLUDE = [
@@ -55,12 +56,12 @@ PLUGIN_MAY_INCLUDE = [
 HEAVY = {
     'boost/asio': ['event'],
     'boost/beast': ['http'],
-    'boost/dll': ['host'],
+    'boost/dll': ['load'],
     'boost/program_options': ['config', 'agentd', 'ctl'],
     'spdlog/': ['log'],
     'yaml-cpp/': ['config', 'state'],
     'sqlite3.h': ['sqlite', 'store'],
-    'openssl/': ['host', 'http'],
+    'openssl/': ['load', 'http'],
     'prometheus/': ['metric'],
     'gelf.h': ['workshop'],
     'libelf.h': ['workshop'],
@@ -193,7 +194,7 @@ GOOD = [
     ('core/state/snapshot.hpp', ''),
     ('core/event/loop.hpp', '#include "core/base/result.hpp"\n'),
     ('core/http/server.cpp', '#include <boost/beast.hpp>\n#include "core/event/loop.hpp"\n'),
-    ('core/host/module.cpp', '#include "koordetector/plugin.h"\n#include "core/http/server.hpp"\n'),
+    ('core/load/module.cpp', '#include "koordetector/plugin.h"\n#include "core/http/server.hpp"\n'),
     ('core/http/server.hpp', '#include <memory>\n'),
     ('plugins/advisor-x/x.cpp', '#include "koordetector/plugin.hpp"\n#include "x.hpp"\n#include "core/base/result.hpp"\n'),
     ('plugins/advisor-x/x_test.cpp', '#include "test/support/fake_node.hpp"\n'),
@@ -207,7 +208,7 @@ BAD = [
     (core_includes_only_lower_libraries, 'core/state/a.hpp', '#include "koordetector/plugin.h"\n'),
     (core_includes_only_lower_libraries, 'core/host/a.hpp', '#include "plugins/advisor-x/x.hpp"\n'),
     (core_includes_only_lower_libraries, 'core/unheard_of/a.hpp', ''),
-    (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "core/host/module.hpp"\n'),
+    (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "core/load/module.hpp"\n'),
     (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include <core/store/store.hpp>\n'),
     (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "plugins/advisor-y/y.hpp"\n'),
     (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "../advisor-y/y.hpp"\n'),

@@ -42,7 +42,7 @@ def self_test():
         '// dlclose unmaps\n/* library.unload() */\nauto text = "dlclose";': 0,
     }
     with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder) / 'core' / 'host' / 'source.cpp'
+        source = pathlib.Path(folder) / 'core' / 'load' / 'source.cpp'
         source.parent.mkdir(parents=True)
         for text, expected in sources.items():
             source.write_text(text, encoding='utf-8')
@@ -57,7 +57,7 @@ def main(argument):
     if argument == '--self-test':
         return self_test()
     tree = pathlib.Path(argument)
-    if not (tree / 'core/host/module.cpp').is_file():
+    if not (tree / 'core/load/module.cpp').is_file():
         print(f"'{tree}' is not this source tree")
         return 2
     found = list(unloads(tree))

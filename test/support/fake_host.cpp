@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "core/host/kind_table.hpp"
+#include "core/load/kind_table.hpp"
 #include "core/service/event_log.hpp"
 #include "core/service/intent_results.hpp"
 

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/host/config_schema.hpp"
 #include "core/host/in_process_home.hpp"
 #include "core/host/scrape.hpp"
 #include "core/host/scraped_metrics.hpp"
+#include "core/load/config_schema.hpp"
 #include "test/support/fake_host.hpp"
 
 namespace koord::test {

@@ -7,7 +7,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 #include "core/service/status.hpp"
 #include "core/workshop/check/garble.hpp"
 #include "core/workshop/check/performance.hpp"

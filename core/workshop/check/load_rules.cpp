@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/parse.hpp"
-#include "core/host/module_check.hpp"
+#include "core/load/module_check.hpp"
 #include "core/workshop/check/performance.hpp"
 #include "core/workshop/check/process_state.hpp"
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <vector>
 
-#include "core/host/kind_table.hpp"
+#include "core/load/kind_table.hpp"
 #include "core/service/services.hpp"
 #include "core/service/status.hpp"
 #include "core/workshop/check/trial.hpp"

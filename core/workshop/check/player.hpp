@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "core/host/home.hpp"
-#include "core/host/module.hpp"
 #include "core/host/stop_signal.hpp"
+#include "core/load/module.hpp"
 #include "core/workshop/check/lent_memory.hpp"
 #include "core/workshop/check/scene.hpp"
 

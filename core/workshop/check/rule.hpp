@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/base/result.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 #include "core/workshop/check/elf_facts.hpp"
 
 namespace koord::check {

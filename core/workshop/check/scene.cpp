@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/host/grants.hpp"
+#include "core/load/grants.hpp"
 #include "core/state/topology.hpp"
 
 namespace koord::check {

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "core/host/grants.hpp"
+#include "core/load/grants.hpp"
 #include "core/service/status.hpp"
 #include "core/workshop/check/performance.hpp"
 

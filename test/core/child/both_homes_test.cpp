@@ -13,7 +13,7 @@
 #include "core/child/channel.hpp"
 #include "core/child/remote_host.hpp"
 #include "core/child/service_desk.hpp"
-#include "core/host/grants.hpp"
+#include "core/load/grants.hpp"
 #include "core/service/services.hpp"
 #include "koordetector/plugin.hpp"
 #include "test/support/fake_host.hpp"

@@ -24,8 +24,8 @@
 #include "core/child/landlock.hpp"
 #include "core/child/layers.hpp"
 #include "core/child/snapshot_images.hpp"
-#include "core/host/file_stamp.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/file_stamp.hpp"
+#include "core/load/manifest.hpp"
 #include "test/core/host/stage.hpp"
 #include "test/support/eventually.hpp"
 

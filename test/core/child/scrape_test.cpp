@@ -14,12 +14,12 @@
 
 #include "core/child/child_home.hpp"
 #include "core/child/snapshot_images.hpp"
-#include "core/host/file_stamp.hpp"
-#include "core/host/manifest.hpp"
 #include "core/host/plugin_metrics.hpp"
 #include "core/http/socket_address.hpp"
-#include "test/core/host/stage.hpp"
+#include "core/load/file_stamp.hpp"
+#include "core/load/manifest.hpp"
 #include "test/core/child/endpoint.hpp"
+#include "test/core/host/stage.hpp"
 
 using namespace koord;
 using namespace koord::host;

@@ -10,8 +10,8 @@
 
 #include "core/child/child_home.hpp"
 #include "core/child/snapshot_images.hpp"
-#include "core/host/file_stamp.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/file_stamp.hpp"
+#include "core/load/manifest.hpp"
 #include "test/core/child/endpoint.hpp"
 #include "test/core/host/stage.hpp"
 

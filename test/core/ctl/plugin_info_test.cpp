@@ -7,8 +7,8 @@
 #include "agent_answers.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/grant_view.hpp"
-#include "core/host/grants.hpp"
-#include "test/core/host/plugin_shelf.hpp"
+#include "core/load/grants.hpp"
+#include "test/core/load/plugin_shelf.hpp"
 
 using namespace koord;
 using namespace koord::ctl;

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "core/base/file.hpp"
-#include "signer.hpp"
 #include "stage.hpp"
+#include "test/core/load/signer.hpp"
 
 using namespace koord;
 using namespace koord::host;

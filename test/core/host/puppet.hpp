@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/puppet.hpp"
+#include "test/core/load/plugins/puppet.hpp"
 
 namespace koord::test {
 

@@ -6,9 +6,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/host/grants.hpp"
 #include "core/host/in_process_home.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/grants.hpp"
+#include "core/load/manifest.hpp"
 #include "test/support/eventually.hpp"
 
 namespace koord::test {

@@ -19,8 +19,8 @@
 #include "core/host/plugin_manager.hpp"
 #include "core/knob/governor.hpp"
 #include "core/metric/host_metrics.hpp"
-#include "plugin_shelf.hpp"
 #include "puppet.hpp"
+#include "test/core/load/plugin_shelf.hpp"
 #include "test/support/fake_host.hpp"
 #include "test/support/fake_node.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/file_trust.hpp"
+#include "core/load/file_trust.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

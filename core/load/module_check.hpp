@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/base/result.hpp"
-#include "core/host/class_info.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/class_info.hpp"
+#include "core/load/manifest.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::host {

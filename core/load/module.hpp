@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/base/result.hpp"
-#include "core/host/class_info.hpp"
-#include "core/host/file_stamp.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/class_info.hpp"
+#include "core/load/file_stamp.hpp"
+#include "core/load/manifest.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::host {

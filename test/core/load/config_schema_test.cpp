@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/config_schema.hpp"
+#include "core/load/config_schema.hpp"
 
-#include "core/host/schema_check.hpp"
+#include "core/load/schema_check.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/crypto.hpp"
+#include "core/load/crypto.hpp"
 
 #include <dlfcn.h>
 #include <openssl/evp.h>

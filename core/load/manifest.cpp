@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/config/plugin_id.hpp"
-#include "core/host/elf_section.hpp"
-#include "core/host/grants.hpp"
+#include "core/load/elf_section.hpp"
+#include "core/load/grants.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/plugin_catalogue.hpp"
+#include "core/load/plugin_catalogue.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
-#include "core/host/file_trust.hpp"
-#include "core/host/grants.hpp"
+#include "core/load/file_trust.hpp"
+#include "core/load/grants.hpp"
 
 namespace koord::host {
 namespace {

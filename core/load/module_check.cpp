@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/module_check.hpp"
+#include "core/load/module_check.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "core/host/kind_table.hpp"
+#include "core/load/kind_table.hpp"
 
 namespace koord::host {
 namespace {

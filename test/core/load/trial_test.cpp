@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/trial.hpp"
+#include "core/load/trial.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

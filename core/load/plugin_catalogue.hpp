@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/config/config.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 
 namespace koord::host {
 

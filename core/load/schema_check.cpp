@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/schema_check.hpp"
+#include "core/load/schema_check.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/module.hpp"
+#include "core/load/module.hpp"
 
 #include <dlfcn.h>
 
@@ -9,8 +9,8 @@
 #include <mutex>
 #include <utility>
 
-#include "core/host/module_check.hpp"
-#include "core/host/trial.hpp"
+#include "core/load/module_check.hpp"
+#include "core/load/trial.hpp"
 
 namespace koord::host {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 
 #include <doctest/doctest.h>
 #include <elf.h>
@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "core/base/file.hpp"
-#include "core/host/elf_section.hpp"
-#include "core/host/grants.hpp"
+#include "core/load/elf_section.hpp"
+#include "core/load/grants.hpp"
 #include "plugin_shelf.hpp"
 
 using namespace koord;

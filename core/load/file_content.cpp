@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/file_content.hpp"
+#include "core/load/file_content.hpp"
 
 #include <sys/stat.h>
 
@@ -9,8 +9,8 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
-#include "core/host/elf_section.hpp"
-#include "core/host/file_trust.hpp"
+#include "core/load/elf_section.hpp"
+#include "core/load/file_trust.hpp"
 
 namespace koord::host {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/config_schema.hpp"
+#include "core/load/config_schema.hpp"
 
 // Without it valijson ends the process where a schema is wrong.
 #define VALIJSON_USE_EXCEPTIONS 1
@@ -20,8 +20,8 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
-#include "core/host/schema_check.hpp"
-#include "core/host/trial.hpp"
+#include "core/load/schema_check.hpp"
+#include "core/load/trial.hpp"
 
 namespace koord::host {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "core/base/result.hpp"
 #include "core/config/config.hpp"
-#include "core/host/crypto.hpp"
-#include "core/host/file_stamp.hpp"
+#include "core/load/crypto.hpp"
+#include "core/load/file_stamp.hpp"
 
 namespace koord::host {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/module.hpp"
+#include "core/load/module.hpp"
 
 #include <doctest/doctest.h>
 
 #include <thread>
 
-#include "core/host/module_check.hpp"
+#include "core/load/module_check.hpp"
 #include "plugin_shelf.hpp"
 
 using namespace koord;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/grants.hpp"
+#include "core/load/grants.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "core/base/parse.hpp"
-#include "core/host/manifest.hpp"
+#include "core/load/manifest.hpp"
 #include "core/service/services.hpp"
 
 namespace koord::host {

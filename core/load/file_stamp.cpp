@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/file_stamp.hpp"
+#include "core/load/file_stamp.hpp"
 
 #include <cerrno>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layouts and numbers: System V ABI, chapter 4 and 5, as <elf.h> has them.
-#include "core/host/elf_section.hpp"
+#include "core/load/elf_section.hpp"
 
 #include <elf.h>
 #include <sys/stat.h>
