@@ -22,9 +22,9 @@
 #include "core/base/result.hpp"
 #include "core/config/config.hpp"
 #include "core/host/isolation_level.hpp"
-#include "core/host/scrape_target.hpp"
-#include "core/host/scraped_items.hpp"
 #include "core/load/class_info.hpp"
+#include "core/scrape/scrape_target.hpp"
+#include "core/scrape/scraped_items.hpp"
 #include "core/service/call_result.hpp"
 #include "koordetector/plugin.h"
 

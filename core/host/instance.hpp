@@ -25,8 +25,8 @@
 #include "core/host/call_record.hpp"
 #include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
-#include "core/host/scraped_metrics.hpp"
 #include "core/knob/plan_sink.hpp"
+#include "core/scrape/scraped_metrics.hpp"
 #include "core/state/snapshot.hpp"
 
 namespace koord::host {

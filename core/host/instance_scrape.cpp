@@ -11,8 +11,8 @@
 #include "core/base/parse.hpp"
 #include "core/host/instance.hpp"
 #include "core/host/instance_session.hpp"
-#include "core/host/scrape.hpp"
-#include "core/host/target_scrape.hpp"
+#include "core/scrape/scrape.hpp"
+#include "core/scrape/target_scrape.hpp"
 
 namespace koord::host {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "core/host/home.hpp"
 #include "core/host/instance.hpp"
-#include "core/host/scraped_definitions.hpp"
 #include "core/host/stop_signal.hpp"
+#include "core/scrape/scraped_definitions.hpp"
 #include "core/service/plugin_context.hpp"
 
 namespace koord::host {

@@ -11,7 +11,7 @@
 #include "core/base/parse.hpp"
 #include "core/host/instance.hpp"
 #include "core/host/instance_session.hpp"
-#include "core/host/target_scrape.hpp"
+#include "core/scrape/target_scrape.hpp"
 #include "core/service/intent_results.hpp"
 
 namespace koord::host {

@@ -11,8 +11,8 @@
 
 #include "core/base/parse.hpp"
 #include "core/host/hook_response.hpp"
-#include "core/host/scrape.hpp"
-#include "core/host/scraped_metrics.hpp"
+#include "core/scrape/scrape.hpp"
+#include "core/scrape/scraped_metrics.hpp"
 #include "core/workshop/hook_stages.hpp"
 #include "core/workshop/player.hpp"
 #include "core/workshop/run_node.hpp"

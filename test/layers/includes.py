@@ -24,7 +24,7 @@ COLUMNS = [
     ['knob', 'predict', 'analysis', 'evict'],
     ['report'],
     ['service'],
-    ['load'],
+    ['load', 'scrape'],
     ['host'],
     ['child'],
     ['workshop'],
@@ -37,7 +37,7 @@ APART = {
 }
 
 # The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
-KNOWS_THE_ABI = ['service', 'load', 'host', 'child', 'workshop', 'agentd', 'ctl', 'plugin_host']
+KNOWS_THE_ABI = ['service', 'load', 'scrape', 'host', 'child', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
 # A plugin may link the parts of the core that keep no state of the node: all of base, and these headers.
 PLUGIN_MAY_INCLUDE = [

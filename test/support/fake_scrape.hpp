@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "core/host/in_process_home.hpp"
-#include "core/host/scrape.hpp"
-#include "core/host/scraped_metrics.hpp"
 #include "core/load/config_schema.hpp"
+#include "core/scrape/scrape.hpp"
+#include "core/scrape/scraped_metrics.hpp"
 #include "test/support/fake_host.hpp"
 
 namespace koord::test {

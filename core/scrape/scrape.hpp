@@ -6,7 +6,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/exposition/document.hpp"
-#include "core/host/scrape_target.hpp"
+#include "core/scrape/scrape_target.hpp"
 
 namespace koord::host {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/scraped_metrics.hpp"
+#include "core/scrape/scraped_metrics.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "core/exposition/document.hpp"
-#include "core/host/scrape_target.hpp"
-#include "core/host/scraped_metrics.hpp"
+#include "core/scrape/scrape_target.hpp"
+#include "core/scrape/scraped_metrics.hpp"
 
 namespace koord::host {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/scrape.hpp"
+#include "core/scrape/scrape.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/scrape_target.hpp"
+#include "core/scrape/scrape_target.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/host/scrape_target.hpp"
+#include "core/scrape/scrape_target.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::host {

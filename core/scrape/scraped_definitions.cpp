@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/scraped_definitions.hpp"
+#include "core/scrape/scraped_definitions.hpp"
 
 #include <utility>
 

@@ -16,9 +16,10 @@
 
 #include "core/base/clock.hpp"
 #include "core/exposition/document.hpp"
-#include "core/service/call_result.hpp"
-#include "core/host/scraped_definitions.hpp"
 #include "core/metric/registry.hpp"
+#include "core/scrape/scraped_definitions.hpp"
+#include "core/scrape/scraped_items.hpp"
+#include "core/service/call_result.hpp"
 
 namespace koord::host {
 
