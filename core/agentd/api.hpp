@@ -49,8 +49,8 @@
 
 namespace koord::agentd {
 
-class KoordletTakeover;
-class ReportingModule;
+class ReportSource;
+class TakeoverSource;
 
 // Where the answers come from; everything may be called from any thread and outlives the server.
 struct ApiSources {
@@ -67,10 +67,10 @@ struct ApiSources {
   std::function<void(std::string& text)> koordlet_names = {};
   const predict::Prediction* prediction = nullptr;  // null: switched off
   std::string_view pod_source = {};  // "kubelet", "apiserver", "file", "cgroup"
-  const ReportingModule* reporting = nullptr;
+  const ReportSource* reporting = nullptr;
   // Reverts all knobs, in this thread.
   std::function<std::vector<knob::Undone>(const std::string& by)> restore = {};
-  const KoordletTakeover* takeover = nullptr;  // null: not here
+  const TakeoverSource* takeover = nullptr;  // null: not here
   std::function<std::vector<config::IsolationLayer>()> minimum_isolation = {};  // plugins.minimumIsolation
 };
 

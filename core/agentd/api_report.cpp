@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // /api/v1/report: the objects that the agent writes about this node, and the results of its writes.
 #include "core/agentd/json_answer.hpp"
-#include "core/agentd/reporting.hpp"
+#include "core/agentd/report_source.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -19,7 +19,7 @@ void add_account(json::object& object, const report::Account& account, const Clo
 }
 
 // The status is that of this moment.
-json::object node_metric(const ReportingModule& reporting, const Clock& clock) {
+json::object node_metric(const ReportSource& reporting, const Clock& clock) {
   const report::NodeMetricReport now = reporting.compute();
   const auto view = reporting.node_metric();
   json::object object{{"status", json::parse(to_json(now.status))},
@@ -46,7 +46,7 @@ json::object kept(const std::optional<report::ObjectReporter::View>& view, const
 }  // namespace
 
 http::Response get_report(const ApiSources& sources, const http::Request&) {
-  const ReportingModule& reporting = *sources.reporting;
+  const ReportSource& reporting = *sources.reporting;
   const Clock& clock = sources.services.clock;
   json::object topology = kept(reporting.topology(), clock);
   if (const auto pools = reporting.pools()) topology["problems"] = json_strings(pools->problems);

@@ -2,7 +2,7 @@
 // /api/v1/takeover/koordlet: GET lists what koordlet left on this node, POST sets it to what the specs of the pods say.
 #include "core/agentd/json_answer.hpp"
 #include "core/agentd/pods_named.hpp"
-#include "core/agentd/takeover_koordlet.hpp"
+#include "core/agentd/takeover_source.hpp"
 
 namespace koord::agentd {
 namespace {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/agentd/module_health.hpp"
+#include "core/agentd/report_source.hpp"
 #include "core/config/config.hpp"
 #include "core/metric/host_metrics.hpp"
 #include "core/predict/prediction.hpp"
@@ -19,7 +20,7 @@
 
 namespace koord::agentd {
 
-class ReportingModule {
+class ReportingModule final : public ReportSource {
  public:
   struct Parts {
     event::Loop& loop;
@@ -35,21 +36,16 @@ class ReportingModule {
 
   // The references in `parts` must outlive it.
   ReportingModule(Parts parts, const config::Config& config);
-  ~ReportingModule();
+  ~ReportingModule() override;
 
   void start();
   void stop();
 
-  // Computes the report of this moment, with or without a cluster. [any]
-  report::NodeMetricReport compute() const { return node_metric_.compute(); }
-
-  // Returns the object in the cluster and the state of its writes; empty: it is switched off, or there is no cluster.
-  // [any]
-  std::optional<report::NodeMetricReporter::View> node_metric() const;
-  std::optional<report::ObjectReporter::View> topology() const;
-  std::optional<report::ObjectReporter::View> devices() const;
-  // The CPUs that pods share; empty: not known.
-  std::optional<report::CpuPools> pools() const;
+  report::NodeMetricReport compute() const override { return node_metric_.compute(); }
+  std::optional<report::NodeMetricReporter::View> node_metric() const override;
+  std::optional<report::ObjectReporter::View> topology() const override;
+  std::optional<report::ObjectReporter::View> devices() const override;
+  std::optional<report::CpuPools> pools() const override;
 
   ModuleHealth health() const;  // [any]
 
