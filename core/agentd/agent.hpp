@@ -9,10 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/agentd/api.hpp"
 #include "core/agentd/command_line.hpp"
 #include "core/agentd/evictions.hpp"
-#include "core/agentd/inactive_plugins.hpp"
 #include "core/agentd/prediction.hpp"
 #include "core/agentd/qos.hpp"
 #include "core/agentd/reporting.hpp"
@@ -21,6 +19,7 @@
 #include "core/agentd/strategy_watch.hpp"
 #include "core/agentd/takeover_koordlet.hpp"
 #include "core/agentd/volume_facts.hpp"
+#include "core/api/api.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
@@ -29,6 +28,7 @@
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
+#include "core/host/inactive_plugins.hpp"
 #include "core/host/plugin_manager.hpp"
 #include "core/http/server.hpp"
 #include "core/metric/host_metrics.hpp"
@@ -79,7 +79,7 @@ class Agent {
   host::SharedServices services_;
 
   QosModule qos_;
-  InactivePlugins inactive_;
+  host::InactivePlugins inactive_;
 
   event::Loop loop_;
   EvictionModule evictions_;  // longer than the workers, which bring it answers

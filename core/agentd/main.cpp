@@ -9,7 +9,7 @@
 #include "core/agentd/end_plugins.hpp"
 #include "core/agentd/process.hpp"
 #include "core/agentd/restore.hpp"
-#include "core/agentd/version.hpp"
+#include "core/base/version.hpp"
 #include "core/config/load.hpp"
 #include "core/config/reference.hpp"
 #include "core/host/crash_line.hpp"
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
       std::cout << koord::agentd::usage();
       return 0;
     case CommandLine::Action::version:
-      std::cout << "koordetector " << koord::agentd::kVersion << "\n";
+      std::cout << "koordetector " << koord::kVersion << "\n";
       return 0;
     case CommandLine::Action::print_reference:
       std::cout << koord::config::reference_yaml();

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "core/agentd/module_health.hpp"
+#include "core/api/module_health.hpp"
 #include "core/base/clock.hpp"
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/agentd/module_health.hpp"
+#include "core/api/module_health.hpp"
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/strand.hpp"

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "core/agentd/module_health.hpp"
-#include "core/agentd/report_source.hpp"
+#include "core/api/module_health.hpp"
+#include "core/api/report_source.hpp"
 #include "core/config/config.hpp"
 #include "core/metric/host_metrics.hpp"
 #include "core/predict/prediction.hpp"

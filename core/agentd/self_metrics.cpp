@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/agentd/process.hpp"
-#include "core/agentd/version.hpp"
+#include "core/base/version.hpp"
 
 namespace koord::agentd {
 namespace {

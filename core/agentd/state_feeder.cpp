@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "core/agentd/pods_named.hpp"
 #include "core/agentd/state_log.hpp"
+#include "core/api/pods_named.hpp"
 #include "core/base/parse.hpp"
 #include "core/cgroup/kube_root.hpp"
 #include "core/state/pod_intake.hpp"

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "core/agentd/cluster.hpp"
-#include "core/agentd/module_health.hpp"
 #include "core/agentd/state_choice.hpp"
+#include "core/api/module_health.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/cgroup/layout.hpp"

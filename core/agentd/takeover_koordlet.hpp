@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/agentd/takeover_source.hpp"
+#include "core/api/takeover_source.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/cgroup/layout.hpp"

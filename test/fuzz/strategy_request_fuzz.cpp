@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/agentd/decision_request.hpp"
+#include "core/api/decision_request.hpp"
 #include "core/base/manual_clock.hpp"
 #include "core/decision/modes.hpp"
 

@@ -27,7 +27,7 @@ COLUMNS = [
     ['load', 'scrape'],
     ['host'],
     ['child'],
-    ['workshop'],
+    ['api', 'workshop'],
     ['agentd', 'ctl', 'plugin_host', 'cri_proxy', 'manager'],
 ]
 
@@ -37,7 +37,7 @@ APART = {
 }
 
 # The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
-KNOWS_THE_ABI = ['service', 'load', 'scrape', 'host', 'child', 'workshop', 'agentd', 'ctl', 'plugin_host']
+KNOWS_THE_ABI = ['service', 'load', 'scrape', 'host', 'child', 'api', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
 # A plugin may link the parts of the core that keep no state of the node: all of base, and these headers.
 PLUGIN_MAY_INCLUDE = [
@@ -188,8 +188,8 @@ RULES = [
 GOOD = [
     ('core/base/result.hpp', '#include <string>\n'),
     ('core/log/log.hpp', ''),
-    ('core/agentd/main.cpp', '#include "core/agentd/version.hpp"\n'),
-    ('core/agentd/version.hpp.in', ''),
+    ('core/agentd/main.cpp', '#include "core/base/version.hpp"\n'),
+    ('core/base/version.hpp.in', ''),
     ('core/config/config.hpp', ''),
     ('core/state/snapshot.hpp', ''),
     ('core/event/loop.hpp', '#include "core/base/result.hpp"\n'),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/agentd/prediction_metrics.hpp"
+#include "core/api/prediction_metrics.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/api/decision_json.hpp"
+
+#include "core/api/json_answer.hpp"
+#include "core/knob/role.hpp"
+
+namespace koord::agentd {
+namespace {
+
+namespace json = boost::json;
+
+std::string_view name_of(knob::Level level) {
+  switch (level) {
+    case knob::Level::qos:
+      return "qos";
+    case knob::Level::pod:
+      return "pod";
+    case knob::Level::container:
+      return "container";
+    case knob::Level::node:
+      break;
+  }
+  return "node";
+}
+
+void add_subject(json::object& object, std::string_view uid, std::string_view name_space, std::string_view pod, std::string_view container) {
+  if (uid.empty()) return;
+  object["pod"] = {{"uid", uid}, {"namespace", name_space}, {"name", pod}};
+  if (!container.empty()) object["container"] = container;
+}
+
+json::object intent(const knob::IntentView& intent, const Clock& clock) {
+  json::object object{{"plugin", intent.plugin},
+                      {"strategy", intent.strategy},
+                      {"mode", knob::name_of(intent.mode)},
+                      {"role", knob::name_of(intent.role)},
+                      {"wanted", intent.wanted},
+                      {"priority", intent.priority},
+                      {"reason", intent.reason},
+                      {"inputs", json_map(intent.inputs)},
+                      {"result", knob::name_of(intent.outcome)},
+                      {"winner", intent.winner},
+                      {"problem", intent.problem},
+                      {"composition", intent.composition}};
+  if (intent.until != Time::max()) object["until"] = wall_seconds(clock, intent.until);
+  if (intent.since != Time{}) object["since"] = wall_seconds(clock, intent.since);
+  return object;
+}
+
+json::object part(const knob::Part& part) {
+  json::object object{{"role", knob::name_of(part.role)}, {"plugin", part.plugin}, {"source", part.source}, {"binds", part.binds}};
+  if (part.role == knob::Role::scale)
+    object["factor"] = part.factor;
+  else
+    object["value"] = knob::spell(*part.knob, part.value);
+  return object;
+}
+
+}  // namespace
+
+json::object json_of(const knob::Decision& decision) {
+  json::object object{{"number", decision.number},
+                      {"kind", knob::name_of(decision.kind)},
+                      {"time", static_cast<double>(decision.wall_ns / 1'000'000) / 1e3},
+                      {"plugin", decision.plugin},
+                      {"strategy", decision.strategy},
+                      {"cgroup", decision.cgroup_dir},
+                      {"level", name_of(decision.level)},
+                      {"knob", decision.knob},
+                      {"priority", decision.priority},
+                      {"reason", decision.reason},
+                      {"inputs", json_map(decision.inputs)},
+                      {"before", decision.before},
+                      {"wanted", decision.wanted},
+                      {"after", decision.after},
+                      {"result", knob::name_of(decision.outcome)},
+                      {"winner", decision.winner},
+                      {"problem", decision.problem},
+                      {"role", knob::name_of(decision.role)},
+                      {"composition", decision.composition}};
+  add_subject(object, decision.pod_uid, decision.pod_namespace, decision.pod_name, decision.container);
+  return object;
+}
+
+json::object json_of(const knob::KnobView& knob, const Clock& clock) {
+  json::object object{{"cgroup", knob.cgroup_dir}, {"level", name_of(knob.level)}, {"knob", knob.knob}, {"held", knob.is_held}};
+  add_subject(object, knob.subject.pod_uid, knob.subject.pod_namespace, knob.subject.pod_name, knob.subject.container);
+  if (knob.problem.empty())
+    object["value"] = knob.value;
+  else
+    object["problem"] = knob.problem;
+  if (knob.is_held) {
+    object["original"] = knob.original;
+    object["holder"] = knob.holder;
+  }
+  if (!knob.revert_problem.empty()) object["revertProblem"] = knob.revert_problem;
+  if (!knob.composition.empty()) {
+    json::array parts;
+    for (const knob::Part& one : knob.parts) parts.push_back(part(one));
+    object["composition"] = knob.composition;
+    object["parts"] = std::move(parts);
+  }
+  json::array intents;
+  for (const knob::IntentView& one : knob.intents) intents.push_back(intent(one, clock));
+  object["intents"] = std::move(intents);
+  return object;
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/api/decision_request.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/base/parse.hpp"
+#include "core/knob/knob.hpp"
+
+namespace koord::agentd {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Result<void> check_names(const http::Query& parameters, const Names& known) {
+  for (const auto& [name, value] : parameters.parameters())
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return invalid("unknown parameter '" + name + "', known are " + join(known, ", "));
+  return {};
+}
+
+Result<std::int64_t> parse_moment(std::string_view name, std::string_view text, const Clock& clock) {
+  const Result<double> seconds = parse_double(text);
+  if (seconds && *seconds >= 0 && *seconds < 9e9) return static_cast<std::int64_t>(*seconds * 1e9);
+  if (Result<Duration> ago = parse_duration(text); ago && ago->count() >= 0) return clock.wall_ns() - ago->count();
+  return invalid(std::string(name) + " '" + std::string(text) + "' is neither a time in Unix seconds nor how long ago, as 10m");
+}
+
+Result<std::uint64_t> parse_count(std::string_view name, std::string_view text, std::uint64_t most) {
+  const Result<std::uint64_t> number = parse_uint(text);
+  if (number && *number >= 1 && *number <= most) return *number;
+  return invalid(std::string(name) + " '" + std::string(text) + "' is no number from 1 to " + std::to_string(most));
+}
+
+}  // namespace
+
+Result<knob::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock) {
+  TRY(check_names(parameters, {"since", "until", "pod", "cgroup", "kind", "knob", "plugin", "outcome", "before", "limit"}));
+  knob::DecisionQuery query;
+  if (auto text = parameters.get("since")) query.since_ns = TRY(parse_moment("since", *text, clock));
+  if (auto text = parameters.get("until")) query.until_ns = TRY(parse_moment("until", *text, clock));
+  query.pod = parameters.get("pod").value_or("");
+  query.cgroup = parameters.get("cgroup").value_or("");
+  if (auto text = parameters.get("kind")) query.kind = TRY(knob::parse_decision_kind(*text));
+  if (auto text = parameters.get("knob")) query.knob = TRY(knob::knob_named(*text))->name;
+  query.plugin = parameters.get("plugin").value_or("");
+  if (auto text = parameters.get("outcome")) query.outcome = TRY(knob::parse_outcome(*text));
+  if (auto text = parameters.get("before")) query.before = TRY(parse_count("before", *text, query.before));
+  if (auto text = parameters.get("limit")) query.limit = TRY(parse_count("limit", *text, knob::DecisionQuery::kMostRecords));
+  return query;
+}
+
+Result<ModeRequest> parse_mode_request(const http::Query& parameters) {
+  TRY(check_names(parameters, {"mode", "for"}));
+  const std::string mode(parameters.get("mode").value_or(""));
+  const auto how_long = parameters.get("for");
+  if (mode == "configured") {
+    if (how_long) return invalid("'configured' ends an override and takes no time");
+    return ModeRequest{};
+  }
+  const Result<knob::Mode> parsed = knob::parse_mode(mode);
+  if (!parsed) return invalid("'" + mode + "' is no mode, expected off, shadow, enforce, or configured");
+  if (!how_long) return invalid("for how long is missing, expected 1s to 168h");
+  const Result<Duration> time = parse_duration(*how_long);
+  if (!time) return invalid("for '" + std::string(*how_long) + "' is no time, expected 1s to 168h");
+  return ModeRequest{*parsed, *time};
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// /api/v1/decisions, /knobs and /why: the intents of strategies for each cgroup with their reasons, the values before and the results.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/api/decision_json.hpp"
+#include "core/api/decision_request.hpp"
+#include "core/api/json_answer.hpp"
+#include "core/api/pods_named.hpp"
+
+namespace koord::agentd {
+namespace {
+
+namespace json = boost::json;
+
+// The number of last decisions shown for a pod.
+constexpr std::size_t kLastDecisions = 20;
+
+json::array decisions_of(const knob::DecisionPage& page) {
+  json::array decisions;
+  for (const knob::Decision& one : page.decisions) decisions.push_back(json_of(one));
+  return decisions;
+}
+
+knob::DecisionPage last_of(const ApiSources& sources, std::string_view pod, std::optional<knob::DecisionKind> kind = {}) {
+  knob::DecisionQuery query;
+  query.pod = pod;
+  query.kind = kind;
+  query.limit = kLastDecisions;
+  return sources.governor.log().find(query);
+}
+
+// A pod's own knobs, and those of the cgroups that it is in.
+bool concerns(const knob::KnobView& knob, const state::Pod& pod) {
+  if (knob.subject.pod_uid == pod.uid) return true;
+  return knob.level == knob::Level::qos && !knob.cgroup_dir.empty() && pod.cgroup_dir.starts_with(knob.cgroup_dir + "/");
+}
+
+json::array events_of(const ApiSources& sources, std::string_view pod_uid) {
+  json::array events;
+  for (const host::Event& event : sources.services.events.events()) {
+    const bool is_its = std::any_of(event.subject.begin(), event.subject.end(),
+                                    [&](const auto& label) { return label.first == "pod_uid" && label.second == pod_uid; });
+    if (!is_its) continue;
+    events.push_back({{"time", wall_seconds(sources.services.clock, event.time)},
+                      {"plugin", event.plugin},
+                      {"what", event.what},
+                      {"why", event.why}});
+  }
+  return events;
+}
+
+// The parts of the annotation that have no effect.
+std::vector<std::string> unknown_hands_off(const ApiSources& sources, std::string_view annotation) {
+  std::vector<std::string> plugins;
+  for (const host::PluginStatus& plugin : sources.plugins()) plugins.push_back(plugin.id);
+  return knob::unknown_names(knob::parse_hands_off(annotation), plugins);
+}
+
+http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
+  json::object about{{"uid", pod.uid}, {"namespace", pod.namespace_}, {"name", pod.name}, {"cgroup", pod.cgroup_dir},
+                     {"qosClass", name_of(pod.koord_qos)}};
+  if (auto said = pod.annotations.find(knob::kHandsOffAnnotation); said != pod.annotations.end()) {
+    about["handsOff"] = said->second;
+    about["handsOffUnknown"] = json_strings(unknown_hands_off(sources, said->second));
+  }
+  json::array knobs;
+  for (const knob::KnobView& knob : sources.governor.knobs())
+    if (concerns(knob, pod)) knobs.push_back(json_of(knob, sources.services.clock));
+  return json_answer({{"pod", std::move(about)},
+                      {"nodeHandsOff", sources.governor.mode_view(knob::kNodeTarget).mode == knob::Mode::off},
+                      {"knobs", std::move(knobs)},
+                      {"decisions", decisions_of(last_of(sources, pod.uid))},
+                      {"evictions", decisions_of(last_of(sources, pod.uid, knob::DecisionKind::eviction))},
+                      {"events", events_of(sources, pod.uid)}});
+}
+
+// A pod that has ended: its remembered decisions.
+http::Response why_of_past(const ApiSources& sources, std::string_view title) {
+  const knob::DecisionPage page = last_of(sources, title);
+  if (page.decisions.empty())
+    return json_error(404, no_pod_named(title));
+  const knob::Decision& last = page.decisions.back();
+  return json_answer({{"pod", {{"uid", last.pod_uid}, {"namespace", last.pod_namespace}, {"name", last.pod_name}, {"ended", true}}},
+                      {"knobs", json::array()},
+                      {"decisions", decisions_of(page)},
+                      {"evictions", decisions_of(last_of(sources, last.pod_uid, knob::DecisionKind::eviction))},
+                      {"events", events_of(sources, last.pod_uid)}});
+}
+
+}  // namespace
+
+http::Response get_decisions(const ApiSources& sources, const http::Request& request) {
+  const Result<knob::DecisionQuery> query = parse_decision_request(request.query, sources.services.clock);
+  if (!query) return json_error(400, query.error().message());
+  const knob::DecisionPage page = sources.governor.log().find(*query);
+  json::object answer{{"decisions", decisions_of(page)}};
+  if (page.has_older) answer["before"] = page.decisions.front().number;
+  if (const auto archive = sources.governor.log().archive(); archive && !archive->problem.empty()) answer["problem"] = archive->problem;
+  return json_answer(answer);
+}
+
+http::Response get_knobs(const ApiSources& sources, const http::Request&) {
+  json::array knobs;
+  for (const knob::KnobView& knob : sources.governor.knobs()) knobs.push_back(json_of(knob, sources.services.clock));
+  return json_answer({{"knobs", std::move(knobs)}});
+}
+
+http::Response get_why(const ApiSources& sources, const http::Request& request) {
+  const std::string_view title = request.query.get("pod").value_or("");
+  if (title.empty()) return json_error(400, "pod is missing; wanted NAMESPACE/NAME, NAME or uid");
+  const state::SnapshotPtr snapshot = sources.services.hub.current();
+  const std::vector<const state::Pod*> pods = pods_named(*snapshot, title);
+  if (const auto reason = why_pods_unknown(sources); reason && pods.empty()) return json_error(503, pods_unknown_because(*reason));
+  if (pods.empty()) return why_of_past(sources, title);
+  if (pods.size() == 1) return why_of_pod(sources, *pods.front());
+  return json_error(409, several_pods_named(title, pods));
+}
+
+}  // namespace koord::agentd

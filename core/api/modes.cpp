@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// /api/v1/modes: which strategies may write, the source of the mode, and its end.
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/api/decision_request.hpp"
+#include "core/api/json_answer.hpp"
+#include "core/api/operator_access.hpp"
+#include "core/base/parse.hpp"
+
+namespace koord::agentd {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view kStrategyKind = "koord.qos-strategy/1";
+
+// Their states, by plugin.
+std::map<std::string, std::string_view> strategies(const ApiSources& sources) {
+  std::map<std::string, std::string_view> states;
+  for (const host::PluginStatus& plugin : sources.plugins())
+    for (const std::string& kind : plugin.kinds)
+      if (kind == kStrategyKind) states.emplace(plugin.id, host::to_string(plugin.state));
+  return states;
+}
+
+json::object mode_of(const ApiSources& sources, std::string_view target) {
+  const knob::Modes::View view = sources.governor.mode_view(target);
+  json::object object{{"target", target}, {"mode", knob::name_of(view.mode)}};
+  if (view.configured) object["configured"] = knob::name_of(*view.configured);
+  if (!view.override_mode) return object;
+  object["override"] = knob::name_of(view.override_mode->mode);
+  if (view.override_mode->until != Time::max()) object["until"] = wall_seconds(sources.services.clock, view.override_mode->until);
+  object["by"] = view.override_mode->by;
+  return object;
+}
+
+json::array modes_of(const ApiSources& sources) {
+  json::array modes{mode_of(sources, knob::kNodeTarget)};
+  for (const auto& [id, state] : strategies(sources)) {
+    json::object mode = mode_of(sources, id);
+    mode["state"] = state;
+    modes.push_back(std::move(mode));
+  }
+  return modes;
+}
+
+Result<void> check_target(const ApiSources& sources, const std::string& target) {
+  std::vector<std::string> known{std::string(knob::kNodeTarget)};
+  for (const auto& [id, state] : strategies(sources)) known.push_back(id);
+  for (const std::string& one : known)
+    if (one == target) return {};
+  const std::string near = nearest(target, known);
+  return invalid("'" + target + "' is no strategy here" +
+                 (near.empty() ? ", expected 'node' or one of 'koordctl mode'" : ", did you mean '" + near + "'?"));
+}
+
+}  // namespace
+
+http::Response get_modes(const ApiSources& sources, const http::Request&) {
+  json::object answer{{"modes", modes_of(sources)}};
+  // The brake, or a server that takes none.
+  const std::optional<host::Capability> evictions = sources.services.capabilities.find("eviction");
+  if (evictions && evictions->state == host::CapabilityState::broken) answer["evictions"] = evictions->detail;
+  return json_answer(answer);
+}
+
+void post_mode(const ApiSources& sources, const http::Request& request, const http::Reply& reply) {
+  const std::string target(http::part_of_path(kModePath, request.path).value_or(""));
+  if (Result<void> known = check_target(sources, target); !known) return reply(json_error(404, known.error().message()));
+  const Result<ModeRequest> asked = parse_mode_request(request.query);
+  if (!asked) return reply(json_error(400, asked.error().message()));
+  const std::string by = operator_name(request);
+  const Result<void> done = asked->mode ? sources.governor.override_mode(target, *asked->mode, asked->how_long, by)
+                                        : sources.governor.end_override(target, by);
+  const std::string mode = asked->mode ? std::string(knob::name_of(*asked->mode)) + " for " + format_duration(asked->how_long) : "as configured";
+  record_change(sources, request, "mode of " + target + ": " + mode, done);
+  if (!done) return reply(json_error(400, done.error().message()));
+  reply(json_answer(mode_of(sources, target)));
+}
+
+}  // namespace koord::agentd
