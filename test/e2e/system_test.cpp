@@ -27,7 +27,7 @@ struct Kubelet {
       pause{pod, "pause"};
 };
 
-// Of a metric of the node, or of one pod: a killed test may have left others.
+// Returns an aggregate of a metric of the node, or of one pod: a killed test may have left other pods.
 double queried(const AgentProcess& agent, const char* metric, const std::string& aggregation, const std::string& window,
                const std::string& pod_uid = {}) {
   std::vector<std::string> command{"query", metric, "--agg", aggregation, "--window", window, "-o", "json"};

@@ -15,7 +15,7 @@ class Watches:
         self._store = store
         self.bookmarks = 0  # asked for
         self.endings = 0
-        self.last_version = 0  # of the last ending: what changes later is not reported
+        self.last_version = 0  # at the last ending; later changes are not reported
 
     def send_bookmarks(self):
         with self._store.changed:
