@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/utf8.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,21 +9,8 @@
 namespace koord {
 namespace {
 
-// Length of the UTF-8 sequence at the front of `text`, 0 when it is none: overlong forms, surrogates and
-// numbers beyond U+10FFFF are none.
-std::size_t utf8_sequence(std::string_view text) {
-  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  bool surrogate = first == 0xED && byte(1) > 0x9F;
-  bool too_big = first == 0xF4 && byte(1) > 0x8F;
-  return overlong || surrogate || too_big ? 0 : length;
+bool is_continuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
 // How many bytes at the front are ASCII, eight at a time.
@@ -38,11 +26,26 @@ std::size_t ascii_prefix(std::string_view text) {
 
 }  // namespace
 
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if (!is_continuation(text[i])) return 0;
+  }
+  const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
+  const bool surrogate = first == 0xED && byte(1) > 0x9F;
+  const bool too_large = first == 0xF4 && byte(1) > 0x8F;
+  return overlong || surrogate || too_large ? 0 : length;
+}
+
 bool is_valid_utf8(std::string_view text) {
   while (!text.empty()) {
     text.remove_prefix(ascii_prefix(text));
     if (text.empty()) return true;
-    std::size_t length = utf8_sequence(text);
+    std::size_t length = utf8_length(text);
     if (length == 0) return false;
     text.remove_prefix(length);
   }
@@ -51,9 +54,24 @@ bool is_valid_utf8(std::string_view text) {
 
 void cut_utf8(std::string& text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return;
-  const auto is_inside = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; };
-  while (max_bytes > 0 && is_inside(text[max_bytes])) --max_bytes;
+  while (max_bytes > 0 && is_continuation(text[max_bytes])) --max_bytes;
   text.resize(max_bytes);
+}
+
+std::size_t utf8_count(std::string_view text) {
+  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
+}
+
+void cut_utf8_characters(std::string& text, std::size_t max_characters) {
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_continuation(text[i]) && characters++ == max_characters) return text.resize(i);
+  }
+}
+
+void replace_invalid_utf8(std::string& text) {
+  if (is_valid_utf8(text)) return;
+  std::replace_if(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; }, '?');
 }
 
 }  // namespace koord

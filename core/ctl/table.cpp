@@ -3,26 +3,14 @@
 
 #include <algorithm>
 
+#include "core/base/utf8.hpp"
+
 namespace koord::ctl {
 namespace {
 
-// Characters, not bytes: continuation bytes of UTF-8 take no column.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 void append_cell(std::string& line, const std::string& cell, std::size_t width, bool right) {
-  std::string blanks(width - width_of(cell), ' ');
+  std::string blanks(width - utf8_count(cell), ' ');
   line += right ? blanks + cell : cell + blanks;
-}
-
-void cut(std::string& line, std::size_t max_width) {
-  std::size_t columns = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if ((static_cast<unsigned char>(line[i]) & 0xc0) == 0x80) continue;
-    if (columns++ == max_width) return line.resize(i);
-  }
 }
 
 }  // namespace
@@ -37,8 +25,8 @@ void Table::add(std::vector<std::string> cells) {
 std::string Table::render(std::size_t max_width) const {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    std::size_t width = width_of(columns_[i].title);
-    for (const auto& row : rows_) width = std::max(width, width_of(row[i]));
+    std::size_t width = utf8_count(columns_[i].title);
+    for (const auto& row : rows_) width = std::max(width, utf8_count(row[i]));
     widths.push_back(width);
   }
 
@@ -49,7 +37,7 @@ std::string Table::render(std::size_t max_width) const {
       if (i > 0) line += "  ";
       append_cell(line, cell_of(i), widths[i], columns_[i].right);
     }
-    if (max_width > 0) cut(line, max_width);
+    if (max_width > 0) cut_utf8_characters(line, max_width);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   };

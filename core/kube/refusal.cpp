@@ -12,11 +12,9 @@ constexpr std::size_t kMaxText = 300;
 std::string one_line(std::string_view text) {
   std::string line(trim(text.substr(0, kMaxText + 4)));  // not in the middle of the last character
   cut_utf8(line, kMaxText);
-  const bool is_text = is_valid_utf8(line);
+  replace_invalid_utf8(line);
   for (char& c : line) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = ' ';
-    if (byte >= 0x80 && !is_text) c = '?';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
   return line;
 }

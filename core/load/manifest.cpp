@@ -8,6 +8,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/base/utf8.hpp"
 #include "core/config/plugin_id.hpp"
 #include "core/load/elf_section.hpp"
 #include "core/load/grants.hpp"
@@ -167,26 +168,6 @@ constexpr std::array kKeys = {
 const Key* find_key(std::string_view name) {
   auto key = std::find_if(kKeys.begin(), kKeys.end(), [&](const Key& k) { return k.name == name; });
   return key == kKeys.end() ? nullptr : &*key;
-}
-
-// How many bytes the UTF-8 sequence that begins here has; 0: none that is well-formed (RFC 3629, table of 4).
-std::size_t utf8_length(std::string_view text) {
-  auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  auto tail = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
-  unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return tail(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    bool overlong = first == 0xe0 && byte(1) < 0xa0;
-    bool surrogate = first == 0xed && byte(1) > 0x9f;
-    return tail(1) && tail(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    bool overlong = first == 0xf0 && byte(1) < 0x90;
-    bool beyond = first == 0xf4 && byte(1) > 0x8f;
-    return tail(1) && tail(2) && tail(3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
 }
 
 // Line breaks apart, a control character has no place in a manifest and could forge a line of the log.

@@ -15,6 +15,31 @@ TEST_CASE("text that is no UTF-8 is found at any place") {
     CHECK_FALSE_MESSAGE(is_valid_utf8(text), text);
 }
 
+TEST_CASE("a character has one to four bytes, an invalid one has none") {
+  struct Row {
+    const char* text;
+    std::size_t length;
+  };
+  for (const Row& row : {Row{"a\xFF", 1}, Row{"\xC3\xA4z", 2}, Row{"\xE2\x82\xAC", 3}, Row{"\xF0\x9F\x98\x80", 4}, Row{"\xC3", 0}, Row{"\x80", 0},
+                         Row{"\xC1\xBF", 0}, Row{"\xE2\x82z", 0}, Row{"\xF0\x80\x80\x80", 0}, Row{"\xF5\x80\x80\x80", 0}})
+    CHECK_MESSAGE(koord::utf8_length(row.text) == row.length, row.text);
+}
+
+TEST_CASE("characters are counted and cut, whatever their bytes") {
+  const auto cut = [](std::string text, std::size_t characters) { return koord::cut_utf8_characters(text, characters), text; };
+  CHECK(koord::utf8_count("") == 0);
+  CHECK(koord::utf8_count("a\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80") == 4);
+  CHECK(cut("a\xC3\xA4\xE2\x82\xAC", 2) == "a\xC3\xA4");
+  CHECK(cut("a\xC3\xA4\xE2\x82\xAC", 3) == "a\xC3\xA4\xE2\x82\xAC");
+  CHECK(cut("abc", 0) == "");
+}
+
+TEST_CASE("only invalid text loses its non-ASCII bytes") {
+  const auto replaced = [](std::string text) { return koord::replace_invalid_utf8(text), text; };
+  CHECK(replaced("a\xC3\xA4\n") == "a\xC3\xA4\n");
+  CHECK(replaced("a\xC3\xA4\xFFz") == "a???z");
+}
+
 TEST_CASE("a text is cut between two characters, never in one") {
   const auto cut = [](std::string text, std::size_t bytes) { return koord::cut_utf8(text, bytes), text; };
   CHECK(cut("abc", 3) == "abc");
