@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "core/base/base64.hpp"
 #include "core/config/json.hpp"
-#include "core/kube/base64.hpp"
 #include "core/kube/connection_config.hpp"
 #include "core/kube/server_url.hpp"
 

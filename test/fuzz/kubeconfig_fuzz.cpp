@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/kube/base64.hpp"
+#include "core/base/base64.hpp"
 #include "core/kube/connection_config.hpp"
 #include "core/kube/server_url.hpp"
 

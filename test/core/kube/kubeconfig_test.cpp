@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "core/kube/base64.hpp"
 #include "core/kube/connection_config.hpp"
 #include "core/kube/server_url.hpp"
 
@@ -103,14 +102,6 @@ TEST_CASE("a server's address is https, with a name or an address, a port and a 
     REQUIRE_FALSE_MESSAGE(refused.has_value(), wrong);
     CHECK(contains(refused.error().message(), "', expected 'https://HOST[:PORT][/PREFIX]'"));
   }
-}
-
-TEST_CASE("base64 is decoded, and what is none is refused") {
-  CHECK(decode_base64("") == "");
-  CHECK(decode_base64("Zg==") == "f");
-  CHECK(decode_base64("Zm8=") == "fo");
-  CHECK(decode_base64("Zm9v\nYmFy ") == "foobar");
-  for (const char* wrong : {"Zg", "Zg=", "=", "Z===", "====", "Zg==Zg==", "Zm9*", "Zm9v-"}) CHECK_FALSE_MESSAGE(decode_base64(wrong), wrong);
 }
 
 TEST_CASE("the kubelet is asked with our credentials, at its own address") {

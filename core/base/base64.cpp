@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/kube/base64.hpp"
+#include "core/base/base64.hpp"
 
 #include <cstdint>
 
-namespace koord::kube {
+namespace koord {
 
 std::optional<std::string> decode_base64(std::string_view text) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -30,4 +30,4 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace koord::kube
+}  // namespace koord
