@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/quantity.hpp"
+#include "core/base/timestamp.hpp"
 #include "core/report/annotations.hpp"
 #include "core/report/json_text.hpp"
 #include "core/state/objects.hpp"
@@ -89,7 +90,7 @@ Result<Reported> parse_reported(std::string_view node_metric) {
   const json::object root = TRY(parse_root(node_metric, "NodeMetric"));
   const json::object& status = member_of(root, "status");
   Reported reported;
-  if (auto time = state::parse_timestamp(text_of(status, "updateTime"))) reported.update_seconds = *time / 1'000'000'000;
+  if (auto time = parse_timestamp(text_of(status, "updateTime"))) reported.update_seconds = *time / 1'000'000'000;
   Figures& figures = reported.figures;
   read_node(member_of(status, "nodeMetric"), figures);
   for (const json::value& item : list_of(status, "podsMetric")) {

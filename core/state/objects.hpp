@@ -83,7 +83,4 @@ Result<std::string> parse_node_slo(std::string_view text);
 // A map of resource names to quantities by itself, as annotations have it: in the units of Resource.
 Result<std::map<std::string, std::int64_t, std::less<>>> parse_resources(std::string_view text);
 
-// "2026-01-02T03:04:05Z" and its likes (RFC 3339) in ns since the Unix epoch.
-Result<std::int64_t> parse_timestamp(std::string_view text);
-
 }  // namespace koord::state

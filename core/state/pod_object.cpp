@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "core/base/timestamp.hpp"
 #include "core/state/classes.hpp"
 #include "core/state/objects.hpp"
 #include "core/state/pod_resources.hpp"

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/base/timestamp.hpp"
 #include "core/state/named_cgroups.hpp"
 #include "core/state/objects.hpp"
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/timestamp.hpp"
+
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <optional>
+#include <utility>
 
 #include "core/base/parse.hpp"
-#include "core/state/objects.hpp"
 
-namespace koord::state {
+namespace koord {
 namespace {
 
 constexpr std::int64_t kNanos = 1'000'000'000;
@@ -75,4 +79,4 @@ Result<std::int64_t> parse_timestamp(std::string_view text) {
   return (*seconds - *zone) * kNanos + *fraction;
 }
 
-}  // namespace koord::state
+}  // namespace koord
