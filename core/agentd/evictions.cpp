@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/file.hpp"
+#include "core/base/timestamp.hpp"
 #include "core/evict/container_kill.hpp"
 #include "core/log/log.hpp"
 
@@ -157,7 +158,7 @@ void EvictionModule::tell_capability() {
   std::string problem;
   if (!api_) capability = {"eviction", CapabilityState::absent, "there is no API server", ""};
   if (!view.quiet.empty()) problem = view.quiet.substr(0, view.quiet.rfind(", "));
-  if (view.brake_until) problem = view.brake_why + ": no pod is evicted before " + kube::rfc3339(parts_.clock.wall_label_ns(*view.brake_until));
+  if (view.brake_until) problem = view.brake_why + ": no pod is evicted before " + format_timestamp(parts_.clock.wall_label_ns(*view.brake_until) / 1'000'000'000);
   if (!problem.empty()) capability = {"eviction", CapabilityState::broken, problem, ""};
   parts_.capabilities.set({capability});
   const bool is_braked = view.brake_until.has_value();

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <optional>
 #include <utility>
 
@@ -67,7 +68,44 @@ std::optional<std::int64_t> parse_seconds(std::string_view& text) {
   return days * 86400 + parts[3] * 3600 + parts[4] * 60 + parts[5];
 }
 
+std::tm in_utc(std::int64_t unix_seconds) {
+  const std::time_t time = unix_seconds;
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  return parts;
+}
+
+constexpr std::size_t kMaxTimestamp = 64;
+
 }  // namespace
+
+std::string format_timestamp(std::int64_t unix_seconds) {
+  const std::tm parts = in_utc(unix_seconds);
+  char text[kMaxTimestamp];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+std::string format_timestamp_ms(std::int64_t unix_ms) {
+  using namespace std::chrono;
+  const milliseconds since_epoch(unix_ms);
+  const seconds second = floor<seconds>(since_epoch);
+  std::string text = format_timestamp(second.count());
+  const std::string fraction = std::to_string(1000 + (since_epoch - second).count());  // "1" before three digits
+  text.back() = '.';
+  return text.append(fraction, 1).append("Z");
+}
+
+std::string format_timestamp_for_file(std::int64_t unix_seconds) {
+  const std::tm parts = in_utc(unix_seconds);
+  char text[kMaxTimestamp];
+  return {text, std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts)};
+}
+
+std::string format_timestamp_for_table(std::int64_t unix_seconds) {
+  const std::tm parts = in_utc(unix_seconds);
+  char text[kMaxTimestamp];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts)};
+}
 
 Result<std::int64_t> parse_timestamp(std::string_view text) {
   std::string_view rest = text;

@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cmath>
-#include <ctime>
+#include <cstdint>
 #include <string_view>
+
+#include "core/base/timestamp.hpp"
 
 namespace koord::ctl {
 namespace {
@@ -48,12 +50,7 @@ std::string format_number(std::optional<double> number) { return number ? fmt::f
 std::string format_wall_time(double unix_seconds) {
   constexpr double kYear10000 = 253'402'300'800;
   if (!(std::fabs(unix_seconds) < kYear10000)) return kUnknown;
-  std::time_t whole = static_cast<std::time_t>(std::floor(unix_seconds));
-  std::tm parts{};
-  ::gmtime_r(&whole, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-  return text;
+  return format_timestamp_for_table(static_cast<std::int64_t>(std::floor(unix_seconds)));
 }
 
 }  // namespace koord::ctl

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "core/base/timestamp.hpp"
 #include "core/base/utf8.hpp"
 #include "core/kube/json_text.hpp"
 
@@ -18,8 +19,7 @@ constexpr std::size_t kMaxName = 253;
 
 std::string text_of(std::string text, std::size_t most) {
   cut_utf8(text, most);
-  if (!is_valid_utf8(text))
-    std::replace_if(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }, '?');
+  replace_invalid_utf8(text);
   return text;
 }
 
@@ -33,6 +33,10 @@ std::string key_of(const Happening& happening) {
 
 std::string name_space_of(const ObjectReference& about) {
   return about.name_space.empty() ? "default" : about.name_space;
+}
+
+std::string timestamp_of(std::int64_t wall_ns) {
+  return format_timestamp(wall_ns / 1'000'000'000);
 }
 
 class JsonObject {
@@ -52,14 +56,6 @@ class JsonObject {
 };
 
 }  // namespace
-
-std::string rfc3339(std::int64_t wall_ns) {
-  const std::time_t seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[32];
-  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts));
-}
 
 EventBook::EventBook(Source source, const Limits& limits, std::uint64_t seed)
     : source_(std::move(source)),
@@ -109,7 +105,7 @@ std::optional<EventBook::Write> EventBook::next(Time now) {
   } else {
     write.body = JsonObject()
                      .raw("count", std::to_string(entry->count))
-                     .text("lastTimestamp", rfc3339(entry->last_wall_ns))
+                     .text("lastTimestamp", timestamp_of(entry->last_wall_ns))
                      .json();
   }
   write.name = entry->name;
@@ -220,8 +216,8 @@ std::string EventBook::event_json(const Entry& entry) const {
       .raw("source", JsonObject().text("component", source_.component).text("host", source_.host).json())
       .text("reportingComponent", source_.component)
       .text("reportingInstance", source_.host)
-      .text("firstTimestamp", rfc3339(entry.first_wall_ns))
-      .text("lastTimestamp", rfc3339(entry.last_wall_ns))
+      .text("firstTimestamp", timestamp_of(entry.first_wall_ns))
+      .text("lastTimestamp", timestamp_of(entry.last_wall_ns))
       .raw("count", std::to_string(entry.count))
       .json();
 }

@@ -109,7 +109,4 @@ class EventBook {
   std::uint64_t dropped_ = 0;
 };
 
-// "2026-07-24T06:52:45Z"
-std::string rfc3339(std::int64_t wall_ns);
-
 }  // namespace koord::kube

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/log/line_format.hpp"
 
-#include <fmt/chrono.h>
 #include <spdlog/details/log_msg.h>
 
 #include <array>
 #include <chrono>
 #include <iterator>
+#include <string>
 
+#include "core/base/timestamp.hpp"
 #include "core/log/escape.hpp"
 
 namespace koord::log {
@@ -17,13 +18,10 @@ std::string_view view(spdlog::string_view_t text) {
   return {text.data(), text.size()};
 }
 
-// RFC 3339 in UTC with milliseconds, the form that Kubernetes' components write.
 void append_time(Buffer& out, spdlog::log_clock::time_point time) {
-  using std::chrono::milliseconds;
-  const auto since_epoch = std::chrono::floor<milliseconds>(time.time_since_epoch());
-  const auto second = std::chrono::floor<std::chrono::seconds>(since_epoch);
-  fmt::format_to(std::back_inserter(out), "{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(second.count()),
-                 (since_epoch - second).count());
+  const auto since_epoch = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch());
+  const std::string text = format_timestamp_ms(since_epoch.count());
+  out.append(text.data(), text.data() + text.size());
 }
 
 // In the order of the enumerators.

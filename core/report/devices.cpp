@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/base/quantity.hpp"
+#include "core/base/timestamp.hpp"
 #include "core/base/utf8.hpp"
 #include "core/report/json_text.hpp"
 

@@ -2,8 +2,6 @@
 #include "core/report/json_text.hpp"
 
 #include <boost/json.hpp>
-#include <cstdio>
-#include <ctime>
 
 #include "core/base/parse.hpp"
 #include "core/base/quantity.hpp"
@@ -29,15 +27,6 @@ json::object device(const DeviceUsage& usage) {
 }
 
 }  // namespace
-
-std::string format_timestamp(std::int64_t unix_seconds) {
-  const std::time_t time = unix_seconds;
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  char text[64];
-  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text, size};
-}
 
 std::string format_go_duration(Duration duration) {
   if (duration % 1s != 0s) return format_duration(duration);

@@ -14,8 +14,6 @@
 
 namespace koord::report {
 
-// "2026-07-24T06:52:45Z".
-std::string format_timestamp(std::int64_t unix_seconds);
 // As Go: "5m0s", "1h0m0s", "30s".
 std::string format_go_duration(Duration duration);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <boost/json.hpp>
 
+#include "core/base/timestamp.hpp"
 #include "core/report/json_text.hpp"
 #include "core/report/node_metric.hpp"
 

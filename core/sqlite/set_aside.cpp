@@ -2,9 +2,10 @@
 #include "core/sqlite/set_aside.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <vector>
+
+#include "core/base/timestamp.hpp"
 
 namespace koord::store {
 namespace {
@@ -12,15 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kKept = 2;
-
-std::string utc(std::int64_t wall_ns) {
-  std::time_t seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
-  std::tm fields{};
-  ::gmtime_r(&seconds, &fields);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &fields);
-  return text;
-}
 
 // Names end in their time, "…-20260102T030405Z", perhaps followed by ".2" or "-wal".
 std::string time_in(const std::string& name) { return name.substr(name.rfind('-', name.rfind('T')) + 1); }
@@ -46,9 +38,10 @@ void remove_old(const fs::path& path) {
 }  // namespace
 
 Result<std::string> set_aside(const std::string& path, const std::string& reason, std::int64_t wall_ns) {
-  std::string aside = path + "." + reason + "-" + utc(wall_ns);
+  const std::string base = path + "." + reason + "-" + format_timestamp_for_file(wall_ns / 1'000'000'000);
+  std::string aside = base;
   std::error_code error;
-  for (int n = 2; fs::exists(aside, error); ++n) aside = path + "." + reason + "-" + utc(wall_ns) + "." + std::to_string(n);
+  for (int n = 2; fs::exists(aside, error); ++n) aside = base + "." + std::to_string(n);
   fs::rename(path, aside, error);
   if (error) return system_error(error.value(), "cannot rename '" + path + "' to '" + aside + "'");
   fs::rename(path + "-wal", aside + "-wal", error);

@@ -30,3 +30,21 @@ TEST_CASE("a text that is no timestamp is quoted in the error") {
     CHECK(ns.error().message() == "'" + std::string(bad) + "' is not a time such as '2026-01-02T03:04:05Z'");
   }
 }
+
+TEST_CASE("a time is written in UTC in four forms") {
+  CHECK(format_timestamp(1'767'323'045) == "2026-01-02T03:04:05Z");
+  CHECK(format_timestamp(-1) == "1969-12-31T23:59:59Z");
+  CHECK(format_timestamp_for_file(1'767'323'045) == "20260102T030405Z");
+  CHECK(format_timestamp_for_table(1'767'323'045) == "2026-01-02 03:04:05");
+}
+
+TEST_CASE("milliseconds have three digits, also before 1970") {
+  CHECK(format_timestamp_ms(1'767'323'045'678) == "2026-01-02T03:04:05.678Z");
+  CHECK(format_timestamp_ms(1'767'323'045'006) == "2026-01-02T03:04:05.006Z");
+  CHECK(format_timestamp_ms(-1) == "1969-12-31T23:59:59.999Z");
+}
+
+TEST_CASE("a written time is read back") {
+  for (std::int64_t seconds : {std::int64_t{0}, std::int64_t{-86'400}, std::int64_t{1'709'164'799}, std::int64_t{9'000'000'000}})
+    CHECK(*parse_timestamp(format_timestamp(seconds)) == seconds * 1'000'000'000);
+}
