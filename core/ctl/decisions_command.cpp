@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordctl decisions: the intents of strategies, evictions and changes of modes, with their reasons and results.
+#include "core/base/url.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/decision_view.hpp"
-#include "core/http/url.hpp"
 
 namespace koord::ctl {
 namespace {
@@ -23,7 +23,7 @@ std::string decisions_target_of(const Invocation& invocation) {
   char separator = '?';
   for (const char* name : {"pod", "cgroup", "kind", "knob", "plugin", "outcome", "since", "until", "limit", "before"}) {
     if (!invocation.has(name)) continue;
-    target += separator + std::string(name) + "=" + http::percent_encode(invocation.text(name));
+    target += separator + std::string(name) + "=" + percent_encode(invocation.text(name));
     separator = '&';
   }
   return target;

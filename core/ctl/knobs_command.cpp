@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordctl knobs and koordctl why: knobs that are set or proposed, for all pods or for one.
+#include "core/base/url.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/decision_view.hpp"
-#include "core/http/url.hpp"
 
 namespace koord::ctl {
 namespace {
@@ -18,7 +18,7 @@ Result<void> print(const Invocation& invocation, const std::string& target, Resu
 Result<void> run_knobs(const Invocation& invocation) { return print(invocation, "/api/v1/knobs", render_knobs); }
 
 Result<void> run_why(const Invocation& invocation) {
-  return print(invocation, "/api/v1/why?pod=" + http::percent_encode(invocation.text("argument")), render_why);
+  return print(invocation, "/api/v1/why?pod=" + percent_encode(invocation.text("argument")), render_why);
 }
 
 }  // namespace

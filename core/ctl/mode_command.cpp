@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordctl mode: shows the mode of each strategy, and overrides it for a while.
 #include "core/base/parse.hpp"
+#include "core/base/url.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/decision_view.hpp"
-#include "core/http/url.hpp"
 
 namespace koord::ctl {
 namespace {
@@ -17,9 +17,9 @@ Result<void> set_mode(const Invocation& invocation, const std::string& target, c
   if (mode != "configured" && !invocation.has("for")) return invalid("--for TIME is missing: an override must have an end");
   if (const std::string time = invocation.text("for"); !time.empty() && !parse_duration(time))
     return invalid("--for '" + time + "' is no time, expected 1s to 168h, such as 90s or 1h30m");
-  std::string query = "?mode=" + http::percent_encode(mode);
-  if (invocation.has("for")) query += "&for=" + http::percent_encode(invocation.text("for"));
-  const std::string answer = TRY(tell_agent(invocation, "/api/v1/modes/" + http::percent_encode(target) + query));
+  std::string query = "?mode=" + percent_encode(mode);
+  if (invocation.has("for")) query += "&for=" + percent_encode(invocation.text("for"));
+  const std::string answer = TRY(tell_agent(invocation, "/api/v1/modes/" + percent_encode(target) + query));
   const std::string text = TRY(render_mode(answer));
   invocation.out << (invocation.output == Output::json ? answer : text);
   return {};

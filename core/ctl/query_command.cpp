@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordctl query: aggregates or samples of one metric out of the agent's metric cache.
 #include "core/base/parse.hpp"
+#include "core/base/url.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/format.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"
-#include "core/http/url.hpp"
 
 namespace koord::ctl {
 namespace {
@@ -19,12 +19,12 @@ void describe_query(po::options_description& options) {
 }
 
 std::string target_of(const Invocation& invocation) {
-  std::string target = "/api/v1/query?metric=" + http::percent_encode(invocation.text("argument")) +
-                       "&window=" + http::percent_encode(invocation.text("window")) +
-                       "&agg=" + http::percent_encode(invocation.text("agg"));
+  std::string target = "/api/v1/query?metric=" + percent_encode(invocation.text("argument")) +
+                       "&window=" + percent_encode(invocation.text("window")) +
+                       "&agg=" + percent_encode(invocation.text("agg"));
   if (invocation.has("label"))
     for (const std::string& label : invocation.options["label"].as<std::vector<std::string>>())
-      target += "&label=" + http::percent_encode(label);
+      target += "&label=" + percent_encode(label);
   if (invocation.options["raw"].as<bool>()) target += "&raw=true";
   return target;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordctl slo: shows the effective NodeSLO, rejected figures and the origin of a value.
+#include "core/base/url.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"
-#include "core/http/url.hpp"
 
 namespace koord::ctl {
 namespace {
@@ -44,8 +44,8 @@ void print_explanation(const json::value& answer, std::ostream& out) {
 
 std::string slo_target_of(const Invocation& invocation) {
   if (!invocation.has("explain")) return "/api/v1/slo";
-  std::string target = "/api/v1/slo/explain?field=" + http::percent_encode(invocation.text("explain"));
-  if (invocation.has("pod")) target += "&pod=" + http::percent_encode(invocation.text("pod"));
+  std::string target = "/api/v1/slo/explain?field=" + percent_encode(invocation.text("explain"));
+  if (invocation.has("pod")) target += "&pod=" + percent_encode(invocation.text("pod"));
   return target;
 }
 

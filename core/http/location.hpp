@@ -11,16 +11,14 @@
 namespace koord::http {
 
 struct Location {
-  std::string endpoint;  // for the client: "127.0.0.1:9100" or the path of a socket
-  std::string target;    // "/metrics?all=1"
-  std::string host;      // for the header Host
+  std::string endpoint;     // for the client: "127.0.0.1:9100" or the path of a socket
+  std::string target;       // "/metrics?all=1"
+  std::string host;         // for the header Host
+  std::string server_name;  // the host without port and brackets, for its certificate
   bool tls = false;
-
-  // The host alone, without port and brackets: the name for a certificate.
-  std::string server_name() const;
 };
 
-// Checked whole: host names are not looked up, but for "localhost", and the target holds nothing that is none of a URL's.
+// Accepts addresses and "localhost"; other names are not looked up.
 Result<Location> parse_location(std::string_view text);
 
 }  // namespace koord::http

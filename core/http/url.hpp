@@ -38,11 +38,6 @@ struct Target {
 
 inline constexpr std::size_t kMaxQueryParameters = 64;
 
-// "%41" to "A" and, in a query, "+" to a space. A broken escape and a NUL byte are errors.
-Result<std::string> percent_decode(std::string_view text, bool plus_is_space);
-// Everything but letters, digits and "-._~" escaped, for building a query.
-std::string percent_encode(std::string_view text);
-
 Result<Query> parse_query(std::string_view text);
 Result<Target> parse_target(std::string_view text);
 

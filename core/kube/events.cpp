@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/http/url.hpp"
+#include "core/base/url.hpp"
 #include "core/kube/refusal.hpp"
 #include "core/kube/update.hpp"
 
@@ -48,7 +48,7 @@ struct Events::State {
   }
 
   void send(EventBook::Write write) {
-    const std::string events = "/api/v1/namespaces/" + http::percent_encode(write.name_space) + "/events";
+    const std::string events = "/api/v1/namespaces/" + percent_encode(write.name_space) + "/events";
     Call call = write.create ? create_call(events, std::move(write.body))
                              : merge_patch_call(events, write.name, std::move(write.body));
     pending = client.send(std::move(call), [this, create = write.create](Result<Reply> reply) {

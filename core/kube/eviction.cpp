@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "core/base/url.hpp"
 #include "core/base/utf8.hpp"
-#include "core/http/url.hpp"
 #include "core/kube/json_text.hpp"
 #include "core/kube/refusal.hpp"
 
@@ -159,7 +159,7 @@ Call eviction_call(const std::string& version, const PodToEvict& pod) {
   Call call;
   call.verb = Verb::create;
   call.max_body = kMaxAnswerBytes;
-  call.target = "/api/v1/namespaces/" + http::percent_encode(pod.name_space) + "/pods/" + http::percent_encode(pod.name) +
+  call.target = "/api/v1/namespaces/" + percent_encode(pod.name_space) + "/pods/" + percent_encode(pod.name) +
                 "/eviction" + (pod.dry_run ? "?dryRun=All" : "");
   call.body = "{\"apiVersion\":" + json_quote(version) + ",\"kind\":\"Eviction\",\"metadata\":{\"name\":" + json_quote(pod.name) +
               ",\"namespace\":" + json_quote(pod.name_space) + "},\"deleteOptions\":{" + options + "}}";

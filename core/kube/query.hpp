@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/http/url.hpp"
+#include "core/base/url.hpp"
 
 namespace koord::kube {
 
@@ -17,7 +17,7 @@ class Query {
     text_ += text_.empty() ? '?' : '&';
     text_ += name;
     text_ += '=';
-    text_ += http::percent_encode(value);
+    text_ += percent_encode(value);
   }
 
   const std::string& text() const { return text_; }

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/http/url.hpp"
+#include "core/base/url.hpp"
 #include "core/kube/backoff.hpp"
 #include "core/kube/refusal.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 using WriteOutcome = Written::Outcome;
 
 std::string target_of(const std::string& collection, const std::string& name, bool status) {
-  return collection + '/' + http::percent_encode(name) + (status ? "/status" : "");
+  return collection + '/' + percent_encode(name) + (status ? "/status" : "");
 }
 
 Call with_body(Verb verb, std::string target, std::string body, std::string content_type = "application/json") {

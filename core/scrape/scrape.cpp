@@ -66,7 +66,7 @@ Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& li
     options.tls = {.ca_file = target.ca_file,
                    .certificate_file = target.certificate_file,
                    .key_file = target.key_file,
-                   .server_name = target.server_name.empty() ? location.server_name() : target.server_name};
+                   .server_name = target.server_name.empty() ? location.server_name : target.server_name};
   http::ClientResponse response = TRY(http::get(location.endpoint, location.target, options));
   const std::string what = "'" + location.endpoint + "': '" + location.target + "'";
   if (response.status != 200) return invalid(what + ": found status " + std::to_string(response.status) + ", expected 200");

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/base/url.hpp"
 #include "core/http/gzip.hpp"
 #include "core/http/url.hpp"
 
@@ -15,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!target) return 0;
   // An accepted target is the same after being written and read again.
   for (const auto& [name, value] : target->query.parameters()) {
-    auto again = koord::http::percent_decode(koord::http::percent_encode(value), true);
+    auto again = koord::percent_decode(koord::percent_encode(value), true);
     if (!again || *again != value || name.empty()) std::abort();
   }
   if (!target->path.starts_with('/') || target->path.find('\0') != std::string::npos) std::abort();

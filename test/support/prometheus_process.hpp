@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/base/file.hpp"
+#include "core/base/url.hpp"
 #include "core/http/client.hpp"
 #include "core/http/socket_address.hpp"
-#include "core/http/url.hpp"
 #include "test/support/agent_process.hpp"
 
 namespace koord::test {
@@ -38,7 +38,7 @@ class PrometheusProcess {
   }
   // The JSON of an answer; empty while no answer exists.
   std::string query(const std::string& expression) const {
-    auto response = http::get(address_, "/api/v1/query?query=" + http::percent_encode(expression));
+    auto response = http::get(address_, "/api/v1/query?query=" + percent_encode(expression));
     return response && response->status == 200 ? response->body : "";
   }
   // The number of a query that has one result.

@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(Targets, "while targets() fails the previous ones stay, and th
 
 TEST_CASE_FIXTURE(Targets, "names and URLs that are none, and a name twice, are refused with a reason") {
   collect(target("one", "ftp://x/"));
-  CHECK(contains(reason("ftp"), "targets(): KOORD_E_INVALID: 'ftp://x/': found no scheme of ours"));
+  CHECK(contains(reason("ftp"), "targets(): KOORD_E_INVALID: 'ftp://x/': found another scheme"));
   collect(target("one", one.url()) + "," + target("one", two.url()));
   CHECK(contains(reason("second"), "targets(): KOORD_E_INVALID: found a second target 'one', expected each name once"));
 }

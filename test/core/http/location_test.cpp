@@ -27,7 +27,7 @@ TEST_CASE("an http location has a host, perhaps a port, perhaps a target") {
 
 TEST_CASE("an https location is the same with another port, and has the server name of the certificate") {
   CHECK(shown("https://127.0.0.1/metrics") == "127.0.0.1:443 /metrics 127.0.0.1");
-  auto server_of = [](std::string_view text) { return http::parse_location(text)->server_name(); };
+  auto server_of = [](std::string_view text) { return http::parse_location(text)->server_name; };
   CHECK(http::parse_location("https://127.0.0.1/")->tls);
   CHECK_FALSE(http::parse_location("http://127.0.0.1/")->tls);
   CHECK(server_of("https://127.0.0.1:10250/") == "127.0.0.1");
@@ -42,18 +42,21 @@ TEST_CASE("a unix location has the path of a socket and a target behind a colon"
 }
 
 TEST_CASE("an invalid location is reported with the found and the expected text") {
-  CHECK(shown("ftp://127.0.0.1/") == "'ftp://127.0.0.1/': found no scheme of ours, expected 'http://127.0.0.1:9100/metrics', 'https://…' or 'unix:/run/x.sock:/metrics'");
-  CHECK(fails("", "found no scheme of ours"));
-  CHECK(fails("127.0.0.1:9100", "found no scheme of ours"));
+  CHECK(shown("ftp://127.0.0.1/") == "'ftp://127.0.0.1/': found another scheme, expected 'http://127.0.0.1:9100/metrics', 'https://…' or 'unix:/run/x.sock:/metrics'");
+  CHECK(fails("", "found another scheme"));
+  CHECK(fails("127.0.0.1:9100", "found another scheme"));
   CHECK(fails("http://example.org/metrics", "names are not looked up"));
   CHECK(fails("http:///metrics", "found no host"));
-  CHECK(fails("http://127.0.0.1:99999/", "found no address"));
+  CHECK(fails("http://127.0.0.1:99999/", "found no port from 1 to 65535 behind the host"));
   CHECK(fails("http://user@127.0.0.1/", "found no address"));
+  CHECK(fails("http://127.0.0.1?x", "found a path that does not begin with '/'"));
   CHECK(fails("unix:run/x.sock:/metrics", "found no absolute path"));
   CHECK(fails("unix:/" + std::string(200, 'x') + ":/m", "too long for a socket"));
 }
 
 TEST_CASE("a target cannot smuggle anything into the request") {
-  for (std::string_view target : {"/a b", "/a\r\nX: y", "/a\n", "/a#b", "/\xC3\xBC"})
-    CHECK_MESSAGE(fails("http://127.0.0.1:1" + std::string(target), "found a target that is none"), target);
+  for (const char* target : {"/a b", "/a\r\nX: y", "/a\n", "/a#b", "/\xC3\xBC"}) {
+    for (const char* server : {"http://127.0.0.1:1", "https://[::1]", "unix:/run/x.sock:"})
+      CHECK_MESSAGE(fails(std::string(server) + target, "found a character that a path cannot contain"), server << target);
+  }
 }

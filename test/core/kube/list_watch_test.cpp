@@ -6,7 +6,7 @@
 #include <map>
 
 #include "cluster_client.hpp"
-#include "core/http/url.hpp"
+#include "core/base/url.hpp"
 #include "core/kube/json_text.hpp"
 
 using namespace koord;
@@ -63,7 +63,7 @@ struct Followed : ClusterClient {
   }
   // Its own; the watch of an earlier test may not have ended yet.
   std::vector<ClusterRequest> watches_open() {
-    const std::string selector = http::percent_encode(collection.field_selector);
+    const std::string selector = percent_encode(collection.field_selector);
     return cluster.requests(R"({"verb":"watch","open":true,"status":200,"path":")" + (selector.empty() ? collection.path : selector) + "\"}");
   }
   std::map<std::string, std::string> texts() const {
