@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks which folders include which in this tree.
+"""Checks which folders include which in this tree, and which file may read a format.
 
 usage: includes.py TREE RULE      RULE is one of those in RULES below
        includes.py --self-test    each rule must catch a tree that breaks it
@@ -68,7 +68,20 @@ HEAVY = {
     'bpf/': [],
 }
 
+# Formats from outside that are read and written in one place: a pattern of code that does it by hand, and the only files
+# that may contain it. The first one has the functions for all others.
+ONE_PLACE = {
+    'UTF-8': (re.compile(r'&\s*0x[cC]0u?\b'), ['core/base/utf8.cpp']),
+    'base64': (re.compile(r'(?i)xyz0123456789[+]/|\bevp_(de|en)code|detail/base64'), ['core/base/base64.cpp']),
+    'timestamps': (re.compile(r'\b(strftime|strptime|gmtime(_r)?|localtime(_r)?|timegm)\s*\(|\byear_month_day\b|fmt/chrono'),
+                   ['core/base/timestamp.cpp']),
+    'percent-encoding': (re.compile(r"== '%'|'%' ==|[+]= '%'|push_back\('%'\)"), ['core/base/url.cpp']),
+    # These two select the kind of a socket by the scheme.
+    'URLs': (re.compile(r'"https?://"'), ['core/base/url.cpp', 'core/http/location.cpp', 'core/http/client.cpp']),
+}
+
 SOURCES = {'.c', '.cpp', '.h', '.hpp'}
+COMMENT = re.compile(r'(^|\s)//.*')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -80,7 +93,8 @@ class File:
         self.area, self.folder = (self.path.parts + ('', ''))[:2]
         self.name = self.path.name
         self.is_test = self.path.stem.endswith('_test')
-        self.includes = INCLUDE.findall(path.read_text(encoding='utf-8'))
+        self.text = path.read_text(encoding='utf-8')
+        self.includes = INCLUDE.findall(self.text)
 
 
 def files_in(tree, *areas):
@@ -175,6 +189,16 @@ def the_abi_header_includes_only_stddef_and_stdint(tree):
             yield f'{header.relative_to(tree)}: includes <{name}>; it must stand on stddef.h and stdint.h alone'
 
 
+def each_format_has_one_reader(tree):
+    for file in files_in(tree, 'core', 'plugins', 'test/support'):
+        for name, (pattern, places) in ONE_PLACE.items():
+            if str(file.path) in places:
+                continue
+            for number, line in enumerate(file.text.splitlines(), 1):
+                if not file.is_test and pattern.search(COMMENT.sub('', line)):
+                    yield f'{file.path}:{number}: reads or writes {name} by hand; use or extend {places[0]}'
+
+
 RULES = [
     core_includes_only_lower_libraries,
     plugins_include_only_the_abi_and_stateless_core,
@@ -182,6 +206,7 @@ RULES = [
     a_dot_h_is_c,
     heavy_libraries_stay_where_they_belong,
     the_abi_header_includes_only_stddef_and_stdint,
+    each_format_has_one_reader,
 ]
 
 # (rule, file, content): each must be found; the same tree with GOOD only must not be.
@@ -190,7 +215,10 @@ GOOD = [
     ('core/log/log.hpp', ''),
     ('core/agentd/main.cpp', '#include "core/base/version.hpp"\n'),
     ('core/base/version.hpp.in', ''),
-    ('core/config/config.hpp', ''),
+    ('core/base/utf8.cpp', 'bool is_continuation = (c & 0xC0) == 0x80;\n'),
+    ('core/base/timestamp.cpp', '::gmtime_r(&time, &parts);\n'),
+    ('core/http/location.cpp', 'text.starts_with("https://");\n'),
+    ('core/config/config.hpp', '// not a URL: "https://example.org"\n'),
     ('core/state/snapshot.hpp', ''),
     ('core/event/loop.hpp', '#include "core/base/result.hpp"\n'),
     ('core/http/server.cpp', '#include <boost/beast.hpp>\n#include "core/event/loop.hpp"\n'),
@@ -222,6 +250,11 @@ BAD = [
     (heavy_libraries_stay_where_they_belong, 'plugins/advisor-x/a.cpp', '#include <sqlite3.h>\n'),
     (heavy_libraries_stay_where_they_belong, 'core/config/a.cpp', '#include <openssl/evp.h>\n'),
     (the_abi_header_includes_only_stddef_and_stdint, 'plugin-api/include/koordetector/plugin.h', '#include <stdbool.h>\n'),
+    (each_format_has_one_reader, 'core/config/a.cpp', 'if ((byte & 0xc0) == 0x80) return;\n'),
+    (each_format_has_one_reader, 'core/base/b.cpp', 'auto alphabet = "WXYZabcdefghijklmnopqrstuvwxyz0123456789+/";\n'),
+    (each_format_has_one_reader, 'plugins/advisor-x/a.cpp', 'std::strftime(text, sizeof text, "%Y", &parts);\n'),
+    (each_format_has_one_reader, 'test/support/a.hpp', "if (c == '%') return;\n"),
+    (each_format_has_one_reader, 'core/http/a.cpp', 'if (text.starts_with("http://")) return;\n'),
 ]
 
 
