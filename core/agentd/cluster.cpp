@@ -244,17 +244,13 @@ void Cluster::tell_api(std::vector<Capability>& capabilities, std::string& probl
 
 // Which kind is behind changes while they come back one by one: one line at the beginning and one when all are back.
 void Cluster::log_server(const std::string& problem) {
-  if (problem.empty() || logged_["apiserver"].empty()) log_change("apiserver", problem);
+  if (problem.empty() || !logged_.has("apiserver")) log_change("apiserver", problem);
 }
 
 void Cluster::log_change(const std::string& name, const std::string& problem) {
-  std::string& logged = logged_[name];
-  if (problem == logged) return;
-  if (problem.empty())
-    log::info(state_log, "{} is well again", name);
-  else
-    log::warn(state_log, "{}: {}, keeping what is known", name, problem);
-  logged = problem;
+  const auto change = logged_.update(name, problem);
+  if (change == ProblemTracker::Change::over) log::info(state_log, "{} is well again", name);
+  if (change == ProblemTracker::Change::begun) log::warn(state_log, "{}: {}, keeping what is known", name, problem);
 }
 
 void export_cluster(metric::HostMetrics& metrics, const Cluster& cluster) {

@@ -4,7 +4,6 @@
 // Functions are [loop thread] unless marked.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "core/agentd/kubelet_durations.hpp"
 #include "core/agentd/state_choice.hpp"
+#include "core/base/problem_tracker.hpp"
 #include "core/kube/client.hpp"
 #include "core/service/capability_board.hpp"
 #include "core/state/api_source.hpp"
@@ -77,7 +77,7 @@ class Cluster {
 
   mutable std::mutex mutex_;
   std::string problem_;
-  std::map<std::string, std::string> logged_;  // problem by what has it
+  ProblemTracker logged_;  // by collection or component
   state::PodPlaces places_;
 
   const std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();

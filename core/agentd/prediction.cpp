@@ -52,12 +52,9 @@ void PredictionModule::step() {
 
 void PredictionModule::log_problem() {
   const std::string problem = prediction_->status().checkpoint_problem;
-  if (problem == logged_problem_) return;
-  if (problem.empty())
-    log::info(predict_log, "predictions are saved again");
-  else
-    log::warn(predict_log, "{}, keeping predictions in memory only", problem);
-  logged_problem_ = problem;
+  const auto change = problems_.update("checkpoint", problem);
+  if (change == ProblemTracker::Change::over) log::info(predict_log, "predictions are saved again");
+  if (change == ProblemTracker::Change::begun) log::warn(predict_log, "{}, keeping predictions in memory only", problem);
 }
 
 ModuleHealth PredictionModule::health() const {

@@ -9,6 +9,7 @@
 
 #include "core/api/module_health.hpp"
 #include "core/base/clock.hpp"
+#include "core/base/problem_tracker.hpp"
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/strand.hpp"
@@ -45,7 +46,7 @@ class PredictionModule {
 
   Parts parts_;
   std::unique_ptr<predict::Prediction> prediction_;
-  std::string logged_problem_;  // of the strand, and of stop() after it
+  ProblemTracker problems_;  // of the strand, and of stop() after it
   std::atomic<bool> stepping_ = false;
   std::unique_ptr<event::Timer> timer_;
   std::unique_ptr<event::Strand> strand_;  // last: it ends first, with all that uses the rest

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "core/host/managed_plugin.hpp"
 #include "core/log/log.hpp"
@@ -137,16 +138,15 @@ void QosModule::prepare() {
 
 void QosModule::tell() {
   const std::string problem = journal_.problem();
-  if (problem == told_) return;
-  const bool was_told = !told_.empty() && told_ != "not yet";
-  told_ = problem;
+  const auto change = problems_.update("journal", problem);
+  if (std::exchange(is_reported_, true) && change == ProblemTracker::Change::none) return;
   const auto state = problem.empty() ? host::CapabilityState::supported
                      : directory_.empty() ? host::CapabilityState::absent
                                           : host::CapabilityState::broken;
   const std::string detail = problem.empty() ? "original values are kept in '" + directory_ + "'" : "no knob is written: " + problem;
   capabilities_.set({{"knob-originals", state, detail, {}}});
-  if (!problem.empty() && (may_write_ || !directory_.empty())) log::error(qos_log, "no knob is written: {}", problem);
-  if (problem.empty() && was_told) log::info(qos_log, "knobs may be written again");
+  if (change == ProblemTracker::Change::begun && (may_write_ || !directory_.empty())) log::error(qos_log, "no knob is written: {}", problem);
+  if (change == ProblemTracker::Change::over) log::info(qos_log, "knobs may be written again");
 }
 
 void QosModule::apply(const config::Config& config) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/api/module_health.hpp"
+#include "core/base/problem_tracker.hpp"
 #include "core/config/config.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/strand.hpp"
@@ -62,7 +63,8 @@ class QosModule {
 
   // whether start(), and the strand after it, are done
   bool is_open_ = false, is_settled_ = false;
-  std::string told_ = "not yet";  // the last problem
+  bool is_reported_ = false;  // the capability was set
+  ProblemTracker problems_;
 
   std::atomic<bool> stepping_ = false;
   std::unique_ptr<event::Timer> timer_;

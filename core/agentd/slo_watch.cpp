@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/slo_watch.hpp"
 
+#include <string>
+#include <vector>
+
 #include "core/agentd/state_log.hpp"
 #include "core/state/slo.hpp"
 
@@ -23,15 +26,12 @@ void SloWatch::look() {
   seen_ = std::move(received);
   const Result<state::EffectiveSlo> effective = state::effective_slo(*seen_);
   if (!effective) return;  // no source publishes such
-  std::set<std::string> wrong;
-  for (const state::SloProblem& problem : effective->problems) {
-    std::string text = text_of(problem);
-    if (!told_.contains(text))
-      log::warn(state_log, "NodeSLO: {}; {}", text, problem.inactive.empty() ? "the default holds" : "inactive because of it: " + problem.inactive);
-    wrong.insert(std::move(text));
-  }
-  if (wrong.empty() && !told_.empty()) log::info(state_log, "NodeSLO: all values are taken again");
-  told_ = std::move(wrong);
+  std::vector<std::string> problems;
+  for (const state::SloProblem& problem : effective->problems)
+    problems.push_back(text_of(problem) + "; " + (problem.inactive.empty() ? "the default holds" : "inactive because of it: " + problem.inactive));
+  const bool was_wrong = !problems_.empty();
+  for (const std::string& problem : problems_.begun(problems)) log::warn(state_log, "NodeSLO: {}", problem);
+  if (was_wrong && problems.empty()) log::info(state_log, "NodeSLO: all values are taken again");
 }
 
 }  // namespace koord::agentd

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <memory>
-#include <set>
 #include <string>
 
+#include "core/base/problem_tracker.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/timer.hpp"
 #include "core/state/hub.hpp"
@@ -25,7 +25,7 @@ class SloWatch {
 
   const state::Hub& hub_;
   std::shared_ptr<const std::string> seen_;  // as received
-  std::set<std::string> told_;               // problems that are reported
+  ProblemTracker problems_;
   std::unique_ptr<event::Timer> timer_;
 };
 

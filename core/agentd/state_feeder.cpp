@@ -126,13 +126,12 @@ void StateFeeder::refresh() {
   std::string problem = refreshed ? std::string() : refreshed.error().message();
   std::string notes = files_ ? join(files_->notes(), "; ") : std::string();
   std::lock_guard lock(mutex_);
-  if (notes != notes_ && !notes.empty()) log::warn(state_log, "{}", notes);
+  using Change = ProblemTracker::Change;
+  if (logged_.update("notes", notes) == Change::begun) log::warn(state_log, "{}", notes);
+  const Change change = logged_.update("sources", problem);
+  if (change == Change::over) log::info(state_log, "all sources can be read again");
+  if (change == Change::begun) log::warn(state_log, "{}, keeping the last state", problem);
   notes_ = std::move(notes);
-  if (problem == problem_) return;
-  if (problem.empty())
-    log::info(state_log, "all sources can be read again");
-  else
-    log::warn(state_log, "{}, keeping the last state", problem);
   problem_ = std::move(problem);
 }
 
@@ -160,10 +159,8 @@ void StateFeeder::follow_annotations(std::uint32_t changed, const state::Snapsho
   if (!(changed & state::kTopology) || !snapshot.cpu_owners) return;
   std::vector<std::string> problems = snapshot.cpu_owners->node_problems;
   problems.insert(problems.end(), snapshot.cpu_owners->pod_problems.begin(), snapshot.cpu_owners->pod_problems.end());
-  std::string text = state::first_problems(problems);
-  if (text == annotation_problems_) return;
-  if (!text.empty()) log::warn(state_log, "{}", text);
-  annotation_problems_ = std::move(text);
+  const std::string text = state::first_problems(problems);
+  if (annotation_problems_.update("annotations", text) == ProblemTracker::Change::begun) log::warn(state_log, "{}", text);
 }
 
 void StateFeeder::publish_node() {

@@ -16,6 +16,7 @@
 #include "core/api/module_health.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
+#include "core/base/problem_tracker.hpp"
 #include "core/cgroup/layout.hpp"
 #include "core/config/config.hpp"
 #include "core/event/fd_watch.hpp"
@@ -82,11 +83,12 @@ class StateFeeder {
   state::CgroupSource cgroups_;
 
   std::uint64_t subscription_ = 0;
-  std::string annotation_problems_;  // [publishing thread] as logged
+  ProblemTracker annotation_problems_;  // [publishing thread]
 
   mutable std::mutex mutex_;
   std::string problem_;  // of the last refresh; empty: all was well
   std::string notes_;    // of the last refresh: remarks on pods of a file
+  ProblemTracker logged_;
 
   std::atomic<bool> requested_ = false;
   std::unique_ptr<event::FdWatch> file_watch_;

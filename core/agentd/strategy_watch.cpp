@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -60,21 +61,18 @@ void StrategyWatch::look_at_annotations() {
   if (std::exchange(seen_pods_, snapshot->versions.pods) == snapshot->versions.pods) return;
   const bool is_any = std::any_of(snapshot->pods.begin(), snapshot->pods.end(),
                                   [](const state::Pod& pod) { return pod.annotations.contains(knob::kHandsOffAnnotation); });
-  std::set<std::string> wrong = is_any ? hands_off_problems(*snapshot, parts_.plugins()) : std::set<std::string>();
-  for (const std::string& text : wrong)
-    if (!told_.contains(text)) log::warn(strategy_log, "{}, ignoring", text);
-  told_ = std::move(wrong);
+  const std::vector<std::string> problems = is_any ? hands_off_problems(*snapshot, parts_.plugins()) : std::vector<std::string>();
+  for (const std::string& problem : annotation_problems_.begun(problems)) log::warn(strategy_log, "{}, ignoring", problem);
 }
 
 void StrategyWatch::look_at_archive() {
   const std::optional<knob::DecisionArchive::Status> status = parts_.governor.log().archive();
   if (!status) return;
-  if (std::exchange(archive_told_, status->told) != status->told) log::warn(strategy_log, "{}", status->told);
-  if (std::exchange(archive_problem_, status->problem) == status->problem) return;
-  if (status->problem.empty())
-    log::info(strategy_log, "decisions are kept on disk again");
-  else
-    log::warn(strategy_log, "{}; decisions are kept in memory only", status->problem);
+  using Change = ProblemTracker::Change;
+  if (archive_problems_.update("file", status->told) == Change::begun) log::warn(strategy_log, "{}", status->told);
+  const Change change = archive_problems_.update("disk", status->problem);
+  if (change == Change::over) log::info(strategy_log, "decisions are kept on disk again");
+  if (change == Change::begun) log::warn(strategy_log, "{}; decisions are kept in memory only", status->problem);
 }
 
 void StrategyWatch::tell(const std::vector<knob::Release>& releases) {
@@ -95,13 +93,13 @@ void StrategyWatch::tell_cluster(kube::Happening happening) {
   cluster_events_->tell(std::move(happening));
 }
 
-std::set<std::string> hands_off_problems(const state::Snapshot& snapshot, const std::vector<std::string>& plugins) {
-  std::set<std::string> problems;
+std::vector<std::string> hands_off_problems(const state::Snapshot& snapshot, const std::vector<std::string>& plugins) {
+  std::vector<std::string> problems;
   for (const state::Pod& pod : snapshot.pods) {
     const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
     if (annotation == pod.annotations.end()) continue;
     for (const std::string& name : knob::unknown_names(knob::parse_hands_off(annotation->second), plugins))
-      problems.insert("pod " + pod.namespace_ + "/" + pod.name + ": " + std::string(knob::kHandsOffAnnotation) + " names '" + name +
+      problems.push_back("pod " + pod.namespace_ + "/" + pod.name + ": " + std::string(knob::kHandsOffAnnotation) + " names '" + name +
                       "', which is neither a knob nor a strategy; expected \"true\", \"false\", or knobs and strategies separated by commas");
   }
   return problems;

@@ -7,11 +7,11 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/problem_tracker.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/timer.hpp"
 #include "core/knob/governor.hpp"
@@ -55,14 +55,13 @@ class StrategyWatch {
   std::uint64_t subscription_ = 0;
   std::unique_ptr<event::Timer> timer_;
   std::unique_ptr<kube::Events> cluster_events_;
-  std::set<std::string> told_;  // of annotations
   std::uint64_t seen_pods_ = 0;
-  std::string archive_problem_, archive_told_;
+  ProblemTracker annotation_problems_, archive_problems_;
   std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
 };
 
 // A line for each part of a pod's hands-off annotation that has no effect. `plugins`: their ids. Pure.
-std::set<std::string> hands_off_problems(const state::Snapshot& snapshot, const std::vector<std::string>& plugins);
+std::vector<std::string> hands_off_problems(const state::Snapshot& snapshot, const std::vector<std::string>& plugins);
 
 // Text of a pod's event: the plugin that held knobs, the knobs, and why they were reverted. Pure.
 struct ReleaseStory {

@@ -104,8 +104,8 @@ TEST_CASE("a part of a hands-off annotation without effect is named with its pod
   snapshot.pods = std::move(pods);
   const std::string expected = "', which is neither a knob nor a strategy; expected \"true\", \"false\", or knobs and strategies separated by commas";
   CHECK(hands_off_problems(snapshot, {"burst"}) ==
-        std::set<std::string>{"pod shop/web-0: koordetector.sh/hands-off names 'yes" + expected,
-                              "pod shop/web-1: koordetector.sh/hands-off names 'cpu.mx" + expected});
+        std::vector<std::string>{"pod shop/web-0: koordetector.sh/hands-off names 'yes" + expected,
+                                 "pod shop/web-1: koordetector.sh/hands-off names 'cpu.mx" + expected});
 }
 
 TEST_CASE("reverts for one pod and one reason are one event, without a pod none") {
