@@ -7,11 +7,7 @@ bool QuotaBreaches::add(const char* quota, const std::string& text, Time now) {
   std::lock_guard lock(mutex_);
   newest_ = text;
   newest_at_ = now;
-  const auto [known, first] = logged_.emplace(quota, now);
-  if (first) return true;
-  if (now - known->second < kQuiet) return false;
-  known->second = now;
-  return true;
+  return logged_.update(quota, quota, now) == ProblemTracker::Change::begun;
 }
 
 std::string QuotaBreaches::newest(Time now) const {

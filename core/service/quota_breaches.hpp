@@ -2,11 +2,11 @@
 // QuotaBreaches: the quotas that one plugin has met: when to log one, and which to show. [any thread]
 #pragma once
 
-#include <map>
 #include <mutex>
 #include <string>
 
 #include "core/base/clock.hpp"
+#include "core/base/problem_tracker.hpp"
 
 namespace koord::host {
 
@@ -22,7 +22,7 @@ class QuotaBreaches {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, Time, std::less<>> logged_;
+  ProblemTracker logged_{kQuiet};  // by quota
   std::string newest_;
   Time newest_at_{};
 };
