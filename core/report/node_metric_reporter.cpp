@@ -14,7 +14,6 @@ namespace {
 
 constexpr const char* kKind = "NodeMetric";
 constexpr const char* kCollection = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics";
-constexpr Duration kRepeatAbsent = std::chrono::minutes(30);
 constexpr std::int64_t kReportedSecond = 1'000'000'000;
 
 // A usage without one of its resources reads as 0 of it, so an entry goes as a whole, and node usage never does.
@@ -200,26 +199,17 @@ void NodeMetricReporter::look_at_heartbeat() {
 void NodeMetricReporter::tell(const Look& look) {
   if (!publisher_ || !look.is_known) return;
   const bool absent = !look.exists() && !options_.create;
-  const Time now = parts_.clock.now();
-  if (absent && (!told_absent_ || now - *told_absent_ >= kRepeatAbsent)) {
+  const auto change = absence_.update("object", absent ? "missing" : "", parts_.clock.now());
+  if (change == ProblemTracker::Change::begun)
     log::warn(report_log, "the NodeMetric '{}' is missing, and nothing is reported of this node: Koordinator's manager creates it, or the agent "
               "itself with report.createNodeMetric", options_.node_name);
-    told_absent_ = now;
-  }
-  if (!absent && told_absent_) {
-    log::info(report_log, "the NodeMetric '{}' exists now", options_.node_name);
-    told_absent_.reset();
-  }
+  if (change == ProblemTracker::Change::over) log::info(report_log, "the NodeMetric '{}' exists now", options_.node_name);
 }
 
 void NodeMetricReporter::write(const Look& look) {
-  if (look.degraded != told_degraded_) {
-    if (look.degraded.empty())
-      log::info(report_log, "the NodeMetric says all again");
-    else
-      log::warn(report_log, "the NodeMetric is degraded: {}", look.degraded);
-    told_degraded_ = look.degraded;
-  }
+  const auto change = degradation_.update("object", look.degraded);
+  if (change == ProblemTracker::Change::over) log::info(report_log, "the NodeMetric says all again");
+  if (change == ProblemTracker::Change::begun) log::warn(report_log, "the NodeMetric is degraded: {}", look.degraded);
   if (!look.degraded_differs || !look.exists()) return write_status(look);
   publisher_->patch(kCollection, options_.node_name, degraded_patch(look.degraded), [this, look](std::string object) {
     Look patched = look;

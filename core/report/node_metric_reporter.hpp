@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/problem_tracker.hpp"
 #include "core/event/worker_pool.hpp"
 #include "core/report/lookout.hpp"
 #include "core/report/node_metric.hpp"
@@ -82,8 +83,7 @@ class NodeMetricReporter {
   const NodeMetricOptions options_;
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<event::Timer> heartbeat_;  // between two polls
-  std::optional<Time> told_absent_;  // when it was logged last that the object is missing
-  std::string told_degraded_;
+  ProblemTracker absence_{std::chrono::minutes(30)}, degradation_;
 
   std::unique_ptr<Known> known_;  // [worker]
 
