@@ -135,12 +135,7 @@ NodeMetricReport NodeMetricReporter::compute() const {
 
 NodeMetricReporter::Look NodeMetricReporter::take_look() {
   const state::SnapshotPtr state = parts_.hub.current();
-  std::shared_ptr<const std::string> written;
-  {
-    std::lock_guard lock(mutex_);
-    written = std::move(written_);
-  }
-  if (written) known_->take(written, Known::read(*written));
+  if (const auto written = written_.take()) known_->take(written, Known::read(*written));
   known_->hear(*state);
 
   Look look;
@@ -214,10 +209,7 @@ void NodeMetricReporter::write(const Look& look) {
   publisher_->patch(kCollection, options_.node_name, degraded_patch(look.degraded), [this, look](std::string object) {
     Look patched = look;
     patched.object = std::make_shared<const std::string>(std::move(object));
-    {
-      std::lock_guard lock(mutex_);
-      written_ = patched.object;
-    }
+    written_.set(patched.object);
     if (patched.report.refusal.empty()) write_status(patched);
   });
 }
@@ -229,18 +221,12 @@ void NodeMetricReporter::write_status(const Look& look) {
   };
   if (look.exists()) update.known = *look.object;
   if (options_.create) update.missing = empty_object(options_.node_name);
-  publisher_->update(std::move(update), [this](std::string object) {
-    std::lock_guard lock(mutex_);
-    written_ = std::make_shared<const std::string>(std::move(object));
-  });
+  publisher_->update(std::move(update), [this](std::string object) { written_.set(std::move(object)); });
 }
 
 NodeMetricReporter::View NodeMetricReporter::view() const {
-  View view;
-  {
-    std::lock_guard lock(mutex_);
-    view = view_;
-  }
+  std::lock_guard lock(mutex_);
+  View view = view_;
   if (publisher_) view.account = publisher_->account();
   return view;
 }

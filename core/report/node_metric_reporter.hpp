@@ -18,6 +18,7 @@
 #include "core/report/node_metric.hpp"
 #include "core/report/publisher.hpp"
 #include "core/report/reported.hpp"
+#include "core/report/written_object.hpp"
 #include "core/state/hub.hpp"
 
 namespace koord::report {
@@ -85,11 +86,11 @@ class NodeMetricReporter {
   std::unique_ptr<event::Timer> heartbeat_;  // between two polls
   ProblemTracker absence_{std::chrono::minutes(30)}, degradation_;
 
+  WrittenObject written_;
   std::unique_ptr<Known> known_;  // [worker]
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // of view_
   View view_;
-  std::shared_ptr<const std::string> written_;  // the object after our last write, until the strand has read it
 
   Lookout lookout_;  // last: it ends first
 };

@@ -41,11 +41,7 @@ ObjectReporter::Look ObjectReporter::take_look() {
   auto found = state->objects.find(object_.kind);
   look.is_known = found != state->objects.end();
   if (look.is_known && found->second != told_) newest_ = told_ = found->second;
-  {
-    std::lock_guard lock(mutex_);
-    if (written_) newest_ = std::move(written_);
-    written_.reset();
-  }
+  if (auto written = written_.take()) newest_ = std::move(written);
   look.there = newest_;
   std::optional<std::string> wanted;
   const Result<void> compared = compare(*state, look, wanted);
@@ -89,18 +85,12 @@ void ObjectReporter::decide(const Look& look) {
   kube::Update update{.collection = object_.collection, .name = node_name_, .status = false, .change = look.merge};
   if (look.exists()) update.known = *look.there;
   update.missing = look.fresh;
-  publisher_->update(std::move(update), [this](std::string object) {
-    std::lock_guard lock(mutex_);
-    written_ = std::make_shared<const std::string>(std::move(object));
-  });
+  publisher_->update(std::move(update), [this](std::string object) { written_.set(std::move(object)); });
 }
 
 ObjectReporter::View ObjectReporter::view() const {
-  View view;
-  {
-    std::lock_guard lock(mutex_);
-    view = view_;
-  }
+  std::lock_guard lock(mutex_);
+  View view = view_;
   if (publisher_) view.account = publisher_->account();
   return view;
 }

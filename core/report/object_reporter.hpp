@@ -15,6 +15,7 @@
 #include "core/event/worker_pool.hpp"
 #include "core/report/lookout.hpp"
 #include "core/report/publisher.hpp"
+#include "core/report/written_object.hpp"
 #include "core/state/hub.hpp"
 
 namespace koord::report {
@@ -79,11 +80,11 @@ class ObjectReporter {
   const std::string node_name_;
   std::unique_ptr<Publisher> publisher_;
 
+  WrittenObject written_;
   std::shared_ptr<const std::string> told_, newest_;  // [worker] by the state; that, or what our last write gave
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // of view_
   View view_;
-  std::shared_ptr<const std::string> written_;  // until the strand has read it
 
   Lookout lookout_;  // last: it ends first
 };
