@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/problem_tracker.hpp"
 #include "koordetector/plugin.hpp"
 #include "plugins/qos-blkio/blkio.hpp"
 #include "plugins/qos-blkio/sysfs_devices.hpp"
@@ -13,7 +14,6 @@
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"
-#include "plugins/shared/strategy/told.hpp"
 
 namespace {
 
@@ -62,7 +62,7 @@ class Blkio final : public koord::plugin::QosStrategy {
 
  private:
   void tell(const koord::slo::Problems& problems) {
-    for (const std::string& problem : told_.news(problems)) log(KOORD_LOG_WARN, problem);
+    for (const std::string& problem : problems_.begun(problems)) log(KOORD_LOG_WARN, problem);
   }
 
   // The inputs that the plan was made from.
@@ -158,7 +158,7 @@ class Blkio final : public koord::plugin::QosStrategy {
   std::uint64_t devices_version_ = 0;
   Basis basis_;
   koord::blkio::Plan plan_;
-  koord::strategy::Told told_;
+  koord::ProblemTracker problems_;
   std::uint64_t now_ns_ = 0, look_again_ns_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/base/problem_tracker.hpp"
 #include "plugins/qos-cpu-burst/burst_pods.hpp"
 #include "plugins/qos-cpu-burst/cpu_burst.hpp"
 #include "plugins/shared/node/live_series.hpp"
@@ -11,13 +12,12 @@
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"
-#include "plugins/shared/told/told.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 using koord::MetricQuery;
-using koord::Told;
+using koord::ProblemTracker;
 using koord::cpu_burst::Container;
 using koord::cpu_burst::CpuBurst;
 using koord::cpu_burst::has_quota_part;
@@ -150,7 +150,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
       return std::nullopt;
     }
     unknown_since_ns_.reset();
-    if (told_.is_over("shared CPUs")) log(KOORD_LOG_INFO, "shared CPUs: their use is known, quotas may be raised");
+    if (problems_.update("shared CPUs", "") == ProblemTracker::Change::over) log(KOORD_LOG_INFO, "shared CPUs: their use is known, quotas may be raised");
     const auto pods = metrics_.by_subject("pod_cpu_usage", KOORD_AGG_AVG, now_ns, window_ns_);
     Pool pool{cores - of_snapshot_.exclusive_cores, node->value, kDefaultThresholdPercent};
     if (slo_->share_pool_threshold_percent) pool.threshold_percent = static_cast<double>(*slo_->share_pool_threshold_percent);
@@ -192,7 +192,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   }
 
   void tell_once(std::string_view about, std::string_view what) {
-    if (told_.is_news(about, what)) log(KOORD_LOG_INFO, std::string(about) + ": " + std::string(what));
+    if (problems_.update(about, what) == ProblemTracker::Change::begun) log(KOORD_LOG_INFO, std::string(about) + ": " + std::string(what));
   }
 
   const koord_svc_state* state_ = nullptr;
@@ -218,7 +218,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   std::optional<std::uint64_t> unknown_since_ns_;  // since when the use of the shared CPUs is unknown
   CpuBurst burst_{kDefaultWindowSeconds * kSecondNs};
   koord::strategy::Refusals refusals_;
-  Told told_;
+  ProblemTracker problems_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/problem_tracker.hpp"
 #include "koordetector/plugin.hpp"
 #include "plugins/qos-resctrl/resctrl.hpp"
 #include "plugins/qos-resctrl/resctrl_tree.hpp"
@@ -12,7 +13,6 @@
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"
-#include "plugins/shared/strategy/told.hpp"
 
 namespace {
 
@@ -67,7 +67,7 @@ class Resctrl final : public koord::plugin::QosStrategy {
 
  private:
   void tell(const koord::slo::Problems& problems) {
-    for (const std::string& problem : told_.news(problems)) log(KOORD_LOG_WARN, problem);
+    for (const std::string& problem : problems_.begun(problems)) log(KOORD_LOG_WARN, problem);
   }
 
   void read_config() {
@@ -155,7 +155,7 @@ class Resctrl final : public koord::plugin::QosStrategy {
   koord::rdt::Plan plan_;
   koord::strategy::SloOfNode slo_;
   koord::strategy::Refusals refusals_;
-  koord::strategy::Told told_;
+  koord::ProblemTracker problems_;
 };
 
 }  // namespace

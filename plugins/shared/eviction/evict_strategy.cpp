@@ -101,7 +101,7 @@ bool EvictStrategy::is_wanted(const Snapshot& snapshot, std::uint64_t now_ns) {
   const slo::NodeSlo* slo = slo_.get();
   if (!slo) return false;
   if (!slo->threshold) return tell_once("NodeSLO", "it has no resourceUsedThresholdWithBE, so no pod is evicted"), false;
-  told_.is_over("NodeSLO");
+  problems_.update("NodeSLO", "");
   situation_.slo = *slo->threshold;
   situation_.inactive = slo->inactive;
   return situation_.slo.enable == true && !situation_.features.empty();
@@ -150,12 +150,12 @@ void EvictStrategy::tell(const Decision& decision) {
     if (line != decision.unknown.end())
       tell_once(feature, line->substr(feature.size() + 2));
     else
-      told_.is_over(feature);
+      problems_.update(feature, "");
   }
 }
 
 void EvictStrategy::tell_once(std::string_view about, std::string_view what) {
-  if (told_.is_news(about, what)) log(KOORD_LOG_WARN, std::string(about) + ": " + std::string(what));
+  if (problems_.update(about, what) == ProblemTracker::Change::begun) log(KOORD_LOG_WARN, std::string(about) + ": " + std::string(what));
 }
 
 }  // namespace koord::eviction

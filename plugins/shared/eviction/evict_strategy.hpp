@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/problem_tracker.hpp"
 #include "koordetector/plugin.hpp"
 #include "plugins/shared/eviction/situation.hpp"
 #include "plugins/shared/query/metric_query.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"
-#include "plugins/shared/told/told.hpp"
 
 namespace koord::eviction {
 
@@ -61,7 +61,7 @@ class EvictStrategy : public plugin::QosStrategy {
   std::uint64_t pods_version_ = 0;
   std::uint64_t cool_down_ns_ = 0;
   std::optional<std::uint64_t> cool_since_ns_;
-  Told told_;
+  ProblemTracker problems_;
 };
 
 }  // namespace koord::eviction

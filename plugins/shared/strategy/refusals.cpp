@@ -31,7 +31,7 @@ std::vector<std::string> Refusals::news(plugin::Strided<koord_intent_result> res
   for (const koord_intent_result& result : results) {
     const std::string why = why_not(result);
     const std::string_view knob = plugin::view(result.knob), dir = plugin::view(result.cgroup_dir);
-    if (why.empty() || !told_[std::string(knob)].insert(why).second) continue;
+    if (why.empty() || reported_.update(std::string(knob) + ": " + why, why) == ProblemTracker::Change::none) continue;
     lines.push_back(std::string(knob) + (dir.empty() ? "" : " of '" + std::string(dir) + "'") + " does not have the intended value: " + why +
                     (dir.empty() ? "" : " (logged once for all cgroups)"));
   }

@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/base/problem_tracker.hpp"
 #include "koordetector/plugin.hpp"
 
 namespace koord::strategy {
@@ -21,7 +21,7 @@ class Refusals {
   std::vector<std::string> news(plugin::Strided<koord_intent_result> results);
 
  private:
-  std::map<std::string, std::set<std::string>, std::less<>> told_;  // reasons, by knob
+  ProblemTracker reported_;  // by knob and reason
 };
 
 // Knobs that this node does not have, from the results of intents: not proposed any more, but tried again after a

@@ -4,7 +4,6 @@
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"
-#include "plugins/shared/strategy/told.hpp"
 #include "test/support/fake_host.hpp"
 
 using namespace koord;
@@ -123,12 +122,4 @@ TEST_CASE("a NodeSLO that comes with the pods is not reported as a change") {
     slo.follow(plugin::Snapshot(host.abi(), host.service<koord_svc_state>("koord.state/1")));
     CHECK(slo.news(second * 1'000'000'000) == "");
   }
-}
-
-TEST_CASE("an intent that cannot be proposed is reported once, and again after it was gone") {
-  Told told;
-  using Lines = std::vector<std::string>;
-  CHECK(told.news({"a", "b", "a"}) == Lines{"a", "b"});
-  CHECK(told.news({"b", "c"}) == Lines{"c"});
-  CHECK(told.news({"a"}) == Lines{"a"});
 }
