@@ -20,7 +20,7 @@
 #include "core/api/operator_access.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/version.hpp"
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 #include "core/child/orphans.hpp"
 #include "core/config/load.hpp"
 #include "core/host/managed_plugin.hpp"
@@ -108,7 +108,7 @@ child::Layers::Options layer_options(const config::Config& config) {
 
 host::Loader child_loader(const std::string& configured, child::SnapshotImages& images, const cgroup::Layout& layout, child::Layers& layers) {
   return [program = child::plugin_host_program(configured), &images, &layout, &layers](const std::string& path, const host::Manifest& manifest,
-                                                         const host::FileStamp& checked, const host::HomeLimits& limits) {
+                                                         const host::FileStamp& checked, const host::RunnerLimits& limits) {
     return child::load_in_child({program, images, &layout, &layers}, path, manifest, checked, limits);
   };
 }

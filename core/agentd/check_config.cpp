@@ -3,7 +3,7 @@
 
 #include "core/agentd/gates.hpp"
 #include "core/base/file.hpp"
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/config/load.hpp"
 #include "core/host/isolation.hpp"
@@ -56,7 +56,7 @@ Result<void> check_plugin_config(const CheckedPlugin& plugin, const config::Conf
   TRY(host::check_required_services(plugin.manifest));
   const std::string path = TRY(host::check_trusted_file(plugin.path));
   const host::FileStamp stamp = TRY(host::stamp_of(path));
-  const host::HomeLimits limits{.memory_bytes = settings.max_memory, .cpu_millis = settings.max_cpu_millis, .processes = settings.max_processes};
+  const host::RunnerLimits limits{.memory_bytes = settings.max_memory, .cpu_millis = settings.max_cpu_millis, .processes = settings.max_processes};
   const auto loaded = TRY(child::load_in_child(children, path, plugin.manifest, stamp, limits));
   for (const host::ClassInfo& info : loaded->classes()) TRY(host::check_config_in_child(info.config_schema, settings.config_json));
   return {};

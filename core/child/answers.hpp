@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/child/wire.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 
 namespace koord::child {
 

@@ -15,7 +15,7 @@
 #include "core/child/cpu_bucket.hpp"
 #include "core/child/process.hpp"
 #include "core/child/service_desk.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 
 namespace koord::child {
 

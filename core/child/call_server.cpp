@@ -9,7 +9,7 @@
 #include "core/child/answers.hpp"
 #include "core/child/image.hpp"
 #include "core/host/hook_response.hpp"
-#include "core/host/in_process_home.hpp"
+#include "core/host/in_process_runner.hpp"
 #include "core/host/stop_signal.hpp"
 
 namespace koord::child {
@@ -40,34 +40,34 @@ class LabelsOfMany {
 }  // namespace
 
 Tenant::~Tenant() {
-  if (runner_.joinable()) runner_.detach();  // the process ends
+  if (run_thread_.joinable()) run_thread_.detach();  // the process ends
 }
 
 CallResult Tenant::call(Call call, Unpacker& in, UniqueFd fd, Packer& out) {
   if (call == Call::create) return create(in);
-  if (!home()) return failed(KOORD_E_INVALID, "there is no instance");
+  if (!runner()) return failed(KOORD_E_INVALID, "there is no instance");
   switch (call) {
     case Call::init:
-      return home()->init();
+      return runner()->init();
     case Call::run:
       return run(std::move(fd));
     case Call::on_event: {
       auto what = in.number<std::uint32_t>();
-      return home()->on_event(what, in.number<std::uint64_t>());
+      return runner()->on_event(what, in.number<std::uint64_t>());
     }
     case Call::collect: {
       Time now = from_ns(in.number<std::uint64_t>());
-      return home()->collect(now, from_ns(in.number<std::uint64_t>()));
+      return runner()->collect(now, from_ns(in.number<std::uint64_t>()));
     }
     case Call::evaluate: {
       Time now = from_ns(in.number<std::uint64_t>());
-      return home()->evaluate(now, from_ns(in.number<std::uint64_t>()));
+      return runner()->evaluate(now, from_ns(in.number<std::uint64_t>()));
     }
     case Call::on_applied:
       return on_applied(in);
     case Call::url: {
       std::string url;
-      CallResult result = home()->url(url);
+      CallResult result = runner()->url(url);
       out.add(std::string_view(url));
       return result;
     }
@@ -82,10 +82,10 @@ CallResult Tenant::call(Call call, Unpacker& in, UniqueFd fd, Packer& out) {
     case Call::handle:
       return handle(in, out);
     case Call::stop:
-      return home()->stop();
+      return runner()->stop();
     case Call::destroy: {
-      if (runner_.joinable()) runner_.join();
-      return home()->destroy();
+      if (run_thread_.joinable()) run_thread_.join();
+      return runner()->destroy();
     }
     default:
       return failed(KOORD_E_INVALID, "call " + std::to_string(static_cast<std::uint32_t>(call)) + " is not known");
@@ -98,16 +98,16 @@ CallResult Tenant::create(Unpacker& in) {
   for (std::uint32_t n = in.count(sizeof(std::uint64_t)); n > 0; --n) granted.emplace(in.text());
   if (index >= module_->classes().size()) return failed(KOORD_E_INVALID, "there is no such class");
   host_.grant(std::move(granted));
-  owned_home_ = host::make_in_process_home(*module_->class_at(index), module_->classes()[index], host_);
-  home_ = owned_home_.get();
-  return home()->create();
+  owned_runner_ = host::make_in_process_runner(*module_->class_at(index), module_->classes()[index], host_);
+  runner_ = owned_runner_.get();
+  return runner()->create();
 }
 
 CallResult Tenant::run(UniqueFd stop) {
   if (!stop) return failed(KOORD_E_INVALID, "run without a stop signal");
-  runner_ = std::thread([this, signal = std::make_shared<host::StopSignal>(std::move(stop))] {
+  run_thread_ = std::thread([this, signal = std::make_shared<host::StopSignal>(std::move(stop))] {
     pthread_setname_np(pthread_self(), "run");
-    CallResult result = home()->run(*signal);
+    CallResult result = runner()->run(*signal);
     Packer message;
     message.add(static_cast<std::uint32_t>(Service::run_returned)).add(result.status).add(std::string_view(result.text));
     host_.tell(message);
@@ -124,12 +124,12 @@ CallResult Tenant::on_applied(Unpacker& in) {
     result.final_value = in.str();
     result.winner = in.str();
   }
-  return home()->on_applied(results);
+  return runner()->on_applied(results);
 }
 
 CallResult Tenant::targets(Packer& out) {
   std::vector<host::ScrapeTarget> targets;
-  CallResult result = home()->targets(targets);
+  CallResult result = runner()->targets(targets);
   out.add(static_cast<std::uint32_t>(targets.size()));
   for (const host::ScrapeTarget& target : targets) add_target(out, target);
   return result;
@@ -139,7 +139,7 @@ CallResult Tenant::map_metrics(Unpacker& in, Packer& out) {
   const std::string_view target = in.text();
   std::vector<host::ScrapedMetric> metrics(in.count(sizeof(std::uint64_t)));
   for (host::ScrapedMetric& metric : metrics) metric.name = in.text();
-  CallResult result = home()->map_metrics(target, metrics);
+  CallResult result = runner()->map_metrics(target, metrics);
   for (const host::ScrapedMetric& metric : metrics)
     out.add(metric.status).add(std::string_view(metric.mapped));
   return result;
@@ -154,7 +154,7 @@ CallResult Tenant::map_series(Unpacker& in, Packer& out) {
     labels.add(in.labels());
   }
   for (std::size_t i = 0; i < series.size(); ++i) series[i].labels = labels.of(i);
-  CallResult result = home()->map_series(target, series);
+  CallResult result = runner()->map_series(target, series);
   for (const host::ScrapedSeries& one : series) {
     out.add(one.status).add(one.change.subject).add(static_cast<std::uint32_t>(one.change.labels.size()));
     for (const auto& [name, value] : one.change.labels) out.add(std::string_view(name)).add(std::string_view(value));
@@ -172,7 +172,7 @@ CallResult Tenant::map_samples(Unpacker& in, Packer& out) {
     sample.value = in.number<double>();
   }
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i].labels = labels.of(i);
-  CallResult result = home()->map_samples(target, samples);
+  CallResult result = runner()->map_samples(target, samples);
   for (const host::ScrapedSample& sample : samples) out.add(sample.status).add(sample.value);
   return result;
 }
@@ -188,7 +188,7 @@ CallResult Tenant::handle(Unpacker& in, Packer& out) {
   request.node_slo = in.str();
   request.cri_json = in.str();
   host::HookResponse response(host_.host());
-  CallResult result = home()->handle(request, response.table());
+  CallResult result = runner()->handle(request, response.table());
   const host::HookSettings settings = response.close();
   out.add(static_cast<std::uint32_t>(settings.fields.size()));
   for (const auto& [field, value] : settings.fields) out.add(std::string_view(field)).add(std::string_view(value));

@@ -13,7 +13,7 @@
 #include "core/child/protocol.hpp"
 #include "core/child/remote_host.hpp"
 #include "core/child/wire.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 #include "core/load/module.hpp"
 
 namespace koord::child {
@@ -29,7 +29,7 @@ class Tenant {
 
  private:
   // nullptr: not created yet. Made by the thread of the strand's calls; the one of the hooks reads it too.
-  host::Home* home() const { return home_; }
+  host::Runner* runner() const { return runner_; }
 
   host::CallResult create(Unpacker& in);
   host::CallResult run(UniqueFd stop);
@@ -42,9 +42,9 @@ class Tenant {
 
   std::shared_ptr<const host::Module> module_;
   RemoteHost& host_;
-  std::unique_ptr<host::Home> owned_home_;
-  std::atomic<host::Home*> home_ = nullptr;
-  std::thread runner_;
+  std::unique_ptr<host::Runner> owned_runner_;
+  std::atomic<host::Runner*> runner_ = nullptr;
+  std::thread run_thread_;
 };
 
 // Serves until the host closes its end.

@@ -54,7 +54,7 @@ std::string Confinement::free_name(const cgroup::Layout& layout, const std::stri
   return name;
 }
 
-Confinement::Confinement(const cgroup::Layout& layout, const std::string& name, const host::HomeLimits& limits)
+Confinement::Confinement(const cgroup::Layout& layout, const std::string& name, const host::RunnerLimits& limits)
     : layout_(layout), name_(name), limits_(limits) {
   make();
 }

@@ -16,7 +16,7 @@
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
 #include "core/cgroup/layout.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 
 namespace koord::child {
 
@@ -24,7 +24,7 @@ class Confinement {
  public:
   // Makes "koordetector-plugins/<name>" with these limits, or gives that new ones, and locks it (orphans.hpp). Makes the
   // child's own cgroup in it.
-  Confinement(const cgroup::Layout& layout, const std::string& name, const host::HomeLimits& limits);
+  Confinement(const cgroup::Layout& layout, const std::string& name, const host::RunnerLimits& limits);
   ~Confinement();  // ends its remaining processes and removes its cgroup, unless another child uses it
   Confinement(const Confinement&) = delete;
   Confinement& operator=(const Confinement&) = delete;
@@ -64,7 +64,7 @@ class Confinement {
 
   const cgroup::Layout& layout_;
   const std::string name_;
-  const host::HomeLimits limits_;
+  const host::RunnerLimits limits_;
   std::string plugins_;  // the cgroup that holds those of all plugins
   std::string cgroup_;
   std::string own_;  // directory of the child's own cgroup; empty: there is no tree for it

@@ -34,7 +34,7 @@ Result<UniqueFd> open_checked(const Guest::Invitation& invitation) {
 
 }  // namespace
 
-Guest::Guest(const Invitation& invitation, const host::HomeLimits& limits, Launch launch, UniqueFd file)
+Guest::Guest(const Invitation& invitation, const host::RunnerLimits& limits, Launch launch, UniqueFd file)
     : invitation_(invitation), limits_(limits), launch_(std::move(launch)), file_(std::move(file)) {
   if (invitation.layout) confinement_.emplace(*invitation.layout, invitation.cgroup, limits);
 }
@@ -43,7 +43,7 @@ Guest::~Guest() {
   if (confinement_) confinement_->end_all();
 }
 
-Result<std::unique_ptr<Guest>> Guest::start(const Invitation& invitation, const host::HomeLimits& limits) {
+Result<std::unique_ptr<Guest>> Guest::start(const Invitation& invitation, const host::RunnerLimits& limits) {
   UniqueFd file = TRY(open_checked(invitation));
   Launch launch = invitation.layers ? TRY(invitation.layers->launch(invitation.plugin_id, invitation.path, limits))
                                     : launch_without_layers(limits);

@@ -12,7 +12,7 @@
 #include "core/child/confinement.hpp"
 #include "core/child/layers.hpp"
 #include "core/child/process.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 #include "core/load/file_stamp.hpp"
 
 namespace koord::child {
@@ -30,7 +30,7 @@ class Guest {
     host::FileStamp checked;  // the file that must be mapped
   };
 
-  static Result<std::unique_ptr<Guest>> start(const Invitation& invitation, const host::HomeLimits& limits);
+  static Result<std::unique_ptr<Guest>> start(const Invitation& invitation, const host::RunnerLimits& limits);
   ~Guest();  // ends the process and everything that it has started
   Guest(const Guest&) = delete;
   Guest& operator=(const Guest&) = delete;
@@ -47,13 +47,13 @@ class Guest {
   std::string explain(std::string reason) const;
 
  private:
-  Guest(const Invitation& invitation, const host::HomeLimits& limits, Launch launch, UniqueFd file);
+  Guest(const Invitation& invitation, const host::RunnerLimits& limits, Launch launch, UniqueFd file);
 
   void add_to_cgroup();
   Result<std::vector<host::ClassInfo>> read_introduction();
 
   const Invitation invitation_;
-  const host::HomeLimits limits_;
+  const host::RunnerLimits limits_;
   Launch launch_;
   UniqueFd file_;  // of the plugin, until it is mapped
   std::optional<Confinement> confinement_;  // ends after the process

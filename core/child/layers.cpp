@@ -62,7 +62,7 @@ std::string shown_landlock(unsigned abi) {
 
 }  // namespace
 
-Launch launch_without_layers(const host::HomeLimits& limits) {
+Launch launch_without_layers(const host::RunnerLimits& limits) {
   Launch launch;
   launch.spec.capabilities = limits.capabilities;
   launch.spec.network = limits.network;
@@ -91,7 +91,7 @@ std::vector<host::Capability> Layers::capabilities() const {
   return {uid, landlock, tracefs_capability()};
 }
 
-Result<Launch> Layers::launch(const std::string& plugin_id, const std::string& path, const host::HomeLimits& limits) {
+Result<Launch> Layers::launch(const std::string& plugin_id, const std::string& path, const host::RunnerLimits& limits) {
   Launch launch = launch_without_layers(limits);
   if (!limits.third_party) return launch;
   launch.level.missing.clear();

@@ -11,8 +11,8 @@
 #include "core/child/landlock.hpp"
 #include "core/child/launch_spec.hpp"
 #include "core/child/plugin_uids.hpp"
-#include "core/host/home.hpp"
 #include "core/host/isolation_level.hpp"
+#include "core/host/runner.hpp"
 #include "core/service/capability_board.hpp"
 
 namespace koord::child {
@@ -36,7 +36,7 @@ class Layers {
   std::vector<host::Capability> capabilities() const;
   // A plugin of a third party gets all layers; the agent's own one, which runs in a process because the configuration says
   // so, keeps the agent's user and files.
-  Result<Launch> launch(const std::string& plugin_id, const std::string& path, const host::HomeLimits& limits);
+  Result<Launch> launch(const std::string& plugin_id, const std::string& path, const host::RunnerLimits& limits);
 
  private:
   const Options options_;
@@ -46,6 +46,6 @@ class Layers {
 };
 
 // Without any Layers: a filter of system calls and no other.
-Launch launch_without_layers(const host::HomeLimits& limits);
+Launch launch_without_layers(const host::RunnerLimits& limits);
 
 }  // namespace koord::child

@@ -22,7 +22,7 @@ child::Layers::Options options_of(const std::string& directory, const config::Co
           .readable = {roots.proc, roots.sys, roots.cgroup, roots.resctrl}};
 }
 
-host::HomeLimits limits_of(const config::PluginSettings& settings) {
+host::RunnerLimits limits_of(const config::PluginSettings& settings) {
   return {.memory_bytes = settings.max_memory,
           .capabilities = settings.capabilities,
           .network = settings.network,

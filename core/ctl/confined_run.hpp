@@ -10,7 +10,7 @@
 #include "core/base/result.hpp"
 #include "core/child/layers.hpp"
 #include "core/config/config.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 #include "core/service/rights.hpp"
 
 namespace koord::ctl {
@@ -24,7 +24,7 @@ class ConfinedRun {
   ConfinedRun& operator=(const ConfinedRun&) = delete;
 
   child::Layers& layers() { return layers_; }
-  const host::HomeLimits& limits() const { return limits_; }
+  const host::RunnerLimits& limits() const { return limits_; }
   const host::Rights& rights() const { return rights_; }
 
  private:
@@ -32,7 +32,7 @@ class ConfinedRun {
 
   const std::string directory_;
   child::Layers layers_;
-  const host::HomeLimits limits_;
+  const host::RunnerLimits limits_;
   const host::Rights rights_;
 };
 

@@ -28,21 +28,21 @@ double seconds_of(Duration time) { return std::chrono::duration<double>(time).co
 std::string one_decimal(double number) { return format_number(std::round(number * 10) / 10); }
 
 struct Row {
-  std::string home;
+  std::string isolation_name;
   Result<workshop::BenchFigures> figures;
 };
 
 std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
   Table table({{"ISOLATION"}, {"START", true}, {"TICK", true}, {"P99", true}, {"CPU", true}, {"SYSCALLS", true}, {"ALLOCATIONS", true}, {"MEMORY", true}, {"GROWTH", true}});
   std::string notes;
-  for (const auto& [home, figures] : rows) {
+  for (const auto& [isolation_name, figures] : rows) {
     if (!figures) {
-      table.add({home, "-", "-", "-", "-", "-", "-", "-", "-"});
-      notes += home + ": " + figures.error().message() + "\n";
+      table.add({isolation_name, "-", "-", "-", "-", "-", "-", "-", "-"});
+      notes += isolation_name + ": " + figures.error().message() + "\n";
       continue;
     }
     auto optional = [](const std::optional<double>& number) { return number ? one_decimal(*number) : "-"; };
-    table.add({home, format_seconds(seconds_of(figures->start)), format_seconds(seconds_of(figures->median)), format_seconds(seconds_of(figures->p99)),
+    table.add({isolation_name, format_seconds(seconds_of(figures->start)), format_seconds(seconds_of(figures->median)), format_seconds(seconds_of(figures->p99)),
                format_seconds(figures->cpu_ns / 1e9), optional(figures->system_calls), optional(figures->allocations),
                format_bytes(static_cast<double>(figures->private_bytes)), format_bytes(static_cast<double>(figures->growth_bytes))});
   }
@@ -52,9 +52,9 @@ std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
 }
 
 std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
-  json::array homes;
-  for (const auto& [home, figures] : rows) {
-    json::object about{{"isolation", home}};
+  json::array isolations;
+  for (const auto& [isolation_name, figures] : rows) {
+    json::object about{{"isolation", isolation_name}};
     if (!figures) {
       about["error"] = figures.error().message();
     } else {
@@ -67,9 +67,9 @@ std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
       about["privateBytes"] = figures->private_bytes;
       about["growthBytes"] = figures->growth_bytes;
     }
-    homes.push_back(std::move(about));
+    isolations.push_back(std::move(about));
   }
-  return json::serialize(json::object{{"ticks", ticks}, {"isolations", std::move(homes)}}) + "\n";
+  return json::serialize(json::object{{"ticks", ticks}, {"isolations", std::move(isolations)}}) + "\n";
 }
 
 Result<void> bench_plugin(const Invocation& invocation) {
@@ -82,9 +82,9 @@ Result<void> bench_plugin(const Invocation& invocation) {
   child::SnapshotImages images;
   const std::string program = TRY(workshop::find_child_program());
   std::vector<Row> rows;
-  for (auto [home, isolation] : {std::pair{"in process", config::Isolation::in_process}, std::pair{"process", config::Isolation::process}}) {
+  for (auto [isolation_name, isolation] : {std::pair{"in process", config::Isolation::in_process}, std::pair{"process", config::Isolation::process}}) {
     if (!host::lives_in_child(piece.manifest, host::Origin::third_party, isolation)) continue;  // it may not be in this one
-    rows.push_back({home, workshop::bench(piece, {isolation, program, images}, make_node, settings)});
+    rows.push_back({isolation_name, workshop::bench(piece, {isolation, program, images}, make_node, settings)});
   }
   invocation.out << (invocation.output == Output::json ? as_json(rows, settings.ticks) : as_table(rows, settings.ticks));
   for (const Row& row : rows)

@@ -28,7 +28,7 @@ host::Origin origin_of(const std::string& path, const std::string& own_directory
   return std::filesystem::equivalent(folder, own_directory, error) ? host::Origin::host : host::Origin::third_party;
 }
 
-std::string home_of(const host::Manifest& manifest, host::Origin origin) {
+std::string runner_of(const host::Manifest& manifest, host::Origin origin) {
   return host::lives_in_child(manifest, origin, config::Isolation::automatic).value_or(true) ? "a process of its own" : "the agent";
 }
 
@@ -51,7 +51,7 @@ json::object as_json(const host::Manifest& manifest, host::Origin origin, const 
           {"optional", strings(manifest.optional_services)},
           {"annotations", strings(manifest.annotations)},
           {"runtime", to_string(manifest.runtime)},
-          {"isolation", home_of(manifest, origin)},
+          {"isolation", runner_of(manifest, origin)},
           {"license", manifest.license},
           {"description", manifest.description},
           {"refused", refused}};

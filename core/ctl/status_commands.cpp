@@ -28,16 +28,16 @@ Result<void> print_list(const Invocation& invocation, const std::string& what, s
 std::string count_of(const json::value& counts, std::string_view key) { return format_number(number_of(counts, key)); }
 
 // The processes that a plugin's instances live in: "agent", or their numbers; "-": none, or its own process has ended.
-std::string home_of(const json::value& plugin) {
+std::string runner_of(const json::value& plugin) {
   const bool in_agent = array_of(object_of(plugin, "isolation"), "layers").empty();
-  std::string home;
+  std::string shown;
   for (const json::value& instance : array_of(plugin, "instances")) {
     double process = number_of(instance, "process").value_or(0);
     if (process <= 0 && !in_agent) continue;
     std::string name = process > 0 ? format_number(process) : "agent";
-    if (home.find(name) == std::string::npos) home += (home.empty() ? "" : " ") + name;
+    if (shown.find(name) == std::string::npos) shown += (shown.empty() ? "" : " ") + name;
   }
-  return home.empty() ? "-" : home;
+  return shown.empty() ? "-" : shown;
 }
 
 // "uid+landlock+seccomp+cgroup", " +CAP_SYS_ADMIN" behind it; "-" before it is mapped.
@@ -47,7 +47,7 @@ std::string isolation_of(const json::value& plugin) {
   std::string text;
   for (const json::value& layer : array_of(isolation, "layers"))
     text += (text.empty() ? "" : "+") + std::string(layer.is_string() ? layer.as_string().c_str() : "?");
-  if (text.empty()) return home_of(plugin) == "agent" ? "none (in process)" : "none";
+  if (text.empty()) return runner_of(plugin) == "agent" ? "none (in process)" : "none";
   for (const json::value& capability : array_of(isolation, "rootCapabilities"))
     text += " +" + std::string(capability.is_string() ? capability.as_string().c_str() : "?");
   return text;
@@ -70,7 +70,7 @@ std::vector<std::string> plugin_row(const json::value& plugin) {
           text_of(plugin, "version"),
           text_of(plugin, "gate"),
           text_of(plugin, "state"),
-          home_of(plugin),
+          runner_of(plugin),
           isolation_of(plugin),
           count_of(counts, "calls"),
           count_of(counts, "errors"),

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/base/clock.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 
 namespace koord::host {
 

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <string>
 
-#include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
+#include "core/host/runner.hpp"
 
 namespace koord::host {
 

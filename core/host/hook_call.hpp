@@ -13,8 +13,8 @@
 #include <optional>
 #include <string>
 
-#include "core/host/home.hpp"
 #include "core/host/hook_response.hpp"
+#include "core/host/runner.hpp"
 #include "core/service/snapshot_view.hpp"
 #include "core/state/pod.hpp"
 

@@ -73,7 +73,7 @@ bool Instance::post_to(event::Strand& strand, event::Task task, Duration patienc
     std::shared_ptr<Instance> self = weak.lock();
     if (self == nullptr) return;
     const std::string prefix = call ? std::string(call) + "() " : std::string();
-    if (overrun == event::Overrun::late) return self->abort_home(prefix + "did not return within " + format_duration(limits.deadline));
+    if (overrun == event::Overrun::late) return self->abort_runner(prefix + "did not return within " + format_duration(limits.deadline));
     keep_for_ever(self);  // first: this thread must not be the one that destroys it
     const std::string reason = "did not return within " + format_duration(limits.wedged_after);
     call ? self->write_off_call(call, reason) : self->write_off(reason);
@@ -95,16 +95,16 @@ knob::Proposer Instance::proposer(const Session& session) const {
   return {parts_.plugin_id, info_.name, session.number};
 }
 
-void Instance::abort_home(const std::string& reason) {
+void Instance::abort_runner(const std::string& reason) {
   std::shared_ptr<Session> session;
-  Home* home = nullptr;
+  Runner* runner = nullptr;
   {
     std::lock_guard lock(mutex_);
     if (state_ == PluginState::wedged) return;
     session = session_;
-    if (session != nullptr) home = session->home.get();
+    if (session != nullptr) runner = session->runner.get();
   }
-  if (home != nullptr) home->abort(reason);
+  if (runner != nullptr) runner->abort(reason);
 }
 
 void Instance::enter(PluginState state) {
@@ -177,9 +177,9 @@ void Instance::set_limits(Duration deadline, Duration wedged_after) {
   settings_.wedged_after = wedged_after;
 }
 
-void Instance::set_home_limits(const HomeLimits& limits) {
+void Instance::set_runner_limits(const RunnerLimits& limits) {
   std::lock_guard lock(mutex_);
-  settings_.home = limits;
+  settings_.runner = limits;
 }
 
 void Instance::on_applied(Session& session, std::vector<knob::IntentResult> results) {
@@ -199,7 +199,7 @@ void Instance::handle(std::shared_ptr<HookCall> call) {
     std::shared_ptr<Session> session = self->running_session();
     if (session == nullptr) return call->fail("it does not run");
     call->run(session->host, [&](const koord_hook_request& request, const koord_hook_response& response) {
-      CallResult result = session->home->handle(request, response);
+      CallResult result = session->runner->handle(request, response);
       std::lock_guard lock(self->mutex_);
       self->record_.count("handle", result);
       return result;
@@ -262,7 +262,7 @@ void Instance::end(Session& session, Ending ending) {
   post(session, &Instance::wind_up);
   if (!is_start_given_up) return;
   log::info(instance_log, "{} was still starting at the stop, its process is ended", parts_.plugin_id);
-  abort_home("was stopped before it had started");
+  abort_runner("was stopped before it had started");
 }
 
 void Instance::end_process() {
@@ -273,7 +273,7 @@ void Instance::end_process() {
     if (std::exchange(session_->is_process_ended, true)) return;
   }
   log::warn(instance_log, "{} {}, its process is ended", parts_.plugin_id, reason);
-  abort_home(reason);
+  abort_runner(reason);
 }
 
 void Instance::write_off(const std::string& reason) {
@@ -294,10 +294,10 @@ void Instance::write_off_call(const std::string& call, const std::string& reason
     state_ = PluginState::wedged;
     reason_ = call + "() " + reason;
     ending_.reset();
-    if (session->runner.joinable()) session->runner.detach();
+    if (session->run_thread.joinable()) session->run_thread.detach();
   }
   keep_for_ever(shared_from_this());
-  if (session->home != nullptr) session->home->abort(reason);
+  if (session->runner != nullptr) session->runner->abort(reason);
   session->stop.fire();
   // Not here: reverting knobs takes writes, which may take a while, and this may be the watchdog's thread.
   parts_.pool.post([self = shared_from_this(), session] { self->parts_.plans.withdraw(self->proposer(*session)); });

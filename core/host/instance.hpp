@@ -23,8 +23,8 @@
 #include "core/event/task.hpp"
 #include "core/evict/request.hpp"
 #include "core/host/call_record.hpp"
-#include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
+#include "core/host/runner.hpp"
 #include "core/knob/plan_sink.hpp"
 #include "core/scrape/scraped_metrics.hpp"
 #include "core/state/snapshot.hpp"
@@ -41,7 +41,7 @@ struct InstanceSettings {
   Duration deadline = std::chrono::seconds(1);       // of a tick
   Duration wedged_after = std::chrono::seconds(30);  // of any call
   std::string config_json = "{}";
-  HomeLimits home = {};  // from its next session on
+  RunnerLimits runner = {};  // from its next session on
 };
 
 class HookCall;
@@ -82,7 +82,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   // ends, to begin anew.
   void reconfigure(std::string config_json);
   void set_limits(Duration deadline, Duration wedged_after);
-  void set_home_limits(const HomeLimits& limits);
+  void set_runner_limits(const RunnerLimits& limits);
   // Asks a runtime hook; one request after the other, beside its other calls. One that does not return ends the
   // instance, long after its caller has stopped waiting.
   void handle(std::shared_ptr<HookCall> call);
@@ -132,7 +132,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   std::shared_ptr<Session> running_session() const;  // nullptr: none
   // Passes the results of its plan to a strategy.
   void on_applied(Session& session, std::vector<knob::IntentResult> results);
-  void abort_home(const std::string& reason);
+  void abort_runner(const std::string& reason);
 
   // [strand]
   template <class F>

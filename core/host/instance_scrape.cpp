@@ -33,9 +33,9 @@ void Instance::ask_targets(Session& session) {
   std::vector<ScrapeTarget> targets;
   CallResult result;
   if (info_.has_targets) {
-    result = call(session, "targets", [&] { return session.home->targets(targets); });
+    result = call(session, "targets", [&] { return session.runner->targets(targets); });
   } else {
-    result = call(session, "url", [&] { return session.home->url(targets.emplace_back().url); });
+    result = call(session, "url", [&] { return session.runner->url(targets.emplace_back().url); });
     if (!result.ok()) targets.clear();
   }
   if (!is_current(session)) return;
@@ -68,15 +68,15 @@ ScrapedMetrics::Mapping Instance::mapping_of(Session& session, const std::string
   ScrapedMetrics::Mapping mapping;
   if (info_.maps_metrics)
     mapping.metrics = [this, &session, target](std::span<ScrapedMetric> metrics) {
-      return call(session, "map_metric", [&] { return session.home->map_metrics(target, metrics); });
+      return call(session, "map_metric", [&] { return session.runner->map_metrics(target, metrics); });
     };
   if (info_.maps_series)
     mapping.series = [this, &session, target](std::span<ScrapedSeries> series) {
-      return call(session, "map_series", [&] { return session.home->map_series(target, series); });
+      return call(session, "map_series", [&] { return session.runner->map_series(target, series); });
     };
   if (info_.maps_samples)
     mapping.samples = [this, &session, target](std::span<ScrapedSample> samples) {
-      return call(session, "map_sample", [&] { return session.home->map_samples(target, samples); });
+      return call(session, "map_sample", [&] { return session.runner->map_samples(target, samples); });
     };
   mapping.subject = [&shared = session.context->shared()](std::uint64_t handle) {
     return shared.views.of(shared.hub.current())->subject(handle);

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/host/home.hpp"
 #include "core/host/instance.hpp"
+#include "core/host/runner.hpp"
 #include "core/host/stop_signal.hpp"
 #include "core/scrape/scraped_definitions.hpp"
 #include "core/service/plugin_context.hpp"
@@ -25,7 +25,7 @@ struct Instance::Session : std::enable_shared_from_this<Session> {
   std::unique_ptr<PluginContext> context;
   std::shared_ptr<ServiceMeter> meter;  // the context's; with the instance's lock held
   const koord_host* host = nullptr;  // the context's
-  std::unique_ptr<Home> home;  // uses the context
+  std::unique_ptr<Runner> runner;  // uses the context
   StopSignal stop;
 
   // For an external advisor; on the strand.
@@ -34,7 +34,7 @@ struct Instance::Session : std::enable_shared_from_this<Session> {
   Result<void> asked = invalid("it was not asked yet");
 
   // With the instance's lock held.
-  std::thread runner;        // for run()
+  std::thread run_thread;        // for run()
   bool runs = false;         // run() has not returned
   bool run_awaited = false;  // when it has, the session is finished
   bool is_process_ended = false;  // because it did not end by itself after the stop
@@ -48,7 +48,7 @@ struct Instance::Session : std::enable_shared_from_this<Session> {
   Duration run_cpu() {
     clockid_t clock;
     timespec t;
-    if (!runs || pthread_getcpuclockid(runner.native_handle(), &clock) != 0 || clock_gettime(clock, &t) != 0)
+    if (!runs || pthread_getcpuclockid(run_thread.native_handle(), &clock) != 0 || clock_gettime(clock, &t) != 0)
       return {};
     return Duration(t.tv_sec * 1'000'000'000ll + t.tv_nsec);
   }

@@ -37,12 +37,12 @@ constexpr VersionOfPart kParts[] = {
 
 void Instance::begin(Session& session) {
   std::string config_json;
-  HomeLimits limits;
+  RunnerLimits limits;
   {
     std::lock_guard lock(mutex_);
     if (ending_) return;  // stopped before it began; wind_up() is next
     config_json = settings_.config_json;
-    limits = settings_.home;
+    limits = settings_.runner;
   }
   session.context = parts_.make_context(config_json);
   session.host = session.context->host();
@@ -50,8 +50,8 @@ void Instance::begin(Session& session) {
     std::lock_guard lock(mutex_);
     session.meter = session.context->meter();
   }
-  std::unique_ptr<Home> home = parts_.plugin->make_home(parts_.class_index, *session.context, limits);
-  home->on_lost([weak = weak_from_this(), weak_session = session.weak_from_this()](const std::string& reason) {
+  std::unique_ptr<Runner> runner = parts_.plugin->make_runner(parts_.class_index, *session.context, limits);
+  runner->on_lost([weak = weak_from_this(), weak_session = session.weak_from_this()](const std::string& reason) {
     const auto self = weak.lock();
     const auto lost = weak_session.lock();
     if (self && lost) self->end(*lost, {PluginState::failed, reason});
@@ -59,7 +59,7 @@ void Instance::begin(Session& session) {
   {
     std::lock_guard lock(mutex_);
     if (ending_) return;
-    session.home = std::move(home);
+    session.runner = std::move(runner);
   }
   if (!bring_up(session) || !is_current(session)) return;
   enter(PluginState::initialised);
@@ -69,7 +69,7 @@ void Instance::begin(Session& session) {
 }
 
 bool Instance::bring_up(Session& session) {
-  CallResult created = call(session, "create", [&] { return session.home->create(); });
+  CallResult created = call(session, "create", [&] { return session.runner->create(); });
   if (!is_current(session)) return false;
   if (!created.ok()) {
     conclude(session, {PluginState::failed, explain("create", created)});
@@ -77,13 +77,13 @@ bool Instance::bring_up(Session& session) {
   }
   {
     std::lock_guard lock(mutex_);
-    process_ = session.home->process();
-    isolation_ = session.home->isolation();
+    process_ = session.runner->process();
+    isolation_ = session.runner->isolation();
   }
   enter(PluginState::created);
-  CallResult initialised = call(session, "init", [&] { return session.home->init(); });
+  CallResult initialised = call(session, "init", [&] { return session.runner->init(); });
   if (initialised.ok() || !is_current(session)) return initialised.ok();
-  call(session, "destroy", [&] { return session.home->destroy(); });
+  call(session, "destroy", [&] { return session.runner->destroy(); });
   bool absent = initialised.status == KOORD_E_UNSUPPORTED;
   conclude(session, {absent ? PluginState::absent : PluginState::failed, explain("init", initialised)});
   return false;
@@ -119,9 +119,9 @@ void Instance::do_tick(Session& session) {
 
 CallResult Instance::call_tick(Session& session, Time now, Time deadline) {
   if (info_.kind != "koord.qos-strategy/1") {
-    return call(session, "collect", [&] { return session.home->collect(now, deadline); });
+    return call(session, "collect", [&] { return session.runner->collect(now, deadline); });
   }
-  CallResult result = call(session, "evaluate", [&] { return session.home->evaluate(now, deadline); });
+  CallResult result = call(session, "evaluate", [&] { return session.runner->evaluate(now, deadline); });
   if (!is_current(session)) return result;
   std::vector<evict::Request> evictions = session.context->take_evictions();
   if (!result.ok()) return session.context->drop_plan(), result;
@@ -147,7 +147,7 @@ void Instance::deliver_events(Session& session) {
   }
   for (const VersionOfPart& part : kParts) {
     if ((changed & session.context->subscribed_parts() & part.part) == 0) continue;
-    call(session, "on_event", [&] { return session.home->on_event(part.part, versions.*part.version); });
+    call(session, "on_event", [&] { return session.runner->on_event(part.part, versions.*part.version); });
     if (!is_current(session)) return;
   }
 }
@@ -161,7 +161,7 @@ void Instance::deliver_results(Session& session) {
   }
   for (const knob::IntentResult& result : results)
     if (const auto refusal = refusal_of(result)) session.context->note_refusal(*refusal);
-  call(session, "on_applied", [&] { return session.home->on_applied(records_of(results)); });
+  call(session, "on_applied", [&] { return session.runner->on_applied(records_of(results)); });
 }
 
 void Instance::deliver_config(Session& session) {
@@ -190,7 +190,7 @@ void Instance::offer_config(Session& session, std::string config_json) {
   Result<void> taken = session.context->set_config_json(config_json);
   CallResult result = call(session, "on_event", [&]() -> CallResult {
     if (!taken) return {.status = KOORD_E_INVALID, .text = taken.error().message()};
-    return session.home->on_event(KOORD_ON_CONFIG, version);
+    return session.runner->on_event(KOORD_ON_CONFIG, version);
   });
   if (!is_current(session)) return;
   if (!result.ok()) {
@@ -212,8 +212,8 @@ void Instance::offer_config(Session& session, std::string config_json) {
 }
 
 void Instance::wind_up(Session& session) {
-  if (session.home == nullptr) return finish(session);
-  call(session, "stop", [&] { return session.home->stop(); });
+  if (session.runner == nullptr) return finish(session);
+  call(session, "stop", [&] { return session.runner->stop(); });
   session.stop.fire();
   {
     std::lock_guard lock(mutex_);
@@ -224,16 +224,16 @@ void Instance::wind_up(Session& session) {
 }
 
 void Instance::finish(Session& session) {
-  std::thread runner;
+  std::thread run_thread;
   {
     std::lock_guard lock(mutex_);
-    runner = std::move(session.runner);
+    run_thread = std::move(session.run_thread);
     session.run_awaited = false;
   }
-  if (runner.joinable()) runner.join();
+  if (run_thread.joinable()) run_thread.join();
   for (const auto& target : session.targets)
     if (target->in_flight()) target->fetcher.join();  // the stop signal cuts its exchange off
-  if (session.home != nullptr) call(session, "destroy", [&] { return session.home->destroy(); });
+  if (session.runner != nullptr) call(session, "destroy", [&] { return session.runner->destroy(); });
   conclude(session, {PluginState::stopped, {}});
 }
 
@@ -264,13 +264,13 @@ void Instance::conclude(Session& session, Ending ending) {
 void Instance::start_run_thread(Session& session) {
   auto run = [self = shared_from_this(), kept = session.shared_from_this()] {
     pthread_setname_np(pthread_self(), self->parts_.plugin_id.substr(0, 15).c_str());
-    CallResult result = kept->home->run(kept->stop);
+    CallResult result = kept->runner->run(kept->stop);
     self->run_returned(*kept, result);
   };
   try {
     std::lock_guard lock(mutex_);
     if (state_ == PluginState::wedged) return;
-    session.runner = std::thread(std::move(run));
+    session.run_thread = std::thread(std::move(run));
     session.runs = true;
   } catch (const std::system_error& error) {
     end(session, {PluginState::failed, std::string("no thread for run(): ") + error.what()});

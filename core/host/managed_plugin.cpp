@@ -102,7 +102,7 @@ void ManagedPlugin::change_settings(const config::PluginSettings& settings) {
   set_mode();
   for (const auto& supervisor : supervisors()) {
     supervisor->set_pace(pace_of(supervisor->instance().info()));
-    supervisor->instance().set_home_limits(home_limits());
+    supervisor->instance().set_runner_limits(runner_limits());
     if (other_config) supervisor->reconfigure(settings_.config_json);
   }
   if (settings_.capabilities != old.capabilities) warn_of_root();
@@ -147,7 +147,7 @@ void ManagedPlugin::load() {
     ++mappings_;
   }
   set_state(PluginState::loading);
-  HomeLimits limits = home_limits();
+  RunnerLimits limits = runner_limits();
   loading_stop_ = std::stop_source();
   limits.loading = loading_stop_.get_token();
   auto task = [self = shared_from_this(), demand = demand_, known = mapped_, limits = std::move(limits),
@@ -173,7 +173,7 @@ void ManagedPlugin::load() {
 
 // A mapped file is checked again, by the file it was mapped from.
 Result<ManagedPlugin::Mapped> ManagedPlugin::map(const PluginFile& file, const ContentDemand& demand,
-                                                 const Mapped& known, const Loader& load, const HomeLimits& limits) {
+                                                 const Mapped& known, const Loader& load, const RunnerLimits& limits) {
   CheckedFile checked = TRY(check_content(file.path, demand));
   if (known.plugin == nullptr) {
     Mapped mapped{TRY(load(file.path, file.manifest, checked.stamp, limits)), checked.stamp};
@@ -276,7 +276,7 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
                                .nth = nth_ + static_cast<unsigned>(class_index),
                                .changed = parts_.changed};
   auto made = Supervisor::make(std::move(supervisor), std::move(instance), settings_.config_json, pace_of(info));
-  made->instance().set_home_limits(home_limits());
+  made->instance().set_runner_limits(runner_limits());
   if (held_) made->hold_ticks();
   return made;
 }
@@ -291,7 +291,7 @@ void ManagedPlugin::set_rights() {
   rights_ = {.host_plugin = file_.origin == Origin::host, .files = settings_.files, .cgroups = settings_.cgroups};
 }
 
-HomeLimits ManagedPlugin::home_limits() const {
+RunnerLimits ManagedPlugin::runner_limits() const {
   return {.memory_bytes = settings_.max_memory,
           .cpu_millis = settings_.max_cpu_millis,
           .processes = settings_.max_processes,

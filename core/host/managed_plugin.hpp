@@ -101,10 +101,10 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void go_on();
   void load();
   Result<Loader> loader() const;
-  HomeLimits home_limits() const;
+  RunnerLimits runner_limits() const;
   Rights rights() const;
   static Result<Mapped> map(const PluginFile& file, const ContentDemand& demand, const Mapped& known,
-                            const Loader& load, const HomeLimits& limits);
+                            const Loader& load, const RunnerLimits& limits);
   void loaded(const ContentDemand& demand, const Result<Mapped>& mapped);
   void refuse(const std::string& reason);
   void begin();

@@ -19,9 +19,9 @@
 #include "core/base/result.hpp"
 #include "core/config/config.hpp"
 #include "core/config/feature_gates.hpp"
-#include "core/host/home.hpp"
 #include "core/host/plugin_status.hpp"
 #include "core/host/restart_policy.hpp"
+#include "core/host/runner.hpp"
 #include "core/load/file_content.hpp"
 
 namespace koord::event {

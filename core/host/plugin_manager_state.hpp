@@ -15,7 +15,7 @@
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
 #include "core/host/agent_budget.hpp"
-#include "core/host/in_process_home.hpp"
+#include "core/host/in_process_runner.hpp"
 #include "core/host/managed_plugin.hpp"
 #include "core/host/plugin_manager.hpp"
 #include "core/host/plugin_metrics.hpp"

@@ -57,7 +57,7 @@ class Subject {
     return result;
   }
 
-  int process() const { return player_->home().process() != 0 ? player_->home().process() : ::getpid(); }
+  int process() const { return player_->runner().process() != 0 ? player_->runner().process() : ::getpid(); }
 
  private:
   static Result<void> well(const char* what, const host::CallResult& result) {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/base/program.hpp"
-#include "core/child/child_home.hpp"
-#include "core/host/in_process_home.hpp"
+#include "core/child/child_runner.hpp"
+#include "core/host/in_process_runner.hpp"
 #include "core/host/isolation.hpp"
 #include "core/load/file_stamp.hpp"
 #include "core/load/grants.hpp"
@@ -25,9 +25,9 @@ class LinkedPlugin final : public host::LoadedPlugin {
       : module_(module), classes_(std::move(classes)) {}
 
   const std::vector<host::ClassInfo>& classes() const override { return classes_; }
-  std::unique_ptr<host::Home> make_home(std::size_t index, host::PluginContext& context,
-                                        const host::HomeLimits& /*limits*/) const override {
-    return host::make_in_process_home(*host::class_of(module_, index), classes_[index], context);
+  std::unique_ptr<host::Runner> make_runner(std::size_t index, host::PluginContext& context,
+                                        const host::RunnerLimits& /*limits*/) const override {
+    return host::make_in_process_runner(*host::class_of(module_, index), classes_[index], context);
   }
 
  private:

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/config/config.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 #include "core/load/manifest.hpp"
 
 namespace koord::child {
@@ -30,7 +30,7 @@ struct Loading {
   std::string child_program;      // koord-plugin-host
   child::SnapshotImages& images;  // outlives what is loaded
   child::Layers* layers = nullptr;  // of a process; null: only the filter of system calls. Outlives what is loaded
-  host::HomeLimits limits = {};     // of the process that describes the file
+  host::RunnerLimits limits = {};     // of the process that describes the file
 };
 Result<std::shared_ptr<const host::LoadedPlugin>> load(const Workpiece& piece, const Loading& how);
 

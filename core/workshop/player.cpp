@@ -36,7 +36,7 @@ Result<std::size_t> find_class(const host::LoadedPlugin& plugin, std::string_vie
 }
 
 // run() on its thread.
-struct Player::Runner {
+struct Player::RunThread {
   host::StopSignal stop;
   std::thread thread;
   std::mutex mutex;
@@ -48,7 +48,7 @@ Player::Player(Stage& stage, Role role)
     : role_(std::move(role)),
       info_(role_.plugin->classes()[role_.class_index]),
       context_(stage.make_context(role_.plugin_id, grants_of(info_.kind), role_.config_json, role_.rights)),
-      home_(role_.plugin->make_home(role_.class_index, *context_, role_.limits)) {}
+      runner_(role_.plugin->make_runner(role_.class_index, *context_, role_.limits)) {}
 
 Player::~Player() {
   end();
@@ -62,26 +62,26 @@ host::CallResult Player::check_config(const std::string& json) const {
 
 host::CallResult Player::start() {
   if (host::CallResult fits = check_config(role_.config_json); !fits.ok()) return fits;
-  if (host::CallResult created = home_->create(); !created.ok()) return created;
-  if (host::CallResult result = home_->init(); !result.ok()) {
-    home_->destroy();
+  if (host::CallResult created = runner_->create(); !created.ok()) return created;
+  if (host::CallResult result = runner_->init(); !result.ok()) {
+    runner_->destroy();
     return result;
   }
   initialised_ = true;
   if (!info_.runs) return {};
-  runner_ = std::make_unique<Runner>();
-  runner_->thread = std::thread([home = home_.get(), runner = runner_.get()] {
-    host::CallResult result = home->run(runner->stop);
-    std::lock_guard lock(runner->mutex);
-    runner->result = std::move(result);
-    runner->returned.notify_all();
+  run_thread_ = std::make_unique<RunThread>();
+  run_thread_->thread = std::thread([runner = runner_.get(), run_thread = run_thread_.get()] {
+    host::CallResult result = runner->run(run_thread->stop);
+    std::lock_guard lock(run_thread->mutex);
+    run_thread->result = std::move(result);
+    run_thread->returned.notify_all();
   });
   return {};
 }
 
 host::CallResult Player::tick(Time now, Time deadline) {
   if (!info_.ticks) return {};
-  return info_.kind == "koord.qos-strategy/1" ? home_->evaluate(now, deadline) : home_->collect(now, deadline);
+  return info_.kind == "koord.qos-strategy/1" ? runner_->evaluate(now, deadline) : runner_->collect(now, deadline);
 }
 
 host::CallResult Player::configure(const std::string& json) {
@@ -89,34 +89,34 @@ host::CallResult Player::configure(const std::string& json) {
   const std::string old = context_->config()->text();
   if (Result<void> taken = context_->set_config_json(json); !taken)
     return {.status = KOORD_E_INVALID, .text = taken.error().message()};
-  host::CallResult result = home_->on_event(KOORD_ON_CONFIG, ++config_version_);
+  host::CallResult result = runner_->on_event(KOORD_ON_CONFIG, ++config_version_);
   if (!result.ok()) [[maybe_unused]] Result<void> kept = context_->set_config_json(old);
   return result;
 }
 
-host::CallResult Player::await_runner(Duration patience) {
-  if (!runner_) return {};
-  runner_->stop.fire();
+host::CallResult Player::await_run(Duration patience) {
+  if (!run_thread_) return {};
+  run_thread_->stop.fire();
   {
-    std::unique_lock lock(runner_->mutex);
-    if (!runner_->returned.wait_for(lock, patience, [&] { return runner_->result.has_value(); }))
+    std::unique_lock lock(run_thread_->mutex);
+    if (!run_thread_->returned.wait_for(lock, patience, [&] { return run_thread_->result.has_value(); }))
       return {.status = KOORD_E_DEADLINE, .text = "run() has not returned within " + format_duration(patience) + " of the stop signal"};
   }
-  runner_->thread.join();
-  return *std::move(runner_->result);
+  run_thread_->thread.join();
+  return *std::move(run_thread_->result);
 }
 
 host::CallResult Player::end(Duration patience) {
   if (!std::exchange(initialised_, false)) return {};
-  host::CallResult result = home_->stop();
-  host::CallResult ran = await_runner(patience);
-  if (runner_ && runner_->thread.joinable()) {  // it runs, and may touch all of this
-    runner_->thread.detach();
-    [[maybe_unused]] const void* kept[] = {runner_.release(), home_.release(), context_.release()};
+  host::CallResult result = runner_->stop();
+  host::CallResult ran = await_run(patience);
+  if (run_thread_ && run_thread_->thread.joinable()) {  // it runs, and may touch all of this
+    run_thread_->thread.detach();
+    [[maybe_unused]] const void* kept[] = {run_thread_.release(), runner_.release(), context_.release()};
     return ran;
   }
   keep_first_failure(result, std::move(ran));
-  keep_first_failure(result, home_->destroy());
+  keep_first_failure(result, runner_->destroy());
   return result;
 }
 

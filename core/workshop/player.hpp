@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 #include "core/service/plugin_context.hpp"
 #include "core/workshop/stage.hpp"
 
@@ -22,7 +22,7 @@ class Player {
     std::shared_ptr<const host::LoadedPlugin> plugin;
     std::size_t class_index = 0;
     std::string config_json = "{}";
-    host::HomeLimits limits = {};
+    host::RunnerLimits limits = {};
     host::Rights rights = {};
   };
   // Grants the same as an agent grants to the class's kind. The stage outlives the player.
@@ -31,7 +31,7 @@ class Player {
 
   const host::ClassInfo& info() const { return info_; }
   host::PluginContext& context() { return *context_; }
-  host::Home& home() { return *home_; }
+  host::Runner& runner() { return *runner_; }
   bool is_running() const { return initialised_; }
 
   // create, init, and run() on a thread of its own. A configuration that the class's schema refuses is KOORD_E_INVALID.
@@ -46,16 +46,16 @@ class Player {
   host::CallResult end(Duration patience = std::chrono::seconds(5));
 
  private:
-  struct Runner;
+  struct RunThread;
 
   host::CallResult check_config(const std::string& json) const;
-  host::CallResult await_runner(Duration patience);
+  host::CallResult await_run(Duration patience);
 
   const Role role_;
   const host::ClassInfo& info_;
   std::unique_ptr<host::PluginContext> context_;
-  std::unique_ptr<host::Home> home_;
-  std::unique_ptr<Runner> runner_;
+  std::unique_ptr<host::Runner> runner_;
+  std::unique_ptr<RunThread> run_thread_;
   bool initialised_ = false;
   std::uint64_t config_version_ = 1;
 };

@@ -109,8 +109,8 @@ class Run {
     if (!part.running || !part.info().is_scraped_for()) return;
     std::vector<host::ScrapeTarget> targets;
     const host::CallResult asked =
-        part.info().has_targets ? call(part, "targets", [&] { return part.player->home().targets(targets); })
-                                : call(part, "url", [&] { return part.player->home().url(targets.emplace_back().url); });
+        part.info().has_targets ? call(part, "targets", [&] { return part.player->runner().targets(targets); })
+                                : call(part, "url", [&] { return part.player->runner().url(targets.emplace_back().url); });
     if (!asked.ok()) return;
     part.definitions = std::make_unique<host::ScrapedDefinitions>(stage_.metrics(), settings_.plugin_id, settings_.rights);
     for (host::ScrapeTarget& target : targets) {
@@ -125,15 +125,15 @@ class Run {
     host::ScrapedMetrics::Mapping mapping;
     if (part.info().maps_metrics)
       mapping.metrics = [this, &part, target](std::span<host::ScrapedMetric> metrics) {
-        return call(part, "map_metric", [&] { return part.player->home().map_metrics(target, metrics); });
+        return call(part, "map_metric", [&] { return part.player->runner().map_metrics(target, metrics); });
       };
     if (part.info().maps_series)
       mapping.series = [this, &part, target](std::span<host::ScrapedSeries> series) {
-        return call(part, "map_series", [&] { return part.player->home().map_series(target, series); });
+        return call(part, "map_series", [&] { return part.player->runner().map_series(target, series); });
       };
     if (part.info().maps_samples)
       mapping.samples = [this, &part, target](std::span<host::ScrapedSample> samples) {
-        return call(part, "map_sample", [&] { return part.player->home().map_samples(target, samples); });
+        return call(part, "map_sample", [&] { return part.player->runner().map_samples(target, samples); });
       };
     mapping.subject = [this](std::uint64_t handle) { return stage_.services().views.of(stage_.hub().current())->subject(handle); };
     return mapping;
@@ -177,7 +177,7 @@ class Run {
   void handle(Part& part, const HookStage& stage, const host::SnapshotView& view, const koord_pod& pod, const koord_container* container) {
     const koord_hook_request request{sizeof request, stage.bit, to_ns(node_.clock().now() + kHookDeadline), &pod, container, view.node_slo(), {"", 0}};
     host::HookResponse response(part.player->context().host());
-    if (!call(part, "handle", [&] { return in_time(part.player->home().handle(request, response.table())); }).ok()) return;
+    if (!call(part, "handle", [&] { return in_time(part.player->runner().handle(request, response.table())); }).ok()) return;
     const host::HookSettings answer = response.close();
     RunAdjustment made{part.info().name, stage.name, text_of(pod.ns) + "/" + text_of(pod.name), container != nullptr ? text_of(container->name) : "", "", ""};
     auto keep = [&](const std::string& field, const std::string& value) {

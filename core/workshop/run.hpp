@@ -10,7 +10,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 #include "core/metric/labels.hpp"
 #include "core/service/plugin_context.hpp"
 
@@ -24,7 +24,7 @@ struct RunSettings {
   std::uint64_t ticks = 3;
   std::optional<Duration> period;  // nullopt: the class's own; one second when it has none
   std::string config_json = "{}";
-  host::HomeLimits limits = {};  // of a process
+  host::RunnerLimits limits = {};  // of a process
   host::Rights rights = {};
 };
 

@@ -106,7 +106,7 @@ struct koord_test {
     if (koord_status status = outcome(set_stage()); status != KOORD_OK) return status;
     const std::uint64_t now = stage->hub().current()->versions.*version;
     if (now == before || !player || (player->context().subscribed_parts() & part) == 0) return KOORD_OK;
-    return outcome(player->home().on_event(part, now));
+    return outcome(player->runner().on_event(part, now));
   }
   const koord_pod* find_pod(const host::SnapshotView& view, std::string_view uid) const {
     for (const koord_pod& pod : view.pods())
@@ -239,14 +239,14 @@ koord_status koord_test_handle(koord_test* test, uint32_t stage, const char* pod
       return test->fail(KOORD_E_NOT_FOUND, "the pod has no container '" + std::string(container_name) + "'");
     host::HookResponse response(test->player->context().host());
     const koord_hook_request request{sizeof request, stage, to_ns(test->clock.now() + kDeadline), pod, container, view->node_slo(), {"", 0}};
-    const host::CallResult handled = test->player->home().handle(request, response.table());
+    const host::CallResult handled = test->player->runner().handle(request, response.table());
     test->answer = response.close();
     return test->outcome(handled);
   });
 }
 
 const char* koord_test_url(koord_test* test) {
-  koord_status status = test->play([&] { return test->outcome(test->player->home().url(test->url)); });
+  koord_status status = test->play([&] { return test->outcome(test->player->runner().url(test->url)); });
   return status == KOORD_OK ? test->url.c_str() : nullptr;
 }
 
@@ -257,7 +257,7 @@ koord_status koord_test_map_sample(koord_test* test, const char* name, const cha
     std::vector<koord_label> records;
     for (const auto& [key, text] : *parsed) records.push_back({str_of(key), str_of(text)});
     host::ScrapedSample sample{.name = view_of(name), .labels = records, .value = *value};
-    host::CallResult result = test->player->home().map_samples("", {&sample, 1});
+    host::CallResult result = test->player->runner().map_samples("", {&sample, 1});
     *value = sample.value;
     return sample.dropped() ? sample.status : test->outcome(result);
   });
@@ -266,7 +266,7 @@ koord_status koord_test_map_sample(koord_test* test, const char* name, const cha
 const char* koord_test_map_metric(koord_test* test, const char* name) {
   koord_status status = test->play([&]() -> koord_status {
     host::ScrapedMetric metric{.name = view_of(name), .mapped = std::string(view_of(name))};
-    host::CallResult result = test->player->home().map_metrics("", {&metric, 1});
+    host::CallResult result = test->player->runner().map_metrics("", {&metric, 1});
     test->mapped = std::move(metric.mapped);
     return metric.dropped() ? metric.status : test->outcome(result);
   });
@@ -279,7 +279,7 @@ koord_status koord_test_applied(koord_test* test, koord_status status, const cha
     std::vector<koord_intent_result> results;
     for (const knob::Intent& intent : test->proposals)
       results.push_back({sizeof(koord_intent_result), status, str_of(intent.knob), str_of(intent.cgroup_dir), str_of(value), str_of(by)});
-    return test->outcome(test->player->home().on_applied(results));
+    return test->outcome(test->player->runner().on_applied(results));
   });
 }
 

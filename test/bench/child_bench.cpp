@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "child_fixture.hpp"
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 #include "core/child/layers.hpp"
 #include "core/child/snapshot_images.hpp"
-#include "core/host/in_process_home.hpp"
+#include "core/host/in_process_runner.hpp"
 #include "measure.hpp"
 
 using namespace koord;
@@ -29,7 +29,7 @@ namespace {
 
 const std::string kScraper = bench::kBuild + "/test/core/child/scraper.so";
 
-const host::HomeLimits kStranger{.third_party = true};
+const host::RunnerLimits kStranger{.third_party = true};
 
 // A process that returns each message.
 class Echo {
@@ -129,19 +129,19 @@ struct Bench : bench::ActorFixture {
     const host::FileStamp stamp = *host::stamp_of(kScraper);
     auto child = child::load_in_child({bench::kPluginHost, images}, kScraper, scraper, stamp, {});
     auto context = host.make_context(scraper.id, {"koord.metrics/1", "koord.config/1"});
-    auto home = (*child)->make_home(0, *context, {});
-    if (!home->create().ok() || !home->init().ok()) std::abort();
+    auto runner = (*child)->make_runner(0, *context, {});
+    if (!runner->create().ok() || !runner->init().ok()) std::abort();
     const koord_label labels[] = {{{"cpu", 3}, {"17", 2}}, {{"mode", 4}, {"iowait", 6}}};
     std::vector<host::ScrapedSample> samples(1000, {.name = "node_cpu_seconds_total", .labels = labels, .value = 1});
     std::vector<double> together, apart;
     for (int i = 0; i < 200; ++i) {
-      together.push_back(wall_us([&] { home->map_samples("", samples); }));
+      together.push_back(wall_us([&] { runner->map_samples("", samples); }));
       apart.push_back(wall_us([&] {
-        for (host::ScrapedSample& sample : samples) home->map_samples("", {&sample, 1});
+        for (host::ScrapedSample& sample : samples) runner->map_samples("", {&sample, 1});
       }));
     }
     print_line("CH5 1000 samples mapped by a child, median", quantile(together, 0.5), "one by one", quantile(apart, 0.5));
-    home->destroy();
+    runner->destroy();
   }
 
   // Seconds on a CPU of the children's first threads, which make the calls.

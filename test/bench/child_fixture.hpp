@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 #include "core/load/file_stamp.hpp"
 #include "core/load/manifest.hpp"
 #include "core/service/plugin_context.hpp"
@@ -63,20 +63,20 @@ inline double memory_mib(int pid, const std::string& prefix) {
 // An instance that is ready to tick.
 class RunningPlugin {
  public:
-  RunningPlugin(std::unique_ptr<host::PluginContext> context, const host::LoadedPlugin& plugin, const host::HomeLimits& limits)
-      : context_(std::move(context)), home_(plugin.make_home(0, *context_, limits)) {
-    if (!home_->create().ok() || !home_->init().ok()) std::abort();
+  RunningPlugin(std::unique_ptr<host::PluginContext> context, const host::LoadedPlugin& plugin, const host::RunnerLimits& limits)
+      : context_(std::move(context)), runner_(plugin.make_runner(0, *context_, limits)) {
+    if (!runner_->create().ok() || !runner_->init().ok()) std::abort();
   }
-  ~RunningPlugin() { home_->destroy(); }
+  ~RunningPlugin() { runner_->destroy(); }
   RunningPlugin(const RunningPlugin&) = delete;
   RunningPlugin& operator=(const RunningPlugin&) = delete;
 
-  int process() const { return home_->process(); }
-  void tick(const Clock& clock) { home_->collect(clock.now(), clock.now() + std::chrono::seconds(1)); }
+  int process() const { return runner_->process(); }
+  void tick(const Clock& clock) { runner_->collect(clock.now(), clock.now() + std::chrono::seconds(1)); }
 
  private:
   std::unique_ptr<host::PluginContext> context_;
-  std::unique_ptr<host::Home> home_;
+  std::unique_ptr<host::Runner> runner_;
 };
 
 struct ActorFixture {
@@ -86,7 +86,7 @@ struct ActorFixture {
   host::FileStamp file = *host::stamp_of(kActor);
 
   // Starts it with a part of test/core/child/plugins/actor.cpp.
-  std::unique_ptr<RunningPlugin> start(const host::LoadedPlugin& plugin, const host::HomeLimits& limits, const std::string& part) {
+  std::unique_ptr<RunningPlugin> start(const host::LoadedPlugin& plugin, const host::RunnerLimits& limits, const std::string& part) {
     return std::make_unique<RunningPlugin>(
         host.make_context(manifest.id, {"koord.metrics/1", "koord.config/1", "koord.state/1", "koord.clock/1"},
                           R"({"part": ")" + part + R"("})"),

@@ -16,7 +16,7 @@
 #include "child_fixture.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/cgroup/layout.hpp"
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 #include "core/child/layers.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "measure.hpp"
@@ -79,12 +79,12 @@ struct Bench : bench::ActorFixture {
   child::SnapshotImages images;
   child::Layers layers{{.state_directory = directory.state(), .first_uid = bench::kFirstUid, .uids = bench::kUids}};
   // Limits that no measure here meets.
-  const host::HomeLimits limits{.memory_bytes = 256 << 20, .cpu_millis = 4000, .processes = 64, .third_party = true};
+  const host::RunnerLimits limits{.memory_bytes = 256 << 20, .cpu_millis = 4000, .processes = 64, .third_party = true};
   std::shared_ptr<const host::LoadedPlugin> confined = load(&layout, &layers, limits);
   std::shared_ptr<const host::LoadedPlugin> unconfined = load(nullptr, nullptr, {});
   int failures = 0;
 
-  std::shared_ptr<const host::LoadedPlugin> load(const cgroup::Layout* cgroups, child::Layers* all, const host::HomeLimits& bounds) {
+  std::shared_ptr<const host::LoadedPlugin> load(const cgroup::Layout* cgroups, child::Layers* all, const host::RunnerLimits& bounds) {
     manifest.id = "koord-test-bench";  // also names the cgroup
     return *child::load_in_child({bench::kPluginHost, images, cgroups, all}, bench::kActor, manifest, file, bounds);
   }

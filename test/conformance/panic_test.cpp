@@ -40,7 +40,7 @@ struct Theatre {
   }
 };
 
-std::vector<config::Isolation> homes() {
+std::vector<config::Isolation> isolations() {
   if (std::getenv("KOORD_PROBE_HOMES") == std::string("process")) return {config::Isolation::process};
   return {config::Isolation::in_process, config::Isolation::process};
 }
@@ -49,7 +49,7 @@ host::CallResult handle(Theatre& theatre, Player& player) {
   const host::SnapshotViewPtr view = theatre.stage.services().views.of(theatre.stage.hub().current());
   const koord_hook_request request{sizeof request, KOORD_STAGE_PRE_RUN_POD_SANDBOX, 0, &view->pods()[0], nullptr, {}, {}};
   host::HookResponse response(player.context().host());
-  return player.home().handle(request, response.table());
+  return player.runner().handle(request, response.table());
 }
 
 void check_panic(const host::CallResult& result, const std::string& call) {
@@ -67,15 +67,15 @@ struct Running {
 };
 const Running kRunning[] = {
     {"collect", advisor, [](Theatre& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
-    {"on_event", advisor, [](Theatre&, Player& p) { return p.home().on_event(KOORD_ON_PODS, 1); }},
+    {"on_event", advisor, [](Theatre&, Player& p) { return p.runner().on_event(KOORD_ON_PODS, 1); }},
     {"url", external_advisor, [](Theatre&, Player& p) {
        std::string url;
-       return p.home().url(url);
+       return p.runner().url(url);
      }},
     {"evaluate", strategy, [](Theatre& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
     {"on_applied", strategy, [](Theatre&, Player& p) {
        const koord_intent_result applied{sizeof applied, KOORD_OK, {}, {}, {}, {}};
-       return p.home().on_applied({&applied, 1});
+       return p.runner().on_applied({&applied, 1});
      }},
     {"handle", hook, handle},
 };
@@ -83,12 +83,12 @@ const Running kRunning[] = {
 }  // namespace
 
 TEST_CASE_FIXTURE(Theatre, "acceptance 9: a panic in a call is -8 with its text, and the plugin goes on") {
-  for (config::Isolation isolation : homes()) {
+  for (config::Isolation isolation : isolations()) {
     for (const Running& running : kRunning) {
       CAPTURE(isolation);
       auto player = cast(isolation, running.cls, running.name);
       REQUIRE(player->start().ok());
-      const int process = player->home().process();
+      const int process = player->runner().process();
       check_panic(running.call(*this, *player), running.name);
       host::CallResult next = running.call(*this, *player);
       // collect throws at every other tick, the others always.
@@ -96,14 +96,14 @@ TEST_CASE_FIXTURE(Theatre, "acceptance 9: a panic in a call is -8 with its text,
         CHECK_MESSAGE(next.ok(), host::describe(next));
       else
         check_panic(next, running.name);
-      CHECK(player->home().process() == process);
+      CHECK(player->runner().process() == process);
       CHECK(player->end().ok());
     }
   }
 }
 
 TEST_CASE_FIXTURE(Theatre, "acceptance 9: a panic at the beginning or the end is -8 with its text") {
-  for (config::Isolation isolation : homes()) {
+  for (config::Isolation isolation : isolations()) {
     CAPTURE(isolation);
     auto beginner = cast(isolation, advisor, "init");
     check_panic(beginner->start(), "init");

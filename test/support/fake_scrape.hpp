@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/host/in_process_home.hpp"
+#include "core/host/in_process_runner.hpp"
 #include "core/load/config_schema.hpp"
 #include "core/scrape/scrape.hpp"
 #include "core/scrape/scraped_metrics.hpp"
@@ -27,12 +27,12 @@ class FakeScrape {
  public:
   // The first class, which has targets().
   FakeScrape(FakeHost& host, const koord_module* module) : host_(host), info_{.kind = "koord.external-advisor/1"} {
-    home_ = host::make_in_process_home(module->classes[0], info_, host.context());
-    home_->create();
+    runner_ = host::make_in_process_runner(module->classes[0], info_, host.context());
+    runner_->create();
   }
   ~FakeScrape() {
     targets_.clear();
-    home_->destroy();
+    runner_->destroy();
   }
   FakeScrape(const FakeScrape&) = delete;
   FakeScrape& operator=(const FakeScrape&) = delete;
@@ -43,7 +43,7 @@ class FakeScrape {
   }
 
   koord_status init() {
-    const host::CallResult result = home_->init();
+    const host::CallResult result = runner_->init();
     why_ = result.text;
     return result.status;
   }
@@ -51,13 +51,13 @@ class FakeScrape {
 
   std::vector<host::ScrapeTarget> targets() {
     std::vector<host::ScrapeTarget> targets;
-    why_ = home_->targets(targets).text;
+    why_ = runner_->targets(targets).text;
     return targets;
   }
   koord_status configure(const std::string& json) {
     if (Result<void> set = host_.context().set_config_json(json); !set) return KOORD_E_INVALID;
     targets_.clear();
-    return home_->on_event(KOORD_ON_CONFIG, 1).status;
+    return runner_->on_event(KOORD_ON_CONFIG, 1).status;
   }
 
   // A scrape of this target that gave this text.
@@ -76,9 +76,9 @@ class FakeScrape {
     auto& metrics = targets_[target];
     if (metrics) return *metrics;
     host::ScrapedMetrics::Mapping mapping;
-    mapping.metrics = [this, target](std::span<host::ScrapedMetric> asked) { return home_->map_metrics(target, asked); };
-    mapping.series = [this, target](std::span<host::ScrapedSeries> asked) { return home_->map_series(target, asked); };
-    mapping.samples = [this, target](std::span<host::ScrapedSample> asked) { return home_->map_samples(target, asked); };
+    mapping.metrics = [this, target](std::span<host::ScrapedMetric> asked) { return runner_->map_metrics(target, asked); };
+    mapping.series = [this, target](std::span<host::ScrapedSeries> asked) { return runner_->map_series(target, asked); };
+    mapping.samples = [this, target](std::span<host::ScrapedSample> asked) { return runner_->map_samples(target, asked); };
     mapping.subject = [this](std::uint64_t handle) { return host_.services().views.of(host_.hub().current())->subject(handle); };
     metrics = std::make_unique<host::ScrapedMetrics>(host_.metrics(), definitions_, host_.context().id(), std::move(mapping));
     return *metrics;
@@ -86,7 +86,7 @@ class FakeScrape {
 
   FakeHost& host_;
   host::ClassInfo info_;
-  std::unique_ptr<host::Home> home_;
+  std::unique_ptr<host::Runner> runner_;
   host::ScrapedDefinitions definitions_{host_.metrics(), host_.context().id()};
   std::map<std::string, std::unique_ptr<host::ScrapedMetrics>> targets_;
   std::string why_;

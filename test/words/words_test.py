@@ -80,7 +80,7 @@ NOT_FOUND = [
     'Those who run it on every node, and authors whose plugin fails.',
     'The home directory of the user, /home/user and $HOME.',
     'user nice system idle iowait irq softirq steal guest guest_nice',
-    'Called with `told` and of `wishes()`, in core/host/home.hpp.',
+    'Called with `told` and of `wishes()`, in core/host/runner.hpp.',
     'The lifetime and the life cycle of a slot.',
     'Acts on each of them.',
     'Looks up the name; one look-up at a time.',

@@ -32,7 +32,7 @@ Player::Player(Scene& scene, const host::Module& module, std::size_t class_index
     : scene_(scene), class_(*module.class_at(class_index)), info_(module.classes()[class_index]), host_(host) {}
 
 Player::~Player() {
-  if (runner_.joinable()) stop();
+  if (run_thread_.joinable()) stop();
   if (self_) destroy();
 }
 
@@ -169,9 +169,9 @@ koord_status Player::on_event(std::uint32_t what) {
 }
 
 void Player::start_run() {
-  if (!info_.runs || runner_.joinable()) return;
+  if (!info_.runs || run_thread_.joinable()) return;
   running_ = true;
-  runner_ = std::thread([this] {
+  run_thread_ = std::thread([this] {
     const WatchedHost::Call here(host_, "run()");
     try {
       class_.vtable->run(self_, signal_.table());
@@ -186,13 +186,13 @@ void Player::start_run() {
 
 bool Player::stop() {
   if (class_.vtable->stop) call("stop()", [&] { return class_.vtable->stop(self_); });
-  if (!runner_.joinable()) return true;
+  if (!run_thread_.joinable()) return true;
   signal_.fire();
   note_call("run() of class '" + info_.name + "' after the stop signal");
   std::unique_lock lock(mutex_);
   const bool ended = changed_.wait_for(lock, kRunEndsWithin, [this] { return !running_; });
   lock.unlock();
-  ended ? runner_.join() : runner_.detach();
+  ended ? run_thread_.join() : run_thread_.detach();
   note_call("");
   return ended;
 }

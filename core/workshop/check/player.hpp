@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 #include "core/host/stop_signal.hpp"
 #include "core/load/module.hpp"
 #include "core/workshop/check/lent_memory.hpp"
@@ -66,7 +66,7 @@ class Player {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool running_ = false;
-  std::thread runner_;
+  std::thread run_thread_;
 };
 
 }  // namespace koord::check

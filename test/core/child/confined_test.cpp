@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "core/base/linux_capability.hpp"
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 #include "core/child/landlock.hpp"
 #include "core/child/layers.hpp"
 #include "core/child/snapshot_images.hpp"
@@ -82,7 +82,7 @@ struct Confined {
   child::SnapshotImages images;
   child::Layers layers;
   test::HostStage stage{{"prober"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                                              const HomeLimits& limits) {
+                                              const RunnerLimits& limits) {
                           return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images, nullptr, &layers}, path, manifest,
                                                       file, limits);
                         }};

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/load/file_stamp.hpp"
 #include "core/load/manifest.hpp"
@@ -49,6 +49,6 @@ struct Deputies {
   config::Isolation isolation = config::Isolation::process;
 };
 
-inline constexpr config::Isolation kHomes[] = {config::Isolation::process, config::Isolation::in_process};
+inline constexpr config::Isolation kIsolations[] = {config::Isolation::process, config::Isolation::in_process};
 
 }  // namespace koord::test

@@ -61,9 +61,9 @@ const auto soon_or_fail = [](config::PluginSettings& settings) {
 }  // namespace
 
 TEST_CASE("a hook's settings arrive, and it sees the pod and the container that it is about") {
-  for (config::Isolation home : kHomes) {
+  for (config::Isolation isolation : kIsolations) {
     Hooks hooks;
-    hooks.isolation = home;
+    hooks.isolation = isolation;
     hooks.configure_hook(kA, "set");
     REQUIRE(hooks.begin("Deputya=true"));
     HookVerdict verdict = hooks.ask();
@@ -99,9 +99,9 @@ TEST_CASE("if two hooks set one field differently the first by id keeps it, and 
 }
 
 TEST_CASE("a hook's rejection is the request's, in its name") {
-  for (config::Isolation home : kHomes) {
+  for (config::Isolation isolation : kIsolations) {
     Hooks hooks;
-    hooks.isolation = home;
+    hooks.isolation = isolation;
     hooks.configure_hook(kA, "set");
     hooks.configure_hook(kB, "reject");
     REQUIRE(hooks.begin());
@@ -114,9 +114,9 @@ TEST_CASE("a hook's rejection is the request's, in its name") {
 }
 
 TEST_CASE("an unknown field is refused to the hook, with the same text with both isolations") {
-  for (config::Isolation home : kHomes) {
+  for (config::Isolation isolation : kIsolations) {
     Hooks hooks;
-    hooks.isolation = home;
+    hooks.isolation = isolation;
     hooks.configure_hook(kA, "wrong");
     REQUIRE(hooks.begin("Deputya=true"));
     HookVerdict verdict = hooks.ask();

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/host/plugin_metrics.hpp"
 #include "core/http/socket_address.hpp"
@@ -35,7 +35,7 @@ struct Theatre {
   Endpoint endpoint;
   config::Isolation isolation = config::Isolation::process;
   test::HostStage stage{{"scraper", "actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                          const HomeLimits& limits) {
+                          const RunnerLimits& limits) {
                           return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
                         }};
 
@@ -234,7 +234,7 @@ TEST_CASE("a child that ends while it maps is begun anew, and the host goes on")
   Endpoint endpoint;
   endpoint.say("a 1\n");
   test::HostStage stage{{"scraper"}, 4, [&](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                          const HomeLimits& limits) {
+                          const RunnerLimits& limits) {
                           return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
                         }};
   config::PluginSettings settings = stage.settings().defaults;

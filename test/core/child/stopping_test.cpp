@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/host/instance.hpp"
 #include "core/load/file_stamp.hpp"
@@ -41,7 +41,7 @@ bool has_children() { return a_child() != 0; }
 // A plugin of two workers, in processes of its own.
 struct Starting {
   explicit Starting(std::string_view plugin)
-      : stage({plugin}, 2, [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const HomeLimits& limits) {
+      : stage({plugin}, 2, [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
           return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
         }) {}
 
@@ -71,7 +71,7 @@ struct Stubborn {
   child::SnapshotImages images;
   log::Capture lines;
   test::HostStage stage{{"actor"}, 1, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                                             const HomeLimits& limits) {
+                                             const RunnerLimits& limits) {
                           return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
                         }};
 

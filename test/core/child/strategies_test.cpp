@@ -34,9 +34,9 @@ struct Strategies : Deputies {
 }  // namespace
 
 TEST_CASE("a strategy is in shadow by default: its intents are recorded, and nothing is written") {
-  for (config::Isolation home : kHomes) {
+  for (config::Isolation isolation : kIsolations) {
     Strategies strategies;
-    strategies.isolation = home;
+    strategies.isolation = isolation;
     strategies.configure(kA, R"({"value": "20000 100000"})");
     REQUIRE(strategies.begin("Deputya=true"));
     CHECK(eventually([&] { return strategies.told("a", kA) == KOORD_E_DENIED; }));
@@ -51,9 +51,9 @@ TEST_CASE("a strategy is in shadow by default: its intents are recorded, and not
 }
 
 TEST_CASE("acceptance 12: a strategy changes a cgroup value through propose alone, and its end reverts it") {
-  for (config::Isolation home : kHomes) {
+  for (config::Isolation isolation : kIsolations) {
     Strategies strategies;
-    strategies.isolation = home;
+    strategies.isolation = isolation;
     strategies.configure(kA, R"({"value": "20000 100000"})");
     REQUIRE(strategies.begin("Deputya=true"));
     strategies.enforce(kA);
@@ -66,9 +66,9 @@ TEST_CASE("acceptance 12: a strategy changes a cgroup value through propose alon
 }
 
 TEST_CASE("a role and the question for a base go through the process boundary") {
-  for (config::Isolation home : kHomes) {
+  for (config::Isolation isolation : kIsolations) {
     Strategies strategies;
-    strategies.isolation = home;
+    strategies.isolation = isolation;
     strategies.configure(kA, R"({"value": "1.5", "role": 2})");
     strategies.configure(kB, R"({"value": "base", "role": 3})");
     knob::Subjects subjects;
@@ -89,9 +89,9 @@ TEST_CASE("a role and the question for a base go through the process boundary") 
 }
 
 TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser learns the winner, and it ends with its ttl") {
-  for (config::Isolation home : kHomes) {
+  for (config::Isolation isolation : kIsolations) {
     Strategies strategies;
-    strategies.isolation = home;
+    strategies.isolation = isolation;
     strategies.configure(kA, R"({"value": "20000 100000"})");
     strategies.configure(kB, R"({"value": "40000 100000"})");
     REQUIRE(strategies.begin());
@@ -137,9 +137,9 @@ TEST_CASE("the writes of a strategy are reverted when its process dies") {
 }
 
 TEST_CASE("a strategy's eviction requests reach the host with either isolation, unless its evaluate() fails") {
-  for (config::Isolation home : kHomes) {
+  for (config::Isolation isolation : kIsolations) {
     Strategies strategies;
-    strategies.isolation = home;
+    strategies.isolation = isolation;
     strategies.configure(kA, R"({"value": "20000 100000", "evict": 7})");
     strategies.configure(kB, R"({"silent": true, "evict": 7})");
     REQUIRE(strategies.begin());

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/load/file_stamp.hpp"
 #include "core/load/manifest.hpp"
@@ -33,7 +33,7 @@ struct Targets {
   Targets() {
     SUBCASE("in this process") { is_own = true; }
     SUBCASE("in a process of its own") {}
-    Loader in_child = [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const HomeLimits& limits) {
+    Loader in_child = [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
       return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
     };
     stage = std::make_unique<HostStage>(std::initializer_list<std::string_view>{"collector"}, 4, is_own ? Loader() : in_child);

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/base/linux_capability.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 #include "core/log/capture.hpp"
 #include "stage.hpp"
 #include "test/support/eventually.hpp"
@@ -47,9 +47,9 @@ struct Node {
   }
 };
 
-class LayeredHome final : public Home {
+class LayeredRunner final : public Runner {
  public:
-  explicit LayeredHome(Node& node) : node_(node) {}
+  explicit LayeredRunner(Node& node) : node_(node) {}
 
   CallResult create() override {
     level_ = node_.now();
@@ -87,8 +87,8 @@ class LayeredPlugin final : public LoadedPlugin {
   const std::vector<ClassInfo>& classes() const override { return classes_; }
   bool expendable() const override { return true; }
   const IsolationLevel& isolation() const override { return level_; }
-  std::unique_ptr<Home> make_home(std::size_t, PluginContext&, const HomeLimits&) const override {
-    return std::make_unique<LayeredHome>(node_);
+  std::unique_ptr<Runner> make_runner(std::size_t, PluginContext&, const RunnerLimits&) const override {
+    return std::make_unique<LayeredRunner>(node_);
   }
 
  private:
@@ -100,7 +100,7 @@ class LayeredPlugin final : public LoadedPlugin {
 struct Layered {
   Node node;
   test::HostStage stage{{"second"}, 2, [this](const std::string&, const Manifest&, const FileStamp&,
-                                              const HomeLimits&) -> Result<std::shared_ptr<const LoadedPlugin>> {
+                                              const RunnerLimits&) -> Result<std::shared_ptr<const LoadedPlugin>> {
                           return std::shared_ptr<const LoadedPlugin>(std::make_shared<LayeredPlugin>(node));
                         }};
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/host/in_process_home.hpp"
+#include "core/host/in_process_runner.hpp"
 #include "core/load/grants.hpp"
 #include "core/load/manifest.hpp"
 #include "test/support/eventually.hpp"

@@ -5,17 +5,17 @@
 
 #include <memory>
 
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 
 namespace koord::host {
 
 class PluginSide;
 
-std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info,
+std::unique_ptr<Runner> make_in_process_runner(const koord_class& cls, const ClassInfo& info,
                                            PluginSide& context);
 
 // A Loader: maps the file into this process, where no limit holds.
 Result<std::shared_ptr<const LoadedPlugin>> load_in_process(const std::string& path, const Manifest& manifest, const FileStamp& checked,
-                                                            const HomeLimits& limits = {});
+                                                            const RunnerLimits& limits = {});
 
 }  // namespace koord::host

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A third party's plugin in a child of its own: real processes, the real manager, the real services.
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -68,11 +68,11 @@ CapabilityMask capabilities_of(pid_t pid, std::string_view set) {
 struct Theatre {
   child::SnapshotImages images;
   test::HostStage stage{{"actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                                             const HomeLimits& limits) {
-                          return child::load_in_child(home(), path, manifest, file, limits);
+                                             const RunnerLimits& limits) {
+                          return child::load_in_child(runner(), path, manifest, file, limits);
                         }};
 
-  child::Children home() { return {std::getenv("KOORD_PLUGIN_HOST"), images, &stage.host().services().cgroups.layout()}; }
+  child::Children runner() { return {std::getenv("KOORD_PLUGIN_HOST"), images, &stage.host().services().cgroups.layout()}; }
 
   Theatre() {
     state::Pod one, other;
@@ -312,35 +312,35 @@ TEST_CASE_FIXTURE(Theatre, "stopping ends the process") {
 
 TEST_CASE_FIXTURE(Theatre, "a lost process is reported by the next call if no listener was set") {
   const std::string file = stage.shelf().file("actor");
-  auto plugin = child::load_in_child(home(), file, *read_manifest(file), *stamp_of(file), {});
+  auto plugin = child::load_in_child(runner(), file, *read_manifest(file), *stamp_of(file), {});
   REQUIRE(plugin);
   auto context = stage.host().make_context(kActor, {"koord.metrics/1", "koord.config/1", "koord.state/1"});
-  std::unique_ptr<Home> home = (*plugin)->make_home(0, *context, {});
-  REQUIRE(home->create().ok());
-  REQUIRE(home->init().ok());
-  ::kill(home->process(), SIGKILL);
-  CallResult result = home->collect(from_ns(1), from_ns(2));
+  std::unique_ptr<Runner> runner = (*plugin)->make_runner(0, *context, {});
+  REQUIRE(runner->create().ok());
+  REQUIRE(runner->init().ok());
+  ::kill(runner->process(), SIGKILL);
+  CallResult result = runner->collect(from_ns(1), from_ns(2));
   CHECK(result.lost);
   CHECK(contains(result.text, "ended by signal 9"));
 }
 
 TEST_CASE_FIXTURE(Theatre, "a child outlives the thread that has started it") {
   const std::string file = stage.shelf().file("actor");
-  auto plugin = child::load_in_child(home(), file, *read_manifest(file), *stamp_of(file), {});
+  auto plugin = child::load_in_child(runner(), file, *read_manifest(file), *stamp_of(file), {});
   REQUIRE(plugin);
   auto context = stage.host().make_context(kActor, {"koord.metrics/1", "koord.config/1", "koord.state/1"});
-  std::unique_ptr<Home> home = (*plugin)->make_home(0, *context, {});
-  std::thread worker([&] { home->create(); });
+  std::unique_ptr<Runner> runner = (*plugin)->make_runner(0, *context, {});
+  std::thread worker([&] { runner->create(); });
   worker.join();
-  CHECK(home->init().ok());
-  CHECK_FALSE(home->collect(from_ns(1), from_ns(2)).lost);
-  home->destroy();
+  CHECK(runner->init().ok());
+  CHECK_FALSE(runner->collect(from_ns(1), from_ns(2)).lost);
+  runner->destroy();
 }
 
 TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was wanted") {
   child::SnapshotImages images;
   test::HostStage stage{{"actor"}, 2, [&](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                                          const HomeLimits& limits) {
+                                          const RunnerLimits& limits) {
                           return child::load_in_child({"/nowhere/koord-plugin-host", images}, path, manifest, file, limits);
                         }};
   stage.apply("Actor=true");

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/cgroup/layout.hpp"
-#include "core/host/home.hpp"
+#include "core/host/runner.hpp"
 
 namespace koord::child {
 
@@ -30,6 +30,6 @@ struct Children {
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& children, const std::string& path,
                                                                 const host::Manifest& manifest,
                                                                 const host::FileStamp& checked,
-                                                                const host::HomeLimits& limits);
+                                                                const host::RunnerLimits& limits);
 
 }  // namespace koord::child

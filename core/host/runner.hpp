@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Home: runs one instance of a plugin, and is the only way to call it. The in-process one calls the vtable of a loaded
+// Runner: runs one instance of a plugin, and is the only way to call it. The in-process one calls the vtable of a loaded
 // module; a child one sends the same calls to a process of its own. A call never throws and always returns its result;
 // the strand that it runs on limits its time.
 //
@@ -36,7 +36,7 @@ struct FileStamp;
 struct Manifest;
 
 // Limits of a process of its own. 0: no limit. In the agent's process none holds.
-struct HomeLimits {
+struct RunnerLimits {
   std::uint64_t memory_bytes = 0;
   std::uint64_t cpu_millis = 0;  // thousandths of a core
   std::uint64_t processes = 0;   // threads count
@@ -48,9 +48,9 @@ struct HomeLimits {
   std::stop_token loading = {};  // a stop request ends a process that maps the file
 };
 
-class Home {
+class Runner {
  public:
-  virtual ~Home() = default;  // does not call destroy()
+  virtual ~Runner() = default;  // does not call destroy()
 
   virtual CallResult create() = 0;   // [control]
   virtual CallResult init() = 0;     // [control]
@@ -96,8 +96,8 @@ class LoadedPlugin {
  public:
   virtual ~LoadedPlugin() = default;
   virtual const std::vector<ClassInfo>& classes() const = 0;
-  virtual std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context,
-                                          const HomeLimits& limits) const = 0;
+  virtual std::unique_ptr<Runner> make_runner(std::size_t class_index, PluginContext& context,
+                                          const RunnerLimits& limits) const = 0;
   // It can be aborted: a call that does not return costs a process and nothing else.
   virtual bool expendable() const { return false; }
   // The layers of the process in which the file was mapped.
@@ -107,6 +107,6 @@ class LoadedPlugin {
 // Loads the file at this absolute path; its manifest was read and accepted. Whenever the file is mapped it must still
 // be the one with this stamp. May block and run code of the plugin: if in a process of its own, in these limits.
 using Loader = std::function<Result<std::shared_ptr<const LoadedPlugin>>(
-    const std::string& path, const Manifest&, const FileStamp& checked, const HomeLimits& limits)>;
+    const std::string& path, const Manifest&, const FileStamp& checked, const RunnerLimits& limits)>;
 
 }  // namespace koord::host

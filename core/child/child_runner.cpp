@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/child/child_home.hpp"
+#include "core/child/child_runner.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -52,10 +52,10 @@ struct CallLane {
   std::mutex busy;
   unsigned measured_calls = 0;  // that are still to be charged by the thread's CPU time
 };
-class ChildHome final : public host::Home {
+class ChildRunner final : public host::Runner {
  public:
-  ChildHome(Guest::Invitation invitation, SnapshotImages& images, std::size_t class_index, host::PluginContext& context,
-            const host::HomeLimits& limits, std::vector<std::string> granted)
+  ChildRunner(Guest::Invitation invitation, SnapshotImages& images, std::size_t class_index, host::PluginContext& context,
+            const host::RunnerLimits& limits, std::vector<std::string> granted)
       : invitation_(std::move(invitation)),
         images_(images),
         class_index_(class_index),
@@ -259,7 +259,7 @@ class ChildHome final : public host::Home {
   SnapshotImages& images_;
   const std::size_t class_index_;
   host::PluginContext& context_;
-  const host::HomeLimits limits_;
+  const host::RunnerLimits limits_;
   const std::vector<std::string> granted_;
   std::function<void(const std::string& reason)> tell_lost_;
   CallLane strand_, hooks_;
@@ -278,9 +278,9 @@ class ChildPlugin final : public host::LoadedPlugin {
   bool expendable() const override { return true; }
   const host::IsolationLevel& isolation() const override { return isolation_; }
 
-  std::unique_ptr<host::Home> make_home(std::size_t class_index, host::PluginContext& context,
-                                        const host::HomeLimits& limits) const override {
-    return std::make_unique<ChildHome>(invitation_, images_, class_index, context, limits,
+  std::unique_ptr<host::Runner> make_runner(std::size_t class_index, host::PluginContext& context,
+                                        const host::RunnerLimits& limits) const override {
+    return std::make_unique<ChildRunner>(invitation_, images_, class_index, context, limits,
                                        host::granted_services(classes_[class_index].kind));
   }
 
@@ -300,7 +300,7 @@ std::string plugin_host_program(const std::string& configured) {
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& children, const std::string& path,
                                                                 const host::Manifest& manifest,
                                                                 const host::FileStamp& checked,
-                                                                const host::HomeLimits& limits) {
+                                                                const host::RunnerLimits& limits) {
   Guest::Invitation invitation{.program = children.program,
                                .layout = children.layout,
                                .layers = children.layers,

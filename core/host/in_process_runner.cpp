@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/in_process_home.hpp"
+#include "core/host/in_process_runner.hpp"
 
 #include <mutex>
 #include <shared_mutex>
@@ -35,9 +35,9 @@ koord_str as_str(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-class InProcessHome final : public Home {
+class InProcessRunner final : public Runner {
  public:
-  InProcessHome(const koord_class& cls, const ClassInfo& info, PluginSide& context)
+  InProcessRunner(const koord_class& cls, const ClassInfo& info, PluginSide& context)
       : class_(cls), info_(info), context_(context) {}
 
   CallResult create() override {
@@ -207,8 +207,8 @@ class InProcessPlugin final : public LoadedPlugin {
   explicit InProcessPlugin(std::shared_ptr<const Module> module) : module_(std::move(module)) {}
 
   const std::vector<ClassInfo>& classes() const override { return module_->classes(); }
-  std::unique_ptr<Home> make_home(std::size_t class_index, PluginContext& context, const HomeLimits& /*limits*/) const override {
-    return make_in_process_home(*module_->class_at(class_index), classes()[class_index], context);
+  std::unique_ptr<Runner> make_runner(std::size_t class_index, PluginContext& context, const RunnerLimits& /*limits*/) const override {
+    return make_in_process_runner(*module_->class_at(class_index), classes()[class_index], context);
   }
 
  private:
@@ -217,13 +217,13 @@ class InProcessPlugin final : public LoadedPlugin {
 
 }  // namespace
 
-std::unique_ptr<Home> make_in_process_home(const koord_class& cls, const ClassInfo& info,
+std::unique_ptr<Runner> make_in_process_runner(const koord_class& cls, const ClassInfo& info,
                                            PluginSide& context) {
-  return std::make_unique<InProcessHome>(cls, info, context);
+  return std::make_unique<InProcessRunner>(cls, info, context);
 }
 
 Result<std::shared_ptr<const LoadedPlugin>> load_in_process(const std::string& path, const Manifest& manifest, const FileStamp& checked,
-                                                            const HomeLimits& /*limits*/) {
+                                                            const RunnerLimits& /*limits*/) {
   return std::shared_ptr<const LoadedPlugin>(std::make_shared<InProcessPlugin>(TRY(Module::load(path, manifest, checked))));
 }
 
