@@ -39,11 +39,11 @@ class LabelsOfMany {
 
 }  // namespace
 
-Tenant::~Tenant() {
+PluginInstance::~PluginInstance() {
   if (run_thread_.joinable()) run_thread_.detach();  // the process ends
 }
 
-CallResult Tenant::call(Call call, Unpacker& in, UniqueFd fd, Packer& out) {
+CallResult PluginInstance::call(Call call, Unpacker& in, UniqueFd fd, Packer& out) {
   if (call == Call::create) return create(in);
   if (!runner()) return failed(KOORD_E_INVALID, "there is no instance");
   switch (call) {
@@ -92,7 +92,7 @@ CallResult Tenant::call(Call call, Unpacker& in, UniqueFd fd, Packer& out) {
   }
 }
 
-CallResult Tenant::create(Unpacker& in) {
+CallResult PluginInstance::create(Unpacker& in) {
   auto index = in.number<std::uint32_t>();
   std::set<std::string, std::less<>> granted;
   for (std::uint32_t n = in.count(sizeof(std::uint64_t)); n > 0; --n) granted.emplace(in.text());
@@ -103,7 +103,7 @@ CallResult Tenant::create(Unpacker& in) {
   return runner()->create();
 }
 
-CallResult Tenant::run(UniqueFd stop) {
+CallResult PluginInstance::run(UniqueFd stop) {
   if (!stop) return failed(KOORD_E_INVALID, "run without a stop signal");
   run_thread_ = std::thread([this, signal = std::make_shared<host::StopSignal>(std::move(stop))] {
     pthread_setname_np(pthread_self(), "run");
@@ -115,7 +115,7 @@ CallResult Tenant::run(UniqueFd stop) {
   return {};
 }
 
-CallResult Tenant::on_applied(Unpacker& in) {
+CallResult PluginInstance::on_applied(Unpacker& in) {
   std::vector<koord_intent_result> results(in.count(sizeof(koord_intent_result) / 2));
   for (koord_intent_result& result : results) {
     result = {.struct_size = sizeof result, .status = in.number<koord_status>(), .knob = {}, .cgroup_dir = {}, .final_value = {}, .winner = {}};
@@ -127,7 +127,7 @@ CallResult Tenant::on_applied(Unpacker& in) {
   return runner()->on_applied(results);
 }
 
-CallResult Tenant::targets(Packer& out) {
+CallResult PluginInstance::targets(Packer& out) {
   std::vector<host::ScrapeTarget> targets;
   CallResult result = runner()->targets(targets);
   out.add(static_cast<std::uint32_t>(targets.size()));
@@ -135,7 +135,7 @@ CallResult Tenant::targets(Packer& out) {
   return result;
 }
 
-CallResult Tenant::map_metrics(Unpacker& in, Packer& out) {
+CallResult PluginInstance::map_metrics(Unpacker& in, Packer& out) {
   const std::string_view target = in.text();
   std::vector<host::ScrapedMetric> metrics(in.count(sizeof(std::uint64_t)));
   for (host::ScrapedMetric& metric : metrics) metric.name = in.text();
@@ -145,7 +145,7 @@ CallResult Tenant::map_metrics(Unpacker& in, Packer& out) {
   return result;
 }
 
-CallResult Tenant::map_series(Unpacker& in, Packer& out) {
+CallResult PluginInstance::map_series(Unpacker& in, Packer& out) {
   const std::string_view target = in.text();
   std::vector<host::ScrapedSeries> series(in.count(sizeof(std::uint64_t)));
   LabelsOfMany labels;
@@ -162,7 +162,7 @@ CallResult Tenant::map_series(Unpacker& in, Packer& out) {
   return result;
 }
 
-CallResult Tenant::map_samples(Unpacker& in, Packer& out) {
+CallResult PluginInstance::map_samples(Unpacker& in, Packer& out) {
   const std::string_view target = in.text();
   std::vector<host::ScrapedSample> samples(in.count(sizeof(std::uint64_t) + sizeof(double)));
   LabelsOfMany labels;
@@ -177,7 +177,7 @@ CallResult Tenant::map_samples(Unpacker& in, Packer& out) {
   return result;
 }
 
-CallResult Tenant::handle(Unpacker& in, Packer& out) {
+CallResult PluginInstance::handle(Unpacker& in, Packer& out) {
   koord_hook_request request{.struct_size = sizeof request};
   request.stage = in.number<std::uint32_t>();
   request.deadline_ns = in.number<std::uint64_t>();
@@ -196,7 +196,7 @@ CallResult Tenant::handle(Unpacker& in, Packer& out) {
   return result;
 }
 
-void serve_calls(Channel& channel, Tenant& tenant, RemoteHost& host) {
+void serve_calls(Channel& channel, PluginInstance& plugin, HostProxy& host) {
   for (;;) {
     Result<std::optional<Message>> message = channel.receive(kForEver);
     if (!message || !*message) return;
@@ -204,7 +204,7 @@ void serve_calls(Channel& channel, Tenant& tenant, RemoteHost& host) {
     auto call = static_cast<Call>(in.number<std::uint32_t>());
     Packer given, answer;
     host.set_in_call(true);
-    CallResult result = tenant.call(call, in, std::move((*message)->fd), given);
+    CallResult result = plugin.call(call, in, std::move((*message)->fd), given);
     host.set_in_call(false);
     answer.add(result.status).add(std::string_view(result.text)).add(std::int64_t{result.cpu.count()});
     if (!channel.send(answer.bytes() + given.bytes(), -1, kForEver)) return;

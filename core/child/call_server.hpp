@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/child/channel.hpp"
+#include "core/child/host_proxy.hpp"
 #include "core/child/protocol.hpp"
-#include "core/child/remote_host.hpp"
 #include "core/child/wire.hpp"
 #include "core/host/runner.hpp"
 #include "core/load/module.hpp"
@@ -19,10 +19,10 @@
 namespace koord::child {
 
 // The plugin in this process: its module, and the instance, when there is one.
-class Tenant {
+class PluginInstance {
  public:
-  Tenant(std::shared_ptr<const host::Module> module, RemoteHost& host) : module_(std::move(module)), host_(host) {}
-  ~Tenant();
+  PluginInstance(std::shared_ptr<const host::Module> module, HostProxy& host) : module_(std::move(module)), host_(host) {}
+  ~PluginInstance();
 
   // The results of the call go to `out`.
   host::CallResult call(Call call, Unpacker& in, UniqueFd fd, Packer& out);
@@ -41,14 +41,14 @@ class Tenant {
   host::CallResult handle(Unpacker& in, Packer& out);
 
   std::shared_ptr<const host::Module> module_;
-  RemoteHost& host_;
+  HostProxy& host_;
   std::unique_ptr<host::Runner> owned_runner_;
   std::atomic<host::Runner*> runner_ = nullptr;
   std::thread run_thread_;
 };
 
 // Serves until the host closes its end.
-void serve_calls(Channel& channel, Tenant& tenant, RemoteHost& host);
+void serve_calls(Channel& channel, PluginInstance& plugin, HostProxy& host);
 
 // A child's description of its plugin's classes, and the host's reader of it.
 void pack_classes(Packer& out, const std::vector<host::ClassInfo>& classes);

@@ -13,10 +13,10 @@
 #include "core/base/program.hpp"
 #include "core/base/thread_cpu.hpp"
 #include "core/child/answers.hpp"
-#include "core/child/attendant.hpp"
 #include "core/child/call_server.hpp"
-#include "core/child/guest.hpp"
+#include "core/child/child_monitor.hpp"
 #include "core/child/image.hpp"
+#include "core/child/plugin_process.hpp"
 #include "core/child/protocol.hpp"
 #include "core/child/wire.hpp"
 #include "core/host/stop_signal.hpp"
@@ -54,9 +54,9 @@ struct CallLane {
 };
 class ChildRunner final : public host::Runner {
  public:
-  ChildRunner(Guest::Invitation invitation, SnapshotImages& images, std::size_t class_index, host::PluginContext& context,
+  ChildRunner(PluginProcess::Spec spec, SnapshotImages& images, std::size_t class_index, host::PluginContext& context,
             const host::RunnerLimits& limits, std::vector<std::string> granted)
-      : invitation_(std::move(invitation)),
+      : spec_(std::move(spec)),
         images_(images),
         class_index_(class_index),
         context_(context),
@@ -90,7 +90,7 @@ class ChildRunner final : public host::Runner {
   CallResult run(const host::StopSignal& stop) override {
     CallResult started = call(request(Call::run), {}, stop.fd());
     if (!started.ok()) return started;
-    if (std::optional<CallResult> result = attendant_->await_run()) return *std::move(result);
+    if (std::optional<CallResult> result = monitor_->await_run()) return *std::move(result);
     return lost();
   }
 
@@ -155,51 +155,51 @@ class ChildRunner final : public host::Runner {
     message.add(asked.stage).add(asked.deadline_ns).add(std::string_view(image_of(*asked.pod, asked.container)));
     message.add(asked.node_slo).add(asked.cri_json);
     std::shared_lock alive(ending_, std::try_to_lock);
-    if (!alive || !attendant_) return {.status = KOORD_E_AGAIN, .text = "the instance does not run"};
-    return exchange(hooks_, guest_->process().hooks(), message, [&](Unpacker& given) { take_adjustments(given, response); });
+    if (!alive || !monitor_) return {.status = KOORD_E_AGAIN, .text = "the instance does not run"};
+    return exchange(hooks_, plugin_process_->process().hooks(), message, [&](Unpacker& given) { take_adjustments(given, response); });
   }
 
-  int process() const override { return guest_ ? guest_->process().pid() : 0; }
-  const host::IsolationLevel& isolation() const override { return guest_ ? guest_->isolation() : host::isolation_in_process(); }
+  int process() const override { return plugin_process_ ? plugin_process_->process().pid() : 0; }
+  const host::IsolationLevel& isolation() const override { return plugin_process_ ? plugin_process_->isolation() : host::isolation_in_process(); }
 
   void abort(const std::string& reason) override {
     is_aborted_ = true;
     // The holder of the lock starts the process, then reads is_aborted_, or it ends the process already.
     std::shared_lock lock(ending_, std::try_to_lock);
-    if (lock && attendant_) attendant_->end(reason, kEndGrace);
+    if (lock && monitor_) monitor_->end(reason, kEndGrace);
   }
 
  private:
   using Take = std::function<void(Unpacker& given)>;
 
   Result<void> start() {
-    std::unique_ptr<Guest> guest = TRY(Guest::start(invitation_, limits_));
-    if (!guest->problems().empty()) context_.log(KOORD_LOG_WARN, "runs without some of its limits: " + guest->problems());
+    std::unique_ptr<PluginProcess> plugin_process = TRY(PluginProcess::start(spec_, limits_));
+    if (!plugin_process->problems().empty()) context_.log(KOORD_LOG_WARN, "runs without some of its limits: " + plugin_process->problems());
     {
       std::lock_guard lock(ending_);
-      guest_ = std::move(guest);
-      attendant_ = std::make_unique<Attendant>(guest_->process(), context_, images_, limits_.cpu_millis, [this](const std::string& reason) {
-        if (tell_lost_) tell_lost_(guest_->explain(reason));
+      plugin_process_ = std::move(plugin_process);
+      monitor_ = std::make_unique<ChildMonitor>(plugin_process_->process(), context_, images_, limits_.cpu_millis, [this](const std::string& reason) {
+        if (tell_lost_) tell_lost_(plugin_process_->explain(reason));
       });
     }
-    if (is_aborted_) attendant_->end("the host ended it", Duration::zero());
-    TRY(guest_->introduce());
+    if (is_aborted_) monitor_->end("the host ended it", Duration::zero());
+    TRY(plugin_process_->handshake());
     return {};
   }
 
   // Nothing of the child runs, and nothing of it touches the context, once it returns.
   void end() {
-    if (attendant_) attendant_->dismiss();  // hook calls in flight return
+    if (monitor_) monitor_->dismiss();  // hook calls in flight return
     std::lock_guard lock(ending_);
-    attendant_.reset();
-    guest_.reset();
+    monitor_.reset();
+    plugin_process_.reset();
   }
 
-  CallResult lost() { return {.status = KOORD_E_GONE, .text = guest_->explain(attendant_->how_it_ended()), .lost = true}; }
+  CallResult lost() { return {.status = KOORD_E_GONE, .text = plugin_process_->explain(monitor_->how_it_ended()), .lost = true}; }
 
   CallResult call(const Packer& message, const Take& take = {}, int fd = -1) {
-    if (!attendant_) return {.status = KOORD_E_GONE, .text = "there is no process", .lost = true};
-    return exchange(strand_, guest_->process().calls(), message, take, fd);
+    if (!monitor_) return {.status = KOORD_E_GONE, .text = "there is no process", .lost = true};
+    return exchange(strand_, plugin_process_->process().calls(), message, take, fd);
   }
 
   // One call for as many items as go into a message.
@@ -233,7 +233,7 @@ class ChildRunner final : public host::Runner {
     Result<void> sent = channel.send(message.bytes(), fd);
     Result<std::optional<Message>> answer = sent ? channel.receive(kCallPatience) : std::optional<Message>();
     const auto answered = std::chrono::steady_clock::now();
-    attendant_->fetch_samples();
+    monitor_->fetch_samples();
     CallResult result = answer && *answer ? read(**answer, take) : lost();
     const auto end = std::chrono::steady_clock::now();
     result.wall = end - begin;
@@ -251,11 +251,11 @@ class ChildRunner final : public host::Runner {
     CallResult result = take_result(in);
     if (take) take(in);
     if (in.complete()) return result;
-    attendant_->end("it sent an answer that makes no sense", Duration::zero());
+    monitor_->end("it sent an answer that makes no sense", Duration::zero());
     return lost();
   }
 
-  const Guest::Invitation invitation_;
+  const PluginProcess::Spec spec_;
   SnapshotImages& images_;
   const std::size_t class_index_;
   host::PluginContext& context_;
@@ -265,14 +265,14 @@ class ChildRunner final : public host::Runner {
   CallLane strand_, hooks_;
   std::shared_mutex ending_;   // shared by those who use the two below without being in a call of the strand
   std::atomic<bool> is_aborted_ = false;
-  std::unique_ptr<Guest> guest_;
-  std::unique_ptr<Attendant> attendant_;  // uses the plugin process
+  std::unique_ptr<PluginProcess> plugin_process_;
+  std::unique_ptr<ChildMonitor> monitor_;  // uses the plugin process
 };
 
 class ChildPlugin final : public host::LoadedPlugin {
  public:
-  ChildPlugin(Guest::Invitation invitation, SnapshotImages& images, std::vector<ClassInfo> classes, host::IsolationLevel isolation)
-      : invitation_(std::move(invitation)), images_(images), classes_(std::move(classes)), isolation_(std::move(isolation)) {}
+  ChildPlugin(PluginProcess::Spec spec, SnapshotImages& images, std::vector<ClassInfo> classes, host::IsolationLevel isolation)
+      : spec_(std::move(spec)), images_(images), classes_(std::move(classes)), isolation_(std::move(isolation)) {}
 
   const std::vector<ClassInfo>& classes() const override { return classes_; }
   bool expendable() const override { return true; }
@@ -280,12 +280,12 @@ class ChildPlugin final : public host::LoadedPlugin {
 
   std::unique_ptr<host::Runner> make_runner(std::size_t class_index, host::PluginContext& context,
                                         const host::RunnerLimits& limits) const override {
-    return std::make_unique<ChildRunner>(invitation_, images_, class_index, context, limits,
+    return std::make_unique<ChildRunner>(spec_, images_, class_index, context, limits,
                                        host::granted_services(classes_[class_index].kind));
   }
 
  private:
-  const Guest::Invitation invitation_;
+  const PluginProcess::Spec spec_;
   SnapshotImages& images_;
   const std::vector<ClassInfo> classes_;
   const host::IsolationLevel isolation_;  // of the process that described it
@@ -301,21 +301,21 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& 
                                                                 const host::Manifest& manifest,
                                                                 const host::FileStamp& checked,
                                                                 const host::RunnerLimits& limits) {
-  Guest::Invitation invitation{.program = children.program,
+  PluginProcess::Spec spec{.program = children.program,
                                .layout = children.layout,
                                .layers = children.layers,
                                .cgroup = children.layout ? Confinement::free_name(*children.layout, manifest.id) : "",
                                .plugin_id = manifest.id,
                                .path = path,
                                .checked = checked};
-  std::unique_ptr<Guest> guest = TRY(Guest::start(invitation, limits));
-  std::vector<ClassInfo> classes = TRY(guest->introduce());
+  std::unique_ptr<PluginProcess> plugin_process = TRY(PluginProcess::start(spec, limits));
+  std::vector<ClassInfo> classes = TRY(plugin_process->handshake());
   for (const ClassInfo& info : classes) {
     if (std::find(manifest.kinds.begin(), manifest.kinds.end(), info.kind) == manifest.kinds.end())
       return invalid("wanted classes of the manifest's kinds, found one of '" + info.kind + "'");
   }
   return std::shared_ptr<const host::LoadedPlugin>(
-      new ChildPlugin(std::move(invitation), children.images, std::move(classes), guest->isolation()));
+      new ChildPlugin(std::move(spec), children.images, std::move(classes), plugin_process->isolation()));
 }
 
 }  // namespace koord::child

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "core/child/remote_host.hpp"
+#include "core/child/host_proxy.hpp"
 #include "core/service/arguments.hpp"
 #include "core/service/record.hpp"
 #include "core/service/serve.hpp"
@@ -15,7 +15,7 @@ extern const koord_svc_metrics remote_metrics;
 
 template <class Body>
 koord_status serve(const koord_host* host, Body&& body) noexcept {
-  return host::serve<RemoteHost>(host, body);
+  return host::serve<HostProxy>(host, body);
 }
 
 inline Packer request(Service service) {
@@ -31,14 +31,14 @@ inline void add_labels(Packer& out, const metric::Labels& labels) {
 
 // An answer that is one value.
 template <class Value>
-koord_status take(RemoteHost& remote, const Packer& question, Value* value) {
+koord_status take(HostProxy& remote, const Packer& question, Value* value) {
   Answer answer = remote.ask(question);
   if (answer.ok()) *value = answer.rest.number<Value>();
   return remote.returned(answer);
 }
 
 // An answer of bytes into the caller's buffer.
-inline Result<koord_status> take_bytes(RemoteHost& remote, Packer& question, void* buf, std::uint64_t cap, std::uint64_t* need) {
+inline Result<koord_status> take_bytes(HostProxy& remote, Packer& question, void* buf, std::uint64_t cap, std::uint64_t* need) {
   TRY(host::buffer_argument(buf, cap, need));
   Answer answer = remote.ask(question.add(cap));
   *need = answer.rest.number<std::uint64_t>();

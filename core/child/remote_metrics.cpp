@@ -16,7 +16,7 @@ using host::take_record;
 using host::text_argument;
 
 koord_status define(const koord_host* host, const koord_metric_desc* desc, std::uint32_t* metric) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(metric, "metric"));
     const auto record = TRY(take_record<koord_metric_desc>(desc, "desc"));
     TRY(name_argument(record.name, "name"));
@@ -35,7 +35,7 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
 
 koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t subject, const koord_label* labels,
                     std::uint32_t n, std::uint32_t stride, std::uint64_t* series) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(series, "series"));
     Packer question = request(Service::series);
     question.add(metric).add(subject);
@@ -47,12 +47,12 @@ koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t 
 }
 
 koord_status end_series(const koord_host* host, std::uint64_t series) {
-  return serve(host, [&](RemoteHost& remote) { return remote.returned(remote.ask(request(Service::end_series).add(series))); });
+  return serve(host, [&](HostProxy& remote) { return remote.returned(remote.ask(request(Service::end_series).add(series))); });
 }
 
 koord_status append(const koord_host* host, std::uint64_t t_ns, const koord_point* points, std::uint32_t n,
                     std::uint32_t stride) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const auto array = TRY(array_argument(points, n, stride, "points"));
     std::vector<koord_point> batch(n);
     for (std::uint32_t i = 0; i < n; ++i) batch[i] = array[i];
@@ -62,7 +62,7 @@ koord_status append(const koord_host* host, std::uint64_t t_ns, const koord_poin
 
 koord_status append_columns(const koord_host* host, std::uint64_t t_ns, const std::uint64_t* series, const double* values,
                             std::uint32_t n) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(check_array(series, n, sizeof *series, sizeof *series, "series"));
     TRY(check_array(values, n, sizeof *values, sizeof *values, "values"));
     std::vector<koord_point> batch(n);
@@ -73,7 +73,7 @@ koord_status append_columns(const koord_host* host, std::uint64_t t_ns, const st
 
 koord_status append_histograms(const koord_host* host, std::uint64_t t_ns, const koord_histogram* histograms, std::uint32_t n,
                                std::uint32_t stride) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const auto array = TRY(host::histograms_argument(histograms, n, stride));
     Packer question = request(Service::append_histograms);
     question.add(t_ns).add(n);
@@ -89,7 +89,7 @@ koord_status append_histograms(const koord_host* host, std::uint64_t t_ns, const
 template <class Row>
 koord_status query(const koord_host* host, Service service, const koord_query* query, Row* rows, std::uint32_t cap,
                    std::uint32_t stride, std::uint32_t* need) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(need, "need"));
     TRY(check_array(rows, cap, stride, sizeof(Row), "the caller's array"));
     const auto record = TRY(take_record<koord_query>(query, "query"));

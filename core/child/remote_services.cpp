@@ -22,14 +22,14 @@ using host::take_record;
 const ImageRoot& root(const koord_snapshot* snapshot) { return *reinterpret_cast<const ImageRoot*>(snapshot); }
 
 koord_status acquire(const koord_host* host, const koord_snapshot** snapshot) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(snapshot, "snapshot"));
     return remote.acquire(snapshot);
   });
 }
 
 void release(const koord_host* host, const koord_snapshot* snapshot) {
-  serve(host, [&](RemoteHost& remote) {
+  serve(host, [&](HostProxy& remote) {
     if (snapshot && !remote.release(snapshot)) remote.log(KOORD_LOG_ERROR, "released a snapshot that it does not hold, ignoring");
     return KOORD_OK;
   });
@@ -63,11 +63,11 @@ const koord_topology* topology(const koord_snapshot* snapshot) { return snapshot
 koord_str node_slo(const koord_snapshot* snapshot) { return snapshot ? root(snapshot).node_slo : koord_str{}; }
 
 koord_status subscribe(const koord_host* host, std::uint32_t parts) {
-  return serve(host, [&](RemoteHost& remote) { return remote.returned(remote.ask(request(Service::subscribe).add(parts))); });
+  return serve(host, [&](HostProxy& remote) { return remote.returned(remote.ask(request(Service::subscribe).add(parts))); });
 }
 
 koord_status processes(const koord_host* host, std::uint64_t subject, std::int32_t* pids, std::uint32_t cap, std::uint32_t* need) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(need, "need"));
     TRY(check_array(pids, cap, sizeof *pids, sizeof *pids, "pids"));
     Answer answer = remote.ask(request(Service::processes).add(subject).add(cap));
@@ -80,7 +80,7 @@ koord_status processes(const koord_host* host, std::uint64_t subject, std::int32
 // ---- koord.kv/1, koord.config/1, koord.clock/1, koord.fs/1
 
 koord_status kv_get(const koord_host* host, koord_str key, void* buf, std::uint64_t cap, std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     Packer question = request(Service::kv_get);
     return take_bytes(remote, question.add(TRY(name_argument(key, "key"))), buf, cap, need);
@@ -88,7 +88,7 @@ koord_status kv_get(const koord_host* host, koord_str key, void* buf, std::uint6
 }
 
 koord_status kv_set(const koord_host* host, koord_str key, const void* buf, std::uint64_t n, std::uint64_t ttl_ns) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const std::string_view name = TRY(name_argument(key, "key"));
     TRY(host::kv_value_argument(buf, n));
     Packer question = request(Service::kv_set);
@@ -98,14 +98,14 @@ koord_status kv_set(const koord_host* host, koord_str key, const void* buf, std:
 }
 
 koord_status kv_remove(const koord_host* host, koord_str key) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const std::string_view name = TRY(name_argument(key, "key"));
     return remote.returned(remote.ask(request(Service::kv_remove).add(name)));
   });
 }
 
 koord_status config_json(const koord_host* host, char* buf, std::uint64_t cap, std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) {
+  return serve(host, [&](HostProxy& remote) {
     Packer question = request(Service::config_json);
     return take_bytes(remote, question, buf, cap, need);
   });
@@ -113,7 +113,7 @@ koord_status config_json(const koord_host* host, char* buf, std::uint64_t cap, s
 
 template <class Value>
 koord_status config_value(const koord_host* host, Service service, koord_str pointer, Value* value) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(value, "value"));
     return take(remote, request(service).add(TRY(text_argument(pointer, "pointer"))), value);
   });
@@ -129,7 +129,7 @@ koord_status config_boolean(const koord_host* host, koord_str pointer, std::int3
   return config_value(host, Service::config_boolean, pointer, value);
 }
 koord_status config_string(const koord_host* host, koord_str pointer, char* buf, std::uint64_t cap, std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     Packer question = request(Service::config_string);
     return take_bytes(remote, question.add(TRY(text_argument(pointer, "pointer"))), buf, cap, need);
@@ -138,14 +138,14 @@ koord_status config_string(const koord_host* host, koord_str pointer, char* buf,
 
 std::uint64_t clock(const koord_host* host, Service service) {
   std::uint64_t now = 0;
-  serve(host, [&](RemoteHost& remote) { return take(remote, request(service), &now); });
+  serve(host, [&](HostProxy& remote) { return take(remote, request(service), &now); });
   return now;
 }
 std::uint64_t now_ns(const koord_host* host) { return clock(host, Service::clock_now); }
 std::uint64_t wall_ns(const koord_host* host) { return clock(host, Service::clock_wall); }
 
 koord_status fs_path(const koord_host* host, std::uint32_t root, char* buf, std::uint64_t cap, std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) {
+  return serve(host, [&](HostProxy& remote) {
     Packer question = request(Service::fs_path);
     return take_bytes(remote, question.add(root), buf, cap, need);
   });
@@ -153,7 +153,7 @@ koord_status fs_path(const koord_host* host, std::uint32_t root, char* buf, std:
 
 koord_status fs_read(const koord_host* host, std::uint32_t root, koord_str relative, char* buf, std::uint64_t cap,
                      std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     Packer question = request(Service::fs_read);
     return take_bytes(remote, question.add(root).add(TRY(name_argument(relative, "relative"))), buf, cap, need);
@@ -164,7 +164,7 @@ koord_status fs_read(const koord_host* host, std::uint32_t root, koord_str relat
 
 koord_status cgroup_open(const koord_host* host, koord_str dir, koord_str file, const koord_str* keys, std::uint32_t n,
                          std::uint64_t* handle) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(handle, "handle"));
     const std::string_view cgroup = TRY(cgroup_argument(dir));
     const std::string_view name = TRY(name_argument(file, "file"));
@@ -178,7 +178,7 @@ koord_status cgroup_open(const koord_host* host, koord_str dir, koord_str file, 
 
 koord_status cgroup_read(const koord_host* host, std::uint64_t handle, std::int64_t* values, std::uint32_t n,
                          std::uint64_t* read_ns) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(values, "values"));
     Answer answer = remote.ask(request(Service::cgroup_read).add(handle).add(n));
     auto at = answer.rest.number<std::uint64_t>();
@@ -189,11 +189,11 @@ koord_status cgroup_read(const koord_host* host, std::uint64_t handle, std::int6
 }
 
 void cgroup_close(const koord_host* host, std::uint64_t handle) {
-  serve(host, [&](RemoteHost& remote) { return remote.tell(request(Service::cgroup_close).add(handle)), KOORD_OK; });
+  serve(host, [&](HostProxy& remote) { return remote.tell(request(Service::cgroup_close).add(handle)), KOORD_OK; });
 }
 
 koord_status audit_record(const koord_host* host, std::uint64_t subject, koord_str what, koord_str why) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const std::string_view name = TRY(name_argument(what, "what"));
     const std::string_view reason = TRY(text_argument(why, "why"));
     return remote.returned(remote.ask(request(Service::audit_record).add(subject).add(name).add(reason)));
@@ -201,14 +201,14 @@ koord_status audit_record(const koord_host* host, std::uint64_t subject, koord_s
 }
 
 koord_status capability_get(const koord_host* host, koord_str name, std::uint32_t* state) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(state, "state"));
     return take(remote, request(Service::capability_get).add(TRY(name_argument(name, "name"))), state);
   });
 }
 
 koord_status capability_report(const koord_host* host, koord_str name, std::uint32_t state, koord_str detail) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const std::string_view reported = TRY(name_argument(name, "name"));
     const std::string_view text = TRY(text_argument(detail, "detail"));
     return remote.returned(remote.ask(request(Service::capability_report).add(reported).add(state).add(text)));
@@ -228,7 +228,7 @@ Result<void> add_intent(Packer& question, const void* record, std::uint32_t stri
 }
 
 koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n, std::uint32_t stride) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const auto array = TRY(host::records_argument(intents, n, stride, "intents"));
     TRY(host::plan_argument(n, 0));
     Packer question = request(Service::propose);
@@ -243,7 +243,7 @@ koord_status propose(const koord_host* host, const koord_intent* intents, std::u
 }
 
 koord_status current(const koord_host* host, koord_str knob, koord_str dir, char* buf, std::uint64_t cap, std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     const std::string_view name = TRY(name_argument(knob, "knob")), cgroup = TRY(cgroup_argument(dir));
     Packer question = request(Service::current);
@@ -252,7 +252,7 @@ koord_status current(const koord_host* host, koord_str knob, koord_str dir, char
 }
 
 koord_status base(const koord_host* host, koord_str knob, koord_str dir, char* buf, std::uint64_t cap, std::uint64_t* need) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     const std::string_view name = TRY(name_argument(knob, "knob")), cgroup = TRY(cgroup_argument(dir));
     Packer question = request(Service::base);
@@ -261,7 +261,7 @@ koord_status base(const koord_host* host, koord_str knob, koord_str dir, char* b
 }
 
 koord_status evict_request(const koord_host* host, const koord_eviction* eviction) {
-  return serve(host, [&](RemoteHost& remote) -> Result<koord_status> {
+  return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const auto record = TRY(take_record<koord_eviction>(eviction, "eviction"));
     const auto pods = TRY(array_argument(record.pods, record.n_pods, sizeof(std::uint64_t), "pods"));
     Packer question = request(Service::evict_request);

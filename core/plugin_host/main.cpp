@@ -67,7 +67,7 @@ Result<std::shared_ptr<const host::Module>> load(const std::string& id, const st
 }
 
 // Reports the plugin's manifest to the host, or why loading failed.
-bool introduce(Channel& calls, const Result<std::shared_ptr<const host::Module>>& module) {
+bool handshake(Channel& calls, const Result<std::shared_ptr<const host::Module>>& module) {
   Packer answer;
   answer.add(module ? KOORD_OK : KOORD_E_INVALID);
   answer.add(module ? std::string_view() : std::string_view(module.error().text)).add(std::int64_t{0});
@@ -79,15 +79,15 @@ int serve(const std::string& id, const std::string& path) {
   Result<SampleRing> samples = SampleRing::attach(UniqueFd(kSamplesFd));
   if (!samples) return 1;
   Channel calls{UniqueFd(kCallsFd)}, hooks{UniqueFd(kHooksFd)};
-  RemoteHost host(id, Channel(UniqueFd(kServicesFd)), *std::move(samples));
+  HostProxy host(id, Channel(UniqueFd(kServicesFd)), *std::move(samples));
   std::optional<Order> order = await_order(calls);
   if (!order) return 0;
   auto module = load(id, path, *order);
   order.reset();
-  if (!introduce(calls, module)) return 0;
-  Tenant tenant(*std::move(module), host);
-  std::thread([&] { serve_calls(hooks, tenant, host); }).detach();
-  serve_calls(calls, tenant, host);
+  if (!handshake(calls, module)) return 0;
+  PluginInstance plugin(*std::move(module), host);
+  std::thread([&] { serve_calls(hooks, plugin, host); }).detach();
+  serve_calls(calls, plugin, host);
   std::cout.flush();
   ::_exit(0);  // the other threads may be anywhere
 }

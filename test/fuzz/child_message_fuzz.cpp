@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/child/call_server.hpp"
-#include "core/child/service_desk.hpp"
+#include "core/child/service_dispatcher.hpp"
 #include "test/support/fake_host.hpp"
 #include "test/support/fake_node.hpp"
 
@@ -19,7 +19,7 @@ struct Host {
   test::FakeNode node;
   test::FakeHost host{node};
   child::SnapshotImages images;
-  child::ServiceDesk desk{host.context(), images};
+  child::ServiceDispatcher dispatcher{host.context(), images};
 
   Host() {
     state::Pod pod;
@@ -29,12 +29,12 @@ struct Host {
 };
 
 // A new one now and then: definitions of a child stay.
-child::ServiceDesk& desk() {
+child::ServiceDispatcher& dispatcher() {
   constexpr int kInputs = 2000;
   static std::unique_ptr<Host> host;
   static int inputs = 0;
   if (inputs++ % kInputs == 0) host = std::make_unique<Host>();
-  return host->desk;
+  return host->dispatcher;
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   child::Unpacker description(rest);
   (void)child::unpack_classes(description).has_value();
-  child::ServiceDesk& asked = desk();
+  child::ServiceDispatcher& asked = dispatcher();
   while (rest.size() > 2) {
     std::size_t length = static_cast<unsigned char>(rest[0]) + 256u * static_cast<unsigned char>(rest[1]);
     std::string_view message = rest.substr(2, length);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/child/channel.hpp"
-#include "core/child/remote_host.hpp"
-#include "core/child/service_desk.hpp"
+#include "core/child/host_proxy.hpp"
+#include "core/child/service_dispatcher.hpp"
 #include "core/load/grants.hpp"
 #include "core/service/services.hpp"
 #include "koordetector/plugin.hpp"
@@ -51,9 +51,9 @@ struct OneHost {
 // The far end of a channel, as a child monitor serves it.
 class Far {
  public:
-  explicit Far(OneHost& one) : desk_(one.context, images_) {}
+  explicit Far(OneHost& one) : dispatcher_(one.context, images_) {}
 
-  child::RemoteHost& remote() { return *remote_; }
+  child::HostProxy& remote() { return *remote_; }
 
   ~Far() {
     stop_ = true;
@@ -65,21 +65,21 @@ class Far {
     while (!stop_) {
       auto message = here_.receive(std::chrono::milliseconds(20));
       if (!message || !*message) continue;
-      while (auto batch = *ring_.pop()) desk_.append(batch->t_ns, batch->points);
+      while (auto batch = *ring_.pop()) dispatcher_.append(batch->t_ns, batch->points);
       child::Unpacker request((*message)->bytes);
       const auto service = static_cast<child::Service>(request.number<std::uint32_t>());
       if (service == child::Service::log || service == child::Service::samples_waiting) continue;
-      auto answer = desk_.serve(service, request);
+      auto answer = dispatcher_.serve(service, request);
       if (answer && !answer->bytes.empty()) REQUIRE(here_.send(answer->bytes, answer->image ? answer->image->fd.get() : -1));
     }
   }
 
   child::SnapshotImages images_;
-  child::ServiceDesk desk_;
+  child::ServiceDispatcher dispatcher_;
   std::pair<child::Channel, child::Channel> ends_ = *child::Channel::pair();
   child::Channel& here_ = ends_.first;
   child::SampleRing ring_ = *child::SampleRing::make();
-  std::unique_ptr<child::RemoteHost> remote_ = std::make_unique<child::RemoteHost>(
+  std::unique_ptr<child::HostProxy> remote_ = std::make_unique<child::HostProxy>(
       "com.acme.x", std::move(ends_.second), *child::SampleRing::attach(UniqueFd(::dup(ring_.fd()))));
   std::atomic<bool> stop_ = false;
   std::thread thread_{[this] {

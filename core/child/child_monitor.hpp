@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attendant: the thread that monitors one child: answers its requests, turns its output into log lines, fetches its
+// ChildMonitor: the thread that monitors one child: answers its requests, turns its output into log lines, fetches its
 // samples, and records its exit. Made before create(), joined before the plugin's context goes.
 #pragma once
 
@@ -14,19 +14,19 @@
 #include "core/base/unique_fd.hpp"
 #include "core/child/cpu_bucket.hpp"
 #include "core/child/process.hpp"
-#include "core/child/service_desk.hpp"
+#include "core/child/service_dispatcher.hpp"
 #include "core/host/runner.hpp"
 
 namespace koord::child {
 
-class Attendant {
+class ChildMonitor {
  public:
   // `cpu_millis`: of cores that the agent may spend on its requests; 0: no limit.
-  Attendant(Process& process, host::PluginContext& context, SnapshotImages& images, std::uint64_t cpu_millis,
+  ChildMonitor(Process& process, host::PluginContext& context, SnapshotImages& images, std::uint64_t cpu_millis,
             std::function<void(const std::string& reason)> on_end);
-  ~Attendant();  // ends the child, if it has not ended, and waits for the thread
-  Attendant(const Attendant&) = delete;
-  Attendant& operator=(const Attendant&) = delete;
+  ~ChildMonitor();  // ends the child, if it has not ended, and waits for the thread
+  ChildMonitor(const ChildMonitor&) = delete;
+  ChildMonitor& operator=(const ChildMonitor&) = delete;
 
   // Moves the ring's content into the registry. [any thread]
   void fetch_samples();
@@ -46,7 +46,7 @@ class Attendant {
  private:
   using Steady = std::chrono::steady_clock;
 
-  void attend();
+  void monitor();
   void account(Steady::time_point now);
   void notice_cost(Steady::time_point now);
   Duration pause();
@@ -62,7 +62,7 @@ class Attendant {
 
   Process& process_;
   host::PluginContext& context_;
-  ServiceDesk desk_;
+  ServiceDispatcher dispatcher_;
   std::function<void(const std::string& reason)> on_end_;
   UniqueFd wake_;
   std::string output_line_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/child/service_desk.hpp"
+#include "core/child/service_dispatcher.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -232,7 +232,7 @@ const char* table_of(Service service) {
 
 }  // namespace
 
-Result<ServiceDesk::Answer> ServiceDesk::serve(Service service, Unpacker& request) {
+Result<ServiceDispatcher::Answer> ServiceDispatcher::serve(Service service, Unpacker& request) {
   Packer given;
   context_.take_error();
   koord_status status = TRY(run(service, request, given));
@@ -244,7 +244,7 @@ Result<ServiceDesk::Answer> ServiceDesk::serve(Service service, Unpacker& reques
   return Answer{answer.bytes() + given.bytes(), std::exchange(to_send_, nullptr)};
 }
 
-Result<koord_status> ServiceDesk::run(Service service, Unpacker& in, Packer& out) {
+Result<koord_status> ServiceDispatcher::run(Service service, Unpacker& in, Packer& out) {
   const char* table = table_of(service);
   if (!table) return invalid("request " + std::to_string(static_cast<std::uint32_t>(service)) + " is of no known service");
   if (!context_.is_granted(table)) return invalid(std::string("request for ") + table + ", which it was not granted");
@@ -342,7 +342,7 @@ Result<koord_status> ServiceDesk::run(Service service, Unpacker& in, Packer& out
   }
 }
 
-koord_status ServiceDesk::acquire(Unpacker& in, Packer& out) {
+koord_status ServiceDispatcher::acquire(Unpacker& in, Packer& out) {
   auto held = in.number<std::uint64_t>();
   SharedServices& shared = context_.shared();
   SnapshotViewPtr view = shared.views.of(shared.hub.current());
@@ -354,7 +354,7 @@ koord_status ServiceDesk::acquire(Unpacker& in, Packer& out) {
   return KOORD_OK;
 }
 
-void ServiceDesk::append(std::uint64_t t_ns, const std::vector<koord_point>& points) {
+void ServiceDispatcher::append(std::uint64_t t_ns, const std::vector<koord_point>& points) {
   metrics_service.append(host(), t_ns, points.data(), length(points), sizeof(koord_point));
   // No caller waits for the answer: the text goes to the log.
   if (std::optional<ReportedError> error = context_.take_error()) context_.log(KOORD_LOG_WARN, "append: " + error->text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/child/remote_host.hpp"
+#include "core/child/host_proxy.hpp"
 
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ std::string_view cut(koord_str text, std::uint64_t limit) {
   return text.p ? std::string_view(text.p, std::min(text.n, limit)) : std::string_view();
 }
 
-RemoteHost& remote(const koord_host* host) { return *static_cast<RemoteHost*>(host->impl); }
+HostProxy& remote(const koord_host* host) { return *static_cast<HostProxy*>(host->impl); }
 
 const void* get_service(const koord_host* host, const char* id) {
   if (!host || !host->impl || !id) return nullptr;
@@ -39,33 +39,33 @@ void set_error(const koord_host* host, koord_status status, koord_str why) {
 
 }  // namespace
 
-RemoteHost::RemoteHost(std::string plugin_id, Channel services, SampleRing samples)
+HostProxy::HostProxy(std::string plugin_id, Channel services, SampleRing samples)
     : id_(std::move(plugin_id)),
       host_{sizeof(koord_host), KOORD_ABI_MAJOR, KOORD_ABI_MINOR, this, get_service, log_line, set_error},
       services_(std::move(services)),
       samples_(std::move(samples)) {}
 
-std::optional<host::ReportedError> RemoteHost::take_error() { return std::exchange(last_error, std::nullopt); }
+std::optional<host::ReportedError> HostProxy::take_error() { return std::exchange(last_error, std::nullopt); }
 
-koord_status RemoteHost::fail(koord_status status, std::string_view why) {
+koord_status HostProxy::fail(koord_status status, std::string_view why) {
   last_error = host::ReportedError{status, std::string(why)};
   return status;
 }
 
-koord_status RemoteHost::returned(const Answer& answer) {
+koord_status HostProxy::returned(const Answer& answer) {
   return answer.ok() ? KOORD_OK : fail(answer.status, answer.text);
 }
 
-void RemoteHost::log(std::int32_t level, std::string_view message) {
+void HostProxy::log(std::int32_t level, std::string_view message) {
   tell(Packer().add(static_cast<std::uint32_t>(Service::log)).add(level).add(message));
 }
 
-void RemoteHost::tell(const Packer& message) {
+void HostProxy::tell(const Packer& message) {
   std::lock_guard lock(asking_);
   if (!services_.send(message.bytes(), -1, kForEver)) end_with_the_host();
 }
 
-Message RemoteHost::exchange(const Packer& request) {
+Message HostProxy::exchange(const Packer& request) {
   std::lock_guard lock(asking_);
   if (!services_.send(request.bytes(), -1, kForEver)) end_with_the_host();
   Result<std::optional<Message>> answer = services_.receive(kForEver);
@@ -73,7 +73,7 @@ Message RemoteHost::exchange(const Packer& request) {
   return std::move(**answer);
 }
 
-Answer RemoteHost::ask(const Packer& request) {
+Answer HostProxy::ask(const Packer& request) {
   Answer answer;
   if (request.bytes().size() > Channel::kMaxFromChild) {
     answer.status = KOORD_E_INVALID;
@@ -89,7 +89,7 @@ Answer RemoteHost::ask(const Packer& request) {
 }
 
 // As the host sees it: its clock is asked once a minute.
-bool RemoteHost::is_time_good(std::uint64_t t_ns) {
+bool HostProxy::is_time_good(std::uint64_t t_ns) {
   if (t_ns <= latest_good_ns_) return true;
   Answer answer = ask(Packer().add(static_cast<std::uint32_t>(Service::append_until)));
   if (answer.ok()) latest_good_ns_ = answer.rest.number<std::uint64_t>();
@@ -98,7 +98,7 @@ bool RemoteHost::is_time_good(std::uint64_t t_ns) {
 
 // The ring is for what the host will take. The host looks at anything else before this returns, as it would in its own
 // process.
-koord_status RemoteHost::append(std::uint64_t t_ns, std::vector<koord_point> points) {
+koord_status HostProxy::append(std::uint64_t t_ns, std::vector<koord_point> points) {
   if (points.size() > SampleRing::kMaxPoints || !values_.are_good(points) || !is_time_good(t_ns)) {
     Packer request;
     request.add(static_cast<std::uint32_t>(Service::append)).add(t_ns).add(static_cast<std::uint32_t>(points.size()));
@@ -111,7 +111,7 @@ koord_status RemoteHost::append(std::uint64_t t_ns, std::vector<koord_point> poi
   return KOORD_OK;
 }
 
-koord_status RemoteHost::acquire(const koord_snapshot** snapshot) {
+koord_status HostProxy::acquire(const koord_snapshot** snapshot) {
   std::lock_guard lock(snapshots_);
   Answer answer = ask(Packer().add(static_cast<std::uint32_t>(Service::acquire)).add(newest_serial_));
   if (!answer.ok()) return returned(answer);
@@ -129,7 +129,7 @@ koord_status RemoteHost::acquire(const koord_snapshot** snapshot) {
   return KOORD_OK;
 }
 
-bool RemoteHost::release(const koord_snapshot* snapshot) {
+bool HostProxy::release(const koord_snapshot* snapshot) {
   std::lock_guard lock(snapshots_);
   auto held = held_.find(snapshot);
   if (held == held_.end()) return false;

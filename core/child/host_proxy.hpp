@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RemoteHost: the koord_host of a plugin in a child. Its services ask the host over the services channel and wait for
+// HostProxy: the koord_host of a plugin in a child. Its services ask the host over the services channel and wait for
 // the answer; batches of points go into the ring without waiting. Its tables give the same answers as those of the
 // host, text for text. When the host is gone, this process ends. [any thread] except where marked.
 #pragma once
@@ -34,9 +34,9 @@ struct Answer {
   bool ok() const { return status == KOORD_OK; }
 };
 
-class RemoteHost final : public host::PluginSide {
+class HostProxy final : public host::PluginSide {
  public:
-  RemoteHost(std::string plugin_id, Channel services, SampleRing samples);
+  HostProxy(std::string plugin_id, Channel services, SampleRing samples);
 
   const koord_host* host() const override { return &host_; }
   const std::string& id() const override { return id_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guest: one process with a plugin in it, and its cgroup. Started confined, then asked to map the file: no code of the
+// PluginProcess: one process with a plugin in it, and its cgroup. Started confined, then asked to map the file: no code of the
 // plugin runs outside its limits, not even a constructor. The destructor ends the process.
 #pragma once
 
@@ -17,10 +17,10 @@
 
 namespace koord::child {
 
-class Guest {
+class PluginProcess {
  public:
   // Which file is to be run, by what, and within which limits.
-  struct Invitation {
+  struct Spec {
     std::string program;  // the koord-plugin-host
     const cgroup::Layout* layout = nullptr;  // null: no cgroup is made
     Layers* layers = nullptr;                // null: none but the filter of system calls
@@ -30,10 +30,10 @@ class Guest {
     host::FileStamp checked;  // the file that must be mapped
   };
 
-  static Result<std::unique_ptr<Guest>> start(const Invitation& invitation, const host::RunnerLimits& limits);
-  ~Guest();  // ends the process and everything that it has started
-  Guest(const Guest&) = delete;
-  Guest& operator=(const Guest&) = delete;
+  static Result<std::unique_ptr<PluginProcess>> start(const Spec& spec, const host::RunnerLimits& limits);
+  ~PluginProcess();  // ends the process and everything that it has started
+  PluginProcess(const PluginProcess&) = delete;
+  PluginProcess& operator=(const PluginProcess&) = delete;
 
   Process& process() { return *process_; }
   // Which limit does not hold, and why; empty when all do.
@@ -41,18 +41,18 @@ class Guest {
   const host::IsolationLevel& isolation() const { return launch_.level; }
 
   // Has it map the file and say what that is. Waits.
-  Result<std::vector<host::ClassInfo>> introduce();
+  Result<std::vector<host::ClassInfo>> handshake();
 
   // Adds what the kernel knows of the end beside the signal.
   std::string explain(std::string reason) const;
 
  private:
-  Guest(const Invitation& invitation, const host::RunnerLimits& limits, Launch launch, UniqueFd file);
+  PluginProcess(const Spec& spec, const host::RunnerLimits& limits, Launch launch, UniqueFd file);
 
   void add_to_cgroup();
-  Result<std::vector<host::ClassInfo>> read_introduction();
+  Result<std::vector<host::ClassInfo>> read_handshake();
 
-  const Invitation invitation_;
+  const Spec spec_;
   const host::RunnerLimits limits_;
   Launch launch_;
   UniqueFd file_;  // of the plugin, until it is mapped

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/child/attendant.hpp"
+#include "core/child/child_monitor.hpp"
 
 #include <poll.h>
 #include <pthread.h>
@@ -38,25 +38,25 @@ int sooner(int milliseconds, Duration other) {
 
 }  // namespace
 
-Attendant::Attendant(Process& process, host::PluginContext& context, SnapshotImages& images, std::uint64_t cpu_millis,
+ChildMonitor::ChildMonitor(Process& process, host::PluginContext& context, SnapshotImages& images, std::uint64_t cpu_millis,
                      std::function<void(const std::string& reason)> on_end)
     : process_(process),
       context_(context),
-      desk_(context, images),
+      dispatcher_(context, images),
       on_end_(std::move(on_end)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       cpu_millis_(cpu_millis),
       bucket_(cpu_millis, Steady::now()),
       accounted_(Steady::now()),
       window_begin_(accounted_),
-      thread_([this] { attend(); }) {}
+      thread_([this] { monitor(); }) {}
 
-Attendant::~Attendant() {
+ChildMonitor::~ChildMonitor() {
   dismiss();
   thread_.join();
 }
 
-void Attendant::dismiss() {
+void ChildMonitor::dismiss() {
   {
     std::lock_guard lock(mutex_);
     on_end_ = nullptr;  // an expected end
@@ -64,7 +64,7 @@ void Attendant::dismiss() {
   end("the host ended it", Duration::zero());
 }
 
-void Attendant::attend() {
+void ChildMonitor::monitor() {
   pthread_setname_np(pthread_self(), "child");
   bool killed = false;
   for (bool serving = true; serving;) {
@@ -89,7 +89,7 @@ void Attendant::attend() {
 
 // Charges the CPU time that this thread has spent since the last call to the child. Reading it is a system call, so the caller
 // decides by the monotonic clock when it is due.
-void Attendant::account(Steady::time_point now) {
+void ChildMonitor::account(Steady::time_point now) {
   const Duration own = thread_cpu();
   context_.meter()->charge(own - own_cpu_);
   own_cpu_ = own;
@@ -101,7 +101,7 @@ void Attendant::account(Steady::time_point now) {
 }
 
 // Names a child that is dear to the agent before it meets its limit.
-void Attendant::notice_cost(Steady::time_point now) {
+void ChildMonitor::notice_cost(Steady::time_point now) {
   const double cores = std::chrono::duration<double>(spent_ - window_spent_) / std::chrono::duration<double>(now - window_begin_);
   const double limit = static_cast<double>(cpu_millis_) / 1000;
   window_begin_ = now;
@@ -113,7 +113,7 @@ void Attendant::notice_cost(Steady::time_point now) {
 }
 
 // How long the child's requests are to wait.
-Duration Attendant::pause() {
+Duration ChildMonitor::pause() {
   const auto now = Steady::now();
   if (now - accounted_ < kAccountPeriod) return bucket_.wait();
   account(now);
@@ -123,13 +123,13 @@ Duration Attendant::pause() {
   return wait;
 }
 
-void Attendant::forget_wake() {
+void ChildMonitor::forget_wake() {
   std::uint64_t count;
   [[maybe_unused]] ssize_t n = ::read(wake_.get(), &count, sizeof count);
 }
 
 // False: there will be no other.
-bool Attendant::serve_request() {
+bool ChildMonitor::serve_request() {
   Result<std::optional<Message>> message = process_.services().receive(Duration::zero());
   if (!message) {
     // Closing the channel without ending is no way to get out of the host's sight.
@@ -143,12 +143,12 @@ bool Attendant::serve_request() {
 }
 
 // Batches that were in the ring before come first, as if there was no ring.
-void Attendant::keep_order(Service service) {
+void ChildMonitor::keep_order(Service service) {
   if (service == Service::append || service == Service::append_histograms || service == Service::aggregate || service == Service::samples)
     fetch_samples();
 }
 
-bool Attendant::serve(Service service, Unpacker& request) {
+bool ChildMonitor::serve(Service service, Unpacker& request) {
   keep_order(service);
   switch (service) {
     case Service::log: {
@@ -170,7 +170,7 @@ bool Attendant::serve(Service service, Unpacker& request) {
       break;
   }
   fetch_samples();  // those from before the request count in its answer, as they would in the agent
-  Result<ServiceDesk::Answer> answer = desk_.serve(service, request);
+  Result<ServiceDispatcher::Answer> answer = dispatcher_.serve(service, request);
   if (!answer) {
     end("it sent a " + answer.error().text, Duration::zero());
     return false;
@@ -183,7 +183,7 @@ bool Attendant::serve(Service service, Unpacker& request) {
   return false;
 }
 
-void Attendant::fetch_samples() {
+void ChildMonitor::fetch_samples() {
   std::unique_lock lock(fetching_);
   // One full ring at most: a child that writes as fast as we read must not keep us here.
   for (std::size_t batches = 0; batches < SampleRing::kMaxBatches; ++batches) {
@@ -193,13 +193,13 @@ void Attendant::fetch_samples() {
       return end(batch.error().text, Duration::zero());
     }
     if (!*batch) break;
-    desk_.append((*batch)->t_ns, (*batch)->points);
+    dispatcher_.append((*batch)->t_ns, (*batch)->points);
   }
   if (std::uint64_t dropped = process_.samples().take_dropped())
     context_.log(KOORD_LOG_WARN, std::to_string(dropped) + " batches of samples found no room and were dropped");
 }
 
-void Attendant::read_output() {
+void ChildMonitor::read_output() {
   char buffer[4096];
   ssize_t n = ::read(process_.output(), buffer, sizeof buffer);
   if (n == 0) output_open_ = false;  // all its ends are closed: it would be readable for ever
@@ -211,11 +211,11 @@ void Attendant::read_output() {
   }
 }
 
-void Attendant::log_output_line(std::string_view line) {
+void ChildMonitor::log_output_line(std::string_view line) {
   if (!line.empty()) context_.log(KOORD_LOG_INFO, line);
 }
 
-void Attendant::end(const std::string& reason, Duration grace) {
+void ChildMonitor::end(const std::string& reason, Duration grace) {
   {
     std::lock_guard lock(mutex_);
     if (ended_) return;
@@ -228,7 +228,7 @@ void Attendant::end(const std::string& reason, Duration grace) {
 }
 
 // In milliseconds, for poll(2).
-int Attendant::until_next_step() {
+int ChildMonitor::until_next_step() {
   std::lock_guard lock(mutex_);
   if (!next_step_) return -1;
   auto left = std::chrono::ceil<std::chrono::milliseconds>(*next_step_ - Steady::now());
@@ -236,7 +236,7 @@ int Attendant::until_next_step() {
 }
 
 // A child that was asked to end is made to; false: it did not even then.
-bool Attendant::take_next_step(bool& killed) {
+bool ChildMonitor::take_next_step(bool& killed) {
   if (std::exchange(killed, true)) return false;
   process_.signal(SIGKILL);
   std::lock_guard lock(mutex_);
@@ -244,7 +244,7 @@ bool Attendant::take_next_step(bool& killed) {
   return true;
 }
 
-void Attendant::conclude() {
+void ChildMonitor::conclude() {
   std::optional<std::string> how = process_.wait(kEndPatience);  // since a channel closes before the process ends
   read_output();
   log_output_line(output_line_);
@@ -264,13 +264,13 @@ void Attendant::conclude() {
   if (tell) tell(reason);
 }
 
-std::string Attendant::how_it_ended() {
+std::string ChildMonitor::how_it_ended() {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, 2 * kEndPatience, [this] { return ended_.has_value(); });
   return ended_.value_or("its process does not answer");
 }
 
-std::optional<host::CallResult> Attendant::await_run() {
+std::optional<host::CallResult> ChildMonitor::await_run() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return run_result_ || ended_; });
   return std::exchange(run_result_, std::nullopt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServiceDesk: answers a child's requests, through the same service tables as for a plugin in this process: they check
+// ServiceDispatcher: answers a child's requests, through the same service tables as for a plugin in this process: they check
 // every argument and use the same plugin context. The child's data is unpacked first; an invalid request is an error,
 // after which the child must not be used any more. [one thread]
 #pragma once
@@ -16,9 +16,9 @@
 
 namespace koord::child {
 
-class ServiceDesk {
+class ServiceDispatcher {
  public:
-  ServiceDesk(host::PluginContext& context, SnapshotImages& images) : context_(context), images_(images) {}
+  ServiceDispatcher(host::PluginContext& context, SnapshotImages& images) : context_(context), images_(images) {}
 
   struct Answer {
     std::string bytes;
