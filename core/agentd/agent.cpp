@@ -349,7 +349,7 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
     Result<std::vector<host::TrustedKey>> keys = host::read_trusted_keys(config_.plugins.trusted_keys);
     if (!keys) return tell(keys.error());
     config::FeatureGates gates;
-    plugins_.look_again(config_.plugins, gates);
+    plugins_.rediscover(config_.plugins, gates);
     // Problems with the gates of other plugins were reported when they were applied.
     apply_gates(config_.feature_gates, line_.feature_gates, gates);
     plugins_.replace(id, config_.plugins, gates, *keys, tell);

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr log::Category evict_log{"evict"};
-constexpr Duration kLook = 1s;
+constexpr Duration kEvictionPoll = 1s;
 
 // A list of pods that comes more rarely than usual may be as much older.
 evict::Evictions::Options options_of(const config::Config& config) {
@@ -89,12 +89,12 @@ void EvictionModule::remember() {
 void EvictionModule::start() {
   remember();
   export_metrics();
-  look_ = parts_.loop.every(kLook, [this] { look(); });
-  look();
+  poll_timer_ = parts_.loop.every(kEvictionPoll, [this] { poll(); });
+  poll();
 }
 
 void EvictionModule::stop() {
-  look_.reset();
+  poll_timer_.reset();
   api_.reset();
 }
 
@@ -143,7 +143,7 @@ void EvictionModule::tell_brake(Time until, const std::string& brake_why) {
   tell_capability();
 }
 
-void EvictionModule::look() {
+void EvictionModule::poll() {
   kube::Client* client = api_ ? nullptr : parts_.client();
   const evict::ApiEvictor::Options options{.source = {"koordetector", config_.node_name}};
   if (client != nullptr) api_ = std::make_unique<evict::ApiEvictor>(parts_.loop, parts_.clock, *client, options);

@@ -65,7 +65,7 @@ class EvictionModule final : public evict::RequestSink {
   void tell(const evict::Outcome& outcome);
   void log_held_back(const evict::Outcome& outcome);
   void tell_brake(Time until, const std::string& brake_why);
-  void look();
+  void poll();
   void tell_capability();
   void export_metrics();
 
@@ -73,7 +73,7 @@ class EvictionModule final : public evict::RequestSink {
   const config::Config config_;
   const std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
   const std::shared_ptr<evict::Evictions> evictions_;  // answers come on workers
-  std::unique_ptr<event::Timer> look_;
+  std::unique_ptr<event::Timer> poll_timer_;
   std::unique_ptr<evict::ApiEvictor> api_;
   std::atomic<std::uint64_t> done_ = 0;
   bool is_braked_ = false;  // when it was last looked at

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kLookForClient = 1s;
+constexpr Duration kClientPoll = 1s;
 
 // A list of pods that comes more rarely than usual may be as much older before it is old.
 report::PodTolerance tolerance_of(const config::Config& config) {
@@ -71,14 +71,14 @@ report::NodeMetricReporter::Parts ReportingModule::node_metric_parts(kube::Clien
 }
 
 void ReportingModule::start() {
-  look_ = parts_.loop.every(kLookForClient, [this] { look_for_client(); });
-  look_for_client();
+  client_timer_ = parts_.loop.every(kClientPoll, [this] { find_client(); });
+  find_client();
 }
 
-void ReportingModule::look_for_client() {
+void ReportingModule::find_client() {
   kube::Client* client = parts_.client();
   if (client == nullptr) return;
-  look_.reset();
+  client_timer_.reset();
   running_ = std::make_unique<Running>();
   const report::ObjectReporter::Parts parts{parts_.loop, parts_.workers, parts_.hub, parts_.clock, client};
   if (config_.report.node_metric) running_->node_metric.emplace(node_metric_parts(client), options_).start();
@@ -92,7 +92,7 @@ void ReportingModule::look_for_client() {
 }
 
 void ReportingModule::stop() {
-  look_.reset();
+  client_timer_.reset();
   if (!running_) return;
   if (running_->node_metric) running_->node_metric->stop();
   if (running_->topology) running_->topology->stop();

@@ -52,7 +52,7 @@ class ReportingModule final : public ReportSource {
  private:
   struct Running;
 
-  void look_for_client();
+  void find_client();
   report::NodeMetricReporter::Parts node_metric_parts(kube::Client* client) const;
   report::Prediction predict() const;
   report::Facts facts() const;
@@ -62,7 +62,7 @@ class ReportingModule final : public ReportSource {
   const config::Config config_;
   const report::NodeMetricOptions options_;
   const report::NodeMetricReporter node_metric_;  // without a client: for requests only
-  std::unique_ptr<event::Timer> look_;
+  std::unique_ptr<event::Timer> client_timer_;
   std::unique_ptr<Running> running_;
   std::atomic<Running*> shown_ = nullptr;  // running_, for other threads; it stays until this ends
 };

@@ -15,12 +15,12 @@ constexpr Duration kSloPeriod = std::chrono::seconds(1);
 }  // namespace
 
 void SloWatch::start(event::Loop& loop) {
-  look();
-  timer_ = loop.every(kSloPeriod, [this] { look(); });
+  poll();
+  timer_ = loop.every(kSloPeriod, [this] { poll(); });
 }
 
 // A change of the received NodeSLO may leave the effective one unchanged, and then no subscriber is called.
-void SloWatch::look() {
+void SloWatch::poll() {
   std::shared_ptr<const std::string> received = hub_.current()->received_slo;
   if (!received || received == seen_) return;
   seen_ = std::move(received);

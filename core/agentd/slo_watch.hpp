@@ -21,7 +21,7 @@ class SloWatch {
   void stop() { timer_.reset(); }
 
  private:
-  void look();
+  void poll();
 
   const state::Hub& hub_;
   std::shared_ptr<const std::string> seen_;  // as received

@@ -13,7 +13,7 @@
 namespace koord::agentd {
 namespace {
 
-constexpr Duration kLookForCluster = std::chrono::seconds(10);
+constexpr Duration kClusterPoll = std::chrono::seconds(10);
 
 state::FileSource::Options file_options(const config::StateSettings& settings, PodSource pods, const cgroup::Layout& layout) {
   return {pods == PodSource::file ? settings.file.pods : "", settings.file.node, settings.file.node_slo,
@@ -61,7 +61,7 @@ void StateFeeder::stop() {
   if (const std::uint64_t subscription = std::exchange(subscription_, 0); subscription != 0) parts_.hub.remove(subscription);
   file_watch_.reset();
   timer_.reset();
-  look_.reset();
+  cluster_timer_.reset();
   if (cluster_) cluster_->stop();
 }
 
@@ -70,10 +70,10 @@ void StateFeeder::start_cluster() {
   if (!choice_.cluster) {
     log::warn(state_log, "{}; looking again every 10 s", choice_.no_cluster);
     parts_.capabilities.set({{"apiserver", host::CapabilityState::absent, choice_.no_cluster, ""}});
-    look_ = parts_.loop.every(kLookForCluster, [this] { look_for_cluster(); });
+    cluster_timer_ = parts_.loop.every(kClusterPoll, [this] { find_cluster(); });
     return;
   }
-  look_.reset();
+  cluster_timer_.reset();
   cluster_ = std::make_unique<Cluster>(
       Cluster::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, parts_.layout, config_.node_name, parts_.capabilities,
                      parts_.metrics, durations_, annotations_},
@@ -83,7 +83,7 @@ void StateFeeder::start_cluster() {
   running_ = cluster_.get();
 }
 
-void StateFeeder::look_for_cluster() {
+void StateFeeder::find_cluster() {
   choice_ = choose_state(config_, kube::find_config(config_.cluster.kubeconfig));
   if (choice_.cluster) start_cluster();
 }

@@ -68,7 +68,7 @@ class StateFeeder {
   void publish_node();
   void follow_annotations(std::uint32_t changed, const state::Snapshot& snapshot);
   bool in_cluster() const { return pods_ == PodSource::kubelet || pods_ == PodSource::apiserver; }
-  void look_for_cluster();
+  void find_cluster();
   void start_cluster();
 
   Parts parts_;
@@ -92,7 +92,7 @@ class StateFeeder {
 
   std::atomic<bool> requested_ = false;
   std::unique_ptr<event::FdWatch> file_watch_;
-  std::unique_ptr<event::Timer> timer_, look_;
+  std::unique_ptr<event::Timer> timer_, cluster_timer_;
   event::Strand strand_;  // last: it ends first, with all that uses the rest
 };
 

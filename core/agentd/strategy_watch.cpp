@@ -41,7 +41,7 @@ void StrategyWatch::start() {
   subscription_ = parts_.hub.subscribe([take](std::uint32_t changed, const state::SnapshotPtr& snapshot) {
     if ((changed & (state::kPods | state::kNode)) != 0) take(snapshot);
   });
-  timer_ = parts_.loop.every(kStrategyPeriod, [this] { look(); });
+  timer_ = parts_.loop.every(kStrategyPeriod, [this] { poll(); });
 }
 
 void StrategyWatch::stop() {
@@ -51,12 +51,12 @@ void StrategyWatch::stop() {
   if (subscription_ != 0) parts_.hub.remove(std::exchange(subscription_, 0));
 }
 
-void StrategyWatch::look() {
-  look_at_annotations();
-  look_at_archive();
+void StrategyWatch::poll() {
+  check_annotations();
+  check_archive();
 }
 
-void StrategyWatch::look_at_annotations() {
+void StrategyWatch::check_annotations() {
   const state::SnapshotPtr snapshot = parts_.hub.current();
   if (std::exchange(seen_pods_, snapshot->versions.pods) == snapshot->versions.pods) return;
   const bool is_any = std::any_of(snapshot->pods.begin(), snapshot->pods.end(),
@@ -65,7 +65,7 @@ void StrategyWatch::look_at_annotations() {
   for (const std::string& problem : annotation_problems_.begun(problems)) log::warn(strategy_log, "{}, ignoring", problem);
 }
 
-void StrategyWatch::look_at_archive() {
+void StrategyWatch::check_archive() {
   const std::optional<knob::DecisionArchive::Status> status = parts_.governor.log().archive();
   if (!status) return;
   using Change = ProblemTracker::Change;

@@ -45,9 +45,9 @@ class StrategyWatch {
  private:
   struct Alive {};
 
-  void look();
-  void look_at_annotations();
-  void look_at_archive();
+  void poll();
+  void check_annotations();
+  void check_archive();
   void tell(const std::vector<knob::Release>& releases);
   void tell_cluster(kube::Happening happening);
 

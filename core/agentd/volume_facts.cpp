@@ -36,12 +36,12 @@ std::string pod_volumes_json(const state::Snapshot& snapshot) {
 }
 
 void VolumeFacts::start(event::Loop& loop) {
-  look();
-  timer_ = loop.every(kVolumePeriod, [this] { look(); });
+  poll();
+  timer_ = loop.every(kVolumePeriod, [this] { poll(); });
 }
 
 // Claims have no version of their own, and no subscriber is called for them.
-void VolumeFacts::look() {
+void VolumeFacts::poll() {
   const state::SnapshotPtr snapshot = hub_.current();
   if (snapshot->versions.pods == seen_pods_ && snapshot->volumes == seen_volumes_) return;
   seen_pods_ = snapshot->versions.pods;

@@ -25,7 +25,7 @@ class VolumeFacts {
   // Looks now and again until destroyed, or stopped.
   void start(event::Loop& loop);
   void stop() { timer_.reset(); }
-  void look();
+  void poll();
 
  private:
   const state::Hub& hub_;

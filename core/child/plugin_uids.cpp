@@ -19,7 +19,7 @@ namespace {
 constexpr mode_t kParentMode = 0711;  // plugins pass through and see no names
 constexpr mode_t kOwnMode = 0700;
 
-std::optional<struct stat> look_at(const std::string& path) {
+std::optional<struct stat> stat_of(const std::string& path) {
   struct stat about;
   if (::lstat(path.c_str(), &about) != 0) return std::nullopt;
   return about;
@@ -28,7 +28,7 @@ std::optional<struct stat> look_at(const std::string& path) {
 // Takes the right to write from all other users, plugins' users included. Kubernetes makes an emptyDir with mode 0777, without
 // the sticky bit: a plugin could replace files of the agent there.
 Result<void> close_to_plugins(const std::string& directory) {
-  const auto found = look_at(directory);
+  const auto found = stat_of(directory);
   if (!found || found->st_uid != ::geteuid() || (found->st_mode & S_ISVTX) != 0 || (found->st_mode & S_IWOTH) == 0) return {};
   const mode_t mode = found->st_mode & 07777 & ~static_cast<mode_t>(S_IWOTH);
   if (::chmod(directory.c_str(), mode) != 0) return system_error(errno, "'" + directory + "'");
@@ -48,7 +48,7 @@ Result<void> make_parent(const std::string& directory) {
 
 Result<void> set_aside(const std::string& path) {
   std::string aside;
-  for (unsigned n = 1; aside.empty() || look_at(aside); ++n) aside = path + "~" + std::to_string(n);
+  for (unsigned n = 1; aside.empty() || stat_of(aside); ++n) aside = path + "~" + std::to_string(n);
   if (::rename(path.c_str(), aside.c_str()) != 0) return system_error(errno, "'" + path + "' to '" + aside + "'");
   return {};
 }
@@ -75,7 +75,7 @@ Result<std::string> PluginUids::place_of(const std::string& id, std::uint32_t& u
   if (directory_.empty()) return invalid("neither plugins.stateDirectory nor store.path is set");
   TRY(make_parent(directory_));
   const std::string path = directory_ + "/" + id;
-  if (auto found = look_at(path)) {
+  if (auto found = stat_of(path)) {
     bool taken = false;
     for (const auto& [other, given] : given_) taken = taken || (other != id && given == found->st_uid);
     if (S_ISDIR(found->st_mode) && is_ours(found->st_uid) && !taken && (uid == 0 || uid == found->st_uid)) {
@@ -105,7 +105,7 @@ Result<std::uint32_t> PluginUids::free_uid() const {
   for (const auto& [id, uid] : given_) taken.insert(uid);
   if (!directory_.empty())
     for (const std::string& name : list_directory(directory_).value_or({}))
-      if (auto found = look_at(directory_ + "/" + name)) taken.insert(found->st_uid);
+      if (auto found = stat_of(directory_ + "/" + name)) taken.insert(found->st_uid);
   for (std::uint32_t n = 0; n < count_; ++n)
     if (!taken.contains(first_ + n)) return first_ + n;
   return invalid("all " + std::to_string(count_) + " users of plugins.uids are taken; remove directories of plugins that are gone from '" +

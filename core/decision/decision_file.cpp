@@ -123,7 +123,7 @@ Result<std::optional<DecisionFault>> decision_fault_of(Connection& connection) {
   return std::optional<DecisionFault>();
 }
 
-Result<std::optional<DecisionFault>> look_at(Connection& connection, std::uint64_t log_bytes) {
+Result<std::optional<DecisionFault>> find_decision_fault(Connection& connection, std::uint64_t log_bytes) {
   const std::int64_t tables = TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
   if (tables == 0) TRY(connection.execute("PRAGMA page_size=" + std::to_string(kPageBytes) + "; PRAGMA auto_vacuum=INCREMENTAL;"));
   TRY(connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-512; PRAGMA temp_store=MEMORY;"
@@ -150,7 +150,7 @@ Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path
     DecisionFault fault;
     {
       Connection connection = TRY(Connection::open(path, Connection::Access::read_write));
-      Result<std::optional<DecisionFault>> found = look_at(connection, max_bytes / kLogShare);
+      Result<std::optional<DecisionFault>> found = find_decision_fault(connection, max_bytes / kLogShare);
       if (!found && !found.error().is(std::errc::bad_message)) return std::move(found).error().context("'" + path + "'");
       if (found && !*found)
         return std::unique_ptr<DecisionFile>(new DecisionFile(std::make_unique<Connection>(std::move(connection)), max_bytes));

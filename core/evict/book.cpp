@@ -48,7 +48,7 @@ bool Book::is_over(const Going& going, Time now) const {
   return !going.terminating && now - going.since >= limits_.pending_period;
 }
 
-void Book::look(const state::Snapshot& snapshot, Time now) {
+void Book::update(const state::Snapshot& snapshot, Time now) {
   for (auto& [uid, going] : going_) {
     const state::Pod* pod = find_pod(snapshot, uid);
     const bool is_there = pod != nullptr && !has_ended(*pod);

@@ -31,7 +31,7 @@ class Book {
   Book(const config::EvictSettings& limits, std::uint64_t seed);
 
   // Updates the pods being evicted, and forgets what has expired. Before each round.
-  void look(const state::Snapshot& snapshot, Time now);
+  void update(const state::Snapshot& snapshot, Time now);
 
   // ---- pods being evicted. A pod counts as released while it is Terminating, however long that takes, and for
   // evict.pendingPeriod if it is not seen to be Terminating. After its end it counts until measurements show it: 20 s

@@ -126,8 +126,8 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
   {
     std::lock_guard lock(mutex_);
     const Time now = parts_.clock.now();
-    book_.look(*snapshot, now);
-    shadow_.look(*snapshot, now);
+    book_.update(*snapshot, now);
+    shadow_.update(*snapshot, now);
     const bool is_shadow = mode == Mode::shadow;
     Book& book = is_shadow ? shadow_ : book_;
     const std::optional<Time> brake_before = book.brake_until(now);

@@ -13,13 +13,13 @@ namespace koord::host {
 
 class AgentBudget {
  public:
-  static constexpr unsigned kLooksInARow = 3;  // a moment is no habit
+  static constexpr unsigned kSamplesInARow = 3;  // a moment is no habit
   static constexpr unsigned kMostSlowdown = 8;
   static constexpr double kComfortableShare = 0.8;
 
   // `cpu`: used so far by the agent and the processes of its plugins; less than before when one of those has ended.
   // 0 limit_millis: no limit. True when the slowdown is another now.
-  bool look(Time now, Duration cpu, std::uint64_t limit_millis);
+  bool measure(Time now, Duration cpu, std::uint64_t limit_millis);
 
   unsigned slowdown() const { return slowdown_; }
   // Between the last two polls; nullopt: unknown.
@@ -28,10 +28,10 @@ class AgentBudget {
  private:
   void measure(Time now, Duration cpu);
 
-  std::optional<Time> last_look_;
+  std::optional<Time> last_measured_;
   Duration last_cpu_{};
   std::optional<double> cores_;
-  unsigned looks_above_ = 0, looks_well_below_ = 0;
+  unsigned samples_above_ = 0, samples_well_below_ = 0;
   unsigned slowdown_ = 1;
 };
 

@@ -26,12 +26,12 @@ void Budget::measure_cpu(Time now, const Use& use) {
   const bool same_life = use.processes == last_processes_ && use.cpu >= last_cpu_ && use.service_cpu >= last_service_cpu_;
   status_.cpu_cores.reset();
   status_.service_cores.reset();
-  if (last_look_ && same_life && now > *last_look_) {
-    const auto seconds = std::chrono::duration<double>(now - *last_look_);
+  if (last_measured_ && same_life && now > *last_measured_) {
+    const auto seconds = std::chrono::duration<double>(now - *last_measured_);
     status_.cpu_cores = std::chrono::duration<double>(use.cpu - last_cpu_) / seconds;
     status_.service_cores = std::chrono::duration<double>(use.service_cpu - last_service_cpu_) / seconds;
   }
-  last_look_ = now;
+  last_measured_ = now;
   last_processes_ = use.processes;
   last_cpu_ = use.cpu;
   last_service_cpu_ = use.service_cpu;
@@ -61,7 +61,7 @@ std::string Budget::for_requests() const {
   return service >= 0.01 ? ", " + cores(service) + " of them in the agent for its requests" : "";
 }
 
-Budget::Verdict Budget::look(Time now, const Use& use, const Allowance& allowance) {
+Budget::Verdict Budget::measure(Time now, const Use& use, const Allowance& allowance) {
   measure_cpu(now, use);
   status_.cpu_millis = allowance.cpu_millis;
   status_.memory_limit_bytes = allowance.memory_bytes;
@@ -69,13 +69,13 @@ Budget::Verdict Budget::look(Time now, const Use& use, const Allowance& allowanc
   status_.memory_bytes = use.memory_bytes;
   const double cpu = status_.cpu_cores.value_or(0), cpu_limit = static_cast<double>(allowance.cpu_millis) / 1000;
   const auto memory = static_cast<double>(use.memory_bytes.value_or(0)), memory_limit = static_cast<double>(allowance.memory_bytes);
-  looks_above_soft_ = above(cpu, cpu_limit, kSoftShare) ? looks_above_soft_ + 1 : 0;
-  looks_above_hard_ = above(cpu, cpu_limit, kHardShare) ? looks_above_hard_ + 1 : 0;
+  samples_above_soft_ = above(cpu, cpu_limit, kSoftShare) ? samples_above_soft_ + 1 : 0;
+  samples_above_hard_ = above(cpu, cpu_limit, kHardShare) ? samples_above_hard_ + 1 : 0;
   const auto tick = static_cast<double>(use.tick.count()), deadline = static_cast<double>(allowance.tick.count());
-  looks_near_deadline_ = above(tick, deadline, kSoftShare) ? looks_near_deadline_ + 1 : 0;
+  samples_near_deadline_ = above(tick, deadline, kSoftShare) ? samples_near_deadline_ + 1 : 0;
   status_.tick_deadline = allowance.tick;
-  const bool much_cpu = looks_above_soft_ >= kLooksToSlow;
-  const bool much_time = looks_near_deadline_ >= kLooksToSlow;
+  const bool much_cpu = samples_above_soft_ >= kSamplesToSlow;
+  const bool much_time = samples_near_deadline_ >= kSamplesToSlow;
   const bool much_memory = above(memory, memory_limit, kSoftShare);
   const bool much_series = above(static_cast<double>(use.series), static_cast<double>(allowance.series), kSoftShare);
 
@@ -89,13 +89,13 @@ Budget::Verdict Budget::look(Time now, const Use& use, const Allowance& allowanc
   if (warn(tick_, much_time, now))
     verdict.warning += (verdict.warning.empty() ? "takes " : ", ") + format_duration(use.tick) + " a tick of at most " + format_duration(allowance.tick);
   pace(much_cpu || much_memory || much_time, !above(2 * cpu, cpu_limit, kSoftShare) && !much_memory && !much_time);
-  if (looks_above_hard_ >= kLooksToRestart)
-    verdict.breach = "used all of its " + cores(cpu_limit) + " cores for " + std::to_string(kLooksToRestart) + " looks in a row" + for_requests();
+  if (samples_above_hard_ >= kSamplesToRestart)
+    verdict.breach = "used all of its " + cores(cpu_limit) + " cores for " + std::to_string(kSamplesToRestart) + " samples in a row" + for_requests();
   else if (above(memory, memory_limit, 1))
     verdict.breach = "uses " + mebibytes(*use.memory_bytes) + ", may use " + mebibytes(allowance.memory_bytes);
   if (!verdict.breach.empty()) {
     ++status_.hard_breaches;
-    looks_above_soft_ = looks_above_hard_ = 0;
+    samples_above_soft_ = samples_above_hard_ = 0;
   }
   return verdict;
 }

@@ -37,8 +37,8 @@ class Budget {
  public:
   static constexpr double kSoftShare = 0.8;
   static constexpr double kHardShare = 0.95;  // the kernel does not allow usage closer to a CPU limit
-  static constexpr unsigned kLooksToSlow = 3;     // in a row, of CPU and time: a moment is no habit
-  static constexpr unsigned kLooksToRestart = 6;
+  static constexpr unsigned kSamplesToSlow = 3;     // in a row, of CPU and time: a moment is no habit
+  static constexpr unsigned kSamplesToRestart = 6;
   static constexpr unsigned kMostSlowdown = 8;
   static constexpr Duration kQuiet = std::chrono::minutes(10);  // between two warnings about the same
 
@@ -46,7 +46,7 @@ class Budget {
     std::string warning;  // empty: there is nothing new to warn of
     std::string breach;   // empty: it may go on; otherwise why it may not
   };
-  Verdict look(Time now, const Use& use, const Allowance& allowance);
+  Verdict measure(Time now, const Use& use, const Allowance& allowance);
 
   const BudgetStatus& status() const { return status_; }
 
@@ -61,10 +61,10 @@ class Budget {
   void pace(bool above, bool may_speed_up);
 
   BudgetStatus status_;
-  std::optional<Time> last_look_;
+  std::optional<Time> last_measured_;
   std::vector<int> last_processes_;
   Duration last_cpu_{}, last_service_cpu_{};
-  unsigned looks_above_soft_ = 0, looks_above_hard_ = 0, looks_near_deadline_ = 0;
+  unsigned samples_above_soft_ = 0, samples_above_hard_ = 0, samples_near_deadline_ = 0;
   Warned cpu_, memory_, series_, tick_;
 };
 

@@ -66,7 +66,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   Start how_it_starts(std::string& reason) const;
   void release_ticks();
   // Looks at what it uses: warns, makes its ticks slower or faster, begins it anew.
-  void look_at_budget();
+  void check_budget();
   // Stretches the periods of its advisors at least by this factor, to keep the agent's CPU budget.
   void set_agent_slowdown(unsigned times);
   void restart();
@@ -133,7 +133,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   std::optional<ContentDemand> fulfilled_;  // the demand that mapped_ has last fulfilled
   bool loading_now_ = false;
   std::stop_source loading_stop_;  // of the newest task of loading_
-  std::optional<Time> looked_;  // at the budget
+  std::optional<Time> budget_checked_;  // at the budget
 
   mutable std::mutex mutex_;  // of what follows
   bool enabled_ = false;

@@ -95,15 +95,15 @@ Duration tick_deadline(const std::vector<std::shared_ptr<Supervisor>>& superviso
 
 }  // namespace
 
-void ManagedPlugin::look_at_budget() {
+void ManagedPlugin::check_budget() {
   const Supervisors all = supervisors();
   if (all.empty() || ended()) return;
   // Between two polls there are two ticks at least, or the measured usage would come and go with them.
   Duration longest{};
   for (const auto& supervisor : all) longest = std::max(longest, supervisor->instance().info().ticks ? supervisor->period() : Duration());
   const Time time{std::chrono::steady_clock::now().time_since_epoch()};  // CPU is used in real time
-  if (looked_ && time - *looked_ < 2 * longest) return;
-  looked_ = time;
+  if (budget_checked_ && time - *budget_checked_ < 2 * longest) return;
+  budget_checked_ = time;
   const std::string& id = file_.manifest.id;
   Use use = use_of(all);
   use.series = parts_.services.metrics.live_series(id);
@@ -116,7 +116,7 @@ void ManagedPlugin::look_at_budget() {
   {
     std::lock_guard lock(mutex_);
     before = budget_.status().slowdown;
-    verdict = budget_.look(time, use, allowance);
+    verdict = budget_.measure(time, use, allowance);
     now = budget_.status().slowdown;
   }
   if (!verdict.warning.empty()) log::warn(watch_log, "{} {}", id, verdict.warning);

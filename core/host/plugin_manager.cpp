@@ -36,7 +36,7 @@ void PluginManager::discover(const config::PluginsSettings& settings, config::Fe
   state_->changed();
 }
 
-void PluginManager::look_again(const config::PluginsSettings& settings, config::FeatureGates& gates) {
+void PluginManager::rediscover(const config::PluginsSettings& settings, config::FeatureGates& gates) {
   state_->seen_last = read_catalogue(settings);
   for (PluginFile& file : state_->seen_last.files) state_->add_gate(file, gates);
 }
@@ -80,7 +80,7 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
                           const std::vector<TrustedKey>& keys) {
   state_->cpu_budget_millis = settings.cpu_budget_millis;
   if (!state_->budget_timer)
-    state_->budget_timer = state_->parts.loop.every(state_->parts.budget_period, [state = state_.get()] { state->look_at_budgets(); });
+    state_->budget_timer = state_->parts.loop.every(state_->parts.budget_period, [state = state_.get()] { state->check_budgets(); });
   {
     std::lock_guard lock(state_->mutex);
     state_->minimum_isolation = settings.minimum_isolation;

@@ -6,7 +6,7 @@
 // Start:  discover(gates) → the caller applies the configured gates → apply(settings, gates).
 // Reload: the same again, with a copy of the gates; new plugins begin, disabled ones end, changed ones get an event;
 // known files stay as they were mapped.
-// Replacement of one: look_again(gates) → the caller applies the configured gates → replace(id, …).
+// Replacement of one: rediscover(gates) → the caller applies the configured gates → replace(id, …).
 // [loop thread] unless marked [any]. All references must outlive it. Destroy it after stop(), before the loop.
 #pragma once
 
@@ -79,9 +79,9 @@ class PluginManager {
              const std::vector<TrustedKey>& keys = {});
 
   // Reads the directories again and adds the gates of what lies there now, and nothing else.
-  void look_again(const config::PluginsSettings& settings, config::FeatureGates& gates);
+  void rediscover(const config::PluginsSettings& settings, config::FeatureGates& gates);
 
-  // Replaces the running plugin by the file that look_again() found under this id: starts it beside the old one, which
+  // Replaces the running plugin by the file that rediscover() found under this id: starts it beside the old one, which
   // ticks until the new one has started, and goes on when that fails. A plugin that did not run is started anew. `done`
   // gets the result, once, on the loop.
   using Done = std::function<void(const Result<void>& replaced)>;

@@ -165,13 +165,13 @@ void PluginManager::State::drop_missing(const Catalogue& catalogue) {
   for (auto& plugin : missing) retire(std::move(plugin));
 }
 
-void PluginManager::State::look_at_budgets() {
+void PluginManager::State::check_budgets() {
   const Plugins running = all();
-  for (const auto& plugin : running) plugin->look_at_budget();
-  look_at_agent_budget(running);
+  for (const auto& plugin : running) plugin->check_budget();
+  check_agent_budget(running);
 }
 
-void PluginManager::State::look_at_agent_budget(const Plugins& running) {
+void PluginManager::State::check_agent_budget(const Plugins& running) {
   std::set<int> processes = {::getpid()};
   for (const PluginStatus& plugin : status())
     for (const InstanceStatus& instance : plugin.instances)
@@ -180,7 +180,7 @@ void PluginManager::State::look_at_agent_budget(const Plugins& running) {
   for (int process : processes)
     if (Result<ProcessUse> use = use_of_process(process)) cpu += use->cpu;  // it may have ended meanwhile
   const Time time{std::chrono::steady_clock::now().time_since_epoch()};  // CPU is used in real time
-  const bool changed = agent_budget.look(time, cpu, cpu_budget_millis);
+  const bool changed = agent_budget.measure(time, cpu, cpu_budget_millis);
   cpu_cores.set(agent_budget.cores().value_or(0));
   cpu_budget_cores.set(static_cast<double>(cpu_budget_millis) / 1000);
   advisor_slowdown.set(agent_budget.slowdown());

@@ -44,8 +44,8 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   Plugins all() const;
   Plugins all_with_coming() const;
   std::vector<PluginStatus> status() const;
-  void look_at_budgets();
-  void look_at_agent_budget(const Plugins& running);
+  void check_budgets();
+  void check_agent_budget(const Plugins& running);
 
   Parts parts;
   PluginMetrics metrics;
@@ -60,7 +60,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   metric::HostGauge advisor_slowdown =
       parts.metrics.gauge("host_advisor_slowdown", "Factor that stretches advisors' periods to keep the CPU budget; 1: not stretched.");
   std::uint64_t cpu_budget_millis = 0;
-  Catalogue seen_last;                      // by look_again()
+  Catalogue seen_last;                      // by rediscover()
   std::vector<std::unique_ptr<Replacement>> replacements;
   Plugins retired;  // their files are gone or were replaced; ending
   std::map<std::string, std::string> told;  // by path: state and reason last given to on_change

@@ -43,7 +43,7 @@ std::shared_ptr<Resolver::OnAddresses> Resolver::ask(OnAddresses on_addresses) {
   auto asked = std::make_shared<OnAddresses>(std::move(on_addresses));
   std::erase_if(waiting_, [](const auto& one) { return one.expired(); });
   waiting_.push_back(asked);
-  if (std::exchange(looking_, true)) return asked;
+  if (std::exchange(is_resolving_, true)) return asked;
   if (Addresses known = addresses_of(host_, port_, AI_NUMERICHOST)) {
     loop_.post([weak = weak_from_this(), known = std::move(known)] {
       if (auto self = weak.lock()) self->answer(known);
@@ -59,7 +59,7 @@ std::shared_ptr<Resolver::OnAddresses> Resolver::ask(OnAddresses on_addresses) {
 }
 
 void Resolver::answer(const Addresses& addresses) {
-  looking_ = false;
+  is_resolving_ = false;
   for (const auto& asked : std::exchange(waiting_, {})) {
     if (auto on_addresses = asked.lock()) (*on_addresses)(addresses);
   }

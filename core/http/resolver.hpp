@@ -36,7 +36,7 @@ class Resolver : public std::enable_shared_from_this<Resolver> {
   const std::string host_;
   const std::uint16_t port_;
   std::vector<std::weak_ptr<OnAddresses>> waiting_;
-  bool looking_ = false;
+  bool is_resolving_ = false;
 };
 
 }  // namespace koord::http

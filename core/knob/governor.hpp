@@ -224,7 +224,7 @@ class Governor final : public PlanSink {
   void reconcile_shadow(Entry& entry, const Intents& intents);
   // governor_shadow.cpp: the effects that a cap in shadow would have on the cgroups inside.
   void reconcile_shadow_cap(Entry& entry, const Intents& intents);
-  void look_inside(const KnobKey& key, const Bound& cap, std::map<std::string, std::string>& found, ShadowCap& before);
+  void check_inside(const KnobKey& key, const Bound& cap, std::map<std::string, std::string>& found, ShadowCap& before);
   static std::string reason_of_cap(const Bound& cap);
   void record_shadow_cap(const KnobKey& key, const Bound& cap, const std::string& now, const Composition& made);
   void reconcile_idle(const Dirty& dirty);

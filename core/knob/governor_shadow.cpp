@@ -18,11 +18,11 @@ void Governor::reconcile_shadow_cap(Entry& entry, const Intents& intents) {
   const std::string value = spell(*cap->knob, cap->value);
   if (state.shadow_cap.value == value && now < state.shadow_cap.until) return;
   std::map<std::string, std::string> inside;
-  look_inside(key, *cap, inside, state.shadow_cap);
+  check_inside(key, *cap, inside, state.shadow_cap);
   state.shadow_cap = {value, now + Executor::trust(key, refresh_), std::move(inside)};
 }
 
-void Governor::look_inside(const KnobKey& key, const Bound& cap, std::map<std::string, std::string>& found, ShadowCap& before) {
+void Governor::check_inside(const KnobKey& key, const Bound& cap, std::map<std::string, std::string>& found, ShadowCap& before) {
   for (const std::string& dir : files_.inner_cgroups(*cap.knob, key.cgroup_dir)) {
     const KnobKey inner{dir, key.resource, {}};
     const Result<KnobFiles::Reading> now = files_.read({*cap.knob, dir});
@@ -36,7 +36,7 @@ void Governor::look_inside(const KnobKey& key, const Bound& cap, std::map<std::s
       if (made && before.inside[dir] != wanted) record_shadow_cap(inner, cap, spell(*cap.knob, now->value), *made);
       found[dir] = wanted;
     }
-    if (!is_limited || is_larger) look_inside(inner, cap, found, before);
+    if (!is_limited || is_larger) check_inside(inner, cap, found, before);
   }
 }
 

@@ -50,7 +50,7 @@ Result<std::optional<JournalFault>> journal_fault_of(Connection& connection) {
   return std::optional<JournalFault>();
 }
 
-Result<std::optional<JournalFault>> look_at(Connection& connection) {
+Result<std::optional<JournalFault>> find_journal_fault(Connection& connection) {
   TRY(set_modes(connection));
   const std::int64_t pages = TRY(connection.integer("PRAGMA page_count"));
   const std::int64_t tables = TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
@@ -90,7 +90,7 @@ Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wa
   std::optional<JournalFault> fault;
   {
     Connection connection = TRY(Connection::open(path, Connection::Access::read_write));
-    Result<std::optional<JournalFault>> found = look_at(connection);
+    Result<std::optional<JournalFault>> found = find_journal_fault(connection);
     if (found && !*found) return OpenedJournal{std::move(connection), {}};
     if (!found && !found.error().is(std::errc::bad_message)) return std::move(found).error().context("'" + path + "'");
     fault = found ? *found : JournalFault{"corrupt", found.error().text};

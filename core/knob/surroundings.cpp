@@ -6,9 +6,9 @@
 namespace koord::knob {
 namespace {
 
-class Look {
+class SurroundingsReader {
  public:
-  Look(const KnobFiles& files, const std::vector<Change>& changes) : files_(files) {
+  SurroundingsReader(const KnobFiles& files, const std::vector<Change>& changes) : files_(files) {
     for (const Change& change : changes) changed_.emplace(change.key.cgroup_dir, change.key.resource);
   }
 
@@ -56,25 +56,25 @@ bool narrows(const Change& change) {
 }  // namespace
 
 Surroundings read_surroundings(const KnobFiles& files, const std::vector<Change>& changes, const std::set<std::string>& pinned) {
-  Look look(files, changes);
-  look.around.pinned = pinned;
-  look.around.nested_quotas = files.is_nested(*find_knob("cpu.max"));
-  look.around.nested_sets = files.is_nested(*find_knob("cpuset.cpus"));
+  SurroundingsReader reader(files, changes);
+  reader.around.pinned = pinned;
+  reader.around.nested_quotas = files.is_nested(*find_knob("cpu.max"));
+  reader.around.nested_sets = files.is_nested(*find_knob("cpuset.cpus"));
   bool any_cpus = false;
   for (const Change& change : changes) {
     if (files.is_nested(*change.knob)) {
-      look.above(change.key.cgroup_dir, *change.knob);
+      reader.above(change.key.cgroup_dir, *change.knob);
       // Also of those that widen: whether a cgroup is inside.
-      if (narrows(change) || change.knob->form == Form::set) look.below(change.key.cgroup_dir, *change.knob);
+      if (narrows(change) || change.knob->form == Form::set) reader.below(change.key.cgroup_dir, *change.knob);
     }
     any_cpus |= change.key.resource == "cpuset.cpus";
-    if (change.key.resource == "cpu.max") look.at(change.key.cgroup_dir, *find_knob("cpu.max.burst"));
-    if (change.key.resource == "cpu.max" && pinned.contains(change.key.cgroup_dir)) look.at(change.key.cgroup_dir, *find_knob("cpuset.cpus"));
-    if (change.key.resource == "cpu.max.burst") look.at(change.key.cgroup_dir, *find_knob("cpu.max"));
-    if (change.key.resource == "cpu.weight") look.at(change.key.cgroup_dir, *find_knob("cpu.idle"));
+    if (change.key.resource == "cpu.max") reader.at(change.key.cgroup_dir, *find_knob("cpu.max.burst"));
+    if (change.key.resource == "cpu.max" && pinned.contains(change.key.cgroup_dir)) reader.at(change.key.cgroup_dir, *find_knob("cpuset.cpus"));
+    if (change.key.resource == "cpu.max.burst") reader.at(change.key.cgroup_dir, *find_knob("cpu.max"));
+    if (change.key.resource == "cpu.weight") reader.at(change.key.cgroup_dir, *find_knob("cpu.idle"));
   }
-  if (any_cpus) look.around.online = files.online_cpus();
-  return look.around;
+  if (any_cpus) reader.around.online = files.online_cpus();
+  return reader.around;
 }
 
 }  // namespace koord::knob

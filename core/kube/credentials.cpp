@@ -53,12 +53,12 @@ Credentials::Credentials(const ConnectionConfig& config, const Clock& clock) : c
 
 Credentials::Changes Credentials::refresh() {
   const Time now = clock_.now();
-  if (looked_at_ != Time::min() && now - looked_at_ < kLookAtFiles) return {};
+  if (checked_at_ != Time::min() && now - checked_at_ < kFileCheckPeriod) return {};
   return refresh_now();
 }
 
 Credentials::Changes Credentials::refresh_now() {
-  looked_at_ = clock_.now();
+  checked_at_ = clock_.now();
   Changes changes;
   changes.token = read_token();
   // Each is checked, even if another one failed.

@@ -13,7 +13,7 @@
 
 namespace koord::kube {
 
-inline constexpr Duration kLookAtFiles = std::chrono::seconds(3);
+inline constexpr Duration kFileCheckPeriod = std::chrono::seconds(3);
 
 // Which file stands at a path; all zero: none.
 struct FileStamp {
@@ -46,7 +46,7 @@ class Credentials {
 
   const ConnectionConfig& config_;
   const Clock& clock_;
-  Time looked_at_ = Time::min();
+  Time checked_at_ = Time::min();
   FileStamp ca_, certificate_, key_, token_file_;
   Result<std::string> token_ = std::string();
 };

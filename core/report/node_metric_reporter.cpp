@@ -6,8 +6,8 @@
 
 #include "core/base/parse.hpp"
 #include "core/kube/json_text.hpp"
-#include "core/report/report_log.hpp"
 #include "core/report/annotations.hpp"
+#include "core/report/report_log.hpp"
 
 namespace koord::report {
 namespace {
@@ -53,7 +53,7 @@ Amounts capacity_of(const state::Node& node) {
 
 }  // namespace
 
-struct NodeMetricReporter::Look {
+struct NodeMetricReporter::PollResult {
   NodeMetricReport report;
   std::string status;     // JSON
   std::string degraded;   // the intended content of the annotation
@@ -98,8 +98,8 @@ NodeMetricReporter::NodeMetricReporter(Parts parts, NodeMetricOptions options)
     : parts_(std::move(parts)),
       options_(std::move(options)),
       known_(std::make_unique<Known>()),
-      lookout_(parts_.loop, parts_.workers, "report", options_.period, [this] {
-        return [this, look = std::make_shared<Look>(take_look())] { decide(*look); };
+      periodic_task_(parts_.loop, parts_.workers, "report", options_.period, [this] {
+        return [this, poll = std::make_shared<PollResult>(make_result())] { decide(*poll); };
       }) {
   view_.writes = parts_.client != nullptr;
   if (parts_.client == nullptr) return;
@@ -111,7 +111,7 @@ NodeMetricReporter::NodeMetricReporter(Parts parts, NodeMetricOptions options)
 NodeMetricReporter::~NodeMetricReporter() { stop(); }
 
 void NodeMetricReporter::stop() {
-  lookout_.stop();
+  periodic_task_.stop();
   heartbeat_.reset();
   if (publisher_) publisher_->stop();
 }
@@ -133,67 +133,67 @@ NodeMetricReport NodeMetricReporter::compute() const {
   return make_node_metric(inputs);
 }
 
-NodeMetricReporter::Look NodeMetricReporter::take_look() {
+NodeMetricReporter::PollResult NodeMetricReporter::make_result() {
   const state::SnapshotPtr state = parts_.hub.current();
   if (const auto written = written_.take()) known_->take(written, Known::read(*written));
   known_->hear(*state);
 
-  Look look;
-  look.report = compute();
-  look.status = to_json(look.report.status);
-  look.degraded = degraded_text(look.report);
-  look.is_known = known_->is_known;
-  look.object = known_->newest;
-  look.reported_seconds = known_->reported.update_seconds;
-  look.degraded_differs = look.degraded != known_->reported.degraded;
-  look.change = look.degraded_differs ? kBeyondMeasure
-                                      : change(known_->reported.figures, figures_of(look.report.status), capacity_of(state->node));
+  PollResult poll;
+  poll.report = compute();
+  poll.status = to_json(poll.report.status);
+  poll.degraded = degraded_text(poll.report);
+  poll.is_known = known_->is_known;
+  poll.object = known_->newest;
+  poll.reported_seconds = known_->reported.update_seconds;
+  poll.degraded_differs = poll.degraded != known_->reported.degraded;
+  poll.change = poll.degraded_differs ? kBeyondMeasure
+                                      : change(known_->reported.figures, figures_of(poll.report.status), capacity_of(state->node));
   std::vector<std::string> problems;
   if (auto read = state::parse_node_metric_spec(known_->told ? *known_->told : "")) {
-    look.spec = read->spec;
+    poll.spec = read->spec;
     problems = std::move(read->problems);
   } else {
     problems = {read.error().message()};
   }
   std::lock_guard lock(mutex_);
-  view_.report = look.report;
+  view_.report = poll.report;
   view_.computed = parts_.clock.now();
-  view_.exists = look.exists();
-  view_.missing = look.is_known && !look.exists() && !options_.create;
+  view_.exists = poll.exists();
+  view_.missing = poll.is_known && !poll.exists() && !options_.create;
   view_.spec_problems = std::move(problems);
-  return look;
+  return poll;
 }
 
-void NodeMetricReporter::decide(const Look& look) {
-  tell(look);
-  if (!publisher_ || !look.is_known || publisher_->is_writing()) return;
+void NodeMetricReporter::decide(const PollResult& poll) {
+  tell(poll);
+  if (!publisher_ || !poll.is_known || publisher_->is_writing()) return;
   Delivery& delivery = publisher_->delivery();
   const Time now = parts_.clock.now();
-  delivery.set_options({options_.heartbeat, look.spec.report, options_.change_percent});
+  delivery.set_options({options_.heartbeat, poll.spec.report, options_.change_percent});
   if (!delivery.begun()) {
     std::optional<Duration> age;
-    if (look.reported_seconds) age = Duration(parts_.clock.wall_ns() - *look.reported_seconds * kReportedSecond);
+    if (poll.reported_seconds) age = Duration(parts_.clock.wall_ns() - *poll.reported_seconds * kReportedSecond);
     delivery.begin(now, age);
     if (age) publisher_->found(now - *age);
   }
-  if (!look.exists() && !options_.create) return;
+  if (!poll.exists() && !options_.create) return;
   // Inputs that are missing for a moment, as after a start, are not reported; those that make a heartbeat fail are.
-  const bool is_refused = !look.report.refusal.empty();
-  if (delivery.due(now, is_refused ? 0 : look.change) && (!is_refused || look.degraded_differs)) write(look);
-  look_at_heartbeat();
+  const bool is_refused = !poll.report.refusal.empty();
+  if (delivery.due(now, is_refused ? 0 : poll.change) && (!is_refused || poll.degraded_differs)) write(poll);
+  schedule_heartbeat();
 }
 
 // A heartbeat between two periodic looks must not wait for the second one: readers count on its age.
-void NodeMetricReporter::look_at_heartbeat() {
+void NodeMetricReporter::schedule_heartbeat() {
   heartbeat_.reset();
   const Duration left = publisher_->delivery().next_heartbeat() - parts_.clock.now();
   if (left <= Duration::zero() || left >= options_.period) return;
-  heartbeat_ = parts_.loop.after(left, [this] { lookout_.look(); });
+  heartbeat_ = parts_.loop.after(left, [this] { periodic_task_.poll(); });
 }
 
-void NodeMetricReporter::tell(const Look& look) {
-  if (!publisher_ || !look.is_known) return;
-  const bool absent = !look.exists() && !options_.create;
+void NodeMetricReporter::tell(const PollResult& poll) {
+  if (!publisher_ || !poll.is_known) return;
+  const bool absent = !poll.exists() && !options_.create;
   const auto change = absence_.update("object", absent ? "missing" : "", parts_.clock.now());
   if (change == ProblemTracker::Change::begun)
     log::warn(report_log, "the NodeMetric '{}' is missing, and nothing is reported of this node: Koordinator's manager creates it, or the agent "
@@ -201,25 +201,25 @@ void NodeMetricReporter::tell(const Look& look) {
   if (change == ProblemTracker::Change::over) log::info(report_log, "the NodeMetric '{}' exists now", options_.node_name);
 }
 
-void NodeMetricReporter::write(const Look& look) {
-  const auto change = degradation_.update("object", look.degraded);
+void NodeMetricReporter::write(const PollResult& poll) {
+  const auto change = degradation_.update("object", poll.degraded);
   if (change == ProblemTracker::Change::over) log::info(report_log, "the NodeMetric says all again");
-  if (change == ProblemTracker::Change::begun) log::warn(report_log, "the NodeMetric is degraded: {}", look.degraded);
-  if (!look.degraded_differs || !look.exists()) return write_status(look);
-  publisher_->patch(kCollection, options_.node_name, degraded_patch(look.degraded), [this, look](std::string object) {
-    Look patched = look;
+  if (change == ProblemTracker::Change::begun) log::warn(report_log, "the NodeMetric is degraded: {}", poll.degraded);
+  if (!poll.degraded_differs || !poll.exists()) return write_status(poll);
+  publisher_->patch(kCollection, options_.node_name, degraded_patch(poll.degraded), [this, poll](std::string object) {
+    PollResult patched = poll;
     patched.object = std::make_shared<const std::string>(std::move(object));
     written_.set(patched.object);
     if (patched.report.refusal.empty()) write_status(patched);
   });
 }
 
-void NodeMetricReporter::write_status(const Look& look) {
+void NodeMetricReporter::write_status(const PollResult& poll) {
   kube::Update update{.collection = kCollection, .name = options_.node_name};
-  update.change = [status = look.status](std::string_view newest) -> Result<std::optional<std::string>> {
+  update.change = [status = poll.status](std::string_view newest) -> Result<std::optional<std::string>> {
     return std::optional(TRY(kube::with_member(newest, "status", status)));
   };
-  if (look.exists()) update.known = *look.object;
+  if (poll.exists()) update.known = *poll.object;
   if (options_.create) update.missing = empty_object(options_.node_name);
   publisher_->update(std::move(update), [this](std::string object) { written_.set(std::move(object)); });
 }

@@ -14,8 +14,8 @@
 
 #include "core/base/problem_tracker.hpp"
 #include "core/event/worker_pool.hpp"
-#include "core/report/lookout.hpp"
 #include "core/report/node_metric.hpp"
+#include "core/report/periodic_task.hpp"
 #include "core/report/publisher.hpp"
 #include "core/report/reported.hpp"
 #include "core/report/written_object.hpp"
@@ -59,26 +59,26 @@ class NodeMetricReporter {
   NodeMetricReporter(Parts parts, NodeMetricOptions options);
   ~NodeMetricReporter();
 
-  void start() { lookout_.start(); }
+  void start() { periodic_task_.start(); }
   void stop();
   // Looks now, on top of the period.
-  void look() { lookout_.look(); }
+  void poll() { periodic_task_.poll(); }
   // A poll, or a request, is running.
-  bool busy() const { return lookout_.looking() || (publisher_ && publisher_->is_writing()); }
+  bool busy() const { return periodic_task_.is_polling() || (publisher_ && publisher_->is_writing()); }
 
   View view() const;                 // [any]
   NodeMetricReport compute() const;  // [any] of this moment
 
  private:
-  struct Look;   // the result of one poll
+  struct PollResult;   // the result of one poll
   struct Known;  // the API server's object, as far as known
 
-  Look take_look();
-  void decide(const Look& look);
-  void look_at_heartbeat();
-  void tell(const Look& look);
-  void write(const Look& look);
-  void write_status(const Look& look);
+  PollResult make_result();
+  void decide(const PollResult& poll);
+  void schedule_heartbeat();
+  void tell(const PollResult& poll);
+  void write(const PollResult& poll);
+  void write_status(const PollResult& poll);
 
   const Parts parts_;
   const NodeMetricOptions options_;
@@ -92,7 +92,7 @@ class NodeMetricReporter {
   mutable std::mutex mutex_;  // of view_
   View view_;
 
-  Lookout lookout_;  // last: it ends first
+  PeriodicTask periodic_task_;  // last: it ends first
 };
 
 }  // namespace koord::report

@@ -20,8 +20,8 @@ ObjectReporter::ObjectReporter(Parts parts, Object object, const std::string& no
     : parts_(parts),
       object_(std::move(object)),
       node_name_(node_name),
-      lookout_(parts_.loop, parts_.workers, "report-" + object_.kind, period, [this] {
-        return [this, look = std::make_shared<Look>(take_look())] { decide(*look); };
+      periodic_task_(parts_.loop, parts_.workers, "report-" + object_.kind, period, [this] {
+        return [this, poll = std::make_shared<PollResult>(make_result())] { decide(*poll); };
       }) {
   if (parts_.client == nullptr) return;
   const std::uint64_t seed = std::hash<std::string>()(node_name + object_.kind) ^ static_cast<std::uint64_t>(parts_.clock.wall_ns());
@@ -31,39 +31,39 @@ ObjectReporter::ObjectReporter(Parts parts, Object object, const std::string& no
 ObjectReporter::~ObjectReporter() { stop(); }
 
 void ObjectReporter::stop() {
-  lookout_.stop();
+  periodic_task_.stop();
   if (publisher_) publisher_->stop();
 }
 
-ObjectReporter::Look ObjectReporter::take_look() {
+ObjectReporter::PollResult ObjectReporter::make_result() {
   const state::SnapshotPtr state = parts_.hub.current();
-  Look look;
+  PollResult poll;
   auto found = state->objects.find(object_.kind);
-  look.is_known = found != state->objects.end();
-  if (look.is_known && found->second != told_) newest_ = told_ = found->second;
+  poll.is_known = found != state->objects.end();
+  if (poll.is_known && found->second != told_) newest_ = told_ = found->second;
   if (auto written = written_.take()) newest_ = std::move(written);
-  look.there = newest_;
+  poll.there = newest_;
   std::optional<std::string> wanted;
-  const Result<void> compared = compare(*state, look, wanted);
+  const Result<void> compared = compare(*state, poll, wanted);
   // The text alone: an unknown input is no missing file.
   std::string problem = compared ? "" : compared.error().is(std::errc::no_such_file_or_directory) ? compared.error().text : compared.error().message();
   std::lock_guard lock(mutex_);
   if (problem != view_.problem && !problem.empty()) log::debug(report_log, "the {} is left as it is: {}", object_.kind, problem);
   view_.problem = std::move(problem);
   view_.wanted = std::move(wanted);
-  view_.differs = look.differs;
-  return look;
+  view_.differs = poll.differs;
+  return poll;
 }
 
-Result<void> ObjectReporter::compare(const state::Snapshot& state, Look& look, std::optional<std::string>& wanted) const {
-  look.merge = TRY(object_.compute(state));
+Result<void> ObjectReporter::compare(const state::Snapshot& state, PollResult& poll, std::optional<std::string>& wanted) const {
+  poll.merge = TRY(object_.compute(state));
   const std::string bare = object_.create(state.node);
-  const std::optional<std::string> merged = TRY(look.merge(bare));
-  look.fresh = merged.value_or(bare);
-  std::optional<std::string> changed = look.fresh;
-  if (look.exists()) changed = TRY(look.merge(*look.there));
-  look.differs = changed && !(look.exists() && is_reduction(*changed, *look.there));
-  wanted = changed ? *changed : *look.there;
+  const std::optional<std::string> merged = TRY(poll.merge(bare));
+  poll.fresh = merged.value_or(bare);
+  std::optional<std::string> changed = poll.fresh;
+  if (poll.exists()) changed = TRY(poll.merge(*poll.there));
+  poll.differs = changed && !(poll.exists() && is_reduction(*changed, *poll.there));
+  wanted = changed ? *changed : *poll.there;
   return {};
 }
 
@@ -75,16 +75,16 @@ bool ObjectReporter::is_reduction(const std::string& wanted, const std::string& 
   return reduced && same_json(*reduced, there);
 }
 
-void ObjectReporter::decide(const Look& look) {
-  if (!publisher_ || !look.is_known || publisher_->is_writing()) return;
+void ObjectReporter::decide(const PollResult& poll) {
+  if (!publisher_ || !poll.is_known || publisher_->is_writing()) return;
   Delivery& delivery = publisher_->delivery();
   const Time now = parts_.clock.now();
-  if (!delivery.begun()) delivery.begin(now, look.exists() ? std::optional(Duration::zero()) : std::nullopt);
-  if (look.exists() && !look.differs) publisher_->found(now);
-  if (!look.differs || !delivery.due(now, kBeyondMeasure)) return;
-  kube::Update update{.collection = object_.collection, .name = node_name_, .status = false, .change = look.merge};
-  if (look.exists()) update.known = *look.there;
-  update.missing = look.fresh;
+  if (!delivery.begun()) delivery.begin(now, poll.exists() ? std::optional(Duration::zero()) : std::nullopt);
+  if (poll.exists() && !poll.differs) publisher_->found(now);
+  if (!poll.differs || !delivery.due(now, kBeyondMeasure)) return;
+  kube::Update update{.collection = object_.collection, .name = node_name_, .status = false, .change = poll.merge};
+  if (poll.exists()) update.known = *poll.there;
+  update.missing = poll.fresh;
   publisher_->update(std::move(update), [this](std::string object) { written_.set(std::move(object)); });
 }
 

@@ -13,7 +13,7 @@
 
 #include "core/base/result.hpp"
 #include "core/event/worker_pool.hpp"
-#include "core/report/lookout.hpp"
+#include "core/report/periodic_task.hpp"
 #include "core/report/publisher.hpp"
 #include "core/report/written_object.hpp"
 #include "core/state/hub.hpp"
@@ -50,17 +50,17 @@ class ObjectReporter {
   ObjectReporter(Parts parts, Object object, const std::string& node_name, Duration period = std::chrono::seconds(10));
   ~ObjectReporter();
 
-  void start() { lookout_.start(); }
+  void start() { periodic_task_.start(); }
   void stop();
   // Looks now, on top of the period.
-  void look() { lookout_.look(); }
+  void poll() { periodic_task_.poll(); }
   // A poll, or a request, is running.
-  bool busy() const { return lookout_.looking() || (publisher_ && publisher_->is_writing()); }
+  bool busy() const { return periodic_task_.is_polling() || (publisher_ && publisher_->is_writing()); }
 
   View view() const;  // [any]
 
  private:
-  struct Look {
+  struct PollResult {
     bool is_known = false;  // the API server's object is known
     std::shared_ptr<const std::string> there;
     Merge merge;
@@ -70,10 +70,10 @@ class ObjectReporter {
     bool exists() const { return there && !there->empty(); }
   };
 
-  Look take_look();
-  Result<void> compare(const state::Snapshot& state, Look& look, std::optional<std::string>& wanted) const;
+  PollResult make_result();
+  Result<void> compare(const state::Snapshot& state, PollResult& poll, std::optional<std::string>& wanted) const;
   bool is_reduction(const std::string& wanted, const std::string& there) const;
-  void decide(const Look& look);
+  void decide(const PollResult& poll);
 
   const Parts parts_;
   const Object object_;
@@ -86,7 +86,7 @@ class ObjectReporter {
   mutable std::mutex mutex_;  // of view_
   View view_;
 
-  Lookout lookout_;  // last: it ends first
+  PeriodicTask periodic_task_;  // last: it ends first
 };
 
 }  // namespace koord::report

@@ -40,7 +40,7 @@ struct ScrapedMetrics::Seen {
   const exposition::Histogram* histogram = nullptr;
 };
 
-std::vector<ScrapedMetrics::Seen> ScrapedMetrics::look_over(const Document& document) {
+std::vector<ScrapedMetrics::Seen> ScrapedMetrics::summarize(const Document& document) {
   std::vector<Seen> seen(document.metrics().size());
   for (const Sample& sample : document.samples()) {
     Seen& metric = seen[sample.metric];
@@ -96,7 +96,7 @@ Result<void> ScrapedMetrics::meet_metrics(const Document& document) {
     outcome_.wall += result.wall;
     if (!result.ok()) return invalid("map_metric(): " + describe(result));
   }
-  const std::vector<Seen> seen = strangers.empty() ? std::vector<Seen>() : look_over(document);
+  const std::vector<Seen> seen = strangers.empty() ? std::vector<Seen>() : summarize(document);
   for (std::size_t i = 0; i < strangers.size(); ++i) {
     // A name that comes twice, as two kinds, is known by the first.
     auto [entry, fresh] = metrics_.try_emplace(std::string(asked[i].name));

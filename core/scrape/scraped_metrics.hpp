@@ -85,7 +85,7 @@ class ScrapedMetrics {
   };
 
   Result<void> meet_metrics(const exposition::Document& document);
-  static std::vector<Seen> look_over(const exposition::Document& document);
+  static std::vector<Seen> summarize(const exposition::Document& document);
   void pick(const exposition::Document& document);
   void find_series();
   void forget_ended_subjects();

@@ -35,7 +35,7 @@ void PodWatch::watch(const cgroup::KubeRoot& root) {
   if (has_root_ && root == root_) return;
   root_ = root;
   has_root_ = true;
-  look();
+  scan();
 }
 
 std::string PodWatch::detail() const {
@@ -67,7 +67,7 @@ void PodWatch::poll() {
     problem_.clear();
     start_inotify();
   }
-  look_and_tell(false);
+  scan_and_report(false);
   if (!degraded()) poll_.reset();
 }
 
@@ -76,7 +76,7 @@ void PodWatch::read_events() {
   bool any = false, changed = false;
   for (ssize_t size; (size = ::read(inotify_.get(), buffer, sizeof buffer)) > 0; any = true)
     changed |= take_events({buffer, static_cast<std::size_t>(size)});
-  if (any) look_and_tell(changed);
+  if (any) scan_and_report(changed);
 }
 
 // Whether a container came or went, or may have; for pods it is looked.
@@ -93,35 +93,35 @@ bool PodWatch::take_events(std::string_view events) {
   return changed;
 }
 
-void PodWatch::look_and_tell(bool changed) {
-  changed |= look();
+void PodWatch::scan_and_report(bool changed) {
+  changed |= scan();
   if (changed) on_change_();
 }
 
 // Returns whether the pods differ from the last poll. Each directory is watched before it is listed, so that no change
 // is missed.
-bool PodWatch::look() {
+bool PodWatch::scan() {
   if (!has_root_ || tree_.empty()) return false;
   for (auto& [directory, watched] : watched_) watched.wanted = false;
   unwatched_ = 0;
   Pods found;
-  look_above();
+  scan_above();
   for (cgroup::KubeQos qos : {cgroup::KubeQos::guaranteed, cgroup::KubeQos::burstable, cgroup::KubeQos::best_effort}) {
     const std::string directory = tree_ + '/' + cgroup::qos_dir(root_, qos);
-    if (want(directory, Level::pods)) look_into(directory, qos, found);
+    if (want(directory, Level::pods)) scan_directory(directory, qos, found);
   }
   drop_unwanted();
   return std::exchange(pods_, found) != found;
 }
 
 // The directories around the kubelet's own, where that comes and goes.
-void PodWatch::look_above() {
+void PodWatch::scan_above() {
   for (std::size_t slash = root_.dir.rfind('/'); slash != std::string::npos && slash > 0; slash = root_.dir.rfind('/', slash - 1))
     want(tree_ + '/' + root_.dir.substr(0, slash), Level::above);
   want(tree_, Level::above);
 }
 
-void PodWatch::look_into(const std::string& directory, cgroup::KubeQos qos, Pods& found) {
+void PodWatch::scan_directory(const std::string& directory, cgroup::KubeQos qos, Pods& found) {
   for (const auto& [name, inode] : list_children(directory)) {
     if (!cgroup::parse_pod_dir(root_, qos, name)) continue;
     const std::string pod = directory + '/' + name;

@@ -57,10 +57,10 @@ class PodWatch {
   void poll();
   void read_events();
   bool take_events(std::string_view events);
-  void look_and_tell(bool changed);
-  bool look();
-  void look_above();
-  void look_into(const std::string& directory, cgroup::KubeQos qos, Pods& found);
+  void scan_and_report(bool changed);
+  bool scan();
+  void scan_above();
+  void scan_directory(const std::string& directory, cgroup::KubeQos qos, Pods& found);
   bool want(const std::string& directory, Level level);
   bool begin_watch(const std::string& directory, ino_t inode, Level level);
   void end_watch(int descriptor);

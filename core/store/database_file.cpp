@@ -86,7 +86,7 @@ Result<void> set_modes(Connection& connection) {
       "PRAGMA journal_size_limit=4194304; PRAGMA temp_store=MEMORY; PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
-Result<std::optional<Fault>> look_at(Connection& connection, std::string& report) {
+Result<std::optional<Fault>> find_fault(Connection& connection, std::string& report) {
   TRY(set_modes(connection));
   std::int64_t pages = TRY(connection.integer("PRAGMA page_count"));
   std::int64_t tables = TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
@@ -103,7 +103,7 @@ struct Attempt {
 Result<Attempt> attempt(const std::string& path, std::uint64_t max_bytes, std::string& report) {
   if (std::optional<Fault> fault = fault_of_log(path, max_bytes)) return Attempt{std::nullopt, fault};
   Connection connection = TRY(Connection::open(path, Connection::Access::read_write));
-  Result<std::optional<Fault>> fault = look_at(connection, report);
+  Result<std::optional<Fault>> fault = find_fault(connection, report);
   if (!fault && fault.error().is(std::errc::bad_message)) return Attempt{std::nullopt, Fault{"corrupt", fault.error().text}};
   if (!fault) return std::move(fault).error();
   if (*fault) return Attempt{std::nullopt, *fault};

@@ -115,7 +115,7 @@ void Gatherer::take_window(const Column& column, Collected& collected) const {
   }
 }
 
-void Gatherer::look_into_memory(std::span<Part> parts, std::vector<ChunkRef>& refs,
+void Gatherer::find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs,
                                 std::vector<SealedChunkPtr>& sealed) {
   std::lock_guard lock(state_.mutex);
   std::map<MetricId, Span> metrics;  // and which of their series, from lowest to highest
@@ -147,7 +147,7 @@ void Gatherer::look_into_memory(std::span<Part> parts, std::vector<ChunkRef>& re
 void Gatherer::gather(std::span<Part> parts) {
   std::vector<ChunkRef> refs;
   std::vector<SealedChunkPtr> sealed;
-  look_into_memory(parts, refs, sealed);
+  find_in_memory(parts, refs, sealed);
   std::vector<std::int64_t> rowids;
   for (const ChunkRef& ref : refs) {
     bool wanted = std::any_of(parts.begin(), parts.end(), [&](const Part& part) {

@@ -58,7 +58,7 @@ class Gatherer {
 
   std::vector<Target> targets(const std::string& metric, const Labels& match);
   void gather(std::span<Part> parts);
-  void look_into_memory(std::span<Part> parts, std::vector<ChunkRef>& refs, std::vector<SealedChunkPtr>& sealed);
+  void find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs, std::vector<SealedChunkPtr>& sealed);
   void take_window(const Column& column, Collected& collected) const;
   void read_chunk(std::string_view bytes, std::span<Part> parts);
   void take(const std::vector<std::int64_t>& times_ms, const std::vector<std::int64_t>& values, Part& part) const;

@@ -26,7 +26,7 @@ struct Facts {
   VolumeFacts facts{hub, *store};
 
   std::string told() {
-    facts.look();
+    facts.poll();
     const auto bytes = store->get("host/pod_volumes");
     return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : "(nothing)";
   }

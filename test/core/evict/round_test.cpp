@@ -34,7 +34,7 @@ struct Node {
 
   // One round; those that go are asked for.
   std::vector<std::string> round(std::vector<Request> wanted, const Book* others = nullptr, std::string problem = {}) {
-    book.look(snapshot, now);
+    book.update(snapshot, now);
     requests = std::move(wanted);
     verdicts = decide(requests, "qos-memory-evict", book, {snapshot, usage, {}, std::move(problem), now, others});
     std::vector<std::string> going;
@@ -200,7 +200,7 @@ TEST_CASE_FIXTURE(Node, "no more than the budget go in a window, and refused one
   CHECK(count(knob::Outcome::budget) == 1);
   now += 5min;
   for (int number : {1, 2, 3, 5, 6}) end_pod(number);
-  book.look(snapshot, now);
+  book.update(snapshot, now);
   now += 20s;
   CHECK(round({release_memory(kGiB, handles(7, 20))}).size() == 1);
 }
@@ -266,7 +266,7 @@ TEST_CASE_FIXTURE(Node, "an eviction without an answer keeps its place in budget
   CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).empty());  // they may be going
   now += 10min;
   for (int number = 1; number <= 5; ++number) {
-    book.look(snapshot, now);
+    book.update(snapshot, now);
     book.ask(uid_of(number), {}, now);
     answer(number, {Answer::unanswered, "no answer"});
     CHECK(book.brake_until(now).has_value() == (number == 5));

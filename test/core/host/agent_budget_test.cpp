@@ -15,11 +15,11 @@ struct AgentLooks {
   Time now{};
   Duration cpu{};
 
-  AgentLooks() { budget.look(now, cpu, 100); }
+  AgentLooks() { budget.measure(now, cpu, 100); }
   bool look(double cores) {
     now += 5s;
     cpu += std::chrono::duration_cast<Duration>(std::chrono::duration<double>(5 * cores));
-    return budget.look(now, cpu, 100);
+    return budget.measure(now, cpu, 100);
   }
   void look_often(unsigned times, double cores) {
     for (unsigned i = 0; i < times; ++i) look(cores);
@@ -68,13 +68,13 @@ TEST_CASE_FIXTURE(AgentLooks, "after the end of a plugin's process one poll has 
   look_often(2, 0.2);
   now += 5s;
   cpu = 1s;
-  CHECK_FALSE(budget.look(now, cpu, 100));
+  CHECK_FALSE(budget.measure(now, cpu, 100));
   CHECK_FALSE(budget.cores());
 }
 
 TEST_CASE_FIXTURE(AgentLooks, "a budget that is lifted brings all periods back at once") {
   look_often(6, 0.2);
   now += 5s;
-  CHECK(budget.look(now, cpu, 0));
+  CHECK(budget.measure(now, cpu, 0));
   CHECK(budget.slowdown() == 1);
 }

@@ -25,7 +25,7 @@ struct Looks {
     use.cpu += std::chrono::duration_cast<Duration>(std::chrono::duration<double>(cores));
     use.memory_bytes = mebibytes << 20;
     use.series = series;
-    return budget.look(now, use, {.cpu_millis = 500, .memory_bytes = 100 << 20, .series = 100});
+    return budget.measure(now, use, {.cpu_millis = 500, .memory_bytes = 100 << 20, .series = 100});
   }
   unsigned slowdown() const { return budget.status().slowdown; }
 };
@@ -61,7 +61,7 @@ TEST_CASE_FIXTURE(Looks, "ticks near their deadline for three polls give a warni
   auto look_at = [&](Duration tick) {
     use.tick = tick;
     now += 1s;
-    return budget.look(now, use, {.tick = 1s});
+    return budget.measure(now, use, {.tick = 1s});
   };
   look_at(850ms);
   CHECK(look_at(850ms).warning.empty());
@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(Looks, "ticks become faster again when twice the use would be 
 TEST_CASE_FIXTURE(Looks, "a moment at the limit is nothing, six looks are a breach") {
   look();
   for (int i = 0; i < 5; ++i) CHECK(look(0.5).breach.empty());
-  CHECK(look(0.5).breach == "used all of its 0.50 cores for 6 looks in a row");
+  CHECK(look(0.5).breach == "used all of its 0.50 cores for 6 samples in a row");
   CHECK(budget.status().hard_breaches == 1);
   CHECK(look(0.5).breach.empty());  // the next session has as many
 }
@@ -123,7 +123,7 @@ TEST_CASE("a plugin without a limit is never near it") {
   Use use{.processes = {7}, .memory_bytes = std::uint64_t{1} << 40, .series = 1'000'000};
   for (int i = 1; i < 10; ++i) {
     use.cpu = std::chrono::seconds(100 * i);
-    Budget::Verdict verdict = budget.look(Time(std::chrono::seconds(i)), use, {});
+    Budget::Verdict verdict = budget.measure(Time(std::chrono::seconds(i)), use, {});
     CHECK(verdict.warning.empty());
     CHECK(verdict.breach.empty());
   }

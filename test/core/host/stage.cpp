@@ -130,7 +130,7 @@ Result<void> HostStage::replace(const std::string& id, std::string_view gates) {
   auto done = std::make_shared<std::promise<Result<void>>>();
   in_loop([&] {
     config::FeatureGates all;
-    manager_->look_again(settings_, all);
+    manager_->rediscover(settings_, all);
     if (auto applied = all.apply(gates, "the test"); !applied)
       throw std::runtime_error(applied.error().message());
     manager_->replace(id, settings_, all, *host::read_trusted_keys(settings_.trusted_keys),

@@ -45,7 +45,7 @@ TEST_CASE("a watch that goes on for fifteen seconds makes up for earlier failure
   CHECK(talk.step() == Do::wait);
   CHECK(talk.last.at == Time::max());
   CHECK(talk.state() == State::current);
-  CHECK(talk.reflector.health().last_news == talk.now);
+  CHECK(talk.reflector.health().last_confirmed == talk.now);
   talk.now += 1min;
   talk.watch_lost();
   talk.step_after_wait();
@@ -181,7 +181,7 @@ TEST_CASE("if only the watch is forbidden, lists go on with changes and the prob
     REQUIRE(talk.step_after_wait() == Do::list);
     talk.list("6");
     CHECK(talk.state() == State::forbidden);
-    CHECK(talk.reflector.health().last_news == talk.now);
+    CHECK(talk.reflector.health().last_confirmed == talk.now);
     CHECK(talk.reflector.health().since == since);
     REQUIRE(talk.step() == Do::watch);
     talk.watch_refused(403);
@@ -199,7 +199,7 @@ TEST_CASE("a kind that the server does not know is absent, and is looked for eve
   talk.list_refused(404, "404 page not found\n");
   CHECK(talk.state() == State::absent);
   CHECK(talk.problem() == "404: 404 page not found");
-  CHECK(talk.reflector.health().last_news == talk.now);
+  CHECK(talk.reflector.health().last_confirmed == talk.now);
   REQUIRE(talk.step_after_wait() == Do::list);
   CHECK(talk.waited >= 4min);
   talk.list("5");

@@ -83,7 +83,7 @@ TEST_CASE("a bookmark moves the version, confirms the objects, and changes nothi
   talk.watching();
   talk.now += 60s;
   CHECK_FALSE(talk.line("BOOKMARK", "31").change);
-  CHECK(talk.reflector.health().last_news == talk.now);
+  CHECK(talk.reflector.health().last_confirmed == talk.now);
   talk.now += 21min;
   talk.watch_ended();
   talk.step();

@@ -35,7 +35,7 @@ struct Reporting : ReportingNode {
     reporter.reset();
     reporter = std::make_unique<NodeMetricReporter>(
         NodeMetricReporter::Parts{loop, workers, *cache, hub, clock, &client, [this] { return prediction; }}, options);
-    reporter->look();
+    reporter->poll();
     settle(*reporter);
   }
   // Time passes, with samples each second and a poll every ten; the watch reports the writes.
@@ -43,7 +43,7 @@ struct Reporting : ReportingNode {
     for (Duration passed = 0s; passed < time; passed += 10s) {
       run(10s);
       if (pods_age) hub.confirm(state::kPods, clock.now());
-      reporter->look();
+      reporter->poll();
       settle(*reporter);
       if (cluster.get("NodeMetric", "test-node")) hear("NodeMetric");
     }
@@ -230,7 +230,7 @@ TEST_CASE_FIXTURE(Reporting, "when the pods are not confirmed for too long the s
 
 TEST_CASE_FIXTURE(Reporting, "without a client it is computed all the same") {
   NodeMetricReporter alone({loop, workers, *cache, hub, clock, nullptr, {}}, options);
-  alone.look();
+  alone.poll();
   settle(alone);
   CHECK(alone.view().report.status.node.amounts == Amounts{5000, 8ll << 30});
   CHECK_FALSE(alone.view().writes);

@@ -40,7 +40,7 @@ struct Objects : ReportingNode {
     kind = object.kind;
     hear(kind.c_str());
     reporter = std::make_unique<ObjectReporter>(ObjectReporter::Parts{loop, workers, hub, clock, to}, std::move(object), "test-node");
-    reporter->look();
+    reporter->poll();
     settle(*reporter);
   }
   void start_topology(kube::Client* to) {
@@ -54,7 +54,7 @@ struct Objects : ReportingNode {
     for (Duration passed = 0s; passed < time; passed += 10s) {
       clock.advance(10s);
       hub.confirm(state::kPods, clock.now());
-      reporter->look();
+      reporter->poll();
       settle(*reporter);
       hear(kind.c_str());
     }
@@ -101,7 +101,7 @@ TEST_CASE_FIXTURE(Objects, "the kubelet's static CPUs come from its file, and wi
   CHECK_FALSE(topology->pools());
 
   std::ofstream(kubelet / "cpu_manager_state") << R"({"policyName":"static","defaultCpuSet":"0-5","entries":{"u1":{"app":"6-7"}},"checksum":1})";
-  reporter->look();
+  reporter->poll();
   settle(*reporter);
   CHECK(reporter->view().problem.empty());
   CHECK(topology->pools()->shared.list() == "0-5");
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(Objects, "unconfirmed pods leave the NodeResourceTopology as i
   start_topology(nullptr);
   CHECK(reporter->view().problem.empty());
   clock.advance(3min);
-  reporter->look();
+  reporter->poll();
   settle(*reporter);
   CHECK(reporter->view().problem.starts_with("the pods of this node were not confirmed lately"));
 }
