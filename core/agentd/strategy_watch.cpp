@@ -85,12 +85,12 @@ void StrategyWatch::tell(const std::vector<knob::Release>& releases) {
   }
 }
 
-void StrategyWatch::tell_cluster(kube::Happening happening) {
+void StrategyWatch::tell_cluster(kube::EventInput input) {
   kube::Client* client = parts_.client();
   if (client == nullptr) return;
   if (!cluster_events_)
-    cluster_events_ = std::make_unique<kube::Events>(parts_.loop, parts_.clock, *client, kube::EventBook::Source{"koordetector", parts_.node_name});
-  cluster_events_->tell(std::move(happening));
+    cluster_events_ = std::make_unique<kube::Events>(parts_.loop, parts_.clock, *client, kube::EventAggregator::Source{"koordetector", parts_.node_name});
+  cluster_events_->tell(std::move(input));
 }
 
 std::vector<std::string> hands_off_problems(const state::Snapshot& snapshot, const std::vector<std::string>& plugins) {

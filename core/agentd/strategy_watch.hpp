@@ -49,7 +49,7 @@ class StrategyWatch {
   void check_annotations();
   void check_archive();
   void tell(const std::vector<knob::Release>& releases);
-  void tell_cluster(kube::Happening happening);
+  void tell_cluster(kube::EventInput input);
 
   const Parts parts_;
   std::uint64_t subscription_ = 0;

@@ -20,7 +20,7 @@ namespace koord::evict {
 class ApiEvictor {
  public:
   struct Options {
-    kube::EventBook::Source source;  // of the Events
+    kube::EventAggregator::Source source;  // of the Events
     Duration patience = std::chrono::seconds(20);
   };
   // All references must outlive it.
@@ -36,7 +36,7 @@ class ApiEvictor {
 
   // An Event of the pod: evictPodSuccess or evictPodFail, as koordlet's.
   void tell(const Outcome& outcome);
-  void tell(kube::Happening happening) { events_.tell(std::move(happening)); }
+  void tell(kube::EventInput input) { events_.tell(std::move(input)); }
 
   std::size_t waiting() const { return requests_.size(); }
   const std::string& event_problem() const { return events_.problem(); }

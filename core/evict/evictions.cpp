@@ -84,7 +84,7 @@ bool is_memory(const Request& request) { return request.resource == "memory"; }
 }  // namespace
 
 Evictions::Evictions(Parts parts, Options options)
-    : parts_(std::move(parts)), options_(std::move(options)), book_(options_.limits, options_.seed), shadow_(options_.limits, options_.seed) {}
+    : parts_(std::move(parts)), options_(std::move(options)), tracker_(options_.limits, options_.seed), shadow_(options_.limits, options_.seed) {}
 
 std::string Evictions::pods_problem(Time now) const {
   const std::optional<Time> confirmed = parts_.hub.confirmed(state::kPods);
@@ -101,11 +101,11 @@ void Evictions::remember(const std::vector<knob::Decision>& records) {
   for (const knob::Decision& record : records) {
     const bool has_failed = record.outcome == knob::Outcome::refused || record.outcome == knob::Outcome::gone;
     if (has_failed) {
-      if (in_flight.erase(record.pod_uid) != 0) book_.forget(record.pod_uid);
+      if (in_flight.erase(record.pod_uid) != 0) tracker_.forget(record.pod_uid);
       continue;
     }
     // Not by the wall clock, which may have been set since. Host time may have started anew after a boot.
-    book_.remember(record.pod_uid, std::min(record.time, now));
+    tracker_.remember(record.pod_uid, std::min(record.time, now));
     if (record.outcome == knob::Outcome::asked)
       in_flight.insert(record.pod_uid);
     else
@@ -126,16 +126,16 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
   {
     std::lock_guard lock(mutex_);
     const Time now = parts_.clock.now();
-    book_.update(*snapshot, now);
+    tracker_.update(*snapshot, now);
     shadow_.update(*snapshot, now);
     const bool is_shadow = mode == Mode::shadow;
-    Book& book = is_shadow ? shadow_ : book_;
-    const std::optional<Time> brake_before = book.brake_until(now);
-    const World world{*snapshot, usage, options_.own_uid, pods_problem(now), now, is_shadow ? &book_ : nullptr};
-    for (const Verdict& verdict : decide(requests, proposer.plugin, book, world)) {
+    EvictionTracker& tracker = is_shadow ? shadow_ : tracker_;
+    const std::optional<Time> brake_before = tracker.brake_until(now);
+    const RoundInput input{*snapshot, usage, options_.own_uid, pods_problem(now), now, is_shadow ? &tracker_ : nullptr};
+    for (const Verdict& verdict : decide(requests, proposer.plugin, tracker, input)) {
       Order order = order_of(verdict, proposer);
       const bool goes = verdict.outcome == knob::Outcome::evicted;
-      if (goes) book.ask(order.pod.uid, verdict.holding, now);
+      if (goes) tracker.ask(order.pod.uid, verdict.holding, now);
       if (!goes || is_shadow) {
         const bool is_new = note(order, goes ? knob::Outcome::shadow : verdict.outcome, verdict.why, now);
         if (is_new && !is_shadow && is_held_back(verdict.outcome)) held_back.push_back({order, verdict.outcome, verdict.why});
@@ -144,13 +144,13 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
         parts_.record(decision_of(order, knob::Outcome::asked, {}, now));
         asked_.insert_or_assign(order.pod.uid, order);
         orders.push_back(std::move(order));
-      } else if (!is_shadow && !to_kill && may_kill(verdict, now) && !book.pick({order.pod.uid}, *snapshot, now)) {
-        book.killed(order.pod.uid, verdict.holding, now);
+      } else if (!is_shadow && !to_kill && may_kill(verdict, now) && !tracker.pick({order.pod.uid}, *snapshot, now)) {
+        tracker.killed(order.pod.uid, verdict.holding, now);
         to_kill = std::move(order);
       }
     }
-    if (!is_shadow && !brake_before) braked = book.brake_until(now);
-    if (braked) why = book.brake_why();
+    if (!is_shadow && !brake_before) braked = tracker.brake_until(now);
+    if (braked) why = tracker.brake_why();
   }
   if (braked) parts_.on_brake(*braked, why);
   if (parts_.on_held_back)
@@ -162,7 +162,7 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
 bool Evictions::may_kill(const Verdict& verdict, Time now) const {
   if (options_.limits.tier != config::EvictionTier::runtime || !parts_.kill || !parts_.memory_pressure) return false;
   if (!verdict.was_refused || !is_memory(*verdict.request)) return false;
-  if (book_.brake_until(now) || book_.room(now) == 0 || book_.is_going(verdict.pod->uid)) return false;
+  if (tracker_.brake_until(now) || tracker_.room(now) == 0 || tracker_.is_pending(verdict.pod->uid)) return false;
   const std::optional<double> pressure = parts_.memory_pressure();
   return pressure && *pressure >= static_cast<double>(options_.limits.runtime_pressure_percent);
 }
@@ -170,18 +170,18 @@ bool Evictions::may_kill(const Verdict& verdict, Time now) const {
 bool Evictions::kill(const Order& order) {
   const Result<void> done = parts_.kill(order.pod);
   const Outcome outcome{order, done ? knob::Outcome::killed : knob::Outcome::failed, done ? std::string() : done.error().message()};
-  bool is_news = false;
+  bool is_change = false;
   {
     std::lock_guard lock(mutex_);
-    is_news = note(order, outcome.outcome, outcome.why, parts_.clock.now());
+    is_change = note(order, outcome.outcome, outcome.why, parts_.clock.now());
   }
-  if (done || is_news) parts_.on_outcome(outcome);
+  if (done || is_change) parts_.on_outcome(outcome);
   return done.has_value();
 }
 
 void Evictions::answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer) {
   Outcome outcome;
-  bool is_news = false;
+  bool is_change = false;
   std::optional<Time> braked;
   std::string why;  // of the brake
   {
@@ -189,26 +189,26 @@ void Evictions::answered(const std::string& uid, const Result<kube::EvictionAnsw
     auto asked = asked_.find(uid);
     if (asked == asked_.end()) return;
     const Time now = parts_.clock.now();
-    const bool had_brake = book_.brake_until(now).has_value();
-    book_.answered(uid, answer, now);
-    if (!had_brake) braked = book_.brake_until(now);
-    if (braked) why = book_.brake_why();
+    const bool had_brake = tracker_.brake_until(now).has_value();
+    tracker_.answered(uid, answer, now);
+    if (!had_brake) braked = tracker_.brake_until(now);
+    if (braked) why = tracker_.brake_why();
     outcome.order = std::move(asked->second);
     asked_.erase(asked);
     outcome.outcome = outcome_of(answer);
     outcome.why = why_of(answer);
-    is_news = note_answer(outcome.order, outcome.outcome, outcome.why, now);
-    if (repeats_access_problem(answer)) is_news = false;
+    is_change = note_answer(outcome.order, outcome.outcome, outcome.why, now);
+    if (repeats_access_problem(answer)) is_change = false;
   }
   if (braked) parts_.on_brake(*braked, why);
-  if (is_news || outcome.outcome == knob::Outcome::evicted) parts_.on_outcome(outcome);
+  if (is_change || outcome.outcome == knob::Outcome::evicted) parts_.on_outcome(outcome);
 }
 
-bool Evictions::is_news(const Order& order, knob::Outcome outcome, Time now) {
-  std::erase_if(said_, [&](const auto& entry) { return now - entry.second.at >= options_.limits.window; });
-  Said& said = said_[{order.plugin, order.strategy, order.pod.uid}];
-  if (said.outcome == outcome) return false;
-  said = {outcome, now};
+bool Evictions::is_change(const Order& order, knob::Outcome outcome, Time now) {
+  std::erase_if(reported_, [&](const auto& entry) { return now - entry.second.at >= options_.limits.window; });
+  ReportedOutcome& last = reported_[{order.plugin, order.strategy, order.pod.uid}];
+  if (last.outcome == outcome) return false;
+  last = {outcome, now};
   return true;
 }
 
@@ -220,14 +220,14 @@ bool Evictions::repeats_access_problem(const Result<kube::EvictionAnswer>& answe
 }
 
 bool Evictions::note(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
-  if (!is_news(order, outcome, now)) return false;
+  if (!is_change(order, outcome, now)) return false;
   ++counts_[{order.feature, outcome}];
   parts_.record(decision_of(order, outcome, why, now));
   return true;
 }
 
 bool Evictions::note_answer(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
-  const bool is_new = is_news(order, outcome, now);
+  const bool is_new = is_change(order, outcome, now);
   if (is_new) ++counts_[{order.feature, outcome}];
   parts_.record(decision_of(order, outcome, why, now));
   return is_new;
@@ -236,7 +236,7 @@ bool Evictions::note_answer(const Order& order, knob::Outcome outcome, const std
 Evictions::View Evictions::view() const {
   std::lock_guard lock(mutex_);
   const Time now = parts_.clock.now();
-  return {book_.brake_until(now), book_.brake_why(), book_.quiet(now), book_.going(), counts_};
+  return {tracker_.brake_until(now), tracker_.brake_why(), tracker_.quiet(now), tracker_.going(), counts_};
 }
 
 }  // namespace koord::evict

@@ -18,7 +18,7 @@
 #include "core/config/config.hpp"
 #include "core/decision/decision.hpp"
 #include "core/decision/modes.hpp"
-#include "core/evict/book.hpp"
+#include "core/evict/eviction_tracker.hpp"
 #include "core/evict/round.hpp"
 #include "core/kube/eviction.hpp"
 #include "core/state/hub.hpp"
@@ -63,7 +63,7 @@ class Evictions final : public RequestSink {
   };
   struct Options {
     config::EvictSettings limits;
-    std::string own_uid;           // see World
+    std::string own_uid;           // see RoundInput
     Duration pods_old{};           // after this time without a confirmation the pods are unknown
     std::uint64_t seed = 0;
   };
@@ -86,7 +86,7 @@ class Evictions final : public RequestSink {
   View view() const;
 
  private:
-  struct Said {
+  struct ReportedOutcome {
     knob::Outcome outcome = knob::Outcome::off;
     Time at{};
   };
@@ -96,7 +96,7 @@ class Evictions final : public RequestSink {
   bool note(const Order& order, knob::Outcome outcome, const std::string& why, Time now);  // whether the result is new
   // Records the result of a request in any case, and counts it if it is new.
   bool note_answer(const Order& order, knob::Outcome outcome, const std::string& why, Time now);
-  bool is_news(const Order& order, knob::Outcome outcome, Time now);
+  bool is_change(const Order& order, knob::Outcome outcome, Time now);
   // Whether the answer is about the agent's access, and the same as the last answer.
   bool repeats_access_problem(const Result<kube::EvictionAnswer>& answer);
   bool may_kill(const Verdict& verdict, Time now) const;
@@ -107,9 +107,9 @@ class Evictions final : public RequestSink {
   const Options options_;
 
   mutable std::mutex mutex_;  // of what follows
-  Book book_, shadow_;
+  EvictionTracker tracker_, shadow_;
   std::map<std::string, Order> asked_;  // by uid; no answer yet
-  std::map<std::tuple<std::string, std::string, std::string>, Said> said_;  // by plugin, strategy, uid
+  std::map<std::tuple<std::string, std::string, std::string>, ReportedOutcome> reported_;  // by plugin, strategy, uid
   std::map<std::pair<std::string, knob::Outcome>, std::uint64_t> counts_;
   std::string access_problem_;  // of the last answer, if that was about the agent's access
 };

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/evict/consent.hpp"
+#include "core/evict/eligibility.hpp"
 
 namespace koord::evict {
 namespace {
@@ -14,13 +14,13 @@ namespace {
 
 class Round {
  public:
-  Round(std::string_view plugin, const Book& book, const World& world) : plugin_(plugin), book_(book), world_(world) {
-    for (const state::Pod& pod : world.snapshot.pods) pods_.emplace(pod.handle, &pod);
+  Round(std::string_view plugin, const EvictionTracker& tracker, const RoundInput& input) : plugin_(plugin), tracker_(tracker), input_(input) {
+    for (const state::Pod& pod : input.snapshot.pods) pods_.emplace(pod.handle, &pod);
   }
 
   void satisfy(const Request& request) {
-    if (!world_.pods_problem.empty())
-      return verdicts_.push_back({.request = &request, .outcome = knob::Outcome::unknown, .why = world_.pods_problem});
+    if (!input_.pods_problem.empty())
+      return verdicts_.push_back({.request = &request, .outcome = knob::Outcome::unknown, .why = input_.pods_problem});
     const Result<Release> release = parse_release(request.resource);
     if (!release) return;  // it was refused when it was asked for
     for (const state::Pod* pod : unhandled(request)) count_if_going(*pod, request, *release);
@@ -34,8 +34,8 @@ class Round {
 
  private:
   std::int64_t missing_of(const Request& request, const Release& release) const {
-    std::int64_t missing = request.amount - book_.releases(release, world_.now);
-    if (world_.others != nullptr) missing -= world_.others->releases(release, world_.now);
+    std::int64_t missing = request.amount - tracker_.releases(release, input_.now);
+    if (input_.others != nullptr) missing -= input_.others->releases(release, input_.now);
     for (const Holding& holding : releasing_) missing -= holding.of(release);
     return missing;
   }
@@ -50,8 +50,8 @@ class Round {
     return unhandled;
   }
 
-  bool is_going(const state::Pod& pod) const {
-    return book_.is_going(pod.uid) || (world_.others != nullptr && world_.others->is_going(pod.uid));
+  bool is_pending(const state::Pod& pod) const {
+    return tracker_.is_pending(pod.uid) || (input_.others != nullptr && input_.others->is_pending(pod.uid));
   }
 
   Verdict verdict_of(const state::Pod& pod, const Request& request, const Release& release) const {
@@ -62,7 +62,7 @@ class Round {
 
   // Also if another client has deleted it.
   void count_if_going(const state::Pod& pod, const Request& request, const Release& release) {
-    const bool is_counted = is_going(pod);
+    const bool is_counted = is_pending(pod);
     if (!is_counted && !pod.deleting) return;
     Verdict verdict = verdict_of(pod, request, release);
     handled_.insert(pod.handle);
@@ -72,11 +72,11 @@ class Round {
 
   void consider(const state::Pod& pod, const Request& request, const Release& release) {
     Verdict verdict = verdict_of(pod, request, release);
-    std::string against = protection_of(pod, world_.own_uid);
+    std::string against = protection_of(pod, input_.own_uid);
     if (against.empty()) against = opt_out_of(pod, feature_of(request, plugin_));
     if (!against.empty()) return add(std::move(verdict), knob::Outcome::opted_out, std::move(against));
     if (verdict.releases <= 0) return;  // nothing is gained by its end
-    if (std::string wait = book_.wait_of(pod.uid, world_.now); !wait.empty()) {
+    if (std::string wait = tracker_.wait_of(pod.uid, input_.now); !wait.empty()) {
       verdict.was_refused = true;
       return add(std::move(verdict), knob::Outcome::refused, std::move(wait));
     }
@@ -86,8 +86,8 @@ class Round {
   }
 
   Holding holding_of(const state::Pod& pod) const {
-    auto usage = world_.usage.find(pod.uid);
-    return {usage == world_.usage.end() ? Usage{} : usage->second, pod.resources};
+    auto usage = input_.usage.find(pod.uid);
+    return {usage == input_.usage.end() ? Usage{} : usage->second, pod.resources};
   }
 
   void add(Verdict verdict, knob::Outcome outcome, std::string why) {
@@ -97,8 +97,8 @@ class Round {
   }
 
   const std::string_view plugin_;
-  const Book& book_;
-  const World& world_;
+  const EvictionTracker& tracker_;
+  const RoundInput& input_;
   std::unordered_map<std::uint64_t, const state::Pod*> pods_;  // by handle
   std::set<std::uint64_t> handled_;
   std::vector<Holding> releasing_;  // of the pods that go, beside the tracker's
@@ -111,16 +111,16 @@ void stop(Verdict& verdict, knob::Outcome outcome, std::string why) {
 }
 
 // Decides which of the picked pods may be evicted now.
-void restrain(const std::vector<Verdict*>& picked, Book& book, const World& world) {
+void restrain(const std::vector<Verdict*>& picked, EvictionTracker& tracker, const RoundInput& input) {
   std::vector<std::string> uids;
   for (const Verdict* verdict : picked) uids.push_back(verdict->pod->uid);
-  book.pick(uids, world.snapshot, world.now);
-  const bool is_braked = book.brake_until(world.now).has_value();
-  const std::string quiet = book.quiet(world.now);
-  std::uint64_t room = book.room(world.now);
+  tracker.pick(uids, input.snapshot, input.now);
+  const bool is_braked = tracker.brake_until(input.now).has_value();
+  const std::string quiet = tracker.quiet(input.now);
+  std::uint64_t room = tracker.room(input.now);
   for (Verdict* verdict : picked) {
     if (is_braked) {
-      stop(*verdict, knob::Outcome::brake, book.brake_why());
+      stop(*verdict, knob::Outcome::brake, tracker.brake_why());
     } else if (!quiet.empty()) {
       verdict->was_refused = true;
       stop(*verdict, knob::Outcome::refused, quiet);
@@ -134,14 +134,14 @@ void restrain(const std::vector<Verdict*>& picked, Book& book, const World& worl
 
 }  // namespace
 
-std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_view plugin, Book& book, const World& world) {
-  Round round(plugin, book, world);
+std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_view plugin, EvictionTracker& tracker, const RoundInput& input) {
+  Round round(plugin, tracker, input);
   for (const Request& request : requests) round.satisfy(request);
   std::vector<Verdict> verdicts = round.take();
   std::vector<Verdict*> picked;
   for (Verdict& verdict : verdicts)
     if (verdict.outcome == knob::Outcome::evicted) picked.push_back(&verdict);
-  if (!picked.empty()) restrain(picked, book, world);
+  if (!picked.empty()) restrain(picked, tracker, input);
   return verdicts;
 }
 

@@ -10,21 +10,21 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
-#include "core/evict/book.hpp"
+#include "core/decision/outcome.hpp"
+#include "core/evict/eviction_tracker.hpp"
 #include "core/evict/holding.hpp"
 #include "core/evict/request.hpp"
-#include "core/decision/outcome.hpp"
 
 namespace koord::evict {
 
 // The state at this moment.
-struct World {
+struct RoundInput {
   const state::Snapshot& snapshot;
   const UsageByPod& usage;
   std::string_view own_uid;   // of the agent's pod; empty: not known, or it is in none
   std::string pods_problem;   // why it is not known what pods there are; empty: it is
   Time now{};
-  const Book* others = nullptr;  // its pods are going, too
+  const EvictionTracker* others = nullptr;  // its pods are going, too
 };
 
 struct Verdict {
@@ -39,6 +39,6 @@ struct Verdict {
 };
 
 // Decides `plugin`'s requests with the tracker; changes only its record of picks.
-std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_view plugin, Book& book, const World& world);
+std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_view plugin, EvictionTracker& tracker, const RoundInput& input);
 
 }  // namespace koord::evict

@@ -6,7 +6,7 @@
 
 namespace koord::kube {
 
-std::uint64_t Dice::next() {
+std::uint64_t RandomSource::next() {
   state_ += 0x9E3779B97F4A7C15;
   std::uint64_t z = state_;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
@@ -14,7 +14,7 @@ std::uint64_t Dice::next() {
   return z ^ (z >> 31);
 }
 
-Duration Dice::between(Duration low, Duration high) {
+Duration RandomSource::between(Duration low, Duration high) {
   if (high <= low) return low;
   return low + Duration(static_cast<std::int64_t>(next() % static_cast<std::uint64_t>((high - low).count() + 1)));
 }
@@ -28,10 +28,10 @@ Duration Backoff::failed(Duration at_least) {
   Duration longest = first_;
   for (std::uint32_t i = 0; i < failures_ && longest < longest_; ++i) longest *= 2;
   longest = std::min(longest, longest_);
-  const Duration own = dice_.between(failures_ == 0 ? Duration::zero() : longest / 2, longest);
+  const Duration own = random_.between(failures_ == 0 ? Duration::zero() : longest / 2, longest);
   ++failures_;
   const Duration asked = std::min(at_least, kMaxAsked);
-  return std::max(own, asked > Duration::zero() ? dice_.between(asked, asked + asked / 10) : asked);
+  return std::max(own, asked > Duration::zero() ? random_.between(asked, asked + asked / 10) : asked);
 }
 
 }  // namespace koord::kube

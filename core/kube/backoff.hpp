@@ -10,9 +10,9 @@
 namespace koord::kube {
 
 // Numbers at random from a seed (splitmix64); eight bytes.
-class Dice {
+class RandomSource {
  public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
+  explicit RandomSource(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t next();
   // Anything from `low` to `high`.
@@ -29,7 +29,7 @@ class Backoff {
  public:
   // The first wait is anything up to `first`; each further one between the half and the whole of twice the one before,
   // at most of `longest`.
-  Backoff(Duration first, Duration longest, std::uint64_t seed) : first_(first), longest_(longest), dice_(seed) {}
+  Backoff(Duration first, Duration longest, std::uint64_t seed) : first_(first), longest_(longest), random_(seed) {}
 
   // After a failure: returns how long to wait. A wait that the server asks for (`at_least`) is kept, a tenth longer at
   // most, so that not all clients return together; waits above kMaxAsked are ignored.
@@ -38,11 +38,11 @@ class Backoff {
 
   void succeeded() { failures_ = 0; }
   std::uint32_t failures() const { return failures_; }  // in a row
-  Dice& dice() { return dice_; }
+  RandomSource& random() { return random_; }
 
  private:
   Duration first_, longest_;
-  Dice dice_;
+  RandomSource random_;
   std::uint32_t failures_ = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace koord::kube {
 namespace {
 
-using EventOutcome = EventBook::Outcome;
+using EventOutcome = EventAggregator::Outcome;
 
 constexpr Duration kForbiddenPause = std::chrono::minutes(5);
 constexpr Duration kLongestTimer = std::chrono::minutes(1);
@@ -35,19 +35,19 @@ Verdict judge(bool create, const Result<Reply>& reply) {
 }  // namespace
 
 struct Events::State {
-  State(event::Loop& a_loop, const Clock& a_clock, Client& a_client, EventBook::Source source, const EventBook::Limits& limits)
-      : loop(a_loop), clock(a_clock), client(a_client), book(std::move(source), limits, random_seed()) {}
+  State(event::Loop& a_loop, const Clock& a_clock, Client& a_client, EventAggregator::Source source, const EventAggregator::Limits& limits)
+      : loop(a_loop), clock(a_clock), client(a_client), aggregator(std::move(source), limits, random_seed()) {}
 
   void go_on() {
     timer.reset();
     const Time now = clock.now();
-    if (std::optional<EventBook::Write> write = book.next(now)) return send(*std::move(write));
-    const Time due = book.due(now);
+    if (std::optional<EventAggregator::Write> write = aggregator.next(now)) return send(*std::move(write));
+    const Time due = aggregator.due(now);
     if (due == Time::max()) return;
     timer = loop.after(std::clamp(due - now, Duration(std::chrono::milliseconds(1)), kLongestTimer), [this] { go_on(); });
   }
 
-  void send(EventBook::Write write) {
+  void send(EventAggregator::Write write) {
     const std::string events = "/api/v1/namespaces/" + percent_encode(write.name_space) + "/events";
     Call call = write.create ? create_call(events, std::move(write.body))
                              : merge_patch_call(events, write.name, std::move(write.body));
@@ -55,7 +55,7 @@ struct Events::State {
       const Verdict verdict = judge(create, reply);
       const bool went_well = verdict.outcome != EventOutcome::failed && verdict.outcome != EventOutcome::refused;
       problem = went_well ? std::string() : describe(reply);
-      book.ended(verdict.outcome, clock.now(), verdict.wait);
+      aggregator.ended(verdict.outcome, clock.now(), verdict.wait);
       go_on();
     });
   }
@@ -63,24 +63,24 @@ struct Events::State {
   event::Loop& loop;
   const Clock& clock;
   Client& client;
-  EventBook book;
+  EventAggregator aggregator;
   Client::PendingPtr pending;
   std::unique_ptr<event::Timer> timer;
   std::string problem;
 };
 
-Events::Events(event::Loop& loop, const Clock& clock, Client& client, EventBook::Source source, const EventBook::Limits& limits)
+Events::Events(event::Loop& loop, const Clock& clock, Client& client, EventAggregator::Source source, const EventAggregator::Limits& limits)
     : state_(std::make_unique<State>(loop, clock, client, std::move(source), limits)) {}
 
 Events::~Events() = default;
 
-void Events::tell(Happening happening) {
-  state_->book.add(std::move(happening), state_->clock.now(), state_->clock.wall_ns());
+void Events::tell(EventInput input) {
+  state_->aggregator.add(std::move(input), state_->clock.now(), state_->clock.wall_ns());
   state_->go_on();
 }
 
 std::uint64_t Events::dropped() const {
-  return state_->book.dropped();
+  return state_->aggregator.dropped();
 }
 
 const std::string& Events::problem() const {

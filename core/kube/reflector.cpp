@@ -78,7 +78,7 @@ Reflector::Step Reflector::next(Time now) {
   ++health_.watches;
   heard_ = settled_ = was_begun_ = false;
   watch_began_ = now;
-  watch_for_ = backoff_.dice().between(options_.watch_at_least, options_.watch_at_least * 2);
+  watch_for_ = backoff_.random().between(options_.watch_at_least, options_.watch_at_least * 2);
   return {Step::Do::watch, now};
 }
 
@@ -223,7 +223,7 @@ void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
   running_ = false;
   settle(now);
   // Before its time: the server goes away, and all its watches end with this one.
-  Duration pause = lived < watch_for_ ? backoff_.dice().between(Duration::zero(), options_.first_wait / 2) : Duration::zero();
+  Duration pause = lived < watch_for_ ? backoff_.random().between(Duration::zero(), options_.first_wait / 2) : Duration::zero();
   wait_until(std::max(now + pause, watch_began_ + kBetweenWatches), Phase::watch);
 }
 
@@ -254,7 +254,7 @@ void Reflector::try_again(Time now) {
 void Reflector::server_answers(Time now, Duration spread) {
   if (!waits_for_server()) return;
   backoff_.succeeded();
-  const Time soon = now + backoff_.dice().between(Duration::zero(), spread);
+  const Time soon = now + backoff_.random().between(Duration::zero(), spread);
   not_before_ = std::min(not_before_, std::max(soon, asked_until_));
 }
 
@@ -270,7 +270,7 @@ void Reflector::wait_until(Time at, Phase phase) {
 }
 
 Time Reflector::rarely(Time now) {
-  return now + backoff_.dice().between(options_.rare * 4 / 5, options_.rare * 6 / 5);
+  return now + backoff_.random().between(options_.rare * 4 / 5, options_.rare * 6 / 5);
 }
 
 void Reflector::fail(Time now, Phase again, std::string problem, Cause cause, Duration at_least) {
@@ -293,7 +293,7 @@ void Reflector::refused(Time now, Phase again, const Status& status) {
   cause_ = Cause::server;
   const Duration wait = std::min(asked, Backoff::kMaxAsked);
   asked_until_ = now + wait;
-  fail_for(now, again, describe(status), backoff_.dice().between(wait, wait + wait / 10));
+  fail_for(now, again, describe(status), backoff_.random().between(wait, wait + wait / 10));
 }
 
 void Reflector::forbidden(Time now, std::string problem) {

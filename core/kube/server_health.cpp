@@ -54,7 +54,7 @@ void ServerHealth::plan_probe() {
   Duration longest = options_.first;
   for (std::uint32_t i = 0; i < probes_ && longest < options_.longest; ++i) longest *= 2;
   longest = std::min(longest, options_.longest);
-  const Duration own = dice_.between(longest / 2, longest);
+  const Duration own = random_.between(longest / 2, longest);
   const Time now = clock_.now();
   const Time due = now + std::max(own, first_waiting()->not_before_ - now);
   if (timer_ && due_ <= due) return;

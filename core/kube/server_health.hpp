@@ -53,7 +53,7 @@ class ServerHealth {
   };
 
   ServerHealth(event::Loop& loop, const Clock& clock, const Options& options, std::uint64_t seed)
-      : loop_(loop), clock_(clock), options_(options), dice_(seed) {}
+      : loop_(loop), clock_(clock), options_(options), random_(seed) {}
 
   // Some collection waits, and no watch is open.
   bool away() const { return open_watches_ == 0 && first_waiting() != nullptr; }
@@ -67,7 +67,7 @@ class ServerHealth {
   event::Loop& loop_;
   const Clock& clock_;
   const Options options_;
-  Dice dice_;
+  RandomSource random_;
   std::vector<Member*> members_;
   std::size_t open_watches_ = 0;
   std::uint32_t probes_ = 0;  // since the last success

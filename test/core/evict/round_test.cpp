@@ -28,19 +28,19 @@ struct Node {
   state::Snapshot snapshot = node_with(20);
   UsageByPod usage = use_of(snapshot);
   Time now = Time(1000h);
-  Book book{limits(), 7};
+  EvictionTracker tracker{limits(), 7};
   std::vector<Request> requests;
   std::vector<Verdict> verdicts;
 
   // One round; those that go are asked for.
-  std::vector<std::string> round(std::vector<Request> wanted, const Book* others = nullptr, std::string problem = {}) {
-    book.update(snapshot, now);
+  std::vector<std::string> round(std::vector<Request> wanted, const EvictionTracker* others = nullptr, std::string problem = {}) {
+    tracker.update(snapshot, now);
     requests = std::move(wanted);
-    verdicts = decide(requests, "qos-memory-evict", book, {snapshot, usage, {}, std::move(problem), now, others});
+    verdicts = decide(requests, "qos-memory-evict", tracker, {snapshot, usage, {}, std::move(problem), now, others});
     std::vector<std::string> going;
     for (const Verdict& verdict : verdicts) {
       if (verdict.outcome != knob::Outcome::evicted) continue;
-      book.ask(verdict.pod->uid, verdict.holding, now);
+      tracker.ask(verdict.pod->uid, verdict.holding, now);
       going.push_back(verdict.pod->name);
     }
     return going;
@@ -58,7 +58,7 @@ struct Node {
     std::erase_if(pods, [&](const auto& pod) { return pod.uid == uid_of(number); });
     snapshot.pods = std::move(pods);
   }
-  void answer(int number, kube::EvictionAnswer answer) { book.answered(uid_of(number), answer, now); }
+  void answer(int number, kube::EvictionAnswer answer) { tracker.answered(uid_of(number), answer, now); }
 };
 
 using Names = std::vector<std::string>;
@@ -173,13 +173,13 @@ TEST_CASE_FIXTURE(Node, "a busy server is not asked for any pod before the time 
 
 TEST_CASE_FIXTURE(Node, "a server that is away gets no backlog when it is back") {
   CHECK(round({release_memory(kGiB, {1, 2})}).size() == 1);
-  book.answered(uid_of(1), invalid("connection refused"), now);
+  tracker.answered(uid_of(1), invalid("connection refused"), now);
   std::size_t asked = 0;
   for (int seconds = 0; seconds < 2 * 3600; ++seconds) {
     now += 1s;
     const Names going = round({release_memory(kGiB, {1, 2})});
     asked += going.size();
-    if (!going.empty()) book.answered(uid_of(1), invalid("connection refused"), now);
+    if (!going.empty()) tracker.answered(uid_of(1), invalid("connection refused"), now);
   }
   CHECK(asked < 60);  // at most one in some minutes
   now += 10min;
@@ -200,7 +200,7 @@ TEST_CASE_FIXTURE(Node, "no more than the budget go in a window, and refused one
   CHECK(count(knob::Outcome::budget) == 1);
   now += 5min;
   for (int number : {1, 2, 3, 5, 6}) end_pod(number);
-  book.update(snapshot, now);
+  tracker.update(snapshot, now);
   now += 20s;
   CHECK(round({release_memory(kGiB, handles(7, 20))}).size() == 1);
 }
@@ -208,7 +208,7 @@ TEST_CASE_FIXTURE(Node, "no more than the budget go in a window, and refused one
 TEST_CASE_FIXTURE(Node, "a wrong metric that picks every pod evicts none, for as long as the brake holds") {
   CHECK(round({release_memory(100 * kGiB, handles(1, 20))}).empty());
   CHECK(count(knob::Outcome::brake) == 20);
-  CHECK(book.brake_until(now) == now + 30min);
+  CHECK(tracker.brake_until(now) == now + 30min);
   now += 29min;
   CHECK(round({release_memory(kGiB, {1})}).empty());  // of no request
   now += 1min;
@@ -221,7 +221,7 @@ TEST_CASE_FIXTURE(Node, "the brake counts over a window, whichever strategy pick
   CHECK(round({release_memory(6 * kGiB, handles(1, 20))}).size() == 1);  // the sixth of twenty, and no room for it
   now += 10s;
   CHECK(round({release_memory(7 * kGiB, handles(1, 20))}).empty());
-  CHECK(book.brake_until(now).has_value());
+  CHECK(tracker.brake_until(now).has_value());
 }
 
 TEST_CASE_FIXTURE(Node, "pods that a budget protects do not make the brake of those behind them") {
@@ -248,10 +248,10 @@ TEST_CASE("on nodes of six and of eight pods five may go in a window, and the si
     Node node;
     node.snapshot = node_with(pods);
     for (int gib = 1; gib <= 5; ++gib) CHECK(node.round({release_memory(gib * kGiB, handles(1, pods))}).size() == 1);
-    CHECK_FALSE(node.book.brake_until(node.now));
+    CHECK_FALSE(node.tracker.brake_until(node.now));
     CHECK(node.round({release_memory(6 * kGiB, handles(1, pods))}).empty());
-    CHECK(node.book.brake_until(node.now).has_value());
-    CHECK(node.book.brake_why() == "6 of the node's " + std::to_string(pods) + " pods were picked for eviction within evict.window");
+    CHECK(node.tracker.brake_until(node.now).has_value());
+    CHECK(node.tracker.brake_why() == "6 of the node's " + std::to_string(pods) + " pods were picked for eviction within evict.window");
   }
 }
 
@@ -260,16 +260,16 @@ TEST_CASE_FIXTURE(Node, "an eviction without an answer keeps its place in budget
   usage = use_of(snapshot);
   CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).size() == 4);
   for (int number = 1; number <= 4; ++number) answer(number, {Answer::unanswered, "no answer"});
-  CHECK(book.room(now) == 1);
-  CHECK(book.going() == 4);
+  CHECK(tracker.room(now) == 1);
+  CHECK(tracker.going() == 4);
   now += 11s;
   CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).empty());  // they may be going
   now += 10min;
   for (int number = 1; number <= 5; ++number) {
-    book.update(snapshot, now);
-    book.ask(uid_of(number), {}, now);
+    tracker.update(snapshot, now);
+    tracker.ask(uid_of(number), {}, now);
     answer(number, {Answer::unanswered, "no answer"});
-    CHECK(book.brake_until(now).has_value() == (number == 5));
+    CHECK(tracker.brake_until(now).has_value() == (number == 5));
   }
 }
 
@@ -280,12 +280,12 @@ TEST_CASE_FIXTURE(Node, "the pods are unknown: no pod is evicted") {
 }
 
 TEST_CASE_FIXTURE(Node, "a shadow counts on those that really go") {
-  Book shadow(limits(), 7);
+  EvictionTracker shadow(limits(), 7);
   CHECK(round({release_memory(kGiB, {1})}).size() == 1);
   Node other;
   other.now = now;
-  CHECK(other.round({release_memory(kGiB, {1, 2})}, &book).empty());
-  CHECK(other.round({release_memory(2 * kGiB, {1, 2})}, &book) == Names{"pod-2"});
+  CHECK(other.round({release_memory(kGiB, {1, 2})}, &tracker).empty());
+  CHECK(other.round({release_memory(2 * kGiB, {1, 2})}, &tracker) == Names{"pod-2"});
 }
 
 TEST_CASE_FIXTURE(Node, "pods that have ended meanwhile are passed over, and one that is named twice goes once") {

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Happening evicted(std::string pod) {
+EventInput evicted(std::string pod) {
   return {{"v1", "Pod", "shop", std::move(pod), "u-1"}, true, "Evicted", "memory is short"};
 }
 

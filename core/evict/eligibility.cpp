@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/evict/consent.hpp"
+#include "core/evict/eligibility.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consent: pods that are never evicted, and their own labels and annotations about it, as Koordinator names them:
+// Eligibility: pods that are never evicted, and their own labels and annotations about it, as Koordinator names them:
 //   annotation koordinator.sh/eviction-policy   a JSON list of features; only these may evict the pod
 //   label      koordinator.sh/eviction-enabled  "true": features that go by priority may evict it; another value: no feature may
 //   annotation koordetector.sh/hands-off        "true": no feature may

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/evict/consent.hpp"
 #include "core/evict/container_kill.hpp"
+#include "core/evict/eligibility.hpp"
 #include "core/kube/json_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

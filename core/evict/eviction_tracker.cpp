@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/evict/book.hpp"
+#include "core/evict/eviction_tracker.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -41,21 +41,21 @@ std::size_t most_picked(std::size_t pods, std::uint64_t brake_percent) {
   return std::max<std::size_t>(kBrakeFloor, pods * brake_percent / 100);
 }
 
-Book::Book(const config::EvictSettings& limits, std::uint64_t seed) : limits_(limits), backoff_(kFirstWait, kLongestWait, seed) {}
+EvictionTracker::EvictionTracker(const config::EvictSettings& limits, std::uint64_t seed) : limits_(limits), backoff_(kFirstWait, kLongestWait, seed) {}
 
-bool Book::is_over(const Going& going, Time now) const {
+bool EvictionTracker::is_over(const PendingEviction& going, Time now) const {
   if (going.gone) return now - *going.gone >= kLongestSettling;
   return !going.terminating && now - going.since >= limits_.pending_period;
 }
 
-void Book::update(const state::Snapshot& snapshot, Time now) {
-  for (auto& [uid, going] : going_) {
+void EvictionTracker::update(const state::Snapshot& snapshot, Time now) {
+  for (auto& [uid, going] : pending_) {
     const state::Pod* pod = find_pod(snapshot, uid);
     const bool is_there = pod != nullptr && !has_ended(*pod);
     going.terminating = is_there && pod->deleting;
     if (!is_there && !going.gone) going.gone = now;
   }
-  std::erase_if(going_, [&](const auto& entry) { return is_over(entry.second, now); });
+  std::erase_if(pending_, [&](const auto& entry) { return is_over(entry.second, now); });
   std::erase_if(refusals_, [&](const auto& entry) {
     return entry.second.until + limits_.window <= now || find_pod(snapshot, entry.first) == nullptr;
   });
@@ -64,16 +64,16 @@ void Book::update(const state::Snapshot& snapshot, Time now) {
   if (brake_until_ && *brake_until_ <= now) brake_until_.reset();
 }
 
-std::int64_t Book::releases(const Release& release, Time now) const {
+std::int64_t EvictionTracker::releases(const Release& release, Time now) const {
   std::int64_t sum = 0;
-  for (const auto& [uid, going] : going_) {
+  for (const auto& [uid, going] : pending_) {
     const bool counts = !going.gone || now - *going.gone < settling_of(release);
     if (counts && __builtin_add_overflow(sum, going.holding.of(release), &sum)) return INT64_MAX;
   }
   return sum;
 }
 
-bool Book::pick(const std::vector<std::string>& uids, const state::Snapshot& snapshot, Time now) {
+bool EvictionTracker::pick(const std::vector<std::string>& uids, const state::Snapshot& snapshot, Time now) {
   if (brake_until(now)) return false;
   for (const std::string& uid : uids) picked_.insert_or_assign(uid, now);
   std::size_t pods = 0;  // those of the node, and those that have been picked and are no more
@@ -85,54 +85,54 @@ bool Book::pick(const std::vector<std::string>& uids, const state::Snapshot& sna
   return true;
 }
 
-void Book::brake(std::string why, Time now) {
+void EvictionTracker::brake(std::string why, Time now) {
   brake_until_ = now + limits_.brake_period;
   brake_why_ = std::move(why);
   picked_.clear();
   unanswered_.clear();
 }
 
-std::optional<Time> Book::brake_until(Time now) const { return brake_until_ && now < *brake_until_ ? brake_until_ : std::nullopt; }
+std::optional<Time> EvictionTracker::brake_until(Time now) const { return brake_until_ && now < *brake_until_ ? brake_until_ : std::nullopt; }
 
-std::uint64_t Book::room(Time now) const {
+std::uint64_t EvictionTracker::room(Time now) const {
   const auto is_of_window = [&](const auto& entry) { return now - entry.second < limits_.window; };
   const auto gone = static_cast<std::uint64_t>(std::count_if(asked_.begin(), asked_.end(), is_of_window));
   return gone >= limits_.most_pods ? 0 : limits_.most_pods - gone;
 }
 
-std::string Book::wait_of(std::string_view uid, Time now) const {
+std::string EvictionTracker::wait_of(std::string_view uid, Time now) const {
   auto refusal = refusals_.find(uid);
   if (refusal == refusals_.end() || refusal->second.until <= now) return {};
   return refusal->second.why + ", not asked again for " + seconds_left(refusal->second.until, now);
 }
 
-std::string Book::quiet(Time now) const {
+std::string EvictionTracker::quiet(Time now) const {
   return now < quiet_until_ ? quiet_why_ + ", not asked again for " + seconds_left(quiet_until_, now) : std::string();
 }
 
-void Book::ask(const std::string& uid, const Holding& holding, Time now) {
-  going_.insert_or_assign(uid, Going{holding, now, false, std::nullopt});
+void EvictionTracker::ask(const std::string& uid, const Holding& holding, Time now) {
+  pending_.insert_or_assign(uid, PendingEviction{holding, now, false, std::nullopt});
   asked_.insert_or_assign(uid, now);
 }
 
-void Book::remember(const std::string& uid, Time when) {
+void EvictionTracker::remember(const std::string& uid, Time when) {
   asked_.insert_or_assign(uid, when);
   picked_.insert_or_assign(uid, when);
 }
 
-void Book::forget(const std::string& uid) {
+void EvictionTracker::forget(const std::string& uid) {
   asked_.erase(uid);
   picked_.erase(uid);
 }
 
-void Book::killed(const std::string& uid, const Holding& holding, Time now) { ask(uid, holding, now); }
+void EvictionTracker::killed(const std::string& uid, const Holding& holding, Time now) { ask(uid, holding, now); }
 
-void Book::be_quiet(Duration at_least, std::string why, Time now) {
+void EvictionTracker::be_quiet(Duration at_least, std::string why, Time now) {
   quiet_until_ = now + backoff_.failed(at_least);
   quiet_why_ = std::move(why);
 }
 
-void Book::refuse(const std::string& uid, const kube::EvictionAnswer& answer, Time now) {
+void EvictionTracker::refuse(const std::string& uid, const kube::EvictionAnswer& answer, Time now) {
   Refusal& refusal = refusals_[uid];
   Duration wait = kFirstWait;
   for (std::uint32_t i = 0; i < refusal.count && wait < kLongestWait; ++i) wait *= 2;
@@ -141,7 +141,7 @@ void Book::refuse(const std::string& uid, const kube::EvictionAnswer& answer, Ti
   refusal = {refusal.count + 1, now + std::max(wait, asked), described(answer)};
 }
 
-void Book::answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer, Time now) {
+void EvictionTracker::answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer, Time now) {
   if (answer && answer->outcome == ApiOutcome::evicted) {
     backoff_.succeeded();
     refusals_.erase(uid);
@@ -155,7 +155,7 @@ void Book::answered(const std::string& uid, const Result<kube::EvictionAnswer>& 
       brake("the API server did not answer " + std::to_string(unanswered_.size()) + " evictions within evict.window", now);
     return;
   }
-  going_.erase(uid);
+  pending_.erase(uid);
   forget(uid);
   if (!answer) return be_quiet(kFirstWait, "the API server cannot be asked: " + answer.error().message(), now);
   if (answer->outcome == ApiOutcome::busy) return be_quiet(answer->retry_after.value_or(kFirstWait), described(*answer), now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Book: the evictions requested from the API server and their answers: which pods are being evicted and what they will
+// EvictionTracker: the evictions requested from the API server and their answers: which pods are being evicted and what they will
 // release, how many were evicted lately, which pods to skip, and whether the brake holds. An eviction counts from the
 // moment it is sent until it is known to have failed. Pure: times are passed in. [one thread at a time]
 #pragma once
@@ -25,10 +25,10 @@ inline constexpr std::size_t kBrakeFloor = 5;
 // How many pods may be picked in evict.window on a node of `pods` pods; one more, and the brake holds.
 std::size_t most_picked(std::size_t pods, std::uint64_t brake_percent);
 
-class Book {
+class EvictionTracker {
  public:
   // `seed`: so that nodes do not come back to a busy server all at once.
-  Book(const config::EvictSettings& limits, std::uint64_t seed);
+  EvictionTracker(const config::EvictSettings& limits, std::uint64_t seed);
 
   // Updates the pods being evicted, and forgets what has expired. Before each round.
   void update(const state::Snapshot& snapshot, Time now);
@@ -36,9 +36,9 @@ class Book {
   // ---- pods being evicted. A pod counts as released while it is Terminating, however long that takes, and for
   // evict.pendingPeriod if it is not seen to be Terminating. After its end it counts until measurements show it: 20 s
   // for CPU and 4 s for memory, which are averages of that long at koordlet's defaults, and not at all for requests.
-  bool is_going(std::string_view uid) const { return going_.contains(uid); }
+  bool is_pending(std::string_view uid) const { return pending_.contains(uid); }
   std::int64_t releases(const Release& release, Time now) const;
-  std::size_t going() const { return going_.size(); }
+  std::size_t going() const { return pending_.size(); }
 
   // ---- whether more may go.
   // These were picked to satisfy requests. True: the picks of this window that were not refused are more than most_picked(),
@@ -64,7 +64,7 @@ class Book {
   void killed(const std::string& uid, const Holding& holding, Time now);
 
  private:
-  struct Going {
+  struct PendingEviction {
     Holding holding;
     Time since{};
     bool terminating = false;
@@ -77,13 +77,13 @@ class Book {
   };
   using Times = std::map<std::string, Time, std::less<>>;  // by uid
 
-  bool is_over(const Going& going, Time now) const;
+  bool is_over(const PendingEviction& going, Time now) const;
   void refuse(const std::string& uid, const kube::EvictionAnswer& answer, Time now);
   void brake(std::string why, Time now);
   void be_quiet(Duration at_least, std::string why, Time now);
 
   const config::EvictSettings limits_;
-  std::map<std::string, Going, std::less<>> going_;     // by uid
+  std::map<std::string, PendingEviction, std::less<>> pending_;     // by uid
   std::map<std::string, Refusal, std::less<>> refusals_;
   Times asked_, picked_, unanswered_;  // when, within the window
   std::optional<Time> brake_until_;

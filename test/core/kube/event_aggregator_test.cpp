@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/kube/event_book.hpp"
+#include "core/kube/event_aggregator.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,41 +8,41 @@
 using namespace koord;
 using namespace koord::kube;
 using namespace std::chrono_literals;
-using Outcome = EventBook::Outcome;
+using Outcome = EventAggregator::Outcome;
 
 namespace {
 
 constexpr std::int64_t kWall = 1'784'875'965'000'000'000;
 
-Happening evicted(std::string pod, std::string message = "memory is short") {
+EventInput evicted(std::string pod, std::string message = "memory is short") {
   return {{"v1", "Pod", "shop", std::move(pod), "uid-1"}, true, "Evicted", std::move(message)};
 }
 
-struct Book {
-  explicit Book(const EventBook::Limits& limits = {}) : book({"koordetector", "node-1"}, limits, 7) {}
+struct Aggregation {
+  explicit Aggregation(const EventAggregator::Limits& limits = {}) : aggregator({"koordetector", "node-1"}, limits, 7) {}
 
-  void add(Happening happening, int times = 1) {
-    for (int i = 0; i < times; ++i) book.add(happening, now, kWall + (now - begin).count());
+  void add(EventInput input, int times = 1) {
+    for (int i = 0; i < times; ++i) aggregator.add(input, now, kWall + (now - begin).count());
   }
   // Does all that may be done now; how many requests it took.
   int write_all() {
     int requests = 0;
-    for (; (write = book.next(now)); ++requests, last = write) book.ended(Outcome::written, now);
+    for (; (write = aggregator.next(now)); ++requests, last = write) aggregator.ended(Outcome::written, now);
     return requests;
   }
   int count() const { return std::stoi(std::string(**member(last->body, "count"))); }
 
   Time begin = from_ns(kWall), now = begin;
-  EventBook book;
-  std::optional<EventBook::Write> write, last;
+  EventAggregator aggregator;
+  std::optional<EventAggregator::Write> write, last;
 };
 
 }  // namespace
 
 TEST_CASE("an Event is created as core/v1 wants it") {
-  Book it;
+  Aggregation it;
   it.add(evicted("web-0", "needs \"1Gi\""));
-  auto write = it.book.next(it.now);
+  auto write = it.aggregator.next(it.now);
   REQUIRE(write);
   CHECK(write->create);
   CHECK(write->name_space == "shop");
@@ -56,45 +56,45 @@ TEST_CASE("an Event is created as core/v1 wants it") {
 }
 
 TEST_CASE("an Event about what belongs to no namespace is in the default one") {
-  Book it;
+  Aggregation it;
   it.add({{"v1", "Node", "", "node-1", "node-1"}, false, "Suppressed", "BE pods got fewer CPUs"});
-  auto write = it.book.next(it.now);
+  auto write = it.aggregator.next(it.now);
   CHECK(write->name_space == "default");
   CHECK(write->body.find(R"("involvedObject":{"apiVersion":"v1","kind":"Node","name":"node-1","uid":"node-1"})") != std::string::npos);
   CHECK(write->body.find(R"("type":"Normal")") != std::string::npos);
 }
 
 TEST_CASE("a repeated event is a count in a patch, half a minute later at the earliest") {
-  Book it;
+  Aggregation it;
   it.add(evicted("web-0"));
   CHECK(it.write_all() == 1);
   const std::string name = it.last->name;
   it.now += 5s;
   it.add(evicted("web-0"), 99);
   CHECK(it.write_all() == 0);
-  CHECK(it.book.due(it.now) == it.begin + 30s);
+  CHECK(it.aggregator.due(it.now) == it.begin + 30s);
   it.now = it.begin + 30s;
   CHECK(it.write_all() == 1);
   CHECK_FALSE(it.last->create);
   CHECK(it.last->name == name);
   CHECK(it.last->body == R"({"count":100,"lastTimestamp":"2026-07-24T06:52:50Z"})");
-  CHECK(it.book.due(it.now) == Time::max());
+  CHECK(it.aggregator.due(it.now) == Time::max());
 }
 
 TEST_CASE("a difference in object, type, reason or message is another Event") {
-  Book it;
-  Happening other_type = evicted("web-0"), other_reason = evicted("web-0"), other_pod = evicted("web-0");
+  Aggregation it;
+  EventInput other_type = evicted("web-0"), other_reason = evicted("web-0"), other_pod = evicted("web-0");
   other_type.warning = false;
   other_reason.reason = "Killed";
   other_pod.about.uid = "uid-2";
-  for (Happening& happening : std::vector{evicted("web-0"), other_type, other_reason, other_pod, evicted("web-1"), evicted("web-0", "x")})
-    it.add(happening);
-  CHECK(it.book.size() == 6);
+  for (EventInput& input : std::vector{evicted("web-0"), other_type, other_reason, other_pod, evicted("web-1"), evicted("web-0", "x")})
+    it.add(input);
+  CHECK(it.aggregator.size() == 6);
   CHECK(it.write_all() == 6);
 }
 
 TEST_CASE("an event that has not happened for ten minutes begins a new Event") {
-  Book it;
+  Aggregation it;
   it.add(evicted("web-0"));
   it.write_all();
   const std::string name = it.last->name;
@@ -106,12 +106,12 @@ TEST_CASE("an event that has not happened for ten minutes begins a new Event") {
 }
 
 TEST_CASE("no more requests than ten at once and ten a minute, whatever happens") {
-  Book it;
+  Aggregation it;
   for (int i = 0; i < 200; ++i) it.add(evicted("web-" + std::to_string(i)));
   CHECK(it.write_all() == 10);
   int requests = 0;
   for (const Time end = it.now + 5min; it.now < end;) {
-    const Time due = it.book.due(it.now);
+    const Time due = it.aggregator.due(it.now);
     REQUIRE(due > it.now);
     it.now = due;
     const int now = it.write_all();
@@ -123,78 +123,78 @@ TEST_CASE("no more requests than ten at once and ten a minute, whatever happens"
 }
 
 TEST_CASE("when more differs than is kept, what is written makes room and the rest is counted as dropped") {
-  Book it({.different = 8});
+  Aggregation it({.different = 8});
   for (int i = 0; i < 20; ++i) it.add(evicted("web-" + std::to_string(i)));
-  CHECK(it.book.size() == 8);
-  CHECK(it.book.dropped() == 12);
+  CHECK(it.aggregator.size() == 8);
+  CHECK(it.aggregator.dropped() == 12);
   CHECK(it.write_all() == 8);
   it.add(evicted("new"));
-  CHECK(it.book.size() == 8);
-  CHECK(it.book.dropped() == 12);
+  CHECK(it.aggregator.size() == 8);
+  CHECK(it.aggregator.dropped() == 12);
   CHECK(it.write_all() == 1);
 }
 
 TEST_CASE("one request runs at a time") {
-  Book it;
+  Aggregation it;
   it.add(evicted("web-0"));
   it.add(evicted("web-1"));
-  REQUIRE(it.book.next(it.now));
-  CHECK_FALSE(it.book.next(it.now));
-  CHECK(it.book.due(it.now) == Time::max());
+  REQUIRE(it.aggregator.next(it.now));
+  CHECK_FALSE(it.aggregator.next(it.now));
+  CHECK(it.aggregator.due(it.now) == Time::max());
 }
 
 TEST_CASE("events while a request runs are in the next one") {
-  Book it;
+  Aggregation it;
   it.add(evicted("web-0"));
-  REQUIRE(it.book.next(it.now));
+  REQUIRE(it.aggregator.next(it.now));
   it.add(evicted("web-0"), 4);
-  it.book.ended(Outcome::written, it.now);
+  it.aggregator.ended(Outcome::written, it.now);
   it.now += 30s;
   CHECK(it.write_all() == 1);
   CHECK(it.count() == 5);
 }
 
 TEST_CASE("failed requests are repeated later, under the same name, and no backlog outlives ten minutes") {
-  Book it;
+  Aggregation it;
   it.add(evicted("web-0"), 3);
-  auto first = it.book.next(it.now);
-  it.book.ended(Outcome::failed, it.now);
-  it.now = it.book.due(it.now);
+  auto first = it.aggregator.next(it.now);
+  it.aggregator.ended(Outcome::failed, it.now);
+  it.now = it.aggregator.due(it.now);
   CHECK(it.now <= it.begin + 10s);
-  auto second = it.book.next(it.now);
+  auto second = it.aggregator.next(it.now);
   REQUIRE(second);
   CHECK(second->create);
   CHECK(second->name == first->name);
-  it.book.ended(Outcome::failed, it.now, 2min);
-  CHECK(it.book.due(it.now) >= it.now + 2min);
+  it.aggregator.ended(Outcome::failed, it.now, 2min);
+  CHECK(it.aggregator.due(it.now) >= it.now + 2min);
   it.now += 11min;
-  CHECK_FALSE(it.book.next(it.now));
-  CHECK(it.book.dropped() == 3);
-  CHECK(it.book.size() == 0);
+  CHECK_FALSE(it.aggregator.next(it.now));
+  CHECK(it.aggregator.dropped() == 3);
+  CHECK(it.aggregator.size() == 0);
 }
 
 TEST_CASE("an Event that exists after an unanswered creation is patched") {
-  Book it;
+  Aggregation it;
   it.add(evicted("web-0"), 2);
-  it.book.next(it.now);
-  it.book.ended(Outcome::failed, it.now);
+  it.aggregator.next(it.now);
+  it.aggregator.ended(Outcome::failed, it.now);
   it.now += 10s;
-  it.book.next(it.now);
-  it.book.ended(Outcome::exists, it.now);
+  it.aggregator.next(it.now);
+  it.aggregator.ended(Outcome::exists, it.now);
   CHECK(it.write_all() == 1);
   CHECK_FALSE(it.last->create);
   CHECK(it.count() == 2);
 }
 
 TEST_CASE("an Event that the cluster has forgotten is created anew") {
-  Book it;
+  Aggregation it;
   it.add(evicted("web-0"));
   it.write_all();
   const std::string name = it.last->name;
   it.now += 1min;
   it.add(evicted("web-0"));
-  it.book.next(it.now);
-  it.book.ended(Outcome::gone, it.now);
+  it.aggregator.next(it.now);
+  it.aggregator.ended(Outcome::gone, it.now);
   CHECK(it.write_all() == 1);
   CHECK(it.last->create);
   CHECK(it.last->name != name);
@@ -202,22 +202,22 @@ TEST_CASE("an Event that the cluster has forgotten is created anew") {
 }
 
 TEST_CASE("a refused Event is dropped, and others wait for as long as is asked") {
-  Book it;
+  Aggregation it;
   it.add(evicted("web-0"));
   it.add(evicted("web-1"));
-  it.book.next(it.now);
-  it.book.ended(Outcome::refused, it.now, 5min);
-  CHECK(it.book.dropped() == 1);
-  CHECK(it.book.size() == 1);
-  CHECK(it.book.due(it.now) == it.now + 5min);
+  it.aggregator.next(it.now);
+  it.aggregator.ended(Outcome::refused, it.now, 5min);
+  CHECK(it.aggregator.dropped() == 1);
+  CHECK(it.aggregator.size() == 1);
+  CHECK(it.aggregator.due(it.now) == it.now + 5min);
 }
 
 TEST_CASE("long and broken text becomes what the server takes") {
-  Book it;
-  Happening happening = evicted(std::string(253, 'n'), std::string(5000, 'm') + "\xff");
-  happening.reason = "R\xff";
-  it.add(happening);
-  auto write = it.book.next(it.now);
+  Aggregation it;
+  EventInput input = evicted(std::string(253, 'n'), std::string(5000, 'm') + "\xff");
+  input.reason = "R\xff";
+  it.add(input);
+  auto write = it.aggregator.next(it.now);
   CHECK(write->name.size() == 253);
   CHECK(JsonText(**member(write->body, "message")).string()->size() == 1024);
   CHECK(**member(write->body, "reason") == "\"R?\"");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/kube/event_book.hpp"
+#include "core/kube/event_aggregator.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -23,12 +23,12 @@ std::string text_of(std::string text, std::size_t most) {
   return text;
 }
 
-std::string key_of(const Happening& happening) {
+std::string key_of(const EventInput& input) {
   std::string key;
-  const ObjectReference& about = happening.about;
-  for (const std::string& part : {about.api_version, about.kind, about.name_space, about.name, about.uid, happening.reason, happening.message})
+  const ObjectReference& about = input.about;
+  for (const std::string& part : {about.api_version, about.kind, about.name_space, about.name, about.uid, input.reason, input.message})
     key += part + '\0';
-  return key + (happening.warning ? 'W' : 'N');
+  return key + (input.warning ? 'W' : 'N');
 }
 
 std::string name_space_of(const ObjectReference& about) {
@@ -57,17 +57,17 @@ class JsonObject {
 
 }  // namespace
 
-EventBook::EventBook(Source source, const Limits& limits, std::uint64_t seed)
+EventAggregator::EventAggregator(Source source, const Limits& limits, std::uint64_t seed)
     : source_(std::move(source)),
       limits_(limits),
       backoff_(limits.first_wait, limits.longest_wait, seed),
       tokens_(limits.burst) {}
 
-void EventBook::add(Happening happening, Time now, std::int64_t wall_ns) {
-  happening.message = text_of(std::move(happening.message), kMaxMessage);
-  happening.reason = text_of(std::move(happening.reason), kMaxReason);
+void EventAggregator::add(EventInput input, Time now, std::int64_t wall_ns) {
+  input.message = text_of(std::move(input.message), kMaxMessage);
+  input.reason = text_of(std::move(input.reason), kMaxReason);
   expire(now);
-  std::string key = key_of(happening);
+  std::string key = key_of(input);
   auto known = by_key_.find(key);
   if (known == by_key_.end()) {
     if (entries_.size() >= limits_.different && !make_room()) {
@@ -75,7 +75,7 @@ void EventBook::add(Happening happening, Time now, std::int64_t wall_ns) {
       return;
     }
     Entry entry;
-    entry.happening = std::move(happening);
+    entry.input = std::move(input);
     entry.first_wall_ns = wall_ns;
     entries_.push_back(std::move(entry));
     known = by_key_.emplace(std::move(key), std::prev(entries_.end())).first;
@@ -88,7 +88,7 @@ void EventBook::add(Happening happening, Time now, std::int64_t wall_ns) {
   entries_.splice(entries_.end(), entries_, known->second);
 }
 
-std::optional<EventBook::Write> EventBook::next(Time now) {
+std::optional<EventAggregator::Write> EventAggregator::next(Time now) {
   expire(now);
   if (due(now) > now) return std::nullopt;
   auto entry = next_entry(now);
@@ -97,7 +97,7 @@ std::optional<EventBook::Write> EventBook::next(Time now) {
   running_ = entry;
   running_count_ = entry->count;
   Write write;
-  write.name_space = name_space_of(entry->happening.about);
+  write.name_space = name_space_of(entry->input.about);
   write.create = !entry->exists;
   if (write.create) {
     if (entry->name.empty()) entry->name = new_name(*entry);
@@ -112,7 +112,7 @@ std::optional<EventBook::Write> EventBook::next(Time now) {
   return write;
 }
 
-Time EventBook::due(Time now) const {
+Time EventAggregator::due(Time now) const {
   if (running_) return Time::max();
   Time earliest = Time::max();
   for (const Entry& entry : entries_)
@@ -123,7 +123,7 @@ Time EventBook::due(Time now) const {
   return std::max({earliest, quiet_until_, now + wait});
 }
 
-void EventBook::ended(Outcome outcome, Time now, Duration wait) {
+void EventAggregator::ended(Outcome outcome, Time now, Duration wait) {
   auto entry = *std::exchange(running_, std::nullopt);
   quiet_until_ = now + wait;
   switch (outcome) {
@@ -151,14 +151,14 @@ void EventBook::ended(Outcome outcome, Time now, Duration wait) {
 
 // An event that has not happened for a while begins anew the next time; one that could not be written in that time is
 // outdated.
-void EventBook::expire(Time now) {
+void EventAggregator::expire(Time now) {
   for (auto entry = entries_.begin(); entry != entries_.end() && now - entry->last > limits_.window;) {
     auto old = entry++;
     if (running_ != old) forget(old);
   }
 }
 
-bool EventBook::make_room() {
+bool EventAggregator::make_room() {
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
     if (entry->count > entry->written || running_ == entry) continue;
     forget(entry);
@@ -167,19 +167,19 @@ bool EventBook::make_room() {
   return false;
 }
 
-void EventBook::forget(Entries::iterator entry) {
+void EventAggregator::forget(Entries::iterator entry) {
   dropped_ += entry->count - entry->written;
   by_key_.erase(entry->key);
   entries_.erase(entry);
 }
 
-double EventBook::tokens_at(Time now) const {
+double EventAggregator::tokens_at(Time now) const {
   const double refilled = static_cast<double>((now - tokens_since_).count()) / static_cast<double>(limits_.refill.count());
   return std::min<double>(limits_.burst, tokens_ + std::max(0.0, refilled));
 }
 
 // New ones before those that only count on.
-EventBook::Entries::iterator EventBook::next_entry(Time now) {
+EventAggregator::Entries::iterator EventAggregator::next_entry(Time now) {
   auto chosen = entries_.end();
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
     if (entry->count == entry->written || entry->not_before > now) continue;
@@ -189,14 +189,14 @@ EventBook::Entries::iterator EventBook::next_entry(Time now) {
   return chosen;
 }
 
-std::string EventBook::new_name(const Entry& entry) {
+std::string EventAggregator::new_name(const Entry& entry) {
   char suffix[24];
-  std::snprintf(suffix, sizeof suffix, ".%016llx", static_cast<unsigned long long>(backoff_.dice().next()));
-  return entry.happening.about.name.substr(0, kMaxName - 17) + suffix;
+  std::snprintf(suffix, sizeof suffix, ".%016llx", static_cast<unsigned long long>(backoff_.random().next()));
+  return entry.input.about.name.substr(0, kMaxName - 17) + suffix;
 }
 
-std::string EventBook::event_json(const Entry& entry) const {
-  const ObjectReference& about = entry.happening.about;
+std::string EventAggregator::event_json(const Entry& entry) const {
+  const ObjectReference& about = entry.input.about;
   const std::string metadata = JsonObject().text("name", entry.name).text("namespace", name_space_of(about)).json();
   const std::string involved = JsonObject()
                                    .text("apiVersion", about.api_version)
@@ -210,9 +210,9 @@ std::string EventBook::event_json(const Entry& entry) const {
       .text("kind", "Event")
       .raw("metadata", metadata)
       .raw("involvedObject", involved)
-      .text("reason", entry.happening.reason)
-      .text("message", entry.happening.message)
-      .text("type", entry.happening.warning ? "Warning" : "Normal")
+      .text("reason", entry.input.reason)
+      .text("message", entry.input.message)
+      .text("type", entry.input.warning ? "Warning" : "Normal")
       .raw("source", JsonObject().text("component", source_.component).text("host", source_.host).json())
       .text("reportingComponent", source_.component)
       .text("reportingInstance", source_.host)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventBook: decides which Events are written, and when. Repetitions (same object, type, reason and message) within a
+// EventAggregator: decides which Events are written, and when. Repetitions (same object, type, reason and message) within a
 // window are one Event with a count: written once at first, then patched, seldom. Repetitions that are not written in
 // time are counted, not queued. Bounded in number and in rate. Pure: the time is passed in; events.hpp sends them. [one
 // thread]
@@ -27,14 +27,14 @@ struct ObjectReference {
   bool operator==(const ObjectReference&) const = default;
 };
 
-struct Happening {
+struct EventInput {
   ObjectReference about;
   bool warning = false;
   std::string reason;   // "Evicted": one word in UpperCamelCase
   std::string message;  // for humans; cut after 1 KiB
 };
 
-class EventBook {
+class EventAggregator {
  public:
   struct Limits {
     std::size_t different = 256;                      // different events kept
@@ -51,10 +51,10 @@ class EventBook {
     std::string host;       // the node
   };
 
-  EventBook(Source source, const Limits& limits, std::uint64_t seed);
+  EventAggregator(Source source, const Limits& limits, std::uint64_t seed);
 
   // `wall_ns`: what time it is for humans, since the Unix epoch.
-  void add(Happening happening, Time now, std::int64_t wall_ns);
+  void add(EventInput input, Time now, std::int64_t wall_ns);
 
   // The next request, begun with this call; one at a time.
   struct Write {
@@ -78,7 +78,7 @@ class EventBook {
  private:
   struct Entry {
     std::string key;
-    Happening happening;
+    EventInput input;
     std::string name;     // of the Event; empty: it was never tried to create it
     bool exists = false;  // as far as we know
     std::uint64_t count = 0, written = 0;
