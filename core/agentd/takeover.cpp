@@ -159,10 +159,10 @@ std::size_t count_active_pods(const state::Snapshot& snapshot) {
   return static_cast<std::size_t>(std::count_if(snapshot.pods.begin(), snapshot.pods.end(), is_active));
 }
 
-std::optional<Leftover> leftover_at(const TakeoverPlace& place, const knob::Value& now, const knob::Subjects& subjects, const CpuSet& cpus) {
+std::optional<StaleValue> stale_value_at(const TakeoverPlace& place, const knob::Value& now, const knob::Subjects& subjects, const CpuSet& cpus) {
   std::optional<Base> base = base_at(place, now, subjects, cpus);
   if (!base || knob::same(*place.knob, now, base->value)) return std::nullopt;
-  return Leftover{place, now, std::move(base->value), std::move(base->why)};
+  return StaleValue{place, now, std::move(base->value), std::move(base->why)};
 }
 
 bool is_group_of_koordlet(std::string_view group) { return group == "LSR" || group == "LS" || group == "BE"; }

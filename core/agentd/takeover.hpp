@@ -54,7 +54,7 @@ std::vector<TakeoverPlace> takeover_places(const state::Snapshot& snapshot, cons
 // Returns the number of pods that have not ended.
 std::size_t count_active_pods(const state::Snapshot& snapshot);
 
-struct Leftover {
+struct StaleValue {
   TakeoverPlace place;
   knob::Value value, base;
   std::string why;  // where the base comes from
@@ -62,7 +62,7 @@ struct Leftover {
 
 // nullopt: `now` is what the cgroup should have, or the spec does not decide it. `cpus`: those that all pods may use; a cgroup
 // without a set of its own has them. The subjects are those of the same snapshot.
-std::optional<Leftover> leftover_at(const TakeoverPlace& place, const knob::Value& now, const knob::Subjects& subjects, const CpuSet& cpus);
+std::optional<StaleValue> stale_value_at(const TakeoverPlace& place, const knob::Value& now, const knob::Subjects& subjects, const CpuSet& cpus);
 
 // The groups of resctrl that koordlet makes.
 bool is_group_of_koordlet(std::string_view group);

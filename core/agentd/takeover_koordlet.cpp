@@ -50,15 +50,15 @@ std::string name_with_item(const knob::Knob& knob, const knob::Value& value) {
   return std::string(knob.name) + (value.item.empty() ? "" : " " + value.item);
 }
 
-TakeoverLine line_of(const Leftover& leftover) {
-  const TakeoverPlace& place = leftover.place;
+TakeoverLine line_of(const StaleValue& stale) {
+  const TakeoverPlace& place = stale.place;
   return {.cgroup_dir = place.cgroup_dir,
-          .knob = name_with_item(*place.knob, leftover.value),
+          .knob = name_with_item(*place.knob, stale.value),
           .pod = place.pod,
           .container = place.container,
-          .value = spell(*place.knob, leftover.value),
-          .base = spell(*place.knob, leftover.base),
-          .why = leftover.why};
+          .value = spell(*place.knob, stale.value),
+          .base = spell(*place.knob, stale.base),
+          .why = stale.why};
 }
 
 // "DIR\nRESOURCE ITEM" of the knobs that strategies hold now.
@@ -72,7 +72,7 @@ std::set<std::string> held_by(const knob::Governor& governor) {
 }  // namespace
 
 struct KoordletTakeover::Found {
-  std::vector<Leftover> leftovers;
+  std::vector<StaleValue> stale_values;
   std::size_t read = 0, held = 0;
   PodKnowledge known = PodKnowledge::nothing;
   std::size_t pods = 0;
@@ -106,12 +106,12 @@ KoordletTakeover::Found KoordletTakeover::find() const {
   for (const TakeoverPlace& place : takeover_places(*snapshot, dirs, found.known)) {
     for (const knob::Value& value : read(files, place)) {
       ++found.read;
-      std::optional<Leftover> leftover = leftover_at(place, value, subjects, all_cpus);
-      if (!leftover) continue;
+      std::optional<StaleValue> stale = stale_value_at(place, value, subjects, all_cpus);
+      if (!stale) continue;
       if (held.contains(place.cgroup_dir + '\n' + name_with_item(*place.knob, value)))
         ++found.held;
       else
-        found.leftovers.push_back(*std::move(leftover));
+        found.stale_values.push_back(*std::move(stale));
     }
   }
   return found;
@@ -145,7 +145,7 @@ std::vector<TakeoverLine> KoordletTakeover::groups(bool and_remove) const {
 TakeoverReport KoordletTakeover::list() const {
   const Found found = find();
   TakeoverReport report = found.report(groups(false));
-  for (const Leftover& leftover : found.leftovers) report.lines.push_back(line_of(leftover));
+  for (const StaleValue& stale : found.stale_values) report.lines.push_back(line_of(stale));
   return report;
 }
 
@@ -158,11 +158,11 @@ TakeoverReport KoordletTakeover::apply() const {
   knob::MemoryOriginals originals;
   knob::Executor executor(files, originals, clock_);
   std::vector<knob::Order> orders;
-  for (const Leftover& leftover : found.leftovers)
-    orders.push_back({leftover.place.level, leftover.place.cgroup_dir, leftover.place.knob, leftover.base, "takeover", {}});
+  for (const StaleValue& stale : found.stale_values)
+    orders.push_back({stale.place.level, stale.place.cgroup_dir, stale.place.knob, stale.base, "takeover", {}});
   const knob::Executor::Report written = executor.apply(orders);
-  for (std::size_t i = 0; i < found.leftovers.size(); ++i) {
-    TakeoverLine line = line_of(found.leftovers[i]);
+  for (std::size_t i = 0; i < found.stale_values.size(); ++i) {
+    TakeoverLine line = line_of(found.stale_values[i]);
     line.now = written.done[i].after;
     line.result = knob::name_of(written.done[i].outcome);
     line.problem = written.done[i].problem;

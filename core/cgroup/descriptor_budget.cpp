@@ -16,7 +16,7 @@ bool DescriptorBudget::take(Time now, unsigned most_parts) {
   const std::size_t allowed = allowed_.load(std::memory_order_relaxed);
   const std::size_t most = most_parts >= 4 ? allowed : allowed / 4 * most_parts;
   if (kept_.fetch_add(1, std::memory_order_relaxed) < most) return true;
-  give_back();
+  release();
   return false;
 }
 

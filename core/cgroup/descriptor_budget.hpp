@@ -19,7 +19,7 @@ class DescriptorBudget {
 
   // Takes one, unless there are `most_parts` quarters of the allowed number already. False: do without.
   bool take(Time now, unsigned most_parts = 4);
-  void give_back() { kept_.fetch_sub(1, std::memory_order_relaxed); }
+  void release() { kept_.fetch_sub(1, std::memory_order_relaxed); }
 
   // More are kept than are allowed now.
   bool must_return() const { return kept() > allowed_.load(std::memory_order_relaxed); }

@@ -7,7 +7,7 @@ namespace koord::cgroup {
 
 KeptDirectory::~KeptDirectory() {
   UniqueFd last(fd_.load());
-  if (last) terms_.directories.give_back();
+  if (last) terms_.directories.release();
 }
 
 UniqueFd KeptDirectory::open(const char* name) {
@@ -23,7 +23,7 @@ int KeptDirectory::descriptor() {
   UniqueFd fresh(::open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   int none = -1;
   if (fresh && fd_.compare_exchange_strong(none, fresh.get())) return fresh.release();
-  terms_.directories.give_back();
+  terms_.directories.release();
   return none;  // another thread's, if it was first
 }
 

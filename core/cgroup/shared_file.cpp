@@ -62,7 +62,7 @@ SharedFile::SharedFile(std::shared_ptr<KeptDirectory> directory, const KernelFil
       extraction_(kernel.format) {}
 
 SharedFile::~SharedFile() {
-  if (fd_) terms_.files.give_back();
+  if (fd_) terms_.files.release();
 }
 
 std::string SharedFile::path() const { return directory_->path() + '/' + std::string(kernel_.name); }
@@ -216,7 +216,7 @@ void SharedFile::keep_or_close(UniqueFd fresh) {
   if (fd_) {
     if (!terms_.files.must_return()) return;
     fd_.reset();
-    terms_.files.give_back();
+    terms_.files.release();
   } else if (fresh) {
     const bool rarely_read = costly_period() > 0;
     if (terms_.files.take(terms_.clock.now(), rarely_read ? 2 : 4)) fd_ = std::move(fresh);

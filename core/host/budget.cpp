@@ -23,10 +23,10 @@ bool above(double used, double limit, double share) { return limit > 0 && used >
 }  // namespace
 
 void Budget::measure_cpu(Time now, const Use& use) {
-  const bool same_life = use.processes == last_processes_ && use.cpu >= last_cpu_ && use.service_cpu >= last_service_cpu_;
+  const bool same_session = use.processes == last_processes_ && use.cpu >= last_cpu_ && use.service_cpu >= last_service_cpu_;
   status_.cpu_cores.reset();
   status_.service_cores.reset();
-  if (last_measured_ && same_life && now > *last_measured_) {
+  if (last_measured_ && same_session && now > *last_measured_) {
     const auto seconds = std::chrono::duration<double>(now - *last_measured_);
     status_.cpu_cores = std::chrono::duration<double>(use.cpu - last_cpu_) / seconds;
     status_.service_cores = std::chrono::duration<double>(use.service_cpu - last_service_cpu_) / seconds;

@@ -23,7 +23,7 @@ Replacement::Replacement(event::Loop& loop, metric::Registry& metrics, std::shar
       beside_(old_ != nullptr && !old_->ended()),
       done_(std::move(done)) {
   if (beside_)
-    metrics_.begin_succession(fresh_->file().manifest.id);
+    metrics_.begin_handover(fresh_->file().manifest.id);
   else
     fresh_->release_ticks();
 }
@@ -62,7 +62,7 @@ bool Replacement::started() {
 void Replacement::finish() {
   if (std::exchange(stage_, Stage::over) == Stage::over) return;
   patience_.reset();
-  if (beside_) metrics_.end_succession(fresh_->file().manifest.id);
+  if (beside_) metrics_.end_handover(fresh_->file().manifest.id);
   fresh_->release_ticks();
   done_({});
 }
@@ -74,7 +74,7 @@ void Replacement::give_up(const std::string& reason) {
     fresh_->stop();
     old_->count_refused_reload();
     old_->set_note("runs the file it had before: " + reason);
-    if (!metrics_.abandon_succession(old_->file().manifest.id)) old_->restart();
+    if (!metrics_.abandon_handover(old_->file().manifest.id)) old_->restart();
   }
   done_(invalid(reason));
 }

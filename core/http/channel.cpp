@@ -26,7 +26,7 @@ int error_of(int fd) {
 }
 
 // A server that is gone without a word is noticed, also where no timer of ours runs.
-void ask_for_signs_of_life(int fd) {
+void set_keep_alive(int fd) {
   const int on = 1, seconds = 30;
   ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
@@ -48,7 +48,7 @@ Result<std::shared_ptr<Channel>> Channel::open(event::Loop& loop, const SocketAd
 
 Result<void> Channel::begin(const SocketAddress& address, const std::optional<TlsOptions>& tls) {
   if (tls) tls_.emplace(TRY(TlsSession::begin(*tls)));
-  if (address.family() != AF_UNIX) ask_for_signs_of_life(fd_.get());
+  if (address.family() != AF_UNIX) set_keep_alive(fd_.get());
   if (::connect(fd_.get(), address.get(), address.length) != 0 && errno != EINPROGRESS && errno != EINTR)
     return system_error(errno, "");
   writing_ = TRY(loop_.on_writable(fd_.get(), [weak = weak_from_this()] {

@@ -45,8 +45,8 @@ Executor::Report Executor::apply(const std::vector<Order>& orders, const std::ve
   for (const KnobKey& key : dropped) drop(key);
   join_bursts(steps);
   hold_up(steps);
-  Steps given_back = reverts(false);
-  std::move(given_back.begin(), given_back.end(), std::back_inserter(steps));
+  Steps reverted = reverts(false);
+  std::move(reverted.begin(), reverted.end(), std::back_inserter(steps));
   keep_healed();
   run(steps);
 
@@ -96,7 +96,7 @@ void Executor::drop(const KnobKey& key) {
   if (is_share && !shares_out(key.cgroup_dir)) drop({key.cgroup_dir, std::string(kGroup), {}});
 }
 
-bool Executor::has_to_give_back() const {
+bool Executor::has_reverts() const {
   const Time now = clock_.now();
   return std::any_of(given_up_.begin(), given_up_.end(), [&](const KnobKey& key) { return held_.at(key).adopted_until.value_or(now) <= now; });
 }
@@ -133,8 +133,8 @@ std::vector<Executor::Holding> Executor::holdings() const {
   return holdings;
 }
 
-Done Executor::act(const Order& order) const {
-  const Result<std::int64_t> done = files_.act({*order.knob, order.cgroup_dir}, order.value.amount, clock_, kLongestAct);
+Done Executor::run_one_shot(const Order& order) const {
+  const Result<std::int64_t> done = files_.run_one_shot({*order.knob, order.cgroup_dir}, order.value.amount, clock_, kLongestOneShot);
   if (!done) return {outcome_of(done.error()), {}, {}, done.error().message()};
   return {Outcome::applied, {}, std::to_string(*done), {}};
 }
@@ -171,8 +171,8 @@ void Executor::remember(Step& step) {
   const auto held = held_.find(step.key);
   if (held != held_.end() && step.done.outcome == Outcome::applied) held->second.plugin = step.order->plugin;
   if (step.is_seen) return;
-  step.done.good_until = step.knob->is_act ? Time::max() : good_until(step);
-  if (step.knob->is_act) return;
+  step.done.good_until = step.knob->is_one_shot ? Time::max() : good_until(step);
+  if (step.knob->is_one_shot) return;
   if (step.done.good_until <= clock_.now()) return void(seen_.erase(step.key));
   Seen seen{step.knob, step.order->value, step.done.good_until, step.done};
   seen.done.before = seen.done.after;
@@ -223,7 +223,7 @@ bool Executor::examine(Step& step) {
 Executor::Step Executor::order_step(const Order& order) {
   Step step{order.level, {order.cgroup_dir, std::string(order.knob->resource), order.value.item}, order.knob, {}, order.value, nullptr, {}};
   step.order = &order;
-  if (order.knob->is_act) return step.done = act(order), step;
+  if (order.knob->is_one_shot) return step.done = run_one_shot(order), step;
   ordered_.insert(step.key);
   given_up_.erase(step.key);
   if (auto held = held_.find(step.key); held != held_.end()) {
@@ -252,7 +252,7 @@ void Executor::keep_directory(Step& step) {
 // by this one before its journal began.
 KnobFiles::Reading Executor::original_in(const KnobKey& key, const Knob& knob, KnobFiles::Reading original) const {
   original.directory.reset();
-  if (!owner_base_ || knob.is_act) return original;
+  if (!owner_base_ || knob.is_one_shot) return original;
   const std::optional<Value> base = owner_base_(key, knob, original.value);
   if (!base || same(knob, original.value, *base)) return original;
   Result<Texts> texts = files_.texts_of(knob, *base);

@@ -101,7 +101,7 @@ class Executor {
   Report apply(const std::vector<Order>& orders);
 
   // Returns whether a revert has failed, or is due because its time is over.
-  bool has_to_give_back() const;
+  bool has_reverts() const;
 
   // Adopts the knobs that an earlier process changed and did not revert. Each knob keeps its value for `patience`, and with
   // `and_ttl` for its intent's ttl besides. After that apply() reverts it, unless an order for it came meanwhile. Returns the
@@ -127,7 +127,7 @@ class Executor {
 
  private:
   // A one-shot blocks all other decisions on knobs.
-  static constexpr Duration kLongestAct = std::chrono::milliseconds(200);
+  static constexpr Duration kLongestOneShot = std::chrono::milliseconds(200);
   // Directories of cgroups that are kept open from the read to the write; the others are opened again, and compared.
   static constexpr std::size_t kMostOpenDirectories = 256;
 
@@ -173,7 +173,7 @@ class Executor {
   using Steps = std::vector<Step>;
 
   // executor.cpp: the steps to do
-  Done act(const Order& order) const;
+  Done run_one_shot(const Order& order) const;
   Step order_step(const Order& order);
   Step revert_step(const KnobKey& key, Held& held);
   KnobFiles::Reading original_in(const KnobKey& key, const Knob& knob, KnobFiles::Reading original) const;
@@ -206,7 +206,7 @@ class Executor {
   void write_planned(const std::vector<Step*>& steps, const std::vector<PlannedWrite>& writes);
   void keep_originals(const std::vector<Step*>& steps);
   void try_again(const std::vector<Step*>& steps);
-  void take_back(const std::vector<Step*>& steps);
+  void roll_back(const std::vector<Step*>& steps);
   Result<Original> original_of(const Step& step) const;
   bool is_ours(const Held& held, const Original& kept, const KnobFiles::Reading& now) const;
   bool is_replaced(const Step& step, const KnobFiles::Reading& now) const;

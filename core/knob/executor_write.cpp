@@ -28,7 +28,7 @@ void Executor::run(Steps& all) {
   write_planned(steps, writes);
   if (std::any_of(steps.begin(), steps.end(), [](const Step* step) { return step->refused; })) {
     try_again(steps);
-    take_back(steps);
+    roll_back(steps);
   }
   files_.forget_threads();
   for (Step* step : steps)
@@ -86,7 +86,7 @@ void Executor::try_again(const std::vector<Step*>& steps) {
 }
 
 // Rolls back half-applied writes.
-void Executor::take_back(const std::vector<Step*>& steps) {
+void Executor::roll_back(const std::vector<Step*>& steps) {
   std::vector<Step> half;
   for (Step* step : steps) {
     const bool is_at_an_end = same(*step->knob, step->now.value, step->before) || same(*step->knob, step->now.value, step->target);

@@ -89,16 +89,16 @@ bool Governor::repeat(const Proposer& proposer) {
 // All its intents hold anew, from now on.
 void Governor::renew(Strategy& strategy) {
   strategy.renewed = clock_.now();
-  for (ActiveIntent* act : strategy.acts)
-    if (std::exchange(act->acted, false)) mark_dirty(*act->entry);
+  for (ActiveIntent* one_shot : strategy.one_shots)
+    if (std::exchange(one_shot->is_done, false)) mark_dirty(*one_shot->entry);
 }
 
 // Precomputes facts about its intents, so that they need not be read one by one.
 void Governor::sum_up(Strategy& strategy) {
-  strategy.acts.clear();
+  strategy.one_shots.clear();
   strategy.shortest_ttl = Duration::max();
   for (const auto& active : strategy.intents) {
-    if (active->proposal.knob()->is_act) strategy.acts.push_back(active.get());
+    if (active->proposal.knob()->is_one_shot) strategy.one_shots.push_back(active.get());
     strategy.shortest_ttl = std::min(strategy.shortest_ttl, active->proposal.intent.ttl);
   }
 }
@@ -164,7 +164,7 @@ void Governor::expire() {
   for (auto& [proposer, strategy] : strategies_)
     if (later(strategy.renewed, strategy.shortest_ttl) <= now) end_intents(proposer, strategy);
   const bool any_due = !due_.empty() && due_.begin()->first <= now;
-  if (any_due || !dirty_.empty() || executor_.has_to_give_back()) reconcile();
+  if (any_due || !dirty_.empty() || executor_.has_reverts()) reconcile();
 }
 
 void Governor::end_intents(const Proposer& proposer, Strategy& strategy) {

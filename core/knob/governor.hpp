@@ -149,13 +149,13 @@ class Governor final : public PlanSink {
     Outcome outcome = Outcome::off;
     std::string final_value, winner;  // as IntentResult has them
     bool hands_off = false;           // because of its cgroup
-    bool acted = false;               // of a one-shot, which is done once for each plan
+    bool is_done = false;               // of a one-shot, which is done once for each plan
   };
   using Intents = std::vector<ActiveIntent*>;
 
   struct Strategy {
     std::vector<std::unique_ptr<ActiveIntent>> intents;
-    Intents acts;                             // one-shots, which are done again whenever they are proposed
+    Intents one_shots;                             // one-shots, which are done again whenever they are proposed
     Duration shortest_ttl = Duration::max();  // of them
     Time renewed = {};                        // all of them were proposed last
     bool has_ended = false;                   // some of them have

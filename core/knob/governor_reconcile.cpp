@@ -94,7 +94,7 @@ void Governor::plan_intents(Entry& entry, Intents intents, Round& round) {
   }
   state.composed = *std::move(composed);
   const Composition& made = *state.composed;
-  if (made.knob->is_act && made.chosen && intents[*made.chosen]->acted) return;
+  if (made.knob->is_one_shot && made.chosen && intents[*made.chosen]->is_done) return;
   round.orders.push_back({intents.front()->proposal.intent.level, key.cgroup_dir, made.knob, made.value, made.winner, made.ttl});
   round.planned.push_back({&entry, std::move(intents)});
 }
@@ -110,7 +110,7 @@ void Governor::finish(const Round::Planned& planned, const Done& done) {
     ActiveIntent& intent = *planned.intents[i];
     Done of_intent = done;
     if (!made.verdicts[i].holds) of_intent.outcome = Outcome::lost;
-    intent.acted = made.knob->is_act;
+    intent.is_done = made.knob->is_one_shot;
     conclude(intent, made.verdicts[i], text, of_intent);
   }
 }
@@ -151,7 +151,7 @@ void Governor::reconcile_shadow(Entry& entry, const Intents& intents) {
     const Proposal& proposal = intent.proposal;
     if (mode_of(proposal.proposer) != Mode::shadow) continue;
     const Verdict verdict = made ? made->verdicts[i] : Verdict{};
-    if (proposal.knob()->is_act) {
+    if (proposal.knob()->is_one_shot) {
       conclude(intent, verdict, text, {.outcome = verdict.holds ? Outcome::shadow : Outcome::lost});
       continue;
     }
@@ -192,7 +192,7 @@ void Governor::close(const Dirty& dirty) {
 void Governor::conclude(ActiveIntent& intent, const Verdict& verdict, const std::string& equation, const Done& done) {
   const Proposal& proposal = intent.proposal;
   Recorded now{done.outcome, proposal.intent.value, verdict.winner, done.problem, equation, proposal.intent.priority, clock_.now()};
-  const bool is_new = proposal.knob()->is_act || std::tie(intent.outcome, intent.winner, intent.final_value) != std::tie(now.outcome, now.winner, done.after);
+  const bool is_new = proposal.knob()->is_one_shot || std::tie(intent.outcome, intent.winner, intent.final_value) != std::tie(now.outcome, now.winner, done.after);
   if (is_new) intent.strategy->changed.push_back(&intent);
   intent.outcome = done.outcome;
   intent.winner = now.winner;

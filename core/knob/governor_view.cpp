@@ -96,7 +96,7 @@ std::vector<KnobView> Governor::knobs() const {
         knob::view_of(views, active->proposal.intent.level, active->entry->first, *active->proposal.knob(), *subjects_)
             .intents.push_back(view_of(proposer, *active));
     for (const auto& [key, state] : states_) {
-      if (!state.composed || state.composed->knob->is_act) continue;
+      if (!state.composed || state.composed->knob->is_one_shot) continue;
       KnobView& view = knob::view_of(views, level_of(key), key, *state.composed->knob, *subjects_);
       view.composition = equation(*state.composed);
       view.parts = state.composed->parts;

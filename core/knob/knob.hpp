@@ -60,7 +60,7 @@ struct Knob {
   std::int64_t least = 0;
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   bool large_is_strict = false;  // reduces the resources of others: a protection, a switch
-  bool is_act = false;           // done once, each time that it is proposed; nothing to read, nothing to revert
+  bool is_one_shot = false;           // done once, each time that it is proposed; nothing to read, nothing to revert
 };
 
 // Does one file of it hold a value for each of several items?

@@ -78,72 +78,72 @@ Result<Version> KnobFiles::version_of(const Knob& knob) const {
                                    std::string(knob.name) + "'");
 }
 
-Result<std::string> KnobFiles::directory_of(const Spot& spot) const {
-  if (spot.knob.place == Place::proc) return roots_.proc;
-  if (spot.knob.place == Place::sys) return roots_.sys;
-  return layout_.directory(spot.knob.controller, spot.cgroup_dir);
+Result<std::string> KnobFiles::directory_of(const KnobTarget& target) const {
+  if (target.knob.place == Place::proc) return roots_.proc;
+  if (target.knob.place == Place::sys) return roots_.sys;
+  return layout_.directory(target.knob.controller, target.cgroup_dir);
 }
 
-Result<std::string> KnobFiles::path_of(const Spot& spot, std::string_view file) const {
-  const std::string directory = TRY(directory_of(spot));
+Result<std::string> KnobFiles::path_of(const KnobTarget& target, std::string_view file) const {
+  const std::string directory = TRY(directory_of(target));
   const std::string path = directory + "/" + std::string(file);
-  if (spot.knob.form != Form::feature || inode_of(path) != 0) return path;
+  if (target.knob.form != Form::feature || inode_of(path) != 0) return path;
   return directory + "/kernel/debug/sched_features";  // before Linux 5.13
 }
 
-Result<KnobFiles::Reading> KnobFiles::read(const Spot& spot) const {
-  const Knob& knob = spot.knob;
-  if (knob.is_act) return system_error(ENOTSUP, "'" + std::string(knob.name) + "' is done, and has no value");
-  if (is_in_cgroup(knob) || knob.place == Place::proc || knob.place == Place::sys) return read_cgroup(spot);
+Result<KnobFiles::Reading> KnobFiles::read(const KnobTarget& target) const {
+  const Knob& knob = target.knob;
+  if (knob.is_one_shot) return system_error(ENOTSUP, "'" + std::string(knob.name) + "' is done, and has no value");
+  if (is_in_cgroup(knob) || knob.place == Place::proc || knob.place == Place::sys) return read_cgroup(target);
   Reading reading;
-  reading.texts = {TRY(resctrl_->read(knob, spot.cgroup_dir))};
+  reading.texts = {TRY(resctrl_->read(knob, target.cgroup_dir))};
   reading.value = TRY(decode(knob, reading.texts, Version::v2));
-  reading.cgroup = resctrl_->inode(knob, spot.cgroup_dir);
+  reading.cgroup = resctrl_->inode(knob, target.cgroup_dir);
   return reading;
 }
 
-Result<KnobFiles::Reading> KnobFiles::read_cgroup(const Spot& spot) const {
-  const Version version = TRY(version_of(spot.knob));
-  const std::string directory = TRY(directory_of(spot));
+Result<KnobFiles::Reading> KnobFiles::read_cgroup(const KnobTarget& target) const {
+  const Version version = TRY(version_of(target.knob));
+  const std::string directory = TRY(directory_of(target));
   Reading reading;
-  if (is_in_cgroup(spot.knob)) {
+  if (is_in_cgroup(target.knob)) {
     Result<UniqueFd> opened = open_at(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
     if (!opened && opened.error().is(std::errc::no_such_file_or_directory))
-      return system_error(ENODEV, "cannot open '" + directory + "/" + std::string(files_of(spot.knob, version)[0]) + "'");
+      return system_error(ENODEV, "cannot open '" + directory + "/" + std::string(files_of(target.knob, version)[0]) + "'");
     reading.directory = std::make_shared<const UniqueFd>(TRY(std::move(opened)));
   }
-  for (std::string_view file : files_of(spot.knob, version)) {
+  for (std::string_view file : files_of(target.knob, version)) {
     std::string text;
     if (reading.directory) {
       text = TRY(read_text_at(reading.directory->get(), directory, std::string(file)));
     } else {
-      const std::string path = TRY(path_of(spot, file));
+      const std::string path = TRY(path_of(target, file));
       text = TRY(read_text(directory, path));
     }
-    reading.texts.push_back(has_items(spot.knob) ? item_of(spot.knob, text, spot.item) : std::move(text));
+    reading.texts.push_back(has_items(target.knob) ? item_of(target.knob, text, target.item) : std::move(text));
   }
-  if (spot.knob.form == Form::feature && reading.texts[0].empty())
-    return system_error(ENOTSUP, "this kernel has no scheduler feature '" + std::string(spot.item) + "'");
-  reading.value = TRY(decode(spot.knob, reading.texts, version, spot.item));
+  if (target.knob.form == Form::feature && reading.texts[0].empty())
+    return system_error(ENOTSUP, "this kernel has no scheduler feature '" + std::string(target.item) + "'");
+  reading.value = TRY(decode(target.knob, reading.texts, version, target.item));
   reading.cgroup = reading.directory ? inode_of(reading.directory->get()) : inode_of(directory);
   return reading;
 }
 
-Result<void> KnobFiles::write(const Spot& spot, const Texts& texts, const Texts& now) const {
-  const bool is_file = is_in_cgroup(spot.knob) || spot.knob.place == Place::proc || spot.knob.place == Place::sys;
-  if (is_file) return write_cgroup(spot, texts, now, FileDirectory{{}, TRY(directory_of(spot))});
-  return resctrl_->write(spot.knob, spot.cgroup_dir, texts[0]);
+Result<void> KnobFiles::write(const KnobTarget& target, const Texts& texts, const Texts& now) const {
+  const bool is_file = is_in_cgroup(target.knob) || target.knob.place == Place::proc || target.knob.place == Place::sys;
+  if (is_file) return write_cgroup(target, texts, now, FileDirectory{{}, TRY(directory_of(target))});
+  return resctrl_->write(target.knob, target.cgroup_dir, texts[0]);
 }
 
-Result<void> KnobFiles::replace(const Spot& spot, const Texts& texts, const Reading& now) const {
-  if (!is_in_cgroup(spot.knob)) return write(spot, texts, now.texts);
-  const FileDirectory directory = TRY(directory_for_write(spot, now));
-  return write_cgroup(spot, texts, now.texts, directory);
+Result<void> KnobFiles::replace(const KnobTarget& target, const Texts& texts, const Reading& now) const {
+  if (!is_in_cgroup(target.knob)) return write(target, texts, now.texts);
+  const FileDirectory directory = TRY(directory_for_write(target, now));
+  return write_cgroup(target, texts, now.texts, directory);
 }
 
 // The directory of the read, opened again where it was not kept open.
-Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const Spot& spot, const Reading& now) const {
-  FileDirectory directory{now.directory, TRY(directory_of(spot))};
+Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const KnobTarget& target, const Reading& now) const {
+  FileDirectory directory{now.directory, TRY(directory_of(target))};
   if (directory.fd) return directory;
   Result<UniqueFd> opened = open_at(AT_FDCWD, directory.path, O_PATH | O_DIRECTORY);
   if (!opened && !opened.error().is(std::errc::no_such_file_or_directory)) return std::move(opened).error();
@@ -154,35 +154,35 @@ Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const Spot& spot
 }
 
 // One of the knob's files, by its name.
-Result<void> KnobFiles::write_file(const Spot& spot, const FileDirectory& directory, std::string_view file, const std::string& text) const {
-  if (spot.knob.form != Form::feature) return directory.write(std::string(file), text);
-  const std::string path = TRY(path_of(spot, file));  // it has had another name
+Result<void> KnobFiles::write_file(const KnobTarget& target, const FileDirectory& directory, std::string_view file, const std::string& text) const {
+  if (target.knob.form != Form::feature) return directory.write(std::string(file), text);
+  const std::string path = TRY(path_of(target, file));  // it has had another name
   return directory.write(path.substr(directory.path.size() + 1), text);
 }
 
 // The kernel takes no set away from a cgroup with tasks in it. On v2 all there is means the same to them.
-Result<void> KnobFiles::write_no_set(const Spot& spot, const FileDirectory& directory, std::string_view file) const {
+Result<void> KnobFiles::write_no_set(const KnobTarget& target, const FileDirectory& directory, std::string_view file) const {
   Result<void> written = directory.write(std::string(file), "");
   if (written || !written.error().is(std::errc::no_space_on_device)) return written;
-  const std::string root = layout_.directory(spot.knob.controller, "");
+  const std::string root = layout_.directory(target.knob.controller, "");
   return directory.write(std::string(file), TRY(read_text(root, root + "/" + std::string(file) + ".effective")));
 }
 
-Result<void> KnobFiles::write_cgroup(const Spot& spot, const Texts& texts, const Texts& now, const FileDirectory& directory) const {
-  const Version version = TRY(version_of(spot.knob));
-  const std::vector<std::string_view> files = files_of(spot.knob, version);
+Result<void> KnobFiles::write_cgroup(const KnobTarget& target, const Texts& texts, const Texts& now, const FileDirectory& directory) const {
+  const Version version = TRY(version_of(target.knob));
+  const std::vector<std::string_view> files = files_of(target.knob, version);
   auto write_one = [&](std::size_t i) -> Result<void> {
     if (i < now.size() && texts[i] == now[i]) return {};
-    const bool is_unset = has_items(spot.knob) && texts[i].empty();
-    if (spot.knob.form == Form::set && texts[i].empty() && version == Version::v2) return write_no_set(spot, directory, files[i]);
-    return write_file(spot, directory, files[i], is_unset ? unset_text(spot.knob, version, spot.item) : texts[i]);
+    const bool is_unset = has_items(target.knob) && texts[i].empty();
+    if (target.knob.form == Form::set && texts[i].empty() && version == Version::v2) return write_no_set(target, directory, files[i]);
+    return write_file(target, directory, files[i], is_unset ? unset_text(target.knob, version, target.item) : texts[i]);
   };
-  if (spot.knob.form == Form::idle) {
+  if (target.knob.form == Form::idle) {
     TRY(write_one(0));
     // An idle cgroup has the kernel's weight and takes no other; one that is not any more has not its own.
-    return texts[0] == "0" && !texts[1].empty() ? write_file(spot, directory, files[1], texts[1]) : Result<void>();
+    return texts[0] == "0" && !texts[1].empty() ? write_file(target, directory, files[1], texts[1]) : Result<void>();
   }
-  if (spot.knob.form != Form::bandwidth || files.size() != 2) {
+  if (target.knob.form != Form::bandwidth || files.size() != 2) {
     for (std::size_t i = 0; i < files.size(); ++i) TRY(write_one(i));
     return {};
   }
@@ -194,15 +194,15 @@ Result<void> KnobFiles::write_cgroup(const Spot& spot, const Texts& texts, const
   return write_one(0);
 }
 
-Result<std::int64_t> KnobFiles::act(const Spot& spot, std::int64_t amount, const Clock& clock, Duration longest) const {
-  if (spot.knob.place == Place::resctrl_group) {
-    TRY(resctrl_->write(spot.knob, spot.cgroup_dir, "0"));
+Result<std::int64_t> KnobFiles::run_one_shot(const KnobTarget& target, std::int64_t amount, const Clock& clock, Duration longest) const {
+  if (target.knob.place == Place::resctrl_group) {
+    TRY(resctrl_->write(target.knob, target.cgroup_dir, "0"));
     return amount;
   }
   constexpr std::int64_t kPart = 8 << 20;
-  const Version version = TRY(version_of(spot.knob));
-  const std::string directory = TRY(directory_of(spot));
-  const std::string path = directory + "/" + std::string(files_of(spot.knob, version)[0]);
+  const Version version = TRY(version_of(target.knob));
+  const std::string directory = TRY(directory_of(target));
+  const std::string path = directory + "/" + std::string(files_of(target.knob, version)[0]);
   const Time end = clock.now() + longest;
   std::int64_t done = 0;
   while (done < amount && (done == 0 || clock.now() < end)) {
@@ -251,12 +251,12 @@ CpuSet KnobFiles::online_cpus() const {
 }
 
 Result<std::string> KnobFiles::content(const Knob& knob, std::string_view cgroup_dir) const {
-  const Spot spot{knob, cgroup_dir};
+  const KnobTarget target{knob, cgroup_dir};
   const Version version = TRY(version_of(knob));
-  const std::string directory = TRY(directory_of(spot));
+  const std::string directory = TRY(directory_of(target));
   std::string all;
   for (std::string_view file : files_of(knob, version)) {
-    const std::string path = TRY(path_of(spot, file));
+    const std::string path = TRY(path_of(target, file));
     const std::string text = TRY(read_text(directory, path));
     if (!text.empty()) all += (all.empty() ? "" : "\n") + text;
   }

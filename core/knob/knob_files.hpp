@@ -22,7 +22,7 @@ namespace koord::knob {
 class Resctrl;
 
 // The place of one knob; in a file with items, of one item.
-struct Spot {
+struct KnobTarget {
   const Knob& knob;
   std::string_view cgroup_dir;  // or the name of a resctrl group
   std::string_view item = {};   // that of the value
@@ -42,20 +42,20 @@ class KnobFiles {
     std::uint64_t cgroup = 0;  // inode: another one is another cgroup of the same name
     std::shared_ptr<const UniqueFd> directory = {};  // of the cgroup that was read; replace() writes there
   };
-  Result<Reading> read(const Spot& spot) const;
+  Result<Reading> read(const KnobTarget& target) const;
 
   // Writes to the cgroup that was read, or to none: one that took its name since is left alone, and the answer is that the cgroup
   // is gone. As write() else.
-  Result<void> replace(const Spot& spot, const Texts& texts, const Reading& now) const;
+  Result<void> replace(const KnobTarget& target, const Texts& texts, const Reading& now) const;
 
   // Writes only the files with a text that differs from `now`. For an item, the text "" removes the kernel's setting.
   // If the kernel refuses to leave a cgroup of v2 without a set, because tasks are in it, it gets all CPUs or memory
   // nodes of the machine.
-  Result<void> write(const Spot& spot, const Texts& texts, const Texts& now) const;
+  Result<void> write(const KnobTarget& target, const Texts& texts, const Texts& now) const;
 
   // Runs a one-shot: requests `amount` of the kernel in parts, until the kernel has no more or `longest` is over. Returns the
   // amount of the requests that succeeded.
-  Result<std::int64_t> act(const Spot& spot, std::int64_t amount, const Clock& clock, Duration longest) const;
+  Result<std::int64_t> run_one_shot(const KnobTarget& target, std::int64_t amount, const Clock& clock, Duration longest) const;
 
   // Returns the value as the kernel will show it: rounded, converted.
   Result<Value> settled(const Knob& knob, const Value& value) const;
@@ -78,14 +78,14 @@ class KnobFiles {
 
  private:
   Result<cgroup::Version> version_of(const Knob& knob) const;
-  Result<std::string> directory_of(const Spot& spot) const;
-  Result<std::string> path_of(const Spot& spot, std::string_view file) const;
-  Result<Reading> read_cgroup(const Spot& spot) const;
+  Result<std::string> directory_of(const KnobTarget& target) const;
+  Result<std::string> path_of(const KnobTarget& target, std::string_view file) const;
+  Result<Reading> read_cgroup(const KnobTarget& target) const;
   struct FileDirectory;
-  Result<FileDirectory> directory_for_write(const Spot& spot, const Reading& now) const;
-  Result<void> write_file(const Spot& spot, const FileDirectory& directory, std::string_view file, const std::string& text) const;
-  Result<void> write_cgroup(const Spot& spot, const Texts& texts, const Texts& now, const FileDirectory& directory) const;
-  Result<void> write_no_set(const Spot& spot, const FileDirectory& directory, std::string_view file) const;
+  Result<FileDirectory> directory_for_write(const KnobTarget& target, const Reading& now) const;
+  Result<void> write_file(const KnobTarget& target, const FileDirectory& directory, std::string_view file, const std::string& text) const;
+  Result<void> write_cgroup(const KnobTarget& target, const Texts& texts, const Texts& now, const FileDirectory& directory) const;
+  Result<void> write_no_set(const KnobTarget& target, const FileDirectory& directory, std::string_view file) const;
 
   const cgroup::Layout layout_;
   const NodeRoots roots_;

@@ -127,8 +127,8 @@ Result<void> check_place(const Knob& knob, Level level, std::string_view cgroup_
         return out_of_place(knob, "a knob of a pod or container: the level is to be one of these");
       break;
     case Place::resctrl_group:
-      if (knob.is_act && level == Level::node && is_group_name(cgroup_dir) && cgroup_dir.starts_with(Resctrl::kOwnPrefix)) break;
-      if (knob.is_act)
+      if (knob.is_one_shot && level == Level::node && is_group_name(cgroup_dir) && cgroup_dir.starts_with(Resctrl::kOwnPrefix)) break;
+      if (knob.is_one_shot)
         return out_of_place(knob, "a one-shot on a resctrl group: the level must be the node, and cgroup_dir a name that begins with '" +
                                       std::string(Resctrl::kOwnPrefix) + "'");
       return out_of_place(knob, "made by the host for a group that another knob names");

@@ -42,7 +42,7 @@ std::string_view name_of(Role role) {
 
 bool takes_role(const Knob& knob, Role role) {
   if (role == Role::set) return true;
-  if (knob.is_act) return false;
+  if (knob.is_one_shot) return false;
   switch (role) {
     case Role::scale:
       return is_one_amount(knob);

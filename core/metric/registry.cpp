@@ -74,10 +74,10 @@ Registry::~Registry() = default;
 Result<std::uint32_t> Registry::define(std::string_view name, const Desc& desc, bool takes_name) {
   std::lock_guard lock(state_->mutex);
   Owner& owner = state_->definitions.owner(name);
-  if (owner.in_succession) {
+  if (owner.in_handover) {
     TRY(check(desc));
     while (Metric* old = state_->definitions.in_the_way(owner, desc)) {
-      if (!old->left_over) break;  // the new one defines it twice: an error as ever
+      if (!old->is_stale) break;  // the new one defines it twice: an error as ever
       state_->end_metric(*old);
       owner.lost_metric = true;
     }
@@ -90,7 +90,7 @@ Result<std::uint32_t> Registry::define(std::string_view name, const Desc& desc, 
     }
   }
   std::uint32_t id = TRY(state_->definitions.define(owner, desc));
-  state_->definitions.find(id)->left_over = false;
+  state_->definitions.find(id)->is_stale = false;
   state_->definitions.find(id)->keeps_name = takes_name;
   return id;
 }
@@ -110,8 +110,8 @@ Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, cons
   }
   Owner& of = metric->owner;
   // Series that only the predecessor still has do not count against its successor's budget.
-  const bool has_room = of.live_series - of.left_over_series < of.budget;
-  of.lacks_label_room = has_room && of.label_bytes - of.left_over_label_bytes + bytes_of(labels) > max_label_bytes(of.budget);
+  const bool has_room = of.live_series - of.stale_series < of.budget;
+  of.lacks_label_room = has_room && of.label_bytes - of.stale_label_bytes + bytes_of(labels) > max_label_bytes(of.budget);
   if (has_room && !of.lacks_label_room) return table.id(table.begin(*metric, about, std::move(labels)));
   ++of.dropped_series;
   return table.id(table.other(*metric, labels));
@@ -165,38 +165,38 @@ void Registry::end_owner(std::string_view name) {
   state_->definitions.forget(*owner);
 }
 
-void Registry::begin_succession(std::string_view name) {
+void Registry::begin_handover(std::string_view name) {
   std::lock_guard lock(state_->mutex);
   Owner& owner = state_->definitions.owner(name);
-  owner.in_succession = true;
+  owner.in_handover = true;
   owner.lost_metric = false;
   for (Metric* metric : state_->metrics_of(name)) {
-    metric->left_over = true;
+    metric->is_stale = true;
     for (std::uint32_t index : metric->series) state_->table.leave_over(state_->table[index]);
   }
 }
 
-void Registry::end_succession(std::string_view name) {
+void Registry::end_handover(std::string_view name) {
   std::lock_guard lock(state_->mutex);
   Owner& owner = state_->definitions.owner(name);
-  if (!std::exchange(owner.in_succession, false)) return;
+  if (!std::exchange(owner.in_handover, false)) return;
   for (Metric* metric : state_->metrics_of(name)) {
-    if (metric->left_over) {
+    if (metric->is_stale) {
       state_->end_metric(*metric);
       continue;
     }
     const std::vector<std::uint32_t> series = metric->series;
     for (std::uint32_t index : series)
-      if (state_->table[index].left_over) state_->table.end(index);
+      if (state_->table[index].is_stale) state_->table.end(index);
   }
 }
 
-bool Registry::abandon_succession(std::string_view name) {
+bool Registry::abandon_handover(std::string_view name) {
   std::lock_guard lock(state_->mutex);
   Owner& owner = state_->definitions.owner(name);
-  owner.in_succession = false;
+  owner.in_handover = false;
   for (Metric* metric : state_->metrics_of(name)) {
-    metric->left_over = false;
+    metric->is_stale = false;
     for (std::uint32_t index : metric->series) state_->table.claim(state_->table[index]);
   }
   return !std::exchange(owner.lost_metric, false);

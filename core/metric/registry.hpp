@@ -71,11 +71,11 @@ class Registry {
   // An owner is about to be replaced by another of its name. From now on both may write. Metrics and series
   // that the new owner requests again go on; a metric with another definition ends and begins anew. Series
   // that only the old owner has do not count against the budget meanwhile.
-  void begin_succession(std::string_view owner);
+  void begin_handover(std::string_view owner);
   // The old owner has ended: series that were not requested again end with it.
-  void end_succession(std::string_view owner);
+  void end_handover(std::string_view owner);
   // The new one has. False: a metric of the old one was taken from it, and it must define it again.
-  bool abandon_succession(std::string_view owner);
+  bool abandon_handover(std::string_view owner);
 
   void set_budget(std::string_view owner, std::size_t series);
   std::size_t budget(std::string_view owner) const;

@@ -106,15 +106,15 @@ Series& SeriesTable::begin(Metric& metric, const Subject& subject, Labels own) {
 }
 
 void SeriesTable::leave_over(Series& series) {
-  if (std::exchange(series.left_over, true) || series.is_other) return;
-  ++series.metric->owner.left_over_series;
-  series.metric->owner.left_over_label_bytes += bytes_of(series.own_labels());
+  if (std::exchange(series.is_stale, true) || series.is_other) return;
+  ++series.metric->owner.stale_series;
+  series.metric->owner.stale_label_bytes += bytes_of(series.own_labels());
 }
 
 void SeriesTable::claim(Series& series) {
-  if (!std::exchange(series.left_over, false) || series.is_other) return;
-  --series.metric->owner.left_over_series;
-  series.metric->owner.left_over_label_bytes -= bytes_of(series.own_labels());
+  if (!std::exchange(series.is_stale, false) || series.is_other) return;
+  --series.metric->owner.stale_series;
+  series.metric->owner.stale_label_bytes -= bytes_of(series.own_labels());
 }
 
 Series& SeriesTable::other(Metric& metric, const Labels& like) {

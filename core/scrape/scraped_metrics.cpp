@@ -77,17 +77,17 @@ Result<ScrapedMetrics::Outcome> ScrapedMetrics::take(const Document& document, T
 
 // Asks the plugin about those that were not there before, and defines what it keeps.
 Result<void> ScrapedMetrics::meet_metrics(const Document& document) {
-  std::vector<std::uint32_t> strangers;
+  std::vector<std::uint32_t> unmapped;
   by_index_.clear();
   for (const exposition::Metric& metric : document.metrics()) {
     auto known = metrics_.find(metric.name);
-    if (known == metrics_.end()) strangers.push_back(static_cast<std::uint32_t>(by_index_.size()));
+    if (known == metrics_.end()) unmapped.push_back(static_cast<std::uint32_t>(by_index_.size()));
     by_index_.push_back(known == metrics_.end() ? nullptr : &known->second);
   }
-  if (metrics_.size() + strangers.size() > kMaxMetrics)
-    return invalid("found " + std::to_string(metrics_.size() + strangers.size()) + " names of metrics so far, expected at most " + std::to_string(kMaxMetrics));
+  if (metrics_.size() + unmapped.size() > kMaxMetrics)
+    return invalid("found " + std::to_string(metrics_.size() + unmapped.size()) + " names of metrics so far, expected at most " + std::to_string(kMaxMetrics));
   std::vector<ScrapedMetric> asked;
-  for (std::uint32_t index : strangers) {
+  for (std::uint32_t index : unmapped) {
     std::string_view name = document.metrics()[index].name;
     asked.push_back({.name = name, .mapped = own_name_of_metric(name)});
   }
@@ -96,18 +96,18 @@ Result<void> ScrapedMetrics::meet_metrics(const Document& document) {
     outcome_.wall += result.wall;
     if (!result.ok()) return invalid("map_metric(): " + describe(result));
   }
-  const std::vector<Seen> seen = strangers.empty() ? std::vector<Seen>() : summarize(document);
-  for (std::size_t i = 0; i < strangers.size(); ++i) {
+  const std::vector<Seen> seen = unmapped.empty() ? std::vector<Seen>() : summarize(document);
+  for (std::size_t i = 0; i < unmapped.size(); ++i) {
     // A name that comes twice, as two kinds, is known by the first.
     auto [entry, fresh] = metrics_.try_emplace(std::string(asked[i].name));
     Known& known = entry->second;
-    by_index_[strangers[i]] = &known;
+    by_index_[unmapped[i]] = &known;
     if (!fresh) continue;
-    const exposition::Metric& metric = document.metrics()[strangers[i]];
+    const exposition::Metric& metric = document.metrics()[unmapped[i]];
     known.kind = metric.kind;
     known.dropped = asked[i].dropped();
     if (known.dropped) continue;
-    auto definition = definitions_.define(asked[i].mapped, metric, seen[strangers[i]].largest, seen[strangers[i]].histogram);
+    auto definition = definitions_.define(asked[i].mapped, metric, seen[unmapped[i]].largest, seen[unmapped[i]].histogram);
     if (definition)
       known.definition = *definition;
     else
@@ -163,13 +163,13 @@ std::span<const koord_label> ScrapedMetrics::abi_labels(const Document& document
 
 Result<void> ScrapedMetrics::map_series(const Document& document) {
   std::vector<ScrapedSeries> asked;
-  std::vector<Live*> strangers;
+  std::vector<Live*> unmapped;
   labels_.clear();
   labels_.reserve(document.label_count());  // spans into it stay
   for (const Picked& picked : picked_) {
     if (!mapping_.series || picked.live->is_mapped) continue;
     asked.push_back({.metric = document.metrics()[picked.sample->metric].name, .labels = abi_labels(document, picked)});
-    strangers.push_back(picked.live);
+    unmapped.push_back(picked.live);
   }
   if (!asked.empty()) {
     CallResult result = mapping_.series(asked);
@@ -177,9 +177,9 @@ Result<void> ScrapedMetrics::map_series(const Document& document) {
     if (!result.ok()) return invalid("map_series(): " + describe(result));
   }
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    strangers[i]->is_mapped = asked[i].status != KOORD_E_AGAIN;
-    strangers[i]->is_dropped = asked[i].status != KOORD_OK;
-    strangers[i]->change = std::move(asked[i].change);
+    unmapped[i]->is_mapped = asked[i].status != KOORD_E_AGAIN;
+    unmapped[i]->is_dropped = asked[i].status != KOORD_OK;
+    unmapped[i]->change = std::move(asked[i].change);
   }
   outcome_.dropped += std::erase_if(picked_, [](const Picked& picked) { return picked.live->is_dropped; });
   return {};

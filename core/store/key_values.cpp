@@ -78,7 +78,7 @@ std::vector<KeyValues::Change> KeyValues::take_changes() {
   return changes;
 }
 
-void KeyValues::give_back(const std::vector<Change>& changes) {
+void KeyValues::restore(const std::vector<Change>& changes) {
   for (const Change& change : changes) changed_.insert(change.first);
 }
 

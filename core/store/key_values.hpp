@@ -37,7 +37,7 @@ class KeyValues {
   using Change = std::pair<std::string, std::optional<KeyValue>>;
   std::vector<Change> take_changes();
   // Those changes did not reach the file: they are to be taken again.
-  void give_back(const std::vector<Change>& changes);
+  void restore(const std::vector<Change>& changes);
   void mark_all_changed();
 
  private:

@@ -171,7 +171,7 @@ void Writer::write(const Batch& batch) {
   Result<std::int64_t> first = disk_->write(batch);
   if (!first) {
     std::unique_lock lock(state_.mutex);
-    state_.values.give_back(batch.values);
+    state_.values.restore(batch.values);
     lock.unlock();
     return lose_disk(first.error());
   }

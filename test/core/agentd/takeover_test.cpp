@@ -57,8 +57,8 @@ std::string found(const state::Snapshot& snapshot, const std::string& dir, const
   const knob::Subjects subjects = subjects_of(snapshot);
   for (const TakeoverPlace& place : takeover_places(snapshot, kDirs, known)) {
     if (place.cgroup_dir != dir || place.knob->name != knob) continue;
-    const auto leftover = leftover_at(place, *knob::parse_value(*place.knob, value), subjects, cpus);
-    return leftover ? spell(*place.knob, leftover->base) + " (" + leftover->why + ")" : "";
+    const auto stale = stale_value_at(place, *knob::parse_value(*place.knob, value), subjects, cpus);
+    return stale ? spell(*place.knob, stale->base) + " (" + stale->why + ")" : "";
   }
   return "no such place";
 }

@@ -27,7 +27,7 @@ std::size_t take_all(DescriptorBudget& budget, Time now, std::size_t most = 1000
 TEST_CASE("a budget gives as many descriptors as its limit, and returned ones again") {
   DescriptorBudget budget(3);
   CHECK(take_all(budget, kStart) == 3);
-  budget.give_back();
+  budget.release();
   CHECK(budget.take(kStart));
   CHECK_FALSE(budget.take(kStart));
   CHECK(budget.kept() == 3);
@@ -46,7 +46,7 @@ TEST_CASE("a shortage removes a quarter") {
   CHECK_FALSE(budget.must_return());
   budget.on_shortage(kStart);
   std::size_t returned = 0;
-  for (; budget.must_return(); ++returned) budget.give_back();
+  for (; budget.must_return(); ++returned) budget.release();
   CHECK(returned == 25);
   CHECK_FALSE(budget.take(kStart + 59s));
 }

@@ -28,9 +28,9 @@ struct Files {
   void set(std::string_view name, std::string_view dir, std::string_view text) const {
     const Knob& knob = *find_knob(name);
     const Value value = *parse_value(knob, text);
-    const Spot spot{knob, dir, value.item};
-    const Texts now = files.read(spot)->texts;
-    Result<void> written = files.write(spot, *files.texts_of(knob, value), now);
+    const KnobTarget target{knob, dir, value.item};
+    const Texts now = files.read(target)->texts;
+    Result<void> written = files.write(target, *files.texts_of(knob, value), now);
     const std::string problem = written ? "" : written.error().message();
     INFO(problem);
     CHECK(written.has_value());
@@ -128,9 +128,9 @@ TEST_CASE("a one-shot removes a stale group, of our own only, and a missing one 
   const Knob& remove = *find_knob("resctrl.remove");
   ManualClock clock;
   REQUIRE(on.files.write({made, "koord-old"}, {"1"}, {"0"}));
-  CHECK(*on.files.act({remove, "koord-old"}, 1, clock, Duration(0)) == 1);
+  CHECK(*on.files.run_one_shot({remove, "koord-old"}, 1, clock, Duration(0)) == 1);
   CHECK(on.files.read({made, "koord-old"})->value.amount == 0);
-  CHECK(on.files.act({remove, "koord-old"}, 1, clock, Duration(0)));
+  CHECK(on.files.run_one_shot({remove, "koord-old"}, 1, clock, Duration(0)));
   CHECK(check_place(remove, Level::node, "koord-old"));
   CHECK(check_place(remove, Level::node, "BE").error().message() ==
         "'resctrl.remove' is a one-shot on a resctrl group: the level must be the node, and cgroup_dir a name that begins with 'koord-'");

@@ -68,8 +68,8 @@ struct Forest {
   }
 
   Result<void> write(const Change& change, const Value& value) const {
-    const Spot spot{*change.knob, change.key.cgroup_dir};
-    return files.write(spot, *files.texts_of(*change.knob, value), files.read(spot)->texts);
+    const KnobTarget target{*change.knob, change.key.cgroup_dir};
+    return files.write(target, *files.texts_of(*change.knob, value), files.read(target)->texts);
   }
 };
 

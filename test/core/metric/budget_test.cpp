@@ -154,9 +154,9 @@ TEST_CASE("labels that only a predecessor has are no part of its successor's byt
   Registry registry;
   registry.set_budget("p", 100);
   for (int i = 0; i < 64; ++i) long_label(registry, i, 1024);
-  registry.begin_succession("p");
+  registry.begin_handover("p");
   for (int i = 100; i < 164; ++i) long_label(registry, i, 1024);
   CHECK(registry.dropped_series("p") == 0);
-  registry.end_succession("p");
+  registry.end_handover("p");
   CHECK(registry.live_series("p") == 64);
 }

@@ -215,10 +215,10 @@ TEST_CASE("in a handover a series that both have goes on, one that only the old 
   SeriesId dropped = series_of(registry, gauge("g"), {}, {{"x", "2"}});
   SeriesId of_old_metric = series_of(registry, counter("c"));
   CHECK(record(registry, kept, 5));
-  registry.begin_succession("p");
+  registry.begin_handover("p");
   CHECK(series_of(registry, gauge("g"), {}, {{"x", "1"}}) == kept);
   CHECK(record(registry, dropped, 1)->stale == 0);  // the old one still writes
-  registry.end_succession("p");
+  registry.end_handover("p");
   CHECK(value_of(registry, kept) == 5);
   CHECK(record(registry, dropped, 1)->stale == 1);
   CHECK(record(registry, of_old_metric, 1)->stale == 1);
@@ -229,11 +229,11 @@ TEST_CASE("in a handover a series that both have goes on, one that only the old 
 TEST_CASE("in a handover a metric may be described anew, which ends the old one's") {
   Registry registry;
   SeriesId old = series_of(registry, gauge("x"));
-  registry.begin_succession("p");
+  registry.begin_handover("p");
   SeriesId fresh = series_of(registry, histogram("x"));
   CHECK(record(registry, old, 1)->stale == 1);
   CHECK_FALSE(registry.define("p", gauge("x")));  // once
-  registry.end_succession("p");
+  registry.end_handover("p");
   CHECK(fresh != old);
   CHECK(registry.live_series("p") == 1);
   CHECK_FALSE(registry.define("p", counter("x")));  // the handover is over
@@ -242,27 +242,27 @@ TEST_CASE("in a handover a metric may be described anew, which ends the old one'
 TEST_CASE("a handover that was given up leaves the old one as it was, or reports its losses") {
   Registry registry;
   SeriesId id = series_of(registry, gauge("g"));
-  registry.begin_succession("p");
-  CHECK(registry.abandon_succession("p"));
-  registry.end_succession("p");
+  registry.begin_handover("p");
+  CHECK(registry.abandon_handover("p"));
+  registry.end_handover("p");
   CHECK(record(registry, id, 1)->stale == 0);
-  registry.begin_succession("p");
+  registry.begin_handover("p");
   CHECK(registry.define("p", counter("g")));
-  CHECK_FALSE(registry.abandon_succession("p"));
+  CHECK_FALSE(registry.abandon_handover("p"));
 }
 
 TEST_CASE("in a handover the old one's series take nothing of the new one's budget") {
   Registry registry;
   registry.set_budget("p", 2);
   for (const char* x : {"1", "2"}) series_of(registry, gauge("g"), {}, {{"x", x}});
-  registry.begin_succession("p");
+  registry.begin_handover("p");
   std::vector<SeriesId> fresh;
   for (const char* x : {"3", "4"}) fresh.push_back(series_of(registry, gauge("g"), {}, {{"x", x}}));
   CHECK(registry.live_series("p") == 4);
   CHECK(registry.dropped_series("p") == 0);
   SeriesId other = series_of(registry, gauge("g"), {}, {{"x", "5"}});  // its budget is used up
   CHECK(registry.dropped_series("p") == 1);
-  registry.end_succession("p");
+  registry.end_handover("p");
   CHECK(registry.live_series("p") == 2);
   for (SeriesId id : fresh) CHECK(record(registry, id, 1)->stale == 0);
   CHECK(record(registry, other, 1)->stale == 0);
@@ -274,13 +274,13 @@ TEST_CASE("in a handover a series that both have is part of the budget, and so i
   Registry registry;
   registry.set_budget("p", 2);
   for (const char* x : {"1", "2"}) series_of(registry, gauge("g"), {}, {{"x", x}});
-  registry.begin_succession("p");
+  registry.begin_handover("p");
   series_of(registry, gauge("g"), {}, {{"x", "1"}});
   series_of(registry, gauge("g"), {}, {{"x", "3"}});
   CHECK(registry.dropped_series("p") == 0);
   series_of(registry, gauge("g"), {}, {{"x", "4"}});
   CHECK(registry.dropped_series("p") == 1);
-  CHECK(registry.abandon_succession("p"));
+  CHECK(registry.abandon_handover("p"));
   series_of(registry, gauge("g"), {}, {{"x", "5"}});
   CHECK(registry.dropped_series("p") == 2);
 }
@@ -290,10 +290,10 @@ TEST_CASE("in a handover the shared series beyond the budget goes on when the ne
   registry.set_budget("p", 1);
   series_of(registry, gauge("g"), {}, {{"x", "1"}});
   SeriesId other = series_of(registry, gauge("g"), {}, {{"x", "2"}});
-  registry.begin_succession("p");
+  registry.begin_handover("p");
   series_of(registry, gauge("g"), {}, {{"x", "1"}});
   CHECK(series_of(registry, gauge("g"), {}, {{"x", "2"}}) == other);
-  registry.end_succession("p");
+  registry.end_handover("p");
   CHECK(record(registry, other, 1)->stale == 0);
 }
 
