@@ -116,8 +116,8 @@ host::Loader child_loader(const std::string& configured, child::SnapshotImages& 
 std::string plugin_name_of(const host::PluginStatus& plugin) { return plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id; }
 
 void log_plugin(const host::PluginStatus& plugin) {
-  const bool has_news = plugin.state == host::PluginState::running && !plugin.reason.empty();
-  log::write(plugin_log, has_news ? log::Level::warn : level_of(plugin.state),
+  const bool has_reason = plugin.state == host::PluginState::running && !plugin.reason.empty();
+  log::write(plugin_log, has_reason ? log::Level::warn : level_of(plugin.state),
              plugin_name_of(plugin) + " is " + std::string(to_string(plugin.state)) +
                  (plugin.reason.empty() ? "" : ": " + plugin.reason));
 }

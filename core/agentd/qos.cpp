@@ -109,7 +109,7 @@ void QosModule::open() {
   const Result<knob::Journal::Found> found = journal_.open();
   if (!found) return;
   is_open_ = true;
-  for (const std::string& told : found->told) log::warn(qos_log, "{}", told);
+  for (const std::string& warning : found->warnings) log::warn(qos_log, "{}", warning);
   if (found->left.empty()) return;
   // A crash-looping agent must not hold knobs: from the second unsettled start on, it reverts at once.
   const bool is_patient = found->on_purpose || found->unsettled_starts < 2;

@@ -36,7 +36,7 @@ int restore(const CommandLine& line, std::ostream& out) {
   knob::Journal journal(journal_options(*config, *layout), clock);
   const Result<knob::Journal::Found> found = journal.open();
   if (!found) return complain(out, found.error().message() + "; `koordctl restore` asks an agent that runs", 1);
-  for (const std::string& told : found->told) out << told << "\n";
+  for (const std::string& warning : found->warnings) out << warning << "\n";
   knob::Governor governor(clock, *layout, config->roots, journal);
   bool all_well = journal.problem().empty();
   for (const knob::KnobKey& key : governor.adopt(found->left, Duration(0), false)) {

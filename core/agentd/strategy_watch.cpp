@@ -69,7 +69,7 @@ void StrategyWatch::check_archive() {
   const std::optional<knob::DecisionArchive::Status> status = parts_.governor.log().archive();
   if (!status) return;
   using Change = ProblemTracker::Change;
-  if (archive_problems_.update("file", status->told) == Change::begun) log::warn(strategy_log, "{}", status->told);
+  if (archive_problems_.update("file", status->set_aside_note) == Change::begun) log::warn(strategy_log, "{}", status->set_aside_note);
   const Change change = archive_problems_.update("disk", status->problem);
   if (change == Change::over) log::info(strategy_log, "decisions are kept on disk again");
   if (change == Change::begun) log::warn(strategy_log, "{}; decisions are kept in memory only", status->problem);

@@ -47,10 +47,10 @@ void VolumeFacts::poll() {
   seen_pods_ = snapshot->versions.pods;
   seen_volumes_ = snapshot->volumes;
   std::string text = pod_volumes_json(*snapshot);
-  if (text == told_) return;
+  if (text == reported_) return;
   if (auto put = store_.put("host/pod_volumes", std::as_bytes(std::span(text))); !put)
     log::warn(state_log, "plugins do not get the volumes of pods: {}", put.error().message());
-  told_ = std::move(text);
+  reported_ = std::move(text);
 }
 
 }  // namespace koord::agentd

@@ -32,7 +32,7 @@ class VolumeFacts {
   store::Store& store_;
   std::uint64_t seen_pods_ = 0;
   state::StringMap seen_volumes_;
-  std::string told_;
+  std::string reported_;
   std::unique_ptr<event::Timer> timer_;
 };
 

@@ -63,9 +63,9 @@ std::vector<std::string> unknown_hands_off(const ApiSources& sources, std::strin
 http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
   json::object about{{"uid", pod.uid}, {"namespace", pod.namespace_}, {"name", pod.name}, {"cgroup", pod.cgroup_dir},
                      {"qosClass", name_of(pod.koord_qos)}};
-  if (auto said = pod.annotations.find(knob::kHandsOffAnnotation); said != pod.annotations.end()) {
-    about["handsOff"] = said->second;
-    about["handsOffUnknown"] = json_strings(unknown_hands_off(sources, said->second));
+  if (auto annotation = pod.annotations.find(knob::kHandsOffAnnotation); annotation != pod.annotations.end()) {
+    about["handsOff"] = annotation->second;
+    about["handsOffUnknown"] = json_strings(unknown_hands_off(sources, annotation->second));
   }
   json::array knobs;
   for (const knob::KnobView& knob : sources.governor.knobs())

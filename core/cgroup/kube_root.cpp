@@ -47,11 +47,11 @@ bool holds_pods(const Layout& layout, const KubeRoot& root) {
                      [&](const std::string& tree) { return tree_holds_pods(tree, root); });
 }
 
-KubeRoot choose_kube_root(const Layout& layout, const std::optional<KubeRoot>& told) {
-  if (told && holds_pods(layout, *told)) return *told;
+KubeRoot choose_kube_root(const Layout& layout, const std::optional<KubeRoot>& reported) {
+  if (reported && holds_pods(layout, *reported)) return *reported;
   const std::vector<KubeRoot> found = find_kube_roots(layout);
   const bool other_holds_pods = !found.empty() && holds_pods(layout, found.front());
-  if (told && !other_holds_pods) return *told;
+  if (reported && !other_holds_pods) return *reported;
   return found.empty() ? default_kube_root(Driver::systemd) : found.front();
 }
 

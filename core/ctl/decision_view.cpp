@@ -184,11 +184,11 @@ json::array without_evictions(const json::array& decisions) {
 
 // "cpu.max", with a part that has no effect: "cpu.mx, cpu.max; 'cpu.mx' is neither a knob nor a strategy: ignored"
 std::string hands_off_of(const json::value& pod) {
-  const std::string said = text_of(pod, "handsOff");
+  const std::string annotation = text_of(pod, "handsOff");
   const json::array& unknown = array_of(pod, "handsOffUnknown");
   const auto name_at = [&](std::size_t i) { return unknown[i].is_string() ? std::string(unknown[i].get_string()) : std::string(); };
-  if (unknown.size() == 1 && name_at(0) == said) return "'" + said + "', which is neither \"true\", a knob nor a strategy: ignored";
-  std::string text = said;
+  if (unknown.size() == 1 && name_at(0) == annotation) return "'" + annotation + "', which is neither \"true\", a knob nor a strategy: ignored";
+  std::string text = annotation;
   for (std::size_t i = 0; i < unknown.size(); ++i) text += "; '" + name_at(i) + "' is neither a knob nor a strategy: ignored";
   return text;
 }
@@ -200,7 +200,7 @@ std::string head_of(const json::value& answer) {
   if (const std::string cgroup = text_of(pod, "cgroup"); !cgroup.empty()) text += ", in " + cgroup;
   if (flag_of(pod, "ended")) text += ", has ended";
   text += "\n";
-  if (const json::value* said = member(pod, "handsOff"); said != nullptr) text += "The pod says hands off: " + hands_off_of(pod) + "\n";
+  if (const json::value* annotation = member(pod, "handsOff"); annotation != nullptr) text += "The pod says hands off: " + hands_off_of(pod) + "\n";
   if (flag_of(answer, "nodeHandsOff")) text += "All strategies of the node are switched off; see koordctl mode\n";
   return text;
 }
@@ -229,7 +229,7 @@ std::string end_of(const json::value& mode) {
   return member(mode, "override") != nullptr && member(mode, "until") == nullptr ? "until lifted" : time_of(mode, "until");
 }
 
-std::string said_by(const json::value& mode) {
+std::string source_of(const json::value& mode) {
   if (member(mode, "override") != nullptr) return text_of(mode, "by").empty() ? "an operator" : text_of(mode, "by");
   return member(mode, "configured") != nullptr ? "configuration" : "node";
 }
@@ -277,7 +277,7 @@ Result<std::string> render_modes(const std::string& answer) {
   const json::value& node = found == modes.end() ? kNoMode : *found;
   for (const json::value& mode : modes) {
     const bool is_lowered = is_under_ceiling(mode, node);
-    table.add({text_of(mode, "target"), mode_of(mode), or_dash(text_of(mode, "configured")), is_lowered ? "node (ceiling)" : said_by(mode),
+    table.add({text_of(mode, "target"), mode_of(mode), or_dash(text_of(mode, "configured")), is_lowered ? "node (ceiling)" : source_of(mode),
                end_of(is_lowered ? node : mode)});
   }
   const std::string evictions = text_of(parsed, "evictions");

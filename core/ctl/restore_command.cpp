@@ -9,9 +9,9 @@ namespace {
 
 
 Result<void> run_restore(const Invocation& invocation) {
-  Result<std::string> told = tell_agent(invocation, "/api/v1/restore");
-  if (!told) return std::move(told).error().context("`koordetector restore` reverts knobs when no agent runs");
-  const json::value answer = TRY(parse_object(*told));
+  Result<std::string> answered = tell_agent(invocation, "/api/v1/restore");
+  if (!answered) return std::move(answered).error().context("`koordetector restore` reverts knobs when no agent runs");
+  const json::value answer = TRY(parse_object(*answered));
   std::size_t failed = 0, knobs = 0;
   Table table({{"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"NOW"}, {"RESULT"}, {"PROBLEM"}});
   for (const json::value& knob : array_of(answer, "knobs")) {
@@ -22,7 +22,7 @@ Result<void> run_restore(const Invocation& invocation) {
                text_of(knob, "after"), result, text_of(knob, "problem")});
   }
   if (invocation.output == Output::json)
-    invocation.out << *told;
+    invocation.out << *answered;
   else
     invocation.out << table.render() << "No strategy writes until `koordctl mode node configured`, or a restart of the agent.\n";
   if (failed == 0) return {};

@@ -86,11 +86,11 @@ Result<void> DecisionArchive::write_batch() {
 }
 
 Result<void> DecisionArchive::open() {
-  std::string told;
-  file_ = TRY(DecisionFile::open(options_.path, options_.max_bytes, clock_.wall_ns(), told));
-  if (told.empty()) return {};
+  std::string set_aside_note;
+  file_ = TRY(DecisionFile::open(options_.path, options_.max_bytes, clock_.wall_ns(), set_aside_note));
+  if (set_aside_note.empty()) return {};
   std::lock_guard lock(mutex_);
-  status_.told = std::move(told);
+  status_.set_aside_note = std::move(set_aside_note);
   return {};
 }
 

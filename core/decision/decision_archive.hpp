@@ -46,7 +46,7 @@ class DecisionArchive {
 
   struct Status {
     std::string problem;  // why the disk takes nothing; empty: it does
-    std::string told;     // of a file that was set aside
+    std::string set_aside_note;     // of a file that was set aside
     std::uint64_t bytes = 0, dropped = 0;  // of the file; decisions that were never written
   };
   Status status() const;

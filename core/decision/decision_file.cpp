@@ -143,7 +143,7 @@ DecisionFile::DecisionFile(std::unique_ptr<Connection> connection, std::uint64_t
 DecisionFile::~DecisionFile() = default;
 
 Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns,
-                                                         std::string& told) {
+                                                         std::string& set_aside_note) {
   std::error_code ignored;  // opening reports the error
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   for (bool again : {true, false}) {
@@ -157,7 +157,7 @@ Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path
       fault = found ? **found : DecisionFault{"corrupt", found.error().text};
     }
     const std::string aside = TRY(store::set_aside(path, fault.word, wall_ns));
-    told = "'" + path + "' cannot be used: " + fault.story + "; set aside as '" + aside + "', begun anew";
+    set_aside_note = "'" + path + "' cannot be used: " + fault.story + "; set aside as '" + aside + "', begun anew";
     if (!again) break;
   }
   return Error{std::make_error_code(std::errc::io_error), "'" + path + "' cannot be used even when new"};

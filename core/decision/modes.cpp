@@ -59,8 +59,8 @@ std::vector<std::string> Modes::expire(Time now) {
 
 Mode Modes::of(std::string_view plugin) const {
   Mode mode = node_;
-  if (auto said = overrides_.find(plugin); said != overrides_.end())
-    mode = said->second.mode;
+  if (auto override_entry = overrides_.find(plugin); override_entry != overrides_.end())
+    mode = override_entry->second.mode;
   else if (auto known = configured_.find(plugin); known != configured_.end())
     mode = known->second;
   return ceiling_ ? std::min(mode, ceiling_->mode) : mode;
@@ -74,7 +74,7 @@ Modes::View Modes::view(std::string_view target) const {
     return view;
   }
   if (auto known = configured_.find(target); known != configured_.end()) view.configured = known->second;
-  if (auto said = overrides_.find(target); said != overrides_.end()) view.override_mode = said->second;
+  if (auto override_entry = overrides_.find(target); override_entry != overrides_.end()) view.override_mode = override_entry->second;
   return view;
 }
 

@@ -97,11 +97,11 @@ class DocumentReader {
   }
 
   Result<void> take_type() {
-    Family& told = family(parser_.name());
-    if (told.is_typed) return error("found a second type of '" + std::string(told.name) + "', expected one");
-    if (told.has_samples) return error("found the type of '" + std::string(told.name) + "' behind its samples, expected it before them");
-    told.type = parser_.type();
-    told.is_typed = true;
+    Family& declared = family(parser_.name());
+    if (declared.is_typed) return error("found a second type of '" + std::string(declared.name) + "', expected one");
+    if (declared.has_samples) return error("found the type of '" + std::string(declared.name) + "' behind its samples, expected it before them");
+    declared.type = parser_.type();
+    declared.is_typed = true;
     return {};
   }
 
@@ -164,10 +164,10 @@ class DocumentReader {
 
   Target find_target(std::string_view name) {
     if (auto exact = families_.find(name); exact != families_.end() && exact->second.is_typed) {
-      Family& told = exact->second;
-      told.has_samples = true;
-      Kind kind = told.type == Type::counter ? Kind::counter : Kind::gauge;
-      return {Part::value, add_metric({name, kind, told.help, told.unit})};
+      Family& declared = exact->second;
+      declared.has_samples = true;
+      Kind kind = declared.type == Type::counter ? Kind::counter : Kind::gauge;
+      return {Part::value, add_metric({name, kind, declared.help, declared.unit})};
     }
     for (const Suffix& suffix : kSuffixes) {
       if (name.size() <= suffix.text.size() || !name.ends_with(suffix.text)) continue;
@@ -180,14 +180,14 @@ class DocumentReader {
     return {Part::value, add_metric({name, Kind::gauge, untyped.help, untyped.unit})};
   }
 
-  Target part_of(Family& told, const Suffix& suffix, std::string_view name) {
-    told.has_samples = true;
+  Target part_of(Family& declared, const Suffix& suffix, std::string_view name) {
+    declared.has_samples = true;
     if (suffix.part == Part::nothing) return {Part::nothing, 0};
-    std::string_view unit = suffix.has_unit ? told.unit : std::string_view();
-    if (suffix.part == Part::value) return {suffix.part, add_metric({name, suffix.kind, told.help, unit})};
-    auto known = histogram_metrics_.find(told.name);
+    std::string_view unit = suffix.has_unit ? declared.unit : std::string_view();
+    if (suffix.part == Part::value) return {suffix.part, add_metric({name, suffix.kind, declared.help, unit})};
+    auto known = histogram_metrics_.find(declared.name);
     if (known == histogram_metrics_.end())
-      known = histogram_metrics_.emplace(told.name, add_metric({told.name, Kind::histogram, told.help, unit})).first;
+      known = histogram_metrics_.emplace(declared.name, add_metric({declared.name, Kind::histogram, declared.help, unit})).first;
     return {suffix.part, known->second};
   }
 

@@ -177,13 +177,13 @@ Result<Entry> Parser::parse_help(Cursor& at) {
   TRY(skip_separator(at, "the name of a metric"));
   name_ = TRY(parse_name(at, "the name of a metric"));
   if (at.done() && syntax_ == Syntax::text) {
-    told_ = {};
+    description_ = {};
     return Entry::help;
   }
   TRY(skip_separator(at, "the help"));
   unescaped_.clear();
   unescaped_.reserve(at.rest().size());
-  told_ = TRY(unescape(at.rest(), syntax_ == Syntax::open_metrics));
+  description_ = TRY(unescape(at.rest(), syntax_ == Syntax::open_metrics));
   return Entry::help;
 }
 
@@ -191,9 +191,9 @@ Result<Entry> Parser::parse_unit(Cursor& at) {
   TRY(skip_separator(at, "the name of a metric"));
   name_ = TRY(parse_name(at, "the name of a metric"));
   TRY(skip_separator(at, "the unit"));
-  told_ = at.rest();
-  bool named = name_.size() > told_.size() && name_.ends_with(told_) && name_[name_.size() - told_.size() - 1] == '_';
-  if (!told_.empty() && !named) return error(at, "the unit that '" + std::string(name_) + "' ends in");
+  description_ = at.rest();
+  bool named = name_.size() > description_.size() && name_.ends_with(description_) && name_[name_.size() - description_.size() - 1] == '_';
+  if (!description_.empty() && !named) return error(at, "the unit that '" + std::string(name_) + "' ends in");
   return Entry::unit;
 }
 

@@ -48,8 +48,8 @@ class Parser {
 
   std::string_view name() const { return name_; }  // of the family, or of a sample as it stands
   Type type() const { return type_; }
-  std::string_view help() const { return told_; }  // or the unit
-  std::string_view unit() const { return told_; }
+  std::string_view help() const { return description_; }  // or the unit
+  std::string_view unit() const { return description_; }
 
   std::span<const Label> labels() const { return labels_; }
   double value() const { return value_; }
@@ -86,7 +86,7 @@ class Parser {
   std::size_t line_ = 0;
   bool ended_ = false;  // by "# EOF"
 
-  std::string_view name_, told_, series_;
+  std::string_view name_, description_, series_;
   Type type_ = Type::unknown;
   std::vector<Label> labels_, exemplar_;
   double value_ = 0;

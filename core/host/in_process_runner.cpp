@@ -115,7 +115,7 @@ class InProcessRunner final : public Runner {
   CallResult map_metrics(std::string_view target, std::span<ScrapedMetric> metrics) override {
     const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
     if (!has(table, &koord_external_advisor::map_metric)) return {};
-    if (CallResult told = tell_target(*table, target); !told.ok()) return told;
+    if (CallResult named = set_target(*table, target); !named.ok()) return named;
     std::string text(kMaxName, '\0');
     std::uint64_t need = 0;
     CallResult result = call("map_metric", [&]() -> koord_status {
@@ -134,7 +134,7 @@ class InProcessRunner final : public Runner {
   CallResult map_series(std::string_view target, std::span<ScrapedSeries> series) override {
     const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
     if (!has(table, &koord_external_advisor::map_series)) return {};
-    if (CallResult told = tell_target(*table, target); !told.ok()) return told;
+    if (CallResult named = set_target(*table, target); !named.ok()) return named;
     SeriesMap map(context_.host());
     return call("map_series", [&]() -> koord_status {
       for (ScrapedSeries& one : series) {
@@ -151,7 +151,7 @@ class InProcessRunner final : public Runner {
   CallResult map_samples(std::string_view target, std::span<ScrapedSample> samples) override {
     const auto* table = as<koord_external_advisor>("koord.external-advisor/1");
     if (!has(table, &koord_external_advisor::map_sample)) return {};
-    if (CallResult told = tell_target(*table, target); !told.ok()) return told;
+    if (CallResult named = set_target(*table, target); !named.ok()) return named;
     return call("map_sample", [&]() -> koord_status {
       for (ScrapedSample& sample : samples) {
         koord_status status = table->map_sample(self_, as_str(sample.name), sample.labels.data(),
@@ -181,7 +181,7 @@ class InProcessRunner final : public Runner {
     return info_.kind == kind ? reinterpret_cast<const Table*>(class_.vtable) : nullptr;
   }
 
-  CallResult tell_target(const koord_external_advisor& table, std::string_view target) {
+  CallResult set_target(const koord_external_advisor& table, std::string_view target) {
     if (target.empty() || !has(&table, &koord_external_advisor::on_target)) return {};
     return call("on_target", [&] { return table.on_target(self_, as_str(target)); });
   }

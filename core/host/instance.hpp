@@ -64,7 +64,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
     // Called for each change of state, without a lock, on the thread that made it: it posts and returns.
     std::function<void(PluginState)> on_change;
     // The same for other changes of status() in an unchanged state.
-    std::function<void()> on_news = [] {};
+    std::function<void()> on_status = [] {};
   };
 
   static std::shared_ptr<Instance> make(Parts parts, InstanceSettings settings);

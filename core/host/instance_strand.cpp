@@ -206,7 +206,7 @@ void Instance::offer_config(Session& session, std::string config_json) {
       ++refused_configs_;
     }
   }
-  parts_.on_news();
+  parts_.on_status();
   if (!result.ok()) return;
   if (info_.is_scraped_for()) scrape_anew(session);
 }

@@ -21,17 +21,17 @@ std::string why_off(const Manifest& manifest) {
 
 config::PluginSettings settings_with_gates(const Manifest& manifest, const config::FeatureGates& gates,
                                            const config::PluginSettings& settings) {
-  config::PluginSettings told = settings;
-  if (manifest.gates.size() < 2) return told;
+  config::PluginSettings extended = settings;
+  if (manifest.gates.size() < 2) return extended;
   boost::system::error_code error;
   json::value config = settings.config_json.empty() ? json::object() : json::parse(settings.config_json, error);
-  if (error || !config.is_object()) return told;  // which the schema refuses
+  if (error || !config.is_object()) return extended;  // which the schema refuses
   json::array on;
   for (const std::string& gate : manifest.gates)
     if (gates.enabled(gate)) on.emplace_back(gate);
   config.as_object()["gates"] = std::move(on);
-  told.config_json = json::serialize(config);
-  return told;
+  extended.config_json = json::serialize(config);
+  return extended;
 }
 
 }  // namespace koord::host

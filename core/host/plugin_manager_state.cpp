@@ -76,7 +76,7 @@ void PluginManager::State::report() {
   if (!parts.on_change) return;
   for (const PluginStatus& plugin : status()) {
     std::string now = std::string(to_string(plugin.state)) + ": " + plugin.reason;
-    if (std::exchange(told[plugin.path], now) != now) parts.on_change(plugin);
+    if (std::exchange(reported[plugin.path], now) != now) parts.on_change(plugin);
   }
 }
 

@@ -63,7 +63,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   Catalogue seen_last;                      // by rediscover()
   std::vector<std::unique_ptr<Replacement>> replacements;
   Plugins retired;  // their files are gone or were replaced; ending
-  std::map<std::string, std::string> told;  // by path: state and reason last given to on_change
+  std::map<std::string, std::string> reported;  // by path: state and reason last given to on_change
   std::atomic<bool> report_posted = false;
 
   std::mutex ended_mutex;

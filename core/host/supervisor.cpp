@@ -29,7 +29,7 @@ std::shared_ptr<Supervisor> Supervisor::make(Parts parts, Instance::Parts instan
     });
     changed();
   };
-  instance.on_news = self->parts_.changed;
+  instance.on_status = self->parts_.changed;
   self->instance_ = Instance::make(std::move(instance), {.deadline = pace.deadline,
                                                          .wedged_after = wedged_after(pace.deadline),
                                                          .config_json = std::move(config_json)});

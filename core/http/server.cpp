@@ -25,7 +25,7 @@ constexpr std::string_view kForbidden =
     "Connection: close\r\n\r\nnot allowed\n";
 
 // Refused peers that get a reason; further ones are closed at once, so that they take no place of others.
-constexpr std::size_t kMostToldWhy = 8;
+constexpr std::size_t kMaxRefusalAnswers = 8;
 
 // Best effort: the peer sees this answer or a closed connection.
 void refuse(const UniqueFd& peer, std::string_view answer = kFull) {
@@ -133,7 +133,7 @@ void Server::Core::accept(const Listener& listener, const UnixAccess& access, Un
   ConnectionPeer identified = listener.is_unix() ? identify(access, peer.get()) : ConnectionPeer();
   const bool is_refused = !identified.refusal.empty();
   const auto of_listener = [&](const Entry& entry) { return entry.listener == &listener; };
-  if (is_refused && (count([](const Entry& entry) { return entry.is_refused; }) >= kMostToldWhy || count(of_listener) >= limits.connections)) {
+  if (is_refused && (count([](const Entry& entry) { return entry.is_refused; }) >= kMaxRefusalAnswers || count(of_listener) >= limits.connections)) {
     ++refused_connections_;
     return refuse(peer, kForbidden);
   }

@@ -198,8 +198,8 @@ void Governor::conclude(ActiveIntent& intent, const Verdict& verdict, const std:
   intent.winner = now.winner;
   intent.final_value = done.after;
   // Nothing that an operator would want to read twice.
-  const auto said = [](const Recorded& one) { return std::tie(one.outcome, one.wanted, one.winner, one.problem, one.equation, one.priority); };
-  if (done.outcome == Outcome::off || (intent.last && said(*intent.last) == said(now))) return;
+  const auto key_of = [](const Recorded& one) { return std::tie(one.outcome, one.wanted, one.winner, one.problem, one.equation, one.priority); };
+  if (done.outcome == Outcome::off || (intent.last && key_of(*intent.last) == key_of(now))) return;
   Decision decision = decision_of(proposal, done, now.time);
   decision.winner = now.winner;
   decision.composition = equation;

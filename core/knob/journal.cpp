@@ -59,7 +59,7 @@ Result<Journal::Found> Journal::set_aside(const Error& why) {
   const std::string path = journal_path(options_.directory);
   const std::string loss = loss_of_journal(options_.directory);
   const std::string aside = TRY(store::set_aside(path, "corrupt", clock_.wall_ns()));
-  return Found{.left = {}, .told = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'" + loss}};
+  return Found{.left = {}, .warnings = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'" + loss}};
 }
 
 // Knobs of the previous agent may be reverted without a further original, so the tree is locked now.
@@ -69,7 +69,7 @@ Result<Journal::Found> Journal::adopt(JournalContent content) {
   for (const Original& knob : content.knobs) kept_.insert_or_assign(knob.key, knob);
   found.left = std::move(content.knobs);
   if (content.of_other_boots > 0)
-    found.told.push_back(std::to_string(content.of_other_boots) +
+    found.warnings.push_back(std::to_string(content.of_other_boots) +
                          " knobs had values of ours before the node was started again, and have the kernel's own now");
   return found;
 }
@@ -80,7 +80,7 @@ Result<Journal::Found> Journal::read_copy(const Error& why) {
   if (!copy) return why;
   JournalContent content = TRY(read_journal(*copy, options_.boot));
   Found found = TRY(adopt(std::move(content)));
-  found.told.push_back("the originals can be read and not written:" + why.message());
+  found.warnings.push_back("the originals can be read and not written:" + why.message());
   return found;
 }
 
@@ -90,7 +90,7 @@ Result<Journal::Found> Journal::read() {
   if (!lock_) lock_ = TRY(lock_journal(options_.directory));
   Result<OpenedJournal> opened = open_journal(options_.directory, clock_.wall_ns());
   if (!opened) return read_copy(opened.error());
-  if (!opened->connection) return Found{.left = {}, .told = {opened->story}};
+  if (!opened->connection) return Found{.left = {}, .warnings = {opened->story}};
   Result<JournalContent> content = read_journal(*opened->connection, options_.boot);
   if (!content && content.error().is(std::errc::bad_message)) {
     opened->connection.reset();

@@ -45,7 +45,7 @@ class Journal final : public Originals {
   // The originals that a previous process has left, without those that ended with the node's last boot.
   struct Found {
     std::vector<Original> left;
-    std::vector<std::string> told;  // warnings for the log, a sentence each
+    std::vector<std::string> warnings;  // warnings for the log, a sentence each
     bool on_purpose = false;  // stated at its end: the next one goes on with them
     // Consecutive starts that found originals and ended before they were settled, with this one; 0: on purpose.
     std::int64_t unsettled_starts = 0;

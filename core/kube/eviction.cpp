@@ -128,11 +128,11 @@ std::string expectation_of(EvictionOutcome outcome, std::string_view right) {
 
 // Why an answer of status 2xx does not say that the pod is being deleted; empty: it does. A login page or a cache answers with
 // 2xx, too.
-std::string doubt_about(const Result<Status>& said, std::string_view pod) {
-  if (!said) return "expected an object of kind Status";
-  if (said->status != "Success") return "expected status 'Success', found " + quoted_start(said->status);
-  if (pod.empty() || said->name.empty() || said->name == pod) return {};
-  return "expected an answer about pod '" + std::string(pod) + "', found one about " + quoted_start(said->name);
+std::string doubt_about(const Result<Status>& parsed, std::string_view pod) {
+  if (!parsed) return "expected an object of kind Status";
+  if (parsed->status != "Success") return "expected status 'Success', found " + quoted_start(parsed->status);
+  if (pod.empty() || parsed->name.empty() || parsed->name == pod) return {};
+  return "expected an answer about pod '" + std::string(pod) + "', found one about " + quoted_start(parsed->name);
 }
 
 }  // namespace
@@ -200,12 +200,12 @@ bool concerns_agent(EvictionOutcome outcome) {
 }
 
 EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod, std::string_view right) {
-  const Result<Status> said = parse_status(reply.body);
-  const std::string doubt = reply.ok() ? doubt_about(said, pod) : std::string();
+  const Result<Status> parsed = parse_status(reply.body);
+  const std::string doubt = reply.ok() ? doubt_about(parsed, pod) : std::string();
   if (reply.ok() && doubt.empty()) return {EvictionOutcome::evicted, {}};
   Status status = status_of(reply);
   if (!doubt.empty()) return {EvictionOutcome::unanswered, describe(status) + " (" + doubt + ")", status.retry_after};
-  const EvictionOutcome outcome = outcome_of(status, said.has_value());
+  const EvictionOutcome outcome = outcome_of(status, parsed.has_value());
   // The message about all of them does not name the budget; the cause does.
   if (const Status::Cause* budget = status.find_cause(Status::kDisruptionBudget); budget != nullptr && !budget->message.empty())
     status.message = std::string(budget->message);

@@ -223,10 +223,10 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
 
   void tell() {
     const Health& now = reflector.health();
-    if (handlers.on_news && now.last_news && now.last_news != told_news) handlers.on_news(*now.last_news);
-    told_news = now.last_news;
-    if (std::tie(now.state, now.problem, now.left_out) == told_health) return;
-    told_health = {now.state, now.problem, now.left_out};
+    if (handlers.on_confirmed && now.last_confirmed && now.last_confirmed != reported_confirmed) handlers.on_confirmed(*now.last_confirmed);
+    reported_confirmed = now.last_confirmed;
+    if (std::tie(now.state, now.problem, now.left_out) == reported_health) return;
+    reported_health = {now.state, now.problem, now.left_out};
     if (handlers.on_health) handlers.on_health(now);
   }
 
@@ -243,8 +243,8 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   std::unique_ptr<event::Timer> timer;
   ServerHealth::Member member;
   bool known = false;
-  std::optional<Time> told_news;
-  std::tuple<Health::State, std::string, std::string> told_health{Health::State::starting, {}, {}};
+  std::optional<Time> reported_confirmed;
+  std::tuple<Health::State, std::string, std::string> reported_health{Health::State::starting, {}, {}};
   std::map<std::string, LargeObject> too_large, large_in_list;  // by key; of the list that is under way
 };
 

@@ -31,7 +31,7 @@ struct ListWatchHandlers {
   std::function<void(const Health&)> on_health;
   // The server has confirmed that the last objects of on_objects are complete; at least once in a minute or two while
   // all is well.
-  std::function<void(Time)> on_news;
+  std::function<void(Time)> on_confirmed;
 };
 
 class ListWatch {
@@ -46,7 +46,7 @@ class ListWatch {
 
   const Health& health() const;
   const Collection& collection() const;
-  const Objects& objects() const;  // empty until known; health().last_news says whether it is
+  const Objects& objects() const;  // empty until known; health().last_confirmed says whether it is
 
  private:
   struct State;

@@ -130,7 +130,7 @@ std::optional<Reflector::Page> Reflector::listed(Time now, const Result<ListPage
   consistent_ = false;
   missing_since_.reset();
   kind_exists_ = true;
-  health_.last_news = now;
+  health_.last_confirmed = now;
   if (watch_forbidden_) return part;
   cause_ = Cause::none;
   set_state(now, Health::State::current, {});
@@ -164,7 +164,7 @@ Reflector::Line Reflector::line(Time now, std::string_view text) {
     }
     return {std::nullopt, true};
   }
-  take_news(now, event->object.resource_version);
+  confirm(now, event->object.resource_version);
   if (event->kind == WatchEvent::Kind::bookmark) return {};
   return {*std::move(event), false};
 }
@@ -175,7 +175,7 @@ Reflector::Line Reflector::long_line(Time now, std::string_view head, std::size_
     fail(now, Phase::list, event.error().message(), Cause::other);
     return {std::nullopt, true};
   }
-  take_news(now, event->resource_version.empty() ? version_ : event->resource_version);
+  confirm(now, event->resource_version.empty() ? version_ : event->resource_version);
   if (event->kind != WatchEvent::Kind::deleted) return {std::nullopt, false, std::move(event->object)};
   WatchEvent change;
   change.kind = WatchEvent::Kind::deleted;
@@ -184,9 +184,9 @@ Reflector::Line Reflector::long_line(Time now, std::string_view head, std::size_
   return {std::move(change), false};
 }
 
-void Reflector::take_news(Time now, const std::string& version) {
+void Reflector::confirm(Time now, const std::string& version) {
   version_ = version;
-  health_.last_news = now;
+  health_.last_confirmed = now;
   heard_ = true;
   // A server that sends changes and ends each watch with 410 at once would be listed without a pause.
   if (now - watch_began_ >= kShortWatch)
@@ -200,7 +200,7 @@ void Reflector::watch_begun(Time now) {
   if (cause_ != Cause::server) return;
   cause_ = Cause::none;
   watch_forbidden_ = false;
-  health_.last_news = now;
+  health_.last_confirmed = now;
   set_state(now, Health::State::current, {});
 }
 
@@ -281,7 +281,7 @@ void Reflector::fail(Time now, Phase again, std::string problem, Cause cause, Du
 
 void Reflector::fail_for(Time now, Phase again, std::string problem, Duration wait) {
   ++health_.failures;
-  set_state(now, health_.last_news ? Health::State::failing : Health::State::starting, std::move(problem));
+  set_state(now, health_.last_confirmed ? Health::State::failing : Health::State::starting, std::move(problem));
   wait_until(now + wait, again);
 }
 
@@ -324,7 +324,7 @@ void Reflector::unknown_kind(Time now, std::string problem) {
   missing_since_.reset();
   version_.clear();
   continuation_.clear();
-  health_.last_news = now;
+  health_.last_confirmed = now;
   set_state(now, Health::State::absent, std::move(problem));
   wait_until(rarely(now), Phase::list);
 }
@@ -342,7 +342,7 @@ void Reflector::be_current(Time now) {
   cause_ = Cause::none;
   forbidden_since_.reset();
   watch_forbidden_ = false;
-  health_.last_news = now;
+  health_.last_confirmed = now;
   set_state(now, Health::State::current, {});
 }
 

@@ -43,7 +43,7 @@ struct Health {
 
   State state = State::starting;
   Time since{};                     // of the state
-  std::optional<Time> last_news;    // when the server last confirmed the objects
+  std::optional<Time> last_confirmed;    // when the server last confirmed the objects
   std::string problem;              // one line; empty: none
   std::string left_out;             // objects that are too large, one line; empty: none. They stay as they were
   std::uint64_t lists = 0, watches = 0, failures = 0;  // begun, begun, all kinds
@@ -131,7 +131,7 @@ class Reflector {
   void unknown_kind(Time now, std::string problem);
   void settle(Time now);
   void be_current(Time now);
-  void take_news(Time now, const std::string& version);
+  void confirm(Time now, const std::string& version);
 
   Collection collection_;
   ReflectorOptions options_;

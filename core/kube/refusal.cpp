@@ -23,8 +23,8 @@ std::string one_line(std::string_view text) {
 
 Status status_of(const Reply& reply) {
   Status status;
-  if (Result<Status> said = parse_status(reply.body)) {
-    status = *std::move(said);
+  if (Result<Status> parsed = parse_status(reply.body)) {
+    status = *std::move(parsed);
   } else {
     status.message = one_line(reply.body);
   }

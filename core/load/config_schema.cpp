@@ -28,7 +28,7 @@ namespace {
 
 using valijson::adapters::BoostJsonAdapter;
 
-constexpr std::size_t kMaxErrorsTold = 3;
+constexpr std::size_t kMaxReportedErrors = 3;
 constexpr std::uint64_t kSchemaMemory = 64u << 20;  // to compile and apply a third party's schema
 constexpr Duration kSchemaPatience = std::chrono::seconds(1);
 
@@ -52,13 +52,13 @@ std::string as_pointer(const std::vector<std::string>& context) {
 }
 
 Error describe(valijson::ValidationResults& results) {
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   // The innermost come first; those after them only say that something inside was wrong.
   for (const valijson::ValidationResults::Error& error : results) {
-    if (told.size() == kMaxErrorsTold) break;
-    told.push_back(as_pointer(error.context) + ": " + error.description);
+    if (reported.size() == kMaxReportedErrors) break;
+    reported.push_back(as_pointer(error.context) + ": " + error.description);
   }
-  return invalid("configuration: " + join(told, "; "));
+  return invalid("configuration: " + join(reported, "; "));
 }
 
 Result<void> validate(const boost::json::value& schema_json, const boost::json::value& config) {

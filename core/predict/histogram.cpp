@@ -55,14 +55,14 @@ Result<Histogram> Histogram::restore(Buckets buckets, Duration half_life, State 
   if (histogram.state_.half_life == half_life) return histogram;
 
   // Now in units of the newest sample, which must weigh as much as one that would be added.
-  State& told = histogram.state_;
+  State& scaled = histogram.state_;
   const Time reference = rounded(last, half_life);
-  const double factor = std::exp2(half_lives(last - reference, half_life) - half_lives(last - told.reference, told.half_life));
-  for (double& weight : told.weights) weight *= factor;
-  told.total *= factor;
-  told.reference = reference;
-  told.half_life = half_life;
-  if (!std::isfinite(told.total)) return invalid("its newest sample is too far from its reference time");
+  const double factor = std::exp2(half_lives(last - reference, half_life) - half_lives(last - scaled.reference, scaled.half_life));
+  for (double& weight : scaled.weights) weight *= factor;
+  scaled.total *= factor;
+  scaled.reference = reference;
+  scaled.half_life = half_life;
+  if (!std::isfinite(scaled.total)) return invalid("its newest sample is too far from its reference time");
   return histogram;
 }
 

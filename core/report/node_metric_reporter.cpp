@@ -69,7 +69,7 @@ struct NodeMetricReporter::PollResult {
 
 struct NodeMetricReporter::Known {
   bool is_known = false;
-  std::shared_ptr<const std::string> told;    // by the state
+  std::shared_ptr<const std::string> from_state;    // by the state
   std::shared_ptr<const std::string> newest;  // received, or the result of our last write
   Reported reported;
 
@@ -77,12 +77,12 @@ struct NodeMetricReporter::Known {
     auto found = state.objects.find(kKind);
     if (found == state.objects.end()) return;
     is_known = true;
-    if (found->second == told) return;
-    told = found->second;
-    Reported heard = read(*told);
+    if (found->second == from_state) return;
+    from_state = found->second;
+    Reported heard = read(*from_state);
     // A watch may still be at what was before our last write.
     const bool is_old = heard.update_seconds && reported.update_seconds && *heard.update_seconds < *reported.update_seconds;
-    if (!is_old) take(told, std::move(heard));
+    if (!is_old) take(from_state, std::move(heard));
   }
   void take(std::shared_ptr<const std::string> object, Reported read) {
     newest = std::move(object);
@@ -149,7 +149,7 @@ NodeMetricReporter::PollResult NodeMetricReporter::make_result() {
   poll.change = poll.degraded_differs ? kBeyondMeasure
                                       : change(known_->reported.figures, figures_of(poll.report.status), capacity_of(state->node));
   std::vector<std::string> problems;
-  if (auto read = state::parse_node_metric_spec(known_->told ? *known_->told : "")) {
+  if (auto read = state::parse_node_metric_spec(known_->from_state ? *known_->from_state : "")) {
     poll.spec = read->spec;
     problems = std::move(read->problems);
   } else {

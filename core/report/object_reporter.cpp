@@ -40,7 +40,7 @@ ObjectReporter::PollResult ObjectReporter::make_result() {
   PollResult poll;
   auto found = state->objects.find(object_.kind);
   poll.is_known = found != state->objects.end();
-  if (poll.is_known && found->second != told_) newest_ = told_ = found->second;
+  if (poll.is_known && found->second != from_state_) newest_ = from_state_ = found->second;
   if (auto written = written_.take()) newest_ = std::move(written);
   poll.there = newest_;
   std::optional<std::string> wanted;

@@ -81,7 +81,7 @@ class ObjectReporter {
   std::unique_ptr<Publisher> publisher_;
 
   WrittenObject written_;
-  std::shared_ptr<const std::string> told_, newest_;  // [worker] by the state; that, or what our last write gave
+  std::shared_ptr<const std::string> from_state_, newest_;  // [worker] by the state; that, or what our last write gave
 
   mutable std::mutex mutex_;  // of view_
   View view_;

@@ -12,20 +12,20 @@
 namespace koord::host {
 
 template <class Context>
-koord_status told(Context& context, const Error& error) {
+koord_status to_status(Context& context, const Error& error) {
   return context.fail(status_of(error), why(error));
 }
 template <class Context>
-koord_status told(Context&, koord_status status) {
+koord_status to_status(Context&, koord_status status) {
   return status;
 }
 template <class Context>
-koord_status told(Context& context, const Result<void>& done) {
-  return done ? KOORD_OK : told(context, done.error());
+koord_status to_status(Context& context, const Result<void>& done) {
+  return done ? KOORD_OK : to_status(context, done.error());
 }
 template <class Context>
-koord_status told(Context& context, const Result<koord_status>& status) {
-  return status ? *status : told(context, status.error());
+koord_status to_status(Context& context, const Result<koord_status>& status) {
+  return status ? *status : to_status(context, status.error());
 }
 
 // `body(context)` returns a koord_status, a Result<koord_status> or a Result<void>. A Context, which is behind the
@@ -35,7 +35,7 @@ koord_status serve(const koord_host* host, Body&& body) noexcept {
   if (!host || !host->impl) return KOORD_E_INVALID;
   Context& context = *static_cast<Context*>(host->impl);
   try {
-    return told(context, body(context));
+    return to_status(context, body(context));
   } catch (const std::bad_alloc&) {
     return KOORD_E_NOMEM;
   } catch (const std::exception& exception) {

@@ -101,10 +101,10 @@ Result<void> check_time(PluginContext& context, std::uint64_t t_ns) {
 }
 
 koord_status record(PluginContext& context, std::uint64_t t_ns, std::span<const metric::Point> points) {
-  if (Result<void> timely = check_time(context, t_ns); !timely) return told(context, timely.error());
+  if (Result<void> timely = check_time(context, t_ns); !timely) return to_status(context, timely.error());
   Result<metric::RecordSummary> recorded =
       context.shared().metrics.record(context.id(), from_ns(t_ns), points);
-  return recorded ? KOORD_OK : told(context, recorded.error());
+  return recorded ? KOORD_OK : to_status(context, recorded.error());
 }
 
 // Points that stand apart are brought together first.

@@ -85,7 +85,7 @@ void ApiSource::watch(std::string kind, kube::Collection collection, std::option
   };
   handlers.on_health = [this, index](const kube::Health& health) { set_health(index, health); };
   if (part) {
-    handlers.on_news = [this, part](Time at) {
+    handlers.on_confirmed = [this, part](Time at) {
       strand_.post([this, part, at] { confirm(*part, at); });
     };
   }

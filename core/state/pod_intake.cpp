@@ -14,7 +14,7 @@
 namespace koord::state {
 namespace {
 
-constexpr std::size_t kToldProblems = 3;
+constexpr std::size_t kReportedProblems = 3;
 
 std::set<std::string, std::less<>> uids_of(const std::vector<Pod>& pods) {
   std::set<std::string, std::less<>> uids;
@@ -69,17 +69,17 @@ PodReview review_pods(std::vector<Pod> listed, const std::vector<Pod>& known, co
 }
 
 std::string first_problems(const std::vector<std::string>& problems) {
-  const std::size_t told = std::min(problems.size(), kToldProblems);
-  std::string text = join({problems.begin(), problems.begin() + static_cast<std::ptrdiff_t>(told)}, "; ");
-  if (problems.size() > told) text += "; and " + std::to_string(problems.size() - told) + " more";
+  const std::size_t reported = std::min(problems.size(), kReportedProblems);
+  std::string text = join({problems.begin(), problems.begin() + static_cast<std::ptrdiff_t>(reported)}, "; ");
+  if (problems.size() > reported) text += "; and " + std::to_string(problems.size() - reported) + " more";
   return text;
 }
 
 cgroup::KubeRoot find_kube_root(const cgroup::Layout& layout, const std::optional<KubeletConfig>& kubelet) {
   if (!kubelet || kubelet->cgroup_driver.empty()) return cgroup::choose_kube_root(layout);
   const cgroup::Driver driver = kubelet->cgroup_driver == "systemd" ? cgroup::Driver::systemd : cgroup::Driver::cgroupfs;
-  const Result<cgroup::KubeRoot> told = cgroup::kube_root_below(driver, kubelet->cgroup_root);
-  return told ? cgroup::choose_kube_root(layout, *told) : cgroup::choose_kube_root(layout);
+  const Result<cgroup::KubeRoot> reported = cgroup::kube_root_below(driver, kubelet->cgroup_root);
+  return reported ? cgroup::choose_kube_root(layout, *reported) : cgroup::choose_kube_root(layout);
 }
 
 PodIntake::PodIntake(cgroup::Layout layout, Hub& hub) : layout_(std::move(layout)), hub_(hub) {}

@@ -187,10 +187,10 @@ class Merger {
       const json::value* value = merged.if_contains(field.name);
       const bool missing = field.required && (!value || (value->is_string() && value->get_string().empty()));
       const std::string path = below(place, field.name);
-      const bool told = std::any_of(problems_.begin() + static_cast<std::ptrdiff_t>(first), problems_.end(),
+      const bool is_reported = std::any_of(problems_.begin() + static_cast<std::ptrdiff_t>(first), problems_.end(),
                                     [&](const SloProblem& p) { return p.path == path || p.path.starts_with(path + '.'); });
-      if (missing && !told) tell(path, value ? *value : json::value(), expected_of(field));
-      lost = lost || missing || (field.vital && told);
+      if (missing && !is_reported) tell(path, value ? *value : json::value(), expected_of(field));
+      lost = lost || missing || (field.vital && is_reported);
     }
     return lost ? std::nullopt : std::optional(std::move(merged));
   }

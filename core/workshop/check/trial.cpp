@@ -146,8 +146,8 @@ Outcome try_apart(const std::function<Outcome()>& body, Duration patience) {
   ::kill(-child, SIGKILL);  // processes that it has started and left behind
   if (!report) return Outcome::failed("wanted an end within " + format_duration(patience) + ", found none" + where());
   if (!report->empty()) return {static_cast<Outcome::Kind>(std::clamp((*report)[0] - '0', 0, 2)), report->substr(1)};
-  const std::string said = last_line(output.get());
-  return Outcome::failed("the process ended by " + end + where() + (said.empty() ? "" : "; its last words: " + said));
+  const std::string final_line = last_line(output.get());
+  return Outcome::failed("the process ended by " + end + where() + (final_line.empty() ? "" : "; its last words: " + final_line));
 }
 
 }  // namespace koord::check

@@ -178,7 +178,7 @@ TEST_CASE_FIXTURE(Desk, "a damaged file is set aside, and a new one begun") {
   const auto file = archive();
   file->add(decision(1));
   CHECK(numbers(*file->find({})) == std::vector<std::uint64_t>{1});
-  CHECK(file->status().told.find("set aside as '" + path + ".corrupt-") != std::string::npos);
+  CHECK(file->status().set_aside_note.find("set aside as '" + path + ".corrupt-") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Desk, "a file of another program or of a newer version is set aside") {
@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(Desk, "a file of another program or of a newer version is set 
     const auto& [statement, word] = row;
     fill(1, 1);
     REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)->execute(statement));
-    CHECK(archive()->status().told.find(std::string(".") + word + "-") != std::string::npos);
+    CHECK(archive()->status().set_aside_note.find(std::string(".") + word + "-") != std::string::npos);
   }
 }
 
@@ -202,7 +202,7 @@ TEST_CASE_FIXTURE(Desk, "a file from before roles keeps its records, and takes n
   CHECK(page.decisions[0].role == Role::set);
   CHECK(page.decisions[0].composition.empty());
   CHECK(page.decisions[3] == decision(4));
-  CHECK(file->status().told.empty());
+  CHECK(file->status().set_aside_note.empty());
 }
 
 TEST_CASE_FIXTURE(Desk, "a file from before kinds of decisions is found by kind") {

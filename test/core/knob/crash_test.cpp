@@ -46,7 +46,7 @@ struct Enforcer {
   // False: the journal cannot be read.
   bool start() {
     const Result<Journal::Found> found = journal.open();
-    if (!found || !found->told.empty()) return false;
+    if (!found || !found->warnings.empty()) return false;
     return governor.adopt(found->left, kPatience, false).empty();
   }
   void propose(Plan plan) { governor.take(kStrategy, std::move(plan), [](std::vector<IntentResult>) {}); }

@@ -22,7 +22,7 @@ TEST_CASE_FIXTURE(JournalFixture, "a record that SIGKILL interrupts is no record
   Journal next({killed, "this boot"}, clock);
   const Journal::Found after = found(next);
   CHECK(after.left == std::vector{quota("be")});
-  CHECK(after.told.empty());
+  CHECK(after.warnings.empty());
 }
 
 TEST_CASE_FIXTURE(JournalFixture, "a file that is cut off: the message says how much is missing, and names knobs that are still readable") {
@@ -32,8 +32,8 @@ TEST_CASE_FIXTURE(JournalFixture, "a file that is cut off: the message says how 
   const auto size = std::filesystem::file_size(journal_path(directory));
   std::filesystem::resize_file(journal_path(directory), size - 4096);
   const Journal::Found after = found();
-  REQUIRE(after.told.size() == 1);
-  CHECK_MESSAGE(contains(after.told[0], "; 4096 of its " + std::to_string(size) + " bytes are missing; "), after.told[0]);
-  CHECK_MESSAGE(contains(after.told[0], " of its records are readable and none is taken: cpu.max of 'be/pod"), after.told[0]);
-  CHECK(after.told[0].ends_with(" more may keep a value of the previous agent"));
+  REQUIRE(after.warnings.size() == 1);
+  CHECK_MESSAGE(contains(after.warnings[0], "; 4096 of its " + std::to_string(size) + " bytes are missing; "), after.warnings[0]);
+  CHECK_MESSAGE(contains(after.warnings[0], " of its records are readable and none is taken: cpu.max of 'be/pod"), after.warnings[0]);
+  CHECK(after.warnings[0].ends_with(" more may keep a value of the previous agent"));
 }

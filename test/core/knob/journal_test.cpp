@@ -67,9 +67,9 @@ TEST_CASE_FIXTURE(JournalFixture, "a node that was started again has the kernel'
   keep({quota("be")});
   const Journal::Found after = found(*journal("the next boot"));
   CHECK(after.left.empty());
-  REQUIRE(after.told.size() == 1);
-  CHECK(contains(after.told[0], "1 knobs had values of ours before the node was started again"));
-  CHECK(found(*journal("the next boot")).told.empty());
+  REQUIRE(after.warnings.size() == 1);
+  CHECK(contains(after.warnings[0], "1 knobs had values of ours before the node was started again"));
+  CHECK(found(*journal("the next boot")).warnings.empty());
 }
 
 TEST_CASE_FIXTURE(JournalFixture, "looking for what was left makes neither folder nor file") {
@@ -149,16 +149,16 @@ TEST_CASE_FIXTURE(JournalFixture, "a file that is damaged is set aside, and noth
   auto one = journal();
   const Journal::Found after = found(*one);
   CHECK(after.left.empty());
-  REQUIRE(after.told.size() == 1);
-  CHECK(contains(after.told[0], "cannot be used: "));
-  CHECK(contains(after.told[0], "; set aside as '" + journal_path(directory)));
+  REQUIRE(after.warnings.size() == 1);
+  CHECK(contains(after.warnings[0], "cannot be used: "));
+  CHECK(contains(after.warnings[0], "; set aside as '" + journal_path(directory)));
   CHECK(contains(one->problem(), "was set aside, and with it perhaps what knobs had before"));
   CHECK_FALSE(keep(*one, {quota("be")}));
   CHECK_FALSE(one->prepare());
 
   one.reset();
   const auto next = journal();  // another start changes nothing about that
-  CHECK(found(*next).told.empty());
+  CHECK(found(*next).warnings.empty());
   CHECK_FALSE(keep(*next, {quota("be")}));
   std::filesystem::remove(*journal_set_aside(directory));
   CHECK(keep(*next, {quota("be")}));

@@ -53,7 +53,7 @@ struct Followed : ClusterClient {
                                            ListWatchHandlers{
                                                .on_objects = [this](const Objects&, const Difference& what) { told.push_back(what); },
                                                .on_health = [this](const Health& health) { states.push_back(health.state); },
-                                               .on_news = [this](Time at) { news = at; }});
+                                               .on_confirmed = [this](Time at) { news = at; }});
   }
   bool becomes(const std::map<std::string, std::string>& wanted) {
     return until([&] { return texts() == wanted; });

@@ -51,7 +51,7 @@ struct FourKinds : ClusterClient {
     states.push_back(Health::State::starting);
     kinds.push_back(std::make_unique<ListWatch>(
         loop, workers, clock, client, Collection{path, "metadata.name=server-health-test", "", 500, false}, ListWatchOptions{},
-        ListWatchHandlers{.on_objects = {}, .on_health = [this, index](const Health& health) { states[index] = health.state; }, .on_news = {}}));
+        ListWatchHandlers{.on_objects = {}, .on_health = [this, index](const Health& health) { states[index] = health.state; }, .on_confirmed = {}}));
   }
   bool all_are(Health::State state) {
     return until([&] { return std::count(states.begin(), states.end(), state) == 4; }, 120s);
