@@ -73,7 +73,7 @@ std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
 }
 
 Result<void> bench_plugin(const Invocation& invocation) {
-  const workshop::Workpiece piece = TRY(workshop::open_workpiece(invocation.text("argument")));
+  const workshop::OpenedPlugin piece = TRY(workshop::open_plugin(invocation.text("argument")));
   const workshop::BenchSettings settings{.class_name = invocation.text("class"),
                                          .config_json = TRY(configuration_of(invocation, piece.manifest.id)),
                                          .ticks = invocation.options["ticks"].as<std::uint64_t>(),

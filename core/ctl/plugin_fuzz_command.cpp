@@ -14,18 +14,18 @@ namespace {
 void describe_fuzz(po::options_description& options) {
   const check::FuzzSettings settings;
   options.add_options()("seed", po::value<std::uint64_t>()->default_value(settings.seed), "seed of the first session; each session uses the next one")(
-      "sessions", po::value<std::uint64_t>()->default_value(settings.lives), "number of sessions, each in a process of its own");
+      "sessions", po::value<std::uint64_t>()->default_value(settings.sessions), "number of sessions, each in a process of its own");
   describe_configuration(options);
 }
 
 Result<void> fuzz(const Invocation& invocation) {
-  const workshop::Workpiece piece = TRY(workshop::open_workpiece(invocation.text("argument")));
+  const workshop::OpenedPlugin piece = TRY(workshop::open_plugin(invocation.text("argument")));
   const check::FuzzSettings settings{.seed = invocation.options["seed"].as<std::uint64_t>(),
-                                     .lives = invocation.options["sessions"].as<std::uint64_t>(),
+                                     .sessions = invocation.options["sessions"].as<std::uint64_t>(),
                                      .config_json = TRY(configuration_of(invocation, piece.manifest.id))};
   std::uint64_t lived = 0;
   const std::optional<check::FuzzFinding> finding =
-      TRY(check::fuzz_plugin(piece.path, settings, [&](std::uint64_t lives) { lived = lives; }));
+      TRY(check::fuzz_plugin(piece.path, settings, [&](std::uint64_t sessions) { lived = sessions; }));
   if (invocation.output == Output::json) {
     json::object about{{"sessions", lived}};
     if (finding) about["finding"] = json::object{{"seed", finding->seed}, {"detail", finding->detail}};

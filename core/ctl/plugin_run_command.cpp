@@ -31,7 +31,7 @@ void describe_run(po::options_description& options) {
 }
 
 Result<void> run_plugin(const Invocation& invocation) {
-  const workshop::Workpiece piece = TRY(workshop::open_workpiece(invocation.text("argument")));
+  const workshop::OpenedPlugin piece = TRY(workshop::open_plugin(invocation.text("argument")));
   workshop::RunSettings settings{.plugin_id = piece.manifest.id,
                                  .class_name = invocation.text("class"),
                                  .ticks = invocation.options["ticks"].as<std::uint64_t>(),

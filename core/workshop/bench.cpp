@@ -36,7 +36,7 @@ class Subject {
  public:
   Subject(const BenchSettings& settings, std::unique_ptr<RunNode> node) : settings_(settings), node_(std::move(node)) {}
 
-  Result<void> start(const Workpiece& piece, const Loading& loading) {
+  Result<void> start(const OpenedPlugin& piece, const Loading& loading) {
     auto plugin = TRY(load(piece, loading));
     stage_ = std::make_unique<Stage>(node_->roots(), node_->clock(), node_->name());
     TRY(node_->refresh(stage_->hub()));
@@ -81,7 +81,7 @@ struct Timed {
   double cpu_ns, allocations;
 };
 
-Result<void> measure(Timed& out, const Workpiece& piece, const Loading& loading, std::unique_ptr<RunNode> node, const BenchSettings& settings) {
+Result<void> measure(Timed& out, const OpenedPlugin& piece, const Loading& loading, std::unique_ptr<RunNode> node, const BenchSettings& settings) {
   using Steady = std::chrono::steady_clock;
   Subject subject(settings, std::move(node));
   const auto began = Steady::now();
@@ -109,7 +109,7 @@ Result<void> measure(Timed& out, const Workpiece& piece, const Loading& loading,
 
 }  // namespace
 
-Result<BenchFigures> bench(const Workpiece& piece, const Loading& loading,
+Result<BenchFigures> bench(const OpenedPlugin& piece, const Loading& loading,
                            const std::function<Result<std::unique_ptr<RunNode>>()>& make_node, const BenchSettings& settings) {
   if (settings.ticks == 0) return invalid("0 ticks, wanted at least 1");
   MeasuredChild<Timed> timed;

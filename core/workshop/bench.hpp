@@ -35,7 +35,7 @@ struct BenchFigures {
 };
 
 // `make_node` is called in each process that measures. The error describes the failure of the plugin.
-Result<BenchFigures> bench(const Workpiece& piece, const Loading& loading,
+Result<BenchFigures> bench(const OpenedPlugin& piece, const Loading& loading,
                            const std::function<Result<std::unique_ptr<RunNode>>()>& make_node, const BenchSettings& settings);
 
 }  // namespace koord::workshop

@@ -35,7 +35,7 @@ class LinkedPlugin final : public host::LoadedPlugin {
   std::vector<host::ClassInfo> classes_;
 };
 
-Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const Workpiece& piece, const Loading& how) {
+Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const OpenedPlugin& piece, const Loading& how) {
   TRY(host::check_compatible(piece.manifest));
   TRY(host::check_required_services(piece.manifest));
   const host::FileStamp stamp = TRY(host::stamp_of(piece.path));
@@ -46,16 +46,16 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const Workpiece& 
 
 }  // namespace
 
-Result<Workpiece> open_workpiece(const std::string& path) {
+Result<OpenedPlugin> open_plugin(const std::string& path) {
   std::error_code error;
   std::filesystem::path absolute = std::filesystem::canonical(path, error);
   if (error) return Error{error, {}}.context("'" + path + "'");
   Result<host::Manifest> manifest = host::read_manifest(absolute.string());
   if (!manifest) return std::move(manifest).error().context("'" + path + "'");
-  return Workpiece{absolute.string(), *std::move(manifest)};
+  return OpenedPlugin{absolute.string(), *std::move(manifest)};
 }
 
-Result<std::shared_ptr<const host::LoadedPlugin>> load(const Workpiece& piece, const Loading& how) {
+Result<std::shared_ptr<const host::LoadedPlugin>> load(const OpenedPlugin& piece, const Loading& how) {
   auto loaded = load_checked(piece, how);
   if (!loaded) return std::move(loaded).error().context("'" + piece.path + "'");
   return loaded;

@@ -17,12 +17,12 @@ class SnapshotImages;
 
 namespace koord::workshop {
 
-struct Workpiece {
+struct OpenedPlugin {
   std::string path;  // absolute
   host::Manifest manifest;
 };
 // The error names the file. Nothing of it is run.
-Result<Workpiece> open_workpiece(const std::string& path);
+Result<OpenedPlugin> open_plugin(const std::string& path);
 
 // Loads as an agent would, with the isolation that an agent would choose, or with the requested one.
 struct Loading {
@@ -32,7 +32,7 @@ struct Loading {
   child::Layers* layers = nullptr;  // of a process; null: only the filter of system calls. Outlives what is loaded
   host::RunnerLimits limits = {};     // of the process that describes the file
 };
-Result<std::shared_ptr<const host::LoadedPlugin>> load(const Workpiece& piece, const Loading& how);
+Result<std::shared_ptr<const host::LoadedPlugin>> load(const OpenedPlugin& piece, const Loading& how);
 
 // A module that is linked into this program, such as a plugin's source in the test of its author.
 Result<std::shared_ptr<const host::LoadedPlugin>> linked_plugin(const koord_module* module);

@@ -50,7 +50,7 @@ Belongings belongings() {
 // All classes of a plugin on the real services, without a supervisor.
 class Lives {
  public:
-  Lives(const std::string& file, config::Isolation isolation) : piece_(*workshop::open_workpiece(file)) {
+  Lives(const std::string& file, config::Isolation isolation) : piece_(*workshop::open_plugin(file)) {
     auto loaded = workshop::load(piece_, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images_});
     REQUIRE_MESSAGE(loaded, loaded.error().message());
     for (std::size_t i = 0; i < (*loaded)->classes().size(); ++i) instances_.push_back(make(*loaded, i));
@@ -104,7 +104,7 @@ class Lives {
   knob::MemoryOriginals originals_;
   knob::Governor governor_{clock_, stage_.cgroups().layout(), NodeRoots(), originals_};
   child::SnapshotImages images_;
-  workshop::Workpiece piece_;
+  workshop::OpenedPlugin piece_;
   std::mutex mutex_;
   std::condition_variable changed_;
   event::WorkerPool pool_{2};

@@ -26,7 +26,7 @@ struct Theatre {
   NodeTree node;
   Stage stage{node.roots(), clock, "node"};
   child::SnapshotImages images;
-  const Workpiece piece = *open_workpiece(std::getenv("KOORD_PROBE"));
+  const OpenedPlugin piece = *open_plugin(std::getenv("KOORD_PROBE"));
 
   Theatre() {
     state::Pod pod;

@@ -24,7 +24,7 @@ Result<void> check_plugin(const std::string& path, const CheckOptions& options,
   if (!suspect) return std::move(suspect).error().context("'" + path + "'");
   std::string closed;  // by which rule
   for (const Rule& rule : rules()) {
-    const bool runs = rule.group == Rule::Group::life || rule.number > 10;
+    const bool runs = rule.group == Rule::Group::session || rule.number > 10;
     Outcome outcome;
     if (runs && options.file_only)
       outcome = Outcome::not_applicable("nothing of the file is run");

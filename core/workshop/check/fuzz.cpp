@@ -56,75 +56,75 @@ void restore(const Tree& tree, NodeTree& node) {
 }
 
 // One session, from its seed.
-class RandomLife {
+class RandomSession {
  public:
   // `node` is laid out as `tree` says.
-  RandomLife(const Suspect& suspect, const Tree& tree, NodeTree& node, std::uint64_t seed)
-      : suspect_(suspect), tree_(tree), files_(files_of(tree)), cgroup_dirs_(cgroup_dirs_of(tree)), node_(node), dice_(seed) {}
+  RandomSession(const Suspect& suspect, const Tree& tree, NodeTree& node, std::uint64_t seed)
+      : suspect_(suspect), tree_(tree), files_(files_of(tree)), cgroup_dirs_(cgroup_dirs_of(tree)), node_(node), random_(seed) {}
 
   Outcome live() {
     auto module = host::Module::load_untried(suspect_.path, *suspect_.manifest);
     if (!module) return Outcome::failed(module.error().message());
-    Scene scene(node_.roots());
-    plan_mischief(scene.mischief());
-    Part part{suspect_, scene, **module, dice_.below((*module)->classes().size())};
-    return judge(scene, play(part));
+    PluginTrial trial(node_.roots());
+    plan_faults(trial.faults());
+    Part part{suspect_, trial, **module, random_.below((*module)->classes().size())};
+    return judge(trial, play(part));
   }
 
  private:
   // Faults that apply to the whole session.
-  void plan_mischief(Mischief& mischief) {
+  void plan_faults(FaultInjection& faults) {
     constexpr Lending kLendings[] = {Lending::plainly, Lending::read_only, Lending::until_back, Lending::widely};
-    mischief.lending = dice_.any_of(kLendings);
-    mischief.tables = dice_.one_in(4) ? Tables::grown : Tables::whole;
-    mischief.needs_more = dice_.one_in(8);
+    faults.lending = random_.any_of(kLendings);
+    faults.tables = random_.one_in(4) ? Tables::grown : Tables::whole;
+    faults.needs_more = random_.one_in(8);
     for (const std::string& service : suspect_.manifest->optional_services)
-      if (dice_.one_in(4)) mischief.missing.insert(service);
+      if (random_.one_in(4)) faults.missing.insert(service);
   }
 
   // How many snapshots it still held when it was over.
   std::size_t play(Part& part) {
-    if (dice_.one_in(4)) garble_files();
+    if (random_.one_in(4)) garble_files();
     Player player = part.player();
     note("create and init");
     bool alive = player.create() == KOORD_OK && player.init() == KOORD_OK;
-    if (alive && dice_.one_in(2)) player.start_run();
-    for (std::uint64_t step = alive ? 1 + dice_.below(kMostSteps) : 0; step > 0; --step) take_step(part, player);
-    part.scene.mischief().answer.reset();
+    if (alive && random_.one_in(2)) player.start_run();
+    for (std::uint64_t step = alive ? 1 + random_.below(kMostSteps) : 0; step > 0; --step) take_step(part, player);
+    part.trial.faults().answer.reset();
     note("the end");
-    if (alive && !player.stop()) part.scene.seen().out_of_place.add("run() had not returned 5 s after stop() and the signal");
+    if (alive && !player.stop()) part.trial.seen().out_of_place.add("run() had not returned 5 s after stop() and the signal");
     if (player.self()) player.destroy();
     return player.host().snapshots_held();
   }
 
   void take_step(Part& part, Player& player) {
-    Scene& scene = part.scene;
-    switch (dice_.below(8)) {
+    PluginTrial& trial = part.trial;
+    switch (random_.below(8)) {
       case 0:
         note("garbled files");
         garble_files();
         break;
       case 1:
         note("other pods");
-        scene.publish_pods(garbled_pods(dice_, cgroup_dirs_));
+        trial.publish_pods(garbled_pods(random_, cgroup_dirs_));
         break;
       case 2: {
-        scene.mischief().answer.reset();
-        if (dice_.one_in(2)) scene.mischief().answer = dice_.any_of(kAnswers);
-        const auto& answer = scene.mischief().answer;
+        trial.faults().answer.reset();
+        if (random_.one_in(2)) trial.faults().answer = random_.any_of(kAnswers);
+        const auto& answer = trial.faults().answer;
         note(answer ? "services answer " + host::name_of_status(*answer) : "services answer as usual");
         break;
       }
       case 3:
         note("an event");
-        player.on_event(dice_.any_of(kEvents));
+        player.on_event(random_.any_of(kEvents));
         break;
       case 4: {
         constexpr std::int64_t kJumps[] = {0, 1, 1'000'000, 3'600'000'000'000, 31'536'000'000'000'000};
-        const Duration jump(dice_.any_of(kJumps));
+        const Duration jump(random_.any_of(kJumps));
         note("a tick " + format_duration(jump) + " later");
-        scene.clock().advance(jump);
-        player.tick_at(to_ns(scene.clock().now()));
+        trial.clock().advance(jump);
+        player.tick_at(to_ns(trial.clock().now()));
         break;
       }
       default:
@@ -134,21 +134,21 @@ class RandomLife {
   }
 
   void garble_files() {
-    for (std::uint64_t i = 1 + dice_.below(20); i > 0; --i) {
-      const std::string& path = dice_.any_of(files_);
-      if (dice_.one_in(5))
+    for (std::uint64_t i = 1 + random_.below(20); i > 0; --i) {
+      const std::string& path = random_.any_of(files_);
+      if (random_.one_in(5))
         node_.remove(path);
       else
-        node_.write(path, garble(dice_, tree_.at(path).content));
+        node_.write(path, garble(random_, tree_.at(path).content));
     }
   }
 
   void note(const std::string& what) { note_circumstance("step " + std::to_string(++steps_) + ": " + what); }
 
-  static Outcome judge(const Scene& scene, std::size_t snapshots_held) {
-    const Seen& seen = scene.seen();
-    for (const Sightings* sightings : {&seen.thrown, &seen.not_a_status, &seen.out_of_place, &seen.after_destroy})
-      if (std::string first = sightings->first(); !first.empty()) return Outcome::failed(first);
+  static Outcome judge(const PluginTrial& trial, std::size_t snapshots_held) {
+    const Seen& seen = trial.seen();
+    for (const Violations* violations : {&seen.thrown, &seen.not_a_status, &seen.out_of_place, &seen.after_destroy})
+      if (std::string first = violations->first(); !first.empty()) return Outcome::failed(first);
     if (snapshots_held > 0) return Outcome::failed(std::to_string(snapshots_held) + " snapshots of the state were not released");
     return {};
   }
@@ -157,24 +157,24 @@ class RandomLife {
   const Tree& tree_;
   const std::vector<std::string> files_, cgroup_dirs_;
   NodeTree& node_;
-  Dice dice_;
+  RandomSource random_;
   std::uint64_t steps_ = 0;
 };
 
 }  // namespace
 
 Result<std::optional<FuzzFinding>> fuzz_plugin(const std::string& path, const FuzzSettings& settings,
-                                               const std::function<void(std::uint64_t lives)>& lived) {
+                                               const std::function<void(std::uint64_t sessions)>& lived) {
   Suspect suspect{.path = path, .facts = {}, .manifest = TRY(host::read_manifest(path)), .config_json = settings.config_json};
   const Tree tree = workshop::sample_node().frames.front().changed;
   NodeTree node;  // in this process, so that it is removed however a session ends
   workshop::apply({Duration(), tree, {}}, node);
-  for (std::uint64_t life = 0; life < settings.lives; ++life) {
-    const std::uint64_t seed = settings.seed + life;
+  for (std::uint64_t session = 0; session < settings.sessions; ++session) {
+    const std::uint64_t seed = settings.seed + session;
     restore(tree, node);
-    Outcome outcome = try_apart([&] { return RandomLife(suspect, tree, node, seed).live(); });
+    Outcome outcome = try_apart([&] { return RandomSession(suspect, tree, node, seed).live(); });
     if (outcome.kind == Outcome::Kind::failed) return std::optional(FuzzFinding{seed, std::move(outcome.detail)});
-    lived(life + 1);
+    lived(session + 1);
   }
   return std::optional<FuzzFinding>();
 }

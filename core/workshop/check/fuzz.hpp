@@ -16,7 +16,7 @@ namespace koord::check {
 
 struct FuzzSettings {
   std::uint64_t seed = 1;    // of the first session; the next has the next
-  std::uint64_t lives = 200;
+  std::uint64_t sessions = 200;
   std::string config_json = "{}";
 };
 
@@ -28,6 +28,6 @@ struct FuzzFinding {
 // Ends with the first finding. `lived` receives the number of sessions that are over. An error: the plugin cannot be
 // run at all.
 Result<std::optional<FuzzFinding>> fuzz_plugin(const std::string& path, const FuzzSettings& settings,
-                                               const std::function<void(std::uint64_t lives)>& lived);
+                                               const std::function<void(std::uint64_t sessions)>& lived);
 
 }  // namespace koord::check

@@ -12,9 +12,9 @@
 
 namespace koord::check {
 
-class Dice {
+class RandomSource {
  public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  explicit RandomSource(std::uint64_t seed) : engine_(seed) {}
 
   // Returns a number of 0 to n - 1; 0 for n = 0. The standard's distributions differ between libraries, this does not.
   std::uint64_t below(std::uint64_t n) { return n == 0 ? 0 : engine_() % n; }
@@ -29,9 +29,9 @@ class Dice {
 };
 
 // The content of a file with something wrong in it: cut, without a line, with another number, of other bytes, or nothing.
-std::string garble(Dice& dice, std::string_view content);
+std::string garble(RandomSource& random, std::string_view content);
 
 // Names are short, long, empty or not of this alphabet, quantities anything; `cgroup_dirs` are some that exist.
-std::vector<state::Pod> garbled_pods(Dice& dice, const std::vector<std::string>& cgroup_dirs);
+std::vector<state::Pod> garbled_pods(RandomSource& random, const std::vector<std::string>& cgroup_dirs);
 
 }  // namespace koord::check

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/workshop/check/mischief.hpp"
+#include "core/workshop/check/fault_injection.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::check {

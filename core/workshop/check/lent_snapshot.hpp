@@ -3,7 +3,7 @@
 // reading functions know which kind they get. [any thread] but for one and the same snapshot.
 #pragma once
 
-#include "core/workshop/check/mischief.hpp"
+#include "core/workshop/check/fault_injection.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::check {

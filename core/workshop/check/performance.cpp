@@ -11,8 +11,8 @@ constexpr int kTicks = 3;
 Outcome play_class(const Suspect& suspect, std::size_t index, const std::function<Outcome(Part&)>& play) {
   auto module = host::Module::load_untried(suspect.path, *suspect.manifest);
   if (!module) return Outcome::failed(module.error().message());
-  Scene scene;
-  Part part{suspect, scene, **module, index};
+  PluginTrial trial;
+  Part part{suspect, trial, **module, index};
   return play(part);
 }
 
@@ -30,25 +30,25 @@ Outcome perform(const Suspect& suspect, const std::function<Outcome(Part&)>& pla
   return applied && last.kind != Outcome::Kind::passed ? Outcome{} : last;
 }
 
-Life live(Part& part) {
-  Life life;
+SessionRecord live(Part& part) {
+  SessionRecord session;
   Player player = part.player();
   if (player.create() == KOORD_OK) {
-    life.init = player.init();
-    life.began = life.init == KOORD_OK;
+    session.init = player.init();
+    session.began = session.init == KOORD_OK;
   }
-  if (life.began) {
+  if (session.began) {
     if (part.suspect.run_ends) player.start_run();
     for (int i = 0; i < kTicks; ++i) {
-      life.ticked |= is_fine(player.tick());
+      session.ticked |= is_fine(player.tick());
     }
     player.on_event(KOORD_ON_NODE | KOORD_ON_PODS | KOORD_ON_NODE_SLO | KOORD_ON_TOPOLOGY | KOORD_ON_CONFIG);
     player.stop();
   }
   if (player.self()) player.destroy();
-  life.failure = player.last_failure();
-  life.held = player.host().snapshots_held();
-  return life;
+  session.failure = player.last_failure();
+  session.held = player.host().snapshots_held();
+  return session;
 }
 
 }  // namespace koord::check

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/workshop/check/player.hpp"
+#include "core/workshop/check/plugin_trial.hpp"
 #include "core/workshop/check/rule.hpp"
-#include "core/workshop/check/scene.hpp"
 #include "core/workshop/check/trial.hpp"
 
 namespace koord::check {
@@ -16,14 +16,14 @@ namespace koord::check {
 // One class of the plugin in its trial, in the child.
 struct Part {
   const Suspect& suspect;
-  Scene& scene;
+  PluginTrial& trial;
   const host::Module& module;
   std::size_t class_index;
 
   const host::ClassInfo& info() const { return module.classes()[class_index]; }
-  WatchedHost& add_host() const { return scene.add_host(suspect.manifest->id, info().kind, suspect.config_json); }
+  WatchedHost& add_host() const { return trial.add_host(suspect.manifest->id, info().kind, suspect.config_json); }
   Player player() const { return player_on(add_host()); }
-  Player player_on(WatchedHost& host) const { return {scene, module, class_index, host}; }
+  Player player_on(WatchedHost& host) const { return {trial, module, class_index, host}; }
 };
 
 // Plays every class, each in a process of its own, until one is no success.
@@ -33,7 +33,7 @@ Outcome perform(const Suspect& suspect, const std::function<Outcome(Part&)>& pla
 inline bool is_fine(koord_status tick) { return tick == KOORD_OK || tick == KOORD_E_AGAIN || tick == KOORD_E_GONE; }
 
 // A whole session.
-struct Life {
+struct SessionRecord {
   bool began = false;    // init() returned KOORD_OK
   bool ticked = false;   // a tick was fine
   koord_status init = KOORD_OK;
@@ -42,6 +42,6 @@ struct Life {
 
   bool went_well() const { return began && ticked; }
 };
-Life live(Part& part);
+SessionRecord live(Part& part);
 
 }  // namespace koord::check

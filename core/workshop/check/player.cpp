@@ -28,8 +28,8 @@ koord_status take_rejection(const koord_hook_response*, koord_str) { return KOOR
 
 }  // namespace
 
-Player::Player(Scene& scene, const host::Module& module, std::size_t class_index, WatchedHost& host)
-    : scene_(scene), class_(*module.class_at(class_index)), info_(module.classes()[class_index]), host_(host) {}
+Player::Player(PluginTrial& trial, const host::Module& module, std::size_t class_index, WatchedHost& host)
+    : trial_(trial), class_(*module.class_at(class_index)), info_(module.classes()[class_index]), host_(host) {}
 
 Player::~Player() {
   if (run_thread_.joinable()) stop();
@@ -46,12 +46,12 @@ koord_status Player::call(std::string_view name, F&& function) {
     const WatchedHost::Call here(host_, name);
     status = function();
   } catch (const std::exception& thrown) {
-    scene_.seen().thrown.add(label + " threw: " + thrown.what());
+    trial_.seen().thrown.add(label + " threw: " + thrown.what());
   } catch (...) {
-    scene_.seen().thrown.add(label + " threw what is no std::exception");
+    trial_.seen().thrown.add(label + " threw what is no std::exception");
   }
   note_call("");
-  if (status > 0 || status < KOORD_E_IO) scene_.seen().not_a_status.add(label + " returned " + std::to_string(status) + ", which is no status");
+  if (status > 0 || status < KOORD_E_IO) trial_.seen().not_a_status.add(label + " returned " + std::to_string(status) + ", which is no status");
   if (status != KOORD_OK) {
     const auto error = host_.real().take_error();
     last_failure_ = label + ": " + host::name_of_status(status) + (error && !error->text.empty() ? ": " + error->text : "");
@@ -68,8 +68,8 @@ koord_status Player::init() {
 }
 
 koord_status Player::tick() {
-  scene_.clock().advance(period_of(info_));
-  return tick_at(to_ns(scene_.clock().now()));
+  trial_.clock().advance(period_of(info_));
+  return tick_at(to_ns(trial_.clock().now()));
 }
 
 koord_status Player::tick_at(std::uint64_t now_ns) {
@@ -146,7 +146,7 @@ koord_status Player::handle_all() {
     LentMemory& memory = lend_anew();
     const koord_pod* pod = memory.lend(pods, 1, stride);
     const bool of_pod = stage <= KOORD_STAGE_PRE_REMOVE_RUN_POD_SANDBOX;
-    const koord_hook_request request = {sizeof request, stage, to_ns(scene_.clock().now() + kDeadline), pod,
+    const koord_hook_request request = {sizeof request, stage, to_ns(trial_.clock().now() + kDeadline), pod,
                                         of_pod ? nullptr : pod->containers, memory.lend("{}"), memory.lend("{}")};
     const koord_hook_response response = {sizeof response, 0, nullptr, take_field, take_rejection};
     memory.seal();
@@ -159,7 +159,7 @@ koord_status Player::handle_all() {
 }
 
 LentMemory& Player::lend_anew() {
-  lent_ = std::make_unique<LentMemory>(scene_.mischief().lending);
+  lent_ = std::make_unique<LentMemory>(trial_.faults().lending);
   return *lent_;
 }
 
@@ -176,7 +176,7 @@ void Player::start_run() {
     try {
       class_.vtable->run(self_, signal_.table());
     } catch (...) {
-      scene_.seen().thrown.add("run() threw");
+      trial_.seen().thrown.add("run() threw");
     }
     std::lock_guard lock(mutex_);
     running_ = false;

@@ -14,13 +14,13 @@
 #include "core/host/stop_signal.hpp"
 #include "core/load/module.hpp"
 #include "core/workshop/check/lent_memory.hpp"
-#include "core/workshop/check/scene.hpp"
+#include "core/workshop/check/plugin_trial.hpp"
 
 namespace koord::check {
 
 class Player {
  public:
-  Player(Scene& scene, const host::Module& module, std::size_t class_index, WatchedHost& host);
+  Player(PluginTrial& trial, const host::Module& module, std::size_t class_index, WatchedHost& host);
   // Ends a plugin that has not ended: without this it would leak.
   ~Player();
   Player(const Player&) = delete;
@@ -54,7 +54,7 @@ class Player {
   koord_status handle_all();
   LentMemory& lend_anew();
 
-  Scene& scene_;
+  PluginTrial& trial_;
   const koord_class& class_;
   const host::ClassInfo& info_;
   WatchedHost& host_;

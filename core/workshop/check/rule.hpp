@@ -29,7 +29,7 @@ struct Suspect {
   Floor floor = {};
   std::string config_json = "{}";
   std::size_t classes = 1;
-  bool lives = false;     // it did on a host that does nothing but its duty
+  bool sessions = false;     // it did on a host that does nothing but its duty
   bool run_ends = false;  // a trial may start run() and will get it back
 
   bool has_foreign_runtime() const { return manifest && manifest->runtime != host::Runtime::native; }
@@ -59,7 +59,7 @@ struct Rule {
   unsigned number;
   Severity severity;
   // file: nothing is run. gate: a file that fails it cannot be tried further.
-  enum class Group : std::uint8_t { file, gate, life } group;
+  enum class Group : std::uint8_t { file, gate, session } group;
   std::string_view title;
   std::string_view text;  // the problem, its reason, its fix
   Outcome (*check)(Suspect&);

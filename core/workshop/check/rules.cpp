@@ -3,10 +3,10 @@
 #include <array>
 
 #include "core/workshop/check/file_rules.hpp"
-#include "core/workshop/check/life_rules.hpp"
 #include "core/workshop/check/load_rules.hpp"
 #include "core/workshop/check/rule.hpp"
 #include "core/workshop/check/service_rules.hpp"
+#include "core/workshop/check/session_rules.hpp"
 
 namespace koord::check {
 namespace {
@@ -67,90 +67,90 @@ Fix: the detail is the agent's own; constructors of a plugin should do nothing a
 koord_module.manifest must point to the text in the section .koord_manifest: the host decides by the section's text,
 and the module must not run with another one.
 Fix: use one array for both, as KOORD_PLUGIN() and the bindings do.)", has_the_manifest_of_its_file},
-    Rule{13, error, Group::life, "returns the same module at each call", R"(
+    Rule{13, error, Group::session, "returns the same module at each call", R"(
 koord_entry_v1() returns a static table, does no work and may be called any number of times, also by tools.
 Fix: return the address of a constant.)", gives_one_module},
-    Rule{14, error, Group::life, "leaves the process as it was", R"(
+    Rule{14, error, Group::session, "leaves the process as it was", R"(
 Signal handlers and masks, working directory, environment, locale and umask belong to the agent and to all plugins
 in it; loading starts no thread and opens nothing either. SIGPIPE is the usual one: the agent ignores it already.
 Plugins with the runtimes go, jvm and python always have a process of their own: their changes are reported and are no
 failure.
 Fix: use per-call settings (MSG_NOSIGNAL, openat(), newlocale()) instead of changing the process.)", leaves_the_process_as_it_was},
 
-    Rule{21, error, Group::life, "works on a host without faults", R"(
+    Rule{21, error, Group::session, "works on a host without faults", R"(
 The trial calls create, init, some ticks and events, stop and destroy, with all services and three pods on the node.
 init() must return KOORD_OK, or KOORD_E_UNSUPPORTED if the machine lacks a feature, and a tick must succeed. Other
 returns are those of plugin.h. The trial reads this machine's proc, sys and cgroups.
-Fix: the detail is the plugin's own error text. --set passes configuration to the plugin.)", lives},
-    Rule{22, error, Group::life, "returns from run() after the stop signal", R"(
+Fix: the detail is the plugin's own error text. --set passes configuration to the plugin.)", sessions},
+    Rule{22, error, Group::session, "returns from run() after the stop signal", R"(
 After stop() was called and koord_stop fired, run() has 5 s to return. The agent would wait for it, then abandon the
 thread; a process of its own is killed.
 Fix: wait with koord_stop.wait(), or poll() koord_stop.fd beside your own descriptors; no endless blocking call.)", ends_its_run},
-    Rule{23, error, Group::life, "leaks no descriptor", R"(
+    Rule{23, error, Group::session, "leaks no descriptor", R"(
 A hundred sessions of create, init, a tick, stop, destroy must leave the number of open descriptors unchanged. An agent
 that restarts a failing plugin all night would otherwise run out of them.
 Fix: close all descriptors of init() in destroy(), also after init() has failed half way.)", leaks_no_descriptors},
-    Rule{24, error, Group::life, "leaks no thread", R"(
+    Rule{24, error, Group::session, "leaks no thread", R"(
 All threads of an instance must be joined when destroy() returns; a hundred sessions leave none behind.
 Fix: pthread_join() in stop() or destroy(); no detached threads. Code that waits for events can use run().)", leaks_no_threads},
-    Rule{25, error, Group::life, "leaks no memory", R"(
+    Rule{25, error, Group::session, "leaks no memory", R"(
 A hundred sessions leave neither more memory on the heap of malloc() nor more mappings. Each side frees its own
 allocations; those of the services do not count.
 Fix: free all allocations of create() and init() in destroy(), also after init() has failed half way.)", leaks_no_memory},
-    Rule{26, error, Group::life, "shares nothing between instances", R"(
+    Rule{26, error, Group::session, "shares nothing between instances", R"(
 There may be several instances at once, each with its own host, configuration and thread. An instance that calls the
 host of another, or stops working when the other ends, has static data that belongs into the instance.
 Fix: keep all mutable data in the object that create() makes.)", shares_nothing_between_instances},
-    Rule{27, error, Group::life, "calls the host only where allowed", R"(
+    Rule{27, error, Group::session, "calls the host only where allowed", R"(
 No service in create(); set_error() only on the thread of the call that returns the status; propose() and request()
 only inside evaluate(), which makes one plan of them. Other calls have undefined results.
 Fix: get services in init(). Report the findings of other threads in the next call.)", calls_where_it_may},
-    Rule{28, error, Group::life, "makes no call after destroy()", R"(
+    Rule{28, error, Group::session, "makes no call after destroy()", R"(
 When destroy() has returned, the host of the instance is gone: a call through it would touch freed memory.
 Fix: stop timers and threads before destroy() returns; keep no host in a static variable.)", is_silent_after_destroy},
 
-    Rule{41, error, Group::life, "refuses to start without a required service", R"(
+    Rule{41, error, Group::session, "refuses to start without a required service", R"(
 Each service in `requires` is left out in turn: init() must return a failure, best KOORD_E_UNSUPPORTED, without a
 crash. An agent checks `requires` before, but another version or an operator may withdraw a service.
 Fix: compare the result of get_service() with NULL, and name the missing service by set_error().)", refuses_without_a_required_service},
-    Rule{42, error, Group::life, "works without an optional service", R"(
+    Rule{42, error, Group::session, "works without an optional service", R"(
 Each service in `optional` is left out in turn, and the plugin must still work, possibly with fewer functions.
 Fix: check KOORD_HAS() before each use, or move the service to `requires`.)", does_without_optional_services},
-    Rule{43, error, Group::life, "survives failing services", R"(
+    Rule{43, error, Group::session, "survives failing services", R"(
 Every call that can fail answers KOORD_E_AGAIN, then KOORD_E_DENIED, then KOORD_E_DEADLINE, from the beginning and
 from after init() on. The plugin may return any status, but it must not crash or hang. A failed call fills in no
 result.
 Fix: check every status before using the result.)", stands_failing_services},
-    Rule{44, error, Group::life, "survives answers that are longer than announced", R"(
+    Rule{44, error, Group::session, "survives answers that are longer than announced", R"(
 A text may grow between the call for its length and the call for the text, so KOORD_E_TOO_SMALL may come again, and
 *need may exceed the buffer.
 Fix: call in a loop, and use *need as a length only after KOORD_OK.)", stands_growing_answers},
-    Rule{45, error, Group::life, "survives jumps of time", R"(
+    Rule{45, error, Group::session, "survives jumps of time", R"(
 Two ticks may have the same time, a day may pass between two on a suspended machine, and wall time may be set.
 Fix: skip rates over an empty interval; compute intervals from host time, never from wall time.)", stands_jumps_of_time},
-    Rule{46, error, Group::life, "survives any number of pods", R"(
+    Rule{46, error, Group::session, "survives any number of pods", R"(
 No pod, 5000, one, none again, without an event in between.
 Fix: size your tables by the current pods; drop the subjects that answer KOORD_E_GONE.)", stands_any_number_of_pods},
-    Rule{47, error, Group::life, "refuses tables without the members it needs", R"(
+    Rule{47, error, Group::session, "refuses tables without the members it needs", R"(
 The services exist, but struct_size ends behind the header, and so does the memory. init() must refuse, and must not
 read on.
 Fix: KOORD_HAS(table, member) for every member you use, once, in init(). The bindings do it.)", refuses_cut_tables},
-    Rule{48, error, Group::life, "takes tables of a newer host", R"(
+    Rule{48, error, Group::session, "takes tables of a newer host", R"(
 The tables are longer than in this plugin.h, with unknown members. The plugin must work as before.
 Fix: compare struct_size with `>=` a member's end, never with `==` your sizeof; copy no table.)", takes_grown_tables},
-    Rule{49, error, Group::life, "steps through arrays by the stride", R"(
+    Rule{49, error, Group::session, "steps through arrays by the stride", R"(
 Pods, containers and resources are further apart than their sizeof, as those of a newer host, and the gaps are not
 zero.
 Fix: (const char *)first + i * stride; in C++ koord::plugin::Strided.)", steps_by_the_stride},
-    Rule{50, error, Group::life, "does not write to borrowed memory", R"(
+    Rule{50, error, Group::session, "does not write to borrowed memory", R"(
 Texts, snapshots and arguments belong to the host and are shared by all plugins. Here they are in read-only memory, so
 a write ends the process.
 Fix: copy before changing; do not cast const away, nor terminate a koord_str in place.)", writes_to_nothing_borrowed},
-    Rule{51, error, Group::life, "keeps no borrowed memory", R"(
+    Rule{51, error, Group::session, "keeps no borrowed memory", R"(
 The content of a snapshot is valid until its release, an argument until the call returns: here it cannot be read after
 that. Each snapshot must be released before destroy() returns, because it keeps the state of the whole node in memory.
 Fix: copy texts, keep handles instead of pointers, release in the call that has acquired.)", keeps_nothing_borrowed},
-    Rule{52, error, Group::life, "lets no exception out", R"(
+    Rule{52, error, Group::session, "lets no exception out", R"(
 Every call may meet a failing service, also with an unknown status. Exceptions must be caught inside and returned as
 a status, KOORD_E_PANIC with a text if nothing fits better. An exception that leaves the plugin usually ends the
 process.

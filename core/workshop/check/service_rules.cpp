@@ -17,9 +17,9 @@ constexpr std::size_t kManyPods = 5000;
 // Calls that succeeded on a host without faults must succeed here, too.
 Outcome judge_as_before(Part& part, const std::string& circumstance) {
   note_circumstance(circumstance);
-  const Life life = live(part);
-  if (!part.suspect.lives || life.went_well()) return {};
-  return Outcome::failed(circumstance + ": " + life.failure);
+  const SessionRecord session = live(part);
+  if (!part.suspect.sessions || session.went_well()) return {};
+  return Outcome::failed(circumstance + ": " + session.failure);
 }
 
 // Any result is right, as long as the plugin returns one.
@@ -35,10 +35,10 @@ bool is_granted(const Part& part, const std::string& service) {
 
 Outcome refuses_without(Part& part, const std::string& service) {
   note_circumstance("without " + service);
-  part.scene.mischief().missing = {service};
-  const Life life = live(part);
-  part.scene.mischief().missing.clear();
-  if (!life.began) return {};
+  part.trial.faults().missing = {service};
+  const SessionRecord session = live(part);
+  part.trial.faults().missing.clear();
+  if (!session.began) return {};
   return Outcome::failed("init() returned KOORD_OK without " + service + ", which the manifest requires");
 }
 
@@ -66,7 +66,7 @@ Outcome does_without_optional_services(Suspect& suspect) {
   if (suspect.manifest->optional_services.empty()) return Outcome::not_applicable("it names no optional service");
   return perform(suspect, [](Part& part) -> Outcome {
     for (const std::string& service : part.suspect.manifest->optional_services) {
-      part.scene.mischief().missing = {service};
+      part.trial.faults().missing = {service};
       if (Outcome outcome = judge_as_before(part, "without " + service); outcome.kind == Outcome::Kind::failed) return outcome;
     }
     return {};
@@ -77,16 +77,16 @@ Outcome stands_failing_services(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
     for (koord_status answer : {KOORD_E_AGAIN, KOORD_E_DENIED, KOORD_E_DEADLINE}) {
       const std::string circumstance = "every service answers " + host::name_of_status(answer);
-      part.scene.mischief().answer = answer;
+      part.trial.faults().answer = answer;
       live_under(part, circumstance + " from the beginning on");
-      part.scene.mischief().answer.reset();
+      part.trial.faults().answer.reset();
       note_circumstance(circumstance + " after init()");
       Player player = part.player();
       if (player.create() != KOORD_OK || player.init() != KOORD_OK) continue;
       player.tick();
-      part.scene.mischief().answer = answer;
+      part.trial.faults().answer = answer;
       for (int i = 0; i < 3; ++i) tick_and_tell(player);
-      part.scene.mischief().answer.reset();
+      part.trial.faults().answer.reset();
       player.tick();
     }
     return {};
@@ -95,7 +95,7 @@ Outcome stands_failing_services(Suspect& suspect) {
 
 Outcome stands_growing_answers(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
-    part.scene.mischief().needs_more = true;
+    part.trial.faults().needs_more = true;
     live_under(part, "each answer is longer than the *need before");
     return {};
   });
@@ -105,7 +105,7 @@ Outcome stands_jumps_of_time(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
     Player player = part.player();
     if (player.create() != KOORD_OK || player.init() != KOORD_OK) return {};
-    ManualClock& clock = part.scene.clock();
+    ManualClock& clock = part.trial.clock();
     player.tick();
     note_circumstance("two ticks at the same time");
     player.tick_at(to_ns(clock.now()));
@@ -133,7 +133,7 @@ Outcome stands_any_number_of_pods(Suspect& suspect) {
     if (player.create() != KOORD_OK || player.init() != KOORD_OK) return {};
     for (std::size_t pods : {std::size_t{0}, kManyPods, std::size_t{1}, std::size_t{0}}) {
       note_circumstance(std::to_string(pods) + " pods on the node");
-      part.scene.publish_pods(pods);
+      part.trial.publish_pods(pods);
       player.on_event(KOORD_ON_PODS);
       player.tick();
     }
@@ -143,33 +143,33 @@ Outcome stands_any_number_of_pods(Suspect& suspect) {
 
 Outcome refuses_cut_tables(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
-    part.scene.mischief().tables = Tables::cut;
+    part.trial.faults().tables = Tables::cut;
     note_circumstance("the tables of the services end behind their struct_size");
-    const Life life = live(part);
+    const SessionRecord session = live(part);
     const auto& required = part.suspect.manifest->required_services;
     const bool needs = std::any_of(required.begin(), required.end(), [&](const std::string& service) { return is_granted(part, service); });
-    if (!life.began || !needs || part.module.classes().size() > 1) return {};
+    if (!session.began || !needs || part.module.classes().size() > 1) return {};
     return Outcome::failed("init() returned KOORD_OK though the tables of the services have no members");
   });
 }
 
 Outcome takes_grown_tables(Suspect& suspect) {
   return perform(suspect, [](Part& part) {
-    part.scene.mischief().tables = Tables::grown;
+    part.trial.faults().tables = Tables::grown;
     return judge_as_before(part, "the tables of the services are longer than plugin.h has them");
   });
 }
 
 Outcome steps_by_the_stride(Suspect& suspect) {
   return perform(suspect, [](Part& part) {
-    part.scene.mischief().lending = Lending::widely;
+    part.trial.faults().lending = Lending::widely;
     return judge_as_before(part, "records in arrays stand further apart than their sizeof");
   });
 }
 
 Outcome writes_to_nothing_borrowed(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
-    part.scene.mischief().lending = Lending::read_only;
+    part.trial.faults().lending = Lending::read_only;
     live_under(part, "the host lends read-only memory");
     return {};
   });
@@ -177,11 +177,11 @@ Outcome writes_to_nothing_borrowed(Suspect& suspect) {
 
 Outcome keeps_nothing_borrowed(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
-    part.scene.mischief().lending = Lending::until_back;
+    part.trial.faults().lending = Lending::until_back;
     note_circumstance("lent memory cannot be read after its release");
-    const Life life = live(part);
-    if (life.held == 0) return {};
-    return Outcome::failed(std::to_string(life.held) + " snapshots of the state were not released when destroy() had returned");
+    const SessionRecord session = live(part);
+    if (session.held == 0) return {};
+    return Outcome::failed(std::to_string(session.held) + " snapshots of the state were not released when destroy() had returned");
   });
 }
 

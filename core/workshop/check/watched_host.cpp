@@ -17,9 +17,9 @@ thread_local std::string_view call_here;
 
 }  // namespace
 
-WatchedHost::WatchedHost(std::unique_ptr<host::PluginContext> real, const Mischief& mischief, Seen& seen)
+WatchedHost::WatchedHost(std::unique_ptr<host::PluginContext> real, const FaultInjection& faults, Seen& seen)
     : real_(std::move(real)),
-      mischief_(mischief),
+      faults_(faults),
       seen_(seen),
       host_{sizeof host_, KOORD_ABI_MAJOR, KOORD_ABI_MINOR, this, get_service, log, set_error} {}
 
@@ -55,7 +55,7 @@ const koord_host* WatchedHost::admit(std::string_view service_call) {
 }
 
 std::uint64_t WatchedHost::lengthen() {
-  if (!mischief_.needs_more) return 0;
+  if (!faults_.needs_more) return 0;
   return ++lengthened_ % (kMostLengthened + 1) == 0 ? 0 : kLonger;
 }
 
@@ -63,13 +63,13 @@ const void* WatchedHost::get_service(const koord_host* host, const char* id) {
   WatchedHost& self = of(host);
   const std::string name = id ? id : "";
   const koord_host* real = self.admit("get_service(" + name + ")");
-  if (!real || self.mischief_.missing.contains(name) || !real->get_service(real, id)) return nullptr;
-  return watched_table(name, self.mischief_);
+  if (!real || self.faults_.missing.contains(name) || !real->get_service(real, id)) return nullptr;
+  return watched_table(name, self.faults_);
 }
 
 void WatchedHost::log(const koord_host* host, std::int32_t level, koord_str message) {
   const koord_host* real = of(host).admit("log");
-  if (real && !of(host).mischief_.keeps_nothing) real->log(real, level, message);
+  if (real && !of(host).faults_.keeps_nothing) real->log(real, level, message);
 }
 
 void WatchedHost::set_error(const koord_host* host, koord_status status, koord_str why) {

@@ -12,22 +12,22 @@
 #include <string_view>
 
 #include "core/service/plugin_context.hpp"
-#include "core/workshop/check/mischief.hpp"
+#include "core/workshop/check/fault_injection.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::check {
 
 class WatchedHost {
  public:
-  // `mischief` and `seen` outlive everything.
-  WatchedHost(std::unique_ptr<host::PluginContext> real, const Mischief& mischief, Seen& seen);
+  // `faults` and `seen` outlive everything.
+  WatchedHost(std::unique_ptr<host::PluginContext> real, const FaultInjection& faults, Seen& seen);
   WatchedHost(const WatchedHost&) = delete;
   WatchedHost& operator=(const WatchedHost&) = delete;
 
   const koord_host* abi() const { return &host_; }
   host::PluginContext& real() { return *real_; }
   Seen& seen() { return seen_; }
-  const Mischief& mischief() const { return mischief_; }
+  const FaultInjection& faults() const { return faults_; }
 
   // destroy() has returned.
   void bury();
@@ -51,7 +51,7 @@ class WatchedHost {
   // Records errors of this call; returns the host to go on with, or nullptr: it does not exist any more.
   const koord_host* admit(std::string_view service_call);
   // The answer of a service that can fail, when the trial wants another than the real one.
-  std::optional<koord_status> answer() const { return mischief_.answer; }
+  std::optional<koord_status> answer() const { return faults_.answer; }
   // By how much the answer is reported to be longer than the buffer; 0: leave it as it is.
   std::uint64_t lengthen();
   void hold_snapshot(int change) { held_ += static_cast<std::size_t>(change); }
@@ -62,7 +62,7 @@ class WatchedHost {
   static void set_error(const koord_host* host, koord_status status, koord_str why);
 
   std::unique_ptr<host::PluginContext> real_;
-  const Mischief& mischief_;
+  const FaultInjection& faults_;
   Seen& seen_;
   koord_host host_;
   std::atomic<bool> buried_ = false;
@@ -71,6 +71,6 @@ class WatchedHost {
 };
 
 // The table that a plugin gets for the service with this id; nullptr: none such is watched.
-const void* watched_table(std::string_view id, const Mischief& mischief);
+const void* watched_table(std::string_view id, const FaultInjection& faults);
 
 }  // namespace koord::check

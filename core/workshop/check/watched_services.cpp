@@ -78,7 +78,7 @@ struct Watched<name, real_table, member, R (*)(const koord_host*, Args...)> {
       if (!real) return KOORD_E_GONE;
       if (auto answer = watched.answer()) return *answer;
       if (say_too_small(watched, args...)) return KOORD_E_TOO_SMALL;
-      if (std::string_view(name.text).starts_with("koord.metrics/1 append") && watched.mischief().keeps_nothing) return KOORD_OK;
+      if (std::string_view(name.text).starts_with("koord.metrics/1 append") && watched.faults().keeps_nothing) return KOORD_OK;
     } else if (!real) {
       return R();
     }
@@ -113,7 +113,7 @@ koord_status acquire(const koord_host* host, const koord_snapshot** snapshot) {
   const koord_status status = host::state_service.acquire(real, snapshot);
   if (status != KOORD_OK) return status;
   watched.hold_snapshot(+1);
-  if (watched.mischief().lending != Lending::plainly) *snapshot = LentSnapshot::lend(*snapshot, watched.mischief().lending);
+  if (watched.faults().lending != Lending::plainly) *snapshot = LentSnapshot::lend(*snapshot, watched.faults().lending);
   return status;
 }
 
@@ -122,7 +122,7 @@ void release(const koord_host* host, const koord_snapshot* snapshot) {
   const koord_host* real = watched.admit("koord.state/1 release");
   if (!real || !snapshot) return;
   watched.hold_snapshot(-1);
-  if (watched.mischief().lending != Lending::plainly) snapshot = LentSnapshot::take_back(snapshot);
+  if (watched.faults().lending != Lending::plainly) snapshot = LentSnapshot::take_back(snapshot);
   host::state_service.release(real, snapshot);
 }
 
@@ -246,14 +246,14 @@ const void* copy_of(Bytes whole, std::uint32_t size) {
 
 }  // namespace
 
-const void* watched_table(std::string_view id, const Mischief& mischief) {
+const void* watched_table(std::string_view id, const FaultInjection& faults) {
   static std::mutex mutex;
   static std::map<std::string, const void*, std::less<>> copies;  // a trial has one kind of them
-  const Bytes whole = whole_table(id, mischief.lending);
-  if (!whole.table || mischief.tables == Tables::whole) return whole.table;
+  const Bytes whole = whole_table(id, faults.lending);
+  if (!whole.table || faults.tables == Tables::whole) return whole.table;
   std::lock_guard lock(mutex);
   const void*& copy = copies[std::string(id)];
-  if (!copy) copy = copy_of(whole, mischief.tables == Tables::cut ? kHeader : static_cast<std::uint32_t>(whole.size) + kNewer);
+  if (!copy) copy = copy_of(whole, faults.tables == Tables::cut ? kHeader : static_cast<std::uint32_t>(whole.size) + kNewer);
   return copy;
 }
 

@@ -25,7 +25,7 @@ void call_kernel(int times) {
 
 Result<BenchFigures> bench_gauge(config::Isolation isolation, BenchSettings settings) {
   child::SnapshotImages images;
-  const Workpiece piece = *open_workpiece(std::getenv("KOORD_GAUGE"));
+  const OpenedPlugin piece = *open_plugin(std::getenv("KOORD_GAUGE"));
   auto node = [] { return Result<std::unique_ptr<RunNode>>(make_hasty_node({})); };
   return bench(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images}, node, settings);
 }

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t kEnough = 500;  // sessions, for a file of hundreds to be garbled in one
 
-std::optional<FuzzFinding> fuzz(const char* plugin, std::uint64_t seed, std::uint64_t lives) {
-  auto found = fuzz_plugin(std::getenv(plugin), {.seed = seed, .lives = lives}, [](std::uint64_t) {});
+std::optional<FuzzFinding> fuzz(const char* plugin, std::uint64_t seed, std::uint64_t sessions) {
+  auto found = fuzz_plugin(std::getenv(plugin), {.seed = seed, .sessions = sessions}, [](std::uint64_t) {});
   REQUIRE_MESSAGE(found, found.error().message());
   return *found;
 }
@@ -39,7 +39,7 @@ TEST_CASE("one that does not is found, and the seed finds it again") {
 
 TEST_CASE("garbling depends only on the seed, and makes every kind of error") {
   const std::string content = "first 1\nsecond 22\nthird 333\n";
-  Dice one(7), same(7);
+  RandomSource one(7), same(7);
   std::set<std::string> seen;
   for (int i = 0; i < 200; ++i) {
     const std::string garbled = garble(one, content);
@@ -51,10 +51,10 @@ TEST_CASE("garbling depends only on the seed, and makes every kind of error") {
 }
 
 TEST_CASE("garbled pods keep what a host promises: every uid once") {
-  Dice dice(1);
+  RandomSource random(1);
   for (int i = 0; i < 50; ++i) {
     std::set<std::string> uids;
-    for (const state::Pod& pod : garbled_pods(dice, {"kubepods"})) {
+    for (const state::Pod& pod : garbled_pods(random, {"kubepods"})) {
       CHECK(!pod.uid.empty());
       CHECK(uids.insert(pod.uid).second);
     }

@@ -6,7 +6,7 @@
 
 namespace koord::check {
 
-Outcome lives(Suspect& suspect);
+Outcome sessions(Suspect& suspect);
 Outcome ends_its_run(Suspect& suspect);
 Outcome leaks_no_descriptors(Suspect& suspect);
 Outcome leaks_no_threads(Suspect& suspect);

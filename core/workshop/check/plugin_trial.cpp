@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workshop/check/scene.hpp"
+#include "core/workshop/check/plugin_trial.hpp"
 
 #include <utility>
 
@@ -42,7 +42,7 @@ state::Pod make_pod(std::size_t number) {
 
 }  // namespace
 
-Scene::Scene(const NodeRoots& roots) : stage_(roots, clock_, "stage") {
+PluginTrial::PluginTrial(const NodeRoots& roots) : stage_(roots, clock_, "stage") {
   state::Update update;
   update.node = make_node();
   update.node_slo = "{}";
@@ -52,22 +52,22 @@ Scene::Scene(const NodeRoots& roots) : stage_(roots, clock_, "stage") {
   publish_pods(kUsualPods);
 }
 
-void Scene::publish_pods(std::size_t count) {
+void PluginTrial::publish_pods(std::size_t count) {
   std::vector<state::Pod> pods;
   for (std::size_t i = 0; i < count; ++i) pods.push_back(make_pod(i + 1));
   publish_pods(std::move(pods));
 }
 
-void Scene::publish_pods(std::vector<state::Pod> pods) {
+void PluginTrial::publish_pods(std::vector<state::Pod> pods) {
   state::Update update;
   update.pods = std::move(pods);
   stage_.hub().publish(std::move(update));
 }
 
-WatchedHost& Scene::add_host(const std::string& plugin_id, const std::string& kind, const std::string& config_json) {
+WatchedHost& PluginTrial::add_host(const std::string& plugin_id, const std::string& kind, const std::string& config_json) {
   const std::vector<std::string> granted = host::granted_services(kind);
   hosts_.push_back(std::make_unique<WatchedHost>(
-      stage_.make_context(plugin_id, std::set<std::string>(granted.begin(), granted.end()), config_json), mischief_, seen_));
+      stage_.make_context(plugin_id, std::set<std::string>(granted.begin(), granted.end()), config_json), faults_, seen_));
   return *hosts_.back();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workshop/check/life_rules.hpp"
+#include "core/workshop/check/session_rules.hpp"
 
 #include <malloc.h>
 
@@ -15,18 +15,18 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr int kLives = 100;
-constexpr int kFirstLives = 10;  // in which things are made that are made once
+constexpr int kFirstSessions = 10;  // in which things are made that are made once
 constexpr Duration kForLives = std::chrono::seconds(2);
 constexpr std::int64_t kLeakedBytes = 8;  // heap bytes of a session: less is no leak
 constexpr Duration kForLateCalls = std::chrono::milliseconds(300);
 
-Outcome judge(const Sightings& sightings) {
-  const std::string first = sightings.first();
+Outcome judge(const Violations& violations) {
+  const std::string first = violations.first();
   return first.empty() ? Outcome{} : Outcome::failed(first);
 }
 
 // On the host that all of them have one after the other: a host of its own for each would grow this process.
-void short_life(Part& part, WatchedHost& host) {
+void short_session(Part& part, WatchedHost& host) {
   Player player = part.player_on(host);
   if (player.create() != KOORD_OK) return;
   if (player.init() == KOORD_OK) {
@@ -41,7 +41,7 @@ void short_life(Part& part, WatchedHost& host) {
 int many_lives(Part& part, WatchedHost& host, int most) {
   const auto end = Steady::now() + kForLives;
   int lived = 0;
-  for (; lived < most && (lived < kFirstLives || Steady::now() < end); ++lived) short_life(part, host);
+  for (; lived < most && (lived < kFirstSessions || Steady::now() < end); ++lived) short_session(part, host);
   return lived;
 }
 
@@ -66,29 +66,29 @@ std::size_t settled(Count count, std::size_t expected) {
 }
 
 // Fewer than one in ten sessions is no leak, but something that comes and goes.
-bool is_leak(std::size_t before, std::size_t after, int lives) {
-  return after > before && after - before > static_cast<std::size_t>(lives) / 10;
+bool is_leak(std::size_t before, std::size_t after, int sessions) {
+  return after > before && after - before > static_cast<std::size_t>(sessions) / 10;
 }
 
-Outcome leaked(std::size_t before, std::size_t after, int lives, const std::string& what) {
-  if (!is_leak(before, after, lives)) return {};
-  return Outcome::failed(std::to_string(after - before) + " more " + what + " after " + std::to_string(lives) + " sessions of create, init, destroy");
+Outcome leaked(std::size_t before, std::size_t after, int sessions, const std::string& what) {
+  if (!is_leak(before, after, sessions)) return {};
+  return Outcome::failed(std::to_string(after - before) + " more " + what + " after " + std::to_string(sessions) + " sessions of create, init, destroy");
 }
 
 template <class Count>
 Outcome judge_leak(const Suspect& suspect, const char* what, Count count) {
   return perform(suspect, [&](Part& part) -> Outcome {
     WatchedHost& host = part.add_host();
-    many_lives(part, host, kFirstLives);
+    many_lives(part, host, kFirstSessions);
     const std::size_t before = count();
-    const int lives = many_lives(part, host, kLives);
-    return leaked(before, settled(count, before), lives, what);
+    const int sessions = many_lives(part, host, kLives);
+    return leaked(before, settled(count, before), sessions, what);
   });
 }
 
 // Returns the bytes leaked in each session, if each quarter of all sessions has leaked some; caches and temporary
 // memory do not do so.
-std::int64_t heap_leak(Part& part, WatchedHost& host, int& lives) {
+std::int64_t heap_leak(Part& part, WatchedHost& host, int& sessions) {
   constexpr int kQuarters = 4;
   const std::int64_t begin = heap_in_use();
   bool leaks = true;
@@ -96,16 +96,16 @@ std::int64_t heap_leak(Part& part, WatchedHost& host, int& lives) {
     const std::int64_t before = heap_in_use();
     const int lived = many_lives_apart(part, host, kLives / kQuarters);
     leaks = leaks && heap_in_use() - before >= kLeakedBytes * lived;
-    lives += lived;
+    sessions += lived;
   }
-  return leaks ? (heap_in_use() - begin) / lives : 0;
+  return leaks ? (heap_in_use() - begin) / sessions : 0;
 }
 
-Outcome judge_life(Part& part) {
-  const Life life = live(part);
-  if (life.init == KOORD_E_UNSUPPORTED) return Outcome::not_applicable("it cannot work on this machine: " + life.failure);
-  if (!life.went_well()) return Outcome::failed(life.failure);
-  return judge(part.scene.seen().not_a_status);
+Outcome judge_session(Part& part) {
+  const SessionRecord session = live(part);
+  if (session.init == KOORD_E_UNSUPPORTED) return Outcome::not_applicable("it cannot work on this machine: " + session.failure);
+  if (!session.went_well()) return Outcome::failed(session.failure);
+  return judge(part.trial.seen().not_a_status);
 }
 
 Outcome judge_duet(Part& part) {
@@ -124,15 +124,15 @@ Outcome judge_duet(Part& part) {
   if (began) first.tick();
   first.stop();
   first.destroy();
-  if (Outcome seen = judge(part.scene.seen().other_instance); seen.kind == Outcome::Kind::failed) return seen;
-  return ticked || !part.suspect.lives ? Outcome{} : Outcome::failed("beside another instance, " + first.last_failure());
+  if (Outcome seen = judge(part.trial.seen().other_instance); seen.kind == Outcome::Kind::failed) return seen;
+  return ticked || !part.suspect.sessions ? Outcome{} : Outcome::failed("beside another instance, " + first.last_failure());
 }
 
 }  // namespace
 
-Outcome lives(Suspect& suspect) {
-  Outcome outcome = perform(suspect, judge_life);
-  suspect.lives = outcome.kind == Outcome::Kind::passed;
+Outcome sessions(Suspect& suspect) {
+  Outcome outcome = perform(suspect, judge_session);
+  suspect.sessions = outcome.kind == Outcome::Kind::passed;
   return outcome;
 }
 
@@ -157,16 +157,16 @@ Outcome leaks_no_threads(Suspect& suspect) { return judge_leak(suspect, "threads
 
 Outcome leaks_no_memory(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
-    part.scene.mischief().keeps_nothing = true;
+    part.trial.faults().keeps_nothing = true;
     WatchedHost& host = part.add_host();
-    many_lives_apart(part, host, kFirstLives);
+    many_lives_apart(part, host, kFirstSessions);
     const std::size_t threads = count_threads(), mappings = count_mappings();
-    int lives = 0;
-    const std::int64_t leaked_bytes = heap_leak(part, host, lives);
-    if (is_leak(threads, settled(count_threads, threads), lives)) return Outcome::not_applicable("unknown while threads are left behind");
+    int sessions = 0;
+    const std::int64_t leaked_bytes = heap_leak(part, host, sessions);
+    if (is_leak(threads, settled(count_threads, threads), sessions)) return Outcome::not_applicable("unknown while threads are left behind");
     if (leaked_bytes > 0)
       return Outcome::failed(std::to_string(leaked_bytes) + " bytes more on the heap after each session of create, init, destroy");
-    return leaked(mappings, count_mappings(), lives, "mappings");
+    return leaked(mappings, count_mappings(), sessions, "mappings");
   });
 }
 
@@ -175,7 +175,7 @@ Outcome shares_nothing_between_instances(Suspect& suspect) { return perform(susp
 Outcome calls_where_it_may(Suspect& suspect) {
   return perform(suspect, [](Part& part) {
     live(part);
-    return judge(part.scene.seen().out_of_place);
+    return judge(part.trial.seen().out_of_place);
   });
 }
 
@@ -184,9 +184,9 @@ Outcome is_silent_after_destroy(Suspect& suspect) {
     live(part);
     live(part);
     const auto end = Steady::now() + kForLateCalls;
-    while (part.scene.seen().after_destroy.first().empty() && Steady::now() < end)
+    while (part.trial.seen().after_destroy.first().empty() && Steady::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return judge(part.scene.seen().after_destroy);
+    return judge(part.trial.seen().after_destroy);
   });
 }
 
@@ -195,10 +195,10 @@ Outcome lets_no_exception_out(Suspect& suspect) {
     live(part);
     for (koord_status answer : {KOORD_E_IO, -999}) {
       note_circumstance("every service answers " + std::to_string(answer));
-      part.scene.mischief().answer = answer;
+      part.trial.faults().answer = answer;
       live(part);
     }
-    return judge(part.scene.seen().thrown);
+    return judge(part.trial.seen().thrown);
   });
 }
 

@@ -28,7 +28,7 @@ enum class Lending : std::uint8_t {
   widely,      // growable records are longer than plugin.h knows them, as those of a newer host
 };
 
-struct Mischief {
+struct FaultInjection {
   std::set<std::string, std::less<>> missing;   // services that are not offered
   std::optional<koord_status> answer;           // the answer of every service call that can fail
   bool needs_more = false;  // an answer is longer each time than the size reported before, up to a limit
@@ -38,7 +38,7 @@ struct Mischief {
 };
 
 // [any thread]
-class Sightings {
+class Violations {
  public:
   void add(std::string text) {
     std::lock_guard lock(mutex_);
@@ -57,11 +57,11 @@ class Sightings {
 };
 
 struct Seen {
-  Sightings out_of_place;    // a call where the contract has none
-  Sightings after_destroy;   // through the host of an instance that is gone
-  Sightings other_instance;  // through the host of another instance than the one that was called
-  Sightings thrown;          // exceptions that left the plugin
-  Sightings not_a_status;
+  Violations out_of_place;    // a call where the contract has none
+  Violations after_destroy;   // through the host of an instance that is gone
+  Violations other_instance;  // through the host of another instance than the one that was called
+  Violations thrown;          // exceptions that left the plugin
+  Violations not_a_status;
 };
 
 }  // namespace koord::check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scene: the environment of a plugin in one trial: a stage, on this machine's trees unless others are given, a clock
+// PluginTrial: the environment of a plugin in one trial: a stage, on this machine's trees unless others are given, a clock
 // that is moved, pods, the faults to inject, and the violations seen. One thread at a time, except for the calls of the
 // plugin.
 #pragma once
@@ -15,13 +15,13 @@
 
 namespace koord::check {
 
-class Scene {
+class PluginTrial {
  public:
-  explicit Scene(const NodeRoots& roots = {});
+  explicit PluginTrial(const NodeRoots& roots = {});
 
   ManualClock& clock() { return clock_; }
   workshop::Stage& stage() { return stage_; }
-  Mischief& mischief() { return mischief_; }
+  FaultInjection& faults() { return faults_; }
   Seen& seen() { return seen_; }
   const Seen& seen() const { return seen_; }
 
@@ -34,7 +34,7 @@ class Scene {
  private:
   ManualClock clock_;
   workshop::Stage stage_;
-  Mischief mischief_;
+  FaultInjection faults_;
   Seen seen_;
   std::vector<std::unique_ptr<WatchedHost>> hosts_;
 };
