@@ -23,7 +23,6 @@
 #include "core/child/child_runner.hpp"
 #include "core/child/orphans.hpp"
 #include "core/config/load.hpp"
-#include "core/host/managed_plugin.hpp"
 #include "core/log/log.hpp"
 #include "core/service/capability_probes.hpp"
 

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/host/managed_plugin.hpp"
 #include "core/log/log.hpp"
 
 namespace koord::agentd {
@@ -21,8 +20,8 @@ constexpr Duration kCycle = 30s;
 
 bool writes(const config::Config& config) {
   const auto& settings = config.plugins.settings;
-  return config.qos.mode == config::StrategyMode::enforce || std::any_of(settings.begin(), settings.end(), [](const auto& one) {
-           return one.second.mode == config::StrategyMode::enforce;
+  return config.qos.mode == Mode::enforce || std::any_of(settings.begin(), settings.end(), [](const auto& one) {
+           return one.second.mode == Mode::enforce;
          });
 }
 
@@ -76,7 +75,7 @@ QosModule::QosModule(const Clock& clock, host::CapabilityBoard& capabilities, co
       may_write_(writes(config)),
       journal_(journal_options(config, layout), clock),
       governor_(clock, layout, config.roots, journal_) {
-  governor_.set_node_mode(host::as_knob_mode(config.qos.mode));
+  governor_.set_node_mode(config.qos.mode);
   governor_.set_limits(limits_of(config.qos));
   governor_.on_failed_revert(log_failed_revert);
   if (!directory_.empty()) governor_.keep_decisions({.path = directory_ + "/decisions.db", .max_bytes = config.qos.max_record_bytes});
@@ -151,7 +150,7 @@ void QosModule::tell() {
 
 void QosModule::apply(const config::Config& config) {
   may_write_ = writes(config);
-  governor_.set_node_mode(host::as_knob_mode(config.qos.mode));
+  governor_.set_node_mode(config.qos.mode);
   governor_.set_limits(limits_of(config.qos));
   if (strand_) strand_->post([this] { prepare(); });
 }

@@ -32,7 +32,7 @@ void add_subject(json::object& object, std::string_view uid, std::string_view na
 json::object intent(const knob::IntentView& intent, const Clock& clock) {
   json::object object{{"plugin", intent.plugin},
                       {"strategy", intent.strategy},
-                      {"mode", knob::name_of(intent.mode)},
+                      {"mode", to_string(intent.mode)},
                       {"role", knob::name_of(intent.role)},
                       {"wanted", intent.wanted},
                       {"priority", intent.priority},

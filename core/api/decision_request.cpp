@@ -58,7 +58,7 @@ Result<ModeRequest> parse_mode_request(const http::Query& parameters) {
     if (how_long) return invalid("'configured' ends an override and takes no time");
     return ModeRequest{};
   }
-  const Result<knob::Mode> parsed = knob::parse_mode(mode);
+  const Result<Mode> parsed = koord::parse_mode(mode);
   if (!parsed) return invalid("'" + mode + "' is no mode, expected off, shadow, enforce, or configured");
   if (!how_long) return invalid("for how long is missing, expected 1s to 168h");
   const Result<Duration> time = parse_duration(*how_long);

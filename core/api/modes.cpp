@@ -28,10 +28,10 @@ std::map<std::string, std::string_view> strategies(const ApiSources& sources) {
 
 json::object mode_of(const ApiSources& sources, std::string_view target) {
   const knob::Modes::View view = sources.governor.mode_view(target);
-  json::object object{{"target", target}, {"mode", knob::name_of(view.mode)}};
-  if (view.configured) object["configured"] = knob::name_of(*view.configured);
+  json::object object{{"target", target}, {"mode", to_string(view.mode)}};
+  if (view.configured) object["configured"] = to_string(*view.configured);
   if (!view.override_mode) return object;
-  object["override"] = knob::name_of(view.override_mode->mode);
+  object["override"] = to_string(view.override_mode->mode);
   if (view.override_mode->until != Time::max()) object["until"] = wall_seconds(sources.services.clock, view.override_mode->until);
   object["by"] = view.override_mode->by;
   return object;
@@ -75,7 +75,7 @@ void post_mode(const ApiSources& sources, const http::Request& request, const ht
   const std::string by = operator_name(request);
   const Result<void> done = asked->mode ? sources.governor.override_mode(target, *asked->mode, asked->how_long, by)
                                         : sources.governor.end_override(target, by);
-  const std::string mode = asked->mode ? std::string(knob::name_of(*asked->mode)) + " for " + format_duration(asked->how_long) : "as configured";
+  const std::string mode = asked->mode ? std::string(to_string(*asked->mode)) + " for " + format_duration(asked->how_long) : "as configured";
   record_change(sources, request, "mode of " + target + ": " + mode, done);
   if (!done) return reply(json_error(400, done.error().message()));
   reply(json_answer(mode_of(sources, target)));

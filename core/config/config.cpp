@@ -8,18 +8,6 @@ const PluginSettings& PluginsSettings::of(std::string_view id) const {
   return named == settings.end() ? defaults : named->second;
 }
 
-std::string_view to_string(StrategyMode mode) {
-  switch (mode) {
-    case StrategyMode::off:
-      return "off";
-    case StrategyMode::shadow:
-      return "shadow";
-    case StrategyMode::enforce:
-      break;
-  }
-  return "enforce";
-}
-
 std::string_view to_string(OnExit what) {
   return what == OnExit::restore ? "restore" : "keep";
 }

@@ -14,6 +14,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/linux_capability.hpp"
+#include "core/base/mode.hpp"
 #include "core/base/network_families.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/config/feature_gates.hpp"
@@ -39,9 +40,6 @@ enum class Isolation : std::uint8_t { automatic, in_process, process };
 // the mode says which of them is required.
 enum class Trust : std::uint8_t { any, pinned, signature };
 
-// How proposals of a strategy are handled.
-enum class StrategyMode : std::uint8_t { off, shadow, enforce };
-
 // Our values when the agent ends: reverted to the kernel's own, or kept for the next start.
 enum class OnExit : std::uint8_t { restore, keep };
 
@@ -63,7 +61,7 @@ struct PluginSettings {
   std::optional<Duration> deadline;  // nullopt: the host's rule
   bool required = false;             // the agent is not ready without it
   Isolation isolation = Isolation::automatic;
-  std::optional<StrategyMode> mode;  // nullopt: qos.mode
+  std::optional<Mode> mode;  // nullopt: qos.mode
   OnTimeout on_timeout = OnTimeout::ignore;
   std::uint64_t max_series = 0;
   // limit of a plugin's own process; 0: none
@@ -178,7 +176,7 @@ struct ReportSettings {
 
 // Knobs: permissions of strategies, and storage of originals and decisions.
 struct QosSettings {
-  StrategyMode mode = StrategyMode::shadow;
+  Mode mode = Mode::shadow;
   OnExit on_exit = OnExit::restore;
   std::string directory;  // of original values and decisions; "": none, and nothing is written
   Duration refresh_period{};
@@ -219,7 +217,6 @@ struct Config {
 std::string_view to_string(Isolation isolation);
 std::string_view to_string(IsolationLayer layer);
 std::string_view to_string(StateSource source);
-std::string_view to_string(StrategyMode mode);
 std::string_view to_string(OnExit what);
 std::string_view to_string(EvictionTier tier);
 std::string_view to_string(OnTimeout policy);

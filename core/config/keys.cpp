@@ -296,7 +296,7 @@ Schema<Config> make_config_schema() {
       key(
           "qos.mode", "shadow",
           "Default mode of strategies. off: proposals are ignored; shadow: recorded, not written; enforce: written.",
-          choice({StrategyMode::off, StrategyMode::shadow, StrategyMode::enforce}),
+          choice({Mode::off, Mode::shadow, Mode::enforce}),
           [](C & c) -> auto& { return c.qos.mode; }),
       key(
           "qos.onExit", "restore",

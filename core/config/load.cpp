@@ -29,9 +29,9 @@ std::string default_node_name() {
 void check_modes(const Config& config, Report& report) {
   if (!config.qos.directory.empty()) return;
   constexpr std::string_view kWhy = ": 'enforce' needs qos.directory, where is kept what knobs had before";
-  if (config.qos.mode == StrategyMode::enforce) report.add(invalid("qos.mode" + std::string(kWhy)));
+  if (config.qos.mode == Mode::enforce) report.add(invalid("qos.mode" + std::string(kWhy)));
   for (const auto& [id, settings] : config.plugins.settings)
-    if (settings.mode == StrategyMode::enforce) report.add(invalid("plugins.settings." + id + ".mode" + std::string(kWhy)));
+    if (settings.mode == Mode::enforce) report.add(invalid("plugins.settings." + id + ".mode" + std::string(kWhy)));
 }
 
 // Checks that need several keys.

@@ -38,7 +38,7 @@ Schema<PluginSettings> make_plugin_schema() {
           [](P & p) -> auto& { return p.isolation; }),
       plugin_key(
           "mode", "", "Mode of this strategy: off, shadow or enforce. Not set: qos.mode.",
-          optional(choice({StrategyMode::off, StrategyMode::shadow, StrategyMode::enforce})),
+          optional(choice({Mode::off, Mode::shadow, Mode::enforce})),
           [](P & p) -> auto& { return p.mode; }),
       plugin_key(
           "onTimeout", "ignore",

@@ -5,24 +5,6 @@
 
 namespace koord::knob {
 
-std::string_view name_of(Mode mode) {
-  switch (mode) {
-    case Mode::off:
-      return "off";
-    case Mode::shadow:
-      return "shadow";
-    case Mode::enforce:
-      break;
-  }
-  return "enforce";
-}
-
-Result<Mode> parse_mode(std::string_view text) {
-  for (Mode mode : {Mode::off, Mode::shadow, Mode::enforce})
-    if (name_of(mode) == text) return mode;
-  return invalid("'" + std::string(text) + "' is no mode, expected off, shadow or enforce");
-}
-
 void Modes::configure(std::string_view plugin, std::optional<Mode> mode) {
   if (mode)
     configured_.insert_or_assign(std::string(plugin), *mode);

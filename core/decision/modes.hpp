@@ -11,15 +11,12 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/mode.hpp"
 #include "core/base/result.hpp"
 
 namespace koord::knob {
 
-// Mode of a strategy. off: intents are ignored; shadow: recorded, not written; enforce: written.
-enum class Mode { off, shadow, enforce };
-std::string_view name_of(Mode mode);  // "shadow"
-// An error says what was expected.
-Result<Mode> parse_mode(std::string_view text);
+using koord::Mode;
 
 // Instead of a plugin: the node.
 inline constexpr std::string_view kNodeTarget = "node";

@@ -13,18 +13,6 @@
 
 namespace koord::host {
 
-knob::Mode as_knob_mode(config::StrategyMode mode) {
-  switch (mode) {
-    case config::StrategyMode::off:
-      return knob::Mode::off;
-    case config::StrategyMode::shadow:
-      return knob::Mode::shadow;
-    case config::StrategyMode::enforce:
-      break;
-  }
-  return knob::Mode::enforce;
-}
-
 namespace {
 
 // Mapping runs constructors, which do next to nothing in an honest plugin.
@@ -243,7 +231,7 @@ Result<void> ManagedPlugin::check_config_json() const {
 }
 
 void ManagedPlugin::set_mode() {
-  parts_.plans.set_mode(file_.manifest.id, settings_.mode ? std::optional(as_knob_mode(*settings_.mode)) : std::nullopt);
+  parts_.plans.set_mode(file_.manifest.id, settings_.mode);
 }
 
 void ManagedPlugin::set_budget() {

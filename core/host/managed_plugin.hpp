@@ -28,9 +28,6 @@ namespace koord::host {
 
 struct SharedServices;
 
-// The configured mode as the governor's type.
-knob::Mode as_knob_mode(config::StrategyMode mode);
-
 class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
  public:
   // References outlive it.

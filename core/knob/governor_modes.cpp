@@ -10,7 +10,7 @@ namespace koord::knob {
 namespace {
 
 std::string switched_to(std::string_view plugin, Mode mode) {
-  return "'" + std::string(plugin) + "' is " + (mode == Mode::shadow ? "in shadow" : std::string(name_of(mode))) + " now";
+  return "'" + std::string(plugin) + "' is " + (mode == Mode::shadow ? "in shadow" : std::string(to_string(mode))) + " now";
 }
 
 }  // namespace
@@ -84,8 +84,8 @@ void Governor::record_switch(std::string_view target, Mode before, const std::st
   decision.kind = DecisionKind::mode;
   decision.plugin = std::string(target);
   decision.reason = why;
-  decision.before = std::string(name_of(before));
-  decision.wanted = decision.after = std::string(name_of(now));
+  decision.before = std::string(to_string(before));
+  decision.wanted = decision.after = std::string(to_string(now));
   decision.outcome = Outcome::switched;
   record(std::move(decision));
 }

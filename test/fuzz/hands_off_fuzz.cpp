@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/decision/modes.hpp"
+#include "core/base/mode.hpp"
 #include "core/decision/outcome.hpp"
 #include "core/knob/subjects.hpp"
 
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const char* name : {"cpu.max", "cpu.weight", "memory.high"})
     check(!covers(said, *find_knob(name), "nobody") || said.all || by_knob || text.find("nobody") != std::string_view::npos);
   check(unknown_names(said, said.names).empty());
-  if (const auto mode = parse_mode(text)) check(name_of(*mode) == text);
+  if (const auto mode = koord::parse_mode(text)) check(to_string(*mode) == text);
   if (const auto outcome = parse_outcome(text)) check(name_of(*outcome) == text);
   return 0;
 }

@@ -156,10 +156,10 @@ plugins:
 }
 
 TEST_CASE("a strategy has the node's mode, shadow, until it has one of its own") {
-  CHECK(good("").qos.mode == StrategyMode::shadow);
+  CHECK(good("").qos.mode == Mode::shadow);
   CHECK_FALSE(good("").plugins.of("a").mode);
-  CHECK(good("qos: {mode: enforce}").qos.mode == StrategyMode::enforce);
-  CHECK(good("plugins: {settings: {a: {mode: off}}}").plugins.of("a").mode == StrategyMode::off);
+  CHECK(good("qos: {mode: enforce}").qos.mode == Mode::enforce);
+  CHECK(good("plugins: {settings: {a: {mode: off}}}").plugins.of("a").mode == Mode::off);
   CHECK(error_of("plugins: {settings: {a: {mode: on}}}") ==
         "plugins.settings.a.mode: expected one of off, shadow, enforce, found 'on' at f.yaml:1:32");
 }
