@@ -3,24 +3,21 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 
 #include "core/agentd/gates.hpp"
 #include "core/agentd/host_time.hpp"
 #include "core/agentd/koordlet_names.hpp"
-#include "core/agentd/process.hpp"
+#include "core/agentd/options.hpp"
+#include "core/agentd/plugin_log.hpp"
 #include "core/agentd/reload.hpp"
 #include "core/agentd/self_metrics.hpp"
 #include "core/agentd/store_lock.hpp"
 #include "core/api/operator_access.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/version.hpp"
-#include "core/child/child_runner.hpp"
 #include "core/child/orphans.hpp"
 #include "core/config/load.hpp"
 #include "core/log/log.hpp"
@@ -32,94 +29,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr log::Category agent_log{"agent"};
-constexpr log::Category plugin_log{"plugin"};
 
 // SIGTERM to end: 5 s in all.
 constexpr Duration kHttpGrace = 500ms;
 constexpr Duration kPluginGrace = 4s;
-
-store::Options store_options(const config::StoreSettings& settings) {
-  store::Options options;
-  options.path = settings.path;
-  options.retention = settings.retention;
-  options.max_bytes = settings.max_bytes;
-  options.journal_period = settings.journal_period;
-  return options;
-}
-
-// Half of what the process may have open at most for files, and a quarter for directories: sockets, the store and
-// plugins need some, too.
-cgroup::Reader::Options reader_options(const config::CgroupSettings& settings) {
-  const std::size_t limit = open_files_limit();
-  cgroup::Reader::Options options;
-  options.kept_files = std::min<std::size_t>(settings.kept_files, limit / 2);
-  options.kept_directories = limit / 4;
-  options.costly_period = settings.memory_stat_period;
-  return options;
-}
-
-log::Level level_of(host::PluginState state) {
-  using enum host::PluginState;
-  switch (state) {
-    case refused:
-    case failed:
-    case wedged:
-    case parked:
-      return log::Level::warn;
-    case running:
-    case stopped:
-    case disabled:
-    case absent:
-      return log::Level::info;
-    default:
-      return log::Level::debug;  // on the way to one of the others
-  }
-}
-
-// The kubelet sends few requests; other clients are closed first.
-http::Limits probe_limits() {
-  http::Limits limits;
-  limits.connections = 32;
-  limits.connections_of_peer = 8;
-  limits.send_buffer_bytes = 16 << 10;
-  limits.idle = std::chrono::seconds(15);
-  limits.read = limits.write = std::chrono::seconds(3);
-  return limits;
-}
-
-// Beside the metric cache unless the configuration names another place.
-std::string plugin_state_directory(const config::Config& config) {
-  if (!config.plugins.state_directory.empty() || config.store.path.empty()) return config.plugins.state_directory;
-  return std::filesystem::path(config.store.path).parent_path() / "plugin-state";
-}
-
-// KOORD_LANDLOCK_ABI is for tests: the agent takes the kernel for one with this ABI.
-child::Layers::Options layer_options(const config::Config& config) {
-  const NodeRoots& roots = config.roots;
-  child::Layers::Options options{.state_directory = plugin_state_directory(config),
-                                 .first_uid = static_cast<std::uint32_t>(config.plugins.first_uid),
-                                 .uids = static_cast<std::uint32_t>(config.plugins.uids),
-                                 .readable = {roots.proc, roots.sys, roots.cgroup, roots.resctrl}};
-  if (const char* abi = std::getenv("KOORD_LANDLOCK_ABI"))
-    options.newest_landlock_abi = static_cast<unsigned>(parse_uint(abi).value_or(child::kNewestLandlockAbi));
-  return options;
-}
-
-host::Loader child_loader(const std::string& configured, child::SnapshotImages& images, const cgroup::Layout& layout, child::Layers& layers) {
-  return [program = child::plugin_host_program(configured), &images, &layout, &layers](const std::string& path, const host::Manifest& manifest,
-                                                         const host::FileStamp& checked, const host::RunnerLimits& limits) {
-    return child::load_in_child({program, images, &layout, &layers}, path, manifest, checked, limits);
-  };
-}
-
-std::string plugin_name_of(const host::PluginStatus& plugin) { return plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id; }
-
-void log_plugin(const host::PluginStatus& plugin) {
-  const bool has_reason = plugin.state == host::PluginState::running && !plugin.reason.empty();
-  log::write(plugin_log, has_reason ? log::Level::warn : level_of(plugin.state),
-             plugin_name_of(plugin) + " is " + std::string(to_string(plugin.state)) +
-                 (plugin.reason.empty() ? "" : ": " + plugin.reason));
-}
 
 }  // namespace
 
@@ -147,71 +60,77 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       registry_(config_.node_name, &feed_),
       host_metrics_(config_.node_name),
       cgroups_(layout, *clock_, reader_options(config_.cgroup)),
-      services_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
-      qos_(*clock_, capabilities_, layout, config_),
+      shared_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
+      qos_(*clock_, capabilities_, cgroups_.layout(), config_),
       inactive_(hub_),
-      evictions_({loop_, workers_, *store_, hub_, *clock_, layout, capabilities_, services_.events, services_.refusals, host_metrics_,
-                  qos_.governor(),
-                  [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); }},
-                 config_),
+      services_{.loop = loop_,
+                .workers = workers_,
+                .clock = *clock_,
+                .store = *store_,
+                .hub = hub_,
+                .layout = cgroups_.layout(),
+                .capabilities = capabilities_,
+                .events = shared_.events,
+                .refusals = shared_.refusals,
+                .metrics = host_metrics_,
+                .governor = qos_.governor(),
+                .client = [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); },
+                .plugins = [this] { return plugins_.status(); }},
+      evictions_(services_, config_),
       workers_(config_.workers),
       layers_(layer_options(config_)),
-      plugins_({.loop = loop_,
-                .pool = workers_,
-                .services = services_,
-                .metrics = host_metrics_,
-                .plans = qos_.governor(),
-                .evictions = &evictions_,
-                .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout(), layers_),
-                .on_change =
-                    [this](const host::PluginStatus& plugin) {
-                      inactive_.learn(plugin);
-                      log_plugin(plugin);
-                    }}),
-      state_({loop_, workers_, *clock_, hub_, layout, capabilities_, host_metrics_}, config_),
-      prediction_({loop_, workers_, *store_, hub_, *clock_}, config_.predict),
+      plugins_(plugin_parts()),
+      state_(services_, config_),
+      prediction_(services_, config_.predict),
       slo_watch_(hub_),
-      strategy_watch_({loop_, *clock_, hub_, qos_.governor(), services_.events, config_.node_name,
-                       [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); },
-                       [this] {
-                         std::vector<std::string> ids;
-                         for (const host::PluginStatus& plugin : plugins_.status()) ids.push_back(plugin.id);
-                         return ids;
-                       }}),
+      strategy_watch_(services_, config_.node_name),
       volume_facts_(hub_, *store_),
-      reporting_({loop_, workers_, *store_, hub_, *clock_, host_metrics_, prediction_.prediction(),
-                  [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); },
-                  [this](const std::string& plugin) { return is_running(plugin); }},
-                 config_),
+      reporting_(services_, prediction_.prediction(), config_),
       takeover_(*clock_, cgroups_.layout(), config_.roots, hub_, qos_.governor(), state_.pod_source() != name_of(PodSource::cgroup)),
-      sources_{services_,
-               host_metrics_,
-               qos_.governor(),
-               layout.hierarchy(),
-               [this] { return plugins_.status(); },
-               [this] {
-                 std::lock_guard lock(mutex_);
-                 return gates_.list();
-               },
-               [this] { return health(); },
-               [this](const std::string& id, std::function<void(const Result<void>&)> done) {
-                 reload_plugin(id, std::move(done));
-               },
-               config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>(),
-               prediction_.prediction(),
-               state_.pod_source(),
-               &reporting_,
-               [this](const std::string& by) { return qos_.restore(by); },
-               &takeover_,
-               [this] { return plugins_.minimum_isolation(); }},
+      sources_(api_sources()),
       page_(*clock_, [this](std::string& text) { write_metrics(text, sources_); }),
       probe_server_(loop_, workers_, probe_routes(sources_), probe_limits()),
       public_server_(loop_, workers_, public_routes(sources_, page_)),
       local_server_(loop_, workers_, local_routes(sources_, page_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
   qos_.governor().explain_reverts([this](std::string_view plugin) { return inactive_.why(plugin).text; });
-  services_.on_cgroup_gone = [this] { state_.request(); };
-  services_.knob_base = [this](std::string_view knob, std::string_view cgroup_dir) { return qos_.governor().base(knob, cgroup_dir); };
+  shared_.on_cgroup_gone = [this] { state_.request(); };
+  shared_.knob_base = [this](std::string_view knob, std::string_view cgroup_dir) { return qos_.governor().base(knob, cgroup_dir); };
+}
+
+host::PluginManager::Parts Agent::plugin_parts() {
+  return {.loop = loop_,
+          .pool = workers_,
+          .services = shared_,
+          .metrics = host_metrics_,
+          .plans = qos_.governor(),
+          .evictions = &evictions_,
+          .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout(), layers_),
+          .on_change = [this](const host::PluginStatus& plugin) {
+            inactive_.learn(plugin);
+            log_plugin(plugin);
+          }};
+}
+
+ApiSources Agent::api_sources() {
+  return {.services = shared_,
+          .host_metrics = host_metrics_,
+          .governor = qos_.governor(),
+          .hierarchy = cgroups_.layout().hierarchy(),
+          .plugins = services_.plugins,
+          .features = [this] {
+            std::lock_guard lock(mutex_);
+            return gates_.list();
+          },
+          .health = [this] { return health(); },
+          .reload_plugin = [this](const std::string& id, std::function<void(const Result<void>&)> done) { reload_plugin(id, std::move(done)); },
+          .koordlet_names = config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>(),
+          .prediction = prediction_.prediction(),
+          .pod_source = state_.pod_source(),
+          .reporting = &reporting_,
+          .restore = [this](const std::string& by) { return qos_.restore(by); },
+          .takeover = &takeover_,
+          .minimum_isolation = [this] { return plugins_.minimum_isolation(); }};
 }
 
 std::function<void(std::string&)> Agent::koordlet_names() const {
@@ -251,7 +170,7 @@ Result<void> Agent::start() {
   export_http(host_metrics_, public_server_);
   export_capabilities(host_metrics_, capabilities_);
   export_state_age(host_metrics_, hub_, *clock_);
-  export_events(host_metrics_, services_.events);
+  export_events(host_metrics_, shared_.events);
   export_decisions(host_metrics_, qos_.governor());
   handle_signals();
   state_.start();
@@ -381,13 +300,6 @@ void Agent::stop() {
 
 std::vector<ModuleHealth> Agent::health() const {
   return {config_health(), store_health(), state_.health(), prediction_.health(), qos_.health(), reporting_.health(), plugin_health()};
-}
-
-bool Agent::is_running(const std::string& plugin) const {
-  const std::vector<host::PluginStatus> plugins = plugins_.status();
-  return std::any_of(plugins.begin(), plugins.end(), [&plugin](const host::PluginStatus& status) {
-    return status.id == plugin && status.state == host::PluginState::running;
-  });
 }
 
 ModuleHealth Agent::store_health() const {

@@ -14,6 +14,7 @@
 #include "core/agentd/prediction.hpp"
 #include "core/agentd/qos.hpp"
 #include "core/agentd/reporting.hpp"
+#include "core/agentd/services.hpp"
 #include "core/agentd/slo_watch.hpp"
 #include "core/agentd/state_feeder.hpp"
 #include "core/agentd/strategy_watch.hpp"
@@ -58,9 +59,10 @@ class Agent {
   void reload_plugin(const std::string& id, std::function<void(const Result<void>&)> done);
   void stop();
 
+  host::PluginManager::Parts plugin_parts();
+  ApiSources api_sources();
   std::function<void(std::string& text)> koordlet_names() const;
   std::vector<ModuleHealth> health() const;
-  bool is_running(const std::string& plugin) const;  // [any]
   ModuleHealth store_health() const;
   ModuleHealth plugin_health() const;
   ModuleHealth config_health() const;
@@ -76,10 +78,11 @@ class Agent {
   state::Hub hub_;
   cgroup::Reader cgroups_;
   host::CapabilityBoard capabilities_;
-  host::SharedServices services_;
+  host::SharedServices shared_;
 
   QosModule qos_;
   host::InactivePlugins inactive_;
+  const Services services_;  // of the modules; refers to what follows, too
 
   event::Loop loop_;
   EvictionModule evictions_;  // longer than the workers, which bring it answers

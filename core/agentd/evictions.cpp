@@ -43,18 +43,18 @@ std::string minutes_until(Time until, Time now) {
 
 }  // namespace
 
-EvictionModule::EvictionModule(Parts parts, const config::Config& config)
-    : parts_(std::move(parts)), config_(config), evictions_(std::make_shared<evict::Evictions>(eviction_parts(), options_of(config))) {}
+EvictionModule::EvictionModule(const Services& services, const config::Config& config)
+    : services_(services), config_(config), evictions_(std::make_shared<evict::Evictions>(eviction_parts(), options_of(config))) {}
 
 EvictionModule::~EvictionModule() { stop(); }
 
 evict::Evictions::Parts EvictionModule::eviction_parts() {
-  return {.clock = parts_.clock,
-          .hub = parts_.hub,
-          .mode = [this](const std::string& plugin) { return parts_.governor.mode(plugin); },
-          .usage = [this] { return evict::read_usage(parts_.store, parts_.clock.now()); },
+  return {.clock = services_.clock,
+          .hub = services_.hub,
+          .mode = [this](const std::string& plugin) { return services_.governor.mode(plugin); },
+          .usage = [this] { return evict::read_usage(services_.store, services_.clock.now()); },
           .ask = [this](evict::Order order) { later([this, order = std::move(order)] { ask(order); }); },
-          .record = [this](knob::Decision decision) { parts_.governor.note(std::move(decision)); },
+          .record = [this](knob::Decision decision) { services_.governor.note(std::move(decision)); },
           .on_outcome = [this](const evict::Outcome& outcome) { later([this, outcome] { tell(outcome); }); },
           .on_brake = [this](Time until, const std::string& why) { later([this, until, why] { tell_brake(until, why); }); },
           .on_held_back = [this](const evict::Outcome& outcome) { later([this, outcome] { log_held_back(outcome); }); },
@@ -62,11 +62,11 @@ evict::Evictions::Parts EvictionModule::eviction_parts() {
             const Result<std::string> text = read_file(proc + "/pressure/memory");
             return text ? evict::full_memory_pressure(*text) : std::nullopt;
           },
-          .kill = [layout = parts_.layout](const state::Pod& pod) { return evict::kill_containers(layout, pod); }};
+          .kill = [layout = services_.layout](const state::Pod& pod) { return evict::kill_containers(layout, pod); }};
 }
 
 void EvictionModule::later(std::function<void()> task) {
-  parts_.loop.post([task = std::move(task), alive = std::weak_ptr<Alive>(alive_)] {
+  services_.loop.post([task = std::move(task), alive = std::weak_ptr<Alive>(alive_)] {
     if (alive.lock()) task();
   });
 }
@@ -79,7 +79,7 @@ void EvictionModule::remember() {
     knob::DecisionQuery query;
     query.kind = knob::DecisionKind::eviction;
     query.outcome = outcome;
-    std::vector<knob::Decision> some = parts_.governor.log().find(query).decisions;
+    std::vector<knob::Decision> some = services_.governor.log().find(query).decisions;
     records.insert(records.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }
   std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
@@ -89,7 +89,7 @@ void EvictionModule::remember() {
 void EvictionModule::start() {
   remember();
   export_metrics();
-  poll_timer_ = parts_.loop.every(kEvictionPoll, [this] { poll(); });
+  poll_timer_ = services_.loop.every(kEvictionPoll, [this] { poll(); });
   poll();
 }
 
@@ -105,7 +105,7 @@ void EvictionModule::take(const knob::Proposer& proposer, std::vector<evict::Req
 void EvictionModule::ask(const evict::Order& order) {
   // Records go to a disk: not from here.
   auto answered = [this](const std::string& uid, const Result<kube::EvictionAnswer>& answer) {
-    parts_.workers.post([evictions = evictions_, uid, answer] { evictions->answered(uid, answer); });
+    services_.workers.post([evictions = evictions_, uid, answer] { evictions->answered(uid, answer); });
   };
   if (api_) return api_->ask(order, answered);
   answered(order.pod.uid, not_found("this agent has no API server"));
@@ -116,7 +116,7 @@ void EvictionModule::tell(const evict::Outcome& outcome) {
   if (done) ++done_;
   log::write(evict_log, done ? log::Level::info : log::Level::warn, line_of(outcome));
   const state::Pod& pod = outcome.order.pod;
-  parts_.events.add({.time = parts_.clock.now(),
+  services_.events.add({.time = services_.clock.now(),
                      .plugin = outcome.order.plugin,
                      .subject = {{"pod_uid", pod.uid}, {"pod_name", pod.name}, {"pod_namespace", pod.namespace_}},
                      .what = done ? "evictPodSuccess" : "evictPodFail",
@@ -129,24 +129,24 @@ void EvictionModule::log_held_back(const evict::Outcome& outcome) {
   const std::string what = order.pod.name.empty() ? "an eviction" : "eviction of pod '" + name_of_pod(order.pod) + "'";
   const std::string reason = what + " for " + order.feature + " is refused: " + std::string(name_of(outcome.outcome)) +
                              (outcome.why.empty() ? "" : ": " + outcome.why);
-  if (const auto line = parts_.refusals.admit(order.plugin, reason, parts_.clock.now()))
+  if (const auto line = services_.refusals.admit(order.plugin, reason, services_.clock.now()))
     log::warn(evict_log, "{}: {}", order.plugin, *line);
 }
 
 void EvictionModule::tell_brake(Time until, const std::string& brake_why) {
-  const std::string why = brake_why + ": no pod is evicted for " + minutes_until(until, parts_.clock.now()) +
+  const std::string why = brake_why + ": no pod is evicted for " + minutes_until(until, services_.clock.now()) +
                           ", and what would have been evicted is in the decision records";
   log::error(evict_log, "{}", why);
-  parts_.events.add({.time = parts_.clock.now(), .plugin = {}, .subject = {}, .what = "eviction brake", .why = why});
+  services_.events.add({.time = services_.clock.now(), .plugin = {}, .subject = {}, .what = "eviction brake", .why = why});
   const kube::ObjectReference node{"v1", "Node", "", config_.node_name, config_.node_name};
   if (api_) api_->tell({.about = node, .warning = true, .reason = "EvictionBrake", .message = why});
   tell_capability();
 }
 
 void EvictionModule::poll() {
-  kube::Client* client = api_ ? nullptr : parts_.client();
+  kube::Client* client = api_ ? nullptr : services_.client();
   const evict::ApiEvictor::Options options{.source = {"koordetector", config_.node_name}};
-  if (client != nullptr) api_ = std::make_unique<evict::ApiEvictor>(parts_.loop, parts_.clock, *client, options);
+  if (client != nullptr) api_ = std::make_unique<evict::ApiEvictor>(services_.loop, services_.clock, *client, options);
   tell_capability();
 }
 
@@ -158,22 +158,22 @@ void EvictionModule::tell_capability() {
   std::string problem;
   if (!api_) capability = {"eviction", CapabilityState::absent, "there is no API server", ""};
   if (!view.quiet.empty()) problem = view.quiet.substr(0, view.quiet.rfind(", "));
-  if (view.brake_until) problem = view.brake_why + ": no pod is evicted before " + format_timestamp(parts_.clock.wall_label_ns(*view.brake_until) / 1'000'000'000);
+  if (view.brake_until) problem = view.brake_why + ": no pod is evicted before " + format_timestamp(services_.clock.wall_label_ns(*view.brake_until) / 1'000'000'000);
   if (!problem.empty()) capability = {"eviction", CapabilityState::broken, problem, ""};
-  parts_.capabilities.set({capability});
+  services_.capabilities.set({capability});
   const bool is_braked = view.brake_until.has_value();
   if (std::exchange(is_braked_, is_braked) && !is_braked) log::info(evict_log, "the brake is over: pods may be evicted again");
 }
 
 void EvictionModule::export_metrics() {
-  auto going = parts_.metrics.gauge("host_evictions_going", "Pods that are being evicted, or ended recently.");
-  auto brake = parts_.metrics.gauge("host_eviction_brake", "1 while no pod is evicted because too many were selected.");
-  parts_.metrics.on_collect([this, going, brake]() mutable {
+  auto going = services_.metrics.gauge("host_evictions_going", "Pods that are being evicted, or ended recently.");
+  auto brake = services_.metrics.gauge("host_eviction_brake", "1 while no pod is evicted because too many were selected.");
+  services_.metrics.on_collect([this, going, brake]() mutable {
     const evict::Evictions::View view = evictions_->view();
     going.set(static_cast<double>(view.going));
     brake.set(view.brake_until ? 1 : 0);
     for (const auto& [key, count] : view.counts) {
-      metric::HostCounter total = parts_.metrics.counter(
+      metric::HostCounter total = services_.metrics.counter(
           "host_evictions_total", "Requested evictions by result; counted when the result changes.",
           {{"feature", key.first}, {"result", std::string(name_of(key.second))}});
       total.add(static_cast<double>(count) - total.value());

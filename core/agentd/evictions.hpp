@@ -11,39 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "core/cgroup/layout.hpp"
+#include "core/agentd/services.hpp"
 #include "core/config/config.hpp"
-#include "core/event/loop.hpp"
-#include "core/event/worker_pool.hpp"
 #include "core/evict/api_evictor.hpp"
 #include "core/evict/evictions.hpp"
-#include "core/knob/governor.hpp"
-#include "core/metric/host_metrics.hpp"
-#include "core/service/capability_board.hpp"
-#include "core/service/event_log.hpp"
-#include "core/service/refusal_log.hpp"
 
 namespace koord::agentd {
 
 class EvictionModule final : public evict::RequestSink {
  public:
-  struct Parts {
-    event::Loop& loop;
-    event::WorkerPool& workers;
-    const store::Store& store;
-    const state::Hub& hub;
-    const Clock& clock;
-    cgroup::Layout layout;
-    host::CapabilityBoard& capabilities;
-    host::EventLog& events;
-    host::RefusalLog& refusals;
-    metric::HostMetrics& metrics;
-    knob::Governor& governor;              // source of the modes, keeper of the records
-    std::function<kube::Client*()> client;  // null: not available yet
-  };
-
-  // The references in `parts` must outlive it.
-  EvictionModule(Parts parts, const config::Config& config);
+  // The services must outlive it.
+  EvictionModule(const Services& services, const config::Config& config);
   ~EvictionModule() override;
 
   void start();
@@ -69,7 +47,7 @@ class EvictionModule final : public evict::RequestSink {
   void tell_capability();
   void export_metrics();
 
-  const Parts parts_;
+  const Services& services_;
   const config::Config config_;
   const std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
   const std::shared_ptr<evict::Evictions> evictions_;  // answers come on workers

@@ -20,17 +20,17 @@ predict::Options options_of(const config::PredictSettings& settings) {
 
 }  // namespace
 
-PredictionModule::PredictionModule(const Parts& parts, const config::PredictSettings& settings) : parts_(parts) {
+PredictionModule::PredictionModule(const Services& services, const config::PredictSettings& settings) : services_(services) {
   if (!settings.enabled) return;
-  prediction_ = std::make_unique<predict::Prediction>(options_of(settings), parts.store, parts.hub, parts.clock);
-  strand_ = std::make_unique<event::Strand>(parts.workers, "predict");
+  prediction_ = std::make_unique<predict::Prediction>(options_of(settings), services.store, services.hub, services.clock);
+  strand_ = std::make_unique<event::Strand>(services.workers, "predict");
 }
 
 void PredictionModule::start() {
   if (!prediction_) return;
   for (const std::string& problem : prediction_->restore())
     log::warn(predict_log, "the checkpoint in '{}': {}, ignoring", prediction_->options().directory, problem);
-  timer_ = parts_.loop.every(prediction_->options().training_period, [this] { step(); });
+  timer_ = services_.loop.every(prediction_->options().training_period, [this] { step(); });
 }
 
 void PredictionModule::stop() {

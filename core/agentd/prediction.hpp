@@ -7,11 +7,10 @@
 #include <memory>
 #include <string>
 
+#include "core/agentd/services.hpp"
 #include "core/api/module_health.hpp"
-#include "core/base/clock.hpp"
 #include "core/base/problem_tracker.hpp"
 #include "core/config/config.hpp"
-#include "core/event/loop.hpp"
 #include "core/event/strand.hpp"
 #include "core/predict/prediction.hpp"
 
@@ -19,16 +18,8 @@ namespace koord::agentd {
 
 class PredictionModule {
  public:
-  struct Parts {
-    event::Loop& loop;
-    event::WorkerPool& workers;
-    const store::Store& store;
-    const state::Hub& hub;
-    const Clock& clock;
-  };
-
-  // The references in `parts` must outlive it.
-  PredictionModule(const Parts& parts, const config::PredictSettings& settings);
+  // The services must outlive it.
+  PredictionModule(const Services& services, const config::PredictSettings& settings);
 
   // Takes what an earlier run learnt, in this thread; then trains from time to time. Nothing when it is switched off.
   void start();
@@ -44,7 +35,7 @@ class PredictionModule {
   void step();
   void log_problem();
 
-  Parts parts_;
+  const Services& services_;
   std::unique_ptr<predict::Prediction> prediction_;
   ProblemTracker problems_;  // of the strand, and of stop() after it
   std::atomic<bool> stepping_ = false;

@@ -60,33 +60,40 @@ struct ReportingModule::Running {
   std::optional<report::ObjectReporter> topology, devices;
 };
 
-ReportingModule::ReportingModule(Parts parts, const config::Config& config)
-    : parts_(std::move(parts)), config_(config), options_(report_options_of(config)), node_metric_(node_metric_parts(nullptr), options_) {}
+ReportingModule::ReportingModule(const Services& services, const predict::Prediction* prediction, const config::Config& config)
+    : services_(services), prediction_(prediction), config_(config), options_(report_options_of(config)), node_metric_(node_metric_parts(nullptr), options_) {}
 
 ReportingModule::~ReportingModule() = default;
 
 report::NodeMetricReporter::Parts ReportingModule::node_metric_parts(kube::Client* client) const {
-  return {parts_.loop, parts_.workers, parts_.store, parts_.hub, parts_.clock, client, [this] { return predict(); },
+  return {services_.loop, services_.workers, services_.store, services_.hub, services_.clock, client, [this] { return predict(); },
           [this] { return report::gpu_health(facts()); }};
 }
 
 void ReportingModule::start() {
-  client_timer_ = parts_.loop.every(kClientPoll, [this] { find_client(); });
+  client_timer_ = services_.loop.every(kClientPoll, [this] { find_client(); });
   find_client();
 }
 
+bool ReportingModule::is_running(const std::string& plugin) const {
+  const std::vector<host::PluginStatus> plugins = services_.plugins();
+  return std::any_of(plugins.begin(), plugins.end(), [&plugin](const host::PluginStatus& status) {
+    return status.id == plugin && status.state == host::PluginState::running;
+  });
+}
+
 void ReportingModule::find_client() {
-  kube::Client* client = parts_.client();
+  kube::Client* client = services_.client();
   if (client == nullptr) return;
   client_timer_.reset();
   running_ = std::make_unique<Running>();
-  const report::ObjectReporter::Parts parts{parts_.loop, parts_.workers, parts_.hub, parts_.clock, client};
+  const report::ObjectReporter::Parts parts{services_.loop, services_.workers, services_.hub, services_.clock, client};
   if (config_.report.node_metric) running_->node_metric.emplace(node_metric_parts(client), options_).start();
   if (config_.report.topology) {
-    running_->topology_source.emplace(parts_.hub, parts_.clock, config_.roots, facts(), options_.tolerance);
+    running_->topology_source.emplace(services_.hub, services_.clock, config_.roots, facts(), options_.tolerance);
     running_->topology.emplace(parts, running_->topology_source->object(), config_.node_name).start();
   }
-  if (config_.report.devices) running_->devices.emplace(parts, report::device_object(parts_.clock, facts()), config_.node_name).start();
+  if (config_.report.devices) running_->devices.emplace(parts, report::device_object(services_.clock, facts()), config_.node_name).start();
   shown_ = running_.get();
   export_metrics();
 }
@@ -100,8 +107,8 @@ void ReportingModule::stop() {
 }
 
 report::Prediction ReportingModule::predict() const {
-  if (parts_.prediction == nullptr) return {};
-  const Result<predict::ProdPrediction> prod = parts_.prediction->prod();
+  if (prediction_ == nullptr) return {};
+  const Result<predict::ProdPrediction> prod = prediction_->prod();
   if (!prod) return {};
   return {prod->reclaimable, prod->peak};
 }
@@ -109,8 +116,8 @@ report::Prediction ReportingModule::predict() const {
 // A fact outlives its plugin, but is not true any more.
 report::Facts ReportingModule::facts() const {
   return [this](const std::string& plugin, const std::string& name) -> std::optional<std::string> {
-    if (!parts_.is_running(plugin)) return std::nullopt;
-    const std::optional<std::vector<std::byte>> bytes = parts_.store.get(plugin + "/" + name);
+    if (!is_running(plugin)) return std::nullopt;
+    const std::optional<std::vector<std::byte>> bytes = services_.store.get(plugin + "/" + name);
     if (!bytes) return std::nullopt;
     return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   };
@@ -138,25 +145,25 @@ std::optional<report::CpuPools> ReportingModule::pools() const {
 
 void ReportingModule::export_metrics() {
   if (running_->node_metric) {
-    auto missing = parts_.metrics.gauge("report_object_missing", "1 while an object does not exist and is not created: nothing is reported then.",
+    auto missing = services_.metrics.gauge("report_object_missing", "1 while an object does not exist and is not created: nothing is reported then.",
                                         {{"object", "NodeMetric"}});
-    auto degraded = parts_.metrics.gauge("report_degraded", "1 while parts of the NodeMetric are left out or differ from its spec.");
-    parts_.metrics.on_collect([this, degraded, missing, metrics = ObjectMetrics(parts_.metrics, "NodeMetric")]() mutable {
+    auto degraded = services_.metrics.gauge("report_degraded", "1 while parts of the NodeMetric are left out or differ from its spec.");
+    services_.metrics.on_collect([this, degraded, missing, metrics = ObjectMetrics(services_.metrics, "NodeMetric")]() mutable {
       const auto view = node_metric();
       if (!view) return;
-      metrics.follow(view->account, parts_.clock.now());
+      metrics.follow(view->account, services_.clock.now());
       missing.set(view->missing);
       degraded.set(!view->report.refusal.empty() || !view->report.problems.empty());
     });
   }
   if (running_->topology) {
-    parts_.metrics.on_collect([this, metrics = ObjectMetrics(parts_.metrics, "NodeResourceTopology")]() mutable {
-      if (const auto view = topology()) metrics.follow(view->account, parts_.clock.now());
+    services_.metrics.on_collect([this, metrics = ObjectMetrics(services_.metrics, "NodeResourceTopology")]() mutable {
+      if (const auto view = topology()) metrics.follow(view->account, services_.clock.now());
     });
   }
   if (running_->devices) {
-    parts_.metrics.on_collect([this, metrics = ObjectMetrics(parts_.metrics, "Device")]() mutable {
-      if (const auto view = devices()) metrics.follow(view->account, parts_.clock.now());
+    services_.metrics.on_collect([this, metrics = ObjectMetrics(services_.metrics, "Device")]() mutable {
+      if (const auto view = devices()) metrics.follow(view->account, services_.clock.now());
     });
   }
 }

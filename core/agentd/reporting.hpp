@@ -4,15 +4,14 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "core/agentd/services.hpp"
 #include "core/api/module_health.hpp"
 #include "core/api/report_source.hpp"
 #include "core/config/config.hpp"
-#include "core/metric/host_metrics.hpp"
 #include "core/predict/prediction.hpp"
 #include "core/report/node_metric_reporter.hpp"
 #include "core/report/object_reporter.hpp"
@@ -22,20 +21,8 @@ namespace koord::agentd {
 
 class ReportingModule final : public ReportSource {
  public:
-  struct Parts {
-    event::Loop& loop;
-    event::WorkerPool& workers;
-    store::Store& store;
-    const state::Hub& hub;
-    const Clock& clock;
-    metric::HostMetrics& metrics;
-    const predict::Prediction* prediction = nullptr;            // null: switched off
-    std::function<kube::Client*()> client;                      // null: not available yet
-    std::function<bool(const std::string& plugin)> is_running;  // [any]
-  };
-
-  // The references in `parts` must outlive it.
-  ReportingModule(Parts parts, const config::Config& config);
+  // The services and the prediction must outlive it. `prediction`: null: switched off.
+  ReportingModule(const Services& services, const predict::Prediction* prediction, const config::Config& config);
   ~ReportingModule() override;
 
   void start();
@@ -52,13 +39,15 @@ class ReportingModule final : public ReportSource {
  private:
   struct Running;
 
+  bool is_running(const std::string& plugin) const;
   void find_client();
   report::NodeMetricReporter::Parts node_metric_parts(kube::Client* client) const;
   report::Prediction predict() const;
   report::Facts facts() const;
   void export_metrics();
 
-  const Parts parts_;
+  const Services& services_;
+  const predict::Prediction* const prediction_;
   const config::Config config_;
   const report::NodeMetricOptions options_;
   const report::NodeMetricReporter node_metric_;  // without a client: for requests only

@@ -30,35 +30,35 @@ std::string age_of(Time then, Time now) {
 
 }  // namespace
 
-StateFeeder::StateFeeder(Parts parts, const config::Config& config)
-    : parts_(std::move(parts)),
+StateFeeder::StateFeeder(const Services& services, const config::Config& config)
+    : services_(services),
       config_(config),
       choice_(choose_state(config_, kube::find_config(config_.cluster.kubeconfig))),
       pods_(choice_.pods),
-      durations_(parts_.metrics),
-      cgroups_(parts_.layout,
-               {config_.state.cgroup.paths, pods_ == PodSource::cgroup, state::guess_runtime(config_.roots)}, parts_.hub),
-      strand_(parts_.workers, "state") {
-  if (wants_files(config_.state, pods_)) files_.emplace(file_options(config_.state, pods_, parts_.layout), parts_.hub);
+      durations_(services_.metrics),
+      cgroups_(services_.layout,
+               {config_.state.cgroup.paths, pods_ == PodSource::cgroup, state::guess_runtime(config_.roots)}, services_.hub),
+      strand_(services_.workers, "state") {
+  if (wants_files(config_.state, pods_)) files_.emplace(file_options(config_.state, pods_, services_.layout), services_.hub);
 }
 
 StateFeeder::~StateFeeder() {
-  if (subscription_ != 0) parts_.hub.remove(subscription_);
+  if (subscription_ != 0) services_.hub.remove(subscription_);
 }
 
 void StateFeeder::start() {
   log::info(state_log, "pods are learnt from: {}", name_of(pods_));
-  subscription_ = parts_.hub.subscribe([this](std::uint32_t changed, const state::SnapshotPtr& snapshot) { follow_annotations(changed, *snapshot); });
+  subscription_ = services_.hub.subscribe([this](std::uint32_t changed, const state::SnapshotPtr& snapshot) { follow_annotations(changed, *snapshot); });
   publish_node();
   refresh();
-  timer_ = parts_.loop.every(config_.state.resync_period, [this] { refresh_soon(); });
+  timer_ = services_.loop.every(config_.state.resync_period, [this] { refresh_soon(); });
   if (in_cluster()) start_cluster();
   if (!files_ || files_->watch_fd() < 0) return;
-  if (auto watch = parts_.loop.on_readable(files_->watch_fd(), [this] { refresh_soon(); })) file_watch_ = std::move(*watch);
+  if (auto watch = services_.loop.on_readable(files_->watch_fd(), [this] { refresh_soon(); })) file_watch_ = std::move(*watch);
 }
 
 void StateFeeder::stop() {
-  if (const std::uint64_t subscription = std::exchange(subscription_, 0); subscription != 0) parts_.hub.remove(subscription);
+  if (const std::uint64_t subscription = std::exchange(subscription_, 0); subscription != 0) services_.hub.remove(subscription);
   file_watch_.reset();
   timer_.reset();
   cluster_timer_.reset();
@@ -69,16 +69,16 @@ void StateFeeder::stop() {
 void StateFeeder::start_cluster() {
   if (!choice_.cluster) {
     log::warn(state_log, "{}; looking again every 10 s", choice_.no_cluster);
-    parts_.capabilities.set({{"apiserver", host::CapabilityState::absent, choice_.no_cluster, ""}});
-    cluster_timer_ = parts_.loop.every(kClusterPoll, [this] { find_cluster(); });
+    services_.capabilities.set({{"apiserver", host::CapabilityState::absent, choice_.no_cluster, ""}});
+    cluster_timer_ = services_.loop.every(kClusterPoll, [this] { find_cluster(); });
     return;
   }
   cluster_timer_.reset();
   cluster_ = std::make_unique<Cluster>(
-      Cluster::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, parts_.layout, config_.node_name, parts_.capabilities,
-                     parts_.metrics, durations_, annotations_},
+      Cluster::Parts{services_.loop, services_.workers, services_.clock, services_.hub, services_.layout, config_.node_name, services_.capabilities,
+                     services_.metrics, durations_, annotations_},
       *choice_.cluster, pods_, config_);
-  export_cluster(parts_.metrics, *cluster_);
+  export_cluster(services_.metrics, *cluster_);
   cluster_->start();
   running_ = cluster_.get();
 }
@@ -114,10 +114,10 @@ ModuleHealth StateFeeder::health() const {
     const std::string more = cluster->problem();
     if (!more.empty()) problem += (problem.empty() ? "" : "; ") + more;
   }
-  const std::optional<Time> known = parts_.hub.confirmed(state::kPods);
+  const std::optional<Time> known = services_.hub.confirmed(state::kPods);
   if (!known) return {"state", false, pods_unknown_because(problem)};
   if (problem.empty()) return {"state", true, notes.empty() ? "ok" : "ok, but " + notes};
-  return {"state", true, "degraded, keeping the last state, pods " + age_of(*known, parts_.clock.now()) + " old: " + problem};
+  return {"state", true, "degraded, keeping the last state, pods " + age_of(*known, services_.clock.now()) + " old: " + problem};
 }
 
 void StateFeeder::refresh() {
@@ -136,18 +136,18 @@ void StateFeeder::refresh() {
 }
 
 Result<void> StateFeeder::refresh_sources() {
-  const Time now = parts_.clock.now();
+  const Time now = services_.clock.now();
   Result<void> cgroups = cgroups_.refresh();
   Result<void> files = files_ ? files_->refresh() : Result<void>();
   auto topology = state::read_topology(config_.roots);
   if (topology) {
-    parts_.hub.publish({.topology = std::move(topology).value()});
-    parts_.hub.confirm(state::kTopology, now);
+    services_.hub.publish({.topology = std::move(topology).value()});
+    services_.hub.confirm(state::kTopology, now);
   }
   if (pods_ == PodSource::file ? files.has_value() : pods_ == PodSource::cgroup && cgroups)
-    parts_.hub.confirm(state::kPods, now);
-  if (files && !config_.state.file.node.empty()) parts_.hub.confirm(state::kNode, now);
-  if (files && !config_.state.file.node_slo.empty()) parts_.hub.confirm(state::kNodeSlo, now);
+    services_.hub.confirm(state::kPods, now);
+  if (files && !config_.state.file.node.empty()) services_.hub.confirm(state::kNode, now);
+  if (files && !config_.state.file.node_slo.empty()) services_.hub.confirm(state::kNodeSlo, now);
   if (!files) return files;
   if (!cgroups) return cgroups;
   if (!topology) return std::move(topology).error().context("cannot read the CPU topology");
@@ -166,7 +166,7 @@ void StateFeeder::follow_annotations(std::uint32_t changed, const state::Snapsho
 void StateFeeder::publish_node() {
   state::Node node;
   node.name = config_.node_name;
-  parts_.hub.publish({.node = std::move(node)});
+  services_.hub.publish({.node = std::move(node)});
 }
 
 }  // namespace koord::agentd

@@ -12,35 +12,23 @@
 #include <string>
 
 #include "core/agentd/cluster.hpp"
+#include "core/agentd/services.hpp"
 #include "core/agentd/state_choice.hpp"
 #include "core/api/module_health.hpp"
-#include "core/base/clock.hpp"
 #include "core/base/node_roots.hpp"
 #include "core/base/problem_tracker.hpp"
-#include "core/cgroup/layout.hpp"
 #include "core/config/config.hpp"
 #include "core/event/fd_watch.hpp"
-#include "core/event/loop.hpp"
 #include "core/event/strand.hpp"
 #include "core/state/cgroup_source.hpp"
 #include "core/state/file_source.hpp"
-#include "core/state/hub.hpp"
 
 namespace koord::agentd {
 
 class StateFeeder {
  public:
-  struct Parts {
-    event::Loop& loop;
-    event::WorkerPool& workers;
-    const Clock& clock;
-    state::Hub& hub;
-    cgroup::Layout layout;
-    host::CapabilityBoard& capabilities;
-    metric::HostMetrics& metrics;
-  };
-
-  StateFeeder(Parts parts, const config::Config& config);
+  // The services must outlive it.
+  StateFeeder(const Services& services, const config::Config& config);
   ~StateFeeder();
 
   // Reads all sources once, in this thread, so that plugins begin with a known state; then keeps refreshing.
@@ -71,7 +59,7 @@ class StateFeeder {
   void find_cluster();
   void start_cluster();
 
-  Parts parts_;
+  const Services& services_;
   const config::Config config_;
   StateChoice choice_;
   const PodSource pods_;

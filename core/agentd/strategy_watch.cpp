@@ -21,34 +21,40 @@ metric::Labels labels_of(const knob::Subject& pod) {
   return {{"pod_uid", pod.pod_uid}, {"pod_name", pod.pod_name}, {"pod_namespace", pod.pod_namespace}};
 }
 
+std::vector<std::string> ids_of(const std::vector<host::PluginStatus>& plugins) {
+  std::vector<std::string> ids;
+  for (const host::PluginStatus& plugin : plugins) ids.push_back(plugin.id);
+  return ids;
+}
+
 }  // namespace
 
-StrategyWatch::StrategyWatch(Parts parts) : parts_(std::move(parts)) {}
+StrategyWatch::StrategyWatch(const Services& services, std::string node_name) : services_(services), node_name_(std::move(node_name)) {}
 
 StrategyWatch::~StrategyWatch() { stop(); }
 
 void StrategyWatch::start() {
   // The governor outlives this, and calls from any thread.
-  parts_.governor.on_release([this, &loop = parts_.loop, alive = std::weak_ptr(alive_)](std::vector<knob::Release> releases) {
+  services_.governor.on_release([this, &loop = services_.loop, alive = std::weak_ptr(alive_)](std::vector<knob::Release> releases) {
     loop.post([this, alive, releases = std::move(releases)] {
       if (!alive.expired()) tell(releases);
     });
   });
   const auto take = [this](const state::SnapshotPtr& snapshot) {
-    parts_.governor.set_subjects(std::make_shared<const knob::Subjects>(subjects_of(*snapshot)));
+    services_.governor.set_subjects(std::make_shared<const knob::Subjects>(subjects_of(*snapshot)));
   };
-  take(parts_.hub.current());
-  subscription_ = parts_.hub.subscribe([take](std::uint32_t changed, const state::SnapshotPtr& snapshot) {
+  take(services_.hub.current());
+  subscription_ = services_.hub.subscribe([take](std::uint32_t changed, const state::SnapshotPtr& snapshot) {
     if ((changed & (state::kPods | state::kNode)) != 0) take(snapshot);
   });
-  timer_ = parts_.loop.every(kStrategyPeriod, [this] { poll(); });
+  timer_ = services_.loop.every(kStrategyPeriod, [this] { poll(); });
 }
 
 void StrategyWatch::stop() {
   alive_.reset();
   timer_.reset();
   cluster_events_.reset();
-  if (subscription_ != 0) parts_.hub.remove(std::exchange(subscription_, 0));
+  if (subscription_ != 0) services_.hub.remove(std::exchange(subscription_, 0));
 }
 
 void StrategyWatch::poll() {
@@ -57,16 +63,16 @@ void StrategyWatch::poll() {
 }
 
 void StrategyWatch::check_annotations() {
-  const state::SnapshotPtr snapshot = parts_.hub.current();
+  const state::SnapshotPtr snapshot = services_.hub.current();
   if (std::exchange(seen_pods_, snapshot->versions.pods) == snapshot->versions.pods) return;
   const bool is_any = std::any_of(snapshot->pods.begin(), snapshot->pods.end(),
                                   [](const state::Pod& pod) { return pod.annotations.contains(knob::kHandsOffAnnotation); });
-  const std::vector<std::string> problems = is_any ? hands_off_problems(*snapshot, parts_.plugins()) : std::vector<std::string>();
+  const std::vector<std::string> problems = is_any ? hands_off_problems(*snapshot, ids_of(services_.plugins())) : std::vector<std::string>();
   for (const std::string& problem : annotation_problems_.begun(problems)) log::warn(strategy_log, "{}, ignoring", problem);
 }
 
 void StrategyWatch::check_archive() {
-  const std::optional<knob::DecisionArchive::Status> status = parts_.governor.log().archive();
+  const std::optional<knob::DecisionArchive::Status> status = services_.governor.log().archive();
   if (!status) return;
   using Change = ProblemTracker::Change;
   if (archive_problems_.update("file", status->set_aside_note) == Change::begun) log::warn(strategy_log, "{}", status->set_aside_note);
@@ -77,7 +83,7 @@ void StrategyWatch::check_archive() {
 
 void StrategyWatch::tell(const std::vector<knob::Release>& releases) {
   for (ReleaseStory& story : stories_of(releases)) {
-    parts_.events.add({0, parts_.clock.now(), {}, labels_of(story.pod), story.what, story.why});
+    services_.events.add({0, services_.clock.now(), {}, labels_of(story.pod), story.what, story.why});
     tell_cluster({{"v1", "Pod", story.pod.pod_namespace, story.pod.pod_name, story.pod.pod_uid},
                   false,
                   "QoSKnobsRestored",
@@ -86,10 +92,10 @@ void StrategyWatch::tell(const std::vector<knob::Release>& releases) {
 }
 
 void StrategyWatch::tell_cluster(kube::EventInput input) {
-  kube::Client* client = parts_.client();
+  kube::Client* client = services_.client();
   if (client == nullptr) return;
   if (!cluster_events_)
-    cluster_events_ = std::make_unique<kube::Events>(parts_.loop, parts_.clock, *client, kube::EventAggregator::Source{"koordetector", parts_.node_name});
+    cluster_events_ = std::make_unique<kube::Events>(services_.loop, services_.clock, *client, kube::EventAggregator::Source{"koordetector", node_name_});
   cluster_events_->tell(std::move(input));
 }
 

@@ -5,37 +5,21 @@
 // marked.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "core/base/clock.hpp"
+#include "core/agentd/services.hpp"
 #include "core/base/problem_tracker.hpp"
-#include "core/event/loop.hpp"
 #include "core/event/timer.hpp"
-#include "core/knob/governor.hpp"
 #include "core/kube/events.hpp"
-#include "core/service/event_log.hpp"
-#include "core/state/hub.hpp"
 
 namespace koord::agentd {
 
 class StrategyWatch {
  public:
-  struct Parts {
-    event::Loop& loop;
-    const Clock& clock;
-    state::Hub& hub;
-    knob::Governor& governor;
-    host::EventLog& events;
-    std::string node_name;
-    std::function<kube::Client*()> client;              // null: not available yet
-    std::function<std::vector<std::string>()> plugins;  // their ids
-  };
-
-  // The references in `parts` must outlive it.
-  explicit StrategyWatch(Parts parts);
+  // The services must outlive it.
+  StrategyWatch(const Services& services, std::string node_name);
   ~StrategyWatch();
 
   // Before the first plan.
@@ -51,7 +35,8 @@ class StrategyWatch {
   void tell(const std::vector<knob::Release>& releases);
   void tell_cluster(kube::EventInput input);
 
-  const Parts parts_;
+  const Services& services_;
+  const std::string node_name_;
   std::uint64_t subscription_ = 0;
   std::unique_ptr<event::Timer> timer_;
   std::unique_ptr<kube::Events> cluster_events_;

@@ -60,15 +60,30 @@ struct Node {
   knob::MemoryOriginals originals;
   knob::Governor governor{clock, *cgroup::Layout::detect(tree.roots()), tree.roots(), originals};
   event::Loop loop;
-  std::optional<StrategyWatch> watch{std::in_place,
-                                     StrategyWatch::Parts{.loop = loop,
-                                                          .clock = clock,
-                                                          .hub = hub,
-                                                          .governor = governor,
-                                                          .events = events,
-                                                          .node_name = "test-node",
-                                                          .client = [] { return nullptr; },
-                                                          .plugins = [] { return std::vector<std::string>{"burst"}; }}};
+  event::WorkerPool workers{1};
+  std::unique_ptr<store::Store> store = *store::Store::open({}, clock);
+  const cgroup::Layout layout = *cgroup::Layout::detect(tree.roots());
+  host::CapabilityBoard capabilities;
+  host::RefusalLog refusals;
+  metric::HostMetrics metrics{"test-node"};
+  const Services services{.loop = loop,
+                          .workers = workers,
+                          .clock = clock,
+                          .store = *store,
+                          .hub = hub,
+                          .layout = layout,
+                          .capabilities = capabilities,
+                          .events = events,
+                          .refusals = refusals,
+                          .metrics = metrics,
+                          .governor = governor,
+                          .client = [] { return nullptr; },
+                          .plugins = [] {
+                            host::PluginStatus burst;
+                            burst.id = "burst";
+                            return std::vector{burst};
+                          }};
+  std::optional<StrategyWatch> watch{std::in_place, services, "test-node"};
 };
 
 }  // namespace
