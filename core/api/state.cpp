@@ -11,18 +11,18 @@ namespace {
 namespace json = boost::json;
 
 // The latest values of all subjects, with the clock that labels their times.
-struct Figures {
+struct LatestValueSource {
   LatestValues values;
   const Clock& clock;
 };
 
 // Adds "values" and, by the same names, "times" of one subject.
-json::object with_values(json::object object, const Figures& figures, std::uint64_t subject) {
+json::object with_values(json::object object, const LatestValueSource& values, std::uint64_t subject) {
   json::object values, times;
-  if (auto found = figures.values.find(subject); found != figures.values.end()) {
+  if (auto found = values.values.find(subject); found != values.values.end()) {
     for (const auto& [name, latest] : found->second) {
       values[name] = latest.value;
-      times[name] = wall_seconds(figures.clock, latest.time);
+      times[name] = wall_seconds(values.clock, latest.time);
     }
   }
   object["values"] = std::move(values);
@@ -41,7 +41,7 @@ json::object resources(const std::vector<state::Resource>& resources) {
   return object;
 }
 
-json::object container(const state::Container& container, const Figures& values) {
+json::object container(const state::Container& container, const LatestValueSource& values) {
   return with_values({{"id", container.id},
                       {"name", container.name},
                       {"kind", name_of(container.kind)},
@@ -51,13 +51,13 @@ json::object container(const state::Container& container, const Figures& values)
                      values, container.handle);
 }
 
-json::array containers(const std::vector<state::Container>& list, const Figures& values) {
+json::array containers(const std::vector<state::Container>& list, const LatestValueSource& values) {
   json::array array;
   for (const state::Container& one : list) array.push_back(container(one, values));
   return array;
 }
 
-json::object pod(const state::Pod& pod, const Figures& values) {
+json::object pod(const state::Pod& pod, const LatestValueSource& values) {
   json::object object{{"uid", pod.uid},
           {"namespace", pod.namespace_},
           {"name", pod.name},
@@ -159,7 +159,7 @@ json::object cgroup_files(const cgroup::Reader& reader) {
           {"sharedReads", use.shared}};
 }
 
-Figures current_values(const ApiSources& sources) {
+LatestValueSource current_values(const ApiSources& sources) {
   const Clock& clock = sources.services.clock;
   return {latest_values(sources.services.metrics, clock.now(), two_periods(sources.plugins())), clock};
 }
@@ -197,7 +197,7 @@ http::Response get_node(const ApiSources& sources, const http::Request&) {
 http::Response get_pods(const ApiSources& sources, const http::Request&) {
   state::SnapshotPtr snapshot = sources.services.hub.current();
   if (snapshot->versions.pods == 0) return json_error(503, pods_unknown_because(why_pods_unknown(sources).value_or("")));
-  const Figures values = current_values(sources);
+  const LatestValueSource values = current_values(sources);
   json::array pods;
   for (const state::Pod& one : snapshot->pods) pods.push_back(pod(one, values));
   return json_answer({{"pods", std::move(pods)},

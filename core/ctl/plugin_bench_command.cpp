@@ -29,22 +29,22 @@ std::string one_decimal(double number) { return format_number(std::round(number 
 
 struct Row {
   std::string isolation_name;
-  Result<workshop::BenchFigures> figures;
+  Result<workshop::BenchResult> result;
 };
 
 std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
   Table table({{"ISOLATION"}, {"START", true}, {"TICK", true}, {"P99", true}, {"CPU", true}, {"SYSCALLS", true}, {"ALLOCATIONS", true}, {"MEMORY", true}, {"GROWTH", true}});
   std::string notes;
-  for (const auto& [isolation_name, figures] : rows) {
-    if (!figures) {
+  for (const auto& [isolation_name, result] : rows) {
+    if (!result) {
       table.add({isolation_name, "-", "-", "-", "-", "-", "-", "-", "-"});
-      notes += isolation_name + ": " + figures.error().message() + "\n";
+      notes += isolation_name + ": " + result.error().message() + "\n";
       continue;
     }
     auto optional = [](const std::optional<double>& number) { return number ? one_decimal(*number) : "-"; };
-    table.add({isolation_name, format_seconds(seconds_of(figures->start)), format_seconds(seconds_of(figures->median)), format_seconds(seconds_of(figures->p99)),
-               format_seconds(figures->cpu_ns / 1e9), optional(figures->system_calls), optional(figures->allocations),
-               format_bytes(static_cast<double>(figures->private_bytes)), format_bytes(static_cast<double>(figures->growth_bytes))});
+    table.add({isolation_name, format_seconds(seconds_of(result->start)), format_seconds(seconds_of(result->median)), format_seconds(seconds_of(result->p99)),
+               format_seconds(result->cpu_ns / 1e9), optional(result->system_calls), optional(result->allocations),
+               format_bytes(static_cast<double>(result->private_bytes)), format_bytes(static_cast<double>(result->growth_bytes))});
   }
   return table.render() + "\n" + std::to_string(ticks) +
          " ticks. Per tick: TICK is the median, SYSCALLS of both sides, ALLOCATIONS with the host's own.\n"
@@ -53,19 +53,19 @@ std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
 
 std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
   json::array isolations;
-  for (const auto& [isolation_name, figures] : rows) {
+  for (const auto& [isolation_name, result] : rows) {
     json::object about{{"isolation", isolation_name}};
-    if (!figures) {
-      about["error"] = figures.error().message();
+    if (!result) {
+      about["error"] = result.error().message();
     } else {
-      about["startSeconds"] = seconds_of(figures->start);
-      about["tickSeconds"] = seconds_of(figures->median);
-      about["tickP99Seconds"] = seconds_of(figures->p99);
-      about["cpuSeconds"] = figures->cpu_ns / 1e9;
-      if (figures->system_calls) about["systemCalls"] = *figures->system_calls;
-      if (figures->allocations) about["allocations"] = *figures->allocations;
-      about["privateBytes"] = figures->private_bytes;
-      about["growthBytes"] = figures->growth_bytes;
+      about["startSeconds"] = seconds_of(result->start);
+      about["tickSeconds"] = seconds_of(result->median);
+      about["tickP99Seconds"] = seconds_of(result->p99);
+      about["cpuSeconds"] = result->cpu_ns / 1e9;
+      if (result->system_calls) about["systemCalls"] = *result->system_calls;
+      if (result->allocations) about["allocations"] = *result->allocations;
+      about["privateBytes"] = result->private_bytes;
+      about["growthBytes"] = result->growth_bytes;
     }
     isolations.push_back(std::move(about));
   }
@@ -88,7 +88,7 @@ Result<void> bench_plugin(const Invocation& invocation) {
   }
   invocation.out << (invocation.output == Output::json ? as_json(rows, settings.ticks) : as_table(rows, settings.ticks));
   for (const Row& row : rows)
-    if (!row.figures) return row.figures.error();
+    if (!row.result) return row.result.error();
   return {};
 }
 

@@ -13,7 +13,7 @@ namespace koord::knob {
 struct Proposer {
   std::string plugin;
   std::string name;  // of the class
-  std::uint64_t life = 0;
+  std::uint64_t session = 0;
 
   auto operator<=>(const Proposer&) const = default;
 };

@@ -20,11 +20,11 @@ void raise_to(metric::HostCounter& counter, double total) {
 
 }  // namespace
 
-PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
+PluginMetrics::Metrics& PluginMetrics::of(const std::string& plugin) {
   if (auto known = by_plugin_.find(plugin); known != by_plugin_.end()) return known->second;
   const metric::Labels labels{{"plugin", plugin}};
   auto counter = [&](const char* name, const char* help) { return metrics_.counter(name, help, labels); };
-  Of made{
+  Metrics made{
       .calls = counter("plugin_calls_total", "Calls of the plugin's functions."),
       .call_seconds = counter("plugin_call_seconds_total", "Time the plugin's functions took."),
       .cpu_seconds = counter("plugin_cpu_seconds_total", "CPU time the plugin's functions took."),
@@ -55,7 +55,7 @@ PluginMetrics::Of& PluginMetrics::of(const std::string& plugin) {
 }
 
 // For all endpoints of the plugin together; the time is that of the slowest.
-void PluginMetrics::update_scrapes(Of& metrics, const PluginStatus& plugin) {
+void PluginMetrics::update_scrapes(Metrics& metrics, const PluginStatus& plugin) {
   ScrapeStatus all;
   for (const InstanceStatus& instance : plugin.instances) {
     all.scrapes += instance.scrape_count;
@@ -91,7 +91,7 @@ void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
   for (const PluginStatus& plugin : plugins) {
     bool was_on = plugin.enabled || by_plugin_.contains(plugin.id);
     if (!was_on || !seen.insert(plugin.id).second) continue;
-    Of& metrics = of(plugin.id);
+    Metrics& metrics = of(plugin.id);
     raise_to(metrics.calls, static_cast<double>(plugin.counts.calls));
     raise_to(metrics.call_seconds, seconds(plugin.counts.wall));
     raise_to(metrics.cpu_seconds, seconds(plugin.counts.cpu));

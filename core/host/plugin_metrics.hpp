@@ -20,7 +20,7 @@ class PluginMetrics {
   void update(const std::vector<PluginStatus>& plugins);
 
  private:
-  struct Of {
+  struct Metrics {
     metric::HostCounter calls, call_seconds, cpu_seconds, errors, skipped_ticks, deadline_misses, restarts;
     metric::HostCounter dropped_series, reloads, refused_reloads, refused_configs;
     metric::HostCounter soft_breaches, hard_breaches;
@@ -30,11 +30,11 @@ class PluginMetrics {
     metric::HostCounter scrape_count, scrape_failures;
     metric::HostGauge scrape_seconds, scraped_samples, dropped_samples, left_out_samples;
   };
-  Of& of(const std::string& plugin);
-  void update_scrapes(Of& metrics, const PluginStatus& plugin);
+  Metrics& of(const std::string& plugin);
+  void update_scrapes(Metrics& metrics, const PluginStatus& plugin);
 
   metric::HostMetrics& metrics_;
-  std::map<std::string, Of, std::less<>> by_plugin_;
+  std::map<std::string, Metrics, std::less<>> by_plugin_;
 };
 
 }  // namespace koord::host

@@ -147,7 +147,7 @@ NodeMetricReporter::PollResult NodeMetricReporter::make_result() {
   poll.reported_seconds = known_->reported.update_seconds;
   poll.degraded_differs = poll.degraded != known_->reported.degraded;
   poll.change = poll.degraded_differs ? kBeyondMeasure
-                                      : change(known_->reported.figures, figures_of(poll.report.status), capacity_of(state->node));
+                                      : change(known_->reported.usage, usage_of(poll.report.status), capacity_of(state->node));
   std::vector<std::string> problems;
   if (auto read = state::parse_node_metric_spec(known_->from_state ? *known_->from_state : "")) {
     poll.spec = read->spec;

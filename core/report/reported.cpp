@@ -37,12 +37,12 @@ std::optional<Amounts> amounts_of(const json::object& resource_map) {
   return Amounts{cpu->milli(), memory->value()};
 }
 
-void read_node(const json::object& node, Figures& figures) {
-  figures.node = amounts_of(member_of(node, "nodeUsage"));
-  figures.system = amounts_of(member_of(node, "systemUsage"));
+void read_node(const json::object& node, UsageSummary& usage) {
+  usage.node = amounts_of(member_of(node, "nodeUsage"));
+  usage.system = amounts_of(member_of(node, "systemUsage"));
   for (const json::value& item : list_of(node, "aggregatedNodeUsages")) {
     const json::object& window = object_of(item);
-    if (amounts_of(member_of(member_of(window, "usage"), "avg"))) figures.windows.emplace(text_of(window, "duration"));
+    if (amounts_of(member_of(member_of(window, "usage"), "avg"))) usage.windows.emplace(text_of(window, "duration"));
   }
 }
 
@@ -75,15 +75,15 @@ double apart_in(const Map& before, const Map& after, const Amounts& capacity) {
 
 }  // namespace
 
-Figures figures_of(const NodeMetricStatus& status) {
-  Figures figures{status.node.amounts, status.system.amounts, status.prod_reclaimable, {}, {}, {}, status.prod_peak.has_value()};
-  for (const PodUsage& pod : status.pods) figures.pods.emplace(std::pair(pod.name_space, pod.name), pod.usage.amounts.value_or(Amounts()));
+UsageSummary usage_of(const NodeMetricStatus& status) {
+  UsageSummary usage{status.node.amounts, status.system.amounts, status.prod_reclaimable, {}, {}, {}, status.prod_peak.has_value()};
+  for (const PodUsage& pod : status.pods) usage.pods.emplace(std::pair(pod.name_space, pod.name), pod.usage.amounts.value_or(Amounts()));
   for (const ApplicationUsage& application : status.applications)
-    figures.applications.emplace(application.name, application.usage.amounts.value_or(Amounts()));
+    usage.applications.emplace(application.name, application.usage.amounts.value_or(Amounts()));
   for (const AggregatedUsage& window : status.node_windows) {
-    if (window.usages[0].amounts) figures.windows.insert(format_go_duration(window.window));
+    if (window.usages[0].amounts) usage.windows.insert(format_go_duration(window.window));
   }
-  return figures;
+  return usage;
 }
 
 Result<Reported> parse_reported(std::string_view node_metric) {
@@ -91,24 +91,24 @@ Result<Reported> parse_reported(std::string_view node_metric) {
   const json::object& status = member_of(root, "status");
   Reported reported;
   if (auto time = parse_timestamp(text_of(status, "updateTime"))) reported.update_seconds = *time / 1'000'000'000;
-  Figures& figures = reported.figures;
-  read_node(member_of(status, "nodeMetric"), figures);
+  UsageSummary& usage = reported.usage;
+  read_node(member_of(status, "nodeMetric"), usage);
   for (const json::value& item : list_of(status, "podsMetric")) {
     const json::object& pod = object_of(item);
-    figures.pods.emplace(std::pair(text_of(pod, "namespace"), text_of(pod, "name")),
+    usage.pods.emplace(std::pair(text_of(pod, "namespace"), text_of(pod, "name")),
                          amounts_of(member_of(pod, "podUsage")).value_or(Amounts()));
   }
   for (const json::value& item : list_of(status, "hostApplicationMetric")) {
     const json::object& application = object_of(item);
-    figures.applications.emplace(text_of(application, "name"), amounts_of(member_of(application, "usage")).value_or(Amounts()));
+    usage.applications.emplace(text_of(application, "name"), amounts_of(member_of(application, "usage")).value_or(Amounts()));
   }
-  figures.prod_reclaimable = amounts_of(member_of(member_of(status, "prodReclaimableMetric"), "resource"));
-  figures.has_peak = amounts_of(member_of(member_of(status, "prodPeakMetric"), "resource")).has_value();
+  usage.prod_reclaimable = amounts_of(member_of(member_of(status, "prodReclaimableMetric"), "resource"));
+  usage.has_peak = amounts_of(member_of(member_of(status, "prodPeakMetric"), "resource")).has_value();
   reported.degraded = text_of(member_of(member_of(root, "metadata"), "annotations"), kDegradedAnnotation);
   return reported;
 }
 
-double change(const Figures& before, const Figures& after, const Amounts& capacity) {
+double change(const UsageSummary& before, const UsageSummary& after, const Amounts& capacity) {
   if (before.windows != after.windows || before.has_peak != after.has_peak) return kBeyondMeasure;
   return std::max({apart(before.node, after.node, capacity),
                    apart(before.system, after.system, capacity),

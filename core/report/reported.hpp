@@ -19,21 +19,21 @@ namespace koord::report {
 
 // The figures that schedulers and the manager count with. Windows of percentiles follow from the same samples as `node`
 // and count by their being there alone.
-struct Figures {
+struct UsageSummary {
   std::optional<Amounts> node, system, prod_reclaimable;
   std::map<std::pair<std::string, std::string>, Amounts> pods;  // by namespace and name
   std::map<std::string, Amounts> applications;
   std::set<std::string> windows;  // the durations of node windows that have values, as Go writes them
   bool has_peak = false;
 
-  bool operator==(const Figures&) const = default;
+  bool operator==(const UsageSummary&) const = default;
 };
 
-Figures figures_of(const NodeMetricStatus& status);
+UsageSummary usage_of(const NodeMetricStatus& status);
 
 struct Reported {
   std::optional<std::int64_t> update_seconds;  // wall clock; nothing: never reported
-  Figures figures;
+  UsageSummary usage;
   std::string degraded;  // the annotation; "" none
 };
 
@@ -46,6 +46,6 @@ inline constexpr double kBeyondMeasure = std::numeric_limits<double>::infinity()
 
 // How far two reports are apart: the greatest change of one figure, in percent of what the node has (of the greater of both
 // where that is not known). Infinite when something came or went: a pod, an application, a window, a prediction.
-double change(const Figures& before, const Figures& after, const Amounts& capacity);
+double change(const UsageSummary& before, const UsageSummary& after, const Amounts& capacity);
 
 }  // namespace koord::report

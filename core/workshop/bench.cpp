@@ -109,7 +109,7 @@ Result<void> measure(Timed& out, const OpenedPlugin& piece, const Loading& loadi
 
 }  // namespace
 
-Result<BenchFigures> bench(const OpenedPlugin& piece, const Loading& loading,
+Result<BenchResult> bench(const OpenedPlugin& piece, const Loading& loading,
                            const std::function<Result<std::unique_ptr<RunNode>>()>& make_node, const BenchSettings& settings) {
   if (settings.ticks == 0) return invalid("0 ticks, wanted at least 1");
   MeasuredChild<Timed> timed;
@@ -117,15 +117,15 @@ Result<BenchFigures> bench(const OpenedPlugin& piece, const Loading& loading,
     return measure(out, piece, loading, TRY(make_node()), settings);
   });
   if (!measured) return std::move(measured).error();
-  const Timed& figures = timed.value();
-  BenchFigures found{.start = Duration(figures.start_ns),
-                     .median = Duration(figures.median_ns),
-                     .p99 = Duration(figures.p99_ns),
-                     .cpu_ns = figures.cpu_ns,
-                     .private_bytes = figures.private_bytes,
-                     .growth_bytes = figures.growth_bytes};
+  const Timed& result = timed.value();
+  BenchResult found{.start = Duration(result.start_ns),
+                     .median = Duration(result.median_ns),
+                     .p99 = Duration(result.p99_ns),
+                     .cpu_ns = result.cpu_ns,
+                     .private_bytes = result.private_bytes,
+                     .growth_bytes = result.growth_bytes};
   const bool here = loading.isolation == config::Isolation::in_process;
-  if (here && settings.allocations != nullptr) found.allocations = figures.allocations;
+  if (here && settings.allocations != nullptr) found.allocations = result.allocations;
 
   MeasuredChild<CountedCalls> traced;
   Result<void> counted = traced.run_traced([&](CountedCalls& calls) -> Result<void> {

@@ -24,7 +24,7 @@ struct BenchSettings {
   std::uint64_t (*allocations)() = nullptr;  // of this process so far, if counted
 };
 
-struct BenchFigures {
+struct BenchResult {
   Duration start{};        // from the file to a plugin that can be ticked
   Duration median{}, p99{};  // of a tick
   double cpu_ns = 0;         // of a tick, in the plugin's thread
@@ -35,7 +35,7 @@ struct BenchFigures {
 };
 
 // `make_node` is called in each process that measures. The error describes the failure of the plugin.
-Result<BenchFigures> bench(const OpenedPlugin& piece, const Loading& loading,
+Result<BenchResult> bench(const OpenedPlugin& piece, const Loading& loading,
                            const std::function<Result<std::unique_ptr<RunNode>>()>& make_node, const BenchSettings& settings);
 
 }  // namespace koord::workshop

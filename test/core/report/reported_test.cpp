@@ -25,10 +25,10 @@ NodeMetricStatus status() {
   return status;
 }
 
-Figures of_node(std::int64_t cpu, std::int64_t memory) {
-  Figures figures;
-  figures.node = Amounts{cpu, memory};
-  return figures;
+UsageSummary of_node(std::int64_t cpu, std::int64_t memory) {
+  UsageSummary usage;
+  usage.node = Amounts{cpu, memory};
+  return usage;
 }
 
 }  // namespace
@@ -38,13 +38,13 @@ TEST_CASE("a written object is read back as it was") {
       R"({"metadata":{"annotations":{"koordetector.sh/degraded":"no pods"}},"status":)" + to_json(status()) + "}");
   REQUIRE(reported);
   CHECK(reported->update_seconds == 1'790'000'000);
-  CHECK(reported->figures == figures_of(status()));
-  CHECK(reported->figures.windows == std::set<std::string>{"5m0s"});
+  CHECK(reported->usage == usage_of(status()));
+  CHECK(reported->usage.windows == std::set<std::string>{"5m0s"});
   CHECK(reported->degraded == "no pods");
 }
 
 TEST_CASE("quantities in any form are the same figures") {
-  CHECK(parse_reported(R"({"status":{"nodeMetric":{"nodeUsage":{"resources":{"cpu":"1.5","memory":"1024Ki"}}}}})")->figures.node ==
+  CHECK(parse_reported(R"({"status":{"nodeMetric":{"nodeUsage":{"resources":{"cpu":"1.5","memory":"1024Ki"}}}}})")->usage.node ==
         Amounts{1500, 1 << 20});
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("an object without a status was never reported") {
   const Result<Reported> reported = parse_reported(R"({"metadata":{"name":"n"},"spec":{}})");
   REQUIRE(reported);
   CHECK_FALSE(reported->update_seconds);
-  CHECK(reported->figures == Figures());
+  CHECK(reported->usage == UsageSummary());
 }
 
 TEST_CASE("members of other types count as missing") {
@@ -82,11 +82,11 @@ TEST_CASE("where capacity is not known the greater figure is the whole") {
 }
 
 TEST_CASE("new and removed parts have no measure") {
-  const Figures before = figures_of(status());
+  const UsageSummary before = usage_of(status());
   const auto beyond = [&before](auto&& edit) {
     NodeMetricStatus other = status();
     edit(other);
-    return std::isinf(change(before, figures_of(other), kCapacity));
+    return std::isinf(change(before, usage_of(other), kCapacity));
   };
   CHECK_FALSE(beyond([](NodeMetricStatus&) {}));
   CHECK(beyond([](NodeMetricStatus& s) { s.pods[0].name = "web-1"; }));
@@ -100,10 +100,10 @@ TEST_CASE("new and removed parts have no measure") {
 }
 
 TEST_CASE("the usage of one pod and what is reclaimable count as the node does") {
-  const Figures before = figures_of(status());
+  const UsageSummary before = usage_of(status());
   NodeMetricStatus other = status();
   other.pods[0].usage.amounts->cpu_milli += 700;
-  CHECK(change(before, figures_of(other), kCapacity) == doctest::Approx(7));
+  CHECK(change(before, usage_of(other), kCapacity) == doctest::Approx(7));
   other.prod_reclaimable->cpu_milli += 900;
-  CHECK(change(before, figures_of(other), kCapacity) == doctest::Approx(9));
+  CHECK(change(before, usage_of(other), kCapacity) == doctest::Approx(9));
 }

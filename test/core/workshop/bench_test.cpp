@@ -23,7 +23,7 @@ void call_kernel(int times) {
   for (int i = 0; i < times; ++i) ::syscall(SYS_getppid);
 }
 
-Result<BenchFigures> bench_gauge(config::Isolation isolation, BenchSettings settings) {
+Result<BenchResult> bench_gauge(config::Isolation isolation, BenchSettings settings) {
   child::SnapshotImages images;
   const OpenedPlugin piece = *open_plugin(std::getenv("KOORD_GAUGE"));
   auto node = [] { return Result<std::unique_ptr<RunNode>>(make_hasty_node({})); };
@@ -72,16 +72,16 @@ TEST_CASE("a child's error and its death are reported") {
 
 TEST_CASE("both isolations are measured by the same figures") {
   for (auto isolation : {config::Isolation::in_process, config::Isolation::process}) {
-    Result<BenchFigures> figures = bench_gauge(isolation, {.ticks = 50});
-    REQUIRE_MESSAGE(figures, figures.error().message());
-    CHECK(figures->median > Duration());
-    CHECK(figures->p99 >= figures->median);
-    CHECK(figures->start > figures->median);
-    CHECK(figures->private_bytes > 100'000);
-    CHECK(!figures->allocations);  // not counted here
+    Result<BenchResult> result = bench_gauge(isolation, {.ticks = 50});
+    REQUIRE_MESSAGE(result, result.error().message());
+    CHECK(result->median > Duration());
+    CHECK(result->p99 >= result->median);
+    CHECK(result->start > result->median);
+    CHECK(result->private_bytes > 100'000);
+    CHECK(!result->allocations);  // not counted here
     // A tick reads a file: open, read, close at least; in a process of its own that is asked for, too.
-    REQUIRE(figures->system_calls);
-    CHECK(*figures->system_calls >= (isolation == config::Isolation::process ? 6 : 3));
+    REQUIRE(result->system_calls);
+    CHECK(*result->system_calls >= (isolation == config::Isolation::process ? 6 : 3));
   }
 }
 
