@@ -77,6 +77,20 @@ TEST_CASE("memory.high follows what the container uses and how long it stalls") 
                         "of the time");
 }
 
+TEST_CASE("a pod that only its cgroup shows has no memory.high: its limit is unknown, which is not the node's memory") {
+  Scene scene(R"({"enable":true,"throttlingPercent":50,"priority":3})");
+  std::vector<state::Pod> found = scene.host.hub().current()->pods;  // as from the state source "cgroup"
+  found[0].name = found[0].uid;
+  found[0].namespace_.clear();
+  found[0].resources.clear();
+  found[0].containers[0].resources.clear();
+  state::Node node;
+  node.allocatable = node.capacity = {{"memory", std::int64_t{8} << 30}};
+  scene.host.hub().publish({.node = node, .pods = found});
+  CHECK(scene.proposed("memory.high", kContainerDir) == "");
+  CHECK(scene.proposed("memory.priority", kPodDir) == "3");
+}
+
 TEST_CASE("a container without memory.current has no memory.high") {
   Scene scene(R"({"enable":true,"throttlingPercent":50})");
   scene.node.remove("cgroup/" + std::string(kContainerDir) + "/memory.current");

@@ -116,6 +116,7 @@ class Planner {
     for (const auto& [dir, qos] : directories_) propose_for_class(dir, qos);
     append(std::move(part_));
     for (Part& part : parts) append(std::move(part));
+    if (any_limit_unknown_) plan_.problems.push_back("throttlingPercent: the memory limits of pods from the state source cgroup are unknown");
     if (plan_.left_out > 0)
       plan_.problems.push_back("a plan has at most " + number(static_cast<std::int64_t>(inputs_.most_intents)) + " intents: " +
                                number(static_cast<std::int64_t>(plan_.left_out)) + " for the least important pods are left out");
@@ -172,10 +173,11 @@ class Planner {
     propose_protection(KOORD_LEVEL_POD, pod.cgroup_dir, pod.request, holds, pod.qos);
     propose_plain(KOORD_LEVEL_POD, pod.cgroup_dir, holds, pod.qos);
     propose_page_cache(pod, holds.values);
+    any_limit_unknown_ |= !pod.has_spec && holds.values.throttling_percent.value_or(0) > 0;
     for (const ContainerInput& container : pod.containers) {
       propose_protection(KOORD_LEVEL_CONTAINER, container.cgroup_dir, container.request, holds, pod.qos);
       propose_plain(KOORD_LEVEL_CONTAINER, container.cgroup_dir, holds, pod.qos);
-      add_high(container, holds, pod.qos);
+      if (pod.has_spec) add_high(container, holds, pod.qos);
     }
     const std::uint32_t of_directory = class_of_directory(pod.kube_qos);
     if (of_directory != KOORD_QOS_NONE) directories_.emplace(std::string(parent_of(pod.cgroup_dir)), of_directory);
@@ -268,6 +270,7 @@ class Planner {
   const Inputs& inputs_;
   std::map<std::string, Above> above_;
   std::map<std::string, std::uint32_t> directories_;  // that hold pods of one Kubernetes class, with the class that rules them
+  bool any_limit_unknown_ = false;  // of a pod that would be throttled
   Part part_;  // that is being made
   Plan plan_;
 };

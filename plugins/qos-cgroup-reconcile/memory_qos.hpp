@@ -29,6 +29,7 @@ struct PodInput {
   std::optional<std::int64_t> limit;  // of the pod's cgroup: nullopt when a container has none
   std::optional<std::string> annotation;  // koordinator.sh/memoryQOS
   std::vector<ContainerInput> containers;  // those that have a cgroup and run as long as the pod
+  bool has_spec = true;  // false: only its cgroup is known, so requests and limits are unknown
 };
 
 struct Inputs {

@@ -221,6 +221,16 @@ TEST_CASE("without a limit and without knowing what the node has there is no mem
   CHECK(plan(ls_with(R"("throttlingPercent":80)"), {{pod}, {}}).highs.empty());
 }
 
+TEST_CASE("without a pod's spec its limits are unknown: no memory.high, whatever the node has, and one line for all such pods") {
+  PodInput first = burstable("a", 0, {{"c", 0, {}}}), second = burstable("b", 0, {{"d", 0, {}}});
+  first.has_spec = second.has_spec = false;
+  const Plan planned = plan(ls_with(R"("throttlingPercent":80,"priority":3)"), {{first, second}, 2 * kGi});
+  CHECK(planned.highs.empty());
+  CHECK(planned.intents.size() == 5);  // memory.priority of both pods, of their containers and of the class
+  CHECK(planned.problems == slo::Problems{"throttlingPercent: the memory limits of pods from the state source cgroup are unknown"});
+  CHECK(plan(ls_with(R"("priority":3)"), {{first, second}, 2 * kGi}).problems.empty());
+}
+
 TEST_CASE("page cache limits are the pod's") {
   PodInput pod = burstable("a", 0);
   pod.limit = kGi;
