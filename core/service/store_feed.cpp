@@ -4,6 +4,8 @@
 namespace koord::host {
 namespace {
 
+constexpr log::Category feed_log{"store"};
+
 metric::Labels all_labels(const metric::SeriesView& series) {
   metric::Labels labels;
   if (!series.node.empty()) labels.emplace_back(metric::kNodeLabel, series.node);
@@ -34,7 +36,10 @@ void StoreFeed::on_end(std::uint32_t index) {
 void StoreFeed::on_points(Time time, std::span<const metric::Point> points) {
   samples_.clear();
   for (const metric::Point& point : points) samples_.push_back({metric::index_of(point.series), point.value});
-  if (!store_.append(time, samples_)) refused_batches_.fetch_add(1, std::memory_order_relaxed);
+  const Result<void> appended = store_.append(time, samples_);
+  if (appended) return;
+  refused_batches_.fetch_add(1, std::memory_order_relaxed);
+  refusal_lines_.write(time, feed_log, log::Level::warn, "a batch is missing in the history: " + appended.error().message());
 }
 
 StoreFeed::LiveSeries StoreFeed::find(std::uint64_t tag) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/metric/series_observer.hpp"
+#include "core/log/rate_limit.hpp"
 #include "core/store/store.hpp"
 
 namespace koord::host {
@@ -31,7 +32,8 @@ class StoreFeed final : public metric::SeriesObserver {
   // The series behind a tag that a query of the cache gave; none when it ended since.
   LiveSeries find(std::uint64_t tag) const;
 
-  // Batches that the cache refused, most likely because they were older than what it has; and series.
+  // Batches that the cache refused, most likely because they were older than what it has; and series. The log names the
+  // metric of a refused batch, in one line a minute.
   std::uint64_t refused_batches() const { return refused_batches_.load(std::memory_order_relaxed); }
   std::uint64_t refused_series() const { return refused_series_.load(std::memory_order_relaxed); }
 
@@ -39,6 +41,7 @@ class StoreFeed final : public metric::SeriesObserver {
   store::Store& store_;
   // Called with the registry's lock held, hence by one thread at a time; kept for its memory.
   std::vector<store::Sample> samples_;
+  log::RateLimit refusal_lines_{1, std::chrono::minutes(1)};
   std::atomic<std::uint64_t> refused_batches_ = 0;
   std::atomic<std::uint64_t> refused_series_ = 0;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/store_feed.hpp"
 
+#include "core/log/capture.hpp"
 #include "test/core/service/service_fixture.hpp"
 
 using namespace koord;
@@ -64,4 +65,15 @@ TEST_CASE_FIXTURE(Feed, "a batch that the cache refuses is counted") {
   CHECK(feed.refused_batches() == 0);
   REQUIRE(metrics.record("p", now - 1h, {&point, 1}));
   CHECK(feed.refused_batches() == 1);
+}
+
+TEST_CASE_FIXTURE(Feed, "a batch that the cache refuses is logged with its metric and the reason, one line a minute") {
+  const metric::Point point{*metrics.series("p", usage, {}), 1};
+  const Time now = host.clock().now();
+  REQUIRE(metrics.record("p", now, {&point, 1}));
+  const log::Capture capture;
+  for (int i = 1; i <= 3; ++i) REQUIRE(metrics.record("p", now - std::chrono::seconds(i), {&point, 1}));
+  REQUIRE(capture.lines().size() == 1);
+  CHECK(capture.contains("a batch is missing in the history: metric 'usage': time "));
+  CHECK(capture.contains(" is before the newest row at "));
 }
