@@ -3,79 +3,13 @@
 #include <cmath>
 #include <limits>
 
-#include "test/core/service/service_fixture.hpp"
+#include "test/core/service/metrics_fixture.hpp"
 
 using namespace koord;
 using namespace koord::test;
 using namespace std::chrono_literals;
 
-namespace {
-
-struct Metrics : OnHost<koord_svc_metrics> {
-  Metrics() : OnHost("koord.metrics/1") {}
-
-  koord_metric_desc desc(std::string_view name, std::uint32_t type = KOORD_GAUGE) const {
-    return {sizeof(koord_metric_desc),
-            type,
-            KOORD_METRIC_EXPORT,
-            0,
-            str(name),
-            str("cores"),
-            str("Help."),
-            1e-4,
-            nullptr};
-  }
-  std::uint32_t define(const koord_metric_desc& desc) {
-    std::uint32_t metric = 0;
-    REQUIRE(service->define(abi, &desc, &metric) == KOORD_OK);
-    return metric;
-  }
-  std::uint64_t series(std::uint32_t metric, std::uint64_t subject = KOORD_NO_SUBJECT,
-                       std::vector<koord_label> labels = {}) {
-    std::uint64_t series = 0;
-    REQUIRE(service->series(abi, metric, subject, labels.data(), static_cast<std::uint32_t>(labels.size()),
-                            sizeof(koord_label), &series) == KOORD_OK);
-    return series;
-  }
-  std::uint64_t now() { return to_ns(host.clock().now()); }
-  koord_status append(std::vector<koord_point> points) {
-    return service->append(abi, now(), points.data(), static_cast<std::uint32_t>(points.size()),
-                           sizeof(koord_point));
-  }
-  koord_query query(std::string_view metric, std::uint32_t aggregation = KOORD_AGG_LAST) {
-    koord_query query = {};
-    query.struct_size = sizeof query;
-    query.aggregation = aggregation;
-    query.metric = str(metric);
-    query.from_ns = now() - 60'000'000'000;
-    return query;
-  }
-  std::vector<koord_agg_row> rows(const koord_query& query) {
-    std::vector<koord_agg_row> rows(16);
-    std::uint32_t need = 0;
-    REQUIRE(service->aggregate(abi, &query, rows.data(), 16, sizeof(koord_agg_row), &need) == KOORD_OK);
-    rows.resize(need);
-    return rows;
-  }
-  // A running pod with one container; the handles are the Hub's.
-  void publish_pod(std::string uid = "u1") {
-    state::Pod pod;
-    pod.uid = pod.name = uid;
-    pod.namespace_ = "default";
-    state::Container container;
-    container.id = "containerd://" + uid;
-    container.name = "main";
-    pod.containers.push_back(container);
-    state::Update update;
-    update.pods = std::vector{pod};
-    host.hub().publish(std::move(update));
-  }
-  const state::Pod& pod() { return host.hub().current()->pods.at(0); }
-};
-
-}  // namespace
-
-TEST_CASE_FIXTURE(Metrics, "an appended value is at once on /metrics and in the metric cache") {
+TEST_CASE_FIXTURE(MetricsOnHost, "an appended value is at once on /metrics and in the metric cache") {
   const std::uint64_t usage = series(define(desc("usage")));
   REQUIRE(append({{usage, 1.5}}) == KOORD_OK);
   std::string text;
@@ -85,11 +19,11 @@ TEST_CASE_FIXTURE(Metrics, "an appended value is at once on /metrics and in the 
   CHECK(rows(query("usage"))[0].value == doctest::Approx(1.5));
 }
 
-TEST_CASE_FIXTURE(Metrics, "defining the same metric again gives the same metric") {
+TEST_CASE_FIXTURE(MetricsOnHost, "defining the same metric again gives the same metric") {
   CHECK(define(desc("usage")) == define(desc("usage")));
 }
 
-TEST_CASE_FIXTURE(Metrics, "a metric of another plugin cannot be defined") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a metric of another plugin cannot be defined") {
   define(desc("usage"));
   auto other = host.make_context("com.example.other", {"koord.metrics/1"});
   const koord_metric_desc same = desc("usage");
@@ -98,7 +32,7 @@ TEST_CASE_FIXTURE(Metrics, "a metric of another plugin cannot be defined") {
   CHECK(other->take_error()->text.find("'test'") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Metrics, "a series of a container has the labels of the container and its pod") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a series of a container has the labels of the container and its pod") {
   publish_pod();
   const std::uint64_t of_container =
       series(define(desc("usage")), pod().containers[0].handle, {label("zone", "a")});
@@ -111,7 +45,7 @@ TEST_CASE_FIXTURE(Metrics, "a series of a container has the labels of the contai
                              {"zone", "a"}}) == 2.0);
 }
 
-TEST_CASE_FIXTURE(Metrics, "a series ends with its subject, and a late point is no error") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a series ends with its subject, and a late point is no error") {
   publish_pod("u1");
   const std::uint64_t of_pod = series(define(desc("usage")), pod().handle);
   REQUIRE(append({{of_pod, 1}}) == KOORD_OK);
@@ -120,7 +54,7 @@ TEST_CASE_FIXTURE(Metrics, "a series ends with its subject, and a late point is 
   CHECK(host.series("usage").empty());
 }
 
-TEST_CASE_FIXTURE(Metrics, "there is no series for a subject that has ended") {
+TEST_CASE_FIXTURE(MetricsOnHost, "there is no series for a subject that has ended") {
   publish_pod("u1");
   const std::uint64_t ended = pod().handle;
   publish_pod("u2");
@@ -128,19 +62,19 @@ TEST_CASE_FIXTURE(Metrics, "there is no series for a subject that has ended") {
   CHECK(service->series(abi, define(desc("usage")), ended, nullptr, 0, 0, &series) == KOORD_E_GONE);
 }
 
-TEST_CASE_FIXTURE(Metrics, "a batch with one bad point is refused as a whole") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a batch with one bad point is refused as a whole") {
   const std::uint64_t good = series(define(desc("usage")));
   CHECK(append({{good, 1}, {good + (1ull << 40), 2}}) == KOORD_E_INVALID);
   CHECK(host.series("usage").empty());
 }
 
-TEST_CASE_FIXTURE(Metrics, "a value that is not a number is no value this time") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a value that is not a number is no value this time") {
   const std::uint64_t usage = series(define(desc("usage")));
   CHECK(append({{usage, std::nan("")}}) == KOORD_OK);
   CHECK_FALSE(host.value("usage"));
 }
 
-TEST_CASE_FIXTURE(Metrics, "points in larger records are found by their stride") {
+TEST_CASE_FIXTURE(MetricsOnHost, "points in larger records are found by their stride") {
   struct Larger {
     koord_point point;
     std::uint64_t more;
@@ -152,7 +86,7 @@ TEST_CASE_FIXTURE(Metrics, "points in larger records are found by their stride")
   CHECK(host.value("other") == 2.0);
 }
 
-TEST_CASE_FIXTURE(Metrics, "columns are a batch, too") {
+TEST_CASE_FIXTURE(MetricsOnHost, "columns are a batch, too") {
   const std::uint64_t series_ids[] = {series(define(desc("a"))), series(define(desc("b")))};
   const double values[] = {1, 2};
   CHECK(service->append_columns(abi, now(), series_ids, values, 2) == KOORD_OK);
@@ -160,14 +94,14 @@ TEST_CASE_FIXTURE(Metrics, "columns are a batch, too") {
   CHECK(host.value("b") == 2.0);
 }
 
-TEST_CASE_FIXTURE(Metrics, "a batch from the future is refused, so that it cannot shut out those to come") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a batch from the future is refused, so that it cannot shut out those to come") {
   const koord_point point{series(define(desc("usage"))), 1};
   const std::uint64_t ahead = to_ns(host.clock().now() + 1h);
   CHECK(service->append(abi, ahead, &point, 1, sizeof point) == KOORD_E_INVALID);
   CHECK(service->append(abi, ~0ull, &point, 1, sizeof point) == KOORD_E_INVALID);
 }
 
-TEST_CASE_FIXTURE(Metrics, "a histogram is appended as running totals") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a histogram is appended as running totals") {
   koord_metric_desc latency = desc("latency", KOORD_HISTOGRAM);
   const double bounds[] = {0.1, 1};
   latency.bounds = bounds;
@@ -182,7 +116,7 @@ TEST_CASE_FIXTURE(Metrics, "a histogram is appended as running totals") {
   CHECK(rows(query("latency_count"))[0].value == 3.0);
 }
 
-TEST_CASE_FIXTURE(Metrics, "one query answers for every subject, with its handle and series") {
+TEST_CASE_FIXTURE(MetricsOnHost, "one query answers for every subject, with its handle and series") {
   publish_pod();
   const std::uint32_t metric = define(desc("usage"));
   const std::uint64_t of_pod = series(metric, pod().handle);
@@ -194,7 +128,7 @@ TEST_CASE_FIXTURE(Metrics, "one query answers for every subject, with its handle
   }
 }
 
-TEST_CASE_FIXTURE(Metrics, "a query for a pod leaves its containers out") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a query for a pod leaves its containers out") {
   publish_pod();
   const std::uint32_t metric = define(desc("usage"));
   REQUIRE(append({{series(metric, pod().handle), 1}, {series(metric, pod().containers[0].handle), 2}}) ==
@@ -205,7 +139,7 @@ TEST_CASE_FIXTURE(Metrics, "a query for a pod leaves its containers out") {
   CHECK(rows(of_pod)[0].value == 1.0);
 }
 
-TEST_CASE_FIXTURE(Metrics, "an ended series is still answered for, without a handle") {
+TEST_CASE_FIXTURE(MetricsOnHost, "an ended series is still answered for, without a handle") {
   const std::uint64_t usage = series(define(desc("usage")));
   REQUIRE(append({{usage, 1}}) == KOORD_OK);
   REQUIRE(service->end_series(abi, usage) == KOORD_OK);
@@ -213,13 +147,13 @@ TEST_CASE_FIXTURE(Metrics, "an ended series is still answered for, without a han
   CHECK(rows(query("usage"))[0].series == 0);
 }
 
-TEST_CASE_FIXTURE(Metrics, "a series without a sample in the window has no row") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a series without a sample in the window has no row") {
   REQUIRE(append({{series(define(desc("usage"))), 1}}) == KOORD_OK);
   host.clock().advance(2min);
   CHECK(rows(query("usage")).empty());
 }
 
-TEST_CASE_FIXTURE(Metrics, "labels choose the series of a query") {
+TEST_CASE_FIXTURE(MetricsOnHost, "labels choose the series of a query") {
   const std::uint32_t metric = define(desc("usage"));
   const std::uint64_t a = series(metric, KOORD_NO_SUBJECT, {label("zone", "a")});
   const std::uint64_t b = series(metric, KOORD_NO_SUBJECT, {label("zone", "b")});
@@ -233,7 +167,7 @@ TEST_CASE_FIXTURE(Metrics, "labels choose the series of a query") {
   CHECK(rows(of_b)[0].series == b);
 }
 
-TEST_CASE_FIXTURE(Metrics, "an answer that does not fit says its size and writes nothing") {
+TEST_CASE_FIXTURE(MetricsOnHost, "an answer that does not fit says its size and writes nothing") {
   const std::uint32_t metric = define(desc("usage"));
   for (const char* zone : {"a", "b"})
     REQUIRE(append({{series(metric, KOORD_NO_SUBJECT, {label("zone", zone)}), 1}}) == KOORD_OK);
@@ -245,7 +179,7 @@ TEST_CASE_FIXTURE(Metrics, "an answer that does not fit says its size and writes
   CHECK(row.count == 0);
 }
 
-TEST_CASE_FIXTURE(Metrics, "samples come one by one, oldest first") {
+TEST_CASE_FIXTURE(MetricsOnHost, "samples come one by one, oldest first") {
   const std::uint64_t usage = series(define(desc("usage")));
   for (double value : {1.0, 2.0}) {
     REQUIRE(append({{usage, value}}) == KOORD_OK);
@@ -262,7 +196,7 @@ TEST_CASE_FIXTURE(Metrics, "samples come one by one, oldest first") {
   CHECK(out[0].series == usage);
 }
 
-TEST_CASE_FIXTURE(Metrics, "a plugin ends its own series only") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a plugin ends its own series only") {
   const std::uint64_t usage = series(define(desc("usage")));
   auto other = host.make_context("com.example.other", {"koord.metrics/1"});
   CHECK(service->end_series(other->host(), usage) == KOORD_E_INVALID);
@@ -270,7 +204,7 @@ TEST_CASE_FIXTURE(Metrics, "a plugin ends its own series only") {
   CHECK(host.value("usage") == 1.0);
 }
 
-TEST_CASE_FIXTURE(Metrics, "a plugin's series leave /metrics with its last context") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a plugin's series leave /metrics with its last context") {
   auto first = host.make_context("com.example.two", {"koord.metrics/1"});
   auto second = host.make_context("com.example.two", {"koord.metrics/1"});
   const koord_metric_desc load = desc("load");
@@ -286,7 +220,7 @@ TEST_CASE_FIXTURE(Metrics, "a plugin's series leave /metrics with its last conte
   CHECK(host.series("load").empty());
 }
 
-TEST_CASE_FIXTURE(Metrics, "NULL and nonsense are refused with a text") {
+TEST_CASE_FIXTURE(MetricsOnHost, "NULL and nonsense are refused with a text") {
   std::uint64_t id = 0;
   std::uint32_t need = 0;
   const koord_metric_desc usage = desc("usage");
@@ -303,100 +237,15 @@ TEST_CASE_FIXTURE(Metrics, "NULL and nonsense are refused with a text") {
   CHECK(service->append(nullptr, now(), nullptr, 0, 0) == KOORD_E_INVALID);
 }
 
-TEST_CASE_FIXTURE(Metrics, "a stride that is too small is refused") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a stride that is too small is refused") {
   const koord_point point{series(define(desc("usage"))), 1};
   CHECK(service->append(abi, now(), &point, 1, sizeof point - 1) == KOORD_E_INVALID);
   CHECK(host.last_error() == "points: stride is 15, expected at least 16");
 }
 
-TEST_CASE_FIXTURE(Metrics, "a flag that this host does not know is too new") {
+TEST_CASE_FIXTURE(MetricsOnHost, "a flag that this host does not know is too new") {
   koord_metric_desc newer = desc("usage");
   newer.flags |= 1u << 31;
   std::uint32_t metric = 0;
   CHECK(service->define(abi, &newer, &metric) == KOORD_E_TOO_NEW);
-}
-
-namespace {
-
-struct ForeignMetrics : Metrics {
-  std::unique_ptr<host::PluginContext> other =
-      std::make_unique<host::PluginContext>(host.services(), "com.acme.x", std::set<std::string>{"koord.metrics/1"}, "{}",
-                                            host::Rights{.host_plugin = false, .files = {}, .cgroups = {}});
-  std::string why;
-
-  koord_status define_as_other(const koord_metric_desc& desc) {
-    std::uint32_t metric = 0;
-    const koord_status status = service->define(other->host(), &desc, &metric);
-    const auto error = other->take_error();
-    why = error ? error->text : "";
-    return status;
-  }
-};
-
-}  // namespace
-
-TEST_CASE_FIXTURE(ForeignMetrics, "a third party defines no metric of the agent's own plugins") {
-  for (const char* name : {"pod_cpu_usage", "node_cpu_usage", "container_sched_latency_mean_seconds", "be_suppress_cpu_cores",
-                           "node_network_receive_bytes_total", "rdma_port_active"}) {
-    CAPTURE(name);
-    CHECK(define_as_other(desc(name)) == KOORD_E_DENIED);
-    CHECK(why == "metric '" + std::string(name) + "' is reserved for the agent's own plugins, expected a name of com.acme.x's own");
-  }
-  CHECK(define_as_other(desc("pod_acme_usage")) == KOORD_OK);
-  CHECK(define(desc("pod_cpu_usage")) > 0);
-}
-
-TEST_CASE_FIXTURE(ForeignMetrics, "one of the agent's own plugins defines its metrics although a third party was first") {
-  host::PluginContext squatter(host.services(), "com.acme.squatter", {"koord.metrics/1"}, "{}");
-  const metric::Desc first{.name = "pod_cpu_usage_sum", .unit = "", .help = "Mine.", .bounds = {}};
-  REQUIRE(host.metrics().define("com.acme.squatter", first));
-  const metric::Desc taken{.name = "pod_cpu_usage", .unit = "", .help = "Mine.", .bounds = {}};
-  REQUIRE(host.metrics().define("com.acme.squatter", taken));
-  std::uint32_t metric = 0;
-  const koord_metric_desc ours = desc("pod_cpu_usage");
-  CHECK(service->define(abi, &ours, &metric) == KOORD_OK);
-  CHECK(metric > 0);
-}
-
-TEST_CASE_FIXTURE(ForeignMetrics, "definitions are bounded in number and in bytes") {
-  const std::string help(4096, 'x');
-  koord_metric_desc big = desc("big");
-  const std::string too_long(4097, 'x');
-  big.help = str(too_long);
-  CHECK(define_as_other(big) == KOORD_E_INVALID);
-  CHECK(why == "metric 'big': its help has 4097 bytes, expected at most 4096");
-  int defined = 0;
-  koord_status status = KOORD_OK;
-  for (; status == KOORD_OK && defined < 5000; ++defined) {
-    const std::string name = "acme_" + std::to_string(defined);
-    koord_metric_desc one = desc(name);
-    one.help = str(help);
-    status = define_as_other(one);
-  }
-  CHECK(status == KOORD_E_AGAIN);
-  CHECK(defined < 520);
-  CHECK(why == "'com.acme.x' has definitions of metrics with more than 2097152 bytes of text and bounds");
-  CHECK(other->meter()->breaches.newest(host.clock().now()) == why);
-  CHECK(define(desc("ours")) > 0);  // another plugin is not affected
-}
-
-TEST_CASE_FIXTURE(ForeignMetrics, "a plugin defines a bounded number of metrics, and may define those again that it has") {
-  koord_status status = KOORD_OK;
-  int defined = 0;
-  for (; status == KOORD_OK && defined < 5000; ++defined) status = define_as_other(desc("acme_" + std::to_string(defined)));
-  CHECK(defined == 2001);
-  CHECK(why == "'com.acme.x' has defined 2000 metrics, as many as it may");
-  CHECK(define_as_other(desc("acme_7")) == KOORD_OK);
-}
-
-TEST_CASE_FIXTURE(ForeignMetrics, "labels are bounded in number and in bytes") {
-  const std::uint32_t metric = define(desc("a"));
-  std::uint64_t series = 0;
-  const std::vector<koord_label> many(65, label("k", "v"));
-  CHECK(service->series(abi, metric, KOORD_NO_SUBJECT, many.data(), 65, sizeof(koord_label), &series) == KOORD_E_INVALID);
-  CHECK(host.last_error() == "labels: 65 of them, expected at most 64");
-  const std::string value(5000, 'x');
-  const koord_label one = label("k", value);
-  CHECK(service->series(abi, metric, KOORD_NO_SUBJECT, &one, 1, sizeof one, &series) == KOORD_E_INVALID);
-  CHECK(host.last_error() == "a label's value is 5000 bytes long, expected at most 4096");
 }
