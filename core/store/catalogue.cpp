@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "core/store/packed_labels.hpp"
@@ -26,18 +27,26 @@ void erase_sorted(std::vector<SeriesId>& ids, SeriesId id) {
   if (at != ids.end() && *at == id) ids.erase(at);
 }
 
+// The series of a metric in a label set, or the place where it belongs.
+std::vector<LabelSet::Member>::const_iterator place_of(MetricId metric, const LabelSet& set) {
+  return std::lower_bound(set.members.begin(), set.members.end(), metric,
+                          [](const LabelSet::Member& member, MetricId wanted) { return member.metric < wanted; });
+}
+
+std::optional<SeriesId> series_of(MetricId metric, const LabelSet& set) {
+  auto at = place_of(metric, set);
+  if (at == set.members.end() || at->metric != metric) return std::nullopt;
+  return at->series;
+}
+
+bool has_labels(const LabelSet& set, const Labels& labels) {
+  return std::all_of(labels.begin(), labels.end(),
+                     [&](const auto& label) { return label_value(set.labels, label.first) == label.second; });
+}
+
 }  // namespace
 
-Catalogue::Key Catalogue::ByKey::key(SeriesId id) const {
-  const Identity& identity = catalogue->identities_.at(id);
-  return {identity.metric, identity.labels};
-}
-
-std::size_t Catalogue::ByKey::operator()(const Key& k) const {
-  return std::hash<std::string_view>()(k.labels) * 31 + k.metric;
-}
-
-Catalogue::Catalogue() : by_key_(0, ByKey{this}, ByKey{this}) {}
+Catalogue::Catalogue() = default;
 
 MetricId Catalogue::metric(const std::string& name, const std::string& unit, double resolution) {
   for (MetricId id : metrics_by_name_[name]) {
@@ -51,7 +60,8 @@ MetricId Catalogue::metric(const std::string& name, const std::string& unit, dou
 }
 
 SeriesId Catalogue::series(MetricId metric, std::string packed) {
-  if (auto found = by_key_.find(Key{metric, packed}); found != by_key_.end()) return *found;
+  if (auto set = label_sets_.find(packed); set != label_sets_.end())
+    if (auto known = series_of(metric, *set->second)) return *known;
   SeriesId id = next_series_;
   load_series(id, metric, std::move(packed), std::nullopt);
   changed_series_.push_back(id);
@@ -72,14 +82,8 @@ void Catalogue::set_ended(SeriesId id, std::int64_t at_ms) {
 void Catalogue::forget(SeriesId id) {
   auto found = identities_.find(id);
   if (found == identities_.end()) return;
-  by_key_.erase(id);
   erase_sorted(metrics_.at(found->second.metric).series, id);
-  for_each_label(found->second.labels, [&](std::string_view name, std::string_view value) {
-    auto posting = postings_.find(posting_key(name, value));
-    if (posting == postings_.end()) return;
-    erase_sorted(posting->second, id);
-    if (posting->second.empty()) postings_.erase(posting);
-  });
+  leave_label_set(found->second.metric, *found->second.label_set);
   identities_.erase(found);
 }
 
@@ -90,19 +94,37 @@ void Catalogue::load_metric(MetricId id, std::string name, std::string unit, dou
 }
 
 bool Catalogue::load_series(SeriesId id, MetricId metric, std::string labels, std::optional<std::int64_t> ended_ms) {
-  if (!metrics_.contains(metric) || identities_.contains(id) || by_key_.contains(Key{metric, labels})) return false;
-  const Identity& identity = identities_.emplace(id, Identity{metric, std::move(labels), ended_ms, nullptr}).first->second;
-  index(id, identity);
+  if (!metrics_.contains(metric) || identities_.contains(id)) return false;
+  if (auto known = label_sets_.find(labels); known != label_sets_.end() && series_of(metric, *known->second)) return false;
+  LabelSet& set = label_set(std::move(labels));
+  identities_.emplace(id, Identity{metric, &set, ended_ms, nullptr});
+  insert_sorted(metrics_.at(metric).series, id);
+  set.members.insert(place_of(metric, set), {metric, id});
   next_series_ = std::max(next_series_, id + 1);
   return true;
 }
 
-void Catalogue::index(SeriesId id, const Identity& identity) {
-  by_key_.insert(id);
-  insert_sorted(metrics_.at(identity.metric).series, id);
-  for_each_label(identity.labels, [&](std::string_view name, std::string_view value) {
-    insert_sorted(postings_[posting_key(name, value)], id);
+LabelSet& Catalogue::label_set(std::string labels) {
+  if (auto known = label_sets_.find(labels); known != label_sets_.end()) return *known->second;
+  auto made = std::make_unique<LabelSet>(LabelSet{std::move(labels), {}});
+  LabelSet& set = *made;
+  label_sets_.emplace(set.labels, std::move(made));
+  for_each_label(set.labels, [&](std::string_view name, std::string_view value) {
+    postings_[posting_key(name, value)].push_back(&set);
   });
+  return set;
+}
+
+void Catalogue::leave_label_set(MetricId metric, LabelSet& set) {
+  set.members.erase(place_of(metric, set));
+  if (!set.members.empty()) return;
+  for_each_label(set.labels, [&](std::string_view name, std::string_view value) {
+    auto posting = postings_.find(posting_key(name, value));
+    if (posting == postings_.end()) return;
+    std::erase(posting->second, &set);
+    if (posting->second.empty()) postings_.erase(posting);
+  });
+  label_sets_.erase(label_sets_.find(set.labels));
 }
 
 const Metric* Catalogue::find_metric(MetricId id) const {
@@ -115,9 +137,9 @@ const Identity* Catalogue::find(SeriesId id) const {
   return found == identities_.end() ? nullptr : &found->second;
 }
 
-const std::vector<SeriesId>* Catalogue::shortest_posting(const Labels& labels) const {
-  static const std::vector<SeriesId> none;
-  const std::vector<SeriesId>* shortest = nullptr;
+const std::vector<LabelSet*>* Catalogue::shortest_posting(const Labels& labels) const {
+  static const std::vector<LabelSet*> none;
+  const std::vector<LabelSet*>* shortest = nullptr;
   for (const auto& [name, value] : labels) {
     if (value.empty()) continue;
     auto found = postings_.find(posting_key(name, value));
@@ -127,37 +149,24 @@ const std::vector<SeriesId>* Catalogue::shortest_posting(const Labels& labels) c
   return shortest;
 }
 
-bool Catalogue::has_labels(SeriesId id, const std::string& metric, const Labels& labels) const {
-  const Identity& identity = identities_.at(id);
-  if (metrics_.at(identity.metric).name != metric) return false;
-  return std::all_of(labels.begin(), labels.end(), [&](const auto& label) {
-    return label_value(identity.labels, label.first) == label.second;
-  });
-}
-
 std::vector<SeriesId> Catalogue::match(const std::string& metric, const Labels& labels) const {
   std::vector<SeriesId> matching;
-  auto take = [&](const std::vector<SeriesId>& candidates) {
-    for (SeriesId id : candidates)
-      if (has_labels(id, metric, labels)) matching.push_back(id);
-  };
   auto named = metrics_by_name_.find(metric);
   if (named == metrics_by_name_.end()) return matching;
   std::size_t of_metric = 0;
   for (MetricId id : named->second) of_metric += metrics_.at(id).series.size();
-  const std::vector<SeriesId>* posting = shortest_posting(labels);
-  if (posting && posting->size() < of_metric) {
-    take(*posting);
-  } else {
-    for (MetricId id : named->second) {
-      const std::vector<SeriesId>& all = metrics_.at(id).series;
-      if (labels.empty())
-        matching.insert(matching.end(), all.begin(), all.end());
-      else
-        take(all);
+  const std::vector<LabelSet*>* posting = shortest_posting(labels);
+  for (MetricId id : named->second) {
+    const std::vector<SeriesId>& all = metrics_.at(id).series;
+    if (posting && posting->size() < of_metric) {
+      for (const LabelSet* set : *posting)
+        if (auto series = series_of(id, *set); series && has_labels(*set, labels)) matching.push_back(*series);
+    } else {
+      std::copy_if(all.begin(), all.end(), std::back_inserter(matching),
+                   [&](SeriesId series) { return has_labels(*identities_.at(series).label_set, labels); });
     }
-    std::sort(matching.begin(), matching.end());
   }
+  std::sort(matching.begin(), matching.end());
   return matching;
 }
 

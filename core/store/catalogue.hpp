@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "core/store/chunk.hpp"
@@ -27,11 +27,23 @@ struct Metric {
   std::vector<SeriesId> series;  // ascending
 };
 
+// The labels of a subject are those of many series, one for each metric. They are kept once.
+struct LabelSet {
+  struct Member {
+    MetricId metric;
+    SeriesId series;
+  };
+  std::string labels;           // packed
+  std::vector<Member> members;  // ascending by metric
+};
+
 struct Identity {
   MetricId metric = 0;
-  std::string labels;                    // packed
+  LabelSet* label_set = nullptr;
   std::optional<std::int64_t> ended_ms;  // nothing while it exists
   Column* column = nullptr;              // its values in memory, if there are
+
+  const std::string& labels() const { return label_set->labels; }  // packed
 };
 
 class Catalogue {
@@ -72,33 +84,17 @@ class Catalogue {
   void mark_all_changed();
 
  private:
-  struct Key {
-    MetricId metric;
-    std::string_view labels;
-    bool operator==(const Key&) const = default;
-  };
-  // The set holds numbers only and compares through the identities: no second copy of the labels.
-  struct ByKey {
-    using is_transparent = void;
-    const Catalogue* catalogue;
-    Key key(SeriesId id) const;
-    static const Key& key(const Key& k) { return k; }
-    std::size_t operator()(const Key& k) const;
-    std::size_t operator()(SeriesId id) const { return (*this)(key(id)); }
-    template <class A, class B>
-    bool operator()(const A& a, const B& b) const { return key(a) == key(b); }
-  };
-
-  void index(SeriesId id, const Identity& identity);
-  const std::vector<SeriesId>* shortest_posting(const Labels& labels) const;
-  bool has_labels(SeriesId id, const std::string& metric, const Labels& labels) const;
+  void leave_label_set(MetricId metric, LabelSet& set);
+  LabelSet& label_set(std::string labels);
+  const std::vector<LabelSet*>* shortest_posting(const Labels& labels) const;
 
   std::unordered_map<MetricId, Metric> metrics_;
   std::unordered_map<std::string, std::vector<MetricId>> metrics_by_name_;
   std::unordered_map<SeriesId, Identity> identities_;
-  std::unordered_set<SeriesId, ByKey, ByKey> by_key_;
-  // Hash of a label's name and value → the series that have it, ascending. A collision only costs a comparison.
-  std::unordered_map<std::size_t, std::vector<SeriesId>> postings_;
+  // By the labels of the set itself. A set has at least one series.
+  std::unordered_map<std::string_view, std::unique_ptr<LabelSet>> label_sets_;
+  // Hash of a label's name and value → the label sets that have it, in no order. A collision only costs a comparison.
+  std::unordered_map<std::size_t, std::vector<LabelSet*>> postings_;
   std::vector<MetricId> changed_metrics_;
   std::vector<SeriesId> changed_series_;
   MetricId next_metric_ = 1;

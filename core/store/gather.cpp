@@ -55,8 +55,8 @@ std::vector<Gatherer::Target> Gatherer::targets(const std::string& metric, const
   const bool may_repeat = catalogue.definitions(metric) > 1;  // in one no two series have the same labels
   for (SeriesId id : catalogue.match(metric, match)) {
     const Identity& identity = *catalogue.find(id);
-    const std::size_t at = may_repeat ? by_labels.try_emplace(identity.labels, targets.size()).first->second : targets.size();
-    if (at == targets.size()) targets.push_back({keep_.labels ? identity.labels : std::string(), {}});
+    const std::size_t at = may_repeat ? by_labels.try_emplace(identity.labels(), targets.size()).first->second : targets.size();
+    if (at == targets.size()) targets.push_back({keep_.labels ? identity.labels() : std::string(), {}});
     Target& target = targets[at];
     target.series.push_back(id);
     if (identity.column && !identity.column->ended) target.tag = identity.column->tag;

@@ -54,7 +54,7 @@ Result<void> Head::begin_series(std::uint32_t index, const SeriesSpec& spec, con
   Column* column = catalogue_->find(id)->column;
   if (column && !column->ended)
     return invalid("metric '" + spec.metric + "': a series with the labels " +
-                   labels_as_json(catalogue_->find(id)->labels) + " has begun and not ended");
+                   labels_as_json(catalogue_->find(id)->labels()) + " has begun and not ended");
   if (!column) column = &lane_of(metric, spec.resolution, newest_ms).add(id);
   column->ended = false;
   column->tag = spec.tag;
@@ -151,7 +151,7 @@ void Head::adopt(std::unique_ptr<Catalogue> catalogue, std::unordered_map<Series
   for (const auto& [old_id, old] : catalogue_->all()) {
     const Metric& metric = catalogue_->metric_of(old.metric);
     MetricId new_metric = catalogue->metric(metric.name, metric.unit, metric.resolution);
-    SeriesId id = catalogue->series(new_metric, old.labels);
+    SeriesId id = catalogue->series(new_metric, old.labels());
     renumbered[old_id] = id;
     renumbered_metrics[old.metric] = new_metric;
     if (old.column) old.column->id = id;

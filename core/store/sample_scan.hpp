@@ -32,7 +32,7 @@ class SampleScan {
   std::int64_t time_ms() const { return samples_[at_].time_ms; }
   double value() const;
   const Metric& metric() const;
-  const std::string& labels() const { return identity().labels; }
+  const std::string& labels() const { return identity().labels(); }
 
  private:
   struct Sample {
