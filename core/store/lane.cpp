@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kMaxUnsealedMs = 240'000;
 // A ring begins small and doubles while it covers less: rows of a slow metric reach as far with a fraction of the memory.
 // More than kMaxUnsealedMs, so that no row leaves unsealed.
-constexpr std::uint32_t kFirstRows = 64;
+constexpr std::uint32_t kFirstRows = 8;
 constexpr std::int64_t kMemorySpanMs = 300'000;
 // Coprime to kChunkRows, so that the first seals of 120 groups fall on 120 different rows.
 constexpr std::uint64_t kStagger = 53;
@@ -100,12 +100,29 @@ void Lane::begin_row(std::int64_t time_ms) {
   ++rows_;
 }
 
-// The rings of a lane are made when its first batch comes, one behind the other: they leave no holes when they grow.
-void Lane::fill_gap(Column& column) {
-  if (!column.values) column.values = std::make_unique_for_overwrite<std::int64_t[]>(ring_rows_);
+bool Lane::make_place(Column& column, std::int64_t value) {
+  if (!column.values) {
+    if (column.next_row == column.first_row) {
+      column.first_row = column.next_row = std::max(column.first_row, rows_ - 1);
+      column.constant = value;
+    }
+    const bool without_gap = column.next_row + 1 >= rows_;
+    if (value == column.constant && without_gap) {
+      column.next_row = rows_;
+      return false;
+    }
+    make_ring(column);
+  }
   for (std::uint64_t row = std::max(column.next_row, oldest_row()); row + 1 < rows_; ++row)
     column.values[row % ring_rows_] = kMissing;
   column.next_row = rows_;
+  return true;
+}
+
+void Lane::make_ring(Column& column) const {
+  column.values = std::make_unique_for_overwrite<std::int64_t[]>(ring_rows_);
+  for (std::uint64_t row = std::max(column.first_row, oldest_row()); row < column.next_row; ++row)
+    column.values[row % ring_rows_] = column.constant;
 }
 
 std::uint64_t Lane::first_row_from(std::int64_t time_ms, std::uint64_t low, std::uint64_t high) const {
@@ -129,8 +146,17 @@ Lane::Window Lane::window(const Column& column, std::int64_t from_ms, std::int64
   std::size_t count = static_cast<std::size_t>(end - begin);
   std::size_t at = begin % ring_rows_;
   std::size_t first = std::min<std::size_t>(count, ring_rows_ - at);
-  std::span<const std::int64_t> times(times_), values(column.values.get(), ring_rows_);
-  return {{times.subspan(at, first), times.first(count - first)}, {values.subspan(at, first), values.first(count - first)}};
+  std::span<const std::int64_t> times(times_);
+  Window window{{times.subspan(at, first), times.first(count - first)}, {}, {}};
+  if (column.values) {
+    std::span<const std::int64_t> values(column.values.get(), ring_rows_);
+    window.values = {values.subspan(at, first), values.first(count - first)};
+  } else {
+    window.constants.assign(count, column.constant);
+    std::span<const std::int64_t> values(window.constants);
+    window.values = {values.first(first), values.subspan(first)};
+  }
+  return window;
 }
 
 std::int64_t Lane::memory_from_ms(const Column& column) const {
@@ -161,7 +187,7 @@ ChunkRows Lane::seal(Group& group, std::int64_t until_ms, std::uint64_t& lost) {
   for (const Column* column : columns_with_rows(group, begin)) {
     std::vector<std::int64_t>& values = rows.values.emplace_back(rows.times_ms.size(), kMissing);
     for (std::uint64_t row = std::max(begin, column->first_row); row < std::min(end, column->next_row); ++row)
-      values[row - begin] = column->values[row % ring_rows_];
+      values[row - begin] = value_of(*column, row);
     rows.series.push_back(column->id);
   }
   for (auto& column : group.columns)

@@ -20,10 +20,12 @@ namespace koord::store {
 class Lane;
 struct Group;
 
-// The values of one live series in a ring: row r is at r % ring_rows. Rows from next_row on are missing. The first
-// cache line holds everything that an append touches.
+// The values of one live series in a ring: row r is at r % ring_rows. Rows from next_row on are missing. Many series never
+// change: as long as all values from first_row on are the same, there is no ring. The first cache line holds everything
+// that an append touches.
 struct alignas(64) Column {
-  std::unique_ptr<std::int64_t[]> values;  // from its first value on
+  std::unique_ptr<std::int64_t[]> values;  // null: all are `constant`
+  std::int64_t constant = 0;
   Lane* lane = nullptr;
   double per_unit = 1;  // 1 / resolution
   std::uint64_t next_row = 0;
@@ -65,8 +67,7 @@ class Lane {
   void begin_row(std::int64_t time_ms);
   // Sets the value in the newest row.
   void set(Column& column, std::int64_t value) {
-    if (column.next_row != rows_ || !column.values) fill_gap(column);
-    column.values[position_] = value;
+    if ((column.next_row == rows_ && column.values) || make_place(column, value)) column.values[position_] = value;
   }
 
   // Where set() will write in the newest row or the one after: for prefetching.
@@ -76,6 +77,7 @@ class Lane {
   struct Window {
     std::array<std::span<const std::int64_t>, 2> times;
     std::array<std::span<const std::int64_t>, 2> values;
+    std::vector<std::int64_t> constants;  // behind `values`, for a column without a ring
   };
   Window window(const Column& column, std::int64_t from_ms, std::int64_t to_ms) const;
   // Samples before it are not in memory.
@@ -96,7 +98,12 @@ class Lane {
   std::uint64_t first_row_from(std::int64_t time_ms, std::uint64_t low, std::uint64_t high) const;
   bool needs_more_rows(std::int64_t next_ms) const;
   void grow();
-  void fill_gap(Column& column);
+  // False: the column has no ring and needs none for this value, which is set.
+  bool make_place(Column& column, std::int64_t value);
+  void make_ring(Column& column) const;
+  std::int64_t value_of(const Column& column, std::uint64_t row) const {
+    return column.values ? column.values[row % ring_rows_] : column.constant;
+  }
   Group& group_with_room();
 
   MetricId metric_;

@@ -44,6 +44,60 @@ TEST_CASE("a slow metric keeps five minutes in memory, in as few rows as that ta
   CHECK(slow.in_memory().size() <= 64);
 }
 
+TEST_CASE("a metric of one value a minute takes eight rows") {
+  CountingLane slow;
+  slow.append_rows(500, 60'000);
+  CHECK(slow.seconds_in_memory() >= 300);
+  CHECK(slow.in_memory().size() == 8);
+}
+
+TEST_CASE("a series without a change has its values, and no ring until it changes") {
+  CountingLane lane;
+  Column& steady = lane.lane.add(2);
+  const auto values = [&] {
+    std::vector<std::int64_t> found;
+    for (auto piece : lane.lane.window(steady, 0, lane.time_ms).values) found.insert(found.end(), piece.begin(), piece.end());
+    return found;
+  };
+  for (int i = 0; i < 500; ++i) {
+    lane.append_rows(1, 1000);
+    lane.lane.set(steady, 7);
+  }
+  CHECK(values() == std::vector<std::int64_t>(kMaxRows, 7));
+  CHECK_FALSE(steady.values);
+  lane.append_rows(1, 1000);
+  lane.lane.set(steady, 8);
+  std::vector<std::int64_t> expected(kMaxRows - 1, 7);
+  expected.push_back(8);
+  CHECK(values() == expected);
+  CHECK(steady.values);
+}
+
+TEST_CASE("a series without a change that misses a row has no value there") {
+  CountingLane lane;
+  Column& steady = lane.lane.add(2);
+  for (bool has_value : {true, true, false, true}) {
+    lane.append_rows(1, 1000);
+    if (has_value) lane.lane.set(steady, 7);
+  }
+  const auto window = lane.lane.window(steady, 0, lane.time_ms);
+  std::vector<std::int64_t> values(window.values[0].begin(), window.values[0].end());
+  CHECK(values == std::vector<std::int64_t>{7, 7, kMissing, 7});
+}
+
+TEST_CASE("sealed rows of a series without a change are its value") {
+  CountingLane lane;
+  Column& steady = lane.lane.add(2);
+  for (int i = 0; i < 3; ++i) {
+    lane.append_rows(1, 1000);
+    lane.lane.set(steady, 7);
+  }
+  std::uint64_t lost = 0;
+  const ChunkRows rows = lane.lane.seal(*steady.group, lane.time_ms, lost);
+  REQUIRE(rows.series == std::vector<SeriesId>{1, 2});
+  CHECK(rows.values[1] == std::vector<std::int64_t>{7, 7, 7});
+}
+
 TEST_CASE("a fast metric keeps at most kMaxRows rows in memory") {
   CountingLane fast;
   fast.append_rows(1000, 500);
@@ -81,9 +135,9 @@ TEST_CASE("a series that begins late, or has a gap, has no value from before whe
   auto window = lane.lane.window(late, 0, lane.time_ms);
   std::vector<std::int64_t> values;
   for (auto piece : window.values) values.insert(values.end(), piece.begin(), piece.end());
-  REQUIRE(values.size() == 61);
+  REQUIRE(values.size() == 60);
   CHECK(std::count(values.begin(), values.end(), 7) == 11);
-  CHECK(std::count(values.begin(), values.end(), kMissing) == 50);
+  CHECK(std::count(values.begin(), values.end(), kMissing) == 49);
 }
 
 TEST_CASE("a series that begins when its newest row is sealed has no value there") {
