@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The installed tree is small, and its plugins are whole although they are stripped.
+
+usage: installed_size_test.py BUILD PLUGIN...   PLUGIN: file names, each of a plugin that the build makes
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+LIMIT = 29_000_000  # bytes of all files
+
+
+def installed(build, folder):
+    subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet"],
+                   env={**os.environ, "DESTDIR": folder}, check=True, stdout=subprocess.DEVNULL)
+    return [path for path in pathlib.Path(folder).rglob("*") if path.is_file() and not path.is_symlink()]
+
+
+def main(build, plugins):
+    failures = []
+    with tempfile.TemporaryDirectory(prefix="koord-test-install-") as folder:
+        files = installed(build, folder)
+        size = sum(path.stat().st_size for path in files)
+        largest = sorted(files, key=lambda path: -path.stat().st_size)[:8]
+        for path in largest:
+            print(f"{path.stat().st_size / 1e6:8.2f} MB  {path.relative_to(folder)}")
+        print(f"{size / 1e6:8.2f} MB  of {len(files)} files, expected at most {LIMIT / 1e6:.0f}")
+        if size > LIMIT:
+            failures.append("the installed tree is too large")
+        koordctl = next(path for path in files if path.name == "koordctl")
+        by_name = {path.name: path for path in files if path.suffix == ".so"}
+        for plugin in plugins:
+            if plugin not in by_name:
+                failures.append(f"{plugin}: is not installed")
+                continue
+            checked = subprocess.run([koordctl, "plugin", "check", by_name[plugin]], capture_output=True, text=True)
+            if checked.returncode != 0:
+                failures.append(f"{plugin}: koordctl plugin check: {checked.stdout}{checked.stderr}")
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
