@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "plugins/shared/json/writer.hpp"
+#include "core/json/writer.hpp"
 #include "plugins/shared/node/value_file.hpp"
 
 namespace koord::gpu {
@@ -59,7 +59,7 @@ std::vector<std::string> nvidia_gpus(const std::string& sys) {
 }
 
 std::string to_json(const std::vector<GpuFact>& gpus) {
-  json::JsonWriter json;
+  JsonWriter json;
   json.begin_array();
   for (const GpuFact& gpu : gpus) {
     json.begin_object().member("id", gpu.uuid).member("minor", gpu.minor).member("memory-total", gpu.memory_total_bytes);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON has the form and the names of koordlet's: its consumers decode it by these names.
 #include "plugins/advisor-node-info/node_info.hpp"
-#include "plugins/shared/json/writer.hpp"
+#include "core/json/writer.hpp"
 
 namespace koord::node_info {
 namespace {
 
-using json::JsonWriter;
 
 void write(JsonWriter& json, const Processor& processor) {
   json.begin_object().member("cpu", processor.cpu).member("core", processor.core).member("socket", processor.socket);

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "core/base/parse.hpp"
-#include "plugins/shared/json/writer.hpp"
+#include "core/json/writer.hpp"
 
 namespace koord::node_storage {
 namespace {
@@ -69,7 +69,7 @@ void add_groups(const std::map<std::string, std::set<const BlockDevice*>>& disks
   }
 }
 
-void write(json::JsonWriter& json, std::string_view name, const LocalStorage::Map& map) {
+void write(JsonWriter& json, std::string_view name, const LocalStorage::Map& map) {
   json.key(name).begin_object();
   for (const auto& [key, value] : map) json.member(key, value);
   json.end_object();
@@ -153,7 +153,7 @@ LocalStorage local_storage(const std::vector<BlockDevice>& list, const PhysicalV
 }
 
 std::string local_storage_json(const LocalStorage& storage) {
-  json::JsonWriter json;
+  JsonWriter json;
   json.begin_object();
   write(json, "DiskNumberMap", storage.number_of_disk);
   write(json, "NumberDiskMap", storage.disk_of_number);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/parse.hpp"
-#include "plugins/shared/json/writer.hpp"
+#include "core/json/writer.hpp"
 
 namespace koord::rdma {
 namespace {
@@ -22,7 +22,7 @@ std::optional<std::int32_t> number(std::string_view text) {
   return value && *value <= INT32_MAX ? std::optional(static_cast<std::int32_t>(*value)) : std::nullopt;
 }
 
-void write(json::JsonWriter& json, const Device& device) {
+void write(JsonWriter& json, const Device& device) {
   json.begin_object().member("id", device.pci_address);
   if (!device.interface.empty()) json.member("netDev", device.interface);
   json.key("rdmaResources").begin_array();
@@ -76,7 +76,7 @@ std::optional<std::uint64_t> parse_counter(std::string_view text) {
 }
 
 std::string devices_json(const std::vector<Device>& devices) {
-  json::JsonWriter json;
+  JsonWriter json;
   json.begin_array();
   for (const Device& device : devices) write(json, device);
   json.end_array();

@@ -16,6 +16,7 @@ import tempfile
 COLUMNS = [
     ['pch'],  # for other precompiled headers
     ['base'],
+    ['json'],
     ['log'],
     ['event', 'config', 'cgroup', 'metric', 'exposition'],
     ['sqlite', 'http'],
@@ -39,9 +40,10 @@ APART = {
 # The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
 KNOWS_THE_ABI = ['service', 'load', 'scrape', 'host', 'child', 'api', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
-# A plugin may link the parts of the core that keep no state of the node: all of base, and these headers.
+# A plugin may link the parts of the core that keep no state of the node: all of base and json, and these headers.
 PLUGIN_MAY_INCLUDE = [
     'core/base/',
+    'core/json/',
     'core/cgroup/extraction.hpp',
     'core/cgroup/files.hpp',
     'core/cgroup/io_stat.hpp',

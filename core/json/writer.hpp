@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JsonWriter: builds one JSON text, for the facts that plugins put into koord.kv/1. Commas and escapes are its business,
-// the order of calls is the caller's:
+// JsonWriter: builds one JSON text, without a tree of values. It writes commas and escapes; the order of calls is the
+// caller's:
 //
 //   JsonWriter json;
 //   json.begin_object().key("disk").value("vda").key("numbers").begin_array().value(1).value(2).end_array().end_object();
@@ -11,7 +11,11 @@
 #include <string>
 #include <string_view>
 
-namespace koord::json {
+namespace koord {
+
+// The text as a JSON string, in quotes. If it is no UTF-8, as names from the kernel may be, each byte outside ASCII becomes
+// U+FFFD: JSON is UTF-8.
+std::string json_quote(std::string_view text);
 
 class JsonWriter {
  public:
@@ -22,7 +26,6 @@ class JsonWriter {
   JsonWriter& key(std::string_view name);
   JsonWriter& key(std::integral auto number) { return key(std::to_string(number)); }
 
-  // If the text is no UTF-8, as names from the kernel may be, each byte outside ASCII becomes U+FFFD.
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(bool truth) { return raw(truth ? "true" : "false"); }
@@ -40,10 +43,9 @@ class JsonWriter {
   JsonWriter& close(char bracket);
   JsonWriter& raw(std::string_view text);
   void separate();
-  void quote(std::string_view text);
 
   std::string text_;
   bool needs_comma_ = false;
 };
 
-}  // namespace koord::json
+}  // namespace koord

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/shared/json/writer.hpp"
+#include "core/json/writer.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
 
-using koord::json::JsonWriter;
+using koord::JsonWriter;
 
 TEST_CASE("an object has its members in the order of the calls") {
   JsonWriter json;
