@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/decision/hands_off.hpp"
-#include "core/kube/json_text.hpp"
+#include "core/json/scanner.hpp"
 
 namespace koord::evict {
 namespace {
@@ -28,7 +28,7 @@ const std::string* value_of(const state::StringMap& map, std::string_view name) 
 
 Result<std::vector<std::string>> read_policy(std::string_view annotation) {
   std::vector<std::string> features;
-  kube::JsonText text(annotation);
+  JsonScanner text(annotation);
   const auto read_one = [&]() -> Result<void> {
     features.push_back(TRY(text.string()));
     return {};

@@ -7,7 +7,7 @@
 
 #include "core/base/timestamp.hpp"
 #include "core/base/utf8.hpp"
-#include "core/kube/json_text.hpp"
+#include "core/json/writer.hpp"
 
 namespace koord::kube {
 namespace {

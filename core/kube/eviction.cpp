@@ -5,7 +5,8 @@
 
 #include "core/base/url.hpp"
 #include "core/base/utf8.hpp"
-#include "core/kube/json_text.hpp"
+#include "core/json/scanner.hpp"
+#include "core/json/writer.hpp"
 #include "core/kube/refusal.hpp"
 
 namespace koord::kube {
@@ -19,11 +20,11 @@ constexpr std::size_t kMaxAnswerBytes = 1 << 20;  // a Status has some hundred b
 constexpr std::string_view kSeveralBudgets = "more than one PodDisruptionBudget";
 
 // Members of an object that are text; all others are passed over.
-Result<void> read_texts(JsonText& text, const std::function<std::string*(std::string_view)>& where) {
+Result<void> read_texts(JsonScanner& text, const std::function<std::string*(std::string_view)>& where) {
   return text.object([&](std::string_view key) -> Result<void> {
     std::string_view value = TRY(text.value());
     std::string* target = value.starts_with('"') ? where(key) : nullptr;
-    if (target) *target = TRY(JsonText(value).string());
+    if (target) *target = TRY(JsonScanner(value).string());
     return {};
   });
 }
@@ -35,7 +36,7 @@ struct SubResource {
 // Finds pods/eviction in the list of resources; without its version if the list names none.
 Result<std::optional<SubResource>> find_sub_resource(std::string_view resources) {
   std::optional<SubResource> found;
-  JsonText text(resources);
+  JsonScanner text(resources);
   auto read_item = [&]() -> Result<void> {
     SubResource item;
     TRY(read_texts(text, [&](std::string_view key) -> std::string* {
@@ -58,7 +59,7 @@ Result<std::optional<SubResource>> find_sub_resource(std::string_view resources)
 
 Result<bool> serves(std::string_view group, std::string_view group_version) {
   bool found = false;
-  JsonText text(group);
+  JsonScanner text(group);
   auto read_item = [&]() -> Result<void> {
     std::string name;
     TRY(read_texts(text, [&](std::string_view key) { return key == "groupVersion" ? &name : nullptr; }));

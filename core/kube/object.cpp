@@ -4,19 +4,19 @@
 #include <algorithm>
 
 #include "core/base/utf8.hpp"
-#include "core/kube/json_text.hpp"
+#include "core/json/scanner.hpp"
 
 namespace koord::kube {
 namespace {
 
 constexpr std::int64_t kMaxRetrySeconds = 24 * 3600;
 
-Result<void> skip(JsonText& text) {
+Result<void> skip(JsonScanner& text) {
   TRY(text.value());
   return {};
 }
 
-Result<void> read_metadata(JsonText& text, ObjectView& object) {
+Result<void> read_metadata(JsonScanner& text, ObjectView& object) {
   return text.object([&](std::string_view key) -> Result<void> {
     if (key == "name") {
       object.name = TRY(text.string());
@@ -37,14 +37,14 @@ Result<void> read_metadata(JsonText& text, ObjectView& object) {
 Result<ObjectView> read_object(std::string_view json) {
   ObjectView object;
   object.json = json;
-  JsonText text(json);
+  JsonScanner text(json);
   TRY(text.object([&](std::string_view key) { return key == "metadata" ? read_metadata(text, object) : skip(text); }));
   TRY(text.end());
   return object;
 }
 
 // Takes as much as the text has: it may be cut off.
-Result<void> read_identity(JsonText& text, LargeObject& object, std::string& resource_version) {
+Result<void> read_identity(JsonScanner& text, LargeObject& object, std::string& resource_version) {
   ObjectView view;
   Result<void> read = text.object([&](std::string_view key) -> Result<void> {
     if (key == "metadata") return read_metadata(text, view);
@@ -62,14 +62,14 @@ Result<void> read_identity(JsonText& text, LargeObject& object, std::string& res
 Result<LargeObject> read_large_object(std::string_view json) {
   LargeObject object;
   object.bytes = json.size();
-  JsonText text(json);
+  JsonScanner text(json);
   std::string resource_version;
   TRY(read_identity(text, object, resource_version));
   if (object.name.empty()) return invalid("an object without metadata.name");
   return object;
 }
 
-Result<void> read_list_metadata(JsonText& text, ListPage& page) {
+Result<void> read_list_metadata(JsonScanner& text, ListPage& page) {
   return text.object([&](std::string_view key) -> Result<void> {
     if (key == "resourceVersion") {
       page.resource_version = TRY(text.string());
@@ -82,7 +82,7 @@ Result<void> read_list_metadata(JsonText& text, ListPage& page) {
   });
 }
 
-Result<void> read_cause(JsonText& text, Status& status) {
+Result<void> read_cause(JsonScanner& text, Status& status) {
   Status::Cause& cause = status.causes.emplace_back();
   return text.object([&](std::string_view key) -> Result<void> {
     if (key != "reason" && key != "message" && key != "field") return skip(text);
@@ -91,7 +91,7 @@ Result<void> read_cause(JsonText& text, Status& status) {
   });
 }
 
-Result<void> read_details(JsonText& text, Status& status) {
+Result<void> read_details(JsonScanner& text, Status& status) {
   return text.object([&](std::string_view key) -> Result<void> {
     if (key == "causes") return text.array([&] { return read_cause(text, status); });
     if (key == "name") {
@@ -140,7 +140,7 @@ Result<ListPage> parse_list(std::string_view body, std::size_t max_objects) {
   ListPage page;
   std::string kind;  // "NodeList"
   bool has_items = false;
-  JsonText text(body);
+  JsonScanner text(body);
   auto read_item = [&]() -> Result<void> {
     if (page.objects.size() == max_objects)
       return Error{std::make_error_code(std::errc::value_too_large), "more than " + std::to_string(max_objects) + " objects"};
@@ -157,7 +157,7 @@ Result<ListPage> parse_list(std::string_view body, std::size_t max_objects) {
     if (key == "metadata") return read_list_metadata(text, page);
     if (key == "kind") {
       std::string_view value = TRY(text.value());
-      if (value.starts_with('"')) kind = TRY(JsonText(value).string());
+      if (value.starts_with('"')) kind = TRY(JsonScanner(value).string());
       return {};
     }
     if (key != "items") return skip(text);
@@ -178,7 +178,7 @@ Result<ListPage> parse_list(std::string_view body, std::size_t max_objects) {
 Result<Status> parse_status(std::string_view body) {
   Status status;
   std::string kind;
-  JsonText text(body);
+  JsonScanner text(body);
   auto read = [&](std::string_view key) -> Result<void> {
     if (key == "kind") {
       kind = TRY(text.string());
@@ -206,7 +206,7 @@ Result<Status> parse_status(std::string_view body) {
 Result<WatchEvent> parse_watch_event(std::string_view line) {
   std::string type;
   std::optional<std::string_view> object;
-  JsonText text(line);
+  JsonScanner text(line);
   auto read = [&](std::string_view key) -> Result<void> {
     if (key == "type") {
       type = TRY(text.string());
@@ -237,7 +237,7 @@ Result<LargeEvent> parse_large_event(std::string_view head, std::size_t bytes) {
   LargeEvent event;
   event.object.bytes = bytes;
   std::string type;
-  JsonText text(head);
+  JsonScanner text(head);
   // It fails where the text ends.
   static_cast<void>(text.object([&](std::string_view key) -> Result<void> {
     if (key == "object") return read_identity(text, event.object, event.resource_version);

@@ -18,8 +18,8 @@
 namespace koord::kube {
 
 struct Update {
-  // From the newest object's JSON the one to be written, with the resourceVersion of the newest (with_member() of
-  // json_text.hpp leaves all but one member as it is); nullopt: it is as it should be. May be called several times.
+  // From the newest object's JSON the one to be written, with the resourceVersion of the newest (with_json_member() of
+  // core/json/scanner.hpp leaves all but one member as it is); nullopt: it is as it should be. May be called several times.
   using Change = std::function<Result<std::optional<std::string>>(std::string_view newest)>;
 
   std::string collection;  // "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
-#include "core/kube/json_text.hpp"
+#include "core/json/scanner.hpp"
+#include "core/json/writer.hpp"
 #include "core/report/annotations.hpp"
 #include "core/report/report_log.hpp"
 
@@ -25,12 +26,12 @@ ReductionRules reduction_rules() {
 }
 
 std::string empty_object(const std::string& name) {
-  return R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":)" + kube::json_quote(name) + R"(},"spec":{}})";
+  return R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":)" + json_quote(name) + R"(},"spec":{}})";
 }
 
 std::string degraded_patch(const std::string& text) {
-  return R"({"metadata":{"annotations":{)" + kube::json_quote(kDegradedAnnotation) + ":" +
-         (text.empty() ? "null" : kube::json_quote(text)) + "}}}";
+  return R"({"metadata":{"annotations":{)" + json_quote(kDegradedAnnotation) + ":" +
+         (text.empty() ? "null" : json_quote(text)) + "}}}";
 }
 
 std::string degraded_text(const NodeMetricReport& report) {
@@ -217,7 +218,7 @@ void NodeMetricReporter::write(const PollResult& poll) {
 void NodeMetricReporter::write_status(const PollResult& poll) {
   kube::Update update{.collection = kCollection, .name = options_.node_name};
   update.change = [status = poll.status](std::string_view newest) -> Result<std::optional<std::string>> {
-    return std::optional(TRY(kube::with_member(newest, "status", status)));
+    return std::optional(TRY(with_json_member(newest, "status", status)));
   };
   if (poll.exists()) update.known = *poll.object;
   if (options_.create) update.missing = empty_object(options_.node_name);

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 
+#include "core/json/scanner.hpp"
+
+using koord::json_quote;
 using koord::JsonWriter;
 
 TEST_CASE("an object has its members in the order of the calls") {
@@ -35,4 +38,9 @@ TEST_CASE("a name that is no UTF-8 gives a text that is") {
   JsonWriter json;
   json.begin_array().value("mnt\xff\xc3").end_array();
   CHECK(json.text() == "[\"mnt\xef\xbf\xbd\xef\xbf\xbd\"]");
+}
+
+TEST_CASE("a quoted text reads back the same") {
+  const std::string text = std::string("a\"\\\n\t\x01\x7f", 7) + '\0' + "\xC3\xA9";
+  CHECK(*koord::JsonScanner(json_quote(text)).string() == text);
 }

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "core/kube/json_text.hpp"
+#include "core/json/scanner.hpp"
 
 using namespace koord;
 using namespace koord::kube;
@@ -30,7 +30,7 @@ struct Aggregation {
     for (; (write = aggregator.next(now)); ++requests, last = write) aggregator.ended(Outcome::written, now);
     return requests;
   }
-  int count() const { return std::stoi(std::string(**member(last->body, "count"))); }
+  int count() const { return std::stoi(std::string(**json_member(last->body, "count"))); }
 
   Time begin = from_ns(kWall), now = begin;
   EventAggregator aggregator;
@@ -219,6 +219,6 @@ TEST_CASE("long and broken text becomes what the server takes") {
   it.add(input);
   auto write = it.aggregator.next(it.now);
   CHECK(write->name.size() == 253);
-  CHECK(JsonText(**member(write->body, "message")).string()->size() == 1024);
-  CHECK(**member(write->body, "reason") == "\"R?\"");
+  CHECK(JsonScanner(**json_member(write->body, "message")).string()->size() == 1024);
+  CHECK(**json_member(write->body, "reason") == "\"R?\"");
 }

@@ -7,7 +7,7 @@
 
 #include "cluster_client.hpp"
 #include "core/base/url.hpp"
-#include "core/kube/json_text.hpp"
+#include "core/json/scanner.hpp"
 
 using namespace koord;
 using namespace koord::kube;
@@ -31,7 +31,7 @@ std::string claim(int number) {
 }
 
 std::string spec_of(const ObjectView& object) {
-  auto spec = member(object.json, "spec");
+  auto spec = json_member(object.json, "spec");
   return spec && *spec ? std::string(**spec) : "";
 }
 

@@ -2,7 +2,7 @@
 #include "core/kube/update.hpp"
 
 #include "cluster_client.hpp"
-#include "core/kube/json_text.hpp"
+#include "core/json/scanner.hpp"
 
 using namespace koord;
 using namespace koord::kube;
@@ -36,9 +36,9 @@ struct Writer : ClusterClient {
     what.name = name;
     what.change = [this, time](std::string_view newest) -> Result<std::optional<std::string>> {
       ++asked;
-      auto now = member(newest, "status");
+      auto now = json_member(newest, "status");
       if (now && *now && **now == status(time)) return std::optional<std::string>();
-      std::string changed = TRY(with_member(newest, "status", status(time)));
+      std::string changed = TRY(with_json_member(newest, "status", status(time)));
       return std::optional(std::move(changed));
     };
     return what;
@@ -46,7 +46,7 @@ struct Writer : ClusterClient {
   std::string time_of(const std::string& name) {
     auto object = cluster.get("NodeMetric", name);
     REQUIRE(object);
-    return std::string(member(*object, "status")->value_or("none"));
+    return std::string(json_member(*object, "status")->value_or("none"));
   }
 
   int asked = 0;
@@ -170,7 +170,7 @@ TEST_CASE("a patch changes only the fields that it names") {
     CHECK((*reply)->status == 200);
   }
   const std::string object = *writer.cluster.get("ConfigMap", "p", "shop");
-  CHECK(member(object, "data")->value() == R"({"x": "1", "y": "2"})");
+  CHECK(json_member(object, "data")->value() == R"({"x": "1", "y": "2"})");
   CHECK(object.find(R"("labels": {"a": "1", "b": "2"})") != std::string::npos);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/kube/json_text.hpp"
+#include "core/json/scanner.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-namespace koord::kube {
+#include "core/json/writer.hpp"
+
+namespace koord {
 namespace {
 
 bool is_digit(char c) {
@@ -88,43 +90,43 @@ std::string without_escapes(std::string_view raw) {
 
 }  // namespace
 
-Error JsonText::error() const {
+Error JsonScanner::error() const {
   std::string found = at_ < text_.size() ? "'" + std::string(text_.substr(at_, 1)) + "'" : "the end";
   return invalid("not the JSON that was expected: at byte " + std::to_string(at_) + " found " + found + ", expected " +
                  std::string(expected_));
 }
 
-bool JsonText::wrong(std::string_view expected) {
+bool JsonScanner::wrong(std::string_view expected) {
   expected_ = expected;
   return false;
 }
 
-char JsonText::peek() {
+char JsonScanner::peek() {
   while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
   return at_ < text_.size() ? text_[at_] : '\0';
 }
 
-bool JsonText::take(char wanted) {
+bool JsonScanner::take(char wanted) {
   if (peek() != wanted || at_ == text_.size()) return false;
   ++at_;
   return true;
 }
 
-bool JsonText::take_word(std::string_view word) {
+bool JsonScanner::take_word(std::string_view word) {
   if (!text_.substr(at_).starts_with(word)) return wrong("a value");
   at_ += word.size();
   return true;
 }
 
-bool JsonText::take_null() {
+bool JsonScanner::take_null() {
   return peek() == 'n' && take_word("null");
 }
 
-bool JsonText::enter() {
+bool JsonScanner::enter() {
   return ++depth_ <= kMaxDepth || wrong("fewer levels");
 }
 
-Result<void> JsonText::object(const OnMember& visit) {
+Result<void> JsonScanner::object(const OnMember& visit) {
   if (take_null()) return {};
   if (!take('{')) {
     wrong("an object");
@@ -153,7 +155,7 @@ Result<void> JsonText::object(const OnMember& visit) {
   return {};
 }
 
-Result<void> JsonText::array(const OnItem& visit) {
+Result<void> JsonScanner::array(const OnItem& visit) {
   if (take_null()) return {};
   if (!take('[')) {
     wrong("a list");
@@ -173,7 +175,7 @@ Result<void> JsonText::array(const OnItem& visit) {
   return {};
 }
 
-Result<std::string> JsonText::string() {
+Result<std::string> JsonScanner::string() {
   if (take_null()) return std::string();
   const bool is_text = peek() == '"';
   const std::size_t begin = at_ + 1;
@@ -182,7 +184,7 @@ Result<std::string> JsonText::string() {
   return without_escapes(text_.substr(begin, at_ - 1 - begin));
 }
 
-Result<std::optional<std::int64_t>> JsonText::integer() {
+Result<std::optional<std::int64_t>> JsonScanner::integer() {
   if (take_null()) return std::optional<std::int64_t>();
   peek();
   const std::size_t begin = at_;
@@ -193,21 +195,21 @@ Result<std::optional<std::int64_t>> JsonText::integer() {
   return failure == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
 }
 
-Result<std::string_view> JsonText::value() {
+Result<std::string_view> JsonScanner::value() {
   peek();
   const std::size_t begin = at_;
   if (!skip_value()) return error();
   return text_.substr(begin, at_ - begin);
 }
 
-Result<void> JsonText::end() {
+Result<void> JsonScanner::end() {
   peek();
   if (at_ == text_.size()) return {};
   wrong("the end");
   return error();
 }
 
-bool JsonText::skip_string() {
+bool JsonScanner::skip_string() {
   for (++at_; at_ < text_.size(); ++at_) {
     const char c = text_[at_];
     if (static_cast<unsigned char>(c) < 0x20) return wrong("no control character in text");
@@ -227,7 +229,7 @@ bool JsonText::skip_string() {
   return wrong("the end of a text");
 }
 
-bool JsonText::skip_number() {
+bool JsonScanner::skip_number() {
   auto digits = [this] {
     const std::size_t begin = at_;
     while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
@@ -246,7 +248,7 @@ bool JsonText::skip_number() {
   return digits();
 }
 
-bool JsonText::skip_object() {
+bool JsonScanner::skip_object() {
   ++at_;
   if (!enter()) return false;
   if (!take('}')) {
@@ -262,7 +264,7 @@ bool JsonText::skip_object() {
   return true;
 }
 
-bool JsonText::skip_array() {
+bool JsonScanner::skip_array() {
   ++at_;
   if (!enter()) return false;
   if (!take(']')) {
@@ -275,7 +277,7 @@ bool JsonText::skip_array() {
   return true;
 }
 
-bool JsonText::skip_value() {
+bool JsonScanner::skip_value() {
   switch (peek()) {
     case '{':
       return skip_object();
@@ -294,28 +296,9 @@ bool JsonText::skip_value() {
   }
 }
 
-std::string json_quote(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out = "\"";
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-Result<std::optional<std::string_view>> member(std::string_view object, std::string_view name) {
+Result<std::optional<std::string_view>> json_member(std::string_view object, std::string_view name) {
   std::optional<std::string_view> found;
-  JsonText text(object);
+  JsonScanner text(object);
   auto look = [&](std::string_view key) -> Result<void> {
     std::string_view value = TRY(text.value());
     if (key == name) found = value;
@@ -326,9 +309,9 @@ Result<std::optional<std::string_view>> member(std::string_view object, std::str
   return found == "null" ? std::nullopt : found;
 }
 
-Result<std::string> with_member(std::string_view object, std::string_view name, std::string_view value) {
+Result<std::string> with_json_member(std::string_view object, std::string_view name, std::string_view value) {
   std::string members;
-  JsonText text(object);
+  JsonScanner text(object);
   auto keep = [&](std::string_view key) -> Result<void> {
     std::string_view old = TRY(text.value());
     if (key == name) return {};
@@ -342,4 +325,4 @@ Result<std::string> with_member(std::string_view object, std::string_view name, 
   return '{' + members + json_quote(name) + ':' + std::string(value) + '}';
 }
 
-}  // namespace koord::kube
+}  // namespace koord

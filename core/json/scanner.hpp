@@ -12,13 +12,13 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::kube {
+namespace koord {
 
-class JsonText {
+class JsonScanner {
  public:
   static constexpr int kMaxDepth = 128;
 
-  explicit JsonText(std::string_view text) : text_(text) {}
+  explicit JsonScanner(std::string_view text) : text_(text) {}
 
   // Each walks over the next value and fails when it is of another type; a failure says at which byte. `visit` has to
   // take the value it is called at, by one of these functions. null counts as empty.
@@ -53,13 +53,10 @@ class JsonText {
   std::string_view expected_;  // expected literal
 };
 
-// The text as a JSON string, in quotes. Control characters are escaped, bytes of UTF-8 stay.
-std::string json_quote(std::string_view text);
-
 // `object` with its member `name` set to `value` (both JSON); all else stays as it stands there.
-Result<std::string> with_member(std::string_view object, std::string_view name, std::string_view value);
+Result<std::string> with_json_member(std::string_view object, std::string_view name, std::string_view value);
 
 // Returns the member as written; nullopt: missing, or null.
-Result<std::optional<std::string_view>> member(std::string_view object, std::string_view name);
+Result<std::optional<std::string_view>> json_member(std::string_view object, std::string_view name);
 
-}  // namespace koord::kube
+}  // namespace koord
