@@ -99,11 +99,15 @@ Result<std::string> to_json(const Node& node) {
   return json::serialize(TRY(node_to_json(node)));
 }
 
-Result<std::string> yaml_to_json(std::string_view text, const std::string& source) {
+Result<json::value> read_yaml_as_json(std::string_view text, const std::string& source, YamlLimits limits) {
   Report report;
-  const Node root = TRY(read_yaml(text, source, report));
+  const Node root = TRY(read_yaml(text, source, report, limits));
   if (!report.empty()) return report.to_error();
-  return to_json(root);
+  return node_to_json(root);
+}
+
+Result<std::string> yaml_to_json(std::string_view text, const std::string& source) {
+  return json::serialize(TRY(read_yaml_as_json(text, source)));
 }
 
 }  // namespace koord::config

@@ -3,12 +3,20 @@
 // scalars are typed by YAML 1.2's core schema (null, true, 42, 0x2a, 1.5), the rest are strings. [any thread]
 #pragma once
 
+#include <boost/json/fwd.hpp>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "core/base/result.hpp"
 
 namespace koord::config {
+
+// Of a document; its depth is kMaxJsonDepth always. References count as what they stand for.
+struct YamlLimits {
+  std::size_t bytes = 1u << 20;
+  std::size_t values = 100'000;
+};
 
 struct Node;
 
@@ -17,5 +25,6 @@ Result<std::string> to_json(const Node& node);
 
 // One YAML (or JSON) document, under the bounds of core/config/yaml.hpp; `source` names it in errors.
 Result<std::string> yaml_to_json(std::string_view text, const std::string& source);
+Result<boost::json::value> read_yaml_as_json(std::string_view text, const std::string& source, YamlLimits limits = {});
 
 }  // namespace koord::config

@@ -70,7 +70,7 @@ Result<Config> parse(std::string_view text, const std::string& name,
 
 Result<Config> load(const std::string& path, const std::vector<std::string>& overrides) {
   if (path.empty()) return parse("", "no file", overrides);
-  return parse(TRY(read_file(path, kMaxYamlBytes)), path, overrides);
+  return parse(TRY(read_file(path, YamlLimits().bytes)), path, overrides);
 }
 
 }  // namespace koord::config

@@ -99,8 +99,8 @@ void NodeBuilder::close() {
 }
 
 void NodeBuilder::add(Node node, YAML::anchor_t anchor) {
-  if (++values_ > kMaxYamlValues)
-    throw Refused{node.place, "there are more than " + std::to_string(kMaxYamlValues) + " values"};
+  if (++values_ > max_values_)
+    throw Refused{node.place, "there are more than " + std::to_string(max_values_) + " values"};
   if (anchor != 0) {
     count(node);
     anchors_[anchor] = node;
@@ -132,8 +132,8 @@ void NodeBuilder::add_to_mapping(Open& mapping, Node node) {
 
 // Charges a copy against the bound before it is made.
 void NodeBuilder::count(const Node& node) {
-  if (++values_ > kMaxYamlValues)
-    throw Refused{node.place, "aliases expand to more than " + std::to_string(kMaxYamlValues) + " values"};
+  if (++values_ > max_values_)
+    throw Refused{node.place, "aliases expand to more than " + std::to_string(max_values_) + " values"};
   for (const Node& item : node.items) count(item);
   for (const Entry& entry : node.entries) count(entry.value);
 }

@@ -26,8 +26,8 @@ struct Refused {
 
 class NodeBuilder final : public YAML::EventHandler {
  public:
-  NodeBuilder(std::shared_ptr<const std::string> source, Report& report)
-      : source_(std::move(source)), report_(report) {}
+  NodeBuilder(std::shared_ptr<const std::string> source, Report& report, std::size_t max_values)
+      : source_(std::move(source)), report_(report), max_values_(max_values) {}
 
   Node take_root() { return std::move(root_); }
   Place place_of(const YAML::Mark& mark) const;
@@ -62,6 +62,7 @@ class NodeBuilder final : public YAML::EventHandler {
 
   const std::shared_ptr<const std::string> source_;
   Report& report_;
+  const std::size_t max_values_;  // a value of an anchor counts at each use
   std::vector<Open> open_;
   std::map<YAML::anchor_t, Node> anchors_;
   std::size_t values_ = 0;

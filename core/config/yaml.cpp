@@ -29,11 +29,11 @@ Error refusal(const Place& place, const std::string& text) {
 
 }  // namespace
 
-Result<Node> read_yaml(std::string_view text, const std::string& source, Report& report) {
+Result<Node> read_yaml(std::string_view text, const std::string& source, Report& report, YamlLimits limits) {
   auto shared_source = std::make_shared<const std::string>(source);
-  if (text.size() > kMaxYamlBytes)
-    return refusal({shared_source}, "there are more than " + std::to_string(kMaxYamlBytes) + " bytes");
-  NodeBuilder builder(shared_source, report);
+  if (text.size() > limits.bytes)
+    return refusal({shared_source}, "there are more than " + std::to_string(limits.bytes) + " bytes");
+  NodeBuilder builder(shared_source, report, limits.values);
   try {
     ViewBuffer buffer(text);
     std::istream stream(&buffer);

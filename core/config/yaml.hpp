@@ -11,15 +11,15 @@
 
 #include "core/base/result.hpp"
 #include "core/config/document.hpp"
+#include "core/config/json.hpp"
 #include "core/config/report.hpp"
+#include "core/json/reader.hpp"
 
 namespace koord::config {
 
-inline constexpr std::size_t kMaxYamlBytes = 1u << 20;
-inline constexpr std::size_t kMaxYamlDepth = 32;
-inline constexpr std::size_t kMaxYamlValues = 100'000;
+inline constexpr std::size_t kMaxYamlDepth = kMaxJsonDepth;
 
 // `source` names the file or override in errors and places.
-Result<Node> read_yaml(std::string_view text, const std::string& source, Report& report);
+Result<Node> read_yaml(std::string_view text, const std::string& source, Report& report, YamlLimits limits = {});
 
 }  // namespace koord::config

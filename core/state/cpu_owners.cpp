@@ -17,7 +17,7 @@ constexpr std::int64_t kMilli = 1000;
 Result<boost::json::value> annotation_of(const StringMap& annotations, std::string_view key) {
   const auto found = annotations.find(key);
   if (found == annotations.end() || found->second.empty()) return boost::json::value(boost::json::object());
-  Result<boost::json::value> document = parse_json(found->second);
+  Result<boost::json::value> document = read_json(found->second);
   if (document && !document->is_object()) return invalid("expected a JSON object");
   return document;
 }

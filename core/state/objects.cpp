@@ -7,7 +7,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/state/document.hpp"
-#include "core/state/json_items.hpp"
+#include "core/json/items.hpp"
 #include "core/state/pod_object.hpp"
 
 namespace koord::state {
@@ -30,7 +30,7 @@ Result<Pod> read_item(const Field& item, const cgroup::KubeRoot& root, std::stri
   return pod;
 }
 
-Result<ItemList> check_list(Result<ItemList> list) {
+Result<JsonItemList> check_list(Result<JsonItemList> list) {
   if (!list) return list;
   if (!list->kind.empty() && list->kind != "PodList" && list->kind != "List")
     return invalid("kind: expected 'PodList', found '" + list->kind + "'");
@@ -64,7 +64,7 @@ Result<std::vector<Pod>> parse_yaml_list(std::string_view text, const cgroup::Ku
 Result<std::vector<Pod>> parse_json_list(std::string_view text, const cgroup::KubeRoot& root) {
   std::vector<Pod> pods;
   std::optional<Error> bad;
-  ItemList list = TRY(check_list(for_each_item(text, kWantedOfPod, [&](const Field& item) {
+  JsonItemList list = TRY(check_list(for_each_json_item(text, kWantedOfPod, [&](const Field& item) {
     if (bad) return;
     Result<Pod> pod = read_item(item, root);
     if (pod)
@@ -90,9 +90,9 @@ struct PodListReader::State {
   explicit State(AnnotationFilter::KeysPtr keys)
       : reader(
             kWantedOfPod, [keys = std::move(keys)](std::string_view key) { return keys->contains(key); },
-            [this](const Field& item, const ItemReader::Notes& notes) { take(item, notes); }) {}
+            [this](const Field& item, const JsonItemReader::Notes& notes) { take(item, notes); }) {}
 
-  void take(const Field& item, const ItemReader::Notes& notes) {
+  void take(const Field& item, const JsonItemReader::Notes& notes) {
     ++items;
     bytes += notes.bytes;
     if (is_too_large()) return;
@@ -114,7 +114,7 @@ struct PodListReader::State {
 
   PodList list;
   std::size_t items = 0, bytes = 0;
-  ItemReader reader;
+  JsonItemReader reader;
 };
 
 PodListReader::PodListReader(AnnotationFilter::KeysPtr keys) : state_(std::make_unique<State>(std::move(keys))) {}
@@ -158,9 +158,9 @@ Result<PodList> parse_served_pods(std::string_view text, const cgroup::KubeRoot&
 
 std::string trim_pod(std::string_view text, const AnnotationFilter::KeysPtr& keys) {
   std::string trimmed;
-  ItemReader reader(
+  JsonItemReader reader(
       kWantedOfPod, [&keys](std::string_view key) { return keys->contains(key); },
-      [&trimmed](const Field& item, const ItemReader::Notes&) { trimmed = item.json(); });
+      [&trimmed](const Field& item, const JsonItemReader::Notes&) { trimmed = item.json(); });
   const bool is_whole = reader.feed(R"({"items":[)") && reader.feed(text) && reader.feed("]}") && reader.end();
   return is_whole ? trimmed : std::string(text);
 }

@@ -17,20 +17,20 @@ constexpr std::string_view kMirrorAnnotation = "kubernetes.io/config.mirror";  /
 constexpr std::string_view kHashAnnotation = "kubernetes.io/config.hash";
 constexpr std::string_view kSourceAnnotation = "kubernetes.io/config.source";
 
-constexpr Wanted kOwner[] = {{"controller"}, {"kind"}, {"name"}};
-constexpr Wanted kMetadata[] = {{"annotations", {}, true}, {"deletionTimestamp"}, {"labels"}, {"name"}, {"namespace"}, {"ownerReferences", kOwner}, {"uid"}};
-constexpr Wanted kResources[] = {{"limits"}, {"requests"}};
-constexpr Wanted kContainer[] = {{"name"}, {"resources", kResources}, {"restartPolicy"}};
-constexpr Wanted kClaim[] = {{"claimName"}};
-constexpr Wanted kDriver[] = {{"driver"}};
-constexpr Wanted kVolume[] = {{"csi", kDriver}, {"ephemeral", kDriver}, {"name"}, {"persistentVolumeClaim", kClaim}};
-constexpr Wanted kSpec[] = {{"containers", kContainer}, {"ephemeralContainers", kContainer}, {"initContainers", kContainer},
+constexpr JsonWanted kOwner[] = {{"controller"}, {"kind"}, {"name"}};
+constexpr JsonWanted kMetadata[] = {{"annotations", {}, true}, {"deletionTimestamp"}, {"labels"}, {"name"}, {"namespace"}, {"ownerReferences", kOwner}, {"uid"}};
+constexpr JsonWanted kResources[] = {{"limits"}, {"requests"}};
+constexpr JsonWanted kContainer[] = {{"name"}, {"resources", kResources}, {"restartPolicy"}};
+constexpr JsonWanted kClaim[] = {{"claimName"}};
+constexpr JsonWanted kDriver[] = {{"driver"}};
+constexpr JsonWanted kVolume[] = {{"csi", kDriver}, {"ephemeral", kDriver}, {"name"}, {"persistentVolumeClaim", kClaim}};
+constexpr JsonWanted kSpec[] = {{"containers", kContainer}, {"ephemeralContainers", kContainer}, {"initContainers", kContainer},
                             {"nodeName"}, {"overhead"}, {"priority"}, {"resources", kResources}, {"volumes", kVolume}};
-constexpr Wanted kContainerStatus[] = {{"allocatedResources"}, {"containerID"}, {"name"}, {"resources", kResources}, {"state"}};
-constexpr Wanted kCondition[] = {{"reason"}, {"status"}, {"type"}};
-constexpr Wanted kStatus[] = {{"conditions", kCondition}, {"containerStatuses", kContainerStatus}, {"ephemeralContainerStatuses", kContainerStatus},
+constexpr JsonWanted kContainerStatus[] = {{"allocatedResources"}, {"containerID"}, {"name"}, {"resources", kResources}, {"state"}};
+constexpr JsonWanted kCondition[] = {{"reason"}, {"status"}, {"type"}};
+constexpr JsonWanted kStatus[] = {{"conditions", kCondition}, {"containerStatuses", kContainerStatus}, {"ephemeralContainerStatuses", kContainerStatus},
                               {"initContainerStatuses", kContainerStatus}, {"phase"}, {"qosClass"}, {"resize"}, {"startTime"}};
-constexpr Wanted kPod[] = {{"kind"}, {"metadata", kMetadata}, {"spec", kSpec}, {"status", kStatus}};
+constexpr JsonWanted kPod[] = {{"kind"}, {"metadata", kMetadata}, {"spec", kSpec}, {"status", kStatus}};
 
 // The whole object once more, as its author applied it: nothing to keep 250 times.
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
@@ -206,7 +206,7 @@ bool is_mirror(const Pod& pod, std::string_view node) {
 
 }  // namespace
 
-const std::span<const Wanted> kWantedOfPod = kPod;
+const std::span<const JsonWanted> kWantedOfPod = kPod;
 
 Result<void> place_in_cgroups(Pod& pod, const cgroup::KubeRoot& root, std::string_view node) {
   const std::string uid(is_mirror(pod, node) ? annotation_or_empty(pod, kMirrorAnnotation) : pod.uid);

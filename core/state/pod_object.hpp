@@ -9,13 +9,13 @@
 #include "core/base/result.hpp"
 #include "core/cgroup/names.hpp"
 #include "core/state/document.hpp"
-#include "core/state/json_items.hpp"
+#include "core/json/items.hpp"
 #include "core/state/pod.hpp"
 
 namespace koord::state {
 
 // Members that read_pod() uses.
-extern const std::span<const Wanted> kWantedOfPod;
+extern const std::span<const JsonWanted> kWantedOfPod;
 
 // Without its cgroups.
 Result<Pod> read_pod(const Field& object);

@@ -68,13 +68,13 @@ ClusterSlo::ClusterSlo(std::string_view data) {
     problem_ = "the cluster has no such ConfigMap";
     return;
   }
-  Result<json::value> map = parse_json(data);
+  Result<json::value> map = read_json(data);
   if (!map || !map->is_object()) {
     problem_ = "the ConfigMap's data cannot be read: " + (map ? std::string("it is not a mapping") : map.error().message());
     return;
   }
   for (const auto& member : map->get_object()) {
-    Result<json::value> document = parse_json(text_of(&member.value()));
+    Result<json::value> document = read_json(text_of(&member.value()));
     if (document && document->is_object())
       documents_[member.key()] = *std::move(document);
     else

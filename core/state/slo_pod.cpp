@@ -121,7 +121,7 @@ std::optional<PodSlo> pod_slo(const SloLeaf& leaf, const Pod& pod) {
     if (result.note.empty()) result.note = "the pod has no such annotation";
     return result;
   }
-  Result<json::value> document = parse_json(text->second);
+  Result<json::value> document = read_json(text->second);
   if (!document || !document->is_object()) {
     result.note = "the annotation cannot be read and does not count: " + (document ? std::string("it is not a mapping") : document.error().message());
     return result;

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <boost/json/value.hpp>
+
 using koord::config::yaml_to_json;
 
 namespace {
@@ -46,6 +48,27 @@ TEST_CASE("infinity and not-a-number are errors with their place") {
   CHECK(json_of("a: .inf") == "error: JSON has no number '.inf', expected a finite one at f:1:4");
   CHECK(json_of("a: -.Inf") == "error: JSON has no number '-.Inf', expected a finite one at f:1:4");
   CHECK(json_of("a: .nan") == "error: JSON has no number '.nan', expected a finite one at f:1:4");
+}
+
+// The reader of pods and objects had rules of its own, with which each of these, but for the last two lines, was text.
+TEST_CASE("a scalar is the same in each YAML file: the configuration, a kubeconfig, objects of Kubernetes") {
+  struct {
+    const char *yaml, *json;
+  } const kScalars[] = {
+      {"True", "true"},   {"TRUE", "true"},     {"False", "false"}, {"FALSE", "false"},
+      {"Null", "null"},   {"NULL", "null"},     {"0x1f", "31"},     {"0o17", "15"},
+      {"010", "10"},      {"00.5", "5E-1"},     {"!!int 5", "5"},   {"9223372036854775808", "9223372036854775808"},
+      {"5", "5"},         {"1.5", "1.5E0"},     {"null", "null"},   {"~", "null"},
+      {"true", "true"},   {"yes", R"("yes")"},  {"1_000", R"("1_000")"}, {"2026-07-24", R"("2026-07-24")"},
+  };
+  for (const auto& [yaml, json] : kScalars) CHECK_MESSAGE(json_of(yaml) == json, yaml);
+}
+
+TEST_CASE("limits can be widened for a larger document") {
+  std::string text = "[";
+  for (int i = 0; i < 100'001; ++i) text += "1,";
+  CHECK(json_of(text + "]") == "error: there are more than 100000 values at f:1:200002");
+  CHECK(koord::config::read_yaml_as_json(text + "]", "f", {.values = 200'000}));
 }
 
 TEST_CASE("a key written twice is an error") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ItemReader: reads a list of Kubernetes, {"kind": …, "items": […]}, while it comes, one item after the other, and keeps of each
+// JsonItemReader: reads a list of Kubernetes, {"kind": …, "items": […]}, while it comes, one item after the other, and keeps of each
 // item only what is wanted: most of an answer (managedFields, environment, unread annotations) is never anywhere in memory. For
 // the sources of this folder only. One thread at a time.
 #pragma once
@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "core/base/result.hpp"
-#include "core/state/document.hpp"
+#include "core/json/field.hpp"
 
-namespace koord::state {
+namespace koord {
 
 // A member that is kept, whole when it has no members of its own here. For a list: of each of its items.
-struct Wanted {
+struct JsonWanted {
   std::string_view key;
-  std::span<const Wanted> members = {};
+  std::span<const JsonWanted> members = {};
   bool is_filtered = false;  // a map of texts of which only the keys of the filter are kept, as far as they are not too long
 };
 
@@ -28,13 +28,13 @@ struct Wanted {
 inline constexpr std::size_t kMaxFilteredBytes = 64u << 10;
 inline constexpr std::size_t kMaxKeptBytes = 4u << 20;
 
-struct ItemList {
+struct JsonItemList {
   std::string kind;       // empty: it names none
   bool has_items = false;  // false: `items` are null or not there
   bool null_items = false;
 };
 
-class ItemReader {
+class JsonItemReader {
  public:
   using Keeps = std::function<bool(std::string_view key)>;
   // The keys of filtered maps that were left out because they were too long. An item of more than kMaxKeptBytes comes as null,
@@ -45,16 +45,16 @@ class ItemReader {
     std::size_t bytes = 0;  // kept of the item, approximately
   };
   // `item` is valid during the call only.
-  using Take = std::function<void(const Field& item, const Notes& notes)>;
+  using Take = std::function<void(const JsonField& item, const Notes& notes)>;
 
   // `wanted` outlives this. `keeps` may be empty: all keys of filtered maps are kept.
-  ItemReader(std::span<const Wanted> wanted, Keeps keeps, Take take);
-  ~ItemReader();
+  JsonItemReader(std::span<const JsonWanted> wanted, Keeps keeps, Take take);
+  ~JsonItemReader();
 
   // The next piece of the text. An error: not JSON, or no list; all later calls return it.
   Result<void> feed(std::string_view piece);
   // The text has ended. An error: it was not whole; what was taken should not count then.
-  Result<ItemList> end();
+  Result<JsonItemList> end();
 
  private:
   struct State;
@@ -62,6 +62,6 @@ class ItemReader {
 };
 
 // A text that is all there.
-Result<ItemList> for_each_item(std::string_view text, std::span<const Wanted> wanted, const std::function<void(const Field&)>& take);
+Result<JsonItemList> for_each_json_item(std::string_view text, std::span<const JsonWanted> wanted, const std::function<void(const JsonField&)>& take);
 
-}  // namespace koord::state
+}  // namespace koord

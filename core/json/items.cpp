@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/state/json_items.hpp"
+#include "core/json/items.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "core/base/parse.hpp"
+#include "core/json/reader.hpp"
 
-namespace koord::state {
+namespace koord {
 namespace {
 namespace json = boost::json;
 using json::error_code;
@@ -26,7 +27,7 @@ class ItemHandler {
   static constexpr std::size_t max_key_size = json::string::max_size();
   static constexpr std::size_t max_string_size = json::string::max_size();
 
-  ItemHandler(std::span<const Wanted> wanted, const ItemReader::Keeps& keeps, const ItemReader::Take& take)
+  ItemHandler(std::span<const JsonWanted> wanted, const JsonItemReader::Keeps& keeps, const JsonItemReader::Take& take)
       : keeps_(keeps), take_(take), wanted_(wanted) {
     begin_memory();
   }
@@ -84,14 +85,14 @@ class ItemHandler {
 
   // Why the text is no list; empty: it is one.
   const std::string& problem() const { return problem_; }
-  const ItemList& list() const { return list_; }
+  const JsonItemList& list() const { return list_; }
 
  private:
   enum class Place { document, list, kind, items, item };
   struct Level {
     Place place;
     bool is_array;
-    std::span<const Wanted> wanted;
+    std::span<const JsonWanted> wanted;
     std::size_t kept;  // values on the stack that belong to it
     bool is_filtered;
   };
@@ -106,11 +107,11 @@ class ItemHandler {
       return;
     }
     if (levels_.back().is_filtered) return meet_filtered_key(key);
-    const std::span<const Wanted> wanted = levels_.back().wanted;
-    const auto found = std::find_if(wanted.begin(), wanted.end(), [key](const Wanted& w) { return w.key == key; });
+    const std::span<const JsonWanted> wanted = levels_.back().wanted;
+    const auto found = std::find_if(wanted.begin(), wanted.end(), [key](const JsonWanted& w) { return w.key == key; });
     skip_next_ = !wanted.empty() && found == wanted.end();
     if (skip_next_) return;
-    next_wanted_ = wanted.empty() ? std::span<const Wanted>() : found->members;
+    next_wanted_ = wanted.empty() ? std::span<const JsonWanted>() : found->members;
     next_is_filtered_ = !wanted.empty() && found->is_filtered;
     push_key(key);
   }
@@ -169,7 +170,7 @@ class ItemHandler {
 
   bool is_in_filtered_map() const { return !levels_.empty() && levels_.back().is_filtered; }
 
-  std::span<const Wanted> wanted_of_next() const {
+  std::span<const JsonWanted> wanted_of_next() const {
     if (levels_.empty()) return {};
     const Level& level = levels_.back();
     if (level.place == Place::items) return wanted_;
@@ -251,7 +252,7 @@ class ItemHandler {
 
   void take_item(const json::value& value) {
     notes_.bytes = kept_bytes_;
-    take_(Field(value, "items[" + std::to_string(items_++) + ']'), notes_);
+    take_(JsonField(value, "items[" + std::to_string(items_++) + ']'), notes_);
     notes_ = {};
     filtered_bytes_ = kept_bytes_ = 0;
   }
@@ -279,9 +280,9 @@ class ItemHandler {
     return false;
   }
 
-  const ItemReader::Keeps& keeps_;
-  const ItemReader::Take& take_;
-  std::span<const Wanted> wanted_;
+  const JsonItemReader::Keeps& keeps_;
+  const JsonItemReader::Take& take_;
+  std::span<const JsonWanted> wanted_;
   std::vector<unsigned char> buffer_ = std::vector<unsigned char>(kItemBytes);
   std::optional<json::monotonic_resource> memory_;  // of one item; before stack_, which uses it
   json::value_stack stack_;
@@ -290,26 +291,26 @@ class ItemHandler {
   std::string text_;  // the parts of a text so far
   std::string filtered_key_;
   std::size_t filtered_bytes_ = 0, kept_bytes_ = 0;  // of this item
-  ItemReader::Notes notes_;
+  JsonItemReader::Notes notes_;
   bool next_is_filtered_ = false;
   Place next_place_ = Place::kind;
-  std::span<const Wanted> next_wanted_;
+  std::span<const JsonWanted> next_wanted_;
   bool skip_next_ = false;
   std::size_t skipped_ = 0;  // depth inside an unneeded value
   std::size_t items_ = 0;
-  ItemList list_;
+  JsonItemList list_;
   std::string problem_;
 };
 
 }  // namespace
 
-struct ItemReader::State {
-  State(std::span<const Wanted> wanted, Keeps which, Take taker)
+struct JsonItemReader::State {
+  State(std::span<const JsonWanted> wanted, Keeps which, Take taker)
       : keeps(std::move(which)), take(std::move(taker)), parser(options(), wanted, keeps, take) {}
 
   static json::parse_options options() {
     json::parse_options options;
-    options.max_depth = kMaxDocumentDepth + 1;
+    options.max_depth = kMaxJsonDepth;
     return options;
   }
 
@@ -337,12 +338,12 @@ struct ItemReader::State {
   std::optional<Error> failed;
 };
 
-ItemReader::ItemReader(std::span<const Wanted> wanted, Keeps keeps, Take take)
+JsonItemReader::JsonItemReader(std::span<const JsonWanted> wanted, Keeps keeps, Take take)
     : state_(std::make_unique<State>(wanted, std::move(keeps), std::move(take))) {}
 
-ItemReader::~ItemReader() = default;
+JsonItemReader::~JsonItemReader() = default;
 
-Result<void> ItemReader::feed(std::string_view piece) {
+Result<void> JsonItemReader::feed(std::string_view piece) {
   if (state_->failed) return *state_->failed;
   if (piece.empty()) return {};
   Result<void> written = state_->parser.done() ? state_->after_end(piece) : state_->write(true, piece);
@@ -350,23 +351,23 @@ Result<void> ItemReader::feed(std::string_view piece) {
   return written;
 }
 
-Result<ItemList> ItemReader::end() {
+Result<JsonItemList> JsonItemReader::end() {
   if (state_->failed) return *state_->failed;
   if (!state_->parser.done()) TRY(state_->write(false, std::string_view("")));
   return state_->parser.handler().list();
 }
 
-Result<ItemList> for_each_item(std::string_view text, std::span<const Wanted> wanted, const std::function<void(const Field&)>& take) {
+Result<JsonItemList> for_each_json_item(std::string_view text, std::span<const JsonWanted> wanted, const std::function<void(const JsonField&)>& take) {
   std::optional<Error> too_large;
-  ItemReader reader(wanted, {}, [&](const Field& item, const ItemReader::Notes& notes) {
+  JsonItemReader reader(wanted, {}, [&](const JsonField& item, const JsonItemReader::Notes& notes) {
     if (notes.too_large) too_large = item.wrong("more than 4 MiB");
     if (!notes.left_out.empty()) too_large = item.wrong("more than 64 KiB of annotations, '" + notes.left_out.front() + "' is too long");
     take(item);
   });
   TRY(reader.feed(text));
-  ItemList list = TRY(reader.end());
+  JsonItemList list = TRY(reader.end());
   if (too_large) return *std::move(too_large);
   return list;
 }
 
-}  // namespace koord::state
+}  // namespace koord

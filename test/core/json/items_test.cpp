@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/state/json_items.hpp"
+#include "core/json/items.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace koord;
-using namespace koord::state;
+using namespace koord;
 
 namespace {
 
-constexpr Wanted kPort[] = {{"number"}};
-constexpr Wanted kThing[] = {{"name"}, {"labels"}, {"ports", kPort}};
+constexpr JsonWanted kPort[] = {{"number"}};
+constexpr JsonWanted kThing[] = {{"name"}, {"labels"}, {"ports", kPort}};
 
 struct Seen {
   std::vector<std::string> items;
-  Result<ItemList> list;
+  Result<JsonItemList> list;
 };
 
 Seen read(std::string_view text) {
   std::vector<std::string> items;
-  auto list = for_each_item(text, kThing, [&](const Field& item) { items.push_back(item.json()); });
+  auto list = for_each_json_item(text, kThing, [&](const JsonField& item) { items.push_back(item.json()); });
   return {std::move(items), std::move(list)};
 }
 
@@ -76,9 +76,9 @@ TEST_CASE("a list is read alike in pieces of any size") {
   for (std::size_t size = 1; size < text.size(); ++size) {
     CAPTURE(size);
     std::vector<std::string> items;
-    ItemReader reader(kThing, {}, [&](const Field& item, const ItemReader::Notes&) { items.push_back(item.json()); });
+    JsonItemReader reader(kThing, {}, [&](const JsonField& item, const JsonItemReader::Notes&) { items.push_back(item.json()); });
     for (std::size_t at = 0; at < text.size(); at += size) REQUIRE(reader.feed(std::string_view(text).substr(at, size)));
-    Result<ItemList> list = reader.end();
+    Result<JsonItemList> list = reader.end();
     REQUIRE_MESSAGE(list, list.error().message());
     CHECK(list->kind == "ThingList");
     CHECK(items == std::vector<std::string>{R"({"name":"é\n","ports":[{"number":-1.25E2}]})", R"({"name":"y"})"});
@@ -86,15 +86,15 @@ TEST_CASE("a list is read alike in pieces of any size") {
 }
 
 TEST_CASE("a reader that has failed stays so, and one that was not fed all says so") {
-  ItemReader reader(kThing, {}, [](const Field&, const ItemReader::Notes&) {});
+  JsonItemReader reader(kThing, {}, [](const JsonField&, const JsonItemReader::Notes&) {});
   REQUIRE(reader.feed(R"({"items": [)"));
   CHECK_FALSE(reader.feed("}"));
   CHECK_FALSE(reader.feed("]}"));
   CHECK_FALSE(reader.end());
-  ItemReader other(kThing, {}, [](const Field&, const ItemReader::Notes&) {});
+  JsonItemReader other(kThing, {}, [](const JsonField&, const JsonItemReader::Notes&) {});
   REQUIRE(other.feed(R"({"items": [{"name": "x")"));
   CHECK(other.end().error().message().starts_with("not JSON: incomplete JSON"));
-  ItemReader behind(kThing, {}, [](const Field&, const ItemReader::Notes&) {});
+  JsonItemReader behind(kThing, {}, [](const JsonField&, const JsonItemReader::Notes&) {});
   REQUIRE(behind.feed(R"({"items": []} )"));
   CHECK_FALSE(behind.feed("x"));
 }
