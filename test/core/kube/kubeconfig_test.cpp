@@ -81,11 +81,11 @@ TEST_CASE("a wrong file is reported with the field, the found and the expected v
   CHECK(contains(why("a: ["), "not valid YAML"));
   CHECK(contains(why("clusters: []"), "current-context: found nothing, expected the name of a context"));
   CHECK(contains(why("current-context: x"), "contexts: found nothing with the name 'x'"));
-  CHECK(contains(why("current-context: x\ncontexts: {}"), "contexts: found a mapping, expected a list"));
-  CHECK(contains(why("current-context: x\ncontexts: [1]"), "contexts[0]: found a number, expected a mapping"));
-  CHECK(contains(why("current-context: [x]"), "current-context: found a list, expected a string"));
+  CHECK(contains(why("current-context: x\ncontexts: {}"), "contexts: expected a list, found a mapping"));
+  CHECK(contains(why("current-context: x\ncontexts: [1]"), "contexts[0]: expected a mapping, found a number"));
+  CHECK(contains(why("current-context: [x]"), "current-context: expected text, found a list"));
   CHECK(contains(why(file("", ""), "elsewhere"), "contexts: found nothing with the name 'elsewhere'"));
-  CHECK(contains(why(file("", "token: 12")), "users[0].user.token: found a number, expected a string"));
+  CHECK(contains(why(file("", "token: 12")), "users[0].user.token: expected text, found a number"));
   CHECK(contains(why(file("", "client-key: k")), "users[0].user.client-certificate: found nothing, expected it beside the other"));
 }
 
