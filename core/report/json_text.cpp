@@ -5,15 +5,13 @@
 
 #include "core/base/parse.hpp"
 #include "core/base/quantity.hpp"
+#include "core/json/reader.hpp"
 
 namespace koord::report {
 namespace {
 
 namespace json = boost::json;
 using namespace std::chrono_literals;
-
-constexpr std::size_t kMaxDepth = 64;
-constexpr std::size_t kMaxBytes = 8u << 20;
 
 json::object device(const DeviceUsage& usage) {
   json::object resources{{"koordinator.sh/gpu-core", format_decimal(usage.core_percent)},
@@ -56,14 +54,9 @@ json::object owner_reference(const std::string& node, const std::string& uid) {
 }
 
 Result<json::object> parse_root(std::string_view text, const char* what) {
-  if (text.size() > kMaxBytes) return invalid(std::string(what) + ": more than 8 MiB");
-  json::error_code error;
-  json::parse_options options;
-  options.max_depth = kMaxDepth;
-  json::value value = json::parse(json_view(text), error, {}, options);
-  if (error) return invalid(std::string(what) + ": not JSON: " + error.message());
-  if (!value.is_object()) return invalid(std::string(what) + ": expected an object");
-  return std::move(value.as_object());
+  Result<json::object> root = read_json_object(text);
+  if (!root) return invalid(std::string(what) + ": " + root.error().text);
+  return root;
 }
 
 const json::object& member_of(const json::object& object, std::string_view name) {
@@ -80,11 +73,8 @@ std::string_view text_of(const json::object& object, std::string_view name) {
 }
 
 bool same_json(std::string_view a, std::string_view b) {
-  json::error_code error;
-  const json::value left = json::parse(json_view(a), error);
-  if (error) return false;
-  const json::value right = json::parse(json_view(b), error);
-  return !error && left == right;
+  const Result<json::value> left = read_json(a), right = read_json(b);
+  return left && right && *left == *right;
 }
 
 }  // namespace koord::report

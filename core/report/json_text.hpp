@@ -23,7 +23,7 @@ boost::json::object resource_map(const Usage& usage);
 // The owner reference of objects that end with the Node.
 boost::json::object owner_reference(const std::string& node, const std::string& uid);
 
-// Parses JSON text with an object as its root, of at most so many bytes; an error begins with `what`.
+// Reads JSON text with an object as its root; an error begins with `what`.
 Result<boost::json::object> parse_root(std::string_view text, const char* what);
 // The member, or an empty object when it is missing or no object.
 const boost::json::object& member_of(const boost::json::object& object, std::string_view name);

@@ -49,7 +49,7 @@ TEST_CASE("a CPU manager without a policy that gives CPUs has no pods") {
 
 TEST_CASE("errors in cpu_manager_state are named") {
   const auto error = [](const char* text) { return parse_cpu_manager_state(text).error().text; };
-  CHECK(error("") == "cpu_manager_state: not JSON: incomplete JSON");
+  CHECK(error("") == "cpu_manager_state: not JSON: incomplete JSON at byte 0");
   CHECK(error("{}") == "cpu_manager_state: policyName: expected a name");
   CHECK(error(R"({"policyName":"static","entries":{"c1":"1-2"}})") ==
         "cpu_manager_state: entries.c1: expected containers with their CPUs");

@@ -187,5 +187,5 @@ TEST_CASE_FIXTURE(TopologyFixture, "a zone that is gone is dropped, and a label 
 TEST_CASE_FIXTURE(TopologyFixture, "an object with members of other types is put right") {
   CHECK_FALSE(written(R"({"metadata":{"annotations":3,"labels":[]},"zones":{"a":1},"topologyPolicies":"None"})").empty());
   CHECK_FALSE(written(R"({"zones":[null,{"name":"node-0","resources":[7,{"name":"cpu"}]}]})").empty());
-  CHECK(merge_node_topology(topology(), "[]").error().text == "NodeResourceTopology: expected an object");
+  CHECK(merge_node_topology(topology(), "[]").error().text == "NodeResourceTopology: expected a mapping, found a list");
 }

@@ -63,7 +63,7 @@ TEST_CASE("members of other types count as missing") {
 }
 
 TEST_CASE("text that is no object is refused by name") {
-  CHECK(parse_reported("[]").error().text == "NodeMetric: expected an object");
+  CHECK(parse_reported("[]").error().text == "NodeMetric: expected a mapping, found a list");
   CHECK(parse_reported("{").error().text.starts_with("NodeMetric: not JSON"));
 }
 
