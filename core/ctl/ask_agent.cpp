@@ -3,16 +3,15 @@
 
 #include "core/ctl/command.hpp"
 #include "core/http/client.hpp"
+#include "core/json/reader.hpp"
 
 namespace koord::ctl {
 namespace {
 
 // Returns the text of {"error": "…"}, else the whole answer.
 std::string reason_of(const std::string& body) {
-  boost::system::error_code error;
-  boost::json::value answer = boost::json::parse(body, error);
-  if (!error && answer.is_object())
-    if (const auto* text = answer.as_object().if_contains("error"); text && text->is_string())
+  if (const auto answer = read_json_object(body))
+    if (const auto* text = answer->if_contains("error"); text && text->is_string())
       return std::string(text->as_string());
   return body;
 }

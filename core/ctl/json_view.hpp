@@ -9,16 +9,17 @@
 #include <string_view>
 
 #include "core/base/result.hpp"
+#include "core/http/client.hpp"
+#include "core/json/reader.hpp"
 
 namespace koord::ctl {
 
 namespace json = boost::json;
 
 inline Result<json::object> parse_object(const std::string& text) {
-  boost::system::error_code error;
-  json::value value = json::parse(text, error);
-  if (error || !value.is_object()) return invalid("the agent's answer is not a JSON object");
-  return std::move(value.as_object());
+  Result<json::object> object = read_json_object(text, http::kMaxClientBody);
+  if (!object) return std::move(object).error().context("the agent's answer");
+  return object;
 }
 
 inline const json::value* member(const json::value& value, std::string_view key) {
