@@ -10,6 +10,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/json/reader.hpp"
 #include "core/workshop/archive.hpp"
 #include "core/workshop/fixture.hpp"
 
@@ -83,10 +84,9 @@ class Reader {
   }
 
   Result<void> take_about(const std::string& text) {
-    boost::system::error_code failed;
-    json::value about = json::parse(text, failed);
-    if (failed || !about.is_object()) return invalid("fixture.json: wanted a JSON object");
-    const json::object& object = about.as_object();
+    const Result<json::object> read = read_json_object(text);
+    if (!read) return invalid("fixture.json: " + read.error().text);
+    const json::object& object = *read;
     auto string_at = [&](const char* key) {
       const json::value* value = object.if_contains(key);
       return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();

@@ -157,7 +157,7 @@ TEST_CASE("a written fixture is read again, and makes the same node") {
 TEST_CASE("a file that is no fixture is refused with what was wanted") {
   CHECK(parse_fixture("no tar file at all").error().message().size() > 0);
   CHECK(refusal({{"frames/0/proc/stat", ""}}) == "wanted a fixture.json, found none");
-  CHECK(refusal({{"fixture.json", "[]"}}) == "fixture.json: wanted a JSON object");
+  CHECK(refusal({{"fixture.json", "[]"}}) == "fixture.json: expected a mapping, found a list");
   CHECK(refusal({{"fixture.json", R"({"format":"x"})"}}) == "fixture.json: wanted the format 'koord-fixture/1', found 'x'");
   CHECK(refusal({{"fixture.json", R"({"format":"koord-fixture/1","startNs":1,"framesNs":[3,2]})"}}) ==
         "fixture.json: wanted framesNs that ascend from 0");
