@@ -115,7 +115,7 @@ TEST_CASE("the first of two entries with one name counts") {
 }
 
 TEST_CASE("a spec that is no JSON object, or has applications that are no list, is an error") {
-  CHECK(parse_host_applications("{", kRoots).error().message().find("the NodeSLO's spec is no JSON") !=
+  CHECK(parse_host_applications("{", kRoots).error().message().find("the NodeSLO's spec: not JSON") !=
         std::string::npos);
   CHECK_FALSE(parse_host_applications("[]", kRoots));
   CHECK(parse_host_applications(R"({"hostApplications":{}})", kRoots).error().text ==

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/parse.hpp"
+#include "core/json/reader.hpp"
 #include "core/metric/labels.hpp"
 
 namespace koord::host_application {
@@ -100,9 +101,8 @@ std::string title_of(const json::value& value, std::size_t index) {
 }
 
 Result<json::value> parse(std::string_view spec) {
-  boost::system::error_code error;
-  json::value document = json::parse(json::string_view(spec.data(), spec.size()), error);
-  if (error) return invalid("the NodeSLO's spec is no JSON: " + error.message());
+  Result<json::value> document = read_json(spec);
+  if (!document) return std::move(document).error().context("the NodeSLO's spec");
   return document;
 }
 

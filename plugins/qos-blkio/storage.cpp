@@ -4,22 +4,17 @@
 #include <boost/json.hpp>
 
 #include "core/base/parse.hpp"
+#include "core/json/reader.hpp"
 
 namespace koord::blkio {
 namespace {
 
 namespace json = boost::json;
 
-std::string_view view(const json::string& text) {
-  return {text.data(), text.size()};
-}
-
 Result<json::object> parse_object(std::string_view text, const std::string& what) {
-  boost::system::error_code error;
-  json::value document = json::parse(json::string_view(text.data(), text.size()), error);
-  if (error) return invalid(what + " is no JSON: " + error.message());
-  if (!document.is_object()) return invalid(what + " is no JSON object");
-  return std::move(document.get_object());
+  Result<json::object> object = read_json_object(text);
+  if (!object) return std::move(object).error().context(what);
+  return object;
 }
 
 Result<Map> texts_of(const json::value& value, std::string_view name) {
@@ -28,7 +23,7 @@ Result<Map> texts_of(const json::value& value, std::string_view name) {
   Map texts;
   for (const auto& [key, text] : *object) {
     if (!text.is_string()) return invalid("'" + std::string(name) + "' holds something that is no text");
-    texts.emplace(std::string_view(key.data(), key.size()), view(text.get_string()));
+    texts.emplace(std::string_view(key.data(), key.size()), text_view(text.get_string()));
   }
   return texts;
 }

@@ -202,7 +202,7 @@ TEST_CASE("an unreadable annotation is reported with the pod's name, and the cla
   const Plan planned = plan(ls_with(R"("minLimitPercent":50)"), {{pod}, {}});
   CHECK(planned.intents.size() == 3);
   REQUIRE(planned.problems.size() == 1);
-  CHECK(planned.problems[0].starts_with("pod shop/a: koordinator.sh/memoryQOS: it is no JSON"));
+  CHECK(planned.problems[0].starts_with("pod shop/a: koordinator.sh/memoryQOS: not JSON"));
 }
 
 TEST_CASE("memory.high counts to the container's limit, or to what the node has for pods, and is not below min") {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/parse.hpp"
+#include "core/json/reader.hpp"
 
 namespace koord::eviction {
 namespace {
@@ -13,11 +14,10 @@ namespace {
 namespace json = boost::json;
 
 std::optional<std::vector<std::string>> texts_of(std::string_view annotation) {
-  boost::system::error_code error;
-  const json::value document = json::parse(json::string_view(annotation.data(), annotation.size()), error);
-  if (error || !document.is_array()) return std::nullopt;
+  const Result<json::value> document = read_json(annotation);
+  if (!document || !document->is_array()) return std::nullopt;
   std::vector<std::string> texts;
-  for (const json::value& item : document.get_array()) {
+  for (const json::value& item : document->get_array()) {
     if (!item.is_string()) return std::nullopt;
     texts.emplace_back(std::string_view(item.get_string()));
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/shared/slo/members.hpp"
 
-#include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
 
 #include "core/base/quantity.hpp"
 #include "core/base/utf8.hpp"
+#include "core/json/field.hpp"
+#include "core/json/reader.hpp"
 
 namespace koord::slo {
 namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMaxDepth = 64;
 constexpr std::size_t kMaxText = 4096;
 constexpr std::size_t kShown = 64;
 
@@ -22,12 +22,6 @@ std::string shown(const json::value& value) {
   if (text.size() <= kShown) return text;
   cut_utf8(text, kShown);
   return text + "…";
-}
-
-// As the host compares names, and Go: but for the case of ASCII letters.
-bool equal_but_case(std::string_view a, std::string_view b) {
-  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
 // Go has an integer of 5.0 as of 5.
@@ -45,16 +39,10 @@ std::string expected_number(std::int64_t least, std::int64_t most) {
   return most != kMost ? expected + " of at most " + std::to_string(most) : expected;
 }
 
-std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
-
 }  // namespace
 
 Result<json::value> parse_object(std::string_view text) {
-  boost::system::error_code error;
-  json::parse_options options;
-  options.max_depth = kMaxDepth + 1;
-  json::value value = json::parse(json::string_view(text.data(), text.size()), error, {}, options);
-  if (error) return invalid("it is no JSON: " + error.message());
+  json::value value = TRY(read_json(text));
   if (!value.is_object()) return invalid("found " + shown(value) + ", expected a mapping");
   return value;
 }
@@ -103,7 +91,7 @@ void Members::bytes(std::string_view name, Number& value) const {
   if (!member) return;
   Number amount = integer_of(*member);
   if (const json::string* text = member->if_string()) {
-    const Result<Quantity> quantity = Quantity::parse(view(*text));
+    const Result<Quantity> quantity = Quantity::parse(text_view(*text));
     if (quantity) amount = quantity->value();
   }
   if (amount && *amount >= 0)
@@ -117,7 +105,7 @@ void Members::text(std::string_view name, std::string& value) const {
   if (!member) return;
   const json::string* text = member->if_string();
   if (text && text->size() <= kMaxText && text->find('\0') == json::string::npos)
-    value = view(*text);
+    value = text_view(*text);
   else
     unexpected(name, *member, "text");
 }
@@ -144,7 +132,7 @@ std::optional<std::string> Members::word(std::string_view name) const {
     unexpected(name, *member, "text");
     return std::nullopt;
   }
-  return text->empty() ? std::nullopt : std::optional(std::string(view(*text)));
+  return text->empty() ? std::nullopt : std::optional(std::string(text_view(*text)));
 }
 
 void Members::tell_word(std::string_view name, std::string_view word) const {

@@ -19,7 +19,7 @@
 
 namespace koord::slo {
 
-// An object, or why not; nested no deeper than a NodeSLO ever is.
+// An object, or why not.
 Result<boost::json::value> parse_object(std::string_view text);
 
 inline constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();

@@ -36,7 +36,7 @@ TEST_CASE("a NodeSLO without a section has no such section, and without a field 
 }
 
 TEST_CASE("text that is no JSON mapping is an error") {
-  CHECK(parse_node_slo("{").error().message().starts_with("the NodeSLO's spec: it is no JSON"));
+  CHECK(parse_node_slo("{").error().message().starts_with("the NodeSLO's spec: not JSON"));
   CHECK(parse_node_slo("[]").error().message() == "the NodeSLO's spec: found [], expected a mapping");
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("an unreadable annotation does not count and is reported") {
   const CpuBurst node{BurstPolicy::none, 1000, 300, -1, 50};
   CHECK(cpu_burst_of(node, "policy: auto", problems) == node);
   REQUIRE(problems.size() == 1);
-  CHECK(problems[0].starts_with("koordinator.sh/cpuBurst: it is no JSON"));
+  CHECK(problems[0].starts_with("koordinator.sh/cpuBurst: not JSON"));
 }
 
 TEST_CASE("cpuBurst: an annotation with an invalid field makes the pod's burst inactive") {

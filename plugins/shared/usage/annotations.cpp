@@ -3,6 +3,8 @@
 
 #include <boost/json.hpp>
 
+#include "core/json/reader.hpp"
+
 namespace koord::usage {
 namespace {
 
@@ -21,12 +23,9 @@ bool is_best_effort(const json::object& application) {
 Result<std::set<std::string>> parse_best_effort_applications(std::string_view node_slo) {
   std::set<std::string> names;
   if (node_slo.empty()) return names;
-  json::parse_options options;
-  options.max_depth = 64;
-  boost::system::error_code error;
-  const json::value document = json::parse(json::string_view(node_slo.data(), node_slo.size()), error, {}, options);
-  if (error) return invalid("the NodeSLO's spec is no JSON: " + error.message());
-  const json::object* spec = document.if_object();
+  Result<json::value> document = read_json(node_slo);
+  if (!document) return std::move(document).error().context("the NodeSLO's spec");
+  const json::object* spec = document->if_object();
   const json::value* list = spec ? spec->if_contains("hostApplications") : nullptr;
   if (!list || !list->is_array()) return names;
   for (const json::value& entry : list->get_array()) {
