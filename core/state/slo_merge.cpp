@@ -111,7 +111,7 @@ class Merger {
       if (field.inactive.empty())
         erase(merged, field.name);
       else
-        merged[field.name] = json::parse(field.inactive);
+        merged[field.name] = *read_json(field.inactive);
     }
   }
 
@@ -160,7 +160,7 @@ class Merger {
       if (field.defaults.off.empty())
         erase(values, field.name);
       else
-        values[field.name] = json::parse(field.defaults.off);
+        values[field.name] = *read_json(field.defaults.off);
     }
   }
 
@@ -275,7 +275,7 @@ std::string shown(const json::value& value) {
 
 std::optional<json::value> default_of(const SloField& field, SloProfile profile) {
   const std::string_view text = field.defaults.of(profile);
-  return text.empty() ? std::nullopt : std::optional(json::parse(text));
+  return text.empty() ? std::nullopt : std::optional(*read_json(text));
 }
 
 json::object merge_slo(const json::value& received, std::vector<SloProblem>& problems) { return Merger(problems).merge_spec(received); }

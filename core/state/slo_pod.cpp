@@ -73,7 +73,7 @@ void take_memory(const SloLeaf& leaf, const json::value& annotation, PodSlo& res
   if (name == "none" || name == "auto") {
     const std::string_view begun = name == "none" ? leaf.field->defaults.off : leaf.field->defaults.of(leaf.profile);
     result.note = "by its policy '" + name + "'";
-    if (!begun.empty()) result.value = json::parse(begun);
+    if (!begun.empty()) result.value = *read_json(begun);
     result.counts = true;
     if (name == "none") return;
   } else if (!name.empty() && name != "default") {
