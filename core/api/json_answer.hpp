@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/api/api.hpp"
+#include "core/json/reader.hpp"
 
 namespace koord::agentd {
 
@@ -18,6 +19,12 @@ inline http::Response json_error(unsigned status, std::string_view text) {
   http::Response response = json_answer({{"error", text}});
   response.status = status;
   return response;
+}
+
+// Text that is JSON already; null for none.
+inline boost::json::value as_json(std::string_view text) {
+  Result<boost::json::value> value = read_json(text);
+  return value ? *std::move(value) : boost::json::value();
 }
 
 template <class Strings>

@@ -22,7 +22,7 @@ void add_account(json::object& object, const report::Account& account, const Clo
 json::object node_metric(const ReportSource& reporting, const Clock& clock) {
   const report::NodeMetricReport now = reporting.compute();
   const auto view = reporting.node_metric();
-  json::object object{{"status", json::parse(to_json(now.status))},
+  json::object object{{"status", as_json(to_json(now.status))},
                       {"problems", json_strings(now.problems)},
                       {"refusal", now.refusal},
                       {"written", view.has_value()}};
@@ -39,7 +39,7 @@ json::object kept(const std::optional<report::ObjectReporter::View>& view, const
   if (!view) return object;
   add_account(object, view->account, clock);
   if (!view->problem.empty()) object["unknown"] = view->problem;
-  if (view->wanted) object["wanted"] = json::parse(*view->wanted);
+  if (view->wanted) object["wanted"] = as_json(*view->wanted);
   return object;
 }
 

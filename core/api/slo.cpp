@@ -11,13 +11,6 @@ namespace {
 
 namespace json = boost::json;
 
-// Text that is JSON already; null for none.
-json::value as_json(std::string_view text) {
-  boost::system::error_code error;
-  json::value value = text.empty() ? json::value() : json::parse(text, error);
-  return error ? json::value() : value;
-}
-
 json::array problems_of(const std::vector<state::SloProblem>& problems) {
   json::array array;
   for (const state::SloProblem& problem : problems) {

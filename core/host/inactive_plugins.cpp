@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "core/base/parse.hpp"
+#include "core/json/reader.hpp"
 #include "core/state/slo_inactive.hpp"
 
 namespace koord::host {
@@ -15,10 +16,9 @@ void InactivePlugins::learn(const PluginStatus& plugin) {
 }
 
 InactivePlugins::Reason InactivePlugins::why_of(std::string_view gates, const std::string& node_slo) {
-  boost::system::error_code invalid;
-  const boost::json::value spec = boost::json::parse(node_slo, invalid);
-  if (invalid) return {};
-  const state::InactiveStrategies inactive(spec);
+  const Result<boost::json::value> spec = read_json(node_slo);
+  if (!spec) return {};
+  const state::InactiveStrategies inactive(*spec);
   Reason reason{.is_whole = !gates.empty()};
   while (auto gate = next_field(gates, ',')) {
     const std::string name(trim(*gate));

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "core/base/parse.hpp"
+#include "core/json/reader.hpp"
 
 namespace koord::host {
 
@@ -23,14 +24,13 @@ config::PluginSettings settings_with_gates(const Manifest& manifest, const confi
                                            const config::PluginSettings& settings) {
   config::PluginSettings extended = settings;
   if (manifest.gates.size() < 2) return extended;
-  boost::system::error_code error;
-  json::value config = settings.config_json.empty() ? json::object() : json::parse(settings.config_json, error);
-  if (error || !config.is_object()) return extended;  // which the schema refuses
+  Result<json::object> config = read_json_object(settings.config_json.empty() ? "{}" : settings.config_json);
+  if (!config) return extended;  // which the schema refuses
   json::array on;
   for (const std::string& gate : manifest.gates)
     if (gates.enabled(gate)) on.emplace_back(gate);
-  config.as_object()["gates"] = std::move(on);
-  extended.config_json = json::serialize(config);
+  (*config)["gates"] = std::move(on);
+  extended.config_json = json::serialize(*config);
   return extended;
 }
 

@@ -20,6 +20,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/json/reader.hpp"
 #include "core/load/schema_check.hpp"
 #include "core/load/trial.hpp"
 
@@ -32,10 +33,9 @@ constexpr std::size_t kMaxReportedErrors = 3;
 constexpr std::uint64_t kSchemaMemory = 64u << 20;  // to compile and apply a third party's schema
 constexpr Duration kSchemaPatience = std::chrono::seconds(1);
 
-Result<boost::json::value> parse_json(std::string_view what, std::string_view text) {
-  boost::json::error_code error;
-  boost::json::value value = boost::json::parse(boost::json::string_view(text.data(), text.size()), error);
-  if (error) return invalid(std::string(what) + " is not JSON: " + error.message());
+Result<boost::json::value> read_named(std::string_view what, std::string_view text) {
+  Result<boost::json::value> value = read_json(text);
+  if (!value) return std::move(value).error().context(what);
   return value;
 }
 
@@ -83,12 +83,12 @@ Result<std::uint64_t> private_memory() {
 }  // namespace
 
 Result<void> check_config(std::string_view schema, std::string_view config_json) {
-  boost::json::value config = TRY(parse_json("configuration", config_json.empty() ? "{}" : config_json));
+  boost::json::value config = TRY(read_named("configuration", config_json.empty() ? "{}" : config_json));
   if (!config.is_object()) return invalid("configuration: wanted an object");
   if (schema.empty()) return {};
   if (schema.size() > kMaxSchemaBytes)
     return invalid("config_schema: " + std::to_string(schema.size()) + " bytes, expected at most " + std::to_string(kMaxSchemaBytes));
-  boost::json::value schema_json = TRY(parse_json("config_schema", schema));
+  boost::json::value schema_json = TRY(read_named("config_schema", schema));
   const SchemaFacts facts = TRY(check_schema(schema_json));
   if (facts.has_patterns) TRY(check_matched_texts(config));
   try {

@@ -2,8 +2,9 @@
 #include "core/service/config_document.hpp"
 
 #include <boost/json.hpp>
-
 #include <limits>
+
+#include "core/json/reader.hpp"
 
 namespace koord::host {
 namespace json = boost::json;
@@ -38,11 +39,10 @@ ConfigDocument::~ConfigDocument() = default;
 
 Result<std::shared_ptr<const ConfigDocument>> ConfigDocument::parse(std::string_view json_text) {
   std::string text(json_text.empty() ? "{}" : json_text);
-  boost::system::error_code failed;
-  json::value root = json::parse(text, failed);
-  if (failed) return invalid("the configuration is not JSON: " + failed.message());
-  if (!root.is_object()) return wrong_type("", root, "an object");
-  auto value = std::make_unique<Value>(Value{std::move(root)});
+  Result<json::value> root = read_json(text);
+  if (!root) return std::move(root).error().context("the configuration");
+  if (!root->is_object()) return wrong_type("", *root, "an object");
+  auto value = std::make_unique<Value>(Value{*std::move(root)});
   return std::shared_ptr<const ConfigDocument>(new ConfigDocument(std::move(text), std::move(value)));
 }
 

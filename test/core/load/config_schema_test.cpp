@@ -92,7 +92,7 @@ TEST_CASE("a text that is too long to be matched is refused where the schema has
 }
 
 TEST_CASE("a schema that is none is an error and not a crash") {
-  CHECK(refusal("{", "{}").starts_with("config_schema is not JSON"));
+  CHECK(refusal("{", "{}").starts_with("config_schema: not JSON"));
   CHECK(refusal(R"({"type": 7})", "{}").starts_with("config_schema: "));
   CHECK(refusal(R"({"$ref": "http://example.org/schema"})", "{}").starts_with("config_schema: "));
 }
