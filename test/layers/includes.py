@@ -61,7 +61,7 @@ HEAVY = {
     'boost/dll': ['load'],
     'boost/program_options': ['config', 'agentd', 'ctl'],
     'spdlog/': ['log'],
-    'yaml-cpp/': ['config', 'state'],
+    'yaml-cpp/': ['config'],
     'sqlite3.h': ['sqlite', 'store'],
     'openssl/': ['load', 'http'],
     'prometheus/': ['metric'],
@@ -81,6 +81,11 @@ ONE_PLACE = {
     # These two select the kind of a socket by the scheme.
     'URLs': (re.compile(r'"https?://"'), ['core/base/url.cpp', 'core/http/location.cpp', 'core/http/client.cpp']),
 }
+
+# JSON texts are read by core/json alone: one limit of depth and size for all. Values of Boost.JSON may be used anywhere.
+PARSES_JSON = 'core/json/'
+JSON_PARSER = re.compile(r'\bjson::(parse|parse_into|parser|basic_parser|stream_parser)\b'
+                         r'|#\s*include\s*<boost/json/(parse|parse_into|parser|basic_parser|basic_parser_impl|stream_parser|src)\.hpp>')
 
 SOURCES = {'.c', '.cpp', '.h', '.hpp'}
 COMMENT = re.compile(r'(^|\s)//.*')
@@ -184,6 +189,14 @@ def heavy_libraries_stay_where_they_belong(tree):
                     yield f'{file.path}: includes <{name}>, which plugins have no business with'
 
 
+def json_is_read_in_one_place(tree):
+    for file in files_in(tree, 'core', 'plugins'):
+        if str(file.path).startswith(PARSES_JSON) or file.is_test:
+            continue
+        for found in JSON_PARSER.finditer(file.text):
+            yield f'{file.path}: "{found[0]}", but JSON is read by read_json() of core/json/reader.hpp only'
+
+
 def the_abi_header_includes_only_stddef_and_stdint(tree):
     header = tree / 'plugin-api/include/koordetector/plugin.h'
     for _, name in File(tree, header).includes:
@@ -207,6 +220,7 @@ RULES = [
     an_include_names_the_folder,
     a_dot_h_is_c,
     heavy_libraries_stay_where_they_belong,
+    json_is_read_in_one_place,
     the_abi_header_includes_only_stddef_and_stdint,
     each_format_has_one_reader,
 ]
@@ -214,6 +228,7 @@ RULES = [
 # (rule, file, content): each must be found; the same tree with GOOD only must not be.
 GOOD = [
     ('core/base/result.hpp', '#include <string>\n'),
+    ('core/json/reader.cpp', '#include <boost/json/parser.hpp>\njson::parser parser;\n'),
     ('core/log/log.hpp', ''),
     ('core/agentd/main.cpp', '#include "core/base/version.hpp"\n'),
     ('core/base/version.hpp.in', ''),
@@ -231,6 +246,7 @@ GOOD = [
     ('plugin-api/include/koordetector/plugin.h', '#include <stdint.h>\n'),
 ]
 BAD = [
+    (core_includes_only_lower_libraries, 'core/json/a.cpp', '#include "core/log/log.hpp"\n'),
     (core_includes_only_lower_libraries, 'core/base/a.cpp', '#include "core/log/log.hpp"\n'),
     (core_includes_only_lower_libraries, 'core/event/a.cpp', '#include "core/config/config.hpp"\n'),
     (core_includes_only_lower_libraries, 'core/store/a.hpp', '  #  include "core/state/snapshot.hpp"\n'),
@@ -251,6 +267,10 @@ BAD = [
     (heavy_libraries_stay_where_they_belong, 'core/http/a.cpp', '#include <boost/asio/io_context.hpp>\n'),
     (heavy_libraries_stay_where_they_belong, 'plugins/advisor-x/a.cpp', '#include <sqlite3.h>\n'),
     (heavy_libraries_stay_where_they_belong, 'core/config/a.cpp', '#include <openssl/evp.h>\n'),
+    (heavy_libraries_stay_where_they_belong, 'core/state/a.cpp', '#include <yaml-cpp/yaml.h>\n'),
+    (json_is_read_in_one_place, 'core/state/a.cpp', 'auto value = json::parse(text);\n'),
+    (json_is_read_in_one_place, 'core/state/a.cpp', '#include <boost/json/stream_parser.hpp>\n'),
+    (json_is_read_in_one_place, 'plugins/advisor-x/a.cpp', 'boost::json::parse_into(value, text);\n'),
     (the_abi_header_includes_only_stddef_and_stdint, 'plugin-api/include/koordetector/plugin.h', '#include <stdbool.h>\n'),
     (each_format_has_one_reader, 'core/config/a.cpp', 'if ((byte & 0xc0) == 0x80) return;\n'),
     (each_format_has_one_reader, 'core/base/b.cpp', 'auto alphabet = "WXYZabcdefghijklmnopqrstuvwxyz0123456789+/";\n'),
