@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one reader of JSON texts (RFC 8259, with Boost.JSON), safe with any bytes. Of two members with one name the last
-// counts, as in Go. core/json/field.hpp walks what it returns. [any thread]
+// The one reader of JSON texts (RFC 8259, with Boost.JSON), safe with any bytes. If two members have one name, the last
+// counts, as in Go. core/json/field.hpp walks the result. [any thread]
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,13 +12,13 @@
 
 namespace koord {
 
-inline constexpr std::size_t kMaxJsonDepth = 64;           // of nested lists and mappings
+inline constexpr std::size_t kMaxJsonDepth = 64;  // nested lists and mappings
 inline constexpr std::size_t kMaxJsonBytes = 16u << 20;
 
 // The error says why: "not JSON: syntax error at byte 7".
 Result<boost::json::value> read_json(std::string_view text, std::size_t max_bytes = kMaxJsonBytes);
 
-// A text whose outermost value is a mapping.
+// Fails for a text with another outermost value than a mapping.
 Result<boost::json::object> read_json_object(std::string_view text, std::size_t max_bytes = kMaxJsonBytes);
 
 // "a mapping", "a list", "text", "a number", "a boolean", "nothing": the words of all errors about a value's type.
