@@ -49,7 +49,7 @@ TEST_CASE("a text above the limit is refused before it is read") {
   CHECK(read_json("[1] ", 3).error().message() == "found 4 bytes, expected at most 3");
 }
 
-TEST_CASE("of two members with one name the last counts") {
+TEST_CASE("the last of two members with one name counts") {
   CHECK(read(R"({"a":1,"b":2,"a":3})") == R"({"a":3,"b":2})");
 }
 
