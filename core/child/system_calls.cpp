@@ -99,6 +99,21 @@ constexpr Denial kDenied[] = {
     {SYS_io_uring_enter, kNobody},
     {SYS_io_uring_register, kNobody},
     {SYS_nfsservctl, kNobody},
+    // Objects and requests that are counted for the whole node, not for a user; the first ones also outlive their maker.
+    {SYS_shmget, kNobody},
+    {SYS_shmat, kNobody},
+    {SYS_shmctl, kNobody},
+    {SYS_semget, kNobody},
+    {SYS_semop, kNobody},
+    {SYS_semtimedop, kNobody},
+    {SYS_semctl, kNobody},
+    {SYS_msgget, kNobody},
+    {SYS_msgsnd, kNobody},
+    {SYS_msgrcv, kNobody},
+    {SYS_msgctl, kNobody},
+    {SYS_mq_open, kNobody},
+    {SYS_mq_unlink, kNobody},
+    {SYS_io_setup, kNobody},
 #if defined(__x86_64__)
     {SYS_iopl, bit(CAP_SYS_RAWIO)},
     {SYS_ioperm, bit(CAP_SYS_RAWIO)},
@@ -262,7 +277,15 @@ void add_socket_rules(Program& program, CapabilityMask kept, NetworkMask network
   if ((network & kNetworkUdp) != 0) rule.when_equal(SOCK_DGRAM, kAllow);
   rule.otherwise(kRefuse);
   program.add(SYS_socket, rule);
-  program.add(SYS_socketpair, Rule().load_argument(0).when_equal(AF_UNIX, kAllow).otherwise(kRefuse));
+  Rule pair;
+  pair.load_argument(0).unless_equal(AF_UNIX, kRefuse);
+  if ((network & kNetworkUnix) == 0) {
+    // An end of a pair of datagram sockets can also send to sockets of others.
+    pair.load_argument(1).mask(kSocketType).when_equal(SOCK_STREAM, kAllow).when_equal(SOCK_SEQPACKET, kAllow).otherwise(kRefuse);
+  } else {
+    pair.otherwise(kAllow);
+  }
+  program.add(SYS_socketpair, pair);
 }
 
 }  // namespace

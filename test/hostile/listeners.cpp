@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kBacklog = 1000;  // connections are not accepted
 
-UniqueFd listen_at(const std::string& name, std::size_t offset) {
-  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+UniqueFd listen_at(const std::string& name, std::size_t offset, int type = SOCK_STREAM) {
+  UniqueFd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::size_t size = std::min(name.size(), sizeof address.sun_path - 2);
@@ -29,7 +29,8 @@ UniqueFd listen_at(const std::string& name, std::size_t offset) {
 
 }  // namespace
 
-Listeners::Listeners(const std::string& folder) : path_(folder + "/service.sock"), name_("koord-test-hostile-" + std::to_string(::getpid())) {
+Listeners::Listeners(const std::string& folder)
+    : path_(folder + "/service.sock"), name_("koord-test-hostile-" + std::to_string(::getpid())), datagram_path_("/tmp/" + name_ + ".log") {
   tcp_.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -42,6 +43,11 @@ Listeners::Listeners(const std::string& folder) : path_(folder + "/service.sock"
   unix_ = listen_at(path_, 0);
   ::chmod(path_.c_str(), 0600);
   abstract_ = listen_at(name_, 1);
+  // As /dev/log: outside of the agent's folder, and open to all users.
+  datagram_ = listen_at(datagram_path_, 0, SOCK_DGRAM);
+  ::chmod(datagram_path_.c_str(), 0666);
 }
+
+Listeners::~Listeners() { ::unlink(datagram_path_.c_str()); }
 
 }  // namespace koord::hostile

@@ -114,6 +114,7 @@ Words Raid::words() {
           {"cgroup", "/sys/fs/cgroup"},
           {"service", listeners_->path()},
           {"abstract", listeners_->abstract_name()},
+          {"datagram", listeners_->datagram_path()},
           {"port", std::to_string(listeners_->port())}};
 }
 

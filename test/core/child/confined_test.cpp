@@ -139,11 +139,11 @@ void grant(config::PluginSettings& settings, const char* capabilities) { setting
 void check_system_calls(Confined& confined) {
   for (const char* name : {"kill_parent", "kill_all", "tgkill_parent", "prlimit_parent", "affinity_parent", "priority_parent",
                            "priority_user", "pidfd_parent", "pidfd_getfd", "clone_user", "clone_parent", "unshare", "ptrace", "flock", "keyctl",
-                           "io_uring", "userfaultfd", "read_parent_memory", "mount_setattr", "personality", "bpf_map", "perf_init", "socket_unix",
+                           "io_uring", "io_setup", "shared_memory", "socketpair_datagram", "userfaultfd", "read_parent_memory", "mount_setattr", "personality", "bpf_map", "perf_init", "socket_unix",
                            "socket_tcp", "socket_tcp6", "socket_udp", "socket_netlink", "socket_packet", "connect_tcp"})
     CHECK_MESSAGE(confined.probe(name) == EPERM, std::string(name));
   CHECK(confined.probe("clone3") == ENOSYS);
-  for (const char* name : {"kill_self", "tgkill_self", "prlimit_self", "affinity_self", "priority_self", "clone", "socketpair", "program",
+  for (const char* name : {"kill_self", "tgkill_self", "prlimit_self", "affinity_self", "priority_self", "clone", "socketpair", "socketpair_seqpacket", "program",
                            "thread", "read_passwd", "read_meminfo", "write_null", "copy"})
     CHECK_MESSAGE(confined.probe(name) == 0, std::string(name));
   CHECK(confined.probe("death_signal") == SIGKILL);
@@ -254,7 +254,7 @@ TEST_CASE_FIXTURE(Confined, "a granted kind of socket can be made, and no other"
 TEST_CASE_FIXTURE(Confined, "kinds of sockets are granted one by one") {
   start([](auto& settings) { settings.network = kNetworkUdp | kNetworkUnix | kNetworkNetlink; });
   REQUIRE(runs());
-  for (const char* name : {"socket_udp", "socket_unix", "socket_netlink"}) CHECK_MESSAGE(probe(name) == 0, name);
+  for (const char* name : {"socket_udp", "socket_unix", "socketpair_datagram", "socket_netlink"}) CHECK_MESSAGE(probe(name) == 0, name);
   for (const char* name : {"socket_tcp", "socket_tcp6", "connect_tcp"}) CHECK_MESSAGE(probe(name) == EPERM, name);
 }
 

@@ -9,8 +9,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/ipc.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
@@ -228,6 +232,33 @@ void attack_tree_lock(raid *r) {
   int directory = open(path, O_RDONLY | O_DIRECTORY);
   if (directory < 0) directory = open(setting(r, "/cgroup"), O_RDONLY | O_DIRECTORY);
   refused(r, "flock", flock(directory, LOCK_EX | LOCK_NB));
+}
+
+/* The plugin removes each object that it could make. */
+void attack_sysv_objects(raid *r) {
+  if (r->tick != 1) return;
+  const int memory = shmget(IPC_PRIVATE, 4096, 0600);
+  STEP(r, "memory", memory);
+  if (memory >= 0) shmctl(memory, IPC_RMID, NULL);
+  const int semaphores = semget(IPC_PRIVATE, 1, 0600);
+  STEP(r, "semaphores", semaphores);
+  if (semaphores >= 0) semctl(semaphores, 0, IPC_RMID);
+  const int queue = msgget(IPC_PRIVATE, 0600);
+  STEP(r, "queue", queue);
+  if (queue >= 0) msgctl(queue, IPC_RMID, NULL);
+  STEP(r, "attach", shmat(-1, NULL, 0) == (void *)-1 ? -1 : 0);
+  struct shm_info all;
+  STEP(r, "list", shmctl(0, SHM_INFO, (struct shmid_ds *)&all));
+  const long posix = syscall(SYS_mq_open, "koord-test-hostile", O_CREAT | O_RDWR, 0600, NULL);
+  STEP(r, "posix_queue", posix);
+  if (posix >= 0) syscall(SYS_mq_unlink, "koord-test-hostile");
+}
+
+void attack_aio_contexts(raid *r) {
+  unsigned long context = 0;
+  if (r->tick != 1) return;
+  STEP(r, "setup", syscall(SYS_io_setup, 100, &context));
+  if (context != 0) syscall(SYS_io_destroy, context);
 }
 
 void attack_machine(raid *r) {

@@ -150,3 +150,24 @@ void attack_unix_socket(raid *r) {
 void attack_abstract_socket(raid *r) {
   if (r->tick == 1) connect_step(r, "abstract", setting(r, "/abstract"), 1);
 }
+
+/* An end of a pair of datagram sockets may send to any address. Linux makes a SOCK_RAW of AF_UNIX one of datagrams. */
+void attack_datagram_pair(raid *r) {
+  static const struct {
+    const char *name;
+    int type;
+  } pairs[] = {{"datagram", SOCK_DGRAM}, {"raw", SOCK_RAW}};
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (r->tick != 1) return;
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", setting(r, "/datagram"));
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
+    int ends[2];
+    if (socketpair(AF_UNIX, pairs[i].type | SOCK_CLOEXEC, 0, ends) != 0) {
+      say(r, pairs[i].name, errno);
+      continue;
+    }
+    STEP(r, pairs[i].name, sendto(ends[0], "x", 1, MSG_DONTWAIT, (struct sockaddr *)&address, sizeof address));
+    close(ends[0]);
+    close(ends[1]);
+  }
+}

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -71,10 +72,17 @@ double connect_tcp() {
   return result;
 }
 
-double socket_pair() {
+double socket_pair(int type) {
   int ends[2];
-  const double result = result_of(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+  const double result = result_of(::socketpair(AF_UNIX, type, 0, ends));
   if (result == 0) ::close(ends[0]), ::close(ends[1]);
+  return result;
+}
+
+double shared_memory() {
+  const int id = ::shmget(IPC_PRIVATE, 1, 0600);
+  const double result = result_of(id);
+  if (id >= 0) ::shmctl(id, IPC_RMID, nullptr);
   return result;
 }
 
@@ -177,6 +185,12 @@ const Attempt kAttempts[] = {
     {"flock", [] { return result_of(::flock(::open("/sys/fs/cgroup", O_RDONLY | O_DIRECTORY), LOCK_EX | LOCK_NB)); }},
     {"keyctl", [] { return result_of(::syscall(SYS_keyctl, 0, 0, 0, 0, 0)); }},
     {"io_uring", [] { return result_of(::syscall(SYS_io_uring_setup, 1, nullptr)); }},
+    {"shared_memory", shared_memory},
+    {"io_setup",
+     [] {
+       unsigned long context = 0;
+       return result_of(::syscall(SYS_io_setup, 1, &context));
+     }},
     {"userfaultfd", [] { return result_of(::syscall(SYS_userfaultfd, 0)); }},
     {"mount_setattr", [] { return result_of(::syscall(SYS_mount_setattr, -1, "", 0, nullptr, 0)); }},
     {"personality", [] { return result_of(::personality(ADDR_NO_RANDOMIZE)); }},
@@ -188,7 +202,9 @@ const Attempt kAttempts[] = {
     {"socket_udp", [] { return socket_of(AF_INET, SOCK_DGRAM); }},
     {"socket_netlink", [] { return socket_of(AF_NETLINK, SOCK_RAW); }},
     {"socket_packet", [] { return socket_of(AF_PACKET, SOCK_RAW); }},
-    {"socketpair", socket_pair},
+    {"socketpair", [] { return socket_pair(SOCK_STREAM); }},
+    {"socketpair_seqpacket", [] { return socket_pair(SOCK_SEQPACKET | SOCK_CLOEXEC); }},
+    {"socketpair_datagram", [] { return socket_pair(SOCK_DGRAM); }},
     {"connect_tcp", connect_tcp},
     {"core_pattern", [] { return opened("/proc/sys/kernel/core_pattern", O_WRONLY); }},
     {"write_tmp",
