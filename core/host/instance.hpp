@@ -60,7 +60,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
     const Clock& clock;
     knob::PlanSink& plans;
     evict::RequestSink* evictions = nullptr;  // null: evictions are off
-    bool may_read_files = false;  // its scraped content may be a file of the host, or need one
+    // The rights that decide which endpoints are scraped for it.
+    std::function<Rights()> rights = [] { return Rights{.host_plugin = false, .files = {}, .cgroups = {}}; };
     // Called for each change of state, without a lock, on the thread that made it: it posts and returns.
     std::function<void(PluginState)> on_change;
     // The same for other changes of status() in an unchanged state.

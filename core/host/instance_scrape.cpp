@@ -131,7 +131,7 @@ void Instance::begin_waiting(Session& session) {
 }
 
 void Instance::fetch(Session& session, TargetScrape& known) {
-  ScrapeLimits limits{.stop_fd = session.stop.fd(), .may_read_files = parts_.may_read_files};
+  ScrapeLimits limits{.stop_fd = session.stop.fd(), .rights = parts_.rights()};
   {
     std::lock_guard lock(mutex_);
     limits.timeout = settings_.deadline;

@@ -241,11 +241,14 @@ void ManagedPlugin::set_budget() {
 std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_index) {
   const ClassInfo& info = mapped_.plugin->classes()[class_index];
   std::vector<std::string> granted = granted_services(info.kind);
+  auto rights_now = [weak = weak_from_this()] {
+    const auto plugin = weak.lock();
+    return plugin ? plugin->rights() : Rights{.host_plugin = false, .files = {}, .cgroups = {}};
+  };
   auto make_context =
       [&services = parts_.services, id = file_.manifest.id,
-       granted = std::set<std::string>(granted.begin(), granted.end()), weak = weak_from_this()](const std::string& config_json) {
-        const auto plugin = weak.lock();
-        return std::make_unique<PluginContext>(services, id, granted, config_json, plugin ? plugin->rights() : Rights{.host_plugin = false, .files = {}, .cgroups = {}});
+       granted = std::set<std::string>(granted.begin(), granted.end()), rights_now](const std::string& config_json) {
+        return std::make_unique<PluginContext>(services, id, granted, config_json, rights_now());
       };
   Instance::Parts instance{.plugin_id = file_.manifest.id,
                            .plugin = mapped_.plugin,
@@ -256,7 +259,7 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
                            .clock = parts_.services.clock,
                            .plans = parts_.plans,
                            .evictions = parts_.evictions,
-                           .may_read_files = file_.origin == Origin::host,
+                           .rights = rights_now,
                            .on_change = {}};
   Supervisor::Parts supervisor{.loop = parts_.loop,
                                .clock = parts_.services.clock,
@@ -276,7 +279,11 @@ Rights ManagedPlugin::rights() const {
 
 void ManagedPlugin::set_rights() {
   std::lock_guard lock(mutex_);
-  rights_ = {.host_plugin = file_.origin == Origin::host, .files = settings_.files, .cgroups = settings_.cgroups};
+  rights_ = {.host_plugin = file_.origin == Origin::host,
+             .files = settings_.files,
+             .cgroups = settings_.cgroups,
+             .network = settings_.network,
+             .sockets = settings_.write_paths};
 }
 
 RunnerLimits ManagedPlugin::runner_limits() const {

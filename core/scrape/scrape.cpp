@@ -5,8 +5,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
@@ -43,6 +46,8 @@ Result<std::string> authorization_of(const std::string& token_file) {
   return "Bearer " + std::string(token);
 }
 
+std::string path_of(const UniqueFd& fd) { return "/proc/self/fd/" + std::to_string(fd.get()); }
+
 struct Text {
   std::string what, body;
   exposition::Syntax syntax = exposition::Syntax::text;
@@ -55,8 +60,36 @@ Result<Text> text_of_file(const ScrapeTarget& target) {
   return Text{"'" + path + "'", std::move(body)};
 }
 
+bool is_within(const std::vector<std::string>& granted, const std::string& path) {
+  return std::any_of(granted.begin(), granted.end(), [&](const std::string& one) {
+    return path.starts_with(one) && (path.size() == one.size() || one.ends_with('/') || path[one.size()] == '/');
+  });
+}
+
+// A third party's plugin may have written the directory of a socket. So the socket is opened before its path is compared, and
+// the path of the descriptor is the one to connect to: no link can lead elsewhere in between.
+Result<UniqueFd> granted_socket(const std::string& path, const Rights& rights) {
+  UniqueFd socket = TRY(open_at(AT_FDCWD, path, O_PATH | O_CLOEXEC));
+  std::error_code failed;
+  const std::string found = std::filesystem::read_symlink(path_of(socket), failed).string();
+  if (failed || !is_within(rights.sockets, found))
+    return invalid("'" + path + "': found a socket that is not granted; writePaths: [" + path + "] in the plugin's settings allows it");
+  return socket;
+}
+
+// The agent may reach more than a third party's plugin, and with other rights.
+Result<void> check_endpoint(const ScrapeTarget& target, bool is_unix, const Rights& rights) {
+  if (rights.host_plugin || (rights.network & (is_unix ? kNetworkUnix : kNetworkTcp)) != 0) return {};
+  return invalid("'" + target.url.substr(0, 200) + "': found an endpoint that is not granted; network: [" + (is_unix ? "unix" : "tcp") +
+                 "] in the plugin's settings allows it");
+}
+
 Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& limits) {
   const http::Location location = TRY(http::parse_location(target.url));
+  const bool is_unix = location.endpoint.starts_with('/');
+  TRY(check_endpoint(target, is_unix, limits.rights));
+  UniqueFd socket;
+  if (is_unix && !limits.rights.host_plugin) socket = TRY(granted_socket(location.endpoint, limits.rights));
   http::ClientOptions options{.timeout = limits.timeout,
                               .headers = {{"Host", location.host}, {"Accept", kAccept}, {"User-Agent", "koordetector"}},
                               .max_body = limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody),
@@ -67,7 +100,7 @@ Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& li
                    .certificate_file = target.certificate_file,
                    .key_file = target.key_file,
                    .server_name = target.server_name.empty() ? location.server_name : target.server_name};
-  http::ClientResponse response = TRY(http::get(location.endpoint, location.target, options));
+  http::ClientResponse response = TRY(http::get(socket ? path_of(socket) : location.endpoint, location.target, options));
   const std::string what = "'" + location.endpoint + "': '" + location.target + "'";
   if (response.status != 200) return invalid(what + ": found status " + std::to_string(response.status) + ", expected 200");
   return Text{what, std::move(response.body), exposition::syntax_of(response.header("Content-Type").value_or(""))};
@@ -76,7 +109,7 @@ Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& li
 }  // namespace
 
 Result<exposition::Document> scrape(const ScrapeTarget& target, const ScrapeLimits& limits) {
-  if (target.reads_files() && !limits.may_read_files)
+  if (target.reads_files() && !limits.rights.host_plugin)
     return invalid("'" + target.url + "': found a file of the host, expected that of plugins of plugins.ownDirectories alone");
   Text text = TRY(target.url.starts_with(kFileScheme) ? text_of_file(target) : text_of_endpoint(target, limits));
   exposition::DocumentLimits most;

@@ -7,6 +7,7 @@
 #include "core/base/result.hpp"
 #include "core/exposition/document.hpp"
 #include "core/scrape/scrape_target.hpp"
+#include "core/service/rights.hpp"
 
 namespace koord::host {
 
@@ -17,7 +18,7 @@ inline constexpr std::size_t kMostMaxSamples = 1'000'000;  // the same
 struct ScrapeLimits {
   Duration timeout = std::chrono::seconds(1);  // for everything together
   int stop_fd = -1;  // readable: the scrape is not wanted any more
-  bool may_read_files = false;  // files that the target names
+  Rights rights = {.host_plugin = false, .files = {}, .cgroups = {}};  // of the plugin that names the target
 };
 
 // An error says what was asked, what was found and what was expected; nothing of the answer is given then.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/network_families.hpp"
 #include "core/base/result.hpp"
 
 namespace koord::host {
@@ -17,6 +18,8 @@ struct Rights {
   bool host_plugin = true;             // one of the host's own
   std::vector<std::string> files;    // "run/acme/state.json", "proc/*/io", "run/acme/**"; the first part names the root
   std::vector<std::string> cgroups;  // "acme.slice": it and all below it; "/" is the root alone
+  NetworkMask network = 0;           // kinds of endpoints that may be scraped for it
+  std::vector<std::string> sockets = {};  // unix sockets that may be scraped for it, and directories of them
 };
 
 // How a file may be opened.

@@ -148,7 +148,7 @@ class Run {
 
   Result<host::ScrapedMetrics::Outcome> take_scrape(Endpoint& endpoint) {
     if (!node_.is_here()) return invalid("not scraped: the node is a recording");
-    const exposition::Document document = TRY(host::scrape(endpoint.target, {.timeout = period_, .may_read_files = true}));
+    const exposition::Document document = TRY(host::scrape(endpoint.target, {.timeout = period_, .rights = {}}));
     return endpoint.metrics->take(document, node_.clock().now());
   }
 

@@ -149,7 +149,8 @@ TEST_CASE("the external advisor in C++ imports the metrics of another agent") {
   AgentProcess agent("featureGates: {EndpointExample: true}");
   author.install(agent);
   const std::string settings = "plugins.settings.\"com.example.endpoint\".";
-  REQUIRE(agent.start({"--set", settings + "period=1s", "--set",
+  REQUIRE(agent.start({"--set", settings + "period=1s", "--set", settings + "network=[unix]", "--set",
+                       settings + "writePaths=[" + other.socket() + "]", "--set",
                        settings + "config={url: \"unix:" + other.socket() + ":/metrics\", prefix: other_, allow: [\"koordetector_host_*\"]}"}));
   CHECK(eventually([&] { return agent.metrics().find("koordetector_other_koordetector_host_") != std::string::npos; }));
   CHECK(agent.metrics().find("koordetector_other_koordetector_store_") == std::string::npos);

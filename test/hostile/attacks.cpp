@@ -37,7 +37,7 @@ std::string manifest_of(const Attack& attack) {
   if (attack.name == "manifest_default") more = "default=true\n";
   if (attack.name == "manifest_grant") more = "requires=koord.knobs/1\n";
   return "koord-manifest/1\nid=" + id + "\nversion=1.0.0\nabi=1.0\nkinds=" +
-         (attack.is_strategy() ? "koord.qos-strategy/1" : "koord.advisor/1") + "\ngate=" + gate + "\nlicense=" +
+         std::string(attack.plugin_kind()) + "\ngate=" + gate + "\nlicense=" +
          std::string(attack.name) + "\n" + more;
 }
 
@@ -98,6 +98,11 @@ std::string Attack::gate() const {
     upper = c == '_';
   }
   return gate;
+}
+
+std::string_view Attack::plugin_kind() const {
+  if (is_strategy()) return "koord.qos-strategy/1";
+  return name == "foreign_endpoint" ? "koord.external-advisor/1" : "koord.advisor/1";
 }
 
 bool Attack::is_strategy() const { return name == "foreign_knobs" || name == "evictions" || name == "plans"; }

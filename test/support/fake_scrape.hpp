@@ -67,7 +67,7 @@ class FakeScrape {
   }
   // A scrape of whatever the target is, a file for instance.
   Result<host::ScrapedMetrics::Outcome> scrape(const host::ScrapeTarget& target) {
-    const exposition::Document document = TRY(host::scrape(target, {.timeout = std::chrono::seconds(20), .may_read_files = true}));
+    const exposition::Document document = TRY(host::scrape(target, {.timeout = std::chrono::seconds(20), .rights = {}}));
     return metrics_of(target.name).take(document, host_.clock().now());
   }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -34,6 +35,8 @@ struct Theatre {
   child::SnapshotImages images;
   Endpoint endpoint;
   config::Isolation isolation = config::Isolation::process;
+  NetworkMask network = kNetworkTcp | kNetworkUnix;
+  std::vector<std::string> sockets = {endpoint.socket()};
   test::HostStage stage{{"scraper", "actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
                           const RunnerLimits& limits) {
                           return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
@@ -51,6 +54,8 @@ struct Theatre {
     settings.period = period;
     settings.max_series = max_series;
     settings.isolation = isolation;
+    settings.network = network;
+    settings.write_paths = sockets;
     settings.config_json = R"({"url": ")" + url + "\"" + (more.empty() ? "" : ", " + more) + "}";
     stage.settings().settings[kScraper] = settings;
     stage.apply("Scraper=true");
@@ -92,6 +97,29 @@ TEST_CASE_FIXTURE(Theatre, "an endpoint on a unix socket is scraped, too, and on
   endpoint.say("# TYPE a_seconds counter\n# UNIT a_seconds seconds\na_seconds_total 2.5\n# EOF\n", 200, "application/openmetrics-text; version=1.0.0");
   scrape("unix:" + endpoint.socket() + ":/metrics");
   CHECK(gives("a_seconds_total", 2.5));
+}
+
+TEST_CASE_FIXTURE(Theatre, "no endpoint is scraped for a third party's plugin without a grant of its kind") {
+  endpoint.say("a 1\n");
+  network = kNetworkUnix;
+  scrape_endpoint();
+  CHECK(failure("network: [tcp] in the plugin's settings allows it") == "network: [tcp] in the plugin's settings allows it");
+  network = kNetworkTcp;
+  scrape("unix:" + endpoint.socket() + ":/metrics");
+  CHECK(failure("network: [unix] in the plugin's settings allows it") == "network: [unix] in the plugin's settings allows it");
+  CHECK(value("a") == std::nullopt);
+}
+
+TEST_CASE_FIXTURE(Theatre, "a unix socket that is not in writePaths is not scraped for a third party's plugin, by a link neither") {
+  endpoint.say("a 1\n");
+  const SocketFolder granted;
+  sockets = {granted.path("")};
+  scrape("unix:" + endpoint.socket() + ":/metrics");
+  CHECK(failure("found a socket that is not granted") == "found a socket that is not granted");
+  std::filesystem::create_symlink(endpoint.socket(), granted.path("link.sock"));
+  scrape("unix:" + granted.path("link.sock") + ":/metrics");
+  CHECK(failure("link.sock': found a socket that is not granted") == "link.sock': found a socket that is not granted");
+  CHECK(value("a") == std::nullopt);
 }
 
 TEST_CASE_FIXTURE(Theatre, "the plugin leaves metrics out, renames others, drops samples and changes values") {
@@ -239,6 +267,7 @@ TEST_CASE("a child that ends while it maps is begun anew, and the host goes on")
                         }};
   config::PluginSettings settings = stage.settings().defaults;
   settings.period = 100ms;
+  settings.network = kNetworkTcp;
   settings.config_json = R"({"url": ")" + endpoint.url() + R"(", "panic": "exit"})";
   stage.settings().settings[kScraper] = settings;
   stage.apply("Scraper=true");

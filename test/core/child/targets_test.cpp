@@ -47,6 +47,7 @@ struct Targets {
     config::PluginSettings settings = stage->settings().defaults;
     settings.period = 100ms;
     settings.max_series = 1000;
+    settings.network = kNetworkTcp | kNetworkUnix;
     settings.config_json = R"({"targets": [)" + targets + "]" + (more.empty() ? "" : ", " + more) + "}";
     stage->settings().settings[kCollector] = settings;
     stage->apply("Collector=true");

@@ -243,6 +243,43 @@ static koord_qos_strategy strategy = {
     .evaluate = collect,
 };
 
+/* The plugin names the socket of the agent, where the agent is root, and reports after two seconds whether it got a sample. */
+static _Atomic int was_given;
+
+static koord_status url(void *self, char *buf, uint64_t cap, uint64_t *need) {
+  char text[300];
+  *need = (uint64_t)snprintf(text, sizeof text, "unix:%s:/metrics", setting(self, "/socket"));
+  if (*need > cap) return KOORD_E_TOO_SMALL;
+  memcpy(buf, text, *need);
+  return KOORD_OK;
+}
+
+static koord_status map_sample(void *self, koord_str name, const koord_label *labels, uint32_t n, uint32_t stride, double *value) {
+  (void)self, (void)name, (void)labels, (void)n, (void)stride, (void)value;
+  was_given = 1;
+  return KOORD_OK;
+}
+
+void attack_foreign_endpoint(raid *r) { say(r, "scrape", was_given ? 0 : EACCES); }
+
+static koord_status run_for_two_seconds(void *self, const koord_stop *stop) {
+  raid *r = self;
+  if (stop->wait(stop, 2000000000u)) return KOORD_OK;
+  r->length = 0;
+  attack_foreign_endpoint(r);
+  char line[200];
+  const int n = snprintf(line, sizeof line, "attack %s:%s", r->name, r->line);
+  r->host->log(r->host, KOORD_LOG_WARN, (koord_str){line, (uint64_t)n});
+  stop->wait(stop, UINT64_MAX);
+  return KOORD_OK;
+}
+
+static koord_external_advisor external = {
+    .life = {.struct_size = sizeof external, .create = create, .init = init, .run = run_for_two_seconds, .stop = stop, .destroy = destroy},
+    .url = url,
+    .map_sample = map_sample,
+};
+
 static koord_class class = {.struct_size = sizeof class, .name = "hostile", .period_ns = 100000000u};
 
 static koord_module module = {
@@ -257,8 +294,9 @@ static koord_module module = {
 
 const koord_module *koord_entry_v1(void) {
   const int is_strategy = strstr(manifest_text(), "kinds=koord.qos-strategy/1") != NULL;
-  class.kind = is_strategy ? "koord.qos-strategy/1" : "koord.advisor/1";
-  class.vtable = is_strategy ? &strategy.life : &advisor.life;
+  const int is_external = strstr(manifest_text(), "kinds=koord.external-advisor/1") != NULL;
+  class.kind = is_strategy ? "koord.qos-strategy/1" : is_external ? "koord.external-advisor/1" : "koord.advisor/1";
+  class.vtable = is_strategy ? &strategy.life : is_external ? &external.life : &advisor.life;
   module.manifest = manifest_text();
   return lie(attack_name(), &module, &class);
 }
