@@ -17,12 +17,12 @@ struct LatestValueSource {
 };
 
 // Adds "values" and, by the same names, "times" of one subject.
-json::object with_values(json::object object, const LatestValueSource& values, std::uint64_t subject) {
+json::object with_values(json::object object, const LatestValueSource& source, std::uint64_t subject) {
   json::object values, times;
-  if (auto found = values.values.find(subject); found != values.values.end()) {
+  if (auto found = source.values.find(subject); found != source.values.end()) {
     for (const auto& [name, latest] : found->second) {
       values[name] = latest.value;
-      times[name] = wall_seconds(values.clock, latest.time);
+      times[name] = wall_seconds(source.clock, latest.time);
     }
   }
   object["values"] = std::move(values);

@@ -37,14 +37,14 @@ struct Report {
 struct ManyAgents::State {
   State(const SimulatedServer& a_server, Duration length)
       : server(a_server), end(kBegin + length), seconds(static_cast<std::size_t>(length / 1s) + 1) {
-    kube::Dice dice(1);
+    kube::RandomSource random(1);
     for (int node = 0; node < kNodes; ++node) {
-      const Time start = kBegin + dice.between(Duration::zero(), 10min);
+      const Time start = kBegin + random.between(Duration::zero(), 10min);
       for (int i = 0; i < kCollections; ++i) {
         queue.push({start, static_cast<int>(collections.size())});
-        collections.push_back({Reflector({.path = "/apis/a/v1/things"}, {}, start, dice.next()), node});
+        collections.push_back({Reflector({.path = "/apis/a/v1/things"}, {}, start, random.next()), node});
       }
-      reports.push_back({report::Delivery({}, dice.next())});
+      reports.push_back({report::Delivery({}, random.next())});
       reports.back().delivery.begin(start, std::nullopt);
       queue.push({start, kFirstReport + node});
     }
