@@ -73,12 +73,17 @@ TEST_CASE("a task may be posted from another thread") {
 TEST_CASE("a loop without work goes on until it is stopped") {
   Loop loop;
   std::promise<void> idle;
+  bool stopped = false;
   loop.post([&] { idle.set_value(); });
   std::jthread other([&] {
     idle.get_future().wait();
-    loop.post([&] { loop.stop(); });
+    loop.post([&] {
+      stopped = true;
+      loop.stop();
+    });
   });
   loop.run();
+  CHECK(stopped);
 }
 
 TEST_CASE("a stopped loop keeps what was posted for its next run") {
@@ -241,8 +246,15 @@ TEST_CASE("a watch for writing runs its task when the reader has gone") {
   Loop loop;
   Pipe pipe;
   pipe.in.reset();
-  auto watch = loop.on_writable(pipe.out.get(), [&] { loop.stop(); });
+  bool ran = false;
+  auto watch = loop.on_writable(pipe.out.get(), [&] {
+    ran = true;
+    loop.stop();
+  });
+  REQUIRE(watch);
+  auto late = loop.after(20s, [&] { loop.stop(); });
   loop.run();
+  CHECK(ran);
 }
 
 TEST_CASE("a regular file cannot be watched") {

@@ -57,16 +57,19 @@ class Hang {
   bool released_ = false;
 };
 
+// A task that does not run fails its test, which would otherwise hang.
+bool is_ready(std::promise<void>& promise) { return promise.get_future().wait_for(20s) == std::future_status::ready; }
+
 void run_through(Strand& strand) {
-  std::latch done(1);
-  REQUIRE(strand.post([&] { done.count_down(); }));
-  done.wait();
+  const auto done = std::make_shared<std::promise<void>>();
+  REQUIRE(strand.post([done] { done->set_value(); }));
+  REQUIRE(is_ready(*done));
 }
 
 void run_through(WorkerPool& pool) {
-  std::latch done(1);
-  pool.post([&] { done.count_down(); });
-  done.wait();
+  const auto done = std::make_shared<std::promise<void>>();
+  pool.post([done] { done->set_value(); });
+  REQUIRE(is_ready(*done));
 }
 
 }  // namespace
@@ -82,12 +85,18 @@ TEST_CASE("a strand runs its tasks in order, one at a time, on whatever worker")
 }
 
 TEST_CASE("strands run beside each other") {
-  std::latch both(2);  // outlives the tasks, which the strands wait for
+  std::promise<void> begun[2];
+  std::promise<bool> met[2];  // both outlive the tasks, which the strands wait for
   WorkerPool pool(2);
   Strand a(pool, "a"), b(pool, "b");
-  a.post([&] { both.arrive_and_wait(); });
-  b.post([&] { both.arrive_and_wait(); });
-  both.wait();
+  const auto meet = [&](int self) {
+    begun[self].set_value();
+    met[self].set_value(is_ready(begun[1 - self]));
+  };
+  a.post([meet] { meet(0); });
+  b.post([meet] { meet(1); });
+  CHECK(met[0].get_future().get());
+  CHECK(met[1].get_future().get());
 }
 
 TEST_CASE("a busy strand gives the worker to another after each task") {
@@ -239,6 +248,8 @@ TEST_CASE("a wedged strand does not hold up another") {
   Hang hang;
   hang.wedge(stuck);
   run_through(healthy);
+  CHECK(stuck.wedged());
+  CHECK_FALSE(healthy.wedged());
 }
 
 TEST_CASE("a pool ends without waiting for a wedged task") {
