@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied. Plots of
-// each go to test/plots/ of the build folder.
+// The strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied.
+// KOORD_PLOTS=1 writes plots to test/plots/ of the build folder.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -46,9 +46,10 @@ class Loop {
 
   Plant& plant() { return plant_; }
   Samples of(const std::string& series, double from, double to) const { return between(recording_.of(series), from, to); }
-  std::string plot_differs(const std::string& name, const std::string& title) const {
-    return differs_from_golden("qos-cpu-burst", name,
-                               svg(recording_, title, {{"cores", {"node", "quota", "service"}}, {"% of periods", {"throttled"}}}));
+  std::string summary(const std::string& name, const std::string& title) const {
+    plot(recording_, "qos-cpu-burst-" + name, title,
+         {{"cores", {"node", "quota", "service"}}, {"% of periods", {"throttled"}}});
+    return koord::test::summary(recording_, {"node", "quota", "service", "throttled"}, 8);
   }
 
  private:
@@ -116,7 +117,11 @@ TEST_CASE("a service that needs more than its limit has it within ten seconds, a
   CHECK(mean(loop.of("service", 90, 660)) == doctest::Approx(3.5).epsilon(0.02));
   CHECK(highest(loop.of("throttled", 90, 660)) == 0);
   CHECK(changes(loop.of("quota", 90, 660)) == 0);
-  CHECK(loop.plot_differs("step", "a service needs 3.5 cores from 60 s on") == "");
+  CHECK(loop.summary("step", "a service needs 3.5 cores from 60 s on") ==
+        "node: 3.69 5.5 5.5 5.5 5.5 5.5 5.5 5.5; 3 to 6.98\n"
+        "quota: 2.81 5.31 5.31 5.31 5.31 5.31 5.31 5.31; 2 to 5.31\n"
+        "service: 1.69 3.5 3.5 3.5 3.5 3.5 3.5 3.5; 1 to 4.98\n"
+        "throttled: 7.95 0 0 0 0 0 0 0; 0 to 100\n");
 }
 
 TEST_CASE("services that want more than the shared CPUs may give stay below the threshold, and no quota swings in an hour") {
@@ -125,7 +130,11 @@ TEST_CASE("services that want more than the shared CPUs may give stay below the 
   CHECK(highest(loop.of("node", 60, 3600)) < 8);        // half of 16
   CHECK(mean(loop.of("node", 60, 3600)) > 16 * 0.5 * 0.8);  // and it is used
   CHECK(turns(loop.of("quota", 60, 3600), 0.2) <= 1);
-  CHECK(loop.plot_differs("crowd", "three services that want six cores each, limit two") == "");
+  CHECK(loop.summary("crowd", "three services that want six cores each, limit two") ==
+        "node: 7.29 7.32 7.32 7.33 7.32 7.33 7.33 7.32; 6.96 to 7.67\n"
+        "quota: 2.1 2.11 2.11 2.11 2.11 2.11 2.11 2.11; 2.02 to 2.11\n"
+        "service: 2.1 2.11 2.11 2.11 2.11 2.11 2.11 2.11; 2 to 2.11\n"
+        "throttled: 100 100 100 100 100 100 100 100; 100 to 100\n");
 }
 
 TEST_CASE("when others need the CPUs the quotas fall back, and rise again when they go, with one turn for each") {
@@ -135,7 +144,11 @@ TEST_CASE("when others need the CPUs the quotas fall back, and rise again when t
   CHECK(mean(loop.of("quota", 340, 600)) == doctest::Approx(2));
   CHECK(mean(loop.of("quota", 660, 1200)) > 3);
   CHECK(turns(loop.of("quota", 0, 1200), 0.2) <= 3);
-  CHECK(loop.plot_differs("others", "others need nine cores from 300 s to 600 s") == "");
+  CHECK(loop.summary("others", "others need nine cores from 300 s to 600 s") ==
+        "node: 7.15 7.2 13.03 13 7.1 7.2 7.2 7.2; 4.2 to 16\n"
+        "quota: 3.49 3.5 2.01 2 3.46 3.5 3.5 3.5; 2 to 3.5\n"
+        "service: 3.48 3.5 2.02 2 3.45 3.5 3.5 3.5; 2 to 3.5\n"
+        "throttled: 100 100 100 100 100 100 100 100; 100 to 100\n");
 }
 
 TEST_CASE("a limiter lets a service burst for its budget and then ends the burst") {
@@ -145,5 +158,9 @@ TEST_CASE("a limiter lets a service burst for its budget and then ends the burst
   CHECK(highest(loop.of("quota", 300, 330)) > 3);           // 6000 percent-seconds at 200 % are a minute
   CHECK(highest(loop.of("quota", 400, 420)) < 3);
   CHECK(lowest(loop.of("quota", 0, 300)) == 2);
-  CHECK(loop.plot_differs("limiter", "a budget of a minute at twice the limit") == "");
+  CHECK(loop.summary("limiter", "a budget of a minute at twice the limit") ==
+        "node: 2.27 1.66 1.5 1.5 1.5 1.5 1.5 1.5; 1.5 to 5\n"
+        "quota: 2.27 2 2 2 2 2 2 2; 2 to 4\n"
+        "service: 1.27 0.66 0.5 0.5 0.5 0.5 0.5 0.5; 0.5 to 4\n"
+        "throttled: 33.33 10.73 0 0 0 0 0 0; 0 to 100\n");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied. Plots of
-// each go to test/plots/ of the build folder.
+// The strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied.
+// KOORD_PLOTS=1 writes plots to test/plots/ of the build folder.
 #include <doctest/doctest.h>
 
 #include "plugins/qos-cpu-suppress/cpu_suppress.hpp"
@@ -49,10 +49,10 @@ class Loop {
     originals_.clear();
   }
 
-  std::string plot_differs(const std::string& name, const std::string& title) const {
-    return differs_from_golden("qos-cpu-suppress", name,
-                               svg(recording_, title, {{"cores", {"services", "best-effort", "budget", "granted"}},
-                                                       {"% waiting", {"services wait"}}}));
+  std::string summary(const std::string& name, const std::string& title) const {
+    plot(recording_, "qos-cpu-suppress-" + name, title,
+         {{"cores", {"services", "best-effort", "budget", "granted"}}, {"% waiting", {"services wait"}}});
+    return koord::test::summary(recording_, {"services", "best-effort", "budget", "granted", "services wait"}, 12);
   }
 
   Plant& plant() { return plant_; }
@@ -128,7 +128,19 @@ TEST_CASE("after a step back they have all of the budget again within the hold a
     CHECK(settling_seconds(back, kRoom - 1, 1) <= 30 + 10 + 1);
     CHECK(highest(back) <= kRoom - 1 + 1);
     CHECK(turns(between(back, 301, 345), 0.5) == 0);
-    CHECK(loop.plot_differs(policy == Policy::cpuset ? "step-back-cpuset" : "step-back-quota", "the services go at 300 s") == "");
+    const bool is_cpuset = policy == Policy::cpuset;
+    const std::string summary = loop.summary(is_cpuset ? "step-back-cpuset" : "step-back-quota", "the services go at 300 s");
+    CHECK(summary == (is_cpuset ?
+        "services: 9.5 9.5 9.5 9.5 9.5 9.5 1 1 1 1 1 1; 1 to 11.27\n"
+        "best-effort: 2.12 2 2 2 2 2 4.62 9 9 9 9 9; 2 to 9\n"
+        "budget: 0.17 0.31 0.32 0.32 0.34 0.3 3.87 8.83 8.85 8.82 8.81 8.83; 0 to 8.86\n"
+        "granted: 2.02 2 2 2 2 2 4.76 9 9 9 9 9; 2 to 9\n"
+        "services wait: 1.39 0 0 0 0 0 0 0 0 0 0 0; 0 to 69.32\n" :
+        "services: 9.5 9.5 9.5 9.5 9.5 9.5 1 1 1 1 1 1; 1 to 11.27\n"
+        "best-effort: 0.33 0.33 0.33 0.33 0.33 0.33 3.35 8.8 8.8 8.8 8.8 8.8; 0.02 to 8.8\n"
+        "budget: 0.17 0.31 0.32 0.32 0.34 0.3 3.87 8.83 8.85 8.82 8.81 8.83; 0 to 8.86\n"
+        "granted: 0.18 0.33 0.33 0.33 0.33 0.33 3.52 8.8 8.8 8.8 8.8 8.8; 0.02 to 8.8\n"
+        "services wait: 1.39 0 0 0 0 0 0 0 0 0 0 0; 0 to 69.32\n"));
   }
 }
 
@@ -156,7 +168,19 @@ TEST_CASE("over three days of load the services get what they want, and best-eff
     CHECK(mean(loop.of("services wait", 100, 3 * 7200)) < 0.1);
     CHECK(mean(loop.of("best-effort")) > 0.85 * (kRoom - 5));
     CHECK(turns(loop.of("granted", 100, 3 * 7200), 2.5) <= 2 * 3);
-    CHECK(loop.plot_differs(policy == Policy::cpuset ? "days-cpuset" : "days-quota", "three days of 7200 s") == "");
+    const bool is_cpuset = policy == Policy::cpuset;
+    const std::string summary = loop.summary(is_cpuset ? "days-cpuset" : "days-quota", "three days of 7200 s");
+    CHECK(summary == (is_cpuset ?
+        "services: 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5; 0.74 to 9.26\n"
+        "best-effort: 7.74 2.92 2.6 7.23 7.75 2.91 2.59 7.26 7.7 2.93 2.61 7.24; 2 to 14.32\n"
+        "budget: 7.24 2.23 2.17 7.16 7.23 2.23 2.16 7.17 7.23 2.23 2.17 7.16; 0.56 to 8.78\n"
+        "granted: 7.73 2.92 2.6 7.24 7.75 2.91 2.59 7.26 7.7 2.93 2.62 7.24; 2 to 9\n"
+        "services wait: 0 0 0 0 0 0 0 0 0 0 0 0; 0 to 0\n" :
+        "services: 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5; 0.74 to 9.26\n"
+        "best-effort: 7.31 2.27 2.11 7.12 7.29 2.29 2.12 7.12 7.29 2.3 2.15 7.11; 0.56 to 14.32\n"
+        "budget: 7.24 2.23 2.17 7.16 7.23 2.23 2.16 7.17 7.23 2.23 2.17 7.16; 0.56 to 8.78\n"
+        "granted: 7.3 2.27 2.12 7.12 7.29 2.29 2.13 7.12 7.28 2.29 2.15 7.12; 0.56 to 8.75\n"
+        "services wait: 0 0 0 0 0 0 0 0 0 0 0 0; 0 to 0\n"));
   }
 }
 
@@ -174,7 +198,12 @@ TEST_CASE("cpuIdle gives the services what they want and batch work all else, an
   loop.run(3600);
   CHECK(mean(loop.of("services")) == doctest::Approx(8).epsilon(0.02));
   CHECK(mean(loop.of("best-effort")) > 7.2);
-  CHECK(loop.plot_differs("idle", "cpuIdle, one wave of 3600 s") == "");
+  CHECK(loop.summary("idle", "cpuIdle, one wave of 3600 s") ==
+        "services: 1.34 3.23 6.28 9.71 12.76 14.65 14.65 12.76 9.73 6.29 3.23 1.36; 0.75 to 15.2\n"
+        "best-effort: 14.15 12.27 9.23 5.79 2.74 0.85 0.85 2.74 5.77 9.21 12.27 14.14; 0.31 to 14.72\n"
+        "budget: 8.39 6.54 3.53 0.47 0 0 0 0 0.3 3.17 6.3 8.28; 0 to 8.73\n"
+        "granted: 16 16 16 16 16 16 16 16 16 16 16 16; 16 to 16\n"
+        "services wait: 0 0 0 0 0 0.01 0.01 0 0 0 0 0; 0 to 0.95\n");
 }
 
 TEST_CASE("when the intents end the class has its own values again") {

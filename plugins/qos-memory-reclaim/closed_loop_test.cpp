@@ -68,9 +68,12 @@ TEST_CASE("closed loop: unused page cache goes, and used page cache stays") {
   CHECK(loop.plant.of("pod").cold_bytes < 3000 * kMi);
   CHECK(loop.plant.of("pod").hot_bytes > 1900 * kMi);
   CHECK(loop.choked_percent() < 1);
-  const std::string plot = svg(loop.recording, "page cache that is not read again is taken, until it costs",
-                               {{"MiB", {"page cache"}}, {"MiB", {"taken at once"}}, {"% of the time", {"stalled"}}});
-  CHECK(differs_from_golden("qos-memory-reclaim", "cold-page-cache", plot) == "");
+  plot(loop.recording, "qos-memory-reclaim-cold-page-cache", "page cache that is not read again is taken, until it costs",
+       {{"MiB", {"page cache"}}, {"MiB", {"taken at once"}}, {"% of the time", {"stalled"}}});
+  CHECK(summary(loop.recording, {"page cache", "taken at once", "stalled"}, 8) ==
+        "page cache: 5186 2080 2066 2066 2064 2067 2065 2065; 2010 to 8012\n"
+        "taken at once: 30.78 11.75 10.2 10.76 10.31 10.41 10.76 10.15; 0 to 32\n"
+        "stalled: 0 0.01 0.01 0.01 0.01 0.01 0.01 0.01; 0 to 0.19\n");
 }
 
 TEST_CASE("closed loop: a pod with all of its page cache in use is tried ever more rarely, and stalls hardly ever") {

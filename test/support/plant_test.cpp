@@ -251,6 +251,15 @@ TEST_CASE("mean and extremes are of the samples in between") {
   CHECK(lowest(between(samples, 1, 3)) == 2);
 }
 
+TEST_CASE("a summary has the averages of equal parts of the time, and the lowest and highest value") {
+  Recording recording;
+  for (int t = 0; t <= 40; ++t) recording.note("use", t, t < 10 ? 1 : 2.004);
+  for (int t = 0; t <= 40; ++t) recording.note("bytes", t, t == 40 ? 1300.6 : 1000.4);
+  CHECK(summary(recording, {"use", "bytes"}, 4) ==
+        "use: 1 2 2 2; 1 to 2\n"
+        "bytes: 1000 1000 1000 1028; 1000 to 1301\n");
+}
+
 TEST_CASE("a plot shows each series, and the same recording gives the same text") {
   Recording recording;
   for (int t = 0; t < 5000; ++t) recording.note("use", t, t % 2);

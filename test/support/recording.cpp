@@ -89,6 +89,8 @@ std::string short_text(double number) {
   return text.str();
 }
 
+double rounded(double number) { return number < 100 ? std::round(number * 100) / 100 : std::round(number); }
+
 struct Frame {
   double first, last, highest;
   int top;
@@ -165,16 +167,6 @@ void draw_panel(std::ostream& out, const Recording& recording, const Panel& pane
   }
 }
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write(const std::string& path, const std::string& content) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::ofstream(path) << content;
-}
-
 }  // namespace
 
 std::string svg(const Recording& recording, const std::string& title, const std::vector<Panel>& panels) {
@@ -192,13 +184,26 @@ std::string svg(const Recording& recording, const std::string& title, const std:
   return out.str();
 }
 
-std::string differs_from_golden(const std::string& plugin, const std::string& name, const std::string& plot) {
-  const std::string written = std::string(KOORD_PLOTS) + "/" + plugin + "-" + name + ".svg";
-  const std::string golden = std::string(KOORD_SOURCE_PLUGINS) + "/" + plugin + "/golden/" + name + ".svg";
-  write(written, plot);
-  if (std::getenv("KOORD_ACCEPT_GOLDEN")) write(golden, plot);
-  if (content_of(golden) == plot) return "";
-  return "'" + written + "' differs from '" + golden + "': look at both; KOORD_ACCEPT_GOLDEN=1 takes the new one over";
+std::string summary(const Recording& recording, const std::vector<std::string>& series, unsigned parts) {
+  std::ostringstream out;
+  for (const std::string& name : series) {
+    const Samples& samples = recording.of(name);
+    const double first = samples.front().t, width = (samples.back().t - first) / parts;
+    out << name << ':';
+    for (unsigned part = 0; part < parts; ++part) {
+      const bool is_last = part + 1 == parts;
+      const double from = first + part * width;
+      out << ' ' << rounded(mean(between(samples, from, is_last ? HUGE_VAL : from + width)));
+    }
+    out << "; " << rounded(lowest(samples)) << " to " << rounded(highest(samples)) << '\n';
+  }
+  return out.str();
+}
+
+void plot(const Recording& recording, const std::string& name, const std::string& title, const std::vector<Panel>& panels) {
+  if (!std::getenv("KOORD_PLOTS")) return;
+  std::filesystem::create_directories(KOORD_PLOT_FOLDER);
+  std::ofstream(std::string(KOORD_PLOT_FOLDER) + "/" + name + ".svg") << svg(recording, title, panels);
 }
 
 }  // namespace koord::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording: the course of a simulation, as series over time; the figures by which a control loop is judged, and plots
-// of it as SVG. Times in seconds. [one thread]
+// Recording: series over time of a simulation; the numbers by which a control loop is judged, and plots as SVG. Times in
+// seconds. [one thread]
 #pragma once
 
 #include <map>
@@ -46,8 +46,11 @@ struct Panel {
 // Each column of pixels shows the lowest and the highest value that fell into it, so no swing is lost.
 std::string svg(const Recording& recording, const std::string& title, const std::vector<Panel>& panels);
 
-// Writes the plot to test/plots/ of the build folder, and compares it with <source>/plugins/<plugin>/golden/<name>.svg. Empty:
-// they are the same. Else what to do about it: with KOORD_ACCEPT_GOLDEN=1 in the environment the new one is taken over.
-std::string differs_from_golden(const std::string& plugin, const std::string& name, const std::string& plot);
+// One line for each series: its average in each of `parts` equal parts of the time, then its lowest and highest value.
+// Values are rounded to 0.01, above 100 to 1.
+std::string summary(const Recording& recording, const std::vector<std::string>& series, unsigned parts);
+
+// Writes the plot to test/plots/ of the build folder if KOORD_PLOTS is in the environment.
+void plot(const Recording& recording, const std::string& name, const std::string& title, const std::vector<Panel>& panels);
 
 }  // namespace koord::test
