@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -103,15 +104,15 @@ struct Answer {
 
 // The host's stop signal, by its descriptor and its function.
 struct StopSignal {
-  StopSignal() { 
+  StopSignal() {
     REQUIRE(::pipe(ends) == 0);
     stop.fd = ends[0];
   }
   ~StopSignal() { ::close(ends[0]); }
   void fire() { ::close(ends[1]); }
 
-  static std::int32_t wait(const koord_stop* told, std::uint64_t timeout_ns) {
-    pollfd end{told->fd, POLLIN, 0};
+  static std::int32_t wait(const koord_stop* stop, std::uint64_t timeout_ns) {
+    pollfd end{stop->fd, POLLIN, 0};
     return ::poll(&end, 1, static_cast<int>(timeout_ns / 1'000'000)) == 1;
   }
 
@@ -238,9 +239,14 @@ TEST_CASE("only a plugin that declares a thread has one, and it ends on request"
   CHECK(!Calls<koord_advisor>(advisor).table->life.run);
   Calls<koord_external_advisor> calls(external_advisor);
   StopSignal signal;
+  std::atomic<bool> returned = false;
   koord_status status = KOORD_E_AGAIN;
-  std::thread runner([&] { status = calls.table->life.run(calls.self, &signal.stop); });
-  std::this_thread::sleep_for(20ms);
+  std::thread runner([&] {
+    status = calls.table->life.run(calls.self, &signal.stop);
+    returned = true;
+  });
+  CHECK(eventually([&] { return returned || calls.host.value("test_fact", {{"fact", "rounds"}}) >= 2; }));
+  CHECK_FALSE(returned);
   signal.fire();
   runner.join();
   CHECK(status == KOORD_OK);

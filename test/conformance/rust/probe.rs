@@ -118,33 +118,46 @@ impl Advisor for Probe {
     }
 }
 
-struct Source(Fuse);
+struct Source {
+    host: Host,
+    fuse: Fuse,
+    rounds: Series,
+}
 
 impl Plugin for Source {
     const RUNS: bool = true;
     fn init(host: Host) -> Result<Self> {
-        Ok(Source(Fuse::of(host)?))
+        let fact = host.metrics()?.define(&MetricSpec::gauge("test_fact", "", "Result of a service."))?;
+        Ok(Source { host, fuse: Fuse::of(host)?, rounds: fact.series(KOORD_NO_SUBJECT, &[("fact", "rounds")])? })
     }
     fn runner(&mut self) -> Result<Runner> {
-        let fuse = self.0.clone();
+        let (host, fuse, series) = (self.host, self.fuse.clone(), self.rounds);
         Ok(Box::new(move |stop| {
             fuse.burn("run");
-            while !stop.wait(Duration::from_secs(1)) {}
-            Ok(())
+            let mut rounds = 0.0;
+            loop {
+                rounds += 1.0;
+                let mut batch = Batch::new(host.metrics()?);
+                batch.add(series, rounds);
+                batch.send(0)?;
+                if stop.wait(Duration::from_millis(10)) {
+                    return Ok(());
+                }
+            }
         }))
     }
 }
 
 impl ExternalAdvisor for Source {
     fn url(&mut self) -> Result<String> {
-        self.0.burn("url");
+        self.fuse.burn("url");
         Ok("http://127.0.0.1:9100/metrics".to_owned())
     }
     fn map_metric(&mut self, name: &str) -> Option<String> {
         (name == "kept").then(|| format!("probe_{name}"))
     }
     fn map_sample(&mut self, name: &str, labels: Strided<'_, Label<'_>>, value: &mut f64) -> bool {
-        self.0.burn("map_sample");
+        self.fuse.burn("map_sample");
         *value *= 10.0;
         name == "kept" && labels.len() == 1
     }

@@ -26,10 +26,7 @@ import (
 
 func init() {
 	k.AddAdvisor(k.Class{Name: "probe", Period: 100 * time.Millisecond, ConfigSchema: `{"type": "object"}`}, newProbe)
-	k.AddExternalAdvisor(k.Class{Name: "source"}, func(host k.Host) (*source, error) {
-		fuse, err := fuseOf(host)
-		return &source{fuse}, err
-	})
+	k.AddExternalAdvisor(k.Class{Name: "source"}, newSource)
 	k.AddQosStrategy(k.Class{Name: "strategy", Period: time.Second}, newStrategy)
 	k.AddRuntimeHook(k.Class{Name: "hook", Serial: true}, k.PreRunPodSandbox|k.PreCreateContainer,
 		func(host k.Host) (*hook, error) {
@@ -220,7 +217,24 @@ func (p *probe) history(now k.Time) error {
 	return batch.Send(now)
 }
 
-type source struct{ fuse fuse }
+type source struct {
+	host k.Host
+	fuse fuse
+	fact k.Metric
+}
+
+func newSource(host k.Host) (*source, error) {
+	fuse, err := fuseOf(host)
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := host.Metrics()
+	if err != nil {
+		return nil, err
+	}
+	fact, err := metrics.Gauge("test_fact", "", "Result of a service.")
+	return &source{host: host, fuse: fuse, fact: fact}, err
+}
 
 func (s *source) URL() (string, error) {
 	s.fuse.burn("url")
@@ -236,8 +250,18 @@ func (s *source) MapSample(name string, labels k.Labels, value float64) (float64
 
 func (s *source) Run(ctx context.Context) error {
 	s.fuse.burn("run")
-	<-ctx.Done()
-	return ctx.Err()
+	for rounds := 1; ; rounds++ {
+		batch := must(s.host.Metrics()).Batch()
+		batch.Add(must(s.fact.Series(k.NoSubject, k.Labels{"fact": "rounds"})), float64(rounds))
+		if err := batch.Send(0); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 type strategy struct {
