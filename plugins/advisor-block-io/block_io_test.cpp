@@ -30,8 +30,8 @@ void publish_pod(FakeHost& host) {
 }
 
 // A v2 node with a pod that has used sda (8:0) and, on request, more.
-struct Scene {
-  Scene() {
+struct BlockIoFixture {
+  BlockIoFixture() {
     node.write("cgroup/cgroup.controllers", "cpu io memory\n");
     node.link("sys/dev/block/8:0", "../../devices/pci0000:00/block/sda");
     write_pod("8:0 rbytes=4096 wbytes=8192 rios=1 wios=2 dbytes=0 dios=0\n7:0 rbytes=0 wbytes=0 rios=0 wios=0\n");
@@ -93,8 +93,8 @@ TEST_CASE("a device that shared a row keeps sharing it") {
 }
 
 TEST_CASE("pods and containers have four counters a device, named as sysfs names it") {
-  Scene scene;
-  FakeHost host(scene.node);
+  BlockIoFixture fixture;
+  FakeHost host(fixture.node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
@@ -108,9 +108,9 @@ TEST_CASE("pods and containers have four counters a device, named as sysfs names
 }
 
 TEST_CASE("a device that sysfs does not know is named by its number") {
-  Scene scene;
-  scene.write_pod("259:3 rbytes=1 wbytes=0 rios=1 wios=0\n");
-  FakeHost host(scene.node);
+  BlockIoFixture fixture;
+  fixture.write_pod("259:3 rbytes=1 wbytes=0 rios=1 wios=0\n");
+  FakeHost host(fixture.node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
@@ -119,14 +119,14 @@ TEST_CASE("a device that sysfs does not know is named by its number") {
 }
 
 TEST_CASE("a number that has become another device's gives another series") {
-  Scene scene;
-  FakeHost host(scene.node);
+  BlockIoFixture fixture;
+  FakeHost host(fixture.node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
-  scene.node.remove("sys/dev/block/8:0");
-  scene.node.link("sys/dev/block/8:0", "../../devices/pci0000:00/block/sdb");
+  fixture.node.remove("sys/dev/block/8:0");
+  fixture.node.link("sys/dev/block/8:0", "../../devices/pci0000:00/block/sdb");
   host.clock().advance(2min);
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("container_block_read_bytes_total", device("sdb")) == 4096.0);
@@ -134,10 +134,10 @@ TEST_CASE("a number that has become another device's gives another series") {
 }
 
 TEST_CASE("the configuration says how many devices have series of their own") {
-  Scene scene;
-  scene.write_pod(
+  BlockIoFixture fixture;
+  fixture.write_pod(
       "8:0 rbytes=1 wbytes=0 rios=1 wios=0\n8:16 rbytes=2 wbytes=0 rios=1 wios=0\n8:32 rbytes=4 wbytes=0 rios=1 wios=0\n");
-  FakeHost host(scene.node, R"({"maxDevices": 1})");
+  FakeHost host(fixture.node, R"({"maxDevices": 1})");
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);

@@ -63,8 +63,8 @@ void add_damon(FakeNode& node) {
   node.write("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 0 kB\n");
 }
 
-struct Scene {
-  explicit Scene(const char* config = "{}") : host(node, config) {}
+struct ColdMemoryFixture {
+  explicit ColdMemoryFixture(const char* config = "{}") : host(node, config) {}
   std::string file(const std::string& path) const { return *koord::read_file(node.path(path)); }
   std::string note() {
     const auto bytes = host.store().get("test/switched_on");
@@ -146,168 +146,168 @@ TEST_CASE("an estimate is none when a page cannot be looked at, and 0 of nothing
 }
 
 TEST_CASE("kidled is switched on once and reset at the end") {
-  Scene scene;
-  add_kidled(scene.node);
-  REQUIRE(scene.advisor.init() == KOORD_OK);
-  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "5");
-  CHECK(scene.file(kKidled + "/use_hierarchy") == "1");
-  scene.node.write(kKidled + "/scan_period_in_seconds", "7\n");
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "7\n");
-  CHECK(scene.advisor.stop() == KOORD_OK);
-  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "0");
-  CHECK(scene.file(kKidled + "/use_hierarchy") == "0");
-  CHECK(scene.note().empty());
+  ColdMemoryFixture fixture;
+  add_kidled(fixture.node);
+  REQUIRE(fixture.advisor.init() == KOORD_OK);
+  CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "5");
+  CHECK(fixture.file(kKidled + "/use_hierarchy") == "1");
+  fixture.node.write(kKidled + "/scan_period_in_seconds", "7\n");
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "7\n");
+  CHECK(fixture.advisor.stop() == KOORD_OK);
+  CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "0");
+  CHECK(fixture.file(kKidled + "/use_hierarchy") == "0");
+  CHECK(fixture.note().empty());
 }
 
 TEST_CASE("kidled that another process has switched on stays as it is") {
-  Scene scene;
-  add_kidled(scene.node, "120\n", "1\n");
-  REQUIRE(scene.advisor.init() == KOORD_OK);
-  CHECK(scene.advisor.stop() == KOORD_OK);
-  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "120\n");
+  ColdMemoryFixture fixture;
+  add_kidled(fixture.node, "120\n", "1\n");
+  REQUIRE(fixture.advisor.init() == KOORD_OK);
+  CHECK(fixture.advisor.stop() == KOORD_OK);
+  CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "120\n");
 }
 
 TEST_CASE("the next process resets the switches of one that died") {
-  Scene scene;
-  add_kidled(scene.node, "5\n", "1\n");
+  ColdMemoryFixture fixture;
+  add_kidled(fixture.node, "5\n", "1\n");
   const std::string note = "kidled 0 0 4711";
-  static_cast<void>(scene.host.store().put("test/switched_on", std::as_bytes(std::span(note)), std::nullopt).has_value());
-  REQUIRE(scene.advisor.init() == KOORD_OK);
-  CHECK(scene.advisor.stop() == KOORD_OK);
-  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "0");
+  static_cast<void>(fixture.host.store().put("test/switched_on", std::as_bytes(std::span(note)), std::nullopt).has_value());
+  REQUIRE(fixture.advisor.init() == KOORD_OK);
+  CHECK(fixture.advisor.stop() == KOORD_OK);
+  CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "0");
 }
 
 TEST_CASE("an instance with a running successor leaves the switches to it") {
-  Scene scene;
-  add_kidled(scene.node);
-  REQUIRE(scene.advisor.init() == KOORD_OK);
-  scene.host.clock().advance(1s);
-  FakeInstance successor(scene.host, koord_entry_v1());
+  ColdMemoryFixture fixture;
+  add_kidled(fixture.node);
+  REQUIRE(fixture.advisor.init() == KOORD_OK);
+  fixture.host.clock().advance(1s);
+  FakeInstance successor(fixture.host, koord_entry_v1());
   REQUIRE(successor.init() == KOORD_OK);
-  CHECK(scene.advisor.stop() == KOORD_OK);
-  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "5");
+  CHECK(fixture.advisor.stop() == KOORD_OK);
+  CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "5");
   CHECK(successor.stop() == KOORD_OK);
-  CHECK(scene.file(kKidled + "/scan_period_in_seconds") == "0");
+  CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "0");
 }
 
 TEST_CASE("by kidled node, pods and containers have cold memory, and memory with what is hot of it") {
-  Scene scene;
-  add_kidled(scene.node);
-  scene.node.write("cgroup/memory/pod1/memory.idle_page_stats", idle_stats("5", "100"));
-  scene.node.write("cgroup/memory/pod1/memory.stat",
+  ColdMemoryFixture fixture;
+  add_kidled(fixture.node);
+  fixture.node.write("cgroup/memory/pod1/memory.idle_page_stats", idle_stats("5", "100"));
+  fixture.node.write("cgroup/memory/pod1/memory.stat",
                    "total_inactive_anon 1000\ntotal_active_anon 2000\ntotal_unevictable 0\ntotal_inactive_file 5000\ntotal_active_file 1000\n");
   koord::state::Pod pod;
   pod.uid = pod.name = pod.cgroup_dir = "pod1";
   pod.containers.push_back({.id = "containerd://c1", .name = "c1", .cgroup_dir = "pod1/c1"});
-  scene.host.hub().publish({.pods = std::vector{pod}});
-  REQUIRE(scene.advisor.init() == KOORD_OK);
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.host.value("node_memory_cold_page_size") == 9000.0);
-  CHECK(scene.host.value("node_memory_with_hot_page_usage") == 600.0 * 1024 - 9000);
-  CHECK(scene.host.value("pod_memory_cold_page_size", {{"pod_uid", "pod1"}}) == 900.0);
-  CHECK(scene.host.value("pod_memory_with_hot_page_usage", {{"pod_uid", "pod1"}}) == 9000.0 - 900);
-  CHECK_FALSE(scene.host.value("container_memory_cold_page_size"));
-  CHECK(scene.host.capabilities().find("cold_memory_of_pods")->state == koord::host::CapabilityState::supported);
+  fixture.host.hub().publish({.pods = std::vector{pod}});
+  REQUIRE(fixture.advisor.init() == KOORD_OK);
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.host.value("node_memory_cold_page_size") == 9000.0);
+  CHECK(fixture.host.value("node_memory_with_hot_page_usage") == 600.0 * 1024 - 9000);
+  CHECK(fixture.host.value("pod_memory_cold_page_size", {{"pod_uid", "pod1"}}) == 900.0);
+  CHECK(fixture.host.value("pod_memory_with_hot_page_usage", {{"pod_uid", "pod1"}}) == 9000.0 - 900);
+  CHECK_FALSE(fixture.host.value("container_memory_cold_page_size"));
+  CHECK(fixture.host.capabilities().find("cold_memory_of_pods")->state == koord::host::CapabilityState::supported);
 }
 
 TEST_CASE("statistics that leave out the cgroups below say nothing of a pod") {
-  Scene scene;
-  add_kidled(scene.node);
-  scene.node.write("cgroup/memory/memory.idle_page_stats", idle_stats("5", "1000", "0"));
-  REQUIRE(scene.advisor.init() == KOORD_OK);
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK_FALSE(scene.host.value("node_memory_cold_page_size"));
+  ColdMemoryFixture fixture;
+  add_kidled(fixture.node);
+  fixture.node.write("cgroup/memory/memory.idle_page_stats", idle_stats("5", "1000", "0"));
+  REQUIRE(fixture.advisor.init() == KOORD_OK);
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK_FALSE(fixture.host.value("node_memory_cold_page_size"));
 }
 
 TEST_CASE("a file of another form fails the tick with its name") {
-  Scene scene;
-  add_kidled(scene.node);
-  scene.node.write("cgroup/memory/memory.idle_page_stats", "rubbish\n");
-  REQUIRE(scene.advisor.init() == KOORD_OK);
-  CHECK(scene.advisor.collect() == KOORD_E_IO);
-  CHECK(scene.advisor.why().ends_with("memory.idle_page_stats': has no scan period or no buckets"));
+  ColdMemoryFixture fixture;
+  add_kidled(fixture.node);
+  fixture.node.write("cgroup/memory/memory.idle_page_stats", "rubbish\n");
+  REQUIRE(fixture.advisor.init() == KOORD_OK);
+  CHECK(fixture.advisor.collect() == KOORD_E_IO);
+  CHECK(fixture.advisor.why().ends_with("memory.idle_page_stats': has no scan period or no buckets"));
 }
 
 TEST_CASE("DAMON is asked for regions that were not touched for the age, in all memory, and switched off in the end") {
-  Scene scene(R"({"coldAgeSeconds": 60})");
-  add_damon(scene.node);
-  REQUIRE(scene.advisor.init() == KOORD_OK);
+  ColdMemoryFixture fixture(R"({"coldAgeSeconds": 60})");
+  add_damon(fixture.node);
+  REQUIRE(fixture.advisor.init() == KOORD_OK);
   const std::string context = kDamon + "/0/contexts/0";
-  CHECK(scene.file(kDamon + "/nr_kdamonds") == "1");
-  CHECK(scene.file(kDamon + "/0/state") == "on");
-  CHECK(scene.file(context + "/operations") == "paddr");
-  CHECK(scene.file(context + "/targets/0/regions/0/start") == "1048576");
-  CHECK(scene.file(context + "/targets/0/regions/0/end") == "2097152");
-  CHECK(scene.file(context + "/schemes/0/action") == "stat");
-  CHECK(scene.file(context + "/schemes/0/access_pattern/nr_accesses/max") == "0");
-  CHECK(scene.file(context + "/schemes/0/access_pattern/age/min") == "30");  // of 2 s
-  CHECK(scene.note() == "damon 77");
-  CHECK(scene.host.capabilities().find("cold_memory_of_pods")->detail == "DAMON measures only the node");
-  CHECK(scene.advisor.stop() == KOORD_OK);
-  CHECK(scene.file(kDamon + "/0/state") == "off");
-  CHECK(scene.file(kDamon + "/nr_kdamonds") == "0");
+  CHECK(fixture.file(kDamon + "/nr_kdamonds") == "1");
+  CHECK(fixture.file(kDamon + "/0/state") == "on");
+  CHECK(fixture.file(context + "/operations") == "paddr");
+  CHECK(fixture.file(context + "/targets/0/regions/0/start") == "1048576");
+  CHECK(fixture.file(context + "/targets/0/regions/0/end") == "2097152");
+  CHECK(fixture.file(context + "/schemes/0/action") == "stat");
+  CHECK(fixture.file(context + "/schemes/0/access_pattern/nr_accesses/max") == "0");
+  CHECK(fixture.file(context + "/schemes/0/access_pattern/age/min") == "30");  // of 2 s
+  CHECK(fixture.note() == "damon 77");
+  CHECK(fixture.host.capabilities().find("cold_memory_of_pods")->detail == "DAMON measures only the node");
+  CHECK(fixture.advisor.stop() == KOORD_OK);
+  CHECK(fixture.file(kDamon + "/0/state") == "off");
+  CHECK(fixture.file(kDamon + "/nr_kdamonds") == "0");
 }
 
 TEST_CASE("cold are the pages of DAMON's regions that are inactive page cache, not before anything can be that old") {
-  Scene scene(R"({"coldAgeSeconds": 60})");
-  add_damon(scene.node);
+  ColdMemoryFixture fixture(R"({"coldAgeSeconds": 60})");
+  add_damon(fixture.node);
   const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::string region = kDamon + "/0/contexts/0/schemes/0/tried_regions/0";
-  scene.node.write(region + "/start", std::to_string(2 * page));
-  scene.node.write(region + "/end", std::to_string(6 * page));
+  fixture.node.write(region + "/start", std::to_string(2 * page));
+  fixture.node.write(region + "/end", std::to_string(6 * page));
   const std::uint64_t cache = 1u << 5, flags[] = {cache, cache, cache, 0, cache, 1u << 5 | 1u << 12};
-  scene.node.write("proc/kpageflags", {reinterpret_cast<const char*>(flags), sizeof flags});
-  REQUIRE(scene.advisor.init() == KOORD_OK);
-  scene.host.clock().advance(59s);
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK_FALSE(scene.host.value("node_memory_cold_page_size"));
-  scene.host.clock().advance(2s);
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.file(kDamon + "/0/state") == "update_schemes_tried_regions");
-  CHECK(scene.host.value("node_memory_cold_page_size") == 2.0 * static_cast<double>(page));
-  CHECK(scene.host.series("pod_memory_cold_page_size").empty());
+  fixture.node.write("proc/kpageflags", {reinterpret_cast<const char*>(flags), sizeof flags});
+  REQUIRE(fixture.advisor.init() == KOORD_OK);
+  fixture.host.clock().advance(59s);
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK_FALSE(fixture.host.value("node_memory_cold_page_size"));
+  fixture.host.clock().advance(2s);
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.file(kDamon + "/0/state") == "update_schemes_tried_regions");
+  CHECK(fixture.host.value("node_memory_cold_page_size") == 2.0 * static_cast<double>(page));
+  CHECK(fixture.host.series("pod_memory_cold_page_size").empty());
 }
 
 TEST_CASE("DAMON in use by another process is left alone, and the reason is reported") {
-  Scene scene;
-  add_damon(scene.node);
-  scene.node.write(kDamon + "/nr_kdamonds", "1\n");
-  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why().find("DAMON is in use by another process") != std::string::npos);
-  CHECK(scene.advisor.why().starts_with("the kernel has no kidled; "));
-  CHECK(scene.file(kDamon + "/0/state") == "off\n");
-  CHECK(scene.file(kDamon + "/nr_kdamonds") == "1\n");
+  ColdMemoryFixture fixture;
+  add_damon(fixture.node);
+  fixture.node.write(kDamon + "/nr_kdamonds", "1\n");
+  CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(fixture.advisor.why().find("DAMON is in use by another process") != std::string::npos);
+  CHECK(fixture.advisor.why().starts_with("the kernel has no kidled; "));
+  CHECK(fixture.file(kDamon + "/0/state") == "off\n");
+  CHECK(fixture.file(kDamon + "/nr_kdamonds") == "1\n");
 }
 
 TEST_CASE("a kdamond that a process of ours has left behind is ended, and DAMON used") {
-  Scene scene;
-  add_damon(scene.node);
-  scene.node.write(kDamon + "/nr_kdamonds", "1\n");
+  ColdMemoryFixture fixture;
+  add_damon(fixture.node);
+  fixture.node.write(kDamon + "/nr_kdamonds", "1\n");
   const std::string note = "damon 77";
-  static_cast<void>(scene.host.store().put("test/switched_on", std::as_bytes(std::span(note)), std::nullopt).has_value());
-  CHECK(scene.advisor.init() == KOORD_OK);
-  CHECK(scene.file(kDamon + "/0/state") == "on");
+  static_cast<void>(fixture.host.store().put("test/switched_on", std::as_bytes(std::span(note)), std::nullopt).has_value());
+  CHECK(fixture.advisor.init() == KOORD_OK);
+  CHECK(fixture.file(kDamon + "/0/state") == "on");
 }
 
 TEST_CASE("when DAMON cannot be set up, what was begun is undone and the reason names the file") {
-  Scene scene;
-  add_damon(scene.node);
-  scene.node.remove(kDamon + "/0/contexts/0/schemes/0/tried_regions");
-  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why() == "DAMON cannot be switched on: this DAMON does not report regions (added in Linux 6.2)");
-  CHECK(scene.file(kDamon + "/nr_kdamonds") == "0");
-  scene.node.remove(kDamon + "/0/contexts/0/operations");
-  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why().find("contexts/0/operations'") != std::string::npos);
+  ColdMemoryFixture fixture;
+  add_damon(fixture.node);
+  fixture.node.remove(kDamon + "/0/contexts/0/schemes/0/tried_regions");
+  CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(fixture.advisor.why() == "DAMON cannot be switched on: this DAMON does not report regions (added in Linux 6.2)");
+  CHECK(fixture.file(kDamon + "/nr_kdamonds") == "0");
+  fixture.node.remove(kDamon + "/0/contexts/0/operations");
+  CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(fixture.advisor.why().find("contexts/0/operations'") != std::string::npos);
 }
 
 TEST_CASE("a kernel with neither has no such plugin, and a reader without rights sees no memory") {
-  Scene scene;
-  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why() == "the kernel has no kidled; the kernel was built without DAMON's sysfs interface");
-  add_damon(scene.node);
-  scene.node.write("proc/iomem", "00000000-00000000 : System RAM\n");
-  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why().find("iomem' does not list memory") != std::string::npos);
+  ColdMemoryFixture fixture;
+  CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(fixture.advisor.why() == "the kernel has no kidled; the kernel was built without DAMON's sysfs interface");
+  add_damon(fixture.node);
+  fixture.node.write("proc/iomem", "00000000-00000000 : System RAM\n");
+  CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(fixture.advisor.why().find("iomem' does not list memory") != std::string::npos);
 }

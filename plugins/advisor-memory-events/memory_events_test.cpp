@@ -20,8 +20,8 @@ std::string v2_events(int max, int oom_kill) {
 }
 
 // A node with a pod of two containers, a kernel log, and the plugin on it.
-struct Scene {
-  explicit Scene(bool v2 = true, bool with_log = true) : v2_(v2) {
+struct MemoryEventsFixture {
+  explicit MemoryEventsFixture(bool v2 = true, bool with_log = true) : v2_(v2) {
     node.write("proc/vmstat", "nr_free_pages 5\noom_kill 9\n");
     if (v2) node.write("cgroup/cgroup.controllers", "cpu memory\n");
     if (with_log) node.write("run/kmsg", log_);
@@ -68,7 +68,7 @@ struct Scene {
     return host->value("container_oom_kills_total", {{"container_name", container}});
   }
   std::optional<double> kills_of_pod() { return host->value("pod_oom_kills_total"); }
-  std::vector<FakeHost::Told> events() { return host->events(); }
+  std::vector<FakeHost::Report> events() { return host->events(); }
 
   FakeNode node;
   std::unique_ptr<FakeHost> host;
@@ -142,54 +142,54 @@ TEST_CASE("kills missing in the log are reported once, for a pod only if they st
 }
 
 TEST_CASE("kills, limit hits and memory.high events of v2 are the kernel's counters") {
-  Scene scene;
-  scene.count("kubepods/pod1/c1", 2, 7);
-  scene.count("kubepods/pod1", 2);
-  scene.start();
-  CHECK(scene.kills_of("c1") == 2.0);
-  CHECK(scene.kills_of("c2") == 0.0);
-  CHECK(scene.kills_of_pod() == 2.0);
-  CHECK(scene.host->value("container_memory_limit_hits_total", {{"container_name", "c1"}}) == 7.0);
-  CHECK(scene.host->value("container_memory_high_events_total", {{"container_name", "c1"}}) == 3.0);
-  CHECK(scene.host->value("node_oom_kills_total") == 9.0);
+  MemoryEventsFixture fixture;
+  fixture.count("kubepods/pod1/c1", 2, 7);
+  fixture.count("kubepods/pod1", 2);
+  fixture.start();
+  CHECK(fixture.kills_of("c1") == 2.0);
+  CHECK(fixture.kills_of("c2") == 0.0);
+  CHECK(fixture.kills_of_pod() == 2.0);
+  CHECK(fixture.host->value("container_memory_limit_hits_total", {{"container_name", "c1"}}) == 7.0);
+  CHECK(fixture.host->value("container_memory_high_events_total", {{"container_name", "c1"}}) == 3.0);
+  CHECK(fixture.host->value("node_oom_kills_total") == 9.0);
 }
 
 TEST_CASE("on v1 a pod has the kills of its containers, and there is no memory.high") {
-  Scene scene(false);
-  scene.count("kubepods/pod1/c1", 2, 7);
-  scene.count("kubepods/pod1/c2", 1);
-  scene.start();
-  CHECK(scene.kills_of("c1") == 2.0);
-  CHECK(scene.kills_of_pod() == 3.0);
-  CHECK(scene.host->value("container_memory_limit_hits_total", {{"container_name", "c1"}}) == 7.0);
-  CHECK(scene.host->series("container_memory_high_events_total").empty());
+  MemoryEventsFixture fixture(false);
+  fixture.count("kubepods/pod1/c1", 2, 7);
+  fixture.count("kubepods/pod1/c2", 1);
+  fixture.start();
+  CHECK(fixture.kills_of("c1") == 2.0);
+  CHECK(fixture.kills_of_pod() == 3.0);
+  CHECK(fixture.host->value("container_memory_limit_hits_total", {{"container_name", "c1"}}) == 7.0);
+  CHECK(fixture.host->series("container_memory_high_events_total").empty());
 }
 
 TEST_CASE("kills before the agent's start are no event") {
-  Scene scene;
-  scene.count("kubepods/pod1/c1", 2);
-  scene.count("kubepods/pod1", 2);
-  scene.start();
-  scene.tick();
-  CHECK(scene.events().empty());
+  MemoryEventsFixture fixture;
+  fixture.count("kubepods/pod1/c1", 2);
+  fixture.count("kubepods/pod1", 2);
+  fixture.start();
+  fixture.tick();
+  CHECK(fixture.events().empty());
 }
 
 TEST_CASE("a kill in both sources is one kill and one event, of the container, with the victim in it") {
   for (bool v2 : {true, false}) {
     CAPTURE(v2);
-    Scene scene(v2);
-    scene.start();
-    scene.log_kill("kubepods/pod1/c1");
-    scene.count("kubepods/pod1/c1", 1);
-    if (v2) scene.count("kubepods/pod1", 1);
-    for (int i = 0; i < 3; ++i) scene.tick();
-    CHECK(scene.kills_of("c1") == 1.0);
-    CHECK(scene.kills_of("c2") == 0.0);
-    CHECK(scene.kills_of_pod() == 1.0);
-    REQUIRE(scene.events().size() == 1);
-    CHECK(scene.events()[0].what == "OOM kill");
-    CHECK(scene.events()[0].why.find("'hog', pid 42") != std::string::npos);
-    const koord::metric::Labels subject = scene.events()[0].subject;
+    MemoryEventsFixture fixture(v2);
+    fixture.start();
+    fixture.log_kill("kubepods/pod1/c1");
+    fixture.count("kubepods/pod1/c1", 1);
+    if (v2) fixture.count("kubepods/pod1", 1);
+    for (int i = 0; i < 3; ++i) fixture.tick();
+    CHECK(fixture.kills_of("c1") == 1.0);
+    CHECK(fixture.kills_of("c2") == 0.0);
+    CHECK(fixture.kills_of_pod() == 1.0);
+    REQUIRE(fixture.events().size() == 1);
+    CHECK(fixture.events()[0].what == "OOM kill");
+    CHECK(fixture.events()[0].why.find("'hog', pid 42") != std::string::npos);
+    const koord::metric::Labels subject = fixture.events()[0].subject;
     const std::pair<std::string, std::string> container("container_name", "c1");
     CHECK(std::find(subject.begin(), subject.end(), container) != subject.end());
   }
@@ -198,82 +198,82 @@ TEST_CASE("a kill in both sources is one kill and one event, of the container, w
 TEST_CASE("a container with a cgroup that ended before the next read keeps its kill, and so does its pod") {
   for (bool v2 : {true, false}) {
     CAPTURE(v2);
-    Scene scene(v2);
-    scene.start();
-    scene.log_kill("kubepods/pod1/c1");
-    scene.remove("kubepods/pod1/c1");
-    if (v2) scene.count("kubepods/pod1", 1);
-    for (int i = 0; i < 3; ++i) scene.tick();
-    CHECK(scene.kills_of("c1") == 1.0);
-    CHECK(scene.kills_of_pod() == 1.0);
-    CHECK(scene.events().size() == 1);
+    MemoryEventsFixture fixture(v2);
+    fixture.start();
+    fixture.log_kill("kubepods/pod1/c1");
+    fixture.remove("kubepods/pod1/c1");
+    if (v2) fixture.count("kubepods/pod1", 1);
+    for (int i = 0; i < 3; ++i) fixture.tick();
+    CHECK(fixture.kills_of("c1") == 1.0);
+    CHECK(fixture.kills_of_pod() == 1.0);
+    CHECK(fixture.events().size() == 1);
   }
 }
 
 TEST_CASE("a container that came and went between two reads is counted for its pod") {
   for (bool v2 : {true, false}) {
     CAPTURE(v2);
-    Scene scene(v2);
-    scene.start();
-    scene.log_kill("kubepods/pod1/c3");
-    if (v2) scene.count("kubepods/pod1", 1);
-    for (int i = 0; i < 3; ++i) scene.tick();
-    CHECK(scene.kills_of_pod() == 1.0);
-    CHECK(scene.kills_of("c1") == 0.0);
-    CHECK(scene.events().size() == 1);
+    MemoryEventsFixture fixture(v2);
+    fixture.start();
+    fixture.log_kill("kubepods/pod1/c3");
+    if (v2) fixture.count("kubepods/pod1", 1);
+    for (int i = 0; i < 3; ++i) fixture.tick();
+    CHECK(fixture.kills_of_pod() == 1.0);
+    CHECK(fixture.kills_of("c1") == 0.0);
+    CHECK(fixture.events().size() == 1);
   }
 }
 
 TEST_CASE("a pod keeps the kills of containers that have ended") {
   for (bool v2 : {true, false}) {
     CAPTURE(v2);
-    Scene scene(v2);
-    scene.start();
-    scene.count("kubepods/pod1/c1", 2);
-    if (v2) scene.count("kubepods/pod1", 2);
-    scene.tick();
-    scene.remove("kubepods/pod1/c1");
-    scene.publish({"c2"});
-    scene.tick();
-    CHECK(scene.kills_of_pod() == 2.0);
+    MemoryEventsFixture fixture(v2);
+    fixture.start();
+    fixture.count("kubepods/pod1/c1", 2);
+    if (v2) fixture.count("kubepods/pod1", 2);
+    fixture.tick();
+    fixture.remove("kubepods/pod1/c1");
+    fixture.publish({"c2"});
+    fixture.tick();
+    CHECK(fixture.kills_of_pod() == 2.0);
   }
 }
 
 TEST_CASE("without the kernel's log the counters are reported, with the event, and a capability names the missing file") {
-  Scene scene(true, false);
-  scene.start();
-  CHECK(scene.host->capabilities().find("oom_log")->state == koord::host::CapabilityState::absent);
-  scene.count("kubepods/pod1/c1", 2);
-  scene.count("kubepods/pod1", 2);
-  for (int i = 0; i < 3; ++i) scene.tick();
-  CHECK(scene.kills_of("c1") == 2.0);
-  REQUIRE(scene.events().size() == 1);
-  CHECK(scene.events()[0].why.find("2 processes killed") == 0);
+  MemoryEventsFixture fixture(true, false);
+  fixture.start();
+  CHECK(fixture.host->capabilities().find("oom_log")->state == koord::host::CapabilityState::absent);
+  fixture.count("kubepods/pod1/c1", 2);
+  fixture.count("kubepods/pod1", 2);
+  for (int i = 0; i < 3; ++i) fixture.tick();
+  CHECK(fixture.kills_of("c1") == 2.0);
+  REQUIRE(fixture.events().size() == 1);
+  CHECK(fixture.events()[0].why.find("2 processes killed") == 0);
 }
 
 TEST_CASE("without the log a kill in a container that ended at once is reported for its v2 pod") {
-  Scene scene(true, false);
-  scene.start();
-  scene.count("kubepods/pod1", 1);
-  for (int i = 0; i < 3; ++i) scene.tick();
-  CHECK(scene.kills_of_pod() == 1.0);
-  CHECK(scene.events().size() == 1);
+  MemoryEventsFixture fixture(true, false);
+  fixture.start();
+  fixture.count("kubepods/pod1", 1);
+  for (int i = 0; i < 3; ++i) fixture.tick();
+  CHECK(fixture.kills_of_pod() == 1.0);
+  CHECK(fixture.events().size() == 1);
 }
 
 TEST_CASE("a kill outside of everything that is known is an event of the node") {
-  Scene scene;
-  scene.start();
-  scene.log_kill("system.slice/unknown.service");
-  scene.tick();
-  REQUIRE(scene.events().size() == 1);
-  CHECK(scene.events()[0].subject.empty());
+  MemoryEventsFixture fixture;
+  fixture.start();
+  fixture.log_kill("system.slice/unknown.service");
+  fixture.tick();
+  REQUIRE(fixture.events().size() == 1);
+  CHECK(fixture.events()[0].subject.empty());
 }
 
 TEST_CASE("a flood of kills is counted in full and reported in part") {
-  Scene scene(false);
-  scene.start();
-  for (int i = 0; i < 100; ++i) scene.log_kill("kubepods/pod1/gone");
-  scene.tick();
-  CHECK(scene.kills_of_pod() == 100.0);
-  CHECK(scene.events().size() == 32);
+  MemoryEventsFixture fixture(false);
+  fixture.start();
+  for (int i = 0; i < 100; ++i) fixture.log_kill("kubepods/pod1/gone");
+  fixture.tick();
+  CHECK(fixture.kills_of_pod() == 100.0);
+  CHECK(fixture.events().size() == 32);
 }

@@ -43,8 +43,8 @@ koord::state::Pod pod(const std::string& name) {
 }
 
 // A node of cgroup v2 with the pods "web" of a namespace of its own and "agent" on the host's network.
-struct Scene {
-  explicit Scene(const char* config = "{}") : host(node, config) {
+struct NetworkFixture {
+  explicit NetworkFixture(const char* config = "{}") : host(node, config) {
     add_process(node, 1, line("eth0", 1000) + line("cni0", 500) + line("veth1", 500));
     node.write("sys/class/net/eth0/device/vendor", "x");
     add_process(node, 100, line("eth0", 70) + line("eth1", 7));
@@ -112,101 +112,101 @@ TEST_CASE("our own namespace is that of our thread, and a process that has ended
 }
 
 TEST_CASE("a pod's traffic is the sum over its interfaces without the loopback") {
-  Scene scene;
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.of_pod("pod_network_receive_bytes_total") == 77.0);
-  CHECK(scene.of_pod("pod_network_transmit_bytes_total") == 770.0);
-  CHECK(scene.of_pod("pod_network_receive_packets_total") == 40.0);
-  CHECK(scene.of_pod("pod_network_transmit_packets_total") == 120.0);
-  CHECK(scene.of_pod("pod_network_receive_errors_total") == 6.0);
-  CHECK(scene.of_pod("pod_network_transmit_errors_total") == 14.0);
-  CHECK(scene.of_pod("pod_network_receive_drops_total") == 8.0);
-  CHECK(scene.of_pod("pod_network_transmit_drops_total") == 16.0);
-  CHECK(scene.of_pod("pod_network_tcp_segments_sent_total") == 500.0);
-  CHECK(scene.of_pod("pod_network_tcp_retransmits_total") == 5.0);
-  CHECK(scene.of_pod("pod_network_tcp_listen_drops_total") == 2.0);
+  NetworkFixture fixture;
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.of_pod("pod_network_receive_bytes_total") == 77.0);
+  CHECK(fixture.of_pod("pod_network_transmit_bytes_total") == 770.0);
+  CHECK(fixture.of_pod("pod_network_receive_packets_total") == 40.0);
+  CHECK(fixture.of_pod("pod_network_transmit_packets_total") == 120.0);
+  CHECK(fixture.of_pod("pod_network_receive_errors_total") == 6.0);
+  CHECK(fixture.of_pod("pod_network_transmit_errors_total") == 14.0);
+  CHECK(fixture.of_pod("pod_network_receive_drops_total") == 8.0);
+  CHECK(fixture.of_pod("pod_network_transmit_drops_total") == 16.0);
+  CHECK(fixture.of_pod("pod_network_tcp_segments_sent_total") == 500.0);
+  CHECK(fixture.of_pod("pod_network_tcp_retransmits_total") == 5.0);
+  CHECK(fixture.of_pod("pod_network_tcp_listen_drops_total") == 2.0);
 }
 
 TEST_CASE("TCP's counters are read every 30 s, the traffic at each tick") {
-  Scene scene;
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  add_process(scene.node, 100, line("eth0", 90));
-  scene.node.write("proc/100/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 600 6\n");
-  scene.host.clock().advance(25s);
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.of_pod("pod_network_receive_bytes_total") == 90.0);
-  CHECK(scene.of_pod("pod_network_tcp_retransmits_total") == 5.0);
-  scene.host.clock().advance(5s);
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.of_pod("pod_network_tcp_retransmits_total") == 6.0);
+  NetworkFixture fixture;
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  add_process(fixture.node, 100, line("eth0", 90));
+  fixture.node.write("proc/100/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 600 6\n");
+  fixture.host.clock().advance(25s);
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.of_pod("pod_network_receive_bytes_total") == 90.0);
+  CHECK(fixture.of_pod("pod_network_tcp_retransmits_total") == 5.0);
+  fixture.host.clock().advance(5s);
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.of_pod("pod_network_tcp_retransmits_total") == 6.0);
 }
 
 TEST_CASE("the node's traffic is that of its cards, not of what is between them and the pods") {
-  Scene scene;
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.host.value("node_network_receive_bytes_total") == 1000.0);
-  CHECK(scene.host.value("node_network_tcp_retransmits_total") == 5.0);
+  NetworkFixture fixture;
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.host.value("node_network_receive_bytes_total") == 1000.0);
+  CHECK(fixture.host.value("node_network_tcp_retransmits_total") == 5.0);
 }
 
 TEST_CASE("a node without cards, which is a container itself, has the traffic of all interfaces but the loopback") {
-  Scene scene;
-  scene.node.remove("sys/class/net");
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.host.value("node_network_receive_bytes_total") == 2000.0);
+  NetworkFixture fixture;
+  fixture.node.remove("sys/class/net");
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.host.value("node_network_receive_bytes_total") == 2000.0);
 }
 
 TEST_CASE("pods on the host's network have no series and are counted") {
-  Scene scene;
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.host.series("pod_network_receive_bytes_total").size() == 1);
-  CHECK(scene.host.value("node_host_network_pods") == 1.0);
+  NetworkFixture fixture;
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.host.series("pod_network_receive_bytes_total").size() == 1);
+  CHECK(fixture.host.value("node_host_network_pods") == 1.0);
 }
 
 TEST_CASE("when its process ends another one of the pod is used, and a pod without any is silent") {
-  Scene scene;
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  scene.node.remove("proc/100");
-  scene.node.write("cgroup/kubepods/web/c/cgroup.procs", "101\n");
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.of_pod("pod_network_receive_bytes_total") == 77.0);
-  add_process(scene.node, 101, line("eth0", 90));
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.of_pod("pod_network_receive_bytes_total") == 90.0);
+  NetworkFixture fixture;
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  fixture.node.remove("proc/100");
+  fixture.node.write("cgroup/kubepods/web/c/cgroup.procs", "101\n");
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.of_pod("pod_network_receive_bytes_total") == 77.0);
+  add_process(fixture.node, 101, line("eth0", 90));
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.of_pod("pod_network_receive_bytes_total") == 90.0);
 }
 
 TEST_CASE("the number of an ended process that another one has now does not give the pod the other's traffic") {
-  Scene scene;
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  scene.node.remove("proc/100");
-  scene.node.link("proc/100/net", "../1/net");
-  add_process(scene.node, 101, line("eth0", 90));
-  scene.node.write("cgroup/kubepods/web/c/cgroup.procs", "101\n");
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.of_pod("pod_network_receive_bytes_total") == 90.0);
-  CHECK(scene.host.value("node_host_network_pods") == 1.0);
+  NetworkFixture fixture;
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  fixture.node.remove("proc/100");
+  fixture.node.link("proc/100/net", "../1/net");
+  add_process(fixture.node, 101, line("eth0", 90));
+  fixture.node.write("cgroup/kubepods/web/c/cgroup.procs", "101\n");
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.of_pod("pod_network_receive_bytes_total") == 90.0);
+  CHECK(fixture.host.value("node_host_network_pods") == 1.0);
 }
 
 TEST_CASE("a container outside Kubernetes with a namespace of its own has series of its own, a service does not") {
-  Scene scene;
+  NetworkFixture fixture;
   koord::state::Container container, service;
   container.name = "docker-web";
   container.cgroup_dir = "system.slice/docker-web.scope";
   service.name = service.cgroup_dir = "sshd.service";
-  scene.node.write("cgroup/system.slice/docker-web.scope/cgroup.procs", "100\n");
-  scene.node.write("cgroup/sshd.service/cgroup.procs", "200\n");
-  scene.host.hub().publish({.standalone = std::vector{container, service}});
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.host.value("container_network_receive_bytes_total", {{"container_name", "docker-web"}}) == 77.0);
-  CHECK(scene.host.series("container_network_receive_bytes_total").size() == 1);
-  CHECK(scene.host.value("node_host_network_pods") == 1.0);
+  fixture.node.write("cgroup/system.slice/docker-web.scope/cgroup.procs", "100\n");
+  fixture.node.write("cgroup/sshd.service/cgroup.procs", "200\n");
+  fixture.host.hub().publish({.standalone = std::vector{container, service}});
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.host.value("container_network_receive_bytes_total", {{"container_name", "docker-web"}}) == 77.0);
+  CHECK(fixture.host.series("container_network_receive_bytes_total").size() == 1);
+  CHECK(fixture.host.value("node_host_network_pods") == 1.0);
 }
 
 TEST_CASE("by configuration each interface of a pod has series of its own") {
-  Scene scene(R"({"perInterface": true})");
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.of_pod("pod_network_receive_bytes_total", {{"interface", "eth0"}}) == 70.0);
-  CHECK(scene.of_pod("pod_network_receive_bytes_total", {{"interface", "eth1"}}) == 7.0);
-  CHECK(scene.host.series("pod_network_receive_bytes_total").size() == 2);
+  NetworkFixture fixture(R"({"perInterface": true})");
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.of_pod("pod_network_receive_bytes_total", {{"interface", "eth0"}}) == 70.0);
+  CHECK(fixture.of_pod("pod_network_receive_bytes_total", {{"interface", "eth1"}}) == 7.0);
+  CHECK(fixture.host.series("pod_network_receive_bytes_total").size() == 2);
 }
 
 TEST_CASE("the node is measured while the pods are not known") {

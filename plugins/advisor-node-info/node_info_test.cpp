@@ -26,8 +26,8 @@ bool contains(const std::string& text, std::string_view part) {
 }
 
 // A machine, its agent, and the plugin after one round.
-struct Scene {
-  explicit Scene(const koord::test::Machine& machine) {
+struct NodeInfoFixture {
+  explicit NodeInfoFixture(const koord::test::Machine& machine) {
     lay_out(node, machine);
     publish_topology(host, node);
     REQUIRE(advisor.init() == KOORD_OK);
@@ -129,76 +129,76 @@ TEST_CASE("the L3 mask is that of the data if code and data have separate masks"
 }
 
 TEST_CASE("two sockets with hyper-threads") {
-  Scene scene(koord::test::two_sockets_with_threads());
-  CHECK(scene.info({{"sockets", "2"}, {"cores", "8"}, {"cpus", "16"}, {"threads_per_core", "2"}, {"turbo", "unknown"}}) == 1.0);
-  CHECK(scene.info({{"model", "Intel(R) Xeon(R) Platinum 8369B CPU @ 2.70GHz"}, {"vendor", "GenuineIntel"}}) == 1.0);
-  const std::string cpus = fact(scene.host, "node_cpu_info");
+  NodeInfoFixture fixture(koord::test::two_sockets_with_threads());
+  CHECK(fixture.info({{"sockets", "2"}, {"cores", "8"}, {"cpus", "16"}, {"threads_per_core", "2"}, {"turbo", "unknown"}}) == 1.0);
+  CHECK(fixture.info({{"model", "Intel(R) Xeon(R) Platinum 8369B CPU @ 2.70GHz"}, {"vendor", "GenuineIntel"}}) == 1.0);
+  const std::string cpus = fact(fixture.host, "node_cpu_info");
   CHECK(contains(cpus, R"("hyperThreadEnabled":true)"));
   CHECK(contains(cpus, R"({"cpu":12,"core":4,"socket":1,"node":1,"l1dl1il2":"4","l3":1,"online":"yes"})"));
-  CHECK(scene.host.value("node_numa_memory_total_bytes", {{"numa_node_id", "1"}}) == 16.0 * (1u << 30));
-  CHECK(scene.host.value("node_hugepages", {{"numa_node_id", "1"}, {"page_size", "2Mi"}}) == 64.0);
-  CHECK(scene.host.value("node_hugepages_free", {{"numa_node_id", "1"}, {"page_size", "2Mi"}}) == 32.0);
-  CHECK(scene.host.value("collect_node_cpu_info_total", {{"status", "succeeded"}}) == 1.0);
-  CHECK(scene.host.value("collect_node_numa_info_total", {{"status", "failed"}}) == 0.0);
+  CHECK(fixture.host.value("node_numa_memory_total_bytes", {{"numa_node_id", "1"}}) == 16.0 * (1u << 30));
+  CHECK(fixture.host.value("node_hugepages", {{"numa_node_id", "1"}, {"page_size", "2Mi"}}) == 64.0);
+  CHECK(fixture.host.value("node_hugepages_free", {{"numa_node_id", "1"}, {"page_size", "2Mi"}}) == 32.0);
+  CHECK(fixture.host.value("collect_node_cpu_info_total", {{"status", "succeeded"}}) == 1.0);
+  CHECK(fixture.host.value("collect_node_numa_info_total", {{"status", "failed"}}) == 0.0);
 }
 
 TEST_CASE("hyper-threads off") {
-  Scene scene(koord::test::hyper_threads_off());
-  CHECK(scene.info({{"cores", "8"}, {"cpus", "8"}, {"threads_per_core", "1"}}) == 1.0);
-  CHECK(contains(fact(scene.host, "node_cpu_info"), R"("hyperThreadEnabled":false)"));
+  NodeInfoFixture fixture(koord::test::hyper_threads_off());
+  CHECK(fixture.info({{"cores", "8"}, {"cpus", "8"}, {"threads_per_core", "1"}}) == 1.0);
+  CHECK(contains(fact(fixture.host, "node_cpu_info"), R"("hyperThreadEnabled":false)"));
 }
 
 TEST_CASE("CPUs taken offline leave the list at once, and come back to their place") {
-  Scene scene(koord::test::two_sockets_with_threads());
-  const std::string before = fact(scene.host, "node_cpu_info");
-  lay_out(scene.node, without_cpus(koord::test::two_sockets_with_threads(), {3, 11}));
-  publish_topology(scene.host, scene.node);
-  CHECK(scene.advisor.on_event(KOORD_ON_TOPOLOGY) == KOORD_OK);
-  CHECK(contains(fact(scene.host, "node_cpu_info"), R"("numberCPUs":14)"));
-  CHECK_FALSE(contains(fact(scene.host, "node_cpu_info"), R"({"cpu":11,)"));
-  CHECK(scene.host.series("node_cpu_info").size() == 1);
-  CHECK(scene.info({{"cores", "7"}, {"cpus", "14"}}) == 1.0);
-  lay_out(scene.node, koord::test::two_sockets_with_threads());
-  publish_topology(scene.host, scene.node);
-  CHECK(scene.advisor.on_event(KOORD_ON_TOPOLOGY) == KOORD_OK);
-  CHECK(fact(scene.host, "node_cpu_info") == before);
+  NodeInfoFixture fixture(koord::test::two_sockets_with_threads());
+  const std::string before = fact(fixture.host, "node_cpu_info");
+  lay_out(fixture.node, without_cpus(koord::test::two_sockets_with_threads(), {3, 11}));
+  publish_topology(fixture.host, fixture.node);
+  CHECK(fixture.advisor.on_event(KOORD_ON_TOPOLOGY) == KOORD_OK);
+  CHECK(contains(fact(fixture.host, "node_cpu_info"), R"("numberCPUs":14)"));
+  CHECK_FALSE(contains(fact(fixture.host, "node_cpu_info"), R"({"cpu":11,)"));
+  CHECK(fixture.host.series("node_cpu_info").size() == 1);
+  CHECK(fixture.info({{"cores", "7"}, {"cpus", "14"}}) == 1.0);
+  lay_out(fixture.node, koord::test::two_sockets_with_threads());
+  publish_topology(fixture.host, fixture.node);
+  CHECK(fixture.advisor.on_event(KOORD_ON_TOPOLOGY) == KOORD_OK);
+  CHECK(fact(fixture.host, "node_cpu_info") == before);
 }
 
 TEST_CASE("a kernel without NUMA has node 0 with all memory and all huge pages") {
-  Scene scene(koord::test::without_numa());
-  CHECK(scene.host.value("node_numa_memory_total_bytes", {{"numa_node_id", "0"}}) == 16.0 * (1u << 30));
-  CHECK(scene.host.value("node_hugepages", {{"numa_node_id", "0"}, {"page_size", "2Mi"}}) == 64.0);
-  CHECK(contains(fact(scene.host, "node_numa_info"), R"({"numaInfos":[{"numaNodeID":0,)"));
+  NodeInfoFixture fixture(koord::test::without_numa());
+  CHECK(fixture.host.value("node_numa_memory_total_bytes", {{"numa_node_id", "0"}}) == 16.0 * (1u << 30));
+  CHECK(fixture.host.value("node_hugepages", {{"numa_node_id", "0"}, {"page_size", "2Mi"}}) == 64.0);
+  CHECK(contains(fact(fixture.host, "node_numa_info"), R"({"numaInfos":[{"numaNodeID":0,)"));
 }
 
 TEST_CASE("four NUMA nodes are four entries") {
-  Scene scene(koord::test::four_numa_nodes());
-  CHECK(scene.host.series("node_numa_memory_total_bytes").size() == 4);
-  CHECK(scene.info({{"sockets", "1"}, {"cores", "16"}}) == 1.0);
+  NodeInfoFixture fixture(koord::test::four_numa_nodes());
+  CHECK(fixture.host.series("node_numa_memory_total_bytes").size() == 4);
+  CHECK(fixture.info({{"sockets", "1"}, {"cores", "16"}}) == 1.0);
 }
 
 TEST_CASE("an arm64 server with 64 KiB pages") {
-  Scene scene(koord::test::arm64_with_64k_pages());
-  CHECK(scene.info({{"model", "Neoverse-N1"}, {"vendor", "ARM"}, {"sockets", "2"}}) == 1.0);
-  CHECK(contains(fact(scene.host, "node_cpu_info"), R"({"cpu":7,"core":7,"socket":1,"node":1,"l1dl1il2":"7","l3":4,"online":"yes"})"));
-  CHECK(scene.host.value("node_hugepages", {{"numa_node_id", "0"}, {"page_size", "512Mi"}}) == 0.0);
-  CHECK(contains(fact(scene.host, "node_numa_info"), R"("16777216":{"numPages":0,"pageSize":16777216})"));
+  NodeInfoFixture fixture(koord::test::arm64_with_64k_pages());
+  CHECK(fixture.info({{"model", "Neoverse-N1"}, {"vendor", "ARM"}, {"sockets", "2"}}) == 1.0);
+  CHECK(contains(fact(fixture.host, "node_cpu_info"), R"({"cpu":7,"core":7,"socket":1,"node":1,"l1dl1il2":"7","l3":4,"online":"yes"})"));
+  CHECK(fixture.host.value("node_hugepages", {{"numa_node_id", "0"}, {"page_size", "512Mi"}}) == 0.0);
+  CHECK(contains(fact(fixture.host, "node_numa_info"), R"("16777216":{"numPages":0,"pageSize":16777216})"));
 }
 
 TEST_CASE("an accelerator's NUMA node is not one of the node's") {
-  Scene scene(koord::test::with_generic_initiator());
-  CHECK(scene.host.series("node_numa_memory_total_bytes").size() == 2);
+  NodeInfoFixture fixture(koord::test::with_generic_initiator());
+  CHECK(fixture.host.series("node_numa_memory_total_bytes").size() == 2);
 }
 
 TEST_CASE("a NUMA node with a broken meminfo fails the NUMA round only, and the last fact stays") {
-  Scene scene(koord::test::two_sockets_with_threads());
-  const std::string before = fact(scene.host, "node_numa_info");
-  scene.node.write("sys/devices/system/node/node1/meminfo", "\n");
-  CHECK(scene.advisor.collect() == KOORD_E_IO);
-  CHECK(scene.advisor.why().ends_with("node1/meminfo' has no line 'MemTotal'"));
-  CHECK(fact(scene.host, "node_numa_info") == before);
-  CHECK(scene.host.value("collect_node_numa_info_total", {{"status", "failed"}}) == 1.0);
-  CHECK(scene.host.value("collect_node_cpu_info_total", {{"status", "succeeded"}}) == 2.0);
+  NodeInfoFixture fixture(koord::test::two_sockets_with_threads());
+  const std::string before = fact(fixture.host, "node_numa_info");
+  fixture.node.write("sys/devices/system/node/node1/meminfo", "\n");
+  CHECK(fixture.advisor.collect() == KOORD_E_IO);
+  CHECK(fixture.advisor.why().ends_with("node1/meminfo' has no line 'MemTotal'"));
+  CHECK(fact(fixture.host, "node_numa_info") == before);
+  CHECK(fixture.host.value("collect_node_numa_info_total", {{"status", "failed"}}) == 1.0);
+  CHECK(fixture.host.value("collect_node_cpu_info_total", {{"status", "succeeded"}}) == 2.0);
 }
 
 TEST_CASE("as long as the topology is not known the tick says so") {

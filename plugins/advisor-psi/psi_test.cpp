@@ -29,8 +29,8 @@ void write_pressure(FakeNode& node, const std::string& directory, const char* in
 }
 
 // A node with pressure, and a pod with one container in the tree given.
-struct Scene {
-  explicit Scene(std::string cgroup_tree = "cgroup") : tree(std::move(cgroup_tree)) {
+struct PsiFixture {
+  explicit PsiFixture(std::string cgroup_tree = "cgroup") : tree(std::move(cgroup_tree)) {
     write_pressure(node, "proc/pressure", "", kBusy);
     node.write(tree + "/cgroup.controllers", "cpu memory io\n");
     write_pod(kBusy);
@@ -118,8 +118,8 @@ TEST_CASE("a kernel without pressure stall information has no such plugin, and t
 }
 
 TEST_CASE("the node has all averages and, without a pod, nothing else") {
-  Scene scene;
-  FakeHost host(scene.node);
+  PsiFixture fixture;
+  FakeHost host(fixture.node);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
@@ -131,8 +131,8 @@ TEST_CASE("the node has all averages and, without a pod, nothing else") {
 }
 
 TEST_CASE("CPU stalls of the whole node mean nothing and are not reported") {
-  Scene scene;
-  FakeHost host(scene.node);
+  PsiFixture fixture;
+  FakeHost host(fixture.node);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
@@ -141,8 +141,8 @@ TEST_CASE("CPU stalls of the whole node mean nothing and are not reported") {
 }
 
 TEST_CASE("pods and containers have the average of 10 s, the stalled time, and pods the ratio since the tick before") {
-  Scene scene;
-  FakeHost host(scene.node);
+  PsiFixture fixture;
+  FakeHost host(fixture.node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
@@ -152,15 +152,15 @@ TEST_CASE("pods and containers have the average of 10 s, the stalled time, and p
   CHECK(host.value("container_pressure_stalled_seconds_total", labels("cpu", "full")) == 1.5);
   CHECK(host.series("pod_psi_stalled_ratio").empty());
   host.clock().advance(10s);
-  scene.write_pod(kBusySecond);
+  fixture.write_pod(kBusySecond);
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("pod_psi_stalled_ratio", labels("cpu", "some")).value() == doctest::Approx(0.5));
   CHECK(host.series("container_psi_stalled_ratio").empty());
 }
 
 TEST_CASE("by default a container has 13 series, a pod 19") {
-  Scene scene;
-  FakeHost host(scene.node);
+  PsiFixture fixture;
+  FakeHost host(fixture.node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
@@ -179,8 +179,8 @@ TEST_CASE("by default a container has 13 series, a pod 19") {
 }
 
 TEST_CASE("the configuration adds averages and the containers' ratio") {
-  Scene scene;
-  FakeHost host(scene.node, R"({"precisions": [10, 300], "ratio": "container"})");
+  PsiFixture fixture;
+  FakeHost host(fixture.node, R"({"precisions": [10, 300], "ratio": "container"})");
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
@@ -194,9 +194,9 @@ TEST_CASE("the configuration adds averages and the containers' ratio") {
 }
 
 TEST_CASE("support of full CPU stalls is a metric of its own, about the CPU only") {
-  Scene scene;
-  FakeHost host(scene.node);
-  scene.write_pod(kSomeOnly);
+  PsiFixture fixture;
+  FakeHost host(fixture.node);
+  fixture.write_pod(kSomeOnly);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
@@ -208,10 +208,10 @@ TEST_CASE("support of full CPU stalls is a metric of its own, about the CPU only
 }
 
 TEST_CASE("on a hybrid node the pressure comes from the unified tree") {
-  Scene scene("cgroup/unified");
-  scene.node.make_directory("cgroup/cpu/kubepods/pod1/c1");
-  scene.node.make_directory("cgroup/cpuacct/kubepods/pod1/c1");
-  FakeHost host(scene.node);
+  PsiFixture fixture("cgroup/unified");
+  fixture.node.make_directory("cgroup/cpu/kubepods/pod1/c1");
+  fixture.node.make_directory("cgroup/cpuacct/kubepods/pod1/c1");
+  FakeHost host(fixture.node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
@@ -249,16 +249,16 @@ TEST_CASE("on a v1 node without pressure of cgroups the node is measured and the
 }
 
 TEST_CASE("a cgroup that was looked for before its directory in the unified tree was made is found later") {
-  Scene scene("cgroup/unified");
-  scene.node.remove("cgroup/unified/kubepods");
-  scene.node.make_directory("cgroup/cpu/kubepods/pod1/c1");
-  FakeHost host(scene.node);
+  PsiFixture fixture("cgroup/unified");
+  fixture.node.remove("cgroup/unified/kubepods");
+  fixture.node.make_directory("cgroup/cpu/kubepods/pod1/c1");
+  FakeHost host(fixture.node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.series("container_psi").empty());
-  scene.write_pod(kBusy);
+  fixture.write_pod(kBusy);
   host.clock().advance(70s);
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("container_psi", labels("cpu", "10", "some")) == 25.5);

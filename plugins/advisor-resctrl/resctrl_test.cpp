@@ -29,8 +29,8 @@ void add_group(FakeNode& node, const std::string& group, const std::string& cach
   node.write(dir + "/mbm_total_bytes", total);
 }
 
-struct Scene {
-  explicit Scene(const char* config = "{}") : config_(config) { make_resctrl(node); }
+struct ResctrlFixture {
+  explicit ResctrlFixture(const char* config = "{}") : config_(config) { make_resctrl(node); }
   void init() { REQUIRE(advisor.init() == KOORD_OK); }
   std::optional<double> llc(const char* qos, const char* cache) const {
     return host.value("resctrl_resource_llc", {{"qos", qos}, {"cache_id", cache}});
@@ -82,98 +82,98 @@ TEST_CASE("features are those that the kernel lists") {
 }
 
 TEST_CASE("occupancy and bandwidth are reported for each QoS class and cache") {
-  Scene scene;
-  add_group(scene.node, "LS", "00", "524288\n", "100000\n", "300000\n");
-  add_group(scene.node, "LS", "01", "8192\n", "1\n", "2\n");
-  add_group(scene.node, "BE", "00", "0\n", "7\n", "9\n");
-  scene.init();
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.llc("LS", "0") == 524288.0);
-  CHECK(scene.llc("LS", "1") == 8192.0);
-  CHECK(scene.llc("BE", "0") == 0.0);
-  CHECK(scene.bandwidth("LS", "mbm_local_bytes") == 100000.0);
-  CHECK(scene.bandwidth("LS", "mbm_total_bytes") == 300000.0);
-  CHECK_FALSE(scene.llc("LSR", "0"));
+  ResctrlFixture fixture;
+  add_group(fixture.node, "LS", "00", "524288\n", "100000\n", "300000\n");
+  add_group(fixture.node, "LS", "01", "8192\n", "1\n", "2\n");
+  add_group(fixture.node, "BE", "00", "0\n", "7\n", "9\n");
+  fixture.init();
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.llc("LS", "0") == 524288.0);
+  CHECK(fixture.llc("LS", "1") == 8192.0);
+  CHECK(fixture.llc("BE", "0") == 0.0);
+  CHECK(fixture.bandwidth("LS", "mbm_local_bytes") == 100000.0);
+  CHECK(fixture.bandwidth("LS", "mbm_total_bytes") == 300000.0);
+  CHECK_FALSE(fixture.llc("LSR", "0"));
 }
 
 TEST_CASE("a class's group is that of qos-resctrl, else that of koordlet, and is called the same") {
-  Scene scene;
-  add_group(scene.node, "koord-BE", "00", "4096\n", "1\n", "1\n");
-  add_group(scene.node, "BE", "00", "1\n", "1\n", "1\n");
-  add_group(scene.node, "LS", "00", "8192\n", "1\n", "1\n");
-  scene.init();
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.llc("BE", "0") == 4096.0);
-  CHECK(scene.llc("LS", "0") == 8192.0);
+  ResctrlFixture fixture;
+  add_group(fixture.node, "koord-BE", "00", "4096\n", "1\n", "1\n");
+  add_group(fixture.node, "BE", "00", "1\n", "1\n", "1\n");
+  add_group(fixture.node, "LS", "00", "8192\n", "1\n", "1\n");
+  fixture.init();
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.llc("BE", "0") == 4096.0);
+  CHECK(fixture.llc("LS", "0") == 8192.0);
 }
 
 TEST_CASE("an unavailable value is not sent, the others are") {
-  Scene scene;
-  add_group(scene.node, "LS", "00", "4096\n", "Unavailable\n", "5\n");
-  scene.init();
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.llc("LS", "0") == 4096.0);
-  CHECK_FALSE(scene.bandwidth("LS", "mbm_local_bytes"));
-  CHECK(scene.bandwidth("LS", "mbm_total_bytes") == 5.0);
+  ResctrlFixture fixture;
+  add_group(fixture.node, "LS", "00", "4096\n", "Unavailable\n", "5\n");
+  fixture.init();
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.llc("LS", "0") == 4096.0);
+  CHECK_FALSE(fixture.bandwidth("LS", "mbm_local_bytes"));
+  CHECK(fixture.bandwidth("LS", "mbm_total_bytes") == 5.0);
 }
 
 TEST_CASE("a group that is removed ends its series silently, and has new ones when it is back") {
-  Scene scene;
-  add_group(scene.node, "BE", "00", "4096\n", "5\n", "5\n");
-  scene.init();
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  scene.node.remove("resctrl/BE");
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.host.series("resctrl_resource_llc").empty());
-  add_group(scene.node, "BE", "00", "8192\n", "1\n", "1\n");
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.llc("BE", "0") == 8192.0);
-  CHECK(scene.bandwidth("BE", "mbm_total_bytes") == 1.0);
+  ResctrlFixture fixture;
+  add_group(fixture.node, "BE", "00", "4096\n", "5\n", "5\n");
+  fixture.init();
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  fixture.node.remove("resctrl/BE");
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.host.series("resctrl_resource_llc").empty());
+  add_group(fixture.node, "BE", "00", "8192\n", "1\n", "1\n");
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.llc("BE", "0") == 8192.0);
+  CHECK(fixture.bandwidth("BE", "mbm_total_bytes") == 1.0);
 }
 
 TEST_CASE("groups of the configuration stand in for those of the QoS classes, monitoring groups too") {
-  Scene scene(R"({"groups": ["LS", "LS/mon_groups/nginx"]})");
-  add_group(scene.node, "LS", "00", "1\n", "1\n", "1\n");
-  add_group(scene.node, "LS/mon_groups/nginx", "00", "2\n", "2\n", "2\n");
-  add_group(scene.node, "BE", "00", "3\n", "3\n", "3\n");
-  scene.init();
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.llc("LS/mon_groups/nginx", "0") == 2.0);
-  CHECK_FALSE(scene.llc("BE", "0"));
+  ResctrlFixture fixture(R"({"groups": ["LS", "LS/mon_groups/nginx"]})");
+  add_group(fixture.node, "LS", "00", "1\n", "1\n", "1\n");
+  add_group(fixture.node, "LS/mon_groups/nginx", "00", "2\n", "2\n", "2\n");
+  add_group(fixture.node, "BE", "00", "3\n", "3\n", "3\n");
+  fixture.init();
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.llc("LS/mon_groups/nginx", "0") == 2.0);
+  CHECK_FALSE(fixture.llc("BE", "0"));
 }
 
 TEST_CASE("a file of another form fails the tick with its name, and the other groups are reported") {
-  Scene scene;
-  add_group(scene.node, "LS", "00", "rubbish\n", "1\n", "1\n");
-  add_group(scene.node, "BE", "00", "3\n", "3\n", "3\n");
-  scene.init();
-  CHECK(scene.advisor.collect() == KOORD_E_IO);
-  CHECK(scene.advisor.why().ends_with("LS/mon_data/mon_L3_00/llc_occupancy': 'rubbish' is not an unsigned integer"));
-  CHECK(scene.llc("BE", "0") == 3.0);
+  ResctrlFixture fixture;
+  add_group(fixture.node, "LS", "00", "rubbish\n", "1\n", "1\n");
+  add_group(fixture.node, "BE", "00", "3\n", "3\n", "3\n");
+  fixture.init();
+  CHECK(fixture.advisor.collect() == KOORD_E_IO);
+  CHECK(fixture.advisor.why().ends_with("LS/mon_data/mon_L3_00/llc_occupancy': 'rubbish' is not an unsigned integer"));
+  CHECK(fixture.llc("BE", "0") == 3.0);
 }
 
 TEST_CASE("a CPU that measures a part is measured in part, and the rest is an absent capability") {
-  Scene scene;
-  scene.node.write(kFeatures, "llc_occupancy\n");
-  add_group(scene.node, "LS", "00", "4096\n", "1\n", "1\n");
-  scene.init();
-  CHECK(scene.advisor.collect() == KOORD_OK);
-  CHECK(scene.llc("LS", "0") == 4096.0);
-  CHECK(scene.host.series("resctrl_resource_mb").empty());
-  const auto found = scene.host.capabilities().find("resctrl_monitoring");
+  ResctrlFixture fixture;
+  fixture.node.write(kFeatures, "llc_occupancy\n");
+  add_group(fixture.node, "LS", "00", "4096\n", "1\n", "1\n");
+  fixture.init();
+  CHECK(fixture.advisor.collect() == KOORD_OK);
+  CHECK(fixture.llc("LS", "0") == 4096.0);
+  CHECK(fixture.host.series("resctrl_resource_mb").empty());
+  const auto found = fixture.host.capabilities().find("resctrl_monitoring");
   REQUIRE(found);
   CHECK(found->detail == "the CPU does not measure mbm_local_bytes mbm_total_bytes");
 }
 
 TEST_CASE("a node without resctrl, with resctrl not mounted, or with a CPU that cannot monitor has no such plugin and says which") {
-  Scene scene;
-  scene.node.remove("resctrl/info");
-  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why().starts_with("the CPU cannot monitor its L3 cache"));
-  scene.node.remove("resctrl");
-  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why().starts_with("resctrl is not mounted at "));
-  scene.node.write("proc/filesystems", "nodev\tsysfs\n");
-  CHECK(scene.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(scene.advisor.why().starts_with("no resource control"));
+  ResctrlFixture fixture;
+  fixture.node.remove("resctrl/info");
+  CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(fixture.advisor.why().starts_with("the CPU cannot monitor its L3 cache"));
+  fixture.node.remove("resctrl");
+  CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(fixture.advisor.why().starts_with("resctrl is not mounted at "));
+  fixture.node.write("proc/filesystems", "nodev\tsysfs\n");
+  CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);
+  CHECK(fixture.advisor.why().starts_with("no resource control"));
 }

@@ -52,7 +52,7 @@ IoConfig io(std::optional<std::int64_t> read_bps, std::optional<std::int64_t> we
 }
 
 // The NodeSLO with blkioQOS of one class.
-struct Scene {
+struct BlkioFixture {
   Known devices = known();
   koord::slo::ResourceQos strategy;
   Inputs inputs{.strategy = &strategy, .known = &devices, .best_effort_dirs = {"be"}, .burstable_dirs = {"ls"}, .pods = {}, .missing_knobs = {}};
@@ -144,10 +144,10 @@ TEST_CASE("while the storage is not known only devices of sysfs are found") {
 }
 
 TEST_CASE("best-effort pods get limits and a weight together, and what has no limit is max") {
-  Scene scene;
+  BlkioFixture fixture;
   IoConfig config = io(1048576, 40);
   config.write_iops = 100;
-  const Plan plan = scene.best_effort({{"vdb", BlockType::device, config}});
+  const Plan plan = fixture.best_effort({{"vdb", BlockType::device, config}});
   CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=1048576 wbps=max riops=max wiops=100", "be io.weight 254:16 40"});
   CHECK(plan.intents[0].level == KOORD_LEVEL_QOS);
   for (const Intent& intent : plan.intents) CHECK(intent.role == (intent.knob == "io.max" ? KOORD_ROLE_CAP : KOORD_ROLE_SET));
@@ -156,69 +156,69 @@ TEST_CASE("best-effort pods get limits and a weight together, and what has no li
 }
 
 TEST_CASE("a limit of 0 and a weight that is not given propose nothing") {
-  Scene scene;
-  CHECK(scene.best_effort({{"vdb", BlockType::device, io(0)}}).intents.empty());
-  CHECK(scene.best_effort({{"vdb", BlockType::device, IoConfig{}}}).intents.empty());
-  CHECK(scene.with(scene.strategy.be, {{"vdb", BlockType::device, io(5)}}, false).intents.empty());
+  BlkioFixture fixture;
+  CHECK(fixture.best_effort({{"vdb", BlockType::device, io(0)}}).intents.empty());
+  CHECK(fixture.best_effort({{"vdb", BlockType::device, IoConfig{}}}).intents.empty());
+  CHECK(fixture.with(fixture.strategy.be, {{"vdb", BlockType::device, io(5)}}, false).intents.empty());
 }
 
 TEST_CASE("a block without a device is reported, and the others hold") {
-  Scene scene;
-  const Plan plan = scene.best_effort({{"sdz", BlockType::device, io(5)}, {"vdb", BlockType::device, io(6)}});
+  BlkioFixture fixture;
+  const Plan plan = fixture.best_effort({{"sdz", BlockType::device, io(5)}, {"vdb", BlockType::device, io(6)}});
   CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=6 wbps=max riops=max wiops=max"});
   CHECK(plan.problems == Texts{"beClass of the NodeSLO: device 'sdz': no block device '/dev/sdz'"});
 }
 
 TEST_CASE("if blocks are on one disk the strictest of each limit holds, and it is reported") {
-  Scene scene;
-  const Plan plan = scene.best_effort({{"vdb", BlockType::device, io(9, 50)}, {"data", BlockType::volume_group, io(7)}});
+  BlkioFixture fixture;
+  const Plan plan = fixture.best_effort({{"vdb", BlockType::device, io(9, 50)}, {"data", BlockType::volume_group, io(7)}});
   CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=7 wbps=max riops=max wiops=max", "be io.weight 254:16 50"});
   CHECK(plan.problems == Texts{"beClass of the NodeSLO: device 'vdb', volume group 'data' are all on 254:16, the strictest of each limit holds"});
 }
 
 TEST_CASE("lsClass limits burstable pods together, and classes without a cgroup of their own are reported") {
-  Scene scene;
-  CHECK(texts(scene.with(scene.strategy.ls, {{"vdb", BlockType::device, io(5)}})) == Texts{"ls io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
-  scene.strategy.ls.reset();
-  const Plan plan = scene.with(scene.strategy.lsr, {{"vdb", BlockType::device, io(5)}});
+  BlkioFixture fixture;
+  CHECK(texts(fixture.with(fixture.strategy.ls, {{"vdb", BlockType::device, io(5)}})) == Texts{"ls io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
+  fixture.strategy.ls.reset();
+  const Plan plan = fixture.with(fixture.strategy.lsr, {{"vdb", BlockType::device, io(5)}});
   CHECK(plan.intents.empty());
   CHECK(plan.problems == Texts{"lsrClass of the NodeSLO: its pods have no cgroup together, so its blkioQOS does nothing"});
 }
 
 TEST_CASE("the root controls the cost of its devices, with koordlet's defaults") {
-  Scene scene;
-  const Plan plan = scene.with(scene.strategy.root, {{"vda", BlockType::device, IoConfig{}}});
+  BlkioFixture fixture;
+  const Plan plan = fixture.with(fixture.strategy.root, {{"vda", BlockType::device, IoConfig{}}});
   CHECK(texts(plan) == Texts{" io.cost.qos 254:0 enable=1 ctrl=user rpct=95 rlat=3000 wpct=95 wlat=3000"});
   CHECK(plan.intents[0].level == KOORD_LEVEL_NODE);
 }
 
 TEST_CASE("a model of a device's cost is complete, or is not written") {
-  Scene scene;
+  BlkioFixture fixture;
   IoConfig config;
   config.enable_user_model = true;
   config.model_read_bps = 1, config.model_read_sequential_iops = 2, config.model_read_random_iops = 3;
   config.model_write_bps = 4, config.model_write_sequential_iops = 5;
-  Plan plan = scene.with(scene.strategy.root, {{"vda", BlockType::device, config}});
+  Plan plan = fixture.with(fixture.strategy.root, {{"vda", BlockType::device, config}});
   CHECK(plan.intents.size() == 1);
   CHECK(plan.problems == Texts{"cgroupRoot of the NodeSLO: device 'vda': enableUserModel needs modelWriteRandIOPS; the kernel's model stays"});
   config.model_write_random_iops = 6;
-  plan = scene.with(scene.strategy.root, {{"vda", BlockType::device, config}});
+  plan = fixture.with(fixture.strategy.root, {{"vda", BlockType::device, config}});
   CHECK(texts(plan)[1] == " io.cost.model 254:0 ctrl=user rbps=1 rseqiops=2 rrandiops=3 wbps=4 wseqiops=5 wrandiops=6");
 }
 
 TEST_CASE("a pod's annotation limits that pod, on its own volumes too") {
-  Scene scene;
-  scene.inputs.pods.push_back({"u1", "shop/cart", "pod1", {{"cache", BlockType::pod_volume, io(3)}}});
-  const Plan plan = ::plan(scene.inputs);
+  BlkioFixture fixture;
+  fixture.inputs.pods.push_back({"u1", "shop/cart", "pod1", {{"cache", BlockType::pod_volume, io(3)}}});
+  const Plan plan = ::plan(fixture.inputs);
   CHECK(texts(plan) == Texts{"pod1 io.max 254:16 rbps=3 wbps=max riops=max wiops=max"});
   CHECK(plan.intents[0].level == KOORD_LEVEL_POD);
   CHECK(plan.intents[0].reason == "the annotation of pod shop/cart sets this for that pod on volume 'cache'");
 }
 
 TEST_CASE("a knob that this node lacks is not proposed, and the others are") {
-  Scene scene;
-  scene.inputs.missing_knobs = {"io.weight"};
-  CHECK(texts(scene.best_effort({{"vdb", BlockType::device, io(5, 50)}})) == Texts{"be io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
+  BlkioFixture fixture;
+  fixture.inputs.missing_knobs = {"io.weight"};
+  CHECK(texts(fixture.best_effort({{"vdb", BlockType::device, io(5, 50)}})) == Texts{"be io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
 }
 
 TEST_CASE("facts of another form are errors that name the part") {

@@ -19,8 +19,8 @@ constexpr const char* kPodDir = "kubepods/burstable/podu1";
 constexpr const char* kContainerDir = "kubepods/burstable/podu1/c1";
 
 // A node of cgroup v2 with one burstable pod that asks for 100 MiB and may have 200 MiB.
-struct Scene {
-  explicit Scene(const std::string& memory_qos) {
+struct CgroupReconcileFixture {
+  explicit CgroupReconcileFixture(const std::string& memory_qos) {
     set(kContainerDir, "memory.current", "104857600\n");
     stalled(0);
     state::Pod pod;
@@ -60,67 +60,67 @@ struct Scene {
 }  // namespace
 
 TEST_CASE("a protected class: the pod's memory.min and the sum above it are proposed") {
-  Scene scene(R"({"enable":true,"minLimitPercent":50})");
-  CHECK(scene.proposed("memory.min", kPodDir) == "52428800");
-  CHECK(scene.proposed("memory.min", "kubepods/burstable") == "52428800");
-  CHECK(scene.proposed("memory.min", "kubepods") == "52428800");
+  CgroupReconcileFixture fixture(R"({"enable":true,"minLimitPercent":50})");
+  CHECK(fixture.proposed("memory.min", kPodDir) == "52428800");
+  CHECK(fixture.proposed("memory.min", "kubepods/burstable") == "52428800");
+  CHECK(fixture.proposed("memory.min", "kubepods") == "52428800");
 }
 
 TEST_CASE("memory.high follows what the container uses and how long it stalls") {
-  Scene scene(R"({"enable":true,"throttlingPercent":50})");
-  CHECK(scene.proposed("memory.high", kContainerDir) == "157286400");
-  CHECK(scene.reason == "50 % of the way from its memory request to its limit, by lsClass.memoryQOS.throttlingPercent");
-  scene.set(kContainerDir, "memory.current", "157286400\n");
-  scene.stalled(2'500'000);
-  CHECK(scene.proposed("memory.high", kContainerDir) == "173015040");
-  CHECK(scene.reason == "above 157286400, which was too little: its tasks stalled for lack of memory more than 10.0 % "
+  CgroupReconcileFixture fixture(R"({"enable":true,"throttlingPercent":50})");
+  CHECK(fixture.proposed("memory.high", kContainerDir) == "157286400");
+  CHECK(fixture.reason == "50 % of the way from its memory request to its limit, by lsClass.memoryQOS.throttlingPercent");
+  fixture.set(kContainerDir, "memory.current", "157286400\n");
+  fixture.stalled(2'500'000);
+  CHECK(fixture.proposed("memory.high", kContainerDir) == "173015040");
+  CHECK(fixture.reason == "above 157286400, which was too little: its tasks stalled for lack of memory more than 10.0 % "
                         "of the time");
 }
 
 TEST_CASE("a pod that only its cgroup shows has no memory.high: its limit is unknown, which is not the node's memory") {
-  Scene scene(R"({"enable":true,"throttlingPercent":50,"priority":3})");
-  std::vector<state::Pod> found = scene.host.hub().current()->pods;  // as from the state source "cgroup"
+  CgroupReconcileFixture fixture(R"({"enable":true,"throttlingPercent":50,"priority":3})");
+  std::vector<state::Pod> found = fixture.host.hub().current()->pods;  // as from the state source "cgroup"
   found[0].name = found[0].uid;
   found[0].namespace_.clear();
   found[0].resources.clear();
   found[0].containers[0].resources.clear();
   state::Node node;
   node.allocatable = node.capacity = {{"memory", std::int64_t{8} << 30}};
-  scene.host.hub().publish({.node = node, .pods = found});
-  CHECK(scene.proposed("memory.high", kContainerDir) == "");
-  CHECK(scene.proposed("memory.priority", kPodDir) == "3");
+  fixture.host.hub().publish({.node = node, .pods = found});
+  CHECK(fixture.proposed("memory.high", kContainerDir) == "");
+  CHECK(fixture.proposed("memory.priority", kPodDir) == "3");
 }
 
 TEST_CASE("a container without memory.current has no memory.high") {
-  Scene scene(R"({"enable":true,"throttlingPercent":50})");
-  scene.node.remove("cgroup/" + std::string(kContainerDir) + "/memory.current");
-  CHECK(scene.proposed("memory.high", kContainerDir) == "");
+  CgroupReconcileFixture fixture(R"({"enable":true,"throttlingPercent":50})");
+  fixture.node.remove("cgroup/" + std::string(kContainerDir) + "/memory.current");
+  CHECK(fixture.proposed("memory.high", kContainerDir) == "");
 }
 
 TEST_CASE("a class that is switched off withdraws everything") {
-  Scene scene(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
-  CHECK(scene.proposed("memory.min", kPodDir) != "");
-  scene.host.hub().publish({.node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":{"enable":false}}}})"});
-  CHECK(scene.proposed("memory.min", kPodDir) == "");
-  CHECK(scene.proposed("memory.high", kContainerDir) == "");
+  CgroupReconcileFixture fixture(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
+  CHECK(fixture.proposed("memory.min", kPodDir) != "");
+  fixture.host.hub().publish({.node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":{"enable":false}}}})"});
+  CHECK(fixture.proposed("memory.min", kPodDir) == "");
+  CHECK(fixture.proposed("memory.high", kContainerDir) == "");
 }
 
 TEST_CASE("that no pressure can be read is a capability that is absent") {
-  Scene scene(R"({"enable":true,"throttlingPercent":50})");
-  scene.node.remove("cgroup/" + std::string(kContainerDir) + "/memory.pressure");
-  CHECK(scene.proposed("memory.high", kContainerDir) == "157286400");
-  const auto found = scene.host.capabilities().find("memory_high_watchdog");
+  CgroupReconcileFixture fixture(R"({"enable":true,"throttlingPercent":50})");
+  fixture.node.remove("cgroup/" + std::string(kContainerDir) + "/memory.pressure");
+  CHECK(fixture.proposed("memory.high", kContainerDir) == "157286400");
+  const auto found = fixture.host.capabilities().find("memory_high_watchdog");
   REQUIRE(found);
   CHECK(found->state == host::CapabilityState::absent);
 }
 
 TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, and the others are") {
-  Scene scene(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
-  CHECK(scene.proposed("memory.min", kPodDir) != "");
-  REQUIRE(scene.strategy.on_applied({{knob::Outcome::unsupported, "memory.min", kPodDir, "", ""},
+  CgroupReconcileFixture fixture(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
+  CHECK(fixture.proposed("memory.min", kPodDir) != "");
+  REQUIRE(fixture.strategy.on_applied({{knob::Outcome::unsupported, "memory.min", kPodDir, "", ""},
                                      {knob::Outcome::applied, "memory.high", kContainerDir, "157286400", "qos-cgroup-reconcile"}}) == KOORD_OK);
-  CHECK(scene.proposed("memory.min", kPodDir) == "");
-  CHECK(scene.proposed("memory.high", kContainerDir) != "");
-  scene.host.clock().advance(10min);
-  CHECK(scene.proposed("memory.min", kPodDir) != "");
+  CHECK(fixture.proposed("memory.min", kPodDir) == "");
+  CHECK(fixture.proposed("memory.high", kContainerDir) != "");
+  fixture.host.clock().advance(10min);
+  CHECK(fixture.proposed("memory.min", kPodDir) != "");
 }

@@ -26,7 +26,7 @@ constexpr double kLimitUs = 200'000;
 // Services of two cores each that may burst, and something else on the node.
 class Loop {
  public:
-  Loop(std::vector<Course> services, Course others, koord::slo::CpuBurst settings = {BurstPolicy::cfs_quota_burst_only, 1000, 300, -1, 50})
+  Loop(std::vector<Curve> services, Curve others, koord::slo::CpuBurst settings = {BurstPolicy::cfs_quota_burst_only, 1000, 300, -1, 50})
       : settings_(settings) {
     for (std::size_t i = 0; i < services.size(); ++i) {
       const std::string pod = "pods/" + std::to_string(i);

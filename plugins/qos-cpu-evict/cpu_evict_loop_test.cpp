@@ -16,7 +16,7 @@ constexpr const char* kBySatisfaction = R"({"resourceUsedThresholdWithBE": {"ena
 
 // A node of 16 CPUs with ten batch pods that want a core each, and something else.
 struct Batch : EvictingNode {
-  Batch(const char* node_slo, Course others) : EvictingNode(koord_entry_v1(), node_slo) {
+  Batch(const char* node_slo, Curve others) : EvictingNode(koord_entry_v1(), node_slo) {
     for (int i = 0; i < 10; ++i) add("batch-" + std::to_string(i), {.cpu = constant(1)}, "kubernetes.io/batch-cpu", 1000);
     run_others({.cpu = std::move(others)});
   }

@@ -26,7 +26,7 @@ std::vector<Cpu> topology_of(unsigned cpus) {
 // A node of 16 CPUs with the operating system, services and batch work that takes what it gets.
 class Loop {
  public:
-  Loop(Policy policy, Course services, Settings settings = {}) : policy_(policy), settings_(settings) {
+  Loop(Policy policy, Curve services, Settings settings = {}) : policy_(policy), settings_(settings) {
     for (const char* dir : {"system", kServices, kBatch}) plant_.add(dir);
     plant_.run("system", {.cpu = noisy(constant(0.5), 0.2, 3)});
     plant_.run(kServices, {.cpu = std::move(services), .queues = true});

@@ -39,8 +39,8 @@ std::string slo_of(const std::string& policy, bool enable = true) {
 }
 
 // Eight CPUs; a service that uses 4.2 of them, batch work 2, and the system 0.3.
-struct World {
-  explicit World(std::string config = "{}") : host(node, std::move(config)), strategy(host, koord_entry_v1()) {
+struct CpuSuppressFixture {
+  explicit CpuSuppressFixture(std::string config = "{}") : host(node, std::move(config)), strategy(host, koord_entry_v1()) {
     for (int cpu = 0; cpu < 8; ++cpu) topology.cpus.push_back({.cpu = cpu, .core = cpu / 2, .socket = cpu / 4, .numa_node = cpu / 4, .online = true});
     publish();
     node_slo(slo_of("cpuset"));
@@ -94,8 +94,8 @@ struct World {
 }  // namespace
 
 TEST_CASE("best-effort pods get what the threshold leaves, as an intent for their class") {
-  World world;
-  const knob::Plan plan = world.plan();
+  CpuSuppressFixture fixture;
+  const knob::Plan plan = fixture.plan();
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].level == knob::Level::qos);
   CHECK(plan[0].cgroup_dir == kClass);
@@ -103,212 +103,212 @@ TEST_CASE("best-effort pods get what the threshold leaves, as an intent for thei
   CHECK(plan[0].value == "0-1");  // 5.2 − 4.2 − 0.3 is less than one CPU; two they keep
   CHECK(plan[0].ttl == 15s);
   CHECK(plan[0].reason.find("4.50 cores") != std::string::npos);
-  CHECK(world.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}) == 2.0);
-  CHECK(world.host.value("be_suppress_ls_used_cpu_cores") == doctest::Approx(4.2));
+  CHECK(fixture.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}) == 2.0);
+  CHECK(fixture.host.value("be_suppress_ls_used_cpu_cores") == doctest::Approx(4.2));
 }
 
 TEST_CASE("on cgroup v1 each container is confined, and no sandbox") {
-  World world;
-  world.node.remove("cgroup/cgroup.controllers");
-  world.node.make_directory("cgroup/cpuset");
-  const knob::Plan plan = world.plan();
+  CpuSuppressFixture fixture;
+  fixture.node.remove("cgroup/cgroup.controllers");
+  fixture.node.make_directory("cgroup/cpuset");
+  const knob::Plan plan = fixture.plan();
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].level == knob::Level::container);
   CHECK(plan[0].cgroup_dir == "kubepods/besteffort/podbatch/main");
 }
 
 TEST_CASE("the NodeSLO says which policy, and the configuration may say another") {
-  World world;
-  world.node_slo(slo_of("cfsQuota"));
-  CHECK(world.value() == "70000 100000");
-  World configured(R"({"policy":"cpuIdle"})");
+  CpuSuppressFixture fixture;
+  fixture.node_slo(slo_of("cfsQuota"));
+  CHECK(fixture.value() == "70000 100000");
+  CpuSuppressFixture configured(R"({"policy":"cpuIdle"})");
   const knob::Plan plan = configured.plan();
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].knob == "cpu.idle");
 }
 
 TEST_CASE("switched off in the NodeSLO there is no intent") {
-  World world;
-  world.plan();
-  world.node_slo(slo_of("cpuset", false));
-  CHECK(world.plan().empty());
-  CHECK_FALSE(world.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}));
+  CpuSuppressFixture fixture;
+  fixture.plan();
+  fixture.node_slo(slo_of("cpuset", false));
+  CHECK(fixture.plan().empty());
+  CHECK_FALSE(fixture.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}));
 }
 
 TEST_CASE("an unknown cpuSuppressPolicy proposes nothing, and no default takes its place") {
-  World world;
-  REQUIRE(world.value() != "none");
-  world.node_slo(slo_of("Bogus"));
-  CHECK(world.plan().empty());
-  CHECK_FALSE(world.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}));
-  world.node_slo(slo_of("cfsQuota"));
-  CHECK(world.value() == "70000 100000");
+  CpuSuppressFixture fixture;
+  REQUIRE(fixture.value() != "none");
+  fixture.node_slo(slo_of("Bogus"));
+  CHECK(fixture.plan().empty());
+  CHECK_FALSE(fixture.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}));
+  fixture.node_slo(slo_of("cfsQuota"));
+  CHECK(fixture.value() == "70000 100000");
 }
 
 TEST_CASE("a node without a NodeSLO is an ordinary node without intents") {
-  World world;
-  world.node_slo("");
-  CHECK(world.plan().empty());
+  CpuSuppressFixture fixture;
+  fixture.node_slo("");
+  CHECK(fixture.plan().empty());
 }
 
 TEST_CASE("a pod of a file may be one cgroup without any of containers: it is confined as a whole, on cgroup v1 and v2") {
   for (bool unified : {false, true}) {
-    World world;
-    if (!unified) world.node.remove("cgroup/cgroup.controllers");
-    state::Pod& pod = world.pods.back();
+    CpuSuppressFixture fixture;
+    if (!unified) fixture.node.remove("cgroup/cgroup.controllers");
+    state::Pod& pod = fixture.pods.back();
     pod.cgroup_dir = "batch.slice";
     pod.containers.resize(1);
     pod.containers[0].cgroup_dir.clear();
     pod.containers[0].state = state::ContainerState::unknown;
-    world.publish();
-    const knob::Plan plan = world.plan();
+    fixture.publish();
+    const knob::Plan plan = fixture.plan();
     REQUIRE(plan.size() == 1);
     CHECK(plan[0].level == knob::Level::pod);
     CHECK(plan[0].cgroup_dir == "batch.slice");
     CHECK(plan[0].knob == "cpuset.cpus");
     pod.phase = state::Phase::pending;
-    world.publish();
-    CHECK(world.plan().empty());
+    fixture.publish();
+    CHECK(fixture.plan().empty());
   }
 }
 
 TEST_CASE("a pod of a file that requests nothing is not best-effort for that: its label says what it is") {
-  World world;
-  world.node_slo(slo_of("cfsQuota"));
-  for (state::Pod& pod : world.pods) {
+  CpuSuppressFixture fixture;
+  fixture.node_slo(slo_of("cfsQuota"));
+  for (state::Pod& pod : fixture.pods) {
     pod.kube_qos = state::KubeQos::best_effort;
     pod.cgroup_dir = pod.uid + ".slice";
     for (state::Container& container : pod.containers) container.cgroup_dir = pod.cgroup_dir + "/" + container.name;
   }
-  world.publish();
-  const knob::Plan plan = world.plan();
+  fixture.publish();
+  const knob::Plan plan = fixture.plan();
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].cgroup_dir == "batch.slice");
   CHECK(plan[0].value == "70000 100000");  // 5.2 − 4.2 − 0.3: the service counts with the others
 }
 
 TEST_CASE("without best-effort pods there is no intent") {
-  World world;
-  world.pods.pop_back();
-  world.publish();
-  host::PluginContext& context = world.host.context();
-  world.host.clock().advance(1s);
-  world.send("node_cpu_usage", 6.5);
-  world.send("pod_cpu_usage", 4.2, world.handle("service"));
-  CHECK(world.strategy.evaluate() == KOORD_OK);
+  CpuSuppressFixture fixture;
+  fixture.pods.pop_back();
+  fixture.publish();
+  host::PluginContext& context = fixture.host.context();
+  fixture.host.clock().advance(1s);
+  fixture.send("node_cpu_usage", 6.5);
+  fixture.send("pod_cpu_usage", 4.2, fixture.handle("service"));
+  CHECK(fixture.strategy.evaluate() == KOORD_OK);
   CHECK(context.take_plan().empty());
 }
 
 TEST_CASE("unknown inputs give no decision, and a text that names them") {
-  World world;
-  world.host.clock().advance(1s);
-  CHECK(world.strategy.evaluate() == KOORD_E_AGAIN);
-  CHECK(world.strategy.why().find("node_cpu_usage") != std::string::npos);
-  world.send("node_cpu_usage", 6.5);
-  CHECK(world.strategy.evaluate() == KOORD_E_AGAIN);
-  CHECK(world.strategy.why().find("pod_cpu_usage") != std::string::npos);
-  CHECK(world.round() == KOORD_OK);
-  world.host.clock().advance(6s);
-  CHECK(world.strategy.evaluate() == KOORD_E_AGAIN);
-  CHECK(world.plan().size() == 1);
-  world.node_slo("");
-  CHECK(world.round() == KOORD_E_AGAIN);
-  CHECK(world.strategy.why().find("NodeSLO") != std::string::npos);
+  CpuSuppressFixture fixture;
+  fixture.host.clock().advance(1s);
+  CHECK(fixture.strategy.evaluate() == KOORD_E_AGAIN);
+  CHECK(fixture.strategy.why().find("node_cpu_usage") != std::string::npos);
+  fixture.send("node_cpu_usage", 6.5);
+  CHECK(fixture.strategy.evaluate() == KOORD_E_AGAIN);
+  CHECK(fixture.strategy.why().find("pod_cpu_usage") != std::string::npos);
+  CHECK(fixture.round() == KOORD_OK);
+  fixture.host.clock().advance(6s);
+  CHECK(fixture.strategy.evaluate() == KOORD_E_AGAIN);
+  CHECK(fixture.plan().size() == 1);
+  fixture.node_slo("");
+  CHECK(fixture.round() == KOORD_E_AGAIN);
+  CHECK(fixture.strategy.why().find("NodeSLO") != std::string::npos);
 }
 
 TEST_CASE("reserved CPUs, those of SYSTEM pods and those of LSE pods are left alone") {
-  World world;
+  CpuSuppressFixture fixture;
   state::Node about;
   about.annotations["node.koordinator.sh/reservation"] = R"({"reservedCPUs":"0"})";
   about.annotations["node.koordinator.sh/system-qos-resource"] = R"({"cpuset":"1-2"})";
-  world.about_node(about);
-  world.pods[0].koord_qos = state::KoordQos::lse;
-  world.pods[0].annotations["scheduling.koordinator.sh/resource-status"] = R"({"cpuset":"4-5"})";
-  world.publish();
-  CHECK(world.value() == "6-7");
+  fixture.about_node(about);
+  fixture.pods[0].koord_qos = state::KoordQos::lse;
+  fixture.pods[0].annotations["scheduling.koordinator.sh/resource-status"] = R"({"cpuset":"4-5"})";
+  fixture.publish();
+  CHECK(fixture.value() == "6-7");
   about.annotations["node.koordinator.sh/system-qos-resource"] = R"({"cpuset":"1-2","cpusetExclusive":false})";
-  world.about_node(about);
-  CHECK(world.value() == "2-3");
+  fixture.about_node(about);
+  CHECK(fixture.value() == "2-3");
 }
 
 TEST_CASE("a reservation by amount takes CPUs from best-effort pods, as text and as number, and returns them with the annotation") {
-  World world;
+  CpuSuppressFixture fixture;
   state::Node about;
   for (const char* reservation : {R"({"resources":{"cpu":2}})", R"({"resources":{"cpu":"2"}})", R"({"resources":{"cpu":"1500m"}})"}) {
     CAPTURE(reservation);
     about.annotations["node.koordinator.sh/reservation"] = reservation;
-    world.about_node(about);
-    CHECK(world.value() == "4-5");
+    fixture.about_node(about);
+    CHECK(fixture.value() == "4-5");
   }
   about.annotations["node.koordinator.sh/reservation"] = R"({"resources":{"cpu":6}})";
-  world.about_node(about);
-  CHECK(world.value() == "6-7");
+  fixture.about_node(about);
+  CHECK(fixture.value() == "6-7");
   about.annotations.clear();
-  world.about_node(about);
-  CHECK(world.value() == "0-1");
+  fixture.about_node(about);
+  CHECK(fixture.value() == "0-1");
 }
 
 TEST_CASE("CPUs that the scheduler gave an LSR pod are shared with best-effort pods, by their part") {
-  World world;
+  CpuSuppressFixture fixture;
   state::Pod pod = pod_of("lsr", state::KoordQos::lsr, state::KubeQos::guaranteed, "kubepods/podlsr");
   pod.containers[0].resources = {{"cpu", 4000, 4000}};
   pod.annotations["scheduling.koordinator.sh/resource-status"] = R"({"cpuset":"0-3"})";
-  world.pods.push_back(pod);
-  world.publish();
+  fixture.pods.push_back(pod);
+  fixture.publish();
   // As many as it asks for, but not the kubelet's to give.
-  world.node.write("cgroup/kubepods/podlsr/main/cpuset.cpus", "0-3\n");
-  const std::string value = world.value();
+  fixture.node.write("cgroup/kubepods/podlsr/main/cpuset.cpus", "0-3\n");
+  const std::string value = fixture.value();
   CHECK(CpuSet::parse(value)->size() == 2);
   CHECK(!(CpuSet::parse(value).value() & CpuSet::parse("0-3").value()).empty());
 }
 
 TEST_CASE("the kubelet's reserve counts as used by the system") {
-  World world;
-  world.node_slo(slo_of("cfsQuota"));
+  CpuSuppressFixture fixture;
+  fixture.node_slo(slo_of("cfsQuota"));
   state::Node about;
   about.capacity["cpu"] = 8000;
   about.allocatable["cpu"] = 7500;
-  world.about_node(about);
-  CHECK(world.value() == "50000 100000");  // 5.2 − 4.2 − 0.5
+  fixture.about_node(about);
+  CHECK(fixture.value() == "50000 100000");  // 5.2 − 4.2 − 0.5
 }
 
 TEST_CASE("a capacity of 0 is not known, and the CPUs that are online count") {
-  World world;
-  world.node_slo(slo_of("cfsQuota"));
+  CpuSuppressFixture fixture;
+  fixture.node_slo(slo_of("cfsQuota"));
   state::Node about;
   about.capacity["cpu"] = 0;
   about.allocatable["cpu"] = 0;
-  world.about_node(about);
-  CHECK(world.value() == "70000 100000");  // 5.2 − 4.2 − 0.3
+  fixture.about_node(about);
+  CHECK(fixture.value() == "70000 100000");  // 5.2 − 4.2 − 0.3
 }
 
 TEST_CASE("whole CPUs that the kubelet's static policy gave a guaranteed container are not shared") {
-  World world;
+  CpuSuppressFixture fixture;
   state::Pod pod = pod_of("whole", state::KoordQos::none, state::KubeQos::guaranteed, "kubepods/podwhole");
   pod.containers[0].resources = {{"cpu", 2000, 2000}};
-  world.pods.push_back(pod);
-  world.publish();
-  world.node.write("cgroup/kubepods/podwhole/main/cpuset.cpus", "0-1\n");
-  CHECK(world.value() == "4-5");
+  fixture.pods.push_back(pod);
+  fixture.publish();
+  fixture.node.write("cgroup/kubepods/podwhole/main/cpuset.cpus", "0-1\n");
+  CHECK(fixture.value() == "4-5");
   // A policy of shared CPUs leaves all of them to every container.
-  world.node.write("cgroup/kubepods/podwhole/main/cpuset.cpus", "0-7\n");
-  world.host.clock().advance(11s);
-  CHECK(world.value() == "0-1");
+  fixture.node.write("cgroup/kubepods/podwhole/main/cpuset.cpus", "0-7\n");
+  fixture.host.clock().advance(11s);
+  CHECK(fixture.value() == "0-1");
 }
 
 TEST_CASE("a best-effort host application of the NodeSLO counts with the pods") {
-  World world;
-  world.node_slo(R"({"resourceUsedThresholdWithBE":{"enable":true,"cpuSuppressPolicy":"cfsQuota"},"hostApplications":[
+  CpuSuppressFixture fixture;
+  fixture.node_slo(R"({"resourceUsedThresholdWithBE":{"enable":true,"cpuSuppressPolicy":"cfsQuota"},"hostApplications":[
     {"name":"scan","qos":"BE","cgroupPath":{"base":"KubepodsBesteffort","relativePath":"scan"}}]})");
-  world.send("host_application_cpu_usage", 0.3, KOORD_NO_SUBJECT, {{"host_app_name", "scan"}});
-  CHECK(world.value() == "100000 100000");  // 5.2 − 4.2, and of the system nothing is left
+  fixture.send("host_application_cpu_usage", 0.3, KOORD_NO_SUBJECT, {{"host_app_name", "scan"}});
+  CHECK(fixture.value() == "100000 100000");  // 5.2 − 4.2, and of the system nothing is left
 }
 
 TEST_CASE("an annotation that cannot be read counts for nothing") {
-  World world;
+  CpuSuppressFixture fixture;
   state::Node about;
   about.annotations["node.koordinator.sh/reservation"] = "all";
-  world.about_node(about);
-  CHECK(world.value() == "0-1");
-  CHECK(world.value() == "0-1");
+  fixture.about_node(about);
+  CHECK(fixture.value() == "0-1");
+  CHECK(fixture.value() == "0-1");
 }

@@ -13,7 +13,7 @@ constexpr double kGiB = 1 << 30;
 
 // A node of 16 GiB with ten batch pods of 1 GiB each, and other load. 70 % are 11.2 GiB, 68 % are 10.88 GiB.
 struct Batch : EvictingNode {
-  explicit Batch(Course others) : EvictingNode(koord_entry_v1(), R"({"resourceUsedThresholdWithBE": {"enable": true,
+  explicit Batch(Curve others) : EvictingNode(koord_entry_v1(), R"({"resourceUsedThresholdWithBE": {"enable": true,
       "memoryEvictThresholdPercent": 70}})") {
     for (int i = 0; i < 10; ++i)
       add("batch-" + std::to_string(i), {.anonymous = constant(kGiB)}, "kubernetes.io/batch-memory", 1 << 30);

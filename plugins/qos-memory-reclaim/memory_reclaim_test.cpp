@@ -19,8 +19,8 @@ constexpr const char* kPodDir = "kubepods/besteffort/podu1";
 constexpr std::int64_t kMi = 1 << 20;
 
 // A best-effort pod with 10 GiB of page cache on a node of cgroup v2.
-struct Scene {
-  Scene() {
+struct MemoryReclaimFixture {
+  MemoryReclaimFixture() {
     stat(0);
     stalled(0);
     pod.uid = pod.name = "u1";
@@ -54,9 +54,9 @@ struct Scene {
 }  // namespace
 
 TEST_CASE("a calm best-effort pod gives a little of its page cache") {
-  Scene scene;
-  CHECK(scene.plan().empty());
-  const knob::Plan plan = scene.plan();
+  MemoryReclaimFixture fixture;
+  CHECK(fixture.plan().empty());
+  const knob::Plan plan = fixture.plan();
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].knob == "memory.reclaim");
   CHECK(plan[0].level == knob::Level::pod);
@@ -66,68 +66,68 @@ TEST_CASE("a calm best-effort pod gives a little of its page cache") {
 }
 
 TEST_CASE("a pod that stalls gives nothing") {
-  Scene scene;
-  scene.plan();
-  scene.stalled(200'000);
-  CHECK(scene.plan().empty());
+  MemoryReclaimFixture fixture;
+  fixture.plan();
+  fixture.stalled(200'000);
+  CHECK(fixture.plan().empty());
 }
 
 TEST_CASE("page cache that is needed again is counted in pages") {
-  Scene scene;
-  scene.plan();
-  CHECK(scene.plan().size() == 1);
-  scene.stat(20 * kMi / 4096);
-  CHECK(scene.plan().empty());
+  MemoryReclaimFixture fixture;
+  fixture.plan();
+  CHECK(fixture.plan().size() == 1);
+  fixture.stat(20 * kMi / 4096);
+  CHECK(fixture.plan().empty());
 }
 
 TEST_CASE("pods of other classes and those that do not run are left alone") {
-  Scene scene;
-  scene.pod.koord_qos = state::KoordQos::ls;
-  scene.publish();
-  scene.plan();
-  CHECK(scene.plan().empty());
-  scene.pod.koord_qos = state::KoordQos::be;
-  scene.pod.phase = state::Phase::pending;
-  scene.publish();
-  scene.plan();
-  CHECK(scene.plan().empty());
+  MemoryReclaimFixture fixture;
+  fixture.pod.koord_qos = state::KoordQos::ls;
+  fixture.publish();
+  fixture.plan();
+  CHECK(fixture.plan().empty());
+  fixture.pod.koord_qos = state::KoordQos::be;
+  fixture.pod.phase = state::Phase::pending;
+  fixture.publish();
+  fixture.plan();
+  CHECK(fixture.plan().empty());
 }
 
 TEST_CASE("without pressure that can be read nothing is reclaimed, and the capability is absent") {
-  Scene scene;
-  scene.node.remove("cgroup/" + std::string(kPodDir) + "/memory.pressure");
-  scene.plan();
-  CHECK(scene.plan().empty());
-  const auto found = scene.host.capabilities().find("memory_reclaim");
+  MemoryReclaimFixture fixture;
+  fixture.node.remove("cgroup/" + std::string(kPodDir) + "/memory.pressure");
+  fixture.plan();
+  CHECK(fixture.plan().empty());
+  const auto found = fixture.host.capabilities().find("memory_reclaim");
   REQUIRE(found);
   CHECK(found->state == host::CapabilityState::absent);
 }
 
 TEST_CASE("no more than the cold memory measured by advisor-cold-memory is reclaimed") {
-  Scene scene;
-  auto advisor = scene.host.make_context("advisor-cold-memory", workshop::all_services());
+  MemoryReclaimFixture fixture;
+  auto advisor = fixture.host.make_context("advisor-cold-memory", workshop::all_services());
   const koord_host* host = advisor->host();
   const plugin::Metric cold(host, {"pod_memory_cold_page_size", "bytes", "cold memory", 1});
   const std::uint64_t handle = plugin::Snapshot(host, static_cast<const koord_svc_state*>(host->get_service(host, "koord.state/1")))
                                    .pods().begin().operator*().handle;
   plugin::Batch batch(host);
   batch.add(cold.series(handle), 16.0 * kMi);
-  scene.plan();
+  fixture.plan();
   batch.send(static_cast<const koord_svc_clock*>(host->get_service(host, "koord.clock/1"))->now_ns(host));
-  const knob::Plan plan = scene.plan();
+  const knob::Plan plan = fixture.plan();
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].value == std::to_string(10737418));
   CHECK(plan[0].inputs.back() == std::pair<std::string, std::string>("cold", std::to_string(16 * kMi)));
 }
 
 TEST_CASE("a kernel without memory.reclaim is asked again after ten minutes, and the capability is absent meanwhile") {
-  Scene scene;
-  scene.plan();
-  REQUIRE(scene.plan().size() == 1);
-  REQUIRE(scene.strategy.on_applied({{knob::Outcome::unsupported, "memory.reclaim", kPodDir, "", ""}}) == KOORD_OK);
-  CHECK(scene.plan().empty());
-  CHECK(scene.host.capabilities().find("memory_reclaim")->state == host::CapabilityState::absent);
-  scene.host.clock().advance(10min);
-  CHECK(scene.plan().size() == 1);
-  CHECK(scene.host.capabilities().find("memory_reclaim")->state == host::CapabilityState::supported);
+  MemoryReclaimFixture fixture;
+  fixture.plan();
+  REQUIRE(fixture.plan().size() == 1);
+  REQUIRE(fixture.strategy.on_applied({{knob::Outcome::unsupported, "memory.reclaim", kPodDir, "", ""}}) == KOORD_OK);
+  CHECK(fixture.plan().empty());
+  CHECK(fixture.host.capabilities().find("memory_reclaim")->state == host::CapabilityState::absent);
+  fixture.host.clock().advance(10min);
+  CHECK(fixture.plan().size() == 1);
+  CHECK(fixture.host.capabilities().find("memory_reclaim")->state == host::CapabilityState::supported);
 }

@@ -49,8 +49,8 @@ koord::slo::PodResctrl own_range(std::int64_t begin, std::int64_t end) {
   return own;
 }
 
-struct Scene {
-  Scene() { inputs.hardware = &hardware, inputs.strategy = &strategy; }
+struct ResctrlFixture {
+  ResctrlFixture() { inputs.hardware = &hardware, inputs.strategy = &strategy; }
 
   Hardware hardware{.l3 = Cache{.mask = 0x7ff, .least_bits = 1, .takes_gaps = false, .ids = {0, 1}},
                     .bandwidth = Bandwidth{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0, 1}}, .closids = 8};
@@ -192,11 +192,11 @@ TEST_CASE("a node without resctrl, with it not mounted, or mounted with cdp says
 }
 
 TEST_CASE("an enabled class has a group with its part of each cache and of the bandwidth, and its pods are in it") {
-  Scene scene;
-  scene.strategy.be = part(0, 30, 85);
-  scene.add_pod("u1", KOORD_QOS_BE);
-  scene.add_pod("u2", KOORD_QOS_LS);
-  const Plan plan = ::plan(scene.inputs);
+  ResctrlFixture fixture;
+  fixture.strategy.be = part(0, 30, 85);
+  fixture.add_pod("u1", KOORD_QOS_BE);
+  fixture.add_pod("u2", KOORD_QOS_LS);
+  const Plan plan = ::plan(fixture.inputs);
   CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=90;1=90", "resctrl.group pod-u1 koord-BE"});
   CHECK(plan.intents[0].level == KOORD_LEVEL_NODE);
   CHECK(plan.intents[2].level == KOORD_LEVEL_POD);
@@ -206,25 +206,25 @@ TEST_CASE("an enabled class has a group with its part of each cache and of the b
 }
 
 TEST_CASE("a class that is off has no group, and LSE goes with LSR") {
-  Scene scene;
-  scene.strategy.be = part(0, 30, 50, false);
-  scene.strategy.lsr = part(0, 100, 100);
-  scene.add_pod("u1", KOORD_QOS_BE);
-  scene.add_pod("u2", KOORD_QOS_LSE);
-  scene.add_pod("u3", KOORD_QOS_SYSTEM);
-  CHECK(texts(::plan(scene.inputs)) ==
+  ResctrlFixture fixture;
+  fixture.strategy.be = part(0, 30, 50, false);
+  fixture.strategy.lsr = part(0, 100, 100);
+  fixture.add_pod("u1", KOORD_QOS_BE);
+  fixture.add_pod("u2", KOORD_QOS_LSE);
+  fixture.add_pod("u3", KOORD_QOS_SYSTEM);
+  CHECK(texts(::plan(fixture.inputs)) ==
         Texts{"resctrl.l3 koord-LSR 0=7ff;1=7ff", "resctrl.mb koord-LSR 0=100;1=100", "resctrl.group pod-u2 koord-LSR"});
 }
 
 TEST_CASE("a pod's annotation gives it a group of its own, by cache where it says so") {
-  Scene scene;
-  scene.strategy.be = part(0, 30, 100);
+  ResctrlFixture fixture;
+  fixture.strategy.be = part(0, 30, 100);
   koord::slo::PodResctrl own = own_range(0, 50);
   own.l3_of_cache[1] = {50, 100};
   own.mb_of_cache[0] = 40;
-  scene.add_pod("u1", KOORD_QOS_BE, own);
-  scene.add_pod("u2", KOORD_QOS_BE);
-  CHECK(texts(::plan(scene.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.l3 koord-pod-u1 0=3f;1=7c0",
+  fixture.add_pod("u1", KOORD_QOS_BE, own);
+  fixture.add_pod("u2", KOORD_QOS_BE);
+  CHECK(texts(::plan(fixture.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.l3 koord-pod-u1 0=3f;1=7c0",
                                             "resctrl.mb koord-pod-u1 0=40", "resctrl.group pod-u1 koord-pod-u1", "resctrl.group pod-u2 koord-BE"});
 }
 
@@ -232,77 +232,77 @@ TEST_CASE("a pod with a uid that cannot name a group has none of its own and is 
   using namespace std::string_literals;
   for (const std::string& uid : {""s, "a/b"s, "a\nb"s, "a\0b"s, std::string(246, 'a')}) {
     CAPTURE(uid);
-    Scene scene;
-    scene.strategy.be = part(0, 30, 100);
-    scene.inputs.pods.push_back({uid, "shop/odd", "pod-odd", KOORD_QOS_BE, own_range(0, 50)});
-    scene.add_pod("u2", KOORD_QOS_BE, own_range(0, 50));
-    const Plan plan = ::plan(scene.inputs);
+    ResctrlFixture fixture;
+    fixture.strategy.be = part(0, 30, 100);
+    fixture.inputs.pods.push_back({uid, "shop/odd", "pod-odd", KOORD_QOS_BE, own_range(0, 50)});
+    fixture.add_pod("u2", KOORD_QOS_BE, own_range(0, 50));
+    const Plan plan = ::plan(fixture.inputs);
     CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.l3 koord-pod-u2 0=3f;1=3f",
                                "resctrl.group pod-odd koord-BE", "resctrl.group pod-u2 koord-pod-u2"});
     CHECK(plan.problems == Texts{"the annotation of pod shop/odd: metadata.uid: expected 1 to 245 bytes without '/', newline and NUL, "
                                  "so the pod gets no group of its own"});
   }
-  Scene longest;
+  ResctrlFixture longest;
   longest.add_pod(std::string(245, 'a').c_str(), KOORD_QOS_BE, own_range(0, 50));
   CHECK(::plan(longest.inputs).intents.size() == 2);
 }
 
 TEST_CASE("the CPU's groups go to classes that restrict, to pods that have one, to others; those without one are reported") {
-  Scene scene;
-  scene.hardware.closids = 4;
-  scene.inputs.groups = {"crio-high", "koord-pod-u2", "koord-pod-gone"};
-  scene.strategy.ls = part(0, 100, 100);
-  scene.strategy.be = part(0, 30, 100);
-  scene.add_pod("u1", KOORD_QOS_BE, own_range(0, 20));
-  scene.add_pod("u2", KOORD_QOS_BE, own_range(0, 20));
-  const Plan plan = ::plan(scene.inputs);
+  ResctrlFixture fixture;
+  fixture.hardware.closids = 4;
+  fixture.inputs.groups = {"crio-high", "koord-pod-u2", "koord-pod-gone"};
+  fixture.strategy.ls = part(0, 100, 100);
+  fixture.strategy.be = part(0, 30, 100);
+  fixture.add_pod("u1", KOORD_QOS_BE, own_range(0, 20));
+  fixture.add_pod("u2", KOORD_QOS_BE, own_range(0, 20));
+  const Plan plan = ::plan(fixture.inputs);
   CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.l3 koord-LS 0=7ff;1=7ff",
                              "resctrl.mb koord-LS 0=100;1=100", "resctrl.group pod-u1 koord-BE", "resctrl.group pod-u2 koord-BE"});
   CHECK(plan.problems.size() == 2);
   CHECK(plan.problems[0] ==
         "the annotation of pod shop/u2: no group is left for it: the CPU has 4 CLOSIDs, 2 are the kernel's and others', "
         "the rest is given to other classes and pods");
-  scene.hardware.closids = 5;
-  CHECK(texts(::plan(scene.inputs)).back() == "resctrl.group pod-u2 koord-pod-u2");
+  fixture.hardware.closids = 5;
+  CHECK(texts(::plan(fixture.inputs)).back() == "resctrl.group pod-u2 koord-pod-u2");
 }
 
 TEST_CASE("features that this CPU lacks are reported for those that request them, and the rest holds") {
-  Scene scene;
-  scene.strategy.be = part(0, 30, 50);
-  scene.strategy.lsr = part(0, 100, 100);
-  scene.hardware.bandwidth.reset();
-  Plan plan = ::plan(scene.inputs);
+  ResctrlFixture fixture;
+  fixture.strategy.be = part(0, 30, 50);
+  fixture.strategy.lsr = part(0, 100, 100);
+  fixture.hardware.bandwidth.reset();
+  Plan plan = ::plan(fixture.inputs);
   CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.l3 koord-LSR 0=7ff;1=7ff"});
   CHECK(plan.problems == Texts{"beClass of the NodeSLO: this CPU cannot share out memory bandwidth"});
-  scene.hardware.l3.reset();
-  plan = ::plan(scene.inputs);
+  fixture.hardware.l3.reset();
+  plan = ::plan(fixture.inputs);
   CHECK(plan.intents.empty());
   CHECK(plan.problems.size() == 2);
 }
 
 TEST_CASE("MiB/s are proposed once it is known what all of them are, and no limit is not a number") {
-  Scene scene;
-  scene.hardware.bandwidth->unit = BandwidthUnit::megabytes;
-  scene.hardware.bandwidth->step = scene.hardware.bandwidth->least = 1;
-  scene.hardware.bandwidth->unlimited = 4294967295;
-  scene.strategy.be = part(0, 30, 50);
-  scene.strategy.ls = part(0, 100, 100);
-  Plan plan = ::plan(scene.inputs);
+  ResctrlFixture fixture;
+  fixture.hardware.bandwidth->unit = BandwidthUnit::megabytes;
+  fixture.hardware.bandwidth->step = fixture.hardware.bandwidth->least = 1;
+  fixture.hardware.bandwidth->unlimited = 4294967295;
+  fixture.strategy.be = part(0, 30, 50);
+  fixture.strategy.ls = part(0, 100, 100);
+  Plan plan = ::plan(fixture.inputs);
   CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.l3 koord-LS 0=7ff;1=7ff"});
   CHECK(plan.problems ==
         Texts{"beClass of the NodeSLO: resctrl is mounted with mba_MBps, and the setting domainMegabytes does not say what 100 % is"});
-  scene.inputs.settings.domain_megabytes = 30000;
-  CHECK(texts(::plan(scene.inputs)) ==
+  fixture.inputs.settings.domain_megabytes = 30000;
+  CHECK(texts(::plan(fixture.inputs)) ==
         Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=15000;1=15000", "resctrl.l3 koord-LS 0=7ff;1=7ff"});
 }
 
 TEST_CASE("a class with an empty range is inactive with its bandwidth, a cache that is missing is reported and the rest holds") {
-  Scene scene;
-  scene.strategy.be = part(30, 30, 50);
+  ResctrlFixture fixture;
+  fixture.strategy.be = part(30, 30, 50);
   koord::slo::PodResctrl own = own_range(0, 50);
   own.mb_of_cache[7] = 50;
-  scene.add_pod("u1", KOORD_QOS_LS, own);
-  const Plan plan = ::plan(scene.inputs);
+  fixture.add_pod("u1", KOORD_QOS_LS, own);
+  const Plan plan = ::plan(fixture.inputs);
   CHECK(texts(plan) == Texts{"resctrl.l3 koord-pod-u1 0=3f;1=3f", "resctrl.group pod-u1 koord-pod-u1"});
   CHECK(plan.problems == Texts{"beClass of the NodeSLO: catRangeStartPercent 30 is not below catRangeEndPercent 30, so its resctrlQOS is inactive",
                                "the annotation of pod shop/u1: there is no cache 7"});
@@ -380,10 +380,10 @@ TEST_CASE("a group of the agent without an intent for a minute is removed, other
 }
 
 TEST_CASE("a stale group is asked to be removed unless it is proposed again just now") {
-  Scene scene;
-  scene.inputs.stale = {"koord-BE", "koord-pod-gone"};
-  scene.strategy.be = part(0, 30, 100);
-  CHECK(texts(::plan(scene.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.remove koord-pod-gone 1"});
+  ResctrlFixture fixture;
+  fixture.inputs.stale = {"koord-BE", "koord-pod-gone"};
+  fixture.strategy.be = part(0, 30, 100);
+  CHECK(texts(::plan(fixture.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.remove koord-pod-gone 1"});
 }
 
 TEST_CASE("the plugin requests the removal of an earlier session's groups") {

@@ -29,7 +29,7 @@ namespace {
 
 const std::string kScraper = bench::kBuild + "/test/core/child/scraper.so";
 
-const host::RunnerLimits kStranger{.third_party = true};
+const host::RunnerLimits kThirdParty{.third_party = true};
 
 // A process that returns each message.
 class Echo {
@@ -66,11 +66,11 @@ struct Bench : bench::ActorFixture {
   // A user of its own and Landlock, as far as this machine has them.
   child::Layers layers{{.first_uid = bench::kFirstUid, .uids = bench::kUids}};
   std::shared_ptr<const host::LoadedPlugin> in_child =
-      *child::load_in_child({bench::kPluginHost, images, nullptr, &layers}, bench::kActor, manifest, file, kStranger);
+      *child::load_in_child({bench::kPluginHost, images, nullptr, &layers}, bench::kActor, manifest, file, kThirdParty);
   std::shared_ptr<const host::LoadedPlugin> here = *host::load_in_process(bench::kActor, manifest, file);
 
   std::unique_ptr<bench::RunningPlugin> start(const host::LoadedPlugin& plugin, const std::string& part = "batch") {
-    return ActorFixture::start(plugin, kStranger, part);
+    return ActorFixture::start(plugin, kThirdParty, part);
   }
 
   std::vector<double> ticks(const host::LoadedPlugin& plugin, std::vector<double>* exchanges = nullptr) {

@@ -113,18 +113,18 @@ void serve(const PodsByHand& pods, unsigned turns, const std::string& output) {
   std::ofstream(output) << all.count / std::chrono::duration<double>(kRound).count() << ' ' << p99(all.latency_us);
 }
 
-struct Figures {
+struct Results {
   std::vector<double> beats, latency_us;
 };
 
-void measure(const PodsByHand& pods, const TemporaryFolder& folder, Figures& figures) {
+void measure(const PodsByHand& pods, const TemporaryFolder& folder, Results& results) {
   static const unsigned turns = turns_of_work();
   ChildProcess service([&] { serve(pods, turns, folder / "beats"); });
   service.wait(60s);
   double beats = 0, latency = 0;
   std::ifstream(folder / "beats") >> beats >> latency;
-  figures.beats.push_back(beats);
-  figures.latency_us.push_back(latency);
+  results.beats.push_back(beats);
+  results.latency_us.push_back(latency);
 }
 
 // An agent with a policy, as long as this object exists. It runs beside the pods, as it would get no CPU from outside.
@@ -154,11 +154,11 @@ class Agent {
 
 double best(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
-void print(const char* name, const Figures& figures, const Figures& alone) {
-  const double beats = bench::median(figures.beats), latency = bench::median(figures.latency_us);
+void print(const char* name, const Results& results, const Results& alone) {
+  const double beats = bench::median(results.beats), latency = bench::median(results.latency_us);
   std::printf("%-28s %6.1f beats/s ratio %4.2f (best %6.1f)   p99 latency %6.0f us ratio %6.2f (best %6.0f)\n", name, beats,
-              beats / bench::median(alone.beats), *std::max_element(figures.beats.begin(), figures.beats.end()), latency,
-              latency / bench::median(alone.latency_us), best(figures.latency_us));
+              beats / bench::median(alone.beats), *std::max_element(results.beats.begin(), results.beats.end()), latency,
+              latency / bench::median(alone.latency_us), best(results.latency_us));
   std::fflush(stdout);
 }
 
@@ -175,7 +175,7 @@ int main() {
   pods.set_shares(pods.top, 262'144);  // whatever else runs on this machine
   pods.set_shares(pods.burstable, 1024);
   pods.set_shares(agent, 51);  // 50m
-  std::map<std::string, Figures> all;
+  std::map<std::string, Results> all;
   for (int round = 0; round < kRounds; ++round) {
     measure(pods, folder, all["without an agent"]);
     {

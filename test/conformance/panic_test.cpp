@@ -21,14 +21,14 @@ namespace {
 
 enum Class : std::size_t { advisor, external_advisor, strategy, hook };
 
-struct Theatre {
+struct PanicFixture {
   ManualClock clock;
   NodeTree node;
   Stage stage{node.roots(), clock, "node"};
   child::SnapshotImages images;
   const OpenedPlugin piece = *open_plugin(std::getenv("KOORD_PROBE"));
 
-  Theatre() {
+  PanicFixture() {
     state::Pod pod;
     pod.uid = "u1";
     stage.hub().publish({.pods = std::vector{pod}});
@@ -45,8 +45,8 @@ std::vector<config::Isolation> isolations() {
   return {config::Isolation::in_process, config::Isolation::process};
 }
 
-host::CallResult handle(Theatre& theatre, Player& player) {
-  const host::SnapshotViewPtr view = theatre.stage.services().views.of(theatre.stage.hub().current());
+host::CallResult handle(PanicFixture& fixture, Player& player) {
+  const host::SnapshotViewPtr view = fixture.stage.services().views.of(fixture.stage.hub().current());
   const koord_hook_request request{sizeof request, KOORD_STAGE_PRE_RUN_POD_SANDBOX, 0, &view->pods()[0], nullptr, {}, {}};
   host::HookResponse response(player.context().host());
   return player.runner().handle(request, response.table());
@@ -63,17 +63,17 @@ void check_panic(const host::CallResult& result, const std::string& call) {
 struct Running {
   const char* name;
   Class cls;
-  std::function<host::CallResult(Theatre&, Player&)> call;
+  std::function<host::CallResult(PanicFixture&, Player&)> call;
 };
 const Running kRunning[] = {
-    {"collect", advisor, [](Theatre& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
-    {"on_event", advisor, [](Theatre&, Player& p) { return p.runner().on_event(KOORD_ON_PODS, 1); }},
-    {"url", external_advisor, [](Theatre&, Player& p) {
+    {"collect", advisor, [](PanicFixture& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
+    {"on_event", advisor, [](PanicFixture&, Player& p) { return p.runner().on_event(KOORD_ON_PODS, 1); }},
+    {"url", external_advisor, [](PanicFixture&, Player& p) {
        std::string url;
        return p.runner().url(url);
      }},
-    {"evaluate", strategy, [](Theatre& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
-    {"on_applied", strategy, [](Theatre&, Player& p) {
+    {"evaluate", strategy, [](PanicFixture& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
+    {"on_applied", strategy, [](PanicFixture&, Player& p) {
        const koord_intent_result applied{sizeof applied, KOORD_OK, {}, {}, {}, {}};
        return p.runner().on_applied({&applied, 1});
      }},
@@ -82,7 +82,7 @@ const Running kRunning[] = {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Theatre, "acceptance 9: a panic in a call is -8 with its text, and the plugin goes on") {
+TEST_CASE_FIXTURE(PanicFixture, "acceptance 9: a panic in a call is -8 with its text, and the plugin goes on") {
   for (config::Isolation isolation : isolations()) {
     for (const Running& running : kRunning) {
       CAPTURE(isolation);
@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(Theatre, "acceptance 9: a panic in a call is -8 with its text,
   }
 }
 
-TEST_CASE_FIXTURE(Theatre, "acceptance 9: a panic at the beginning or the end is -8 with its text") {
+TEST_CASE_FIXTURE(PanicFixture, "acceptance 9: a panic at the beginning or the end is -8 with its text") {
   for (config::Isolation isolation : isolations()) {
     CAPTURE(isolation);
     auto beginner = cast(isolation, advisor, "init");

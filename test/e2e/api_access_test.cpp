@@ -19,7 +19,7 @@ namespace {
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // Users and a group that no file of this machine knows.
-constexpr const char *kStrangerUid = "64123", *kStrangerGid = "64124", *kOperatorsGid = "64125";
+constexpr const char *kOtherUid = "64123", *kOtherGid = "64124", *kOperatorsGid = "64125";
 
 struct ServedAgent {
   explicit ServedAgent(std::string_view extra = {}, std::vector<std::string> plugins = {}) : agent(extra, std::move(plugins)) {
@@ -46,8 +46,8 @@ struct ServedAgent {
   AgentProcess agent;
 };
 
-const std::vector<std::string> kStranger{"--reuid", kStrangerUid, "--regid", kStrangerGid, "--clear-groups"};
-const std::vector<std::string> kMember{"--reuid", kStrangerUid, "--regid", kStrangerGid, "--groups", kOperatorsGid};
+const std::vector<std::string> kOther{"--reuid", kOtherUid, "--regid", kOtherGid, "--clear-groups"};
+const std::vector<std::string> kMember{"--reuid", kOtherUid, "--regid", kOtherGid, "--groups", kOperatorsGid};
 
 }  // namespace
 
@@ -70,12 +70,12 @@ TEST_CASE("another user is served as a member of listen.socketGroup, and refused
   REQUIRE(served.agent.start({"--set", std::string("listen.socketGroup=") + kOperatorsGid}));
   const Finished member = served.as(kMember, {"mode", "node", "shadow", "--for", "1h"});
   CHECK_MESSAGE(member.exit_status == 0, member.output);
-  CHECK(contains(served.agent.ctl({"events"}).output, std::string("by operator uid ") + kStrangerUid + " pid "));
-  CHECK(served.as(kStranger, {"mode"}).exit_status != 0);  // the kernel keeps it from the socket
+  CHECK(contains(served.agent.ctl({"events"}).output, std::string("by operator uid ") + kOtherUid + " pid "));
+  CHECK(served.as(kOther, {"mode"}).exit_status != 0);  // the kernel keeps it from the socket
   REQUIRE(::chmod(served.agent.socket().c_str(), 0666) == 0);
-  const Finished refused = served.as(kStranger, {"mode", "node", "off", "--for", "1h"});
+  const Finished refused = served.as(kOther, {"mode", "node", "off", "--for", "1h"});
   CHECK(refused.exit_status != 0);
-  CHECK_MESSAGE(contains(refused.output, std::string("the data API is for operators: uid ") + kStrangerUid), refused.output);
+  CHECK_MESSAGE(contains(refused.output, std::string("the data API is for operators: uid ") + kOtherUid), refused.output);
   CHECK_FALSE(contains(served.node_mode(), "\"off\""));
 }
 

@@ -23,10 +23,10 @@ namespace {
 const std::string kBuild = std::getenv("KOORD_BUILD");
 const std::string kGauge = kBuild + "/test/core/workshop/gauge.so";
 
-struct Desk {
+struct AuthorFixture {
   std::string folder = (fs::temp_directory_path() / "koord-test-author-XXXXXX").string();
-  Desk() { REQUIRE(::mkdtemp(folder.data())); }
-  ~Desk() { fs::remove_all(folder); }
+  AuthorFixture() { REQUIRE(::mkdtemp(folder.data())); }
+  ~AuthorFixture() { fs::remove_all(folder); }
 
   std::string file(const std::string& name) const { return folder + "/" + name; }
 };
@@ -82,7 +82,7 @@ TEST_CASE("a wrong word of a command is named, and a file of --config that canno
   CHECK_MESSAGE(contains(check.output, "--config 'nix'"), check.output);
 }
 
-TEST_CASE_FIXTURE(Desk, "a recorded node is replayed alike with both isolations") {
+TEST_CASE_FIXTURE(AuthorFixture, "a recorded node is replayed alike with both isolations") {
   const Finished recorded = koordctl({"record", file("here.tar.gz"), "--frames", "2", "--interval", "100ms"});
   REQUIRE_MESSAGE(recorded.exit_status == 0, recorded.output);
   CHECK_MESSAGE(contains(recorded.output, "here.tar.gz: 2 frames of "), recorded.output);
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(Desk, "a recorded node is replayed alike with both isolations"
   CHECK(without_times(child.output) == without_times(here.output));
 }
 
-TEST_CASE_FIXTURE(Desk, "a run prints what the plugin did, and a trace of its calls") {
+TEST_CASE_FIXTURE(AuthorFixture, "a run prints what the plugin did, and a trace of its calls") {
   const Finished run = koordctl({"run", kGauge, "--ticks", "2", "--period", "10ms", "--set", "capAbove=1000", "--trace", file("trace.json")});
   REQUIRE_MESSAGE(run.exit_status == 0, run.output);
   for (const char* part : {"METRIC", "gauge_load", "SCRAPES", "http://127.0.0.1:9100/metrics", "collect       2       0"})
@@ -128,7 +128,7 @@ TEST_CASE("errors of a plugin are reported, and the command fails") {
   CHECK_MESSAGE(contains(crashed.output, "ended by signal 11"), crashed.output);
 }
 
-TEST_CASE_FIXTURE(Desk, "a confined run has the layers of a third party's plugin in an agent, and the grants of the configuration") {
+TEST_CASE_FIXTURE(AuthorFixture, "a confined run has the layers of a third party's plugin in an agent, and the grants of the configuration") {
   if (::geteuid() != 0) {
     MESSAGE("SKIPPED: needs root");
     return;

@@ -22,8 +22,8 @@ std::string slo(bool enable) {
          ", cpuSuppressThresholdPercent: 0, cpuSuppressPolicy: cfsQuota}}";
 }
 
-struct Scene {
-  explicit Scene(const std::string& policy) {
+struct CpuSuppressFixture {
+  explicit CpuSuppressFixture(const std::string& policy) {
     pods.set_shares(pods.besteffort, 2);  // as a kubelet does
     pods.write_files(folder.path(), slo(true));
     before = pods.knobs();
@@ -34,7 +34,7 @@ struct Scene {
     start_arguments = {"--set", "plugins.settings={qos-cpu-suppress: {config: {policy: " + policy + "}}}"};
     REQUIRE(agent->start(start_arguments));
   }
-  ~Scene() { pods.batch.end_processes(); }
+  ~CpuSuppressFixture() { pods.batch.end_processes(); }
 
   void node_slo(bool enable) { pods.write_slo(folder.path(), slo(enable)); }
   bool is_as_before() const { return pods.knobs() == before; }
@@ -54,50 +54,50 @@ struct Scene {
 };
 
 // The kernel says `wanted`; then the NodeSLO switches it off and on, and the agent ends: each time all is as it was.
-void comes_and_goes(Scene& scene, const koord::test::RealCgroup& where, std::string_view knob, const std::string& wanted) {
-  const auto holds = [&] { return scene.pods.read(where, knob) == wanted; };
-  INFO("log: ", scene.agent->log());
+void comes_and_goes(CpuSuppressFixture& fixture, const koord::test::RealCgroup& where, std::string_view knob, const std::string& wanted) {
+  const auto holds = [&] { return fixture.pods.read(where, knob) == wanted; };
+  INFO("log: ", fixture.agent->log());
   REQUIRE(eventually(holds, kMinute));
-  CHECK(scene.agent->get("/api/v1/decisions").find("\"result\":\"applied\"") != std::string::npos);
-  scene.node_slo(false);
-  CHECK_MESSAGE(eventually([&] { return scene.is_as_before(); }, kMinute), scene.differences());
-  scene.node_slo(true);
+  CHECK(fixture.agent->get("/api/v1/decisions").find("\"result\":\"applied\"") != std::string::npos);
+  fixture.node_slo(false);
+  CHECK_MESSAGE(eventually([&] { return fixture.is_as_before(); }, kMinute), fixture.differences());
+  fixture.node_slo(true);
   REQUIRE(eventually(holds, kMinute));
-  CHECK(scene.agent->stop() == 0);
-  CHECK_MESSAGE(scene.is_as_before(), scene.differences());
+  CHECK(fixture.agent->stop() == 0);
+  CHECK_MESSAGE(fixture.is_as_before(), fixture.differences());
 }
 
 }  // namespace
 
 TEST_CASE("cfsQuota bounds the time of best-effort pods, and off leaves every file as it was") {
-  Scene scene("cfsQuota");
-  comes_and_goes(scene, scene.pods.besteffort, "cpu.max", "2000 100000");
+  CpuSuppressFixture fixture("cfsQuota");
+  comes_and_goes(fixture, fixture.pods.besteffort, "cpu.max", "2000 100000");
 }
 
 TEST_CASE("cpuset confines best-effort containers, and off leaves every file as it was") {
-  Scene scene("cpuset");
+  CpuSuppressFixture fixture("cpuset");
   // Nothing to confine to; and a kernel with v2 keeps a set as long as there are tasks, which test/node has.
-  if (scene.pods.cpus() < 2 || scene.pods.is_v2()) return;
-  INFO("log: ", scene.agent->log());
-  const auto& where = scene.pods.batch;
-  const std::size_t least = scene.pods.cpus() < 4 ? 1 : 2;
-  CHECK(eventually([&] { return koord::CpuSet::parse(scene.pods.read(where, "cpuset.cpus")).value().size() == least; }, kMinute));
-  comes_and_goes(scene, where, "cpuset.cpus", scene.pods.read(where, "cpuset.cpus"));
+  if (fixture.pods.cpus() < 2 || fixture.pods.is_v2()) return;
+  INFO("log: ", fixture.agent->log());
+  const auto& where = fixture.pods.batch;
+  const std::size_t least = fixture.pods.cpus() < 4 ? 1 : 2;
+  CHECK(eventually([&] { return koord::CpuSet::parse(fixture.pods.read(where, "cpuset.cpus")).value().size() == least; }, kMinute));
+  comes_and_goes(fixture, where, "cpuset.cpus", fixture.pods.read(where, "cpuset.cpus"));
 }
 
 TEST_CASE("cpuIdle lets best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight too") {
-  Scene scene("cpuIdle");
-  if (!scene.pods.knows("cpu.idle")) return;  // before Linux 5.15
-  comes_and_goes(scene, scene.pods.besteffort, "cpu.idle", "1");
+  CpuSuppressFixture fixture("cpuIdle");
+  if (!fixture.pods.knows("cpu.idle")) return;  // before Linux 5.15
+  comes_and_goes(fixture, fixture.pods.besteffort, "cpu.idle", "1");
 }
 
 TEST_CASE("in shadow it says what it would do, and no file changes") {
-  Scene scene("cfsQuota");
-  CHECK(eventually([&] { return scene.pods.read(scene.pods.besteffort, "cpu.max") == "2000 100000"; }, kMinute));
-  CHECK(scene.agent->stop() == 0);
+  CpuSuppressFixture fixture("cfsQuota");
+  CHECK(eventually([&] { return fixture.pods.read(fixture.pods.besteffort, "cpu.max") == "2000 100000"; }, kMinute));
+  CHECK(fixture.agent->stop() == 0);
   const std::vector<std::string> shadow = {"--set", "qos.mode=shadow"};
-  scene.start_arguments.insert(scene.start_arguments.end(), shadow.begin(), shadow.end());
-  REQUIRE(scene.agent->start(scene.start_arguments));
-  CHECK(eventually([&] { return scene.agent->get("/api/v1/decisions").find("\"result\":\"shadow\"") != std::string::npos; }, kMinute));
-  CHECK_MESSAGE(scene.is_as_before(), scene.differences());
+  fixture.start_arguments.insert(fixture.start_arguments.end(), shadow.begin(), shadow.end());
+  REQUIRE(fixture.agent->start(fixture.start_arguments));
+  CHECK(eventually([&] { return fixture.agent->get("/api/v1/decisions").find("\"result\":\"shadow\"") != std::string::npos; }, kMinute));
+  CHECK_MESSAGE(fixture.is_as_before(), fixture.differences());
 }

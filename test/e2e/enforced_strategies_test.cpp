@@ -64,8 +64,8 @@ class NodeFiles {
 // Files and what is to be in them.
 using Wanted = std::map<std::string, std::string>;
 
-struct Scene {
-  Scene() {
+struct EnforcedStrategiesFixture {
+  EnforcedStrategiesFixture() {
     pods.limit_cpu(pods.service_pod, 10'000);  // as a kubelet does for 100m
     pods.limit_cpu(pods.service, 10'000);
     service.emplace([] {
@@ -212,7 +212,7 @@ class QuotaWatch {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Scene, "the kernel has the proposed values, and after NodeSLO or SIGTERM every file is as it was, byte by byte") {
+TEST_CASE_FIXTURE(EnforcedStrategiesFixture, "the kernel has the proposed values, and after NodeSLO or SIGTERM every file is as it was, byte by byte") {
   REQUIRE(before.size() > 20);
   REQUIRE(becomes_wanted());
   CHECK(was("cpu.max", "applied"));
@@ -232,7 +232,7 @@ TEST_CASE_FIXTURE(Scene, "the kernel has the proposed values, and after NodeSLO 
   CHECK_MESSAGE(is_as_before(), differences());
 }
 
-TEST_CASE_FIXTURE(Scene, "killed again and again, reloaded, sent SIGHUP and kept over an exit, burst never takes a quota beyond limit times ceiling") {
+TEST_CASE_FIXTURE(EnforcedStrategiesFixture, "killed again and again, reloaded, sent SIGHUP and kept over an exit, burst never takes a quota beyond limit times ceiling") {
   REQUIRE(becomes_wanted());
   const QuotaWatch watch(pods);
   const auto quota = [&] { return QuotaWatch::quota_of(pods, pods.service); };

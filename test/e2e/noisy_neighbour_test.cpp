@@ -22,8 +22,8 @@ struct SelfReport {
   double late_total = 0, read_total = 0;  // seconds since the victim began
 };
 
-struct Scene {
-  Scene() {
+struct NoisyNeighbourFixture {
+  NoisyNeighbourFixture() {
     pod.limit_memory(96u << 20);
     pod.limit_cpu(1);
   }
@@ -84,28 +84,28 @@ void become(const RealCgroup& cgroup, std::vector<const char*> command, const st
 }  // namespace
 
 TEST_CASE("an antagonist's harm is seen to come and to go, and agrees with what the victim finds itself") {
-  Scene scene;
-  const std::string file = scene.agent.folder() / "file";
-  ChildProcess victim([&] { become(scene.victim_cgroup, {KOORD_WORKLOAD, "victim", file.c_str()}, scene.log); });
-  REQUIRE(scene.agent.start({"--set", kSettings}));
-  REQUIRE(eventually([&] { return scene.is_calm(); }, kMinute));
+  NoisyNeighbourFixture fixture;
+  const std::string file = fixture.agent.folder() / "file";
+  ChildProcess victim([&] { become(fixture.victim_cgroup, {KOORD_WORKLOAD, "victim", file.c_str()}, fixture.log); });
+  REQUIRE(fixture.agent.start({"--set", kSettings}));
+  REQUIRE(eventually([&] { return fixture.is_calm(); }, kMinute));
   {
-    ChildProcess antagonist([&] { become(scene.antagonist_cgroup, {KOORD_WORKLOAD, "antagonist"}, "/dev/null"); });
-    CHECK(eventually([&] { return scene.value("memory_stall_ratio") > 0.01; }, kMinute));
-    CHECK(eventually([&] { return scene.value("sched_latency_p99_seconds") > 0.002; }, kMinute));
-    CHECK(eventually([&] { return scene.throttled() > 0.2; }, kMinute));
+    ChildProcess antagonist([&] { become(fixture.antagonist_cgroup, {KOORD_WORKLOAD, "antagonist"}, "/dev/null"); });
+    CHECK(eventually([&] { return fixture.value("memory_stall_ratio") > 0.01; }, kMinute));
+    CHECK(eventually([&] { return fixture.value("sched_latency_p99_seconds") > 0.002; }, kMinute));
+    CHECK(eventually([&] { return fixture.throttled() > 0.2; }, kMinute));
   }
-  CHECK(eventually([&] { return scene.is_calm(); }, kMinute));
+  CHECK(eventually([&] { return fixture.is_calm(); }, kMinute));
   // Its cgroup stays, without processes and so without new figures.
-  CHECK(eventually([&] { return scene.wait_p95("antagonist") == "-"; }, kMinute));
-  CHECK(scene.wait_p95("victim") != "-");
+  CHECK(eventually([&] { return fixture.wait_p95("antagonist") == "-"; }, kMinute));
+  CHECK(fixture.wait_p95("victim") != "-");
 
-  const double stalled = scene.stalled_seconds(), waited = scene.value("sched_latency_seconds_sum");
-  const SelfReport before = scene.self_report();
+  const double stalled = fixture.stalled_seconds(), waited = fixture.value("sched_latency_seconds_sum");
+  const SelfReport before = fixture.self_report();
   // It reports once a second: waiting for the next two reports covers all values of now.
-  REQUIRE(eventually([&] { return scene.self_report().late_total > before.late_total; }));
+  REQUIRE(eventually([&] { return fixture.self_report().late_total > before.late_total; }));
   CHECK(stalled > 0);
-  CHECK(stalled < 1.1 * scene.self_report().read_total);  // it was held up in its reads
+  CHECK(stalled < 1.1 * fixture.self_report().read_total);  // it was held up in its reads
   CHECK(waited > 0.5 * before.late_total);                // its timers were late because it waited for a CPU
   MESSAGE("held up for memory ", stalled, " s, in reads ", before.read_total, " s; waited ", waited, " s, late ", before.late_total, " s");
 }

@@ -95,8 +95,8 @@ std::uint64_t elapsed_in(const RealCgroup& cgroup, const std::function<void()>& 
 }
 
 // A disk and a probe, or nothing after a loud line.
-struct Scene {
-  explicit Scene(std::string_view source, std::uint32_t slots = 0) : disk(LoopDisk::attach(kDiskSize)) {
+struct BlockLatencyFixture {
+  explicit BlockLatencyFixture(std::string_view source, std::uint32_t slots = 0) : disk(LoopDisk::attach(kDiskSize)) {
     BlockOptions options;
     options.only = source;
     options.slots = slots;
@@ -135,15 +135,15 @@ struct Scene {
 };
 
 void check_known_answer(std::string_view source) {
-  Scene scene(source);
-  if (!scene.works()) return;
+  BlockLatencyFixture fixture(source);
+  if (!fixture.works()) return;
   RealCgroup reading("reading"), writing("writing"), idle("idle");
-  scene.advance();
-  const std::uint64_t read_ns = elapsed_in(reading, [&] { transfer(*scene.disk, O_RDONLY, kRequests); });
-  const std::uint64_t write_ns = elapsed_in(writing, [&] { transfer(*scene.disk, O_WRONLY, 2 * kRequests); });
-  scene.advance();
-  const OperationTotals read = scene.on_disk(reading, Operation::read);
-  const OperationTotals written = scene.on_disk(writing, Operation::write);
+  fixture.advance();
+  const std::uint64_t read_ns = elapsed_in(reading, [&] { transfer(*fixture.disk, O_RDONLY, kRequests); });
+  const std::uint64_t write_ns = elapsed_in(writing, [&] { transfer(*fixture.disk, O_WRONLY, 2 * kRequests); });
+  fixture.advance();
+  const OperationTotals read = fixture.on_disk(reading, Operation::read);
+  const OperationTotals written = fixture.on_disk(writing, Operation::write);
   INFO("read ", read.device_ns, " + ", read.queue_ns, " of ", read_ns, " ns, written ", written.device_ns, " + ",
        written.queue_ns, " of ", write_ns);
   CHECK(read.requests == kRequests);
@@ -153,25 +153,25 @@ void check_known_answer(std::string_view source) {
   CHECK(written.requests == 2 * kRequests);
   CHECK(written.bytes == 2 * kRequests * kBlock);
   CHECK(written.device_ns + written.queue_ns <= write_ns);
-  CHECK(scene.on_disk(reading, Operation::write).requests == 0);
-  CHECK(scene.windows.of(id_of(reading)).latency_of(Operation::read).count >= kRequests);
-  CHECK(scene.windows.of(id_of(idle)) == Requests{});
-  CHECK(scene.on_disk(*scene.windows.node(), Operation::read).requests >= kRequests);
+  CHECK(fixture.on_disk(reading, Operation::write).requests == 0);
+  CHECK(fixture.windows.of(id_of(reading)).latency_of(Operation::read).count >= kRequests);
+  CHECK(fixture.windows.of(id_of(idle)) == Requests{});
+  CHECK(fixture.on_disk(*fixture.windows.node(), Operation::read).requests >= kRequests);
 }
 
 void check_reuse(std::string_view source) {
-  Scene scene(source);
-  if (!scene.works()) return;
+  BlockLatencyFixture fixture(source);
+  if (!fixture.works()) return;
   RealCgroup container("short");
   const std::uint64_t id = id_of(container);
-  elapsed_in(container, [&] { transfer(*scene.disk, O_RDONLY, kRequests); });
+  elapsed_in(container, [&] { transfer(*fixture.disk, O_RDONLY, kRequests); });
   container.remove();
-  const Reading removed = must(scene.probe->read());
+  const Reading removed = must(fixture.probe->read());
   const auto is_it = [id](const auto& cgroup) { return cgroup.cgroup == id; };
   REQUIRE(std::count_if(removed.ended.begin(), removed.ended.end(), is_it) == 1);
   const auto last = std::find_if(removed.ended.begin(), removed.ended.end(), is_it);
-  CHECK(scene.on_disk(last->total, Operation::read).requests == kRequests);
-  const Reading after = must(scene.probe->read());
+  CHECK(fixture.on_disk(last->total, Operation::read).requests == kRequests);
+  const Reading after = must(fixture.probe->read());
   CHECK(std::none_of(after.ended.begin(), after.ended.end(), is_it));
   CHECK(std::none_of(after.cgroups.begin(), after.cgroups.end(), is_it));
 }
@@ -191,52 +191,52 @@ TEST_CASE("a removed cgroup is reported once with its last totals, from btf_trac
 TEST_CASE("a removed cgroup is reported once with its last totals, from raw_tracepoint") { check_reuse("raw_tracepoint"); }
 
 TEST_CASE("a slot comes to its next cgroup without the totals of the one before") {
-  Scene scene("btf_tracepoint", 16);
-  if (!scene.works()) return;
+  BlockLatencyFixture fixture("btf_tracepoint", 16);
+  if (!fixture.works()) return;
   for (int i = 0; i < 40; ++i) {
     RealCgroup container("churn");
-    REQUIRE(scene.comes_to_know(container));
-    const Reading before = must(scene.probe->read());
-    scene.windows.advance(before);
+    REQUIRE(fixture.comes_to_know(container));
+    const Reading before = must(fixture.probe->read());
+    fixture.windows.advance(before);
     const std::uint64_t lost = before.lost_begins + before.missed_events;
-    elapsed_in(container, [&] { transfer(*scene.disk, O_RDONLY, 3); });
-    const Reading reading = must(scene.probe->read());
-    scene.windows.advance(reading);
+    elapsed_in(container, [&] { transfer(*fixture.disk, O_RDONLY, 3); });
+    const Reading reading = must(fixture.probe->read());
+    fixture.windows.advance(reading);
     // A request that the program did not see is counted as missed.
     const std::uint64_t unseen = reading.lost_begins + reading.missed_events - lost;
-    const std::uint64_t requests = scene.on_disk(container, Operation::read).requests;
+    const std::uint64_t requests = fixture.on_disk(container, Operation::read).requests;
     CHECK(requests <= 3);
     CHECK(requests + unseen >= 3);
   }
 }
 
 TEST_CASE("requests for which no slot was free are the node's, and counted") {
-  Scene scene("btf_tracepoint", 2);  // one of them is the unassigned
-  if (!scene.works()) return;
+  BlockLatencyFixture fixture("btf_tracepoint", 2);  // one of them is the unassigned
+  if (!fixture.works()) return;
   RealCgroup first("first"), second("second");
   for (const RealCgroup* cgroup : {&first, &second})
-    elapsed_in(*cgroup, [&] { transfer(*scene.disk, O_RDONLY, kRequests); });
-  const Reading reading = must(scene.probe->read());
+    elapsed_in(*cgroup, [&] { transfer(*fixture.disk, O_RDONLY, kRequests); });
+  const Reading reading = must(fixture.probe->read());
   CHECK(reading.slots_used == 1);
   CHECK(reading.unassigned->latency_of(Operation::read).count >= kRequests);
-  scene.windows.advance(reading);
-  CHECK(scene.on_disk(*scene.windows.node(), Operation::read).requests >= 2 * kRequests);
+  fixture.windows.advance(reading);
+  CHECK(fixture.on_disk(*fixture.windows.node(), Operation::read).requests >= 2 * kRequests);
 }
 
 TEST_CASE("a flush belongs to the device and to no cgroup, and its request is not taken for a lost one") {
-  Scene scene("btf_tracepoint");
-  if (!scene.works()) return;
+  BlockLatencyFixture fixture("btf_tracepoint");
+  if (!fixture.works()) return;
   RealCgroup syncing("syncing");
-  scene.advance();
-  const std::uint64_t lost = must(scene.probe->read()).lost_begins;
+  fixture.advance();
+  const std::uint64_t lost = must(fixture.probe->read()).lost_begins;
   elapsed_in(syncing, [&] {
-    transfer(*scene.disk, O_WRONLY, 1);
-    transfer(*scene.disk, O_WRONLY | O_SYNC, 5);
+    transfer(*fixture.disk, O_WRONLY, 1);
+    transfer(*fixture.disk, O_WRONLY | O_SYNC, 5);
   });
-  const Reading reading = must(scene.probe->read());
+  const Reading reading = must(fixture.probe->read());
   CHECK(reading.lost_begins == lost);
-  CHECK(scene.on_disk(*reading.unassigned, Operation::other).requests >= 5);
-  CHECK(scene.on_disk(*reading.unassigned, Operation::other).bytes == 0);
+  CHECK(fixture.on_disk(*reading.unassigned, Operation::other).requests >= 5);
+  CHECK(fixture.on_disk(*reading.unassigned, Operation::other).bytes == 0);
 }
 
 TEST_CASE("a source that the kernel refuses is an error with the reason in it") {

@@ -16,9 +16,9 @@ using cpu_suppress::Policy;
 
 namespace {
 
-struct Scene {
-  Scene() { pods.set_shares(pods.besteffort, 2); }  // as a kubelet does
-  ~Scene() { pods.batch.end_processes(); }
+struct CpuSuppressFixture {
+  CpuSuppressFixture() { pods.set_shares(pods.besteffort, 2); }  // as a kubelet does
+  ~CpuSuppressFixture() { pods.batch.end_processes(); }
 
   bool is_as_before() const { return pods.knobs() == before; }
   std::string differences() const {
@@ -55,17 +55,17 @@ struct Scene {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Scene, "cfsQuota bounds the time of best-effort pods, and off leaves every file as it was") {
+TEST_CASE_FIXTURE(CpuSuppressFixture, "cfsQuota bounds the time of best-effort pods, and off leaves every file as it was") {
   comes_and_goes(Policy::cfs_quota, pods.besteffort, "cpu.max", "2000 100000");
 }
 
-TEST_CASE_FIXTURE(Scene, "cpuset confines best-effort pods, and off leaves every file as it was") {
+TEST_CASE_FIXTURE(CpuSuppressFixture, "cpuset confines best-effort pods, and off leaves every file as it was") {
   if (pods.cpus() < 2 || pods.is_v2()) return;  // nothing to confine to; the next one
   comes_and_goes(Policy::cpuset, pods.batch, "cpuset.cpus", least);
 }
 
 // The kernel takes no set away from a cgroup with tasks in it.
-TEST_CASE_FIXTURE(Scene, "v2: off gives a confined class all CPUs, and leaves every file as it was when its tasks have ended") {
+TEST_CASE_FIXTURE(CpuSuppressFixture, "v2: off gives a confined class all CPUs, and leaves every file as it was when its tasks have ended") {
   if (pods.cpus() < 2 || !pods.is_v2()) return;
   before = pods.knobs();
   SuppressRig rig(pods, Policy::cpuset, 0);
@@ -81,12 +81,12 @@ TEST_CASE_FIXTURE(Scene, "v2: off gives a confined class all CPUs, and leaves ev
   CHECK_MESSAGE(eventually([&] { return rig.off(), is_as_before(); }, std::chrono::minutes(1)), differences());
 }
 
-TEST_CASE_FIXTURE(Scene, "cpuIdle: best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight too") {
+TEST_CASE_FIXTURE(CpuSuppressFixture, "cpuIdle: best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight too") {
   if (!pods.knows("cpu.idle")) return;  // before Linux 5.15
   comes_and_goes(Policy::cpu_idle, pods.besteffort, "cpu.idle", "1");
 }
 
-TEST_CASE_FIXTURE(Scene, "in shadow the intents are reported, and no file changes") {
+TEST_CASE_FIXTURE(CpuSuppressFixture, "in shadow the intents are reported, and no file changes") {
   before = pods.knobs();
   SuppressRig rig(pods, Policy::cfs_quota, 0);
   rig.set_mode(knob::Mode::shadow);

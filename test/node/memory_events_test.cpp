@@ -32,9 +32,9 @@ void be_killed_in(const RealCgroup& cgroup) {
   REQUIRE(WTERMSIG(*status) == SIGKILL);
 }
 
-std::vector<FakeHost::Told> events_of(RealAdvisor& advisor, const RealCgroup& cgroup) {
-  std::vector<FakeHost::Told> found;
-  for (const FakeHost::Told& event : advisor.host().events())
+std::vector<FakeHost::Report> events_of(RealAdvisor& advisor, const RealCgroup& cgroup) {
+  std::vector<FakeHost::Report> found;
+  for (const FakeHost::Report& event : advisor.host().events())
     if (event.why.find(cgroup.dir()) != std::string::npos) found.push_back(event);
   return found;
 }
@@ -78,7 +78,7 @@ TEST_CASE("the event names victim and limit, and is reported once") {
   advisor.tick();
   be_killed_in(greedy);
   for (int i = 0; i < 3; ++i) advisor.tick();
-  const std::vector<FakeHost::Told> events = events_of(advisor, greedy);
+  const std::vector<FakeHost::Report> events = events_of(advisor, greedy);
   REQUIRE(events.size() == 1);
   CHECK(events[0].what == "OOM kill");
   CHECK(events[0].why.find("of 32.0 MiB in use") != std::string::npos);

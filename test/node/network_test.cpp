@@ -117,7 +117,7 @@ void send(const char* to) {
 }
 
 // The processes stay after the transfer: through them the namespaces are seen.
-struct Scene {
+struct NetworkFixture {
   Cable cable;
   RealCgroup receiving{"receiver"}, sending{"sender"}, at_home{"host-network"};
   Pipe told, go;
@@ -149,11 +149,11 @@ double counter(const RealAdvisor& advisor, const char* metric, const RealCgroup&
 }
 
 struct Counters {
-  Counters(const RealAdvisor& advisor, const Scene& scene)
-      : received(counter(advisor, "container_network_receive_bytes_total", scene.receiving)),
-        sent(counter(advisor, "container_network_transmit_bytes_total", scene.sending)),
-        segments(counter(advisor, "container_network_tcp_segments_sent_total", scene.sending)),
-        retransmits(counter(advisor, "container_network_tcp_retransmits_total", scene.sending)) {}
+  Counters(const RealAdvisor& advisor, const NetworkFixture& fixture)
+      : received(counter(advisor, "container_network_receive_bytes_total", fixture.receiving)),
+        sent(counter(advisor, "container_network_transmit_bytes_total", fixture.sending)),
+        segments(counter(advisor, "container_network_tcp_segments_sent_total", fixture.sending)),
+        retransmits(counter(advisor, "container_network_tcp_retransmits_total", fixture.sending)) {}
   double received, sent, segments, retransmits;
 };
 
@@ -175,21 +175,21 @@ std::optional<std::string> why_not() {
 }
 
 TEST_CASE("bytes from one namespace to another are counted as sent there and received here, within a tenth") {
-  Scene scene;
+  NetworkFixture fixture;
   std::uint64_t ready = 0;
-  for (int i = 0; i < 3; ++i) ready += scene.told.hear();
+  for (int i = 0; i < 3; ++i) ready += fixture.told.hear();
   REQUIRE(ready == 7);
-  RealAdvisor advisor({&scene.receiving, &scene.sending, &scene.at_home});
+  RealAdvisor advisor({&fixture.receiving, &fixture.sending, &fixture.at_home});
   advisor.tick();
-  const Counters before(advisor, scene);
-  scene.go.tell(1);
-  REQUIRE(scene.told.hear() == kPayload);
+  const Counters before(advisor, fixture);
+  fixture.go.tell(1);
+  REQUIRE(fixture.told.hear() == kPayload);
   advisor.host().clock().advance(std::chrono::seconds(30));  // TCP is read no more often
   advisor.tick();
-  const Counters after(advisor, scene);
+  const Counters after(advisor, fixture);
   const double retransmits = after.retransmits - before.retransmits;
   check_bytes(after.received - before.received, retransmits);
   check_bytes(after.sent - before.sent, retransmits);
   CHECK(after.segments > before.segments);
-  CHECK_FALSE(advisor.value("container_network_receive_bytes_total", scene.at_home));
+  CHECK_FALSE(advisor.value("container_network_receive_bytes_total", fixture.at_home));
 }

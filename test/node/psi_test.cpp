@@ -38,8 +38,8 @@ void burn_on_first_cpu() {
 
 const koord::metric::Labels kSomeCpu = {{"psi_resource", "cpu"}, {"psi_degree", "some"}};
 
-struct Scene {
-  Scene() {
+struct PsiFixture {
+  PsiFixture() {
     squeezed.add_process(first.pid());
     squeezed.add_process(second.pid());
     idle.add_process(sleeper.pid());
@@ -62,31 +62,31 @@ std::optional<std::string> why_not() {
 }
 
 TEST_CASE("two busy threads on one CPU are stalled nearly all the time, and the total is the kernel's") {
-  Scene scene;
-  RealAdvisor advisor({&scene.squeezed, &scene.idle}, R"({"ratio": "container"})");
+  PsiFixture fixture;
+  RealAdvisor advisor({&fixture.squeezed, &fixture.idle}, R"({"ratio": "container"})");
   advisor.tick();
-  scene.stall(3);
-  const double lower = stalled_seconds(scene.squeezed);
+  fixture.stall(3);
+  const double lower = stalled_seconds(fixture.squeezed);
   advisor.tick();
-  const double upper = stalled_seconds(scene.squeezed);
-  const double told = advisor.value("container_pressure_stalled_seconds_total", scene.squeezed, kSomeCpu).value_or(-1);
+  const double upper = stalled_seconds(fixture.squeezed);
+  const double told = advisor.value("container_pressure_stalled_seconds_total", fixture.squeezed, kSomeCpu).value_or(-1);
   CHECK(told >= lower - 1e-6);
   CHECK(told <= upper + 1e-6);
-  CHECK(advisor.value("container_psi_stalled_ratio", scene.squeezed, kSomeCpu).value_or(-1) > 0.8);
-  CHECK(advisor.value("container_psi", scene.squeezed, kSomeCpu).value_or(-1) > 5);
+  CHECK(advisor.value("container_psi_stalled_ratio", fixture.squeezed, kSomeCpu).value_or(-1) > 0.8);
+  CHECK(advisor.value("container_psi", fixture.squeezed, kSomeCpu).value_or(-1) > 5);
 }
 
 TEST_CASE("a cgroup that sleeps beside one that is squeezed is not stalled") {
-  Scene scene;
-  RealAdvisor advisor({&scene.squeezed, &scene.idle}, R"({"ratio": "container"})");
+  PsiFixture fixture;
+  RealAdvisor advisor({&fixture.squeezed, &fixture.idle}, R"({"ratio": "container"})");
   advisor.tick();
-  const double before = stalled_seconds(scene.idle);
-  scene.stall(1);
+  const double before = stalled_seconds(fixture.idle);
+  fixture.stall(1);
   advisor.tick();
-  const double after = stalled_seconds(scene.idle);
+  const double after = stalled_seconds(fixture.idle);
   CHECK(after - before < 0.1);
-  const auto ratio = advisor.value("container_psi_stalled_ratio", scene.idle, kSomeCpu);
-  const auto total = advisor.value("container_pressure_stalled_seconds_total", scene.idle, kSomeCpu);
+  const auto ratio = advisor.value("container_psi_stalled_ratio", fixture.idle, kSomeCpu);
+  const auto total = advisor.value("container_pressure_stalled_seconds_total", fixture.idle, kSomeCpu);
   REQUIRE((ratio && total));
   CHECK(*ratio < 0.1);
   CHECK(*total >= before - 1e-6);

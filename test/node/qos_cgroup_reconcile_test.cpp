@@ -17,8 +17,8 @@ std::string shared_object;
 constexpr std::int64_t kMi = 1 << 20;
 
 // A pod of one container that asks for 64 MiB and may have 128 MiB, in a directory for its class.
-struct Scene {
-  Scene() : strategy(shared_object, "qos-cgroup-reconcile") {
+struct QosCgroupReconcileFixture {
+  QosCgroupReconcileFixture() : strategy(shared_object, "qos-cgroup-reconcile") {
     publish(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50,"oomKillGroup":1})");
   }
   void publish(const std::string& memory_qos) {
@@ -54,48 +54,48 @@ bool is_v2() { return cgroup::Layout::detect(NodeRoots())->version(cgroup::Contr
 
 TEST_CASE("v2: class, pod and container have what the NodeSLO asks for, and without it what they had before") {
   if (!is_v2()) return;
-  Scene scene;
-  const std::string before = scene.knobs();
-  scene.strategy.round(1s);
-  CHECK(Scene::text(scene.of_class, "memory.min") == "33554432\n");
-  CHECK(Scene::text(scene.of_pod, "memory.min") == "33554432\n");
-  CHECK(Scene::text(scene.container, "memory.min") == "33554432\n");
-  CHECK(Scene::text(scene.container, "memory.high") == "100663296\n");
-  CHECK(Scene::text(scene.of_pod, "memory.oom.group") == "1\n");
-  CHECK(Scene::text(scene.of_class, "memory.oom.group") == "0\n");
-  scene.publish(R"({"enable":false})");
-  scene.strategy.round(1s);
-  CHECK(scene.knobs() == before);
+  QosCgroupReconcileFixture fixture;
+  const std::string before = fixture.knobs();
+  fixture.strategy.round(1s);
+  CHECK(QosCgroupReconcileFixture::text(fixture.of_class, "memory.min") == "33554432\n");
+  CHECK(QosCgroupReconcileFixture::text(fixture.of_pod, "memory.min") == "33554432\n");
+  CHECK(QosCgroupReconcileFixture::text(fixture.container, "memory.min") == "33554432\n");
+  CHECK(QosCgroupReconcileFixture::text(fixture.container, "memory.high") == "100663296\n");
+  CHECK(QosCgroupReconcileFixture::text(fixture.of_pod, "memory.oom.group") == "1\n");
+  CHECK(QosCgroupReconcileFixture::text(fixture.of_class, "memory.oom.group") == "0\n");
+  fixture.publish(R"({"enable":false})");
+  fixture.strategy.round(1s);
+  CHECK(fixture.knobs() == before);
 }
 
 TEST_CASE("v2: memory.high of a container that uses more begins just below what it uses") {
   if (!is_v2()) return;
-  Scene scene;
+  QosCgroupReconcileFixture fixture;
   ChildProcess tenant([&] {
-    scene.container.add_process(::getpid());
+    fixture.container.add_process(::getpid());
     std::string memory(120 * kMi, 'x');
     ::pause();
   });
-  const auto used = [&] { return std::atoll(Scene::text(scene.container, "memory.current").c_str()); };
+  const auto used = [&] { return std::atoll(QosCgroupReconcileFixture::text(fixture.container, "memory.current").c_str()); };
   REQUIRE(eventually([&] { return used() > 120 * kMi; }, 120s));
-  scene.strategy.round(1s);
-  const std::int64_t high = std::atoll(Scene::text(scene.container, "memory.high").c_str());
+  fixture.strategy.round(1s);
+  const std::int64_t high = std::atoll(QosCgroupReconcileFixture::text(fixture.container, "memory.high").c_str());
   CHECK(high > 112 * kMi);
   CHECK(high < used());
-  scene.strategy.stop();
-  CHECK(Scene::text(scene.container, "memory.high") == "max\n");
+  fixture.strategy.stop();
+  CHECK(QosCgroupReconcileFixture::text(fixture.container, "memory.high") == "max\n");
 }
 
 TEST_CASE("v1: knobs that the kernel lacks are reported as such, and nothing is changed") {
   if (is_v2()) return;
-  Scene scene;
-  if (Scene::text(scene.of_pod, "memory.min") != "(none)") return;  // a kernel that has it on v1, too
-  const std::string before = scene.knobs();
-  scene.strategy.round(1s);
-  REQUIRE(scene.strategy.told("memory.min", scene.of_pod));
-  CHECK(scene.strategy.told("memory.min", scene.of_pod)->outcome == knob::Outcome::unsupported);
-  CHECK(scene.strategy.told("memory.high", scene.container)->outcome == knob::Outcome::unsupported);
-  CHECK(scene.knobs() == before);
+  QosCgroupReconcileFixture fixture;
+  if (QosCgroupReconcileFixture::text(fixture.of_pod, "memory.min") != "(none)") return;  // a kernel that has it on v1, too
+  const std::string before = fixture.knobs();
+  fixture.strategy.round(1s);
+  REQUIRE(fixture.strategy.told("memory.min", fixture.of_pod));
+  CHECK(fixture.strategy.told("memory.min", fixture.of_pod)->outcome == knob::Outcome::unsupported);
+  CHECK(fixture.strategy.told("memory.high", fixture.container)->outcome == knob::Outcome::unsupported);
+  CHECK(fixture.knobs() == before);
 }
 
 int main(int argc, char** argv) {

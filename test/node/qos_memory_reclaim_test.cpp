@@ -23,8 +23,8 @@ std::string shared_object;
 constexpr std::int64_t kMi = 1 << 20;
 
 // A best-effort pod with 40 MiB reported as cold.
-struct Scene {
-  Scene() : strategy(shared_object, "qos-memory-reclaim") {
+struct QosMemoryReclaimFixture {
+  QosMemoryReclaimFixture() : strategy(shared_object, "qos-memory-reclaim") {
     state::Pod of_it;
     of_it.uid = of_it.name = "u1";
     of_it.koord_qos = state::KoordQos::be;
@@ -71,33 +71,33 @@ TEST_CASE("cold page cache goes back to the node, as much as was asked for") {
   if (!kernel_reclaims()) return;
   const auto disk = LoopDisk::attach(64 * kMi);
   if (!disk) return;
-  Scene scene;
-  scene.read(*disk);
-  const std::int64_t before = scene.page_cache();
+  QosMemoryReclaimFixture fixture;
+  fixture.read(*disk);
+  const std::int64_t before = fixture.page_cache();
   REQUIRE(before > 48 * kMi);
-  scene.strategy.round(10s);  // learns
-  CHECK_FALSE(scene.strategy.told("memory.reclaim", scene.pod));
-  scene.strategy.round(10s);
-  const auto told = scene.strategy.told("memory.reclaim", scene.pod);
+  fixture.strategy.round(10s);  // learns
+  CHECK_FALSE(fixture.strategy.told("memory.reclaim", fixture.pod));
+  fixture.strategy.round(10s);
+  const auto told = fixture.strategy.told("memory.reclaim", fixture.pod);
   REQUIRE(told);
   CHECK(told->outcome == knob::Outcome::applied);
   CHECK(told->final_value == std::to_string(5 * kMi));
-  CHECK(scene.page_cache() <= before - 4 * kMi);
-  CHECK(scene.page_cache() >= before - 16 * kMi);
+  CHECK(fixture.page_cache() <= before - 4 * kMi);
+  CHECK(fixture.page_cache() >= before - 16 * kMi);
 }
 
 TEST_CASE("a kernel without memory.reclaim, or a cgroup without pressure, loses nothing") {
   if (kernel_reclaims()) return;
   const auto disk = LoopDisk::attach(64 * kMi);
   if (!disk) return;
-  Scene scene;
-  scene.read(*disk);
-  const std::int64_t before = scene.page_cache();
-  scene.strategy.round(10s);
-  scene.strategy.round(10s);
-  const auto told = scene.strategy.told("memory.reclaim", scene.pod);
+  QosMemoryReclaimFixture fixture;
+  fixture.read(*disk);
+  const std::int64_t before = fixture.page_cache();
+  fixture.strategy.round(10s);
+  fixture.strategy.round(10s);
+  const auto told = fixture.strategy.told("memory.reclaim", fixture.pod);
   CHECK((!told || told->outcome == knob::Outcome::unsupported));
-  CHECK(scene.page_cache() == before);
+  CHECK(fixture.page_cache() == before);
 }
 
 int main(int argc, char** argv) {

@@ -210,25 +210,25 @@ struct Observed {
   std::uint64_t waiter_stamps;              // as the waiter measured it
 };
 
-Observed observe(Probe& probe, Contention& scene) {
+Observed observe(Probe& probe, Contention& contention) {
   const CgroupTree tree = real_tree();
-  const std::vector<CgroupDirectory> watched = {must(tree.directory(scene.waiting.dir())),
-                                                must(tree.directory(scene.waking.dir()))};
+  const std::vector<CgroupDirectory> watched = {must(tree.directory(contention.waiting.dir())),
+                                                must(tree.directory(contention.waking.dir()))};
   Windows windows;
   windows.advance(must(probe.read(watched)));
-  const std::uint64_t waiter_before = run_delay_ns(scene.waiter);
-  const std::uint64_t waker_before = run_delay_ns(scene.waker);
-  scene.run();
+  const std::uint64_t waiter_before = run_delay_ns(contention.waiter);
+  const std::uint64_t waker_before = run_delay_ns(contention.waker);
+  contention.run();
   windows.advance(must(probe.read(watched)));
-  return {windows.of(watched[0].id), windows.of(watched[1].id), run_delay_ns(scene.waiter) - waiter_before,
-          run_delay_ns(scene.waker) - waker_before, (*scene.measured).delay_ns};
+  return {windows.of(watched[0].id), windows.of(watched[1].id), run_delay_ns(contention.waiter) - waiter_before,
+          run_delay_ns(contention.waker) - waker_before, (*contention.measured).delay_ns};
 }
 
 void check_known_answer(Source source) {
-  Contention scene;  // before the probe: threads that are there already count as well
+  Contention contention;  // before the probe: threads that are there already count as well
   auto probe = open_or_skip(source);
   if (!probe) return;
-  const Observed observed = observe(*probe, scene);
+  const Observed observed = observe(*probe, contention);
   INFO("waits: waiter ", observed.waiter.count, " waker ", observed.waker.count);
   INFO("waiter: charged ", observed.waiter.sum_ns, " kernel ", observed.waiter_delay, " own ",
        observed.waiter_stamps);

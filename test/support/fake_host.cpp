@@ -42,10 +42,10 @@ std::string FakeHost::last_error() {
   return error ? error->text : "";
 }
 
-std::vector<FakeHost::Told> FakeHost::events() const {
-  std::vector<Told> told;
-  for (const host::Event& event : context_->shared().events.events()) told.push_back({event.subject, event.what, event.why});
-  return told;
+std::vector<FakeHost::Report> FakeHost::events() const {
+  std::vector<Report> reports;
+  for (const host::Event& event : context_->shared().events.events()) reports.push_back({event.subject, event.what, event.why});
+  return reports;
 }
 
 FakeInstance::FakeInstance(FakeHost& host, host::PluginContext& context, const koord_module* module, std::uint32_t class_index)

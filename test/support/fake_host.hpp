@@ -48,11 +48,11 @@ class FakeHost : private MovedClock, public workshop::Stage {
   std::string last_error();
 
   // Reports through koord.audit/1, the oldest first.
-  struct Told {
+  struct Report {
     metric::Labels subject;  // empty: the node
     std::string what, why;
   };
-  std::vector<Told> events() const;
+  std::vector<Report> events() const;
 
  private:
   std::unique_ptr<host::PluginContext> context_;

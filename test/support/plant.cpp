@@ -43,15 +43,15 @@ void end_measuring(PlantGroup& group, double seconds) {
 
 }  // namespace
 
-Course constant(double value) {
+Curve constant(double value) {
   return [value](double) { return value; };
 }
 
-Course step(double low, double high, double from, double to) {
+Curve step(double low, double high, double from, double to) {
   return [=](double t) { return t >= from && t < to ? high : low; };
 }
 
-Course wave(double low, double high, double period) {
+Curve wave(double low, double high, double period) {
   return [=](double t) {
     const double turn = t / period - std::floor(t / period);
     const double up = turn < 0.5 ? 2 * turn : 2 - 2 * turn;
@@ -59,7 +59,7 @@ Course wave(double low, double high, double period) {
   };
 }
 
-Course noisy(Course course, double by, std::uint64_t seed) {
+Curve noisy(Curve course, double by, std::uint64_t seed) {
   return [course = std::move(course), by, seed](double t) {
     const auto tick = static_cast<std::uint64_t>(std::llround(t / kPeriodSeconds));
     const double share = static_cast<double>(mixed(tick ^ mixed(seed)) >> 11) / 9007199254740992.0;

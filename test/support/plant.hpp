@@ -27,22 +27,22 @@
 namespace koord::test {
 
 // Something over time: seconds since the beginning to a value.
-using Course = std::function<double(double)>;
-Course constant(double value);
+using Curve = std::function<double(double)>;
+Curve constant(double value);
 // `low`, and from `from` until before `to` `high`.
-Course step(double low, double high, double from, double to = 1e18);
+Curve step(double low, double high, double from, double to = 1e18);
 // Between `low` and `high`, with this period in seconds: a day in a data centre.
-Course wave(double low, double high, double period);
+Curve wave(double low, double high, double period);
 // Around `course`, by at most `by`: another value each 100 ms, the same in each run with the same seed.
-Course noisy(Course course, double by, std::uint64_t seed = 1);
+Curve noisy(Curve course, double by, std::uint64_t seed = 1);
 
 // Demand of the processes of a group.
 struct Workload {
-  Course cpu = constant(0);      // cores
+  Curve cpu = constant(0);      // cores
   double threads = 1e9;          // cores that they can use at once
   bool queues = false;           // delayed work has to run later (requests); else it is lost (a loop that is counted)
-  Course anonymous = constant(0);  // bytes, which cannot be reclaimed: there is no swap
-  Course hot_file = constant(0);   // bytes of page cache used all the time: reclaimed pages are read again
+  Curve anonymous = constant(0);  // bytes, which cannot be reclaimed: there is no swap
+  Curve hot_file = constant(0);   // bytes of page cache used all the time: reclaimed pages are read again
   double streamed = 0;             // bytes a second that are read once and stay in the page cache until reclaimed
 };
 

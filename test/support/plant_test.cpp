@@ -224,7 +224,7 @@ TEST_CASE("courses: a step, a wave, and noise that is the same each time") {
   CHECK(wave(1, 3, 100)(0) == Approx(1));
   CHECK(wave(1, 3, 100)(50) == Approx(3));
   CHECK(wave(1, 3, 100)(125) == Approx(2));
-  const Course noise = noisy(constant(5), 1, 7);
+  const Curve noise = noisy(constant(5), 1, 7);
   for (double t : {0.0, 0.1, 77.3}) CHECK(noise(t) == Approx(5).epsilon(0.2));
   CHECK(noise(0.1) != noise(0.2));
   CHECK(noise(0.1) == noisy(constant(5), 1, 7)(0.1));

@@ -65,7 +65,7 @@ CapabilityMask capabilities_of(pid_t pid, std::string_view set) {
   return ~CapabilityMask{0};
 }
 
-struct Theatre {
+struct ChildRunnerFixture {
   child::SnapshotImages images;
   test::HostStage stage{{"actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
                                              const RunnerLimits& limits) {
@@ -74,13 +74,13 @@ struct Theatre {
 
   child::Children runner() { return {std::getenv("KOORD_PLUGIN_HOST"), images, &stage.host().services().cgroups.layout()}; }
 
-  Theatre() {
+  ChildRunnerFixture() {
     state::Pod one, other;
     one.uid = "1";
     other.uid = "2";
     stage.host().hub().publish({.pods = std::vector{one, other}});
   }
-  ~Theatre() {
+  ~ChildRunnerFixture() {
     stage.stop();
     CHECK(children().empty());
   }
@@ -106,7 +106,7 @@ struct Theatre {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Theatre, "a third party's plugin ticks in a process of its own, and its samples arrive") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a third party's plugin ticks in a process of its own, and its samples arrive") {
   play("count");
   REQUIRE(await(PluginState::running));
   CHECK(counts());
@@ -115,7 +115,7 @@ TEST_CASE_FIXTURE(Theatre, "a third party's plugin ticks in a process of its own
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "the same file runs in this process on request, with the same metrics") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "the same file runs in this process on request, with the same metrics") {
   play("count", [](auto& settings) { settings.isolation = config::Isolation::in_process; });
   REQUIRE(await(PluginState::running));
   CHECK(counts());
@@ -123,7 +123,7 @@ TEST_CASE_FIXTURE(Theatre, "the same file runs in this process on request, with 
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "acceptance 7: a child that dereferences NULL is restarted, and the call and its end are reported") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "acceptance 7: a child that dereferences NULL is restarted, and the call and its end are reported") {
   play("null later");
   CHECK(eventually([&] { return status().restarts >= 1; }));
   CHECK(contains(status().last_error, "collect(): "));
@@ -132,7 +132,7 @@ TEST_CASE_FIXTURE(Theatre, "acceptance 7: a child that dereferences NULL is rest
   CHECK(counts());
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child that is killed between ticks is restarted, too") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that is killed between ticks is restarted, too") {
   play("count");
   REQUIRE(counts());
   for (pid_t pid : children()) ::kill(pid, SIGKILL);
@@ -140,7 +140,7 @@ TEST_CASE_FIXTURE(Theatre, "a child that is killed between ticks is restarted, t
   CHECK(counts());
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child is not started again from a file that has changed since the check") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child is not started again from a file that has changed since the check") {
   play("count");
   REQUIRE(counts());
   const std::string file = status().path;
@@ -151,7 +151,7 @@ TEST_CASE_FIXTURE(Theatre, "a child is not started again from a file that has ch
   CHECK(contains(status().reason, "wanted the file that was mapped, inode"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "acceptance 8: five crashes in ten minutes park the plugin with the reason, readiness follows required") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "acceptance 8: five crashes in ten minutes park the plugin with the reason, readiness follows required") {
   play("segv");
   REQUIRE(await(PluginState::parked));
   CHECK(contains(status().reason, "failed 5 times in 10m"));
@@ -164,58 +164,58 @@ TEST_CASE_FIXTURE(Theatre, "acceptance 8: five crashes in ten minutes park the p
   CHECK(contains(readiness.reasons[0], "com.example.actor is parked"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child that exits in a tick is reported with its exit code") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that exits in a tick is reported with its exit code") {
   play("exit", [](auto& settings) { settings.period = 1s; });  // exiting under a sanitizer takes a second
   REQUIRE(await(PluginState::parked));
   CHECK(contains(status().reason, "with exit code 3"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "an exception becomes a status with its text, and the next tick goes on") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "an exception becomes a status with its text, and the next tick goes on") {
   play("throw");
   CHECK(eventually([&] { return status().counts.errors >= 3; }));
   CHECK(await(PluginState::running));
   CHECK(contains(status().last_error, "KOORD_E_PANIC: the actor's text"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a tick that never returns ends with its process") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a tick that never returns ends with its process") {
   play("hang", [](auto& settings) { settings.deadline = 10ms; });
   CHECK(eventually([&] { return status().restarts >= 1; }));
   INFO(status().reason, status().last_error, to_string(status().state));
   CHECK(contains(status().last_error, "did not return within"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child that closes its channels is ended") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that closes its channels is ended") {
   play("close");
   CHECK(eventually([&] { return status().restarts >= 1; }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child that closes its output goes on, without a busy loop") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that closes its output goes on, without a busy loop") {
   play("mute");
   REQUIRE(counts());
   CHECK(eventually([] { return threads_in_state("child", 'S') == 2; }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child that sends garbage is ended") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that sends garbage is ended") {
   play("garbage");
   REQUIRE(await(PluginState::parked));
   CHECK(contains(status().reason, "packet of an unknown form"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child finds in the cache what it has just appended") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child finds in the cache what it has just appended") {
   play("recall");
   double answer = 0;
   CHECK(eventually([&] { return std::abs(answer = count()) == 1; }));
   CHECK(answer == 1);
 }
 
-TEST_CASE_FIXTURE(Theatre, "acceptance 12: an advisor in a child that asks for koord.knobs/1 gets NULL") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "acceptance 12: an advisor in a child that asks for koord.knobs/1 gets NULL") {
   play("knobs");
   CHECK(eventually([&] { return count() != 0; }));
   CHECK(count() == -1);
 }
 
 // A sanitizer's shadow is more than any plugin may have.
-TEST_CASE_FIXTURE(Theatre, "where no cgroup limits a child's memory, the kernel limits what it may map" * doctest::skip(test::kSanitized)) {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "where no cgroup limits a child's memory, the kernel limits what it may map" * doctest::skip(test::kSanitized)) {
   play("count", [](auto& settings) { settings.max_memory = 64 << 20; });
   REQUIRE(counts());
   for (pid_t pid : children()) {
@@ -224,7 +224,7 @@ TEST_CASE_FIXTURE(Theatre, "where no cgroup limits a child's memory, the kernel 
   }
 }
 
-TEST_CASE_FIXTURE(Theatre, "processes that a child has started end with it, whatever they do to stay") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "processes that a child has started end with it, whatever they do to stay") {
   play("leave one behind");
   REQUIRE(eventually([&] { return count() > 0; }));
   const std::string left = "/proc/" + std::to_string(static_cast<long>(count())) + "/stat";
@@ -238,13 +238,13 @@ TEST_CASE_FIXTURE(Theatre, "processes that a child has started end with it, what
   CHECK(eventually([&] { return !lives(); }));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child may look at the machine and not change it") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child may look at the machine and not change it") {
   play("mount");
   CHECK(eventually([&] { return count() != 0; }));
   CHECK(count() == EPERM);
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child has no capability but those it was allowed, in no set") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child has no capability but those it was allowed, in no set") {
   play("count", [](auto& settings) { settings.capabilities = *parse_capabilities("CAP_SYS_NICE,CAP_PERFMON"); });
   REQUIRE(counts());
   for (pid_t pid : children()) {
@@ -254,32 +254,32 @@ TEST_CASE_FIXTURE(Theatre, "a child has no capability but those it was allowed, 
   }
 }
 
-TEST_CASE_FIXTURE(Theatre, "without a word of the configuration a child has no capability at all") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "without a word of the configuration a child has no capability at all") {
   play("count");
   REQUIRE(counts());
   for (pid_t pid : children())
     for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"}) CHECK_MESSAGE(capabilities_of(pid, set) == 0, set);
 }
 
-TEST_CASE_FIXTURE(Theatre, "a system call that takes a capability is denied to those without it before the kernel looks at it") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a system call that takes a capability is denied to those without it before the kernel looks at it") {
   play("bpf");  // an empty request
   CHECK(eventually([&] { return count() != 0; }));
   CHECK(count() == EPERM);
 }
 
-TEST_CASE_FIXTURE(Theatre, "a system call is let through to those with its capability") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a system call is let through to those with its capability") {
   play("bpf", [](auto& settings) { settings.capabilities = *linux_capability("CAP_BPF"); });
   CHECK(eventually([&] { return count() != 0; }));
   CHECK(count() == EINVAL);
 }
 
-TEST_CASE_FIXTURE(Theatre, "a constructor has no more than the plugin will have") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a constructor has no more than the plugin will have") {
   play("constructed", [](auto& settings) { settings.capabilities = *linux_capability("CAP_SYS_NICE"); });
   CHECK(eventually([&] { return count() != 0; }));
   CHECK(count() == static_cast<double>(*linux_capability("CAP_SYS_NICE")));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child goes before the agent when memory is short") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child goes before the agent when memory is short") {
   play("count");
   REQUIRE(counts());
   for (pid_t pid : children()) {
@@ -289,20 +289,20 @@ TEST_CASE_FIXTURE(Theatre, "a child goes before the agent when memory is short")
   }
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child that fills the ring faster than it is read hears of it and goes on") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that fills the ring faster than it is read hears of it and goes on") {
   play("flood");
   CHECK(eventually([&] { return contains(status().last_error, "the batch is dropped"); }));
   CHECK(await(PluginState::running));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a new configuration reaches the child") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a new configuration reaches the child") {
   play("throw");
   REQUIRE(eventually([&] { return status().counts.errors > 0; }));
   play("count");
   CHECK(counts());
 }
 
-TEST_CASE_FIXTURE(Theatre, "stopping ends the process") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "stopping ends the process") {
   play("count");
   REQUIRE(counts());
   stage.apply("Actor=false");
@@ -310,7 +310,7 @@ TEST_CASE_FIXTURE(Theatre, "stopping ends the process") {
   CHECK(children().empty());
 }
 
-TEST_CASE_FIXTURE(Theatre, "a lost process is reported by the next call if no listener was set") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a lost process is reported by the next call if no listener was set") {
   const std::string file = stage.shelf().file("actor");
   auto plugin = child::load_in_child(runner(), file, *read_manifest(file), *stamp_of(file), {});
   REQUIRE(plugin);
@@ -324,7 +324,7 @@ TEST_CASE_FIXTURE(Theatre, "a lost process is reported by the next call if no li
   CHECK(contains(result.text, "ended by signal 9"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child outlives the thread that has started it") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child outlives the thread that has started it") {
   const std::string file = stage.shelf().file("actor");
   auto plugin = child::load_in_child(runner(), file, *read_manifest(file), *stamp_of(file), {});
   REQUIRE(plugin);
@@ -348,7 +348,7 @@ TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was 
   CHECK(contains(stage.status(kActor).reason, "cannot run '/nowhere/koord-plugin-host': No such file or directory; set plugins.childProgram"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "the agent's cost of a child's requests is charged to it, and its requests wait at the limit") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "the agent's cost of a child's requests is charged to it, and its requests wait at the limit") {
   stage.host_node().write("proc/flood", std::string(900'000, 'x'));
   // A session lasts three periods, as its tick is late. The agent spends a second's worth of so low a limit in it on any machine.
   constexpr std::uint64_t kMillis = 10;
@@ -370,7 +370,7 @@ TEST_CASE_FIXTURE(Theatre, "the agent's cost of a child's requests is charged to
   CHECK(status().counts.cpu > kWorth);
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child that sends a descriptor which is no memory is ended") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that sends a descriptor which is no memory is ended") {
   play("send a descriptor");
   CHECK(eventually([&] { return contains(status().last_error + status().reason, "it sent a descriptor, expected none but of memory"); }));
   REQUIRE(await(PluginState::parked));  // each of its processes did so
@@ -380,7 +380,7 @@ TEST_CASE_FIXTURE(Theatre, "a child that sends a descriptor which is no memory i
   CHECK(counts());
 }
 
-TEST_CASE_FIXTURE(Theatre, "a child learns at once which values the host refuses") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child learns at once which values the host refuses") {
   play("append bad values");
   CHECK(eventually([&] { return count() == 77; }));
 }

@@ -31,7 +31,7 @@ namespace {
 
 constexpr const char* kScraper = "com.example.scraper";
 
-struct Theatre {
+struct ScrapeFixture {
   child::SnapshotImages images;
   Endpoint endpoint;
   config::Isolation isolation = config::Isolation::process;
@@ -42,11 +42,11 @@ struct Theatre {
                           return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
                         }};
 
-  Theatre() {
+  ScrapeFixture() {
     SUBCASE("in this process") { isolation = config::Isolation::in_process; }
     SUBCASE("in a process of its own") {}
   }
-  ~Theatre() { stage.stop(); }
+  ~ScrapeFixture() { stage.stop(); }
 
   // `more`: further settings of the plugin, as in a JSON object.
   void scrape(const std::string& url, const std::string& more = {}, std::uint64_t max_series = 1000, Duration period = 100ms) {
@@ -81,7 +81,7 @@ struct Theatre {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Theatre, "the endpoint's samples become metrics of the plugin, tick by tick") {
+TEST_CASE_FIXTURE(ScrapeFixture, "the endpoint's samples become metrics of the plugin, tick by tick") {
   endpoint.say("# HELP shop_orders_total Orders so far.\n# TYPE shop_orders_total counter\nshop_orders_total{shop=\"a\"} 5\nshop_load 0.5\n");
   scrape_endpoint();
   CHECK(gives("shop_orders_total", 5, {{"shop", "a"}}));
@@ -93,13 +93,13 @@ TEST_CASE_FIXTURE(Theatre, "the endpoint's samples become metrics of the plugin,
   CHECK(contains(text, "# HELP koordetector_shop_orders_total Orders so far.\n# TYPE koordetector_shop_orders_total counter\n"));
 }
 
-TEST_CASE_FIXTURE(Theatre, "an endpoint on a unix socket is scraped, too, and one that speaks OpenMetrics") {
+TEST_CASE_FIXTURE(ScrapeFixture, "an endpoint on a unix socket is scraped, too, and one that speaks OpenMetrics") {
   endpoint.say("# TYPE a_seconds counter\n# UNIT a_seconds seconds\na_seconds_total 2.5\n# EOF\n", 200, "application/openmetrics-text; version=1.0.0");
   scrape("unix:" + endpoint.socket() + ":/metrics");
   CHECK(gives("a_seconds_total", 2.5));
 }
 
-TEST_CASE_FIXTURE(Theatre, "no endpoint is scraped for a third party's plugin without a grant of its kind") {
+TEST_CASE_FIXTURE(ScrapeFixture, "no endpoint is scraped for a third party's plugin without a grant of its kind") {
   endpoint.say("a 1\n");
   network = kNetworkUnix;
   scrape_endpoint();
@@ -110,7 +110,7 @@ TEST_CASE_FIXTURE(Theatre, "no endpoint is scraped for a third party's plugin wi
   CHECK(value("a") == std::nullopt);
 }
 
-TEST_CASE_FIXTURE(Theatre, "a unix socket that is not in writePaths is not scraped for a third party's plugin, by a link neither") {
+TEST_CASE_FIXTURE(ScrapeFixture, "a unix socket that is not in writePaths is not scraped for a third party's plugin, by a link neither") {
   endpoint.say("a 1\n");
   const SocketFolder granted;
   sockets = {granted.path("")};
@@ -122,7 +122,7 @@ TEST_CASE_FIXTURE(Theatre, "a unix socket that is not in writePaths is not scrap
   CHECK(value("a") == std::nullopt);
 }
 
-TEST_CASE_FIXTURE(Theatre, "the plugin leaves metrics out, renames others, drops samples and changes values") {
+TEST_CASE_FIXTURE(ScrapeFixture, "the plugin leaves metrics out, renames others, drops samples and changes values") {
   endpoint.say("shop_a 1\nshop_b{drop=\"1\"} 2\nshop_b{double=\"1\"} 3\ngo_threads 9\n");
   scrape_endpoint(R"("only": "shop_", "prefix": "acme_")");
   CHECK(gives("acme_shop_a", 1));
@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(Theatre, "the plugin leaves metrics out, renames others, drops
   CHECK(scraped().taken == 2);
 }
 
-TEST_CASE_FIXTURE(Theatre, "a series that vanishes from the endpoint ends") {
+TEST_CASE_FIXTURE(ScrapeFixture, "a series that vanishes from the endpoint ends") {
   endpoint.say("a{x=\"1\"} 1\na{x=\"2\"} 2\n");
   scrape_endpoint();
   REQUIRE(gives("a", 2, {{"x", "2"}}));
@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(Theatre, "a series that vanishes from the endpoint ends") {
   CHECK(status().series == 1);
 }
 
-TEST_CASE_FIXTURE(Theatre, "another configuration is another endpoint, without a restart") {
+TEST_CASE_FIXTURE(ScrapeFixture, "another configuration is another endpoint, without a restart") {
   endpoint.say("a 1\n");
   scrape("http://127.0.0.1:1/");
   CHECK(failure("cannot connect: Connection refused") == "cannot connect: Connection refused");
@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(Theatre, "another configuration is another endpoint, without a
   CHECK(status().restarts == 0);
 }
 
-TEST_CASE_FIXTURE(Theatre, "problems with the endpoint are the plugin's reason; it runs on and keeps the last values") {
+TEST_CASE_FIXTURE(ScrapeFixture, "problems with the endpoint are the plugin's reason; it runs on and keeps the last values") {
   endpoint.say("a 1\n");
   scrape_endpoint();
   REQUIRE(gives("a", 1));
@@ -173,7 +173,7 @@ TEST_CASE_FIXTURE(Theatre, "problems with the endpoint are the plugin's reason; 
   CHECK(status().restarts == 0);
 }
 
-TEST_CASE_FIXTURE(Theatre, "more series than the plugin may have are refused as a whole") {
+TEST_CASE_FIXTURE(ScrapeFixture, "more series than the plugin may have are refused as a whole") {
   endpoint.say("a{x=\"1\"} 1\na{x=\"2\"} 1\na{x=\"3\"} 1\n");
   scrape_endpoint({}, 2);
   CHECK(failure("found 3 series, expected at most 2 (maxSeries)") == "found 3 series, expected at most 2 (maxSeries)");
@@ -185,7 +185,7 @@ TEST_CASE_FIXTURE(Theatre, "more series than the plugin may have are refused as 
   CHECK(status().dropped_series == 0);
 }
 
-TEST_CASE_FIXTURE(Theatre, "an endpoint that trickles is cut at the deadline and delays no other") {
+TEST_CASE_FIXTURE(ScrapeFixture, "an endpoint that trickles is cut at the deadline and delays no other") {
   Trickle trickle;
   scrape(trickle.url());
   CHECK(failure("Connection timed out") == "Connection timed out");
@@ -196,14 +196,14 @@ TEST_CASE_FIXTURE(Theatre, "an endpoint that trickles is cut at the deadline and
   CHECK(stage.await(kScraper, PluginState::disabled));
 }
 
-TEST_CASE_FIXTURE(Theatre, "an endless answer is cut at its limit, whatever the deadline") {
+TEST_CASE_FIXTURE(ScrapeFixture, "an endless answer is cut at its limit, whatever the deadline") {
   Flood flood;
   scrape(flood.url(), {}, 1000, 3600s);
   CHECK(failure("found a body of more than 16777216 bytes") == "found a body of more than 16777216 bytes");
   CHECK(status().state == PluginState::running);
 }
 
-TEST_CASE_FIXTURE(Theatre, "slow endpoints take no worker from the other plugins") {
+TEST_CASE_FIXTURE(ScrapeFixture, "slow endpoints take no worker from the other plugins") {
   Trickle trickle;
   config::PluginSettings slow = stage.settings().defaults;
   slow.period = 3600s;
@@ -222,7 +222,7 @@ TEST_CASE_FIXTURE(Theatre, "slow endpoints take no worker from the other plugins
   CHECK(stage.await(kScraper, PluginState::disabled));
 }
 
-TEST_CASE_FIXTURE(Theatre, "an invalid URL, or one that is unknown yet, is reported; it is requested again until there is one") {
+TEST_CASE_FIXTURE(ScrapeFixture, "an invalid URL, or one that is unknown yet, is reported; it is requested again until there is one") {
   scrape("ftp://x/");
   CHECK(failure("'ftp://x/': found another scheme, expected 'http://127.0.0.1:9100/metrics'") != "");
   CHECK(contains(status().reason, "'ftp://x/': found another scheme"));
@@ -230,7 +230,7 @@ TEST_CASE_FIXTURE(Theatre, "an invalid URL, or one that is unknown yet, is repor
   CHECK(failure("url(): KOORD_E_AGAIN: the url is unknown") == "url(): KOORD_E_AGAIN: the url is unknown");
 }
 
-TEST_CASE_FIXTURE(Theatre, "a panic while mapping takes nothing of the scrape, and the next one goes on") {
+TEST_CASE_FIXTURE(ScrapeFixture, "a panic while mapping takes nothing of the scrape, and the next one goes on") {
   endpoint.say("a 1\n");
   scrape_endpoint(R"("panic": "map_sample")");
   CHECK(failure("map_sample(): KOORD_E_PANIC: the scraper's text") == "map_sample(): KOORD_E_PANIC: the scraper's text");
@@ -241,7 +241,7 @@ TEST_CASE_FIXTURE(Theatre, "a panic while mapping takes nothing of the scrape, a
   CHECK(gives("a", 1));
 }
 
-TEST_CASE_FIXTURE(Theatre, "the host's metrics about the scrapes") {
+TEST_CASE_FIXTURE(ScrapeFixture, "the host's metrics about the scrapes") {
   endpoint.say("a 1\nhttp_requests_total 1\n");
   scrape_endpoint();
   REQUIRE(gives("a", 1));

@@ -48,7 +48,7 @@ Decision decision(std::uint64_t number) {
   return made;
 }
 
-struct Desk {
+struct ArchiveFixture {
   test::FakeNode node;
   ManualClock clock;
   std::string path = node.path("qos/decisions.db");
@@ -77,7 +77,7 @@ std::vector<std::uint64_t> numbers(const DecisionPage& page) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Desk, "decisions are on disk at the next start, every field of them") {
+TEST_CASE_FIXTURE(ArchiveFixture, "decisions are on disk at the next start, every field of them") {
   fill(1, 20);
   const auto again = archive();
   CHECK(again->last_number() == 20);
@@ -86,24 +86,24 @@ TEST_CASE_FIXTURE(Desk, "decisions are on disk at the next start, every field of
   for (std::uint64_t i = 1; i <= 20; ++i) CHECK(page.decisions[i - 1] == decision(i));
 }
 
-TEST_CASE_FIXTURE(Desk, "an archive without records makes no file") {
+TEST_CASE_FIXTURE(ArchiveFixture, "an archive without records makes no file") {
   CHECK(archive()->find({})->decisions.empty());
   CHECK_FALSE(fs::exists(path));
 }
 
-TEST_CASE_FIXTURE(Desk, "records that wait to be written are found, too") {
+TEST_CASE_FIXTURE(ArchiveFixture, "records that wait to be written are found, too") {
   const auto file = archive();
   file->add(decision(1));
   CHECK(numbers(*file->find({})) == std::vector<std::uint64_t>{1});
 }
 
-TEST_CASE_FIXTURE(Desk, "batches are written without being asked") {
+TEST_CASE_FIXTURE(ArchiveFixture, "batches are written without being asked") {
   DecisionArchive file({path, max_bytes, 10ms, 10ms}, clock);
   file.add(decision(1));
   CHECK(test::eventually([&] { return file.status().bytes > 0; }));
 }
 
-TEST_CASE_FIXTURE(Desk, "a page has the newest, and says whether there are older ones") {
+TEST_CASE_FIXTURE(ArchiveFixture, "a page has the newest, and says whether there are older ones") {
   fill(1, 25);
   const auto file = archive();
   DecisionQuery query;
@@ -118,7 +118,7 @@ TEST_CASE_FIXTURE(Desk, "a page has the newest, and says whether there are older
   CHECK_FALSE(page.has_older);
 }
 
-TEST_CASE_FIXTURE(Desk, "each question has the same answer from the disk and from memory") {
+TEST_CASE_FIXTURE(ArchiveFixture, "each question has the same answer from the disk and from memory") {
   fill(1, 60);
   const auto file = archive();
   DecisionLog log;
@@ -147,7 +147,7 @@ TEST_CASE_FIXTURE(Desk, "each question has the same answer from the disk and fro
   }
 }
 
-TEST_CASE_FIXTURE(Desk, "the file and its log stay below what they may have, and the oldest go") {
+TEST_CASE_FIXTURE(ArchiveFixture, "the file and its log stay below what they may have, and the oldest go") {
   std::uint64_t largest = 0;
   auto file = archive();
   for (std::uint64_t i = 1; i <= 10'000; ++i) {
@@ -164,7 +164,7 @@ TEST_CASE_FIXTURE(Desk, "the file and its log stay below what they may have, and
   CHECK(left.size() > 500);
 }
 
-TEST_CASE_FIXTURE(Desk, "a file that may have less from now on is made smaller") {
+TEST_CASE_FIXTURE(ArchiveFixture, "a file that may have less from now on is made smaller") {
   max_bytes = 1u << 20;
   fill(1, 2000);
   max_bytes = 256u << 10;
@@ -173,7 +173,7 @@ TEST_CASE_FIXTURE(Desk, "a file that may have less from now on is made smaller")
   CHECK(bytes_on_disk() <= max_bytes);
 }
 
-TEST_CASE_FIXTURE(Desk, "a damaged file is set aside, and a new one begun") {
+TEST_CASE_FIXTURE(ArchiveFixture, "a damaged file is set aside, and a new one begun") {
   node.write("qos/decisions.db", std::string(8192, 'x'));
   const auto file = archive();
   file->add(decision(1));
@@ -181,7 +181,7 @@ TEST_CASE_FIXTURE(Desk, "a damaged file is set aside, and a new one begun") {
   CHECK(file->status().set_aside_note.find("set aside as '" + path + ".corrupt-") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Desk, "a file of another program or of a newer version is set aside") {
+TEST_CASE_FIXTURE(ArchiveFixture, "a file of another program or of a newer version is set aside") {
   for (const auto& row : {std::pair("PRAGMA application_id=7", "foreign"), {"PRAGMA user_version=99", "newer-version"}}) {
     CAPTURE(row.second);
     const auto& [statement, word] = row;
@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(Desk, "a file of another program or of a newer version is set 
   }
 }
 
-TEST_CASE_FIXTURE(Desk, "a file from before roles keeps its records, and takes new ones") {
+TEST_CASE_FIXTURE(ArchiveFixture, "a file from before roles keeps its records, and takes new ones") {
   fill(1, 3);
   REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)
               ->execute("ALTER TABLE decision DROP COLUMN kind; ALTER TABLE decision DROP COLUMN composition; ALTER TABLE decision DROP COLUMN role; PRAGMA user_version=1"));
@@ -205,7 +205,7 @@ TEST_CASE_FIXTURE(Desk, "a file from before roles keeps its records, and takes n
   CHECK(file->status().set_aside_note.empty());
 }
 
-TEST_CASE_FIXTURE(Desk, "a file from before kinds of decisions is found by kind") {
+TEST_CASE_FIXTURE(ArchiveFixture, "a file from before kinds of decisions is found by kind") {
   fill(1, 3);
   REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)
               ->execute("UPDATE decision SET knob = 'eviction' WHERE number = 1; UPDATE decision SET knob = '', outcome = 'switched' WHERE number = 2;"
@@ -218,7 +218,7 @@ TEST_CASE_FIXTURE(Desk, "a file from before kinds of decisions is found by kind"
   CHECK(file->find({.kind = DecisionKind::eviction})->decisions[0].knob.empty());
 }
 
-TEST_CASE_FIXTURE(Desk, "while the disk takes nothing the newest wait, the reason is reported, and all is written once it does") {
+TEST_CASE_FIXTURE(ArchiveFixture, "while the disk takes nothing the newest wait, the reason is reported, and all is written once it does") {
   node.write("qos", "a file where the folder should be");
   auto file = archive();
   file->add(decision(1));
@@ -233,7 +233,7 @@ TEST_CASE_FIXTURE(Desk, "while the disk takes nothing the newest wait, the reaso
   CHECK(archive()->last_number() == DecisionArchive::kMostWaiting + 3);
 }
 
-TEST_CASE_FIXTURE(Desk, "a log that is kept on disk goes on with its numbers, and answers from memory when the disk does not") {
+TEST_CASE_FIXTURE(ArchiveFixture, "a log that is kept on disk goes on with its numbers, and answers from memory when the disk does not") {
   fill(1, 7);
   DecisionLog log;
   log.keep_in({path, max_bytes, 1h, 1h}, clock);

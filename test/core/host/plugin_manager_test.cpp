@@ -64,8 +64,8 @@ TEST_CASE("a plugin with its gate off is known and not mapped") {
 
 TEST_CASE("a plugin outside of the host's own directories is off unless its gate is set, whatever its manifest says") {
   HostStage stage{"puppet"};
-  PluginShelf strangers{"vendor", "second"};
-  stage.settings().directories = {strangers.path()};
+  PluginShelf third_party{"vendor", "second"};
+  stage.settings().directories = {third_party.path()};
   stage.apply("");
   CHECK(stage.await("puppet", PluginState::running));
   CHECK(stage.status("com.acme.puppet").state == PluginState::disabled);
@@ -74,17 +74,17 @@ TEST_CASE("a plugin outside of the host's own directories is off unless its gate
 
 TEST_CASE("a plugin outside of the host's own directories is no plugin for this process, whatever it is called") {
   HostStage stage{};
-  PluginShelf strangers{"puppet"};
-  stage.settings().directories = {strangers.path()};
+  PluginShelf third_party{"puppet"};
+  stage.settings().directories = {third_party.path()};
   stage.apply("Puppet=true");
   CHECK(stage.status("puppet").reason == "wanted a process of its own, this host offers none");
 }
 
 TEST_CASE("no plugin can take the name of one of the host's own plugins") {
   HostStage stage{"puppet"};
-  PluginShelf strangers;
-  strangers.put_as("puppet", "a-puppet");
-  stage.settings().directories = {strangers.path()};
+  PluginShelf third_party;
+  third_party.put_as("puppet", "a-puppet");
+  stage.settings().directories = {third_party.path()};
   stage.apply("Puppet=true");
   std::vector<PluginStatus> all = stage.manager().status();
   REQUIRE(all.size() == 2);

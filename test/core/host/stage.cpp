@@ -44,9 +44,9 @@ Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
                               .pool = pool_,
                               .clock = host_->clock(),
                               .plans = *governor_,
-                              .on_change = [bell = bell_, next = on_change_](host::PluginState state) {
+                              .on_change = [signal = signal_, next = on_change_](host::PluginState state) {
                                     (*next)(state);
-                                    bell->ring();
+                                    signal->notify();
                                   }};
   instance_ = host::Instance::make(std::move(parts), std::move(settings));
 }
@@ -56,7 +56,7 @@ Stage::~Stage() {
 }
 
 bool Stage::await(const std::function<bool(const host::InstanceStatus&)>& condition) {
-  return bell_->await([&] { return condition(instance_->status()); });
+  return signal_->await([&] { return condition(instance_->status()); });
 }
 
 bool Stage::await(host::PluginState state) {
@@ -70,13 +70,13 @@ bool Stage::run() {
 
 bool Stage::stop() {
   instance_->stop();
-  return bell_->await([&] { return instance_->ended(); });
+  return signal_->await([&] { return instance_->ended(); });
 }
 
 bool Stage::tick() {
   std::uint64_t before = instance_->status().counts.calls;
   instance_->tick();
-  // A tick rings no bell.
+  // A tick notifies nothing.
   return eventually([&] { return !instance_->status().ticking; }) && instance_->status().counts.calls > before;
 }
 
@@ -96,7 +96,7 @@ HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_
                                  .load_in_child = std::move(load_in_child),
                                  .restart_delay = std::chrono::milliseconds(1),
                                  .budget_period = std::chrono::milliseconds(20),
-                                 .on_change = [this](const host::PluginStatus&) { bell_.ring(); }});
+                                 .on_change = [this](const host::PluginStatus&) { signal_.notify(); }});
   host_.services().knob_base = [this](std::string_view knob, std::string_view cgroup_dir) { return governor_.base(knob, cgroup_dir); };
   thread_ = std::thread([this] { loop_.run(); });
 }
@@ -146,7 +146,7 @@ host::PluginStatus HostStage::status(std::string_view id) {
 }
 
 bool HostStage::await(std::string_view id, host::PluginState state) {
-  return bell_.await([&] { return status(id).state == state; });
+  return signal_.await([&] { return status(id).state == state; });
 }
 
 bool HostStage::stop(Duration grace) {

@@ -26,26 +26,26 @@
 
 namespace koord::test {
 
-// Woken when something changed; waits for a condition with the time limit of a failed test.
-class Bell {
+// Waits for a condition, which notify() has checked again. The time limit is that of a failed test.
+class ChangeSignal {
  public:
-  void ring() {
+  void notify() {
     std::lock_guard lock(mutex_);
-    rung_.notify_all();
+    notified_.notify_all();
   }
   bool await(const std::function<bool()>& condition) {
     const auto end = std::chrono::steady_clock::now() + kLongEnough;
     std::unique_lock lock(mutex_);
     while (!condition()) {
       if (std::chrono::steady_clock::now() > end) return false;
-      rung_.wait_for(lock, std::chrono::milliseconds(10));  // a change and the one back may ring once
+      notified_.wait_for(lock, std::chrono::milliseconds(10));  // a change and its revert may notify once
     }
     return true;
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable rung_;
+  std::condition_variable notified_;
 };
 
 // One instance of a plugin, without ticks and restarts.
@@ -78,7 +78,7 @@ class Stage {
   knob::MemoryOriginals originals_;
   std::unique_ptr<knob::Governor> governor_;
   // Kept by a wedged instance's watchdog call, hence shared.
-  std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
+  std::shared_ptr<ChangeSignal> signal_ = std::make_shared<ChangeSignal>();
   std::shared_ptr<std::function<void(host::PluginState)>> on_change_ =
       std::make_shared<std::function<void(host::PluginState)>>([](host::PluginState) {});
   event::WorkerPool pool_{2};
@@ -145,7 +145,7 @@ class HostStage {
   knob::Governor governor_;
   RequestBox evictions_;
   config::PluginsSettings settings_;
-  Bell bell_;
+  ChangeSignal signal_;
   event::Loop loop_;
   event::WorkerPool pool_;
   std::unique_ptr<host::PluginManager> manager_;

@@ -24,7 +24,7 @@ struct Certificates {
 
   Certificates() {
     authority("ca");
-    authority("stranger");
+    authority("third_party");
     issue("ca", "server", "subjectAltName=IP:127.0.0.1,DNS:server.test");
     issue("ca", "elsewhere", "subjectAltName=IP:127.0.0.2");
     issue("ca", "client", "subjectAltName=DNS:client.test");
@@ -94,7 +94,7 @@ TEST_CASE("a server with a certificate for its address from an authority of ours
 
 TEST_CASE("a certificate of another authority, and one that the system does not know, are refused") {
   TlsServer server;
-  CHECK(contains(server.answer({.ca_file = certificates().pem("stranger")}),
+  CHECK(contains(server.answer({.ca_file = certificates().pem("third_party")}),
                  "cannot connect: TLS: the certificate of '127.0.0.1' is not trusted: unable to get local issuer certificate"));
   CHECK(contains(server.answer({}), "is not trusted"));
 }

@@ -150,10 +150,10 @@ TEST_CASE("a pod's service account is enough") {
 
 TEST_CASE("a server that another authority vouches for, or for another name, is refused, and nothing is sent") {
   const auto before = cluster().requests().size();
-  ConnectionConfig stranger = config();
-  stranger.ca.file = cluster().kubelet_ca();
-  if (read_file(cluster().kubelet_ca()).value() == read_file(config().ca.file).value()) stranger.ca = {};
-  Here here(stranger);
+  ConnectionConfig untrusting = config();
+  untrusting.ca.file = cluster().kubelet_ca();
+  if (read_file(cluster().kubelet_ca()).value() == read_file(config().ca.file).value()) untrusting.ca = {};
+  Here here(untrusting);
   const std::string why = here.said(kNode);
   CHECK_MESSAGE(contains(why, "/api/v1/nodes/test-node': cannot connect: TLS: the certificate of '127.0.0.1' is not trusted: "), why);
   ConnectionConfig misnamed = config();

@@ -19,7 +19,7 @@ using koord::test::Signer;
 
 namespace {
 
-struct Desk {
+struct FileContentFixture {
   PluginShelf shelf{"puppet", "second"};
   std::string file = shelf.file("puppet");
   Signer ours, theirs;
@@ -63,55 +63,55 @@ TEST_CASE("SHA-256 and Ed25519 give what FIPS 180-4 and RFC 8032 say") {
   CHECK_FALSE(*verify(key, signature, "\x73"));
 }
 
-TEST_CASE_FIXTURE(Desk, "a file of which nothing is asked is not read") {
+TEST_CASE_FIXTURE(FileContentFixture, "a file of which nothing is asked is not read") {
   auto checked = check_content(file, {});
   REQUIRE(checked);
   CHECK_FALSE(checked->content_was_read);
 }
 
-TEST_CASE_FIXTURE(Desk, "the right pin is enough, in each mode but 'signed'") {
+TEST_CASE_FIXTURE(FileContentFixture, "the right pin is enough, in each mode but 'signed'") {
   CHECK(refusal({Trust::any, digest(), {}}) == "");
   CHECK(refusal({Trust::pinned, digest(), {}}) == "");
   CHECK(check_content(file, pin(digest()))->content_was_read);
 }
 
-TEST_CASE_FIXTURE(Desk, "a wrong pin is refused with both digests") {
+TEST_CASE_FIXTURE(FileContentFixture, "a wrong pin is refused with both digests") {
   const std::string wrong(64, 'a');
   CHECK(refusal(pin(wrong)) == "'" + file + "': wanted sha256 " + wrong + ", found " + digest());
 }
 
-TEST_CASE_FIXTURE(Desk, "'pinned' refuses a file without a pin, signed or not") {
+TEST_CASE_FIXTURE(FileContentFixture, "'pinned' refuses a file without a pin, signed or not") {
   ours.sign_file(file);
   CHECK(refusal(keys(Trust::pinned, {our_key})) ==
         "'" + file + "': wanted its sha256 in plugins.settings, as plugins.trust is 'pinned', found none");
 }
 
-TEST_CASE_FIXTURE(Desk, "a signature by any of the trusted keys is enough") {
+TEST_CASE_FIXTURE(FileContentFixture, "a signature by any of the trusted keys is enough") {
   ours.sign_file(file);
   CHECK(refusal(our_signature()) == "");
   CHECK(refusal(keys(Trust::signature, {their_key, our_key})) == "");
 }
 
-TEST_CASE_FIXTURE(Desk, "a signature by another key is refused with the keys that were tried") {
+TEST_CASE_FIXTURE(FileContentFixture, "a signature by another key is refused with the keys that were tried") {
   Signer().sign_file(file);
   CHECK(refusal(keys(Trust::signature, {our_key, their_key})) ==
         "'" + file + ".sig': wanted a signature of '" + file + "' by one of the keys '" + our_key + "', '" +
             their_key + "', found one by none of them; the file has sha256 " + digest());
 }
 
-TEST_CASE_FIXTURE(Desk, "a signature of another file is refused") {
+TEST_CASE_FIXTURE(FileContentFixture, "a signature of another file is refused") {
   ours.sign_file(shelf.file("second"));
   std::filesystem::rename(shelf.file("second") + ".sig", file + ".sig");
   CHECK(refusal(our_signature()).starts_with("'" + file + ".sig': wanted a signature of '" + file + "'"));
 }
 
-TEST_CASE_FIXTURE(Desk, "'signed' refuses a file without a signature") {
+TEST_CASE_FIXTURE(FileContentFixture, "'signed' refuses a file without a signature") {
   CHECK(refusal(our_signature()) ==
         "wanted a signature in '" + file + ".sig', as plugins.trust is 'signed', found none");
   CHECK(refusal({Trust::signature, digest(), {}}) != "");
 }
 
-TEST_CASE_FIXTURE(Desk, "a signature must be 64 bytes long") {
+TEST_CASE_FIXTURE(FileContentFixture, "a signature must be 64 bytes long") {
   for (std::size_t length : {0, 1, 63, 65, 128}) {
     write(file + ".sig", std::string(length, 'x'));
     CHECK(refusal(our_signature()) == "'" + file + ".sig': wanted an Ed25519 signature of 64 bytes, found " +
@@ -119,7 +119,7 @@ TEST_CASE_FIXTURE(Desk, "a signature must be 64 bytes long") {
   }
 }
 
-TEST_CASE_FIXTURE(Desk, "a signature need not be there otherwise, and must be right when it is and there are keys") {
+TEST_CASE_FIXTURE(FileContentFixture, "a signature need not be there otherwise, and must be right when it is and there are keys") {
   const ContentDemand demand = keys(Trust::any, {our_key});
   CHECK(refusal(demand) == "");
   theirs.sign_file(file);
@@ -128,14 +128,14 @@ TEST_CASE_FIXTURE(Desk, "a signature need not be there otherwise, and must be ri
   CHECK(refusal({Trust::pinned, digest(), demand.keys}) != "");
 }
 
-TEST_CASE_FIXTURE(Desk, "a signature does not make up for a wrong pin") {
+TEST_CASE_FIXTURE(FileContentFixture, "a signature does not make up for a wrong pin") {
   ours.sign_file(file);
   ContentDemand demand = our_signature();
   demand.sha256 = std::string(64, 'a');
   CHECK(refusal(demand).ends_with("found " + digest()));
 }
 
-TEST_CASE_FIXTURE(Desk, "a signature that others can write is refused, and a link to elsewhere") {
+TEST_CASE_FIXTURE(FileContentFixture, "a signature that others can write is refused, and a link to elsewhere") {
   ours.sign_file(file);
   ::chmod((file + ".sig").c_str(), 0666);
   CHECK(refusal(our_signature()).ends_with("found mode 0666"));
@@ -145,7 +145,7 @@ TEST_CASE_FIXTURE(Desk, "a signature that others can write is refused, and a lin
   CHECK(refusal(our_signature()).ends_with("found a link to '" + elsewhere.file("sig") + "'"));
 }
 
-TEST_CASE_FIXTURE(Desk, "a key that cannot be read is an error that names its file") {
+TEST_CASE_FIXTURE(FileContentFixture, "a key that cannot be read is an error that names its file") {
   CHECK(refusal_of_key("/no/such.pem") ==
         "plugins.trustedKeys: cannot resolve '/no/such.pem': No such file or directory");
   ::chmod(our_key.c_str(), 0666);
@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(Desk, "a key that cannot be read is an error that names its fi
                                        "': wanted no write permission for group and others, found mode 0666");
 }
 
-TEST_CASE_FIXTURE(Desk, "a file that is no public Ed25519 key is an error that names it") {
+TEST_CASE_FIXTURE(FileContentFixture, "a file that is no public Ed25519 key is an error that names it") {
   const std::string no_key = "plugins.trustedKeys: '" + our_key + "': wanted a public key in PEM, found none";
   for (const std::string& content :
        {std::string(), std::string("no key"), ours.private_pem(), ours.private_pem("secret"),
@@ -168,7 +168,7 @@ TEST_CASE_FIXTURE(Desk, "a file that is no public Ed25519 key is an error that n
   }
 }
 
-TEST_CASE_FIXTURE(Desk, "property: with any one byte of the file changed neither pin nor signature fits") {
+TEST_CASE_FIXTURE(FileContentFixture, "property: with any one byte of the file changed neither pin nor signature fits") {
   const std::string content = read_file(file)->substr(0, 600);
   write(file, content);
   ours.sign_file(file);
@@ -189,7 +189,7 @@ TEST_CASE_FIXTURE(Desk, "property: with any one byte of the file changed neither
   CHECK(accepted == 0);
 }
 
-TEST_CASE_FIXTURE(Desk, "property: with any one bit of the signature changed it does not fit") {
+TEST_CASE_FIXTURE(FileContentFixture, "property: with any one bit of the signature changed it does not fit") {
   ours.sign_file(file);
   const std::string signature = *read_file(file + ".sig");
   const ContentDemand demand = our_signature();
@@ -203,7 +203,7 @@ TEST_CASE_FIXTURE(Desk, "property: with any one bit of the signature changed it 
   CHECK(accepted == 0);
 }
 
-TEST_CASE_FIXTURE(Desk, "a file that was written to or replaced after the check is found out") {
+TEST_CASE_FIXTURE(FileContentFixture, "a file that was written to or replaced after the check is found out") {
   const FileStamp stamp = check_content(file, pin(digest()))->stamp;
   CHECK(check_unchanged(file, stamp));
   const std::string content = *read_file(file);
@@ -215,7 +215,7 @@ TEST_CASE_FIXTURE(Desk, "a file that was written to or replaced after the check 
   CHECK_FALSE(check_unchanged(file, second));
 }
 
-TEST_CASE_FIXTURE(Desk, "the manual's three commands make a key, a signature and a pin") {
+TEST_CASE_FIXTURE(FileContentFixture, "the manual's three commands make a key, a signature and a pin") {
   if (std::system("command -v openssl >/dev/null") != 0) {
     MESSAGE("SKIPPED: there is no openssl program");
     return;

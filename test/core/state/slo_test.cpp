@@ -25,14 +25,14 @@ json::value at(const json::value& spec, std::string_view pointer) {
   return found ? *found : json::value();
 }
 
-struct Told {
+struct Reported {
   std::vector<std::string> problems;
   json::value spec;
 };
 
-Told told(std::string_view spec) {
+Reported report(std::string_view spec) {
   EffectiveSlo slo = *effective_slo(spec);
-  Told result{{}, json::parse(slo.spec)};
+  Reported result{{}, json::parse(slo.spec)};
   for (const SloProblem& problem : slo.problems) result.problems.push_back(text_of(problem));
   return result;
 }
@@ -126,7 +126,7 @@ TEST_CASE("unknown fields stay as they came, behind the known ones") {
 }
 
 TEST_CASE("a value out of its range or of a wrong type is reported, and the default holds") {
-  Told result = told(R"({"resourceUsedThresholdWithBE": {"enable": "yes", "cpuSuppressThresholdPercent": 130, "cpuSuppressPolicy": "quota",
+  Reported result = report(R"({"resourceUsedThresholdWithBE": {"enable": "yes", "cpuSuppressThresholdPercent": 130, "cpuSuppressPolicy": "quota",
     "memoryEvictThresholdPercent": 65.5, "cpuEvictTimeWindowSeconds": 0}, "cpuBurstStrategy": [],
     "systemStrategy": {"totalNetworkBandwidth": "10 Gi", "schedFeatures": {"A": 1}}})");
   CHECK(result.problems == std::vector<std::string>{
@@ -146,7 +146,7 @@ TEST_CASE("a value out of its range or of a wrong type is reported, and the defa
 }
 
 TEST_CASE("a setting of the node's kernel out of its range is reported with the range, and is not set") {
-  Told result = told(R"({"systemStrategy": {"minFreeKbytesFactor": 501, "watermarkScaleFactor": 0, "memcgReapBackGround": 2,
+  Reported result = report(R"({"systemStrategy": {"minFreeKbytesFactor": 501, "watermarkScaleFactor": 0, "memcgReapBackGround": 2,
     "schedGroupIdentityEnabled": 2, "schedIdleSaverWmark": -1, "pageCacheLimitEnabled": -1}})");
   CHECK(result.problems == std::vector<std::string>{
       "systemStrategy.minFreeKbytesFactor: found 501, expected an integer from 1 to 500",
@@ -224,17 +224,17 @@ TEST_CASE("strategies that a NodeSLO names as inactive are so, and anything else
 }
 
 TEST_CASE("two thresholds in the wrong order do not hold") {
-  Told both = told(R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})");
+  Reported both = report(R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})");
   CHECK(both.problems == std::vector<std::string>{
       "resourceUsedThresholdWithBE.memoryEvictLowerPercent: found 65, expected less than memoryEvictThresholdPercent, which is 60"});
   CHECK(at(both.spec, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent").is_null());
   CHECK(at(both.spec, "/resourceUsedThresholdWithBE/memoryEvictLowerPercent").is_null());
 
-  Told one = told(R"({"resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 70}})");
+  Reported one = report(R"({"resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 70}})");
   CHECK(one.problems.size() == 1);
   CHECK(at(one.spec, "/resourceUsedThresholdWithBE/memoryEvictLowerPercent").is_null());
 
-  Told cache = told(R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 40}}}})");
+  Reported cache = report(R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 40}}}})");
   CHECK(cache.problems.size() == 1);
   CHECK(at(cache.spec, "/resourceQOSStrategy/beClass/resctrlQOS/catRangeStartPercent") == 0);
   CHECK(effective(R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60}})").is_object());
@@ -252,11 +252,11 @@ TEST_CASE("a share of the network is percent or a quantity") {
   json::value spec = effective(R"({"resourceQOSStrategy": {"lsClass": {"networkQOS": {"enable": true, "ingressRequest": 10, "egressLimit": "50M"}}}})");
   CHECK(at(spec, "/resourceQOSStrategy/lsClass/networkQOS/ingressRequest") == 10);
   CHECK(at(spec, "/resourceQOSStrategy/lsClass/networkQOS/egressLimit") == "50M");
-  CHECK(told(R"({"resourceQOSStrategy": {"lsClass": {"networkQOS": {"ingressRequest": 101, "egressLimit": "-1"}}}})").problems.size() == 2);
+  CHECK(report(R"({"resourceQOSStrategy": {"lsClass": {"networkQOS": {"ingressRequest": 101, "egressLimit": "-1"}}}})").problems.size() == 2);
 }
 
 TEST_CASE("a block device keeps what is right of it, and needs a name and a type") {
-  Told result = told(R"({"resourceQOSStrategy": {"beClass": {"blkioQOS": {"enable": true, "blocks": [
+  Reported result = report(R"({"resourceQOSStrategy": {"beClass": {"blkioQOS": {"enable": true, "blocks": [
     {"name": "sda", "type": "device", "iocfg": {"readiops": 100, "writeIOPS": -1, "ioWeightPercent": 101}},
     {"name": "vg0", "type": "disk"}, {"type": "device"}, {"name": "", "type": "device"}, 7]}}}})");
   CHECK(at(result.spec, "/resourceQOSStrategy/beClass/blkioQOS/blocks") ==
@@ -271,7 +271,7 @@ TEST_CASE("a block device keeps what is right of it, and needs a name and a type
 }
 
 TEST_CASE("host applications are as they came but for those without a name or with a place outside of the tree") {
-  Told result = told(R"({"hostApplications": [
+  Reported result = report(R"({"hostApplications": [
     {"name": "nginx", "priority": "koord-prod", "qos": "LS", "cgroupPath": {"base": "CgroupRoot", "parentDir": "/system.slice/", "relativePath": "nginx.service"}, "strategy": {}, "other": 1},
     {"name": "job", "qos": "BEST"}, {"name": "a", "cgroupPath": {"relativePath": "../x"}}, {"name": "b", "cgroupPath": {"base": "Root"}}, {"qos": "LS"}]})");
   CHECK(at(result.spec, "/hostApplications") == json::parse(R"([

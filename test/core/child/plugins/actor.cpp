@@ -26,17 +26,17 @@ using namespace koord::plugin;
 namespace {
 
 // How a part is played: once the plugin's metrics are there, in each tick.
-struct Scene {
+struct TickContext {
   const koord_host* host;
   std::uint64_t now_ns;
   std::uint64_t series;
   double count;
 };
 
-void append(const Scene& scene, double value) {
-  Batch batch(scene.host);
-  batch.add(scene.series, value);
-  batch.send(scene.now_ns);
+void append(const TickContext& context, double value) {
+  Batch batch(context.host);
+  batch.add(context.series, value);
+  batch.send(context.now_ns);
 }
 
 // As in a process that no sanitizer watches.
@@ -60,7 +60,7 @@ void leak() {
 }
 
 // Forks until it is refused; reports how many processes that are, as a negative number if it was not refused.
-void fork_many(const Scene& scene) {
+void fork_many(const TickContext& context) {
   std::vector<pid_t> made;
   bool refused = false;
   int ends[2];  // the copies end with the pipe: a plugin may signal none but itself
@@ -80,28 +80,28 @@ void fork_many(const Scene& scene) {
   ::close(ends[1]);
   for (pid_t pid : made) ::waitpid(pid, nullptr, 0);
   const auto count = static_cast<double>(made.size());
-  append(scene, refused ? count : -count);
+  append(context, refused ? count : -count);
 }
 
 // Work for the agent, as fast as it does it.
-void flood_requests(const Scene& scene) {
-  const auto* fs = static_cast<const koord_svc_fs*>(scene.host->get_service(scene.host, "koord.fs/1"));
+void flood_requests(const TickContext& context) {
+  const auto* fs = static_cast<const koord_svc_fs*>(context.host->get_service(context.host, "koord.fs/1"));
   static std::vector<char> buffer(1 << 20);
   for (int i = 0; i < 200; ++i) {
     std::uint64_t need = 0;
-    fs->read(scene.host, KOORD_ROOT_PROC, str("flood"), buffer.data(), buffer.size(), &need);
+    fs->read(context.host, KOORD_ROOT_PROC, str("flood"), buffer.data(), buffer.size(), &need);
   }
-  append(scene, scene.count);
+  append(context, context.count);
 }
 
 // A hundred requests that cost the agent as little as any.
-void ask_the_clock(const Scene& scene) {
-  const auto* clock = require<koord_svc_clock>(scene.host, "koord.clock/1");
-  for (int i = 0; i < 100; ++i) clock->now_ns(scene.host);
+void ask_the_clock(const TickContext& context) {
+  const auto* clock = require<koord_svc_clock>(context.host, "koord.clock/1");
+  for (int i = 0; i < 100; ++i) clock->now_ns(context.host);
 }
 
 // An unrequested descriptor, over the channel of services.
-void send_descriptor(const Scene&) {
+void send_descriptor(const TickContext&) {
   constexpr int kServices = 5;
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return;
@@ -122,28 +122,28 @@ void send_descriptor(const Scene&) {
 }
 
 // Values that the host refuses: the statuses as one number.
-void append_bad(const Scene& scene) {
-  const auto* metrics = static_cast<const koord_svc_metrics*>(scene.host->get_service(scene.host, "koord.metrics/1"));
-  const koord_point infinite{scene.series, HUGE_VAL}, unknown{(1ull << 32) | 999'999, 1}, good{scene.series, 1};
-  const bool refused = metrics->append(scene.host, scene.now_ns, &infinite, 1, sizeof infinite) == KOORD_E_INVALID &&
-                       metrics->append(scene.host, scene.now_ns, &unknown, 1, sizeof unknown) == KOORD_E_INVALID &&
-                       metrics->append(scene.host, scene.now_ns + 3'600'000'000'000, &good, 1, sizeof good) == KOORD_E_INVALID;
-  append(scene, refused ? 77 : -1);
+void append_bad(const TickContext& context) {
+  const auto* metrics = static_cast<const koord_svc_metrics*>(context.host->get_service(context.host, "koord.metrics/1"));
+  const koord_point infinite{context.series, HUGE_VAL}, unknown{(1ull << 32) | 999'999, 1}, good{context.series, 1};
+  const bool refused = metrics->append(context.host, context.now_ns, &infinite, 1, sizeof infinite) == KOORD_E_INVALID &&
+                       metrics->append(context.host, context.now_ns, &unknown, 1, sizeof unknown) == KOORD_E_INVALID &&
+                       metrics->append(context.host, context.now_ns + 3'600'000'000'000, &good, 1, sizeof good) == KOORD_E_INVALID;
+  append(context, refused ? 77 : -1);
 }
 
 // One process that is meant to stay; reports its number.
-void leave_one_behind(const Scene& scene) {
+void leave_one_behind(const TickContext& context) {
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::setsid();
     ::setpgid(0, 0);
     for (;;) ::pause();
   }
-  append(scene, pid);
+  append(context, pid);
 }
 
 // Starts threads until it is refused; reports how many that are.
-void start_many_threads(const Scene& scene) {
+void start_many_threads(const TickContext& context) {
   std::vector<std::thread> threads;
   double made = 0;
   for (int i = 0; i < 200; ++i) {
@@ -155,7 +155,7 @@ void start_many_threads(const Scene& scene) {
     }
   }
   for (std::thread& thread : threads) thread.join();
-  append(scene, made);
+  append(context, made);
 }
 
 // The current capabilities of this process, from the kernel.
@@ -173,14 +173,14 @@ const double capabilities_when_mapped = effective_capabilities();
 double ask_for_bpf() { return ::syscall(SYS_bpf, 0, nullptr, 0) == 0 ? 0 : errno; }
 
 // Appends a -2 and asks the cache for it at once: 1 when it is there, -1 when it is not.
-void recall(const Scene& scene) {
-  append(scene, -2);
-  const auto* metrics = require<koord_svc_metrics>(scene.host, "koord.metrics/1");
-  const koord_query query{sizeof query, KOORD_AGG_LAST, str("actor_count"), scene.now_ns, 0, KOORD_NO_SUBJECT, nullptr, 0, sizeof(koord_label)};
+void recall(const TickContext& context) {
+  append(context, -2);
+  const auto* metrics = require<koord_svc_metrics>(context.host, "koord.metrics/1");
+  const koord_query query{sizeof query, KOORD_AGG_LAST, str("actor_count"), context.now_ns, 0, KOORD_NO_SUBJECT, nullptr, 0, sizeof(koord_label)};
   koord_agg_row row = {};
   std::uint32_t rows = 0;
-  koord_status status = metrics->aggregate(scene.host, &query, &row, 1, sizeof row, &rows);
-  append(scene, status == KOORD_OK && rows == 1 && row.value == -2 ? 1 : -1);
+  koord_status status = metrics->aggregate(context.host, &query, &row, 1, sizeof row, &rows);
+  append(context, status == KOORD_OK && rows == 1 && row.value == -2 ? 1 : -1);
 }
 
 // Asks the agent, as an operator would, by the socket that its configuration names. Returns the status of the answer, or a negative errno.
@@ -210,51 +210,51 @@ void spin(std::chrono::milliseconds time) {
   }
 }
 
-void play(const std::string& part, const Scene& scene) {
-  if (part == "count" || part == "ignore stop") return append(scene, scene.count);
-  if (part == "segv" || (part == "segv later" && scene.count == 3)) return crash();
-  if (part == "null later" && scene.count == 3) return dereference_null();
-  if (part == "segv later" || part == "null later") return append(scene, scene.count);
+void play(const std::string& part, const TickContext& context) {
+  if (part == "count" || part == "ignore stop") return append(context, context.count);
+  if (part == "segv" || (part == "segv later" && context.count == 3)) return crash();
+  if (part == "null later" && context.count == 3) return dereference_null();
+  if (part == "segv later" || part == "null later") return append(context, context.count);
   if (part == "exit") ::_exit(3);
   if (part == "throw") throw std::runtime_error("the actor's text");
   if (part == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
   if (part == "close") {
     ::close_range(3, ~0u, 0);
-    return append(scene, scene.count);  // as if nothing were
+    return append(context, context.count);  // as if nothing were
   }
   if (part == "mute") {
     ::close(STDOUT_FILENO);
     ::close(STDERR_FILENO);
-    return append(scene, scene.count);
+    return append(context, context.count);
   }
   if (part == "garbage" && ::write(5, "garbage", 7) == 7) return;
   if (part == "print") return static_cast<void>(std::puts("printed by the actor"));
   if (part == "leak") return leak();
-  if (part == "fork") return fork_many(scene);
-  if (part == "flood requests") return flood_requests(scene);
-  if (part == "ask the clock") return ask_the_clock(scene);
-  if (part == "send a descriptor") return send_descriptor(scene);
-  if (part == "append bad values") return append_bad(scene);
-  if (part == "leave one behind") return scene.count == 1 ? leave_one_behind(scene) : void();
-  if (part == "threads") return start_many_threads(scene);
-  if (part == "mount") append(scene, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
+  if (part == "fork") return fork_many(context);
+  if (part == "flood requests") return flood_requests(context);
+  if (part == "ask the clock") return ask_the_clock(context);
+  if (part == "send a descriptor") return send_descriptor(context);
+  if (part == "append bad values") return append_bad(context);
+  if (part == "leave one behind") return context.count == 1 ? leave_one_behind(context) : void();
+  if (part == "threads") return start_many_threads(context);
+  if (part == "mount") append(context, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
   if (part == "spin") return spin(std::chrono::hours(1));
   if (part == "busy") {
-    if (scene.count == 1) std::thread(spin, std::chrono::hours(1)).detach();  // beside the ticks
-    return append(scene, scene.count);
+    if (context.count == 1) std::thread(spin, std::chrono::hours(1)).detach();  // beside the ticks
+    return append(context, context.count);
   }
-  if (part == "bpf") return append(scene, ask_for_bpf());
-  if (part == "constructed") return append(scene, capabilities_when_mapped);
-  if (part == "recall") return recall(scene);
-  if (part == "operate") return append(scene, operate(scene.host));
-  if (part == "knobs") return append(scene, scene.host->get_service(scene.host, "koord.knobs/1") ? 1 : -1);
+  if (part == "bpf") return append(context, ask_for_bpf());
+  if (part == "constructed") return append(context, capabilities_when_mapped);
+  if (part == "recall") return recall(context);
+  if (part == "operate") return append(context, operate(context.host));
+  if (part == "knobs") return append(context, context.host->get_service(context.host, "koord.knobs/1") ? 1 : -1);
   if (part == "batch") {
-    Batch batch(scene.host);
-    for (int i = 0; i < 64; ++i) batch.add(scene.series, i);
-    return batch.send(scene.now_ns);
+    Batch batch(context.host);
+    for (int i = 0; i < 64; ++i) batch.add(context.series, i);
+    return batch.send(context.now_ns);
   }
   if (part == "flood") {
-    for (int i = 0; i < 100'000; ++i) append(scene, i);
+    for (int i = 0; i < 100'000; ++i) append(context, i);
   }
 }
 
