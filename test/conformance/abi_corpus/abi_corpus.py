@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the examples of a released version, as they were built then, on the host of today.
 
-usage: museum.py KOORDCTL FOLDER            each must break no rule and give its recorded results
-       museum.py KOORDCTL FOLDER --accept   records the results: once, when a version is released
+usage: abi_corpus.py KOORDCTL FOLDER            each must break no rule and give its recorded results
+       abi_corpus.py KOORDCTL FOLDER --accept   records the results: once, when a version is released
 
 FOLDER holds NAME.so.xz, stripped, and NAME.json, the results of a run on node/, a node of files beside this script:
 metrics, proposals, adjustments, scrapes and calls. A value of null there was the machine's own and may be any.
@@ -29,9 +29,9 @@ def make_fixture(folder):
     return path
 
 
-def unpack(exhibit, folder):
-    plugin = folder / exhibit.name.removesuffix('.xz')
-    plugin.write_bytes(lzma.decompress(exhibit.read_bytes()))
+def unpack(binary, folder):
+    plugin = folder / binary.name.removesuffix('.xz')
+    plugin.write_bytes(lzma.decompress(binary.read_bytes()))
     plugin.chmod(0o755)
     return plugin
 
@@ -40,9 +40,9 @@ def run(*command):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
 
 
-def told(koordctl, exhibit, plugin, fixture):
-    """Returns the results of a run, without parts that differ from run to run, and None; or nothing, and why."""
-    settings = exhibit.with_name(plugin.stem + '.set')
+def results_of(koordctl, binary, plugin, fixture):
+    """Returns the results of a run, without parts that differ from run to run, and None; or None and the reason."""
+    settings = binary.with_name(plugin.stem + '.set')
     sets = ['--set=' + line for line in settings.read_text().splitlines()] if settings.exists() else []
     done = run(koordctl, 'plugin', 'run', '--node', fixture, '--ticks', '2', '-o', 'json', *sets, plugin)
     if done.returncode != 0:
@@ -63,39 +63,39 @@ def differences(then, now):
             yield f'{part}: were {len(then[part])}, are {len(now[part])}'
 
 
-def visit(koordctl, exhibit, fixture, folder):
-    """Returns the differences from its record, as lines."""
-    plugin = unpack(exhibit, folder)
+def differences_from_record(koordctl, binary, fixture, folder):
+    """Returns the differences from the recorded results, as lines."""
+    plugin = unpack(binary, folder)
     checked = run(koordctl, 'plugin', 'check', plugin)
     if checked.returncode != 0:
         return [checked.stdout + checked.stderr]
-    now, why = told(koordctl, exhibit, plugin, fixture)
+    now, why = results_of(koordctl, binary, plugin, fixture)
     if why:
         return [why]
-    then = json.loads(exhibit.with_name(plugin.stem + '.json').read_text())
+    then = json.loads(binary.with_name(plugin.stem + '.json').read_text())
     return list(differences(then, now))
 
 
-def accept(koordctl, exhibit, fixture, folder):
-    plugin = unpack(exhibit, folder)
-    report, why = told(koordctl, exhibit, plugin, fixture)
+def accept(koordctl, binary, fixture, folder):
+    plugin = unpack(binary, folder)
+    report, why = results_of(koordctl, binary, plugin, fixture)
     if why:
         sys.exit(why)
-    exhibit.with_name(plugin.stem + '.json').write_text(json.dumps(report, indent=1) + '\n')
+    binary.with_name(plugin.stem + '.json').write_text(json.dumps(report, indent=1) + '\n')
     return []
 
 
 def main(koordctl, version, mode=None):
     failed = 0
-    exhibits = sorted(pathlib.Path(version).glob('*.so.xz'))
+    binaries = sorted(pathlib.Path(version).glob('*.so.xz'))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         fixture = make_fixture(folder)
-        for exhibit in exhibits:
-            wrong = (accept if mode == '--accept' else visit)(koordctl, exhibit, fixture, folder)
-            print(f'{exhibit.name}: {"as it was" if not wrong else wrong}')
+        for binary in binaries:
+            wrong = (accept if mode == '--accept' else differences_from_record)(koordctl, binary, fixture, folder)
+            print(f'{binary.name}: {"as it was" if not wrong else wrong}')
             failed += bool(wrong)
-    return 1 if failed or not exhibits else 0
+    return 1 if failed or not binaries else 0
 
 
 if __name__ == '__main__':
