@@ -43,11 +43,11 @@ std::vector<Sample> samples_of(const AgentProcess& agent, const std::string& met
 }
 
 // The last sample before the actor began to count anew; end() while it has not.
-std::vector<Sample>::const_iterator end_of_life(const std::vector<Sample>& acts) {
+std::vector<Sample>::const_iterator end_of_session(const std::vector<Sample>& acts) {
   return std::adjacent_find(acts.begin(), acts.end(), [](const Sample& a, const Sample& b) { return b.value < a.value; });
 }
 
-struct Stranger {
+struct ThirdPartyPluginFixture {
   AgentProcess agent{"featureGates: {Actor: true}", {built("plugins/advisor-node-resource"), built("test/core/child")}};
 
   // A period is that of the others, too: then their ticks can be counted against the actor's.
@@ -64,9 +64,9 @@ struct Stranger {
     REQUIRE(agent.start(arguments));
   }
   bool plugins_say(std::string_view text) {
-    bool said = eventually([&] { return contains(agent.ctl({"plugins"}).output, text); });
-    if (!said) MESSAGE(agent.ctl({"plugins"}).output, agent.log());
-    return said;
+    bool found = eventually([&] { return contains(agent.ctl({"plugins"}).output, text); });
+    if (!found) MESSAGE(agent.ctl({"plugins"}).output, agent.log());
+    return found;
   }
   // Its processes, as the agent reports them.
   std::vector<pid_t> processes() {
@@ -104,13 +104,13 @@ std::vector<std::string> every(const std::string& period) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Stranger, "one that leaks is killed at its limit, and the reason is reported") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that leaks is killed at its limit, and the reason is reported") {
   plays("leak", {"maxMemory=64Mi", "period=200ms"});
   CHECK(plugins_say("out of its memory of 64 MiB"));
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "one that starts threads or processes without end gets as many as it may have") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that starts threads or processes without end gets as many as it may have") {
   std::string part;
   SUBCASE("threads") { part = "threads"; }
   SUBCASE("processes") { part = "fork"; }
@@ -122,7 +122,7 @@ TEST_CASE_FIXTURE(Stranger, "one that starts threads or processes without end ge
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "the next agent ends processes started by a killed agent's plugin") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the next agent ends processes started by a killed agent's plugin") {
   plays("leave one behind");
   auto left = [&] { return find_metric(agent.metrics(), "koordetector_actor_count"); };
   REQUIRE(eventually([&] { return left().has_value(); }));
@@ -139,26 +139,26 @@ TEST_CASE_FIXTURE(Stranger, "the next agent ends processes started by a killed a
   CHECK(contains(agent.log(), "plugin processes that a previous agent left behind"));
 }
 
-TEST_CASE_FIXTURE(Stranger, "acceptance 7: one that dereferences NULL is back within a second of the others' ticks") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "acceptance 7: a plugin that dereferences NULL is back within a second of the others' ticks") {
   plays("null later", every("100ms"));
   std::vector<Sample> acts;
   REQUIRE(eventually([&] {
     acts = this->acts();
-    return end_of_life(acts) != acts.end();
+    return end_of_session(acts) != acts.end();
   }));
   CHECK(find_metric(agent.metrics_over_tcp(), "koordetector_plugin_restarts_total", {"plugin=\"com.example.actor\""}).value_or(0) >= 1);
   CHECK(eventually([&] { return contains(agent.get("/api/v1/plugins"), "collect(): "); }));
   CHECK(plugins_say("by signal 11 (Segmentation fault)"));
   check_that_the_others_go_on();
 
-  const double before = end_of_life(acts)->time, after = std::next(end_of_life(acts))->time;
+  const double before = end_of_session(acts)->time, after = std::next(end_of_session(acts))->time;
   const long missed = ticks_of_the_others_between(before, after);
   MESSAGE("from its last tick before the crash to the first one after: ", after - before, " s, ", missed, " ticks of the others");
   CHECK(missed > 0);
   CHECK(missed <= 10);  // ten of 100 ms are less than the period to the tick that crashed and a second after it
 }
 
-TEST_CASE_FIXTURE(Stranger, "one that is killed begins again, in another process") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that is killed begins again, in another process") {
   plays("count");
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_actor_count").has_value(); }));
   REQUIRE(eventually([&] { return processes().size() == 2; }));
@@ -169,13 +169,13 @@ TEST_CASE_FIXTURE(Stranger, "one that is killed begins again, in another process
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "one that spins past its deadline is ended") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that spins past its deadline is ended") {
   plays("spin", {"deadline=20ms"});
   CHECK(plugins_say("did not return within"));
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "one that closes its descriptors and writes to them is ended, and begins again") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that closes its descriptors and writes to them is ended, and begins again") {
   plays("close", {"period=200ms"});
   CHECK(eventually([&] {
     return find_metric(agent.metrics(), "koordetector_plugin_restarts_total", {"plugin=\"com.example.actor\""}).value_or(0) >= 1;
@@ -183,13 +183,13 @@ TEST_CASE_FIXTURE(Stranger, "one that closes its descriptors and writes to them 
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "one that answers garbage is ended, and the reason is reported") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that answers garbage is ended, and the reason is reported") {
   plays("garbage", {"period=200ms"});
   CHECK(plugins_say("packet of an unknown form"));
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "one that uses all of its CPU ticks slower, and the table says what it uses") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that uses all of its CPU ticks slower, and the table says what it uses") {
   plays("busy", {"maxCpu=100m", "period=1s"});
   auto slowdown = [&] {
     return find_metric(agent.metrics(), "koordetector_plugin_slowdown", {"plugin=\"com.example.actor\""}).value_or(0);
@@ -203,7 +203,7 @@ TEST_CASE_FIXTURE(Stranger, "one that uses all of its CPU ticks slower, and the 
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "the grants of one are shown, and a capability that amounts to root is reported") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the grants of a plugin are shown, and a capability that amounts to root is reported") {
   if (::geteuid() != 0) {
     MESSAGE("SKIPPED: needs root");
     return;
@@ -218,7 +218,7 @@ TEST_CASE_FIXTURE(Stranger, "the grants of one are shown, and a capability that 
   CHECK_MESSAGE(contains(info.output, "plugins.minimumIsolation  seccomp\n"), info.output);
 }
 
-TEST_CASE_FIXTURE(Stranger, "one with isolation: inprocess is refused under a minimum that a reload brings") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin with isolation: inprocess is refused under a minimum that a reload brings") {
   plays("count", {"isolation=inprocess"});
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_actor_count").has_value(); }));
   CHECK(processes().empty());
@@ -228,7 +228,7 @@ TEST_CASE_FIXTURE(Stranger, "one with isolation: inprocess is refused under a mi
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "the output of one is in the agent's log, under its name") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the output of a plugin is in the agent's log, under its name") {
   plays("print");
   CHECK(eventually([&] { return contains(agent.log(), "com.example.actor: printed by the actor"); }));
   check_that_the_others_go_on();
@@ -237,71 +237,71 @@ TEST_CASE_FIXTURE(Stranger, "the output of one is in the agent's log, under its 
 TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the one that runs, without a gap") {
   TemporaryFolder plugins;
   std::filesystem::copy(built("test/core/child/actor.so"), plugins / "actor.so");
-  Stranger stranger{AgentProcess("featureGates: {Actor: true}", {built("plugins/advisor-node-resource"), plugins.path()})};
-  stranger.plays("count", every("500ms"));
+  ThirdPartyPluginFixture fixture{AgentProcess("featureGates: {Actor: true}", {built("plugins/advisor-node-resource"), plugins.path()})};
+  fixture.plays("count", every("500ms"));
   auto calls = [&] {
-    return find_metric(stranger.agent.metrics(), "koordetector_plugin_calls_total", {"plugin=\"com.example.actor\""}).value_or(0);
+    return find_metric(fixture.agent.metrics(), "koordetector_plugin_calls_total", {"plugin=\"com.example.actor\""}).value_or(0);
   };
-  REQUIRE(eventually([&] { return stranger.processes().size() == 2 && stranger.acts().size() >= 2; }));
-  const std::vector<pid_t> before = stranger.processes();
+  REQUIRE(eventually([&] { return fixture.processes().size() == 2 && fixture.acts().size() >= 2; }));
+  const std::vector<pid_t> before = fixture.processes();
   const double calls_before = calls();
 
   std::filesystem::copy(plugins / "actor.so", plugins / "fresh");
   std::filesystem::rename(plugins / "fresh", plugins / "actor.so");
-  Finished reloaded = stranger.agent.ctl({"plugin", "reload", "com.example.actor"});
+  Finished reloaded = fixture.agent.ctl({"plugin", "reload", "com.example.actor"});
   CHECK(reloaded.exit_status == 0);
   CHECK(contains(reloaded.output, "com.example.actor 1.0.0 is running"));
-  const std::vector<pid_t> after = stranger.processes();
+  const std::vector<pid_t> after = fixture.processes();
   REQUIRE(after.size() == 2);
   for (pid_t pid : before) CHECK(std::find(after.begin(), after.end(), pid) == after.end());
   CHECK(calls() > calls_before);
-  CHECK(find_metric(stranger.agent.metrics(), "koordetector_plugin_reloads_total", {"plugin=\"com.example.actor\""}) == 1);
+  CHECK(find_metric(fixture.agent.metrics(), "koordetector_plugin_reloads_total", {"plugin=\"com.example.actor\""}) == 1);
 
   std::vector<Sample> acts;
   REQUIRE(eventually([&] {
-    acts = stranger.acts();
-    return acts.end() - end_of_life(acts) > 2;
+    acts = fixture.acts();
+    return acts.end() - end_of_session(acts) > 2;
   }));
-  const Sample last = *end_of_life(acts), first = *std::next(end_of_life(acts));
-  const long others = stranger.ticks_of_the_others_between(last.time, first.time);
+  const Sample last = *end_of_session(acts), first = *std::next(end_of_session(acts));
+  const long others = fixture.ticks_of_the_others_between(last.time, first.time);
   MESSAGE("from the old one's last tick to the new one's first: ", first.time - last.time, " s, ", others, " ticks of the others");
   CHECK(others <= 2);
 
   // A file that is no plugin leaves the old one as it is.
   std::ofstream(plugins / "fresh") << "no plugin";
   std::filesystem::rename(plugins / "fresh", plugins / "actor.so");
-  Finished refused = stranger.agent.ctl({"plugin", "reload", "com.example.actor"});
+  Finished refused = fixture.agent.ctl({"plugin", "reload", "com.example.actor"});
   CHECK(refused.exit_status == 1);
   CHECK_MESSAGE(contains(refused.output, "was not reloaded: "), refused.output);
-  CHECK(stranger.processes() == after);
-  stranger.check_that_the_others_go_on();
+  CHECK(fixture.processes() == after);
+  fixture.check_that_the_others_go_on();
 }
 
 TEST_CASE("a configuration that the schema or the plugin refuses at SIGHUP leaves the old one in force, and is reported once") {
   const auto config = [](const std::string& part) {
     return "  settings: {com.example.actor: {period: 100ms, config: {part: " + part + "}}}\nfeatureGates: {Actor: true}";
   };
-  Stranger stranger{AgentProcess(config("count"), {built("plugins/advisor-node-resource"), built("test/core/child")})};
-  AgentProcess& agent = stranger.agent;
+  ThirdPartyPluginFixture fixture{AgentProcess(config("count"), {built("plugins/advisor-node-resource"), built("test/core/child")})};
+  AgentProcess& agent = fixture.agent;
   REQUIRE(agent.start());
   auto count = [&] { return find_metric(agent.metrics(), "koordetector_actor_count").value_or(0); };
   auto refused = [&] {
     return find_metric(agent.metrics(), "koordetector_plugin_refused_configs_total", {"plugin=\"com.example.actor\""}).value_or(0);
   };
-  REQUIRE(eventually([&] { return count() > 0 && stranger.processes().size() == 2; }));
-  const std::vector<pid_t> actor = stranger.processes();
+  REQUIRE(eventually([&] { return count() > 0 && fixture.processes().size() == 2; }));
+  const std::vector<pid_t> actor = fixture.processes();
 
   const std::string by_schema = "keeps its old configuration: configuration: /part", by_plugin = "on_event(): KOORD_E_INVALID: no such part in this play";
   agent.write_config(config("7"));
   agent.process().signal(SIGHUP);
   CHECK(eventually([&] { return refused() == 1; }));
-  CHECK(stranger.plugins_say(by_schema));
-  CHECK(stranger.processes() == actor);
+  CHECK(fixture.plugins_say(by_schema));
+  CHECK(fixture.processes() == actor);
 
   agent.write_config(config("refused"));
   agent.process().signal(SIGHUP);
   CHECK(eventually([&] { return refused() == 2; }));
-  CHECK(stranger.plugins_say(by_plugin));
+  CHECK(fixture.plugins_say(by_plugin));
 
   for (const std::string& reason : {by_schema, by_plugin}) {
     REQUIRE(eventually([&] { return contains(agent.log(), reason); }));
@@ -309,18 +309,18 @@ TEST_CASE("a configuration that the schema or the plugin refuses at SIGHUP leave
   }
   double before = count();
   CHECK(eventually([&] { return count() > before; }));  // the effect of "count"
-  CHECK(stranger.processes()[0] == actor[0]);
-  stranger.check_that_the_others_go_on();
+  CHECK(fixture.processes()[0] == actor[0]);
+  fixture.check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(Stranger, "a reload is a matter of the socket, not of the port that Prometheus asks") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a reload is a matter of the socket, not of the port that Prometheus asks") {
   plays("count");
   const std::string path = "/api/v1/plugins/com.example.actor/reload";
   CHECK(agent.post_over_tcp(path) == 404);
   CHECK(agent.status_of(path) == 405);  // by GET, on the socket
 }
 
-TEST_CASE_FIXTURE(Stranger, "nothing of it is left when the agent ends") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "nothing of a plugin is left when the agent ends") {
   plays("count");
   REQUIRE(eventually([&] { return processes().size() == 2; }));
   std::vector<pid_t> left = processes();
