@@ -31,6 +31,28 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::string name_of(const Pod& pod) { return pod.namespace_ + "/" + pod.name; }
+
+bool may_run(const Pod& pod, const Container& container) {
+  return container.kind == ContainerKind::regular && (pod.phase == Phase::running || pod.phase == Phase::unknown) &&
+         (container.state == ContainerState::running || container.state == ContainerState::unknown);
+}
+
+// Names the containers of a pod that nothing measures or adjusts, because their cgroup is unknown.
+void note_containers_without_cgroup(const Pod& pod, std::vector<std::string>& notes) {
+  for (const Container& container : pod.containers)
+    if (container.cgroup_dir.empty() && may_run(pod, container))
+      notes.push_back("the cgroup of container '" + container.name + "' of pod " + name_of(pod) +
+                      " is unknown: expected a containerID in its status or the annotation " + std::string(kCgroupAnnotation) + "." +
+                      container.name);
+}
+
+void note_cgroups_without_container(const Pod& pod, const cgroup::Layout& layout, std::vector<std::string>& notes) {
+  for (const std::string& dir : unnamed_cgroups(pod, layout))
+    notes.push_back("cgroup '" + dir + "' of pod " + name_of(pod) + " is no container's: no annotation " + std::string(kCgroupAnnotation) +
+                    ".NAME names it");
+}
+
 }  // namespace
 
 FileSource::FileSource(Options options, Hub& hub)
@@ -86,23 +108,22 @@ Result<void> FileSource::refresh() {
 
 // In the tree where they are now, with the sandboxes that they have now.
 void FileSource::place(std::vector<Pod>& pods) {
-  constexpr std::size_t kMostUnnamed = 3;
+  constexpr std::size_t kMostNotes = 3;
   notes_.clear();
   const PodPlaces places = find_pods(*layout_, kube_root_, pods);
   if (!places.others.empty()) notes_.push_back(describe_others(places));
-  std::vector<std::string> unnamed;
+  std::vector<std::string> of_pods;
   for (Pod& pod : pods) {
     if (names_cgroups(pod)) {
-      for (const std::string& dir : unnamed_cgroups(pod, *layout_))
-        unnamed.push_back("cgroup '" + dir + "' of pod " + pod.namespace_ + "/" + pod.name + " is no container's: no annotation " +
-                          std::string(kCgroupAnnotation) + ".NAME names it");
+      note_cgroups_without_container(pod, *layout_, of_pods);
     } else if (places.root != kube_root_) {
       // The uid was good below the other root.
       if (!place_in_cgroups(pod, places.root)) pod.cgroup_dir.clear();
     }
+    note_containers_without_cgroup(pod, of_pods);
   }
-  notes_.insert(notes_.end(), unnamed.begin(), unnamed.begin() + static_cast<std::ptrdiff_t>(std::min(unnamed.size(), kMostUnnamed)));
-  if (unnamed.size() > kMostUnnamed) notes_.push_back("and " + std::to_string(unnamed.size() - kMostUnnamed) + " more");
+  notes_.insert(notes_.end(), of_pods.begin(), of_pods.begin() + static_cast<std::ptrdiff_t>(std::min(of_pods.size(), kMostNotes)));
+  if (of_pods.size() > kMostNotes) notes_.push_back("and " + std::to_string(of_pods.size() - kMostNotes) + " more");
   sandboxes_.add_to(pods, *layout_);
 }
 

@@ -183,6 +183,28 @@ TEST_CASE("a cgroup below a pod that none of its annotations names is no sandbox
   CHECK(source.notes().empty());
 }
 
+TEST_CASE("a container of a running pod without an id and without a named cgroup is reported") {
+  const auto pods = [](const std::string& status) {
+    return "items: [{metadata: {uid: a, name: n, namespace: shop}, spec: {containers: [{name: app}]}, status: {phase: Running" + status + "}}]\n";
+  };
+  FakeNode node({{"run/pods.yaml", pods("")}, {"cgroup/cgroup.controllers", "cpu memory\n"}});
+  Hub hub;
+  FileSource::Options options = pods_from(node);
+  options.layout = *cgroup::Layout::detect(node.roots());
+  FileSource source(options, hub);
+  REQUIRE(source.refresh());
+  REQUIRE(source.notes().size() == 1);
+  CHECK(source.notes()[0] ==
+        "the cgroup of container 'app' of pod shop/n is unknown: expected a containerID in its status or the annotation "
+        "koordetector.sh/cgroup-dir.app");
+  node.write("run/pods.yaml", pods(", containerStatuses: [{name: app, state: {waiting: {}}}]"));
+  REQUIRE(source.refresh());
+  CHECK(source.notes().empty());
+  node.write("run/pods.yaml", pods(R"(, containerStatuses: [{name: app, containerID: "containerd://c1", state: {running: {}}}])"));
+  REQUIRE(source.refresh());
+  CHECK(source.notes().empty());
+}
+
 TEST_CASE("pods of a file are found in the tree that has them, also when it comes later, and the other is named") {
   FakeNode node({{"run/pods.yaml", pod_list("a")}, {"cgroup/cgroup.controllers", "cpu memory\n"}});
   node.make_directory("cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podother.slice");
