@@ -35,6 +35,11 @@ TEST_CASE("text that is no UTF-8 is refused") {
   CHECK(read("\"\xff\"").starts_with("not JSON: "));
 }
 
+TEST_CASE("a number that no double can hold is refused, as in Go") {
+  CHECK(read("[1e308]") == "[1E308]");
+  CHECK(read(R"({"a":[1,-1e999]})") == "found a number above 1.8e308, expected one that a double can hold");
+}
+
 TEST_CASE("64 levels are read and the 65th is refused, in lists and in mappings") {
   CHECK(read(nested(64)) == nested(64));
   CHECK(read(nested(65)) == "not JSON: nested deeper than 64 levels");
