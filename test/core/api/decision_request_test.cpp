@@ -14,7 +14,7 @@ namespace {
 const ManualClock kClock;
 
 Result<knob::DecisionQuery> parse(const std::string& text) { return parse_decision_request(*http::parse_query(text), kClock); }
-Result<ModeRequest> parse_mode(const std::string& text) { return parse_mode_request(*http::parse_query(text)); }
+Result<ModeRequest> parsed_mode(const std::string& text) { return parse_mode_request(*http::parse_query(text)); }
 
 }  // namespace
 
@@ -56,12 +56,12 @@ TEST_CASE("a parameter that is wrong is named, with what is expected") {
 }
 
 TEST_CASE("a mode is set with its time, and reset to the configuration without") {
-  CHECK(parse_mode("mode=enforce&for=1h")->mode == knob::Mode::enforce);
-  CHECK(parse_mode("mode=enforce&for=1h")->how_long == 1h);
-  CHECK_FALSE(parse_mode("mode=configured")->mode);
+  CHECK(parsed_mode("mode=enforce&for=1h")->mode == knob::Mode::enforce);
+  CHECK(parsed_mode("mode=enforce&for=1h")->how_long == 1h);
+  CHECK_FALSE(parsed_mode("mode=configured")->mode);
   for (const char* wrong : {"", "mode=on&for=1h", "mode=off", "mode=off&for=soon", "mode=configured&for=1h", "mode=off&for=1h&why=x"}) {
     CAPTURE(wrong);
-    CHECK_FALSE(parse_mode(wrong));
+    CHECK_FALSE(parsed_mode(wrong));
   }
-  CHECK(parse_mode("mode=off&for=1").error().message() == "for '1' is no time, expected 1s to 168h");
+  CHECK(parsed_mode("mode=off&for=1").error().message() == "for '1' is no time, expected 1s to 168h");
 }
