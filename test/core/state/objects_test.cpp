@@ -362,7 +362,7 @@ TEST_CASE("hostile documents are refused") {
     for (int j = 0; j < 9; ++j) laughs += "," + last;
     laughs += "]\n";
   }
-  CHECK(error_of(laughs) == "more than 1000000 values");
+  CHECK(error_of(laughs).starts_with("aliases expand to more than 1000000 values at the document:"));
 }
 
 TEST_CASE("a NodeSLO is its spec as JSON") {
