@@ -67,7 +67,7 @@ void check_devices(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (auto reported = parse_reported(text)) check(change(reported->figures, reported->figures, {}) == 0);
+  if (auto reported = parse_reported(text)) check(change(reported->usage, reported->usage, {}) == 0);
   check_topology(text);
   check_devices(text);
   return 0;
