@@ -9,13 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "plugins/shared/usage/newest.hpp"
+
 namespace koord::sys_resource {
 
 // The newest sample of one pod (by its handle) or application, not older than the bound.
-struct Sample {
-  std::uint64_t subject = 0;
-  double value = 0;
-};
+using Sample = usage::Newest;
 
 // The pods of the node. A pod that runs has a sample soon, or has no cgroup and uses nothing.
 class PodRoll {

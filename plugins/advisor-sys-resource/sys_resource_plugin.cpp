@@ -6,8 +6,8 @@
 
 #include "core/base/parse.hpp"
 #include "koordetector/plugin.hpp"
-#include "plugins/advisor-sys-resource/latest_samples.hpp"
 #include "plugins/advisor-sys-resource/sys_resource.hpp"
+#include "plugins/shared/usage/newest.hpp"
 
 namespace {
 
@@ -19,8 +19,8 @@ using koord::plugin::Metric;
 using koord::plugin::Snapshot;
 using koord::plugin::Strided;
 using koord::sys_resource::ApplicationRoll;
-using koord::sys_resource::LatestSamples;
 using koord::sys_resource::PodRoll;
+using koord::usage::NewestSamples;
 
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
@@ -34,7 +34,7 @@ class SysResource final : public koord::plugin::Advisor {
  public:
   void init() override {
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
-    latest_ = LatestSamples(host());
+    newest_ = NewestSamples(host());
     batch_ = Batch(host());
     cpu_ = define({"sys_cpu_usage", "cores",
                    "CPU used on the node besides pods and host applications, in cores.", 1e-4})
@@ -62,8 +62,8 @@ class SysResource final : public koord::plugin::Advisor {
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     follow_state(now_ns);
-    latest_.set_window(now_ns - std::min(now_ns, max_age_ns_), now_ns);
-    applications_.follow(static_cast<std::size_t>(latest_.value_of("host_applications").value_or(0)), now_ns);
+    newest_.set_window(now_ns - std::min(now_ns, max_age_ns_), now_ns);
+    applications_.follow(static_cast<std::size_t>(newest_.value_of("host_applications").value_or(0)), now_ns);
     const std::optional<double> cores = rest_of("cpu_usage", now_ns);
     if (cores) batch_.add(cpu_, *cores);
     if (auto bytes = rest_of("memory_usage", now_ns)) batch_.add(memory_, *bytes);
@@ -115,18 +115,18 @@ class SysResource final : public koord::plugin::Advisor {
   // `what` of the node, the pods and the applications go by one name, with one meaning.
   std::optional<double> rest_of(const std::string& what, std::uint64_t now_ns,
                                 std::optional<Label> label = std::nullopt) {
-    const std::optional<double> node = latest_.value_of("node_" + what, label);
+    const std::optional<double> node = newest_.value_of("node_" + what, label);
     if (!node) return std::nullopt;
-    const std::optional<double> pods = pods_.sum(latest_.of("pod_" + what, label), now_ns);
+    const std::optional<double> pods = pods_.sum(newest_.of("pod_" + what, label), now_ns);
     const std::optional<double> applications =
-        applications_.sum(latest_.of("host_application_" + what, label), now_ns);
+        applications_.sum(newest_.of("host_application_" + what, label), now_ns);
     return koord::sys_resource::rest(node, pods, applications);
   }
 
   void add_numa_cpu(double cores) {
     std::map<std::uint32_t, std::optional<double>> used;
     for (std::uint32_t node : cpu_nodes_)
-      used[node] = latest_.value_of("node_numa_cpu_usage", Label{"numa_node_id", std::to_string(node)});
+      used[node] = newest_.value_of("node_numa_cpu_usage", Label{"numa_node_id", std::to_string(node)});
     for (const auto& [node, part] : koord::sys_resource::numa_parts(cores, used))
       batch_.add(series(numa_cpu_series_, numa_cpu_, node), part);
   }
@@ -146,7 +146,7 @@ class SysResource final : public koord::plugin::Advisor {
 
   const koord_svc_state* state_ = nullptr;
   std::uint64_t max_age_ns_ = 0;
-  LatestSamples latest_;
+  NewestSamples newest_;
   PodRoll pods_{0};
   ApplicationRoll applications_{0};
   std::uint64_t pods_version_ = 0, topology_version_ = 0;
