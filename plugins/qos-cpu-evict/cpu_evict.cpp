@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/shared/eviction/allocatable_feature.hpp"
+
 namespace koord::cpu_evict {
 namespace {
 
@@ -83,14 +85,7 @@ void by_allocatable(const Situation& situation, Decision& decision) {
   const Result<Thresholds> wanted =
       promise_thresholds(slo.cpu_allocatable_evict_threshold_percent, slo.cpu_allocatable_evict_lower_percent,
                          {"cpuAllocatableEvictThresholdPercent", "cpuAllocatableEvictLowerPercent"});
-  if (!wanted) return decision.cannot(kAllocatable, wanted.error().message());
-  if (!slo.allocatable_evict_priority_threshold)
-    return decision.cannot(kAllocatable, "the NodeSLO does not give allocatableEvictPriorityThreshold");
-  std::vector<std::string> unknown;
-  for (Demand& demand : promise_demands(kAllocatable, Resource::cpu, situation.pods, situation.allocatable, *wanted,
-                                        *slo.allocatable_evict_priority_threshold, unknown))
-    decision.demands.push_back(std::move(demand));
-  for (const std::string& why : unknown) decision.cannot(kAllocatable, why);
+  decide_by_allocatable(kAllocatable, Resource::cpu, wanted, situation, decision);
 }
 
 void by_usage(const Situation& situation, const Figures& figures, Decision& decision) {
@@ -103,24 +98,13 @@ void by_usage(const Situation& situation, const Figures& figures, Decision& deci
   const auto& [average, newest] = figures.node_milli;
   if (!average || !newest) return decision.cannot(kUsage, "node_cpu_usage is not measured for long enough (advisor-node-resource)");
   const auto used = static_cast<std::int64_t>(std::min(*average, *newest));
-  const std::int64_t amount = over_usage(used, *situation.capacity, *wanted);
-  if (amount <= 0) return;
-  Demand demand;
-  demand.feature = kUsage;
-  demand.what = {Kind::used, Resource::cpu, Tier::native};
-  demand.amount = amount;
-  demand.victims = priority_victims(situation.pods, kUsage, *slo.evict_enabled_priority_threshold, [](const Candidate& pod) {
-    return pod.used ? std::optional(static_cast<double>(*pod.used)) : std::nullopt;
-  });
-  demand.reason = "the node uses " + cores(static_cast<double>(used)) + " of " + in_words(Resource::cpu, *situation.capacity) + ", " +
-                  std::to_string(wanted->threshold) + " % or more";
-  demand.inputs = {{"node_cpu_usage", cores(*newest)},
-                   {"node_cpu_usage_average", cores(*average)},
-                   {"capacity", in_words(Resource::cpu, *situation.capacity)},
-                   {"threshold_percent", std::to_string(wanted->threshold)},
-                   {"lower_percent", std::to_string(wanted->lower)},
-                   {"priority_threshold", std::to_string(*slo.evict_enabled_priority_threshold)}};
-  decision.demands.push_back(std::move(demand));
+  std::optional<Demand> demand =
+      usage_demand(kUsage, Resource::cpu, used, *situation.capacity, *wanted,
+                   {{"node_cpu_usage", cores(*newest)}, {"node_cpu_usage_average", cores(*average)}});
+  if (!demand) return;
+  demand->victims = priority_victims(situation.pods, kUsage, *slo.evict_enabled_priority_threshold, eviction::use_of);
+  demand->inputs.emplace_back("priority_threshold", std::to_string(*slo.evict_enabled_priority_threshold));
+  decision.demands.push_back(*std::move(demand));
 }
 
 }  // namespace

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/qos-memory-evict/memory_evict.hpp"
 
+#include "plugins/shared/eviction/allocatable_feature.hpp"
+
 namespace koord::memory_evict {
 namespace {
 
-using eviction::Candidate;
 using eviction::Demand;
 using eviction::in_words;
-using eviction::Kind;
 using eviction::promise_thresholds;
 using eviction::Resource;
 using eviction::Thresholds;
-using eviction::Tier;
 using eviction::usage_thresholds;
-
-std::optional<double> used(const Candidate& pod) {
-  return pod.used ? std::optional(static_cast<double>(*pod.used)) : std::nullopt;
-}
 
 // A demand without victims; nothing while there is no need, or no way to know.
 std::optional<Demand> by_usage(std::string_view feature, const Situation& situation, std::optional<std::int64_t> node_bytes,
@@ -31,24 +26,14 @@ std::optional<Demand> by_usage(std::string_view feature, const Situation& situat
     return decision.cannot(feature, "the node uses " + in_words(Resource::memory, *node_bytes) + ", more than its capacity of " +
                                         in_words(Resource::memory, *situation.capacity) + ", so one of both is wrong"),
            std::nullopt;
-  Demand demand;
-  demand.feature = feature;
-  demand.what = {Kind::used, Resource::memory, Tier::native};
-  demand.amount = over_usage(*node_bytes, *situation.capacity, *wanted);
-  if (demand.amount <= 0) return std::nullopt;
-  demand.reason = "the node uses " + in_words(Resource::memory, *node_bytes) + " of " + in_words(Resource::memory, *situation.capacity) +
-                  ", " + std::to_string(wanted->threshold) + " % or more";
-  demand.inputs = {{"node_memory_usage", in_words(Resource::memory, *node_bytes)},
-                   {"capacity", in_words(Resource::memory, *situation.capacity)},
-                   {"threshold_percent", std::to_string(wanted->threshold)},
-                   {"lower_percent", std::to_string(wanted->lower)}};
-  return demand;
+  return usage_demand(feature, Resource::memory, *node_bytes, *situation.capacity, *wanted,
+                      {{"node_memory_usage", in_words(Resource::memory, *node_bytes)}});
 }
 
 void of_best_effort(const Situation& situation, std::optional<std::int64_t> node_bytes, Decision& decision) {
   std::optional<Demand> demand = by_usage(kBestEffort, situation, node_bytes, decision);
   if (!demand) return;
-  demand->victims = best_effort_victims(situation.pods, kBestEffort, used);
+  demand->victims = best_effort_victims(situation.pods, kBestEffort, eviction::use_of);
   decision.demands.push_back(*std::move(demand));
 }
 
@@ -57,14 +42,7 @@ void by_allocatable(const Situation& situation, Decision& decision) {
   const Result<Thresholds> wanted =
       promise_thresholds(slo.memory_allocatable_evict_threshold_percent, slo.memory_allocatable_evict_lower_percent,
                          {"memoryAllocatableEvictThresholdPercent", "memoryAllocatableEvictLowerPercent"});
-  if (!wanted) return decision.cannot(kAllocatable, wanted.error().message());
-  if (!slo.allocatable_evict_priority_threshold)
-    return decision.cannot(kAllocatable, "the NodeSLO does not give allocatableEvictPriorityThreshold");
-  std::vector<std::string> unknown;
-  for (Demand& demand : promise_demands(kAllocatable, Resource::memory, situation.pods, situation.allocatable, *wanted,
-                                        *slo.allocatable_evict_priority_threshold, unknown))
-    decision.demands.push_back(std::move(demand));
-  for (const std::string& why : unknown) decision.cannot(kAllocatable, why);
+  decide_by_allocatable(kAllocatable, Resource::memory, wanted, situation, decision);
 }
 
 void of_priority(const Situation& situation, std::optional<std::int64_t> node_bytes, Decision& decision) {
@@ -72,7 +50,7 @@ void of_priority(const Situation& situation, std::optional<std::int64_t> node_by
   if (!most) return decision.cannot(kUsage, "the NodeSLO does not give evictEnabledPriorityThreshold");
   std::optional<Demand> demand = by_usage(kUsage, situation, node_bytes, decision);
   if (!demand) return;
-  demand->victims = priority_victims(situation.pods, kUsage, *most, used);
+  demand->victims = priority_victims(situation.pods, kUsage, *most, eviction::use_of);
   demand->inputs.emplace_back("priority_threshold", std::to_string(*most));
   decision.demands.push_back(*std::move(demand));
 }

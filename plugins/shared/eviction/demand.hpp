@@ -36,13 +36,16 @@ struct Victim {
 // The first to go first: by the pod's annotation, its priority, its label, its weight, its name.
 void put_in_order(std::vector<Victim>& victims);
 
+// Name and value of each figure behind a demand, for operators.
+using Inputs = std::vector<std::pair<std::string, std::string>>;
+
 struct Demand {
   std::string feature;
   What what;
   std::int64_t amount = 0;      // to release, milli-cores or bytes
   std::vector<Victim> victims;  // in order; more than are needed, for some may have to stay
   std::string reason;           // one sentence for operators
-  std::vector<std::pair<std::string, std::string>> inputs;
+  Inputs inputs;
 };
 
 // The demands of one round, the most important first. Each counts on the amounts released by the evictions before it; a

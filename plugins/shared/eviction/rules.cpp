@@ -68,6 +68,10 @@ std::int64_t over_promise(std::int64_t promised, std::int64_t allocatable, const
   return std::max<std::int64_t>(promised - percent_of(allocatable, thresholds.lower), 0);
 }
 
+std::optional<double> use_of(const Candidate& pod) {
+  return pod.used ? std::optional(static_cast<double>(*pod.used)) : std::nullopt;
+}
+
 std::vector<Victim> best_effort_victims(const std::vector<Candidate>& pods, std::string_view feature, const Weight& weight) {
   return victims(pods, feature, weight, [](const Candidate& pod) { return pod.is_best_effort; });
 }
@@ -76,6 +80,23 @@ std::vector<Victim> priority_victims(const std::vector<Candidate>& pods, std::st
                                      const Weight& weight) {
   return victims(pods, feature, weight,
                  [most_priority](const Candidate& pod) { return pod.is_enabled && pod.priority <= most_priority; });
+}
+
+std::optional<Demand> usage_demand(std::string_view feature, Resource resource, std::int64_t used,
+                                   std::int64_t capacity, const Thresholds& thresholds, Inputs measured) {
+  const std::int64_t amount = over_usage(used, capacity, thresholds);
+  if (amount <= 0) return std::nullopt;
+  Demand demand;
+  demand.feature = feature;
+  demand.what = {Kind::used, resource, Tier::native};
+  demand.amount = amount;
+  demand.reason = "the node uses " + in_words(resource, used) + " of " + in_words(resource, capacity) + ", " +
+                  std::to_string(thresholds.threshold) + " % or more";
+  demand.inputs = std::move(measured);
+  demand.inputs.emplace_back("capacity", in_words(resource, capacity));
+  demand.inputs.emplace_back("threshold_percent", std::to_string(thresholds.threshold));
+  demand.inputs.emplace_back("lower_percent", std::to_string(thresholds.lower));
+  return demand;
 }
 
 std::vector<Demand> promise_demands(std::string_view feature, Resource resource, const std::vector<Candidate>& pods,

@@ -37,6 +37,9 @@ std::int64_t over_usage(std::int64_t used, std::int64_t capacity, const Threshol
 // Returns the promised amount that has to be released; all if allocatable is 0.
 std::int64_t over_promise(std::int64_t promised, std::int64_t allocatable, const Thresholds& thresholds);
 
+// Returns the pod's usage, as a weight; nothing: not measured.
+std::optional<double> use_of(const Candidate& pod);
+
 // The active ones that let this feature evict them. In order: with `weight` among those of one priority.
 using Weight = std::function<std::optional<double>(const Candidate&)>;
 std::vector<Victim> best_effort_victims(const std::vector<Candidate>& pods, std::string_view feature, const Weight& weight);
@@ -50,6 +53,11 @@ struct Allocatable {
 
   std::optional<std::int64_t> of(Tier tier) const { return tier == Tier::mid ? mid : batch; }
 };
+
+// Returns the demand of a node that uses `used` of its capacity, without victims; nothing: no need. `measured`: its
+// first inputs.
+std::optional<Demand> usage_demand(std::string_view feature, Resource resource, std::int64_t used,
+                                   std::int64_t capacity, const Thresholds& thresholds, Inputs measured);
 
 // One demand for each of the two tiers of which more is promised to active pods of the priority than the node has. A
 // tier with promises but an unknown amount gives none, and a line in `unknown`.

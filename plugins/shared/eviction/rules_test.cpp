@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "plugins/shared/eviction/allocatable_feature.hpp"
+
 using namespace koord::eviction;
 
 namespace {
@@ -60,6 +62,20 @@ TEST_CASE("a node that uses more than the threshold releases down to the lower o
   CHECK(over_usage(900LL << 40, 1000LL << 40, {70, 68}) == (900LL << 40) - (680LL << 40));
 }
 
+TEST_CASE("the demand of a node that uses too much states the measurements first, then what they are compared with") {
+  const auto demand = usage_demand("CPUEvict", Resource::cpu, 81'000, 100'000, {80, 78},
+                                   {{"node_cpu_usage", "81.00 cores"}});
+  REQUIRE(demand);
+  CHECK(demand->feature == "CPUEvict");
+  CHECK(demand->amount == 3000);
+  CHECK(name_of(demand->what) == "cpu");
+  CHECK(demand->victims.empty());
+  CHECK(demand->reason == "the node uses 81.00 cores of 100.00 cores, 80 % or more");
+  CHECK(demand->inputs == Inputs{{"node_cpu_usage", "81.00 cores"}, {"capacity", "100.00 cores"},
+                                 {"threshold_percent", "80"}, {"lower_percent", "78"}});
+  CHECK_FALSE(usage_demand("CPUEvict", Resource::cpu, 79'000, 100'000, {80, 78}, {}));
+}
+
 TEST_CASE("promises beyond the threshold go down to the lower one, and all of them where there is nothing") {
   CHECK(over_promise(85'000, 100'000, {80, 70}) == 15'000);
   CHECK(over_promise(80'000, 100'000, {80, 70}) == 0);
@@ -111,6 +127,31 @@ TEST_CASE("a node without allocatable amounts gives no demand, and that is repor
   CHECK(unknown.empty());  // nothing was promised
   CHECK(promise_demands("F", Resource::cpu, {batch_pod("a", 1)}, {}, {80, 70}, 7999, unknown).empty());
   CHECK(unknown == std::vector<std::string>{"the Node has no allocatable kubernetes.io/batch-cpu"});
+}
+
+TEST_CASE("a feature by allocatable amounts reports what it lacks, or adds its demands to those before it") {
+  Situation situation;
+  situation.pods = {batch_pod("a", 45'000), batch_pod("b", 40'000)};
+  Decision decision;
+  const auto decide = [&](koord::slo::Number threshold, koord::slo::Number lower) {
+    decide_by_allocatable("CPUAllocatableEvict", Resource::cpu, promise_thresholds(threshold, lower, kNames), situation,
+                          decision);
+  };
+  decide(80, std::nullopt);
+  decide(80, 70);
+  situation.slo.allocatable_evict_priority_threshold = 7999;
+  decide(80, 70);
+  CHECK(decision.demands.empty());
+  CHECK(decision.unknown ==
+        std::vector<std::string>{"CPUAllocatableEvict: the NodeSLO does not give lowerPercent",
+                                 "CPUAllocatableEvict: the NodeSLO does not give allocatableEvictPriorityThreshold",
+                                 "CPUAllocatableEvict: the Node has no allocatable kubernetes.io/batch-cpu"});
+  situation.allocatable.batch = 100'000;
+  decide(80, 70);
+  decide(70, 60);
+  REQUIRE(decision.demands.size() == 2);
+  CHECK(decision.demands[0].amount == 15'000);
+  CHECK(decision.demands[1].amount == 25'000);
 }
 
 TEST_CASE("best-effort victims are those with the label; by priority those up to it that have opted in") {

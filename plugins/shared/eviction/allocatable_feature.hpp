@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decision of koordlet's features CPUAllocatableEvict and MemoryAllocatableEvict. Pure. [any thread]
+#pragma once
+
+#include <string_view>
+
+#include "plugins/shared/eviction/situation.hpp"
+
+namespace koord::eviction {
+
+// Adds the feature's demands for what is promised beyond the node's allocatable amounts of the resource, or the reason
+// why it cannot decide. `thresholds`: from promise_thresholds(). The demands point into the pods of the situation.
+void decide_by_allocatable(std::string_view feature, Resource resource, const Result<Thresholds>& thresholds,
+                           const Situation& situation, Decision& decision);
+
+}  // namespace koord::eviction
