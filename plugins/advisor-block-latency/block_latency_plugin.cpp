@@ -6,7 +6,7 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-block-latency/block_latency_probe.hpp"
 #include "plugins/advisor-block-latency/block_series.hpp"
-#include "plugins/shared/latency/followed.hpp"
+#include "plugins/shared/latency/level_series.hpp"
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/latency/slot_config.hpp"
 #include "plugins/shared/node/host.hpp"
@@ -60,27 +60,22 @@ class BlockLatency final : public koord::plugin::Advisor {
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
-    followed_.follow(host(), state_, [this](std::uint64_t handle, bool is_pod) {
-      return BlockSeries(is_pod ? pod_metrics_ : container_metrics_, handle);
-    });
-    followed_.find_cgroups(*tree_);
+    series_.follow(host(), state_, *tree_);
     const Reading reading = value_or_fail(probe_->read());
-    windows_.advance(reading);
     koord::latency::CumulativeCounts counts;
     const auto names = [this](Device device) { return name_of_device(device); };
-    followed_.for_each(windows_, [&](BlockSeries& series, const Requests& window) {
+    series_.report(reading, [&](BlockSeries& series, const Requests& window) {
       series.report(window, names, batch_, counts);
     });
-    node_.report(*windows_.node(), names, batch_, counts);
     report_itself(reading);
     batch_.send(now_ns);
   }
 
  private:
   void define_metrics(const Levels& histograms, const Levels& devices) {
-    container_metrics_ = {host(), "container", histograms.container, devices.container};
-    pod_metrics_ = {host(), "pod", histograms.pod, devices.pod};
-    node_ = BlockSeries(BlockMetrics(host(), "node", histograms.node, devices.node), KOORD_NO_SUBJECT);
+    series_ = {BlockMetrics(host(), "container", histograms.container, devices.container),
+               BlockMetrics(host(), "pod", histograms.pod, devices.pod),
+               BlockMetrics(host(), "node", histograms.node, devices.node)};
     itself_ = koord::latency::MeasurementSeries(host(), "block", "requests");
     itself_.set_source(probe_->source());
     lost_rows_ = itself_.lost("no_row");
@@ -100,15 +95,12 @@ class BlockLatency final : public koord::plugin::Advisor {
 
   const koord_svc_state* state_ = nullptr;
   std::string sys_;
-  BlockMetrics container_metrics_, pod_metrics_;
   koord::latency::MeasurementSeries itself_;
   std::uint64_t lost_rows_ = 0;
   std::optional<CgroupTree> tree_;
   std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::optional<BlockLatencyProbe> probe_;
-  koord::block_latency::Windows windows_;
-  koord::latency::Followed<BlockSeries> followed_;
-  BlockSeries node_;
+  koord::latency::LevelSeries<Requests, BlockMetrics, BlockSeries> series_;
   koord::plugin::Batch batch_;
 };
 

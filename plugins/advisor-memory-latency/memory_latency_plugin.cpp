@@ -7,7 +7,7 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-memory-latency/memory_latency_probe.hpp"
 #include "plugins/advisor-memory-latency/memory_series.hpp"
-#include "plugins/shared/latency/followed.hpp"
+#include "plugins/shared/latency/level_series.hpp"
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/latency/slot_config.hpp"
 #include "plugins/shared/node/host.hpp"
@@ -55,39 +55,30 @@ class MemoryLatency final : public koord::plugin::Advisor {
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     const std::optional<std::uint64_t> length_ns = window_begin_ns_ ? std::optional(now_ns - *window_begin_ns_) : std::nullopt;
     window_begin_ns_ = now_ns;
-    followed_.follow(host(), state_, [this](std::uint64_t handle, bool is_pod) {
-      return MemorySeries(is_pod ? pod_metrics_ : container_metrics_, handle);
-    });
-    followed_.find_cgroups(*tree_);
+    series_.follow(host(), state_, *tree_);
     const Reading reading = value_or_fail(probe_->read());
-    windows_.advance(reading);
     koord::latency::CumulativeCounts counts;
-    followed_.for_each(windows_, [&](MemorySeries& series, const Stalls& window) {
+    series_.report(reading, [&](MemorySeries& series, const Stalls& window) {
       series.report(window, length_ns, batch_, counts);
     });
-    node_.report(*windows_.node(), length_ns, batch_, counts);
     itself_.report(reading, reading.unassigned->all().count, batch_);
     batch_.send(now_ns);
   }
 
  private:
   void define_metrics(const koord::latency::Levels& histograms) {
-    container_metrics_ = {host(), "container", histograms.container};
-    pod_metrics_ = {host(), "pod", histograms.pod};
-    node_ = MemorySeries(MemoryMetrics(host(), "node", histograms.node), KOORD_NO_SUBJECT);
+    series_ = {MemoryMetrics(host(), "container", histograms.container), MemoryMetrics(host(), "pod", histograms.pod),
+               MemoryMetrics(host(), "node", histograms.node)};
     itself_ = koord::latency::MeasurementSeries(host(), "memory", "stalls");
     itself_.set_source(probe_->source());
   }
 
   const koord_svc_state* state_ = nullptr;
-  MemoryMetrics container_metrics_, pod_metrics_;
   koord::latency::MeasurementSeries itself_;
   std::optional<CgroupTree> tree_;
   std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::optional<MemoryLatencyProbe> probe_;
-  koord::memory_latency::Windows windows_;
-  koord::latency::Followed<MemorySeries> followed_;
-  MemorySeries node_;
+  koord::latency::LevelSeries<Stalls, MemoryMetrics, MemorySeries> series_;
   std::optional<std::uint64_t> window_begin_ns_;
   koord::plugin::Batch batch_;
 };

@@ -9,8 +9,8 @@
 
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-sched-latency/sched_latency_probe.hpp"
-#include "plugins/shared/latency/followed.hpp"
 #include "plugins/shared/latency/latency_series.hpp"
+#include "plugins/shared/latency/level_series.hpp"
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/tracing/plugin_marker.hpp"
@@ -20,13 +20,12 @@ namespace {
 using namespace std::chrono_literals;
 using koord::latency::CgroupTree;
 using koord::latency::CumulativeCounts;
-using koord::latency::Followed;
 using koord::latency::Histogram;
 using koord::latency::LatencyMetrics;
 using koord::latency::LatencySeries;
+using koord::latency::LevelSeries;
 using koord::latency::MeasurementSeries;
 using koord::latency::value_or_fail;
-using koord::latency::Windows;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
 using koord::sched_latency::Probe;
@@ -56,9 +55,7 @@ class SchedLatency final : public koord::plugin::Advisor {
   void init() override {
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     batch_ = Batch(host());
-    container_metrics_ = metrics_of(host(), "container");
-    pod_metrics_ = metrics_of(host(), "pod");
-    node_ = LatencySeries(metrics_of(host(), "node"), KOORD_NO_SUBJECT);
+    series_ = {metrics_of(host(), "container"), metrics_of(host(), "pod"), metrics_of(host(), "node")};
     itself_ = MeasurementSeries(host(), "sched", "waits");
     const koord::NodeRoots roots = koord::node::roots_of(host());
     tree_ = std::make_unique<CgroupTree>(value_or_fail(CgroupTree::find("cpu", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED));
@@ -66,16 +63,11 @@ class SchedLatency final : public koord::plugin::Advisor {
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
-    followed_.follow(host(), state_, [this](std::uint64_t handle, bool is_pod) {
-      return LatencySeries(is_pod ? pod_metrics_ : container_metrics_, handle);
-    });
-    const Reading reading = value_or_fail(probe_->read(followed_.find_cgroups(*tree_)));
-    windows_.advance(reading);
+    const Reading reading = value_or_fail(probe_->read(series_.follow(host(), state_, *tree_)));
     CumulativeCounts counts;
-    followed_.for_each(windows_, [&](LatencySeries& series, const Histogram& window) {
+    series_.report(reading, [&](LatencySeries& series, const Histogram& window) {
       series.report(window, batch_, counts);
     });
-    if (windows_.node()) node_.report(*windows_.node(), batch_, counts);
     itself_.report(reading, reading.unassigned.value_or(Histogram{}).count, batch_);
     batch_.send(now_ns);
   }
@@ -107,14 +99,11 @@ class SchedLatency final : public koord::plugin::Advisor {
   }
 
   const koord_svc_state* state_ = nullptr;
-  LatencyMetrics container_metrics_, pod_metrics_;
   MeasurementSeries itself_;
   std::unique_ptr<CgroupTree> tree_;
   std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::unique_ptr<Probe> probe_;
-  Windows<Histogram> windows_;
-  Followed<LatencySeries> followed_;
-  LatencySeries node_;
+  LevelSeries<Histogram, LatencyMetrics, LatencySeries> series_;
   Batch batch_;
 };
 
