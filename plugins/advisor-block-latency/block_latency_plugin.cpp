@@ -11,6 +11,7 @@
 #include "plugins/shared/latency/slot_config.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/node/value_file.hpp"
+#include "plugins/shared/settings/joined.hpp"
 #include "plugins/shared/tracing/plugin_marker.hpp"
 
 namespace {
@@ -27,21 +28,17 @@ using koord::latency::CgroupTree;
 using koord::latency::Levels;
 using koord::latency::value_or_fail;
 
-constexpr char kConfigSchema[] = R"({
+constexpr auto kConfigSchema = koord::settings::joined(R"({
   "type": "object", "additionalProperties": false, "properties": {
     "histograms": {"enum": ["none", "node", "pods", "all"],
                    "description": "levels with histograms, some 30 series each: pods includes node; default: node"},
     "devices": {"enum": ["none", "node", "pods", "all"],
-                "description": "levels with totals for each device, 8 to 12 series each: pods includes node; default: node"},
-    "marker": {"type": "string", "minLength": 1,
-               "description": "directory that survives a reboot: a file there keeps the programs off after the machine crashed with them"},
-    "rearm": {"type": "boolean", "description": "starts them nevertheless, and removes the file; default: false"},
+                "description": "levels with totals for each device, 8 to 12 series each: pods includes node; default: node"},)",
+    koord::tracing::kMarkerSettings, R"(,
     "source": {"enum": ["btf_tracepoint", "raw_tracepoint"],
-               "description": "use this source or none; default: the first that the kernel accepts"},
-    "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
-              "description": "maximum number of cgroups measured separately; default: 4096"},
-    "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
-  }})";
+               "description": "use this source or none; default: the first that the kernel accepts"},)",
+    koord::latency::kSlotSettings, R"(
+  }})");
 
 class BlockLatency final : public koord::plugin::Advisor {
  public:
@@ -112,4 +109,4 @@ KOORD_PLUGIN(
     "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
     "license=Apache-2.0\n"
     "description=How long requests to block devices take, per node, pod and container\n",
-    koord::plugin::advisor<BlockLatency>("block-latency", 5s, kConfigSchema))
+    koord::plugin::advisor<BlockLatency>("block-latency", 5s, kConfigSchema.data()))

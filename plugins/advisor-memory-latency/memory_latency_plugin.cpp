@@ -11,6 +11,7 @@
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/latency/slot_config.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/settings/joined.hpp"
 #include "plugins/shared/tracing/plugin_marker.hpp"
 
 namespace {
@@ -24,19 +25,15 @@ using koord::memory_latency::MemorySeries;
 using koord::memory_latency::Reading;
 using koord::memory_latency::Stalls;
 
-constexpr char kConfigSchema[] = R"({
+constexpr auto kConfigSchema = koord::settings::joined(R"({
   "type": "object", "additionalProperties": false, "properties": {
     "histograms": {"enum": ["none", "node", "pods", "all"],
-                   "description": "levels with a histogram, some 15 series each: pods includes node; default: node"},
-    "marker": {"type": "string", "minLength": 1,
-               "description": "directory that survives a reboot: a file there keeps the programs off after the machine crashed with them"},
-    "rearm": {"type": "boolean", "description": "starts them nevertheless, and removes the file; default: false"},
+                   "description": "levels with a histogram, some 15 series each: pods includes node; default: node"},)",
+    koord::tracing::kMarkerSettings, R"(,
     "source": {"enum": ["task_storage", "raw_tracepoint"],
-               "description": "use this source or none; default: the first that the kernel accepts"},
-    "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
-              "description": "maximum number of cgroups measured separately; default: 4096"},
-    "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
-  }})";
+               "description": "use this source or none; default: the first that the kernel accepts"},)",
+    koord::latency::kSlotSettings, R"(
+  }})");
 
 class MemoryLatency final : public koord::plugin::Advisor {
  public:
@@ -91,4 +88,4 @@ KOORD_PLUGIN(
     "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
     "license=Apache-2.0\n"
     "description=How long reclaim and compaction of memory hold threads up, per node, pod and container\n",
-    koord::plugin::advisor<MemoryLatency>("memory-latency", 5s, kConfigSchema))
+    koord::plugin::advisor<MemoryLatency>("memory-latency", 5s, kConfigSchema.data()))

@@ -13,6 +13,7 @@
 #include "plugins/shared/latency/level_series.hpp"
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/settings/joined.hpp"
 #include "plugins/shared/tracing/plugin_marker.hpp"
 
 namespace {
@@ -33,17 +34,15 @@ using koord::sched_latency::ProbeOptions;
 using koord::sched_latency::Reading;
 using koord::sched_latency::Source;
 
-constexpr char kConfigSchema[] = R"({
-  "type": "object", "additionalProperties": false, "properties": {
-    "marker": {"type": "string", "minLength": 1,
-               "description": "directory that survives a reboot: a file there keeps the programs off after the machine crashed with them"},
-    "rearm": {"type": "boolean", "description": "starts them nevertheless, and removes the file; default: false"},
+constexpr auto kConfigSchema = koord::settings::joined(R"({
+  "type": "object", "additionalProperties": false, "properties": {)",
+    koord::tracing::kMarkerSettings, R"(,
     "source": {"enum": ["sched_info", "task_storage", "raw_tracepoint", "schedstat"],
                "description": "use this source or none; default: the cheapest that the kernel accepts"},
     "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
               "description": "maximum number of cgroups measured separately; default: as many as 16 MiB of kernel memory hold"},
     "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
-  }})";
+  }})");
 
 LatencyMetrics metrics_of(const koord_host* host, const std::string& level) {
   return {host,
@@ -115,4 +114,4 @@ KOORD_PLUGIN(
     "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
     "license=Apache-2.0\n"
     "description=How long threads wait for a CPU, per node, pod and container\n",
-    koord::plugin::advisor<SchedLatency>("sched-latency", 5s, kConfigSchema))
+    koord::plugin::advisor<SchedLatency>("sched-latency", 5s, kConfigSchema.data()))

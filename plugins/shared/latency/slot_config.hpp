@@ -11,7 +11,13 @@
 
 namespace koord::latency {
 
-// "source", "slots" and "btf".
+// The settings `slots` and `btf`, as properties of a configuration schema; `source` is each plugin's own.
+inline constexpr char kSlotSettings[] = R"(
+    "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
+              "description": "maximum number of cgroups measured separately; default: 4096"},
+    "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"})";
+
+// `source`, `slots` and `btf`.
 SlotOptions slot_options(const plugin::Config& config);
 
 // Which subjects have something that is too many series for all: the setting is none, node (the default), pods (and

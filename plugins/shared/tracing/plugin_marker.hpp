@@ -14,6 +14,12 @@
 
 namespace koord::tracing {
 
+// The settings, as properties of a configuration schema.
+inline constexpr char kMarkerSettings[] = R"(
+    "marker": {"type": "string", "minLength": 1,
+               "description": "directory that survives a reboot: a file there keeps the programs off after the machine crashed with them"},
+    "rearm": {"type": "boolean", "description": "starts them nevertheless, and removes the file; default: false"})";
+
 // Throws Failure(KOORD_E_UNSUPPORTED) when the machine went down while this plugin was tracing, and records an event.
 inline std::optional<TracingMarker> mark_tracing(const koord_host* host, std::string_view plugin_id,
                                                  const std::string& proc) {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins string literals when the program is compiled: a plugin's configuration schema of its own settings and those that
+// it shares with others. Header-only.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace koord::settings {
+
+// Returns the text, with one 0 at its end.
+template <std::size_t... kSizes>
+consteval auto joined(const char (&... parts)[kSizes]) {
+  std::array<char, (kSizes + ... + 1) - sizeof...(kSizes)> text{};
+  auto end = text.begin();
+  ((end = std::copy_n(parts, kSizes - 1, end)), ...);
+  return text;
+}
+
+}  // namespace koord::settings
