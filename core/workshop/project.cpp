@@ -37,7 +37,7 @@ constexpr Part kTestHeader{"include/koordetector/test.h", "sdk/koordetector/test
 constexpr Part kMap{"koordetector-plugin.map", "sdk/koordetector-plugin.map"};
 constexpr Part kGoHeader{"include/koordetector/go.h", "sdk/koordetector/go.h"};
 constexpr Part kGoPackage{"bindings/go/", "sdk/go/"};
-constexpr Part kCrate{"bindings/rust/koordetector.rs", "sdk/koordetector.rs"};
+constexpr Part kCrate{"bindings/rust/", "sdk/rust/"};
 
 constexpr std::array kSdkOfC = {kHeader, kTestHeader, kMap};
 constexpr std::array kSdkOfCpp = {kHeader,           kCppHeader,      kServicesHeader, kCacheHeader,

@@ -35,7 +35,7 @@ def header_problems(header, rust):
         yield f'KOORD_ABI_TEXT is not "{version}"'
     mirrored = '.'.join(re.search(rf'KOORD_ABI_{part}: u16 = (\d+);', rust)[1] for part in ('MAJOR', 'MINOR'))
     if mirrored != version:
-        yield f'koordetector.rs is {mirrored}, plugin.h {version}'
+        yield f'abi.rs is {mirrored}, plugin.h {version}'
 
 
 def new_names(header, counts):
@@ -82,7 +82,7 @@ def main():
         return 0 if self_test() else 1
     tree, released = pathlib.Path(sys.argv[1]), sys.argv[2]
     header = (tree / 'plugin-api/include/koordetector/plugin.h').read_text()
-    rust = (tree / 'plugin-api/bindings/rust/koordetector.rs').read_text()
+    rust = (tree / 'plugin-api/bindings/rust/abi.rs').read_text()
     files = [path for folder in ('plugin-api', 'examples') for path in sorted((tree / folder).rglob('*'))
              if path.is_file() and path.suffix in ('.c', '.cpp', '.h', '.hpp', '.rs', '.go')]
     texts = {str(path.relative_to(tree)): path.read_text() for path in files}

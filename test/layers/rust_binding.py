@@ -61,7 +61,7 @@ def members_of_rust(body):
 
 def read_rust(text):
     constants = dict(re.findall(r'pub const (KOORD_\w+): \w+ = ([-\w:]+);', text))
-    found = re.findall(r'#\[repr\(C\)\]\n(?:    #\[[^\n]*\n)*    pub struct (koord_\w+) \{(.*?)\n    \}', text, re.S)
+    found = re.findall(r'#\[repr\(C\)\]\n(?:#\[[^\n]*\n)*pub struct (koord_\w+) \{(.*?)\n\}', text, re.S)
     structs = {name: list(members_of_rust(body)) for name, body in found if 'pub ' in body}  # without the opaque one
     return constants, structs, dict(re.findall(r'size_of::<(\w+)>\(\) == (\d+)', text))
 
@@ -83,16 +83,16 @@ typedef struct koord_x {
 KOORD_ASSERT_(sizeof(koord_x) == 24);
 '''
 BINDING = '''
-    pub const KOORD_GAUGE: u32 = 1;
-    #[repr(C)]
-    #[derive(Clone, Copy)]
-    pub struct koord_x {
-        pub n: u32,
-        pub rsv: u32,
-        pub p: *const c_char,
-        pub get: Option<unsafe extern "C" fn(x: *const koord_x, out: *mut *mut c_void) -> koord_status>,
-    }
-    const _: () = assert!(size_of::<koord_x>() == 24);
+pub const KOORD_GAUGE: u32 = 1;
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct koord_x {
+    pub n: u32,
+    pub rsv: u32,
+    pub p: *const c_char,
+    pub get: Option<unsafe extern "C" fn(x: *const koord_x, out: *mut *mut c_void) -> koord_status>,
+}
+const _: () = assert!(size_of::<koord_x>() == 24);
 '''
 DAMAGE = [('u32 = 1', 'u32 = 2'), ('pub rsv: u32,\n', ''), ('*const c_char', '*mut c_char'),
           ('out: *mut *mut', 'out: *mut'), ('-> koord_status', '-> u32'), ('== 24', '== 32')]

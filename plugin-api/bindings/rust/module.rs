@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The module that a plugin exports: the macro [`plugin!`](crate::plugin!) and its parts.
+
+use std::ptr;
+use std::time::Duration;
+
+use crate::abi::*;
+use crate::boundary::stride_of;
+use crate::plugin::{Advisor, ExternalAdvisor, QosStrategy, RuntimeHook};
+use crate::thunks::Table;
+
+/// A class as it is written in [`plugin!`].
+pub struct ClassSpec {
+    /// Unique in the module.
+    pub name: &'static str,
+    /// Between ticks; the configuration may say otherwise. Zero: no ticks.
+    pub period: Duration,
+    /// JSON Schema for koord.config/1, checked before init(); left out: anything goes.
+    pub config_schema: &'static str,
+    /// `KOORD_SERIAL`, or 0.
+    pub flags: u32,
+}
+
+impl ClassSpec {
+    #[doc(hidden)]
+    pub const NOTHING: ClassSpec = ClassSpec { name: "\0", period: Duration::ZERO, config_schema: "\0", flags: 0 };
+
+    // `kind` with its NUL, as plugin! makes the texts of the class.
+    const fn class(self, kind: &'static str, vtable: *const koord_lifecycle) -> koord_class {
+        let no_schema = self.config_schema.len() == 1;
+        koord_class {
+            struct_size: stride_of::<koord_class>(),
+            flags: self.flags,
+            kind: kind.as_ptr().cast(),
+            name: self.name.as_ptr().cast(),
+            config_schema: if no_schema { ptr::null() } else { self.config_schema.as_ptr().cast() },
+            vtable,
+            period_ns: self.period.as_nanos() as u64,
+        }
+    }
+}
+
+/// The four kinds by the words that [`plugin!`] knows them by.
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub mod kinds {
+    use super::*;
+
+    pub const fn advisor<T: Advisor>(spec: ClassSpec) -> koord_class {
+        spec.class("koord.advisor/1\0", &Table::<T>::ADVISOR.life)
+    }
+    pub const fn external_advisor<T: ExternalAdvisor>(spec: ClassSpec) -> koord_class {
+        spec.class("koord.external-advisor/1\0", &Table::<T>::EXTERNAL_ADVISOR.life)
+    }
+    pub const fn qos_strategy<T: QosStrategy>(spec: ClassSpec) -> koord_class {
+        spec.class("koord.qos-strategy/1\0", &Table::<T>::QOS_STRATEGY.life)
+    }
+    pub const fn runtime_hook<T: RuntimeHook>(spec: ClassSpec) -> koord_class {
+        spec.class("koord.runtime-hook/1\0", &Table::<T>::RUNTIME_HOOK.life)
+    }
+}
+
+// SAFETY: a module is a constant, and so is all that it points to.
+unsafe impl Sync for koord_module {}
+
+/// The module: the manifest's lines (after its first and `abi`, which are added), then its classes. Once in a .so.
+///
+/// ```ignore
+/// koordetector::plugin! {
+///     manifest: "id=org.example.hello\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Hello\nrequires=koord.metrics/1\n",
+///     advisor Hello { name: "hello", period: Duration::from_secs(1) }
+/// }
+/// ```
+/// The other kinds are `external_advisor`, `qos_strategy`, `runtime_hook`; the fields are those of [`ClassSpec`].
+#[macro_export]
+macro_rules! plugin {
+    (manifest: $lines:expr, $($kind:ident $plugin:ty { $($field:ident: $value:expr),+ $(,)? })+) => {
+        #[cfg(panic = "abort")]
+        compile_error!("a plugin must be built with panic=unwind: a panic that aborts takes the whole agent along");
+
+        const _: () = {
+            use $crate::abi::*;
+
+            const TEXT: &str = concat!("koord-manifest/1\nabi=1.1\n", $lines, "\0");
+            #[used]
+            #[link_section = ".koord_manifest"]
+            static MANIFEST: [u8; TEXT.len()] = unsafe { *TEXT.as_ptr().cast() };
+
+            const CLASSES: &[koord_class] = &[$($crate::kinds::$kind::<$plugin>($crate::ClassSpec {
+                $($field: $crate::terminated!($field $value),)+
+                ..$crate::ClassSpec::NOTHING
+            })),+];
+            static MODULE: koord_module = koord_module {
+                magic: KOORD_MAGIC,
+                struct_size: std::mem::size_of::<koord_module>() as u32,
+                abi_major: KOORD_ABI_MAJOR,
+                abi_minor: KOORD_ABI_MINOR,
+                n_classes: CLASSES.len() as u32,
+                class_stride: std::mem::size_of::<koord_class>() as u32,
+                rsv: 0,
+                manifest: unsafe { &MANIFEST as *const [u8; TEXT.len()] }.cast(),
+                classes: CLASSES.as_ptr(),
+            };
+
+            #[no_mangle]
+            pub extern "C" fn koord_entry_v1() -> *const koord_module {
+                &MODULE
+            }
+        };
+    };
+}
+
+/// The texts of a class need a NUL, which only a literal can be given.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! terminated {
+    (name $text:expr) => {
+        concat!($text, "\0")
+    };
+    (config_schema $text:expr) => {
+        concat!($text, "\0")
+    };
+    ($field:ident $value:expr) => {
+        $value
+    };
+}
