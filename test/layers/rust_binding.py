@@ -1,116 +1,175 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the Rust binding mirrors plugin.h: every constant, every size, every member by name, order and type.
+"""Checks that abi.rs of the Rust binding is what generate_abi.py makes of plugin.h.
 
-usage: rust_binding.py HEADER BINDING
-       rust_binding.py --self-test    each kind of difference must be found
+usage: rust_binding.py                prints what differs
+       rust_binding.py --self-test    each form of declaration is translated or refused, each difference is found
 """
+import difflib
 import pathlib
-import re
 import sys
 
-SCALARS = {'uint16_t': 'u16', 'uint32_t': 'u32', 'uint64_t': 'u64', 'int32_t': 'i32', 'int64_t': 'i64',
-           'double': 'f64', 'char': 'c_char', 'void': 'c_void', 'INT64_MIN': 'i64::MIN'}
-# Rust has its own words for the one, and takes only a literal for the other.
-NOT_A_RUST_CONSTANT = {'KOORD_EXPORT', 'KOORD_MANIFEST_SECTION'}
-
-
-def rust_type(c_type):
-    """'const koord_snapshot **' is '*mut *const koord_snapshot'."""
-    words = re.findall(r'\w+|\*', c_type.replace('struct ', ''))
-    constant = words[0] == 'const'
-    base, *stars = words[1:] if constant else words
-    result = SCALARS.get(base, base)
-    for _ in stars:
-        result, constant = f"*{'const' if constant else 'mut'} {result}", False
-    return result
-
-
-def rust_function(returned, parameters):
-    types = [rust_type(re.sub(r'\w+$', '', p.strip())) for p in parameters.split(',')]
-    arrow = '' if returned.strip() == 'void' else f' -> {rust_type(returned)}'
-    return f"Option<unsafe extern \"C\" fn({', '.join(types)}){arrow}>"
-
-
-def members_of_c(body):
-    for declaration in filter(None, (d.strip() for d in body.split(';'))):
-        function = re.fullmatch(r'(.*?)\(\*(\w+)\)\((.*)\)', declaration, re.S)
-        if function:
-            returned, name, parameters = function.groups()
-            yield name, rust_function(returned, ' '.join(parameters.split()))
-            continue
-        base, declarators = re.fullmatch(r'((?:const )?\w+)\s+(.*)', declaration, re.S).groups()
-        for declarator in declarators.split(','):
-            stars, name = re.fullmatch(r'\s*(\**)(\w+)', declarator).groups()
-            yield name, rust_type(base + stars)
-
-
-def read_c(text):
-    constants = {name: re.sub(r'[()]|(?<=\w)u\b', '', SCALARS.get(value, value)) for name, value in
-                 re.findall(r'^#define (KOORD_\w+) ([-(\w]+\)?)', text, re.M) if name not in NOT_A_RUST_CONSTANT}
-    text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
-    structs = {name: list(members_of_c(body)) for name, body in re.findall(r'struct (\w+) \{(.*?)\n\}', text, re.S)}
-    return constants, structs, dict(re.findall(r'sizeof\((\w+)\) == (\d+)', text))
-
-
-def members_of_rust(body):
-    body = re.sub(r'(?<=[(<]) |, (?=>)|,? (?=\))|,(?=\))', '', ' '.join(body.split()))
-    for name, kind in re.findall(r'pub (?:r#)?(\w+): (.*?),(?= pub |$)', body):
-        yield name, re.sub(r'(?<=[(, ])\w+: ', '', kind)
-
-
-def read_rust(text):
-    constants = dict(re.findall(r'pub const (KOORD_\w+): \w+ = ([-\w:]+);', text))
-    found = re.findall(r'#\[repr\(C\)\]\n(?:#\[[^\n]*\n)*pub struct (koord_\w+) \{(.*?)\n\}', text, re.S)
-    structs = {name: list(members_of_rust(body)) for name, body in found if 'pub ' in body}  # without the opaque one
-    return constants, structs, dict(re.findall(r'size_of::<(\w+)>\(\) == (\d+)', text))
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / 'plugin-api/bindings/rust'))
+import generate_abi  # noqa: E402
 
 
 def differences(header, binding):
-    for what, c, rust in zip(('constant', 'struct', 'size of'), read_c(header), read_rust(binding)):
-        for name in sorted(c.keys() | rust.keys()):
-            if c.get(name) != rust.get(name):
-                yield f'{what} {name}: the header has {c.get(name)}, the binding {rust.get(name)}'
+    lines = (text.split('\n') for text in (binding, generate_abi.generate(header)))
+    return list(difflib.unified_diff(*lines, 'abi.rs', 'generate_abi.py', lineterm='', n=1))
 
 
 HEADER = '''
-#define KOORD_GAUGE 1u /* one */
-typedef struct koord_x {
-  uint32_t n, rsv; /* two */
-  const char *p;
-  koord_status (*get)(const struct koord_x *x, void **out);
+/* The first comment. */
+#define KOORD_EXPORT __attribute__((visibility("default")))
+#define KOORD_HAS(table, member) \\
+  ((table)->member)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#define KOORD_ABI_MAJOR 1u
+#define KOORD_ABI_TEXT "1.1"
+
+/* ---- status -------------------------------------------------------------- */
+typedef int32_t koord_status;
+#define KOORD_OK 0
+#define KOORD_E_IO (-12) /* twelve */
+#define KOORD_LOG_WARN 2
+
+/* ---- koord.x/1: one of all ------------------------------------------
+ * More of it. */
+#define KOORD_MAGIC 0x4bu
+#define KOORD_NO_SUBJECT 0u
+#define KOORD_ABSENT INT64_MIN
+typedef struct koord_snapshot koord_snapshot;
+typedef struct koord_late koord_late;
+typedef struct koord_x { /* "koord.x/1" */
+  uint32_t n, type; /* two */
+  const char *p, *q;
+  double *impl;
+  const koord_late *(*late)(void *self, const struct koord_x *x, const koord_snapshot **out);
+  void (*end)(void *self);
 } koord_x;
-KOORD_ASSERT_(sizeof(koord_x) == 24);
+struct koord_late {
+  koord_status (*name_of_a_length)(const koord_x *a_first_parameter, uint64_t seconds);
+  koord_status (*name_of_a_longer_length)(const koord_x *a_first_parameter, uint64_t seconds);
+  koord_status (*longer)(const koord_x *a_first_parameter, uint64_t seconds_that_have_passed_s);
+  koord_status (*longest)(const koord_x *a_first_parameter, uint64_t the_second_of_them, koord_x *three);
+};
+KOORD_EXPORT const koord_x *koord_entry_v1(void);
+#if UINTPTR_MAX == 0xffffffffffffffffu
+KOORD_ASSERT_(sizeof(koord_x) == 48);
+KOORD_ASSERT_(sizeof(koord_late) == 24);
+#endif
+#ifdef __cplusplus
+}
+#endif
 '''
-BINDING = '''
-pub const KOORD_GAUGE: u32 = 1;
+BINDING = generate_abi.BEGIN + '''
+pub const KOORD_ABI_MAJOR: u16 = 1;
+
+// ---- status
+
+pub type koord_status = i32;
+pub const KOORD_OK: koord_status = 0;
+pub const KOORD_E_IO: koord_status = -12;
+pub const KOORD_LOG_WARN: i32 = 2;
+
+// ---- koord.x/1: one of all
+
+pub const KOORD_MAGIC: u32 = 0x4b;
+pub const KOORD_NO_SUBJECT: u64 = 0;
+pub const KOORD_ABSENT: i64 = i64::MIN;
+
+/// Opaque.
+#[repr(C)]
+pub struct koord_snapshot {
+    opaque: [u8; 0],
+}
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct koord_x {
     pub n: u32,
-    pub rsv: u32,
+    pub r#type: u32,
     pub p: *const c_char,
-    pub get: Option<unsafe extern "C" fn(x: *const koord_x, out: *mut *mut c_void) -> koord_status>,
+    pub q: *const c_char,
+    pub r#impl: *mut f64,
+    pub late: Option<
+        unsafe extern "C" fn(
+            instance: *mut c_void,
+            x: *const koord_x,
+            out: *mut *const koord_snapshot,
+        ) -> *const koord_late,
+    >,
+    pub end: Option<unsafe extern "C" fn(instance: *mut c_void)>,
 }
-const _: () = assert!(size_of::<koord_x>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct koord_late {
+    pub name_of_a_length: Option<unsafe extern "C" fn(a_first_parameter: *const koord_x, seconds: u64) -> koord_status>,
+    pub name_of_a_longer_length:
+        Option<unsafe extern "C" fn(a_first_parameter: *const koord_x, seconds: u64) -> koord_status>,
+    pub longer: Option<
+        unsafe extern "C" fn(a_first_parameter: *const koord_x, seconds_that_have_passed_s: u64) -> koord_status,
+    >,
+    pub longest: Option<
+        unsafe extern "C" fn(
+            a_first_parameter: *const koord_x,
+            the_second_of_them: u64,
+            three: *mut koord_x,
+        ) -> koord_status,
+    >,
+}
+
+#[cfg(target_pointer_width = "64")]
+mod sizes {
+    use super::*;
+    use std::mem::size_of;
+
+    const _: () = assert!(size_of::<koord_x>() == 48);
+    const _: () = assert!(size_of::<koord_late>() == 24);
+}
 '''
-DAMAGE = [('u32 = 1', 'u32 = 2'), ('pub rsv: u32,\n', ''), ('*const c_char', '*mut c_char'),
-          ('out: *mut *mut', 'out: *mut'), ('-> koord_status', '-> u32'), ('== 24', '== 32')]
+
+# Each of these must show as a difference of abi.rs…
+DAMAGE = [('u32 = 0x4b', 'u32 = 0x4c'), ('    pub n: u32,\n', ''), ('*const c_char', '*mut c_char'),
+          ('*mut *const', '*mut'), ('-> koord_status', '-> u32'), ('== 24', '== 32')]
+# … and each of these must end generate_abi.py with an error.
+UNKNOWN = [('KOORD_MAGIC 0x4bu', 'KOORD_MAGIC (1u << 4)'), ('uint32_t n, type;', 'uint32_t n[2];'),
+           ('uint32_t n, type;', 'uint32_t n : 4;'), ('uint32_t n, type;', 'union { int32_t n; } type;'),
+           ('double *impl', 'float *impl'), ('double *impl', 'char *const *impl'), ('void *self)', 'void *)'),
+           ('typedef int32_t', 'typedef enum koord_e { KOORD_A } koord_e;\ntypedef int32_t'),
+           ('KOORD_ASSERT_(sizeof(koord_late) == 24);\n', '')]
+
+
+def is_refused(header):
+    try:
+        generate_abi.generate(header)
+    except generate_abi.Unknown:
+        return True
+    return False
 
 
 def self_test():
-    if list(differences(HEADER, BINDING)):
-        yield f'a true mirror is complained about: {list(differences(HEADER, BINDING))}'
+    yield from differences(HEADER, BINDING)
     for good, bad in DAMAGE:
-        if not list(differences(HEADER, BINDING.replace(good, bad))):
+        if not differences(HEADER, BINDING.replace(good, bad, 1)):
             yield f'{bad!r} for {good!r} is not found'
+    for good, bad in UNKNOWN:
+        if not is_refused(HEADER.replace(good, bad)):
+            yield f'{bad!r} for {good!r} is not refused'
 
 
 def main(arguments):
     if arguments == ['--self-test']:
         findings = list(self_test())
     else:
-        findings = list(differences(*(pathlib.Path(path).read_text(encoding='utf-8') for path in arguments)))
+        texts = (path.read_text(encoding='utf-8') for path in (generate_abi.HEADER, generate_abi.ABI))
+        findings = differences(*texts)
+        findings += ['run plugin-api/bindings/rust/generate_abi.py'] if findings else []
     print('\n'.join(findings))
     return 1 if findings else 0
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The declarations of plugin.h under their own names, documented there. A function that may be missing, and so every
-//! function, is an `Option`.
+//! function, is an `Option`. generate_abi.py makes this file from plugin.h: do not edit it.
 
 #![allow(non_camel_case_types, missing_docs)]
 
 use std::os::raw::{c_char, c_void};
 
-pub type koord_status = i32;
-
 pub const KOORD_ABI_MAJOR: u16 = 1;
 pub const KOORD_ABI_MINOR: u16 = 1;
 
 // ---- status
+
+pub type koord_status = i32;
 pub const KOORD_OK: koord_status = 0;
 pub const KOORD_E_INVALID: koord_status = -1;
 pub const KOORD_E_UNSUPPORTED: koord_status = -2;
@@ -68,7 +68,8 @@ pub struct koord_stop {
     pub wait: Option<unsafe extern "C" fn(stop: *const koord_stop, timeout_ns: u64) -> i32>,
 }
 
-// ---- koord.metrics/1
+// ---- koord.metrics/1: one path for every value
+
 pub const KOORD_GAUGE: u32 = 1;
 pub const KOORD_COUNTER: u32 = 2;
 pub const KOORD_HISTOGRAM: u32 = 3;
@@ -218,7 +219,8 @@ pub struct koord_svc_metrics {
     >,
 }
 
-// ---- koord.state/1
+// ---- koord.state/1: the node, its pods, NodeSLO and topology, as immutable snapshots
+
 pub const KOORD_ON_NODE: u32 = 1;
 pub const KOORD_ON_PODS: u32 = 2;
 pub const KOORD_ON_NODE_SLO: u32 = 4;
@@ -408,7 +410,7 @@ pub struct koord_svc_state {
     >,
 }
 
-// ---- koord.kv/1
+// ---- koord.kv/1: facts that change rarely (CPU model, disk maps), with an expiry
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -436,7 +438,7 @@ pub struct koord_svc_kv {
     pub remove: Option<unsafe extern "C" fn(host: *const koord_host, key: koord_str) -> koord_status>,
 }
 
-// ---- koord.config/1
+// ---- koord.config/1: this instance's own part of the configuration
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -472,7 +474,8 @@ pub struct koord_svc_clock {
     pub wall_ns: Option<unsafe extern "C" fn(host: *const koord_host) -> u64>,
 }
 
-// ---- koord.fs/1
+// ---- koord.fs/1: the node's trees, wherever they are mounted
+
 pub const KOORD_ROOT_PROC: u32 = 1;
 pub const KOORD_ROOT_SYS: u32 = 2;
 pub const KOORD_ROOT_CGROUP: u32 = 3;
@@ -505,7 +508,7 @@ pub struct koord_svc_fs {
     >,
 }
 
-// ---- koord.cgroup/1
+// ---- koord.cgroup/1: typed cgroup values, the same on v1 and v2
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -534,7 +537,8 @@ pub struct koord_svc_cgroup {
     pub close: Option<unsafe extern "C" fn(host: *const koord_host, handle: u64)>,
 }
 
-// ---- koord.capabilities/1
+// ---- koord.capabilities/1: abilities of this node
+
 pub const KOORD_CAPABILITY_SUPPORTED: u32 = 1;
 pub const KOORD_CAPABILITY_ABSENT: u32 = 2;
 pub const KOORD_CAPABILITY_BROKEN: u32 = 3;
@@ -550,7 +554,8 @@ pub struct koord_svc_capabilities {
     >,
 }
 
-// ---- koord.knobs/1, koord.evict/1, koord.audit/1
+// ---- koord.knobs/1, koord.evict/1, koord.audit/1: requests of strategies
+
 pub const KOORD_LEVEL_QOS: u32 = 0;
 pub const KOORD_LEVEL_POD: u32 = 1;
 pub const KOORD_LEVEL_CONTAINER: u32 = 2;
@@ -831,6 +836,7 @@ pub struct koord_runtime_hook {
 }
 
 // ---- what a plugin exports
+
 pub const KOORD_MAGIC: u32 = 0x4b4f5244;
 pub const KOORD_SERIAL: u32 = 1;
 
