@@ -48,9 +48,9 @@ Belongings belongings() {
 }
 
 // All classes of a plugin on the real services, without a supervisor.
-class Lives {
+class ClassCycles {
  public:
-  Lives(const std::string& file, config::Isolation isolation) : piece_(*workshop::open_plugin(file)) {
+  ClassCycles(const std::string& file, config::Isolation isolation) : piece_(*workshop::open_plugin(file)) {
     auto loaded = workshop::load(piece_, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images_});
     REQUIRE_MESSAGE(loaded, loaded.error().message());
     for (std::size_t i = 0; i < (*loaded)->classes().size(); ++i) instances_.push_back(make(*loaded, i));
@@ -122,14 +122,14 @@ bool settles_at(const Belongings& wanted, Belongings& found) {
   });
 }
 
-void check_lives(config::Isolation isolation, int first, int then) {
+void check_cycles(config::Isolation isolation, int first, int then) {
   for (std::string_view file : split(std::getenv("KOORD_PLUGINS"), ':')) {
     CAPTURE(file);
-    Lives lives{std::string(file), isolation};
+    ClassCycles cycles{std::string(file), isolation};
     // The allocator has its arenas and the C library its stacks after the first of them.
-    for (int i = 0; i < first; ++i) REQUIRE_MESSAGE(lives.cycle(), lives.problem);
+    for (int i = 0; i < first; ++i) REQUIRE_MESSAGE(cycles.cycle(), cycles.problem);
     const Belongings before = belongings();
-    for (int i = 0; i < then; ++i) REQUIRE_MESSAGE(lives.cycle(), lives.problem);
+    for (int i = 0; i < then; ++i) REQUIRE_MESSAGE(cycles.cycle(), cycles.problem);
     Belongings after{};
     const bool settled = settles_at(before, after);
     INFO(before.threads, " threads, ", before.descriptors, " descriptors, ", before.mappings, " mappings before");
@@ -140,9 +140,9 @@ void check_lives(config::Isolation isolation, int first, int then) {
 }  // namespace
 
 TEST_CASE("acceptance 19: a thousand starts and stops of each plugin leave no thread, no descriptor and no mapping behind") {
-  check_lives(config::Isolation::in_process, 100, 1000);
+  check_cycles(config::Isolation::in_process, 100, 1000);
 }
 
 TEST_CASE("acceptance 19: a hundred processes of each plugin leave no thread, no descriptor and no mapping behind") {
-  check_lives(config::Isolation::process, 10, 100);
+  check_cycles(config::Isolation::process, 10, 100);
 }

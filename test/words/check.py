@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that comments, string literals and Markdown are in plain words.
+"""Checks that comments, string literals, Markdown and names of files and types are in plain words.
 
 usage: check.py TREE [PATH...]   every tracked file, or those below a PATH; a finding makes the exit status 1
 
-A finding is a line `file:line: "phrase": write …`. The rules are in rules.py. The file `exceptions` lists the places
-where a phrase is right, each with its reason.
+A finding is a line `file:line: "phrase": write …`. The rules are in rules.py, those of names in names.py. The file
+`exceptions` lists the places where a phrase or a name is right, each with its reason.
 """
 import fnmatch
 import os
@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from names import find_in_name, names_of  # noqa: E402
 from rules import find_in  # noqa: E402
 from texts import texts_of  # noqa: E402
 
@@ -77,6 +78,14 @@ def findings_in(path, content, exceptions):
                 yield text.line_at(finding.start), finding
 
 
+def names_in(path, content, exceptions):
+    """Yields (line, name, word, what to write) of the names of the file that are not plain."""
+    for line, name, words in names_of(path, content):
+        found = find_in_name(words)
+        if found and not exceptions.allow(path, name, 0, len(name)):
+            yield line, name, *found
+
+
 def files_of(tree, below=()):
     """Yields path and content of the text files, without those of the checker, which name every phrase."""
     for path in tracked_files(tree):
@@ -96,6 +105,8 @@ def check(tree, below=()):
     for path, content in files_of(tree, below):
         for line, finding in findings_in(path, content, exceptions):
             yield f'{path}:{line}: "{finding.phrase}": write {finding.instead}'
+        for line, name, word, instead in names_in(path, content, exceptions):
+            yield f'{path}:{line}: "{word}" in the name "{name}": write {instead}'
     if not below:
         for number in exceptions.unused():
             yield f'test/words/exceptions:{number}: allows nothing that is there, expected its removal'

@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from check import Exceptions, check, tracked_files  # noqa: E402
+from names import find_in_name, names_of  # noqa: E402
 from rules import find_in  # noqa: E402
 from sample import sentences_of  # noqa: E402
 from texts import Text, texts_of  # noqa: E402
@@ -155,6 +156,31 @@ class Files(unittest.TestCase):
         content = '// Returns the first of two values. Fails if it is gone.\nint a;  // of both\n'
         self.assertEqual([sentence for _, sentence in sentences_of('a.cpp', content)],
                          ['Returns the first of two values.', 'Fails if it is gone.'])
+
+
+class Names(unittest.TestCase):
+    def found(self, path, content=''):
+        return [(line, name) for line, name, words in names_of(path, content) if find_in_name(words)]
+
+    def test_a_word_of_a_path_is_found(self):
+        self.assertEqual(self.found('test/museum/run.py'), [(0, 'test/museum/run.py')])
+        self.assertEqual(self.found('core/child/child_home.cpp'), [(0, 'core/child/child_home.cpp')])
+        self.assertEqual(self.found('core/homely/bookmark.cpp'), [])
+        self.assertEqual(self.found('test/life_cycles/half-life.cpp'), [])
+
+    def test_a_word_of_a_type_is_found_with_its_line(self):
+        content = '// Home\nstruct Node;\nclass ChildHome final {\n  enum class Told { a };\n  using Course = int;\n};\n'
+        self.assertEqual(self.found('a.hpp', content), [(3, 'ChildHome'), (4, 'Told'), (5, 'Course')])
+
+    def test_of_and_what_are_found_as_a_whole_name_only(self):
+        self.assertEqual(self.found('a.hpp', 'struct What {};\nstruct SloOfNode {};\n'), [(1, 'What')])
+
+    def test_functions_and_variables_and_other_languages_are_not_checked(self):
+        self.assertEqual(self.found('a.cpp', 'int home(Desk desk);\nusing koord::Home;\n'), [])
+        self.assertEqual(self.found('a.py', 'class Home:\n'), [])
+
+    def test_a_finding_names_the_replacement(self):
+        self.assertEqual(find_in_name(['child', 'home']), ('home', 'a runner'))
 
 
 class Trees(unittest.TestCase):
