@@ -90,6 +90,16 @@ std::map<std::string, std::string> PodsByHand::knobs() const {
   return knobs;
 }
 
+std::string changes(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now) {
+  std::string all;
+  for (const auto& [file, text] : before)
+    if (const auto found = now.find(file); found == now.end() || found->second != text)
+      all += file + ": '" + text + "' is now '" + (found == now.end() ? "missing" : found->second) + "'\n";
+  for (const auto& [file, text] : now)
+    if (!before.contains(file)) all += file + ": new, '" + text + "'\n";
+  return all;
+}
+
 std::string PodsByHand::read(const RealCgroup& cgroup, std::string_view knob) const {
   const auto controller = knob.starts_with("cpuset") ? Controller::cpuset : Controller::cpu;
   const auto text = [&](std::string_view file) {

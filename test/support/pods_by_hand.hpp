@@ -12,6 +12,9 @@
 
 namespace koord::test {
 
+// Returns the files with another text in `now`, with both texts. Empty: all are as before.
+std::string changes(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now);
+
 class PodsByHand {
  public:
   explicit PodsByHand(std::string_view name);
