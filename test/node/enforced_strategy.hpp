@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -27,19 +28,19 @@ class EnforcedStrategy {
   FakeHost& host() { return host_; }
   void round(std::chrono::nanoseconds after) {
     host_.clock().advance(after);
-    told_.clear();
+    results_.clear();
     REQUIRE(strategy_.evaluate() == KOORD_OK);
-    governor_.take({plugin_, "test"}, host_.context().take_plan(), [this](std::vector<knob::IntentResult> told) { told_ = std::move(told); });
-    CHECK(strategy_.on_applied(told_) == KOORD_OK);
+    governor_.take({plugin_, "test"}, host_.context().take_plan(), [this](std::vector<knob::IntentResult> results) { results_ = std::move(results); });
+    CHECK(strategy_.on_applied(results_) == KOORD_OK);
   }
   // No strategy proposes anything any more.
   void stop() { governor_.stop(); }
 
   // The result of the intent for this knob of this cgroup in the last round; nothing: no intent.
-  std::optional<knob::IntentResult> told(std::string_view knob, const RealCgroup& cgroup) const {
-    const auto found = std::find_if(told_.begin(), told_.end(),
+  std::optional<knob::IntentResult> result_of(std::string_view knob, const RealCgroup& cgroup) const {
+    const auto found = std::find_if(results_.begin(), results_.end(),
                                     [&](const knob::IntentResult& r) { return r.knob == knob && r.cgroup_dir == cgroup.dir(); });
-    return found == told_.end() ? std::nullopt : std::optional(*found);
+    return found == results_.end() ? std::nullopt : std::optional(*found);
   }
 
  private:
@@ -49,7 +50,22 @@ class EnforcedStrategy {
   FakeHost host_{NodeRoots()};
   FakeInstance strategy_;
   std::string plugin_;
-  std::vector<knob::IntentResult> told_;
+  std::vector<knob::IntentResult> results_;
 };
+
+// The main() of such a test. The strategy's .so is the first argument, and goes to `shared_object`; skips if no cgroups can
+// be made.
+inline int run_with_strategy(int argc, char** argv, std::string& shared_object) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
+    return kSkip;
+  }
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: %s PLUGIN.so [doctest's options]\n", argv[0]);
+    return 2;
+  }
+  shared_object = argv[1];
+  return doctest::Context(argc - 1, argv + 1).run();
+}
 
 }  // namespace koord::test

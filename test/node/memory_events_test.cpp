@@ -68,7 +68,7 @@ TEST_CASE("a process that needs more than the limit is one kill of its cgroup an
 }
 
 TEST_CASE("the event names victim and limit, and is reported once") {
-  RealCgroup greedy("told");
+  RealCgroup greedy("reported");
   greedy.limit_memory(kLimitBytes);
   RealAdvisor advisor({&greedy});
   if (!has_log(advisor)) {

@@ -229,17 +229,17 @@ struct Observer {
   Windows windows;
 };
 
-void check_direct_reclaim(Observer& observer, const RealCgroup& filling, std::uint64_t told_by_kernel) {
+void check_direct_reclaim(Observer& observer, const RealCgroup& filling, std::uint64_t counted_by_kernel) {
   if (!observer.probe) return;
   const Stalls stalls = observer.look(filling);
   const auto& direct = stalls.of(Kind::direct_reclaim);
   const std::uint64_t on_node = observer.windows.node()->of(Kind::direct_reclaim).count;
   INFO(observer.probe->source(), ": ", direct.count, " stalls of ", direct.sum_ns, " ns, ", on_node,
-       " on the node, the kernel counts ", told_by_kernel);
+       " on the node, the kernel counts ", counted_by_kernel);
   CHECK(direct.count > 0);
   CHECK(direct.sum_ns > 0);
-  CHECK(on_node <= told_by_kernel);
-  CHECK(on_node >= told_by_kernel / 2);
+  CHECK(on_node <= counted_by_kernel);
+  CHECK(on_node >= counted_by_kernel / 2);
   CHECK(stalls.of(Kind::memcg_reclaim).empty());
 }
 
@@ -307,10 +307,10 @@ TEST_CASE("both sources charge reclaim for lack of memory on the node, as often 
   Observer task_storage("task_storage"), raw_tracepoint("raw_tracepoint");
   const std::uint64_t before = vmstat("allocstall_");
   fill_memory(filling, *disk, bytes);
-  const std::uint64_t told_by_kernel = vmstat("allocstall_") - before;
-  REQUIRE(told_by_kernel > 0);
-  check_direct_reclaim(task_storage, filling, told_by_kernel);
-  check_direct_reclaim(raw_tracepoint, filling, told_by_kernel);
+  const std::uint64_t counted_by_kernel = vmstat("allocstall_") - before;
+  REQUIRE(counted_by_kernel > 0);
+  check_direct_reclaim(task_storage, filling, counted_by_kernel);
+  check_direct_reclaim(raw_tracepoint, filling, counted_by_kernel);
 }
 
 TEST_CASE("task_storage charges compaction to the cgroup of the thread that does it") { check_compaction("task_storage"); }

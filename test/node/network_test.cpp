@@ -74,8 +74,8 @@ struct Pipe {
   ~Pipe() {
     for (int end : ends) ::close(end);
   }
-  void tell(std::uint64_t value) const { static_cast<void>(!::write(ends[1], &value, sizeof value)); }
-  std::uint64_t hear() const {
+  void send(std::uint64_t value) const { static_cast<void>(!::write(ends[1], &value, sizeof value)); }
+  std::uint64_t receive() const {
     std::uint64_t value = 0;
     return ::read(ends[0], &value, sizeof value) == sizeof value ? value : 0;
   }
@@ -91,16 +91,16 @@ sockaddr_in address(const char* host) {
 }
 
 // Reports 1 when it listens, then how many bytes came until the other side had sent all.
-void receive(const Pipe& told) {
+void receive(const Pipe& to_test) {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   const sockaddr_in any = address("0.0.0.0");
   if (::bind(listener, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 || ::listen(listener, 1) != 0) return;
-  told.tell(1);
+  to_test.send(1);
   const int connection = ::accept(listener, nullptr, nullptr);
   std::vector<char> buffer(1u << 16);
   std::uint64_t received = 0;
   for (ssize_t n; (n = ::read(connection, buffer.data(), buffer.size())) > 0;) received += static_cast<std::uint64_t>(n);
-  told.tell(received);
+  to_test.send(received);
 }
 
 void send(const char* to) {
@@ -120,24 +120,24 @@ void send(const char* to) {
 struct NetworkFixture {
   Cable cable;
   RealCgroup receiving{"receiver"}, sending{"sender"}, at_home{"host-network"};
-  Pipe told, go;
+  Pipe to_test, go;
   ChildProcess receiver{[this] {
     receiving.add_process(::getpid());
     cable.enter(0);
-    receive(told);
+    receive(to_test);
     ::pause();
   }};
   ChildProcess sender{[this] {
     sending.add_process(::getpid());
     cable.enter(1);
-    told.tell(2);
-    go.hear();
+    to_test.send(2);
+    go.receive();
     send("192.0.2.1");
     ::pause();
   }};
   ChildProcess homely{[this] {
     at_home.add_process(::getpid());
-    told.tell(4);
+    to_test.send(4);
     ::pause();
   }};
 };
@@ -158,9 +158,9 @@ struct Counters {
 };
 
 // A segment that was sent again, at most 64 KiB, went over the cable twice.
-void check_bytes(double told, double retransmits) {
-  CHECK(told >= static_cast<double>(kPayload));
-  CHECK(told <= 1.1 * static_cast<double>(kPayload) + retransmits * 65536);
+void check_bytes(double reported, double retransmits) {
+  CHECK(reported >= static_cast<double>(kPayload));
+  CHECK(reported <= 1.1 * static_cast<double>(kPayload) + retransmits * 65536);
 }
 
 }  // namespace
@@ -177,13 +177,13 @@ std::optional<std::string> why_not() {
 TEST_CASE("bytes from one namespace to another are counted as sent there and received here, within a tenth") {
   NetworkFixture fixture;
   std::uint64_t ready = 0;
-  for (int i = 0; i < 3; ++i) ready += fixture.told.hear();
+  for (int i = 0; i < 3; ++i) ready += fixture.to_test.receive();
   REQUIRE(ready == 7);
   RealAdvisor advisor({&fixture.receiving, &fixture.sending, &fixture.at_home});
   advisor.tick();
   const Counters before(advisor, fixture);
-  fixture.go.tell(1);
-  REQUIRE(fixture.told.hear() == kPayload);
+  fixture.go.send(1);
+  REQUIRE(fixture.to_test.receive() == kPayload);
   advisor.host().clock().advance(std::chrono::seconds(30));  // TCP is read no more often
   advisor.tick();
   const Counters after(advisor, fixture);

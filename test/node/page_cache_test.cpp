@@ -76,8 +76,8 @@ TEST_CASE("the node's is what is not free") {
         const double before = not_free();
         advisor.tick();
         const double after = not_free();
-        const double told = advisor.host().value("node_memory_usage_with_page_cache").value_or(-1);
-        return told >= std::fmin(before, after) && told <= std::fmax(before, after);
+        const double reported = advisor.host().value("node_memory_usage_with_page_cache").value_or(-1);
+        return reported >= std::fmin(before, after) && reported <= std::fmax(before, after);
       },
       std::chrono::seconds(60)));
 }

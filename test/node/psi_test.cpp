@@ -69,9 +69,9 @@ TEST_CASE("two busy threads on one CPU are stalled nearly all the time, and the 
   const double lower = stalled_seconds(fixture.squeezed);
   advisor.tick();
   const double upper = stalled_seconds(fixture.squeezed);
-  const double told = advisor.value("container_pressure_stalled_seconds_total", fixture.squeezed, kSomeCpu).value_or(-1);
-  CHECK(told >= lower - 1e-6);
-  CHECK(told <= upper + 1e-6);
+  const double reported = advisor.value("container_pressure_stalled_seconds_total", fixture.squeezed, kSomeCpu).value_or(-1);
+  CHECK(reported >= lower - 1e-6);
+  CHECK(reported <= upper + 1e-6);
   CHECK(advisor.value("container_psi_stalled_ratio", fixture.squeezed, kSomeCpu).value_or(-1) > 0.8);
   CHECK(advisor.value("container_psi", fixture.squeezed, kSomeCpu).value_or(-1) > 5);
 }

@@ -43,11 +43,11 @@ class Enforced {
     pod.annotations["koordinator.sh/blkioQOS"] = blocks;
     host_.hub().publish({.pods = std::vector{pod}, .node_slo = "{\"resourceQOSStrategy\": {}}"});
     REQUIRE(strategy_.evaluate() == KOORD_OK);
-    governor_.take({"qos-blkio", "blkio"}, host_.context().take_plan(), [this](std::vector<knob::IntentResult> told) { told_ = std::move(told); });
-    CHECK(strategy_.on_applied(told_) == KOORD_OK);
+    governor_.take({"qos-blkio", "blkio"}, host_.context().take_plan(), [this](std::vector<knob::IntentResult> results) { results_ = std::move(results); });
+    CHECK(strategy_.on_applied(results_) == KOORD_OK);
   }
   void stop() { governor_.stop(); }
-  const std::vector<knob::IntentResult>& told() const { return told_; }
+  const std::vector<knob::IntentResult>& results() const { return results_; }
 
  private:
   const RealCgroup& cgroup_;
@@ -56,7 +56,7 @@ class Enforced {
   knob::Governor governor_{clock_, *cgroup::Layout::detect(NodeRoots()), NodeRoots(), originals_};
   FakeHost host_{NodeRoots()};
   FakeInstance strategy_{host_, shared_object};
-  std::vector<knob::IntentResult> told_;
+  std::vector<knob::IntentResult> results_;
 };
 
 bool is_v1() {
@@ -101,9 +101,9 @@ TEST_CASE("a limit is what the kernel says, follows the annotation, and is gone 
   const std::string before = limits(cgroup), number = number_of(*disk);
   Enforced enforced(cgroup);
   enforced.annotate(read_limit(*disk, "readBPS", 4 << 20));
-  REQUIRE(enforced.told().size() == 1);
-  CHECK(enforced.told()[0].outcome == knob::Outcome::applied);
-  CHECK(enforced.told()[0].final_value == number + " rbps=4194304 wbps=max riops=max wiops=max");
+  REQUIRE(enforced.results().size() == 1);
+  CHECK(enforced.results()[0].outcome == knob::Outcome::applied);
+  CHECK(enforced.results()[0].final_value == number + " rbps=4194304 wbps=max riops=max wiops=max");
   CHECK(limits(cgroup) == (is_v1() ? number + " 4194304\n" : number + " rbps=4194304 wbps=max riops=max wiops=max\n"));
   enforced.annotate(read_limit(*disk, "readBPS", 2 << 20));
   CHECK(limits(cgroup).starts_with(number + (is_v1() ? " 2097152" : " rbps=2097152")));

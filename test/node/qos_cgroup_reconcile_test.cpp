@@ -92,21 +92,10 @@ TEST_CASE("v1: knobs that the kernel lacks are reported as such, and nothing is 
   if (QosCgroupReconcileFixture::text(fixture.of_pod, "memory.min") != "(none)") return;  // a kernel that has it on v1, too
   const std::string before = fixture.knobs();
   fixture.strategy.round(1s);
-  REQUIRE(fixture.strategy.told("memory.min", fixture.of_pod));
-  CHECK(fixture.strategy.told("memory.min", fixture.of_pod)->outcome == knob::Outcome::unsupported);
-  CHECK(fixture.strategy.told("memory.high", fixture.container)->outcome == knob::Outcome::unsupported);
+  REQUIRE(fixture.strategy.result_of("memory.min", fixture.of_pod));
+  CHECK(fixture.strategy.result_of("memory.min", fixture.of_pod)->outcome == knob::Outcome::unsupported);
+  CHECK(fixture.strategy.result_of("memory.high", fixture.container)->outcome == knob::Outcome::unsupported);
   CHECK(fixture.knobs() == before);
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
-    return kSkip;
-  }
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: %s qos-cgroup-reconcile.so\n", argv[0]);
-    return 2;
-  }
-  shared_object = argv[1];
-  return doctest::Context(argc - 1, argv + 1).run();
-}
+int main(int argc, char** argv) { return run_with_strategy(argc, argv, shared_object); }

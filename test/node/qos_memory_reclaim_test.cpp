@@ -76,12 +76,12 @@ TEST_CASE("cold page cache goes back to the node, as much as was asked for") {
   const std::int64_t before = fixture.page_cache();
   REQUIRE(before > 48 * kMi);
   fixture.strategy.round(10s);  // learns
-  CHECK_FALSE(fixture.strategy.told("memory.reclaim", fixture.pod));
+  CHECK_FALSE(fixture.strategy.result_of("memory.reclaim", fixture.pod));
   fixture.strategy.round(10s);
-  const auto told = fixture.strategy.told("memory.reclaim", fixture.pod);
-  REQUIRE(told);
-  CHECK(told->outcome == knob::Outcome::applied);
-  CHECK(told->final_value == std::to_string(5 * kMi));
+  const auto result = fixture.strategy.result_of("memory.reclaim", fixture.pod);
+  REQUIRE(result);
+  CHECK(result->outcome == knob::Outcome::applied);
+  CHECK(result->final_value == std::to_string(5 * kMi));
   CHECK(fixture.page_cache() <= before - 4 * kMi);
   CHECK(fixture.page_cache() >= before - 16 * kMi);
 }
@@ -95,20 +95,9 @@ TEST_CASE("a kernel without memory.reclaim, or a cgroup without pressure, loses 
   const std::int64_t before = fixture.page_cache();
   fixture.strategy.round(10s);
   fixture.strategy.round(10s);
-  const auto told = fixture.strategy.told("memory.reclaim", fixture.pod);
-  CHECK((!told || told->outcome == knob::Outcome::unsupported));
+  const auto result = fixture.strategy.result_of("memory.reclaim", fixture.pod);
+  CHECK((!result || result->outcome == knob::Outcome::unsupported));
   CHECK(fixture.page_cache() == before);
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
-    return kSkip;
-  }
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: %s qos-memory-reclaim.so\n", argv[0]);
-    return 2;
-  }
-  shared_object = argv[1];
-  return doctest::Context(argc - 1, argv + 1).run();
-}
+int main(int argc, char** argv) { return run_with_strategy(argc, argv, shared_object); }
