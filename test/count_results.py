@@ -8,6 +8,9 @@ RESULTS has a line for each phase with tests: a result file, or "-WORDS" for a p
 failure. PHASES has lines "words<TAB>seconds". Prints the output of failed tests, the names of skipped ones with their
 reason, the time of phases and of the longest tests, and the sum in the last line. Exits 1 when something failed or nothing
 ran.
+
+A result file test-again… has tests that failed beside others and ran once more, alone. One that then passed is unsteady: it is
+shown with the output of the failure, and counts as passed.
 """
 import json
 import pathlib
@@ -17,6 +20,7 @@ PASSED = {'OK', 'EXPECTEDFAIL'}
 SKIPPED = {'SKIP'}
 LAST_LINES = 60
 LONGEST = 15
+AGAIN = 'test-again'
 
 
 def lines_of(path):
@@ -26,15 +30,27 @@ def lines_of(path):
 
 def read(path):
     with open(path, encoding='utf-8', errors='replace') as lines:
-        return [json.loads(line) | {'phase': pathlib.Path(path).stem} for line in lines]
+        where = {'phase': pathlib.Path(path).stem, 'may_be_unsteady': pathlib.Path(path).parts[-3:-2] == ('build',)}
+        return [json.loads(line) | where for line in lines]
+
+
+def has_failed(test):
+    return test['result'] not in PASSED | SKIPPED
+
+
+def split_unsteady(tests):
+    """Returns the tests without second runs, and those among them that failed and passed in their second run."""
+    first = [test for test in tests if not test['phase'].startswith(AGAIN)]
+    passed_again = {test['name'] for test in tests if test['phase'].startswith(AGAIN) and test['result'] in PASSED}
+    return first, [test for test in first if has_failed(test) and test['may_be_unsteady'] and test['name'] in passed_again]
 
 
 def output_of(test):
     return '\n'.join(part.strip('\n') for part in (test.get('stdout'), test.get('stderr')) if part)
 
 
-def show_failed(test):
-    print(f"--- {test['result']}: {test['name']} ({test['duration']:.1f} s)")
+def show_failed(test, word=None):
+    print(f"--- {word or test['result']}: {test['name']} ({test['duration']:.1f} s)")
     for line in output_of(test).splitlines()[-LAST_LINES:]:
         print('   ', line)
 
@@ -58,10 +74,13 @@ def main(results, phases):
     recorded = lines_of(results)
     unbuilt = [line[1:] for line in recorded if line.startswith('-')]
     tests = [test for line in recorded if not line.startswith('-') for test in read(line)]
-    failed = [t for t in tests if t['result'] not in PASSED | SKIPPED]
+    tests, unsteady = split_unsteady(tests)
+    failed = [test for test in tests if has_failed(test) and test not in unsteady]
     skipped = [t for t in tests if t['result'] in SKIPPED]
     for test in failed:
         show_failed(test)
+    for test in unsteady:
+        show_failed(test, 'UNSTEADY, passed when it ran again')
     for words in unbuilt:
         print(f'--- FAIL: {words}')
     for test in skipped:
