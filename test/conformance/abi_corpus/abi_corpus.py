@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the examples of a released version, as they were built then, on the host of today.
+"""Runs the examples of a released version, as they were built then, on the host of today: as root each one as confined as a
+third-party plugin in an agent.
 
 usage: abi_corpus.py KOORDCTL FOLDER            each must break no rule and give its recorded results
        abi_corpus.py KOORDCTL FOLDER --accept   records the results: once, when a version is released
@@ -11,6 +12,7 @@ NAME.set, if present, has settings, KEY=VALUE each. Plugins in a folder are neve
 """
 import json
 import lzma
+import os
 import pathlib
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import tarfile
 import tempfile
 
 NODE = pathlib.Path(__file__).parent / 'node'
+CONFINED = ['--confined'] if os.geteuid() == 0 else []
 
 
 def make_fixture(folder):
@@ -44,7 +47,7 @@ def results_of(koordctl, binary, plugin, fixture):
     """Returns the results of a run, without parts that differ from run to run, and None; or None and the reason."""
     settings = binary.with_name(plugin.stem + '.set')
     sets = ['--set=' + line for line in settings.read_text().splitlines()] if settings.exists() else []
-    done = run(koordctl, 'plugin', 'run', '--node', fixture, '--ticks', '2', '-o', 'json', *sets, plugin)
+    done = run(koordctl, 'plugin', 'run', *CONFINED, '--node', fixture, '--ticks', '2', '-o', 'json', *sets, plugin)
     if done.returncode != 0:
         return None, done.stdout + done.stderr
     report = json.loads(done.stdout)
