@@ -80,15 +80,17 @@ static void move(raid *r, const char *step, const char *directory, pid_t pid) {
   if (fd >= 0) close(fd);
 }
 
-static const char *const hierarchies[] = {"memory", "cpu", "pids", "unified"};
+/* ".": the only hierarchy of a node with cgroup v2 alone. */
+static const char *const hierarchies[] = {"memory", "cpu", "pids", "unified", "."};
 
 void attack_leave_cgroup(raid *r) {
   char directory[600];
   if (r->tick != 1) return;
-  for (int i = 0; i < 4; ++i) {
+  for (size_t i = 0; i < sizeof hierarchies / sizeof hierarchies[0]; ++i) {
     snprintf(directory, sizeof directory, "%s/%s/koord-test-hostile", setting(r, "/cgroup"), hierarchies[i]);
     move(r, hierarchies[i], directory, getpid());
   }
+  move(r, "root", setting(r, "/cgroup"), getpid());
 }
 
 void attack_capture_agent(raid *r) {
@@ -120,9 +122,11 @@ void attack_make_cgroup(raid *r) {
   snprintf(path, sizeof path, "%s/koord-test-hostile-below", directory);
   STEP(r, "below", mkdir(path, 0755));
   rmdir(path);
-  snprintf(path, sizeof path, "%s/pids/koord-test-hostile-beside", setting(r, "/cgroup"));
-  STEP(r, "beside", mkdir(path, 0755));
-  rmdir(path);
+  for (size_t i = 0; i < sizeof hierarchies / sizeof hierarchies[0]; ++i) {
+    snprintf(path, sizeof path, "%s/%s/koord-test-hostile-beside", setting(r, "/cgroup"), hierarchies[i]);
+    STEP(r, hierarchies[i], mkdir(path, 0755));
+    rmdir(path);
+  }
 }
 
 /* ---- namespaces ---- */
