@@ -281,6 +281,8 @@ void Raid::judge_effects() {
     for (const auto& [attack, refusal] : refusals)
       if (name == attack && !contains(log, attacks_[i]->id() + ": " + refusal))
         complaints.push_back("no line of the log says '" + std::string(refusal) + "'");
+    if (name == "squat_kv" && contains(log, "com.bystander: another plugin has changed its key"))
+      complaints.emplace_back("it changed a key of another plugin");
     if (name == "foreign_series" && contains(agent_->get("/api/v1/query?raw=true&metric=bystander_ticks"), ",1E9"))
       complaints.emplace_back("it appended to another's series");
   }
