@@ -287,6 +287,19 @@ TEST_CASE_FIXTURE(Confined, "CAP_SYS_PTRACE holds, because Landlock is left out,
   CHECK(stage.status(kProber).isolation->missing.at(IsolationLayer::landlock).find("CAP_SYS_PTRACE") != std::string::npos);
 }
 
+TEST_CASE("CAP_KILL reaches no process of others where Landlock has rules for signals") {
+  constexpr unsigned kRulesForSignals = 6;
+  if (!has_landlock() || *child::landlock_abi() < kRulesForSignals) {
+    MESSAGE("SKIPPED: the Landlock of this kernel has no rules for signals");
+    return;
+  }
+  Confined confined;
+  confined.start([](auto& settings) { grant(settings, "CAP_KILL"); });
+  REQUIRE(confined.runs());
+  CHECK(confined.probe("kill_parent") == EPERM);
+  CHECK(confined.probe("kill_self") == 0);
+}
+
 TEST_CASE("a layer that is demanded and missing refuses the plugin, and the reason names the layer") {
   Confined confined([](auto& options) { options.uids = 0; });
   confined.stage.settings().minimum_isolation = {IsolationLayer::seccomp, IsolationLayer::uid};
