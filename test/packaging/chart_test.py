@@ -239,6 +239,14 @@ class Pod(unittest.TestCase):
                 self.assertEqual(context['capabilities']['drop'], ['ALL'])
                 self.assertEqual(context['seccompProfile'], {'type': 'RuntimeDefault'})
 
+    def test_plugins_of_others_add_four_capabilities_and_nothing_else_asks_for_them(self):
+        def added(changes):
+            return pod_of(objects(changes))['spec']['containers'][0]['securityContext']['capabilities'].get('add', [])
+        for name in ('observe', 'enforce', 'little'):
+            without = {**VARIATIONS[name], 'plugins': {'images': []}}
+            self.assertFalse({'SETUID', 'SETGID', 'KILL', 'CHOWN'} & set(added(without)), name)
+            self.assertEqual(added({**without, 'plugins': {'images': ACME}}), added(without) + ['SETUID', 'SETGID', 'KILL', 'CHOWN'], name)
+
     def test_observing_it_mounts_nothing_writable_but_its_state(self):
         for name in ('observe', 'unprivileged', 'little'):
             mounts = pod_of(objects(VARIATIONS[name]))['spec']['containers'][0]['volumeMounts']
