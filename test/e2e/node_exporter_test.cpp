@@ -67,7 +67,7 @@ TEST_CASE("a node exporter's metrics are on the agent's page, but for what the p
   NodeExporter exporter;
   AgentProcess agent("featureGates: {Scraper: true}", {built("test/core/child")});
   const std::string settings = "plugins.settings.\"com.example.scraper\".";
-  REQUIRE(agent.start({"--set", settings + "period=1s", "--set",
+  REQUIRE(agent.start({"--set", settings + "period=1s", "--set", settings + "network=[tcp]", "--set",
                        settings + "config={url: \"http://" + exporter.address + "/metrics\", only: node_, prefix: exporter_}"}));
   CHECK(eventually([&] { return find_metric(agent.metrics(), "koordetector_exporter_node_load1").has_value(); }));
   const std::string page = agent.metrics();
