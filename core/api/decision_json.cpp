@@ -9,7 +9,7 @@ namespace {
 
 namespace json = boost::json;
 
-std::string_view name_of(knob::Level level) {
+std::string_view level_name(knob::Level level) {
   switch (level) {
     case knob::Level::qos:
       return "qos";
@@ -65,7 +65,7 @@ json::object json_of(const knob::Decision& decision) {
                       {"plugin", decision.plugin},
                       {"strategy", decision.strategy},
                       {"cgroup", decision.cgroup_dir},
-                      {"level", name_of(decision.level)},
+                      {"level", level_name(decision.level)},
                       {"knob", decision.knob},
                       {"priority", decision.priority},
                       {"reason", decision.reason},
@@ -83,7 +83,7 @@ json::object json_of(const knob::Decision& decision) {
 }
 
 json::object json_of(const knob::KnobView& knob, const Clock& clock) {
-  json::object object{{"cgroup", knob.cgroup_dir}, {"level", name_of(knob.level)}, {"knob", knob.knob}, {"held", knob.is_held}};
+  json::object object{{"cgroup", knob.cgroup_dir}, {"level", level_name(knob.level)}, {"knob", knob.knob}, {"held", knob.is_held}};
   add_subject(object, knob.subject.pod_uid, knob.subject.pod_namespace, knob.subject.pod_name, knob.subject.container);
   if (knob.problem.empty())
     object["value"] = knob.value;

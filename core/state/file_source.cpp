@@ -31,7 +31,7 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string name_of(const Pod& pod) { return pod.namespace_ + "/" + pod.name; }
+std::string full_name(const Pod& pod) { return pod.namespace_ + "/" + pod.name; }
 
 bool may_run(const Pod& pod, const Container& container) {
   return container.kind == ContainerKind::regular && (pod.phase == Phase::running || pod.phase == Phase::unknown) &&
@@ -42,14 +42,14 @@ bool may_run(const Pod& pod, const Container& container) {
 void note_containers_without_cgroup(const Pod& pod, std::vector<std::string>& notes) {
   for (const Container& container : pod.containers)
     if (container.cgroup_dir.empty() && may_run(pod, container))
-      notes.push_back("the cgroup of container '" + container.name + "' of pod " + name_of(pod) +
+      notes.push_back("the cgroup of container '" + container.name + "' of pod " + full_name(pod) +
                       " is unknown: expected a containerID in its status or the annotation " + std::string(kCgroupAnnotation) + "." +
                       container.name);
 }
 
 void note_cgroups_without_container(const Pod& pod, const cgroup::Layout& layout, std::vector<std::string>& notes) {
   for (const std::string& dir : unnamed_cgroups(pod, layout))
-    notes.push_back("cgroup '" + dir + "' of pod " + name_of(pod) + " is no container's: no annotation " + std::string(kCgroupAnnotation) +
+    notes.push_back("cgroup '" + dir + "' of pod " + full_name(pod) + " is no container's: no annotation " + std::string(kCgroupAnnotation) +
                     ".NAME names it");
 }
 
