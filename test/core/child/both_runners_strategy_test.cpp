@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// koord.knobs/1, koord.evict/1 and koord.audit/1 with good and bad arguments, in both runners.
+#include "test/core/child/both_runners.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+koord_status propose(const Side& side, const std::function<void(koord_intent&)>& change = {}) {
+  koord_intent intent = {};
+  intent.struct_size = sizeof intent;
+  intent.level = KOORD_LEVEL_POD;
+  intent.knob = str("cpu.max");
+  intent.cgroup_dir = str(kPod);
+  intent.value = str("20000 100000");
+  intent.reason = str("busy");
+  intent.ttl_ns = 60'000'000'000;
+  if (change) change(intent);
+  return side.knobs().propose(side.host, &intent, 1, sizeof intent);
+}
+
+koord_status evict(const Side& side, const std::function<void(koord_eviction&)>& change = {}) {
+  const std::uint64_t pod = 7;
+  koord_eviction eviction = {};
+  eviction.struct_size = sizeof eviction;
+  eviction.pods = &pod;
+  eviction.n_pods = 1;
+  eviction.resource = str("memory");
+  eviction.reason = str("busy");
+  eviction.amount = 1;
+  if (change) change(eviction);
+  return side.evict().request(side.host, &eviction);
+}
+
+const Row kRows[] = {
+    {"audit", [](const Side& s) { return s.audit().record(s.host, KOORD_NO_SUBJECT, str("seen"), str("why")); }, KOORD_OK},
+    {"audit nothing", [](const Side& s) { return s.audit().record(s.host, KOORD_NO_SUBJECT, str(""), str("why")); }, KOORD_E_INVALID},
+    {"audit no subject", [](const Side& s) { return s.audit().record(s.host, 4711, str("seen"), str("why")); }, KOORD_E_GONE},
+    {"audit what is not UTF-8", [](const Side& s) { return s.audit().record(s.host, KOORD_NO_SUBJECT, str("\xff"), str("why")); }, KOORD_E_INVALID},
+    {"audit a huge text", [](const Side& s) { return s.audit().record(s.host, KOORD_NO_SUBJECT, str("seen"), str(kHuge)); }, KOORD_E_INVALID},
+
+    {"propose", [](const Side& s) { return propose(s); }, KOORD_OK},
+    {"propose no knob", [](const Side& s) { return propose(s, [](auto& i) { i.knob = str("cpu.mox"); }); }, KOORD_E_INVALID},
+    {"propose a NULL knob", [](const Side& s) { return propose(s, [](auto& i) { i.knob = {nullptr, 4}; }); }, KOORD_E_INVALID},
+    {"propose no value", [](const Side& s) { return propose(s, [](auto& i) { i.value = str(""); }); }, KOORD_E_INVALID},
+    {"propose a bad value", [](const Side& s) { return propose(s, [](auto& i) { i.value = str("much"); }); }, KOORD_E_INVALID},
+    {"propose without a reason", [](const Side& s) { return propose(s, [](auto& i) { i.reason = str(""); }); }, KOORD_E_INVALID},
+    {"propose for another cgroup", [](const Side& s) { return propose(s, [](auto& i) { i.cgroup_dir = str("system.slice"); }); }, KOORD_E_DENIED},
+    {"propose above", [](const Side& s) { return propose(s, [](auto& i) { i.cgroup_dir = str("../x"); }); }, KOORD_E_INVALID},
+    {"propose for no time", [](const Side& s) { return propose(s, [](auto& i) { i.ttl_ns = 0; }); }, KOORD_E_INVALID},
+    {"propose no level", [](const Side& s) { return propose(s, [](auto& i) { i.level = 99; }); }, KOORD_E_INVALID},
+    {"propose no role", [](const Side& s) { return propose(s, [](auto& i) { i.role = 99; }); }, KOORD_E_INVALID},
+    {"propose with unknown flags", [](const Side& s) { return propose(s, [](auto& i) { i.flags = 1; }); }, KOORD_E_TOO_NEW},
+    {"propose a short record", [](const Side& s) { return propose(s, [](auto& i) { i.struct_size = 1; }); }, KOORD_E_INVALID},
+    {"propose NULL", [](const Side& s) { return s.knobs().propose(s.host, nullptr, 1, sizeof(koord_intent)); }, KOORD_E_INVALID},
+    {"propose too many",
+     [](const Side& s) { const std::vector<koord_intent> many(10'001, koord_intent{.struct_size = sizeof(koord_intent)}); return s.knobs().propose(s.host, many.data(), 10'001, sizeof many[0]); },
+     KOORD_E_AGAIN},
+    {"knob current", [](const Side& s) { char b[64]; std::uint64_t n; return s.knobs().current(s.host, str("cpu.max"), str(kPod), b, 64, &n); }, KOORD_OK},
+    {"knob current of nothing", [](const Side& s) { char b[64]; std::uint64_t n; return s.knobs().current(s.host, str("cpu.max"), str("gone"), b, 64, &n); },
+     KOORD_E_GONE},
+    {"knob base NULL", [](const Side& s) { char b[64]; std::uint64_t n; return s.knobs().base(s.host, {nullptr, 1}, str(kPod), b, 64, &n); }, KOORD_E_INVALID},
+
+    {"evict", [](const Side& s) { return evict(s); }, KOORD_OK},
+    {"evict no pod", [](const Side& s) { return evict(s, [](auto& e) { e.n_pods = 0; }); }, KOORD_E_INVALID},
+    {"evict for nothing", [](const Side& s) { return evict(s, [](auto& e) { e.amount = 0; }); }, KOORD_E_INVALID},
+    {"evict for no resource", [](const Side& s) { return evict(s, [](auto& e) { e.resource = str("luck"); }); }, KOORD_E_INVALID},
+    {"evict without a reason", [](const Side& s) { return evict(s, [](auto& e) { e.reason = {nullptr, 3}; }); }, KOORD_E_INVALID},
+    {"evict pods NULL", [](const Side& s) { return evict(s, [](auto& e) { e.pods = nullptr; }); }, KOORD_E_INVALID},
+};
+
+}  // namespace
+
+TEST_CASE("koord.knobs/1, koord.evict/1 and koord.audit/1 give a plugin in the agent and one in a child the same status and text") {
+  check_in_both_runners(kRows);
+}
