@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two hosts on one node, for tests that make the same calls of services as a plugin in the agent and as one in a child. The
-// calls to one host go through a channel, as a child's do.
+// The same calls of services as a plugin in the agent and as one in a child: two hosts on one node, and the calls to one of
+// them go through a channel, as a child's do. A test is a table of rows, one call each. Both runners must give the same
+// status, the same text and the same answer, and each function of the services' tables must have a good and a bad row.
 #pragma once
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <functional>
-#include <span>
+#include <initializer_list>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/child/channel.hpp"
@@ -25,33 +31,56 @@ namespace koord::test {
 using koord::plugin::str;
 
 inline constexpr const char* kPod = "kubepods.slice/kubepods-pod1.slice";
+inline const std::string kLong(5000, 'x'), kHuge((1 << 20) + 1, 'x');
 
 struct Trees {
   FakeNode node{{{"proc/stat", "cpu 1 2\n"},
-                       {"proc/1/io", "rchar: 1\n"},
-                       {"cgroup/cgroup.controllers", "cpu memory cpuset\n"},
-                       {"cgroup/kubepods.slice/kubepods-pod1.slice/cpu.max", "20000 100000\n"},
-                       {"cgroup/kubepods.slice/kubepods-pod1.slice/cpu.stat", "usage_usec 1\nnr_periods 2\nnr_throttled 3\n"}}};
+                 {"proc/1/io", "rchar: 1\n"},
+                 {"cgroup/cgroup.controllers", "cpu memory cpuset\n"},
+                 {"cgroup/kubepods.slice/kubepods-pod1.slice/cgroup.procs", "11\n12\n"},
+                 {"cgroup/kubepods.slice/kubepods-pod1.slice/cpu.max", "20000 100000\n"},
+                 {"cgroup/kubepods.slice/kubepods-pod1.slice/cpu.stat", "usage_usec 1\nnr_periods 2\nnr_throttled 3\n"}}};
 };
 
-// A host and a third party's plugin of it.
+// A host that knows one pod, and a third party's plugin of it.
 struct OneHost {
   FakeHost host;
   host::PluginContext context{host.services(), "com.acme.x", workshop::all_services(), R"({"a": {"b": 7}, "text": "hello", "on": true, "f": 1.5})",
                               host::Rights{.host_plugin = false, .files = {}, .cgroups = {}}};
+  std::uint64_t series_of_another = 0;  // of the plugin "test"
 
   explicit OneHost(const FakeNode& node) : host(node) {
     state::Pod pod;
     pod.uid = "1";
+    pod.name = "web";
     pod.cgroup_dir = kPod;
     host.hub().publish({.pods = std::vector{pod}});
+    const koord_svc_metrics& metrics = host::metrics_service;
+    const koord_metric_desc desc{sizeof desc, KOORD_GAUGE, 0, 0, str("test_a"), str("cores"), str("Help."), 1e-4, nullptr};
+    std::uint32_t metric = 0;
+    REQUIRE(metrics.define(host.abi(), &desc, &metric) == KOORD_OK);
+    REQUIRE(metrics.series(host.abi(), metric, KOORD_NO_SUBJECT, nullptr, 0, 0, &series_of_another) == KOORD_OK);
+  }
+
+  // Publishes the other parts of the state: the node, its topology, its NodeSLO and a container outside of pods.
+  void publish_node() {
+    state::Container container;
+    container.id = "docker://1";
+    container.name = "db";
+    state::Node node;
+    node.name = "node-1";
+    node.labels = {{"zone", "a"}};
+    host.hub().publish({.node = node,
+                        .standalone = std::vector{container},
+                        .node_slo = R"({"x": 1})",
+                        .topology = state::Topology{.cpus = {{.cpu = 0, .core = 0, .online = true}}, .numa_nodes = {{.id = 0, .memory_bytes = 1024}}}});
   }
 };
 
 // The far end of a channel, as a child monitor serves it.
 class Far {
  public:
-  explicit Far(OneHost& one) : dispatcher_(one.context, images_) {}
+  explicit Far(OneHost& one) : one_(one), dispatcher_(one.context, images_) {}
 
   child::HostProxy& remote() { return *remote_; }
 
@@ -68,12 +97,18 @@ class Far {
       while (auto batch = *ring_.pop()) dispatcher_.append(batch->t_ns, batch->points);
       child::Unpacker request((*message)->bytes);
       const auto service = static_cast<child::Service>(request.number<std::uint32_t>());
-      if (service == child::Service::log || service == child::Service::samples_waiting) continue;
+      if (service == child::Service::samples_waiting) continue;
+      if (service == child::Service::log) {
+        const auto level = request.number<std::int32_t>();
+        one_.context.log(level, request.text());
+        continue;
+      }
       auto answer = dispatcher_.serve(service, request);
       if (answer && !answer->bytes.empty()) REQUIRE(here_.send(answer->bytes, answer->image ? answer->image->fd.get() : -1));
     }
   }
 
+  OneHost& one_;
   child::SnapshotImages images_;
   child::ServiceDispatcher dispatcher_;
   std::pair<child::Channel, child::Channel> ends_ = *child::Channel::pair();
@@ -88,62 +123,213 @@ class Far {
   }};
 };
 
-// The tables of one side.
-struct Side {
-  const koord_host* host;
-  host::PluginSide& plugin;
+// The name that the table of a service has for get_service().
+template <class Table>
+inline constexpr const char* kServiceId = nullptr;
+template <>
+inline constexpr const char* kServiceId<koord_svc_audit> = "koord.audit/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_capabilities> = "koord.capabilities/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_cgroup> = "koord.cgroup/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_clock> = "koord.clock/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_config> = "koord.config/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_evict> = "koord.evict/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_fs> = "koord.fs/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_knobs> = "koord.knobs/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_kv> = "koord.kv/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_metrics> = "koord.metrics/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_state> = "koord.state/1";
+
+// The functions of services that were called, each as its service and its place in the table.
+class CalledFunctions {
+ public:
+  using Function = std::pair<std::string, std::size_t>;
+
+  void add(const Function& function, bool succeeded) { (succeeded ? good_ : bad_).insert(function); }
+  // A function without a result: its row knows whether the arguments were good.
+  void add(const Function& function) { unknown_.insert(function); }
+  void end_row(bool good) { (good ? good_ : bad_).merge(std::exchange(unknown_, {})); }
+
+  // Checks that each function of the table succeeded in a row and failed in another.
+  template <class Table>
+  void check_all_of() const {
+    constexpr std::size_t kFirst = 2 * sizeof(std::uint32_t);  // behind struct_size and rsv
+    for (std::size_t at = kFirst; at < sizeof(Table); at += sizeof(void (*)())) {
+      const Function function(kServiceId<Table>, at);
+      const std::size_t number = (at - kFirst) / sizeof(void (*)()) + 1;
+      CHECK_MESSAGE(good_.contains(function), "no row with good arguments calls function ", number, " of ", function.first);
+      CHECK_MESSAGE(bad_.contains(function), "no row with bad arguments calls function ", number, " of ", function.first);
+    }
+  }
+
+ private:
+  std::set<Function> good_, bad_, unknown_;
+};
+
+// The services of one runner, as a plugin calls them.
+class Side {
+ public:
+  Side(OneHost& one, host::PluginSide& plugin, CalledFunctions& called) : Side(one, plugin.host(), plugin.host(), called) {}
+
+  // The same tables, called with this as the host.
+  Side with_host(const koord_host* host) const { return Side(one_, tables_, host, called_); }
+  const koord_host* host() const { return host_; }
+  std::uint64_t series_of_another() const { return one_.series_of_another; }
 
   template <class Table>
-  const Table& table(const char* id) const {
-    const void* found = host->get_service(host, id);
+  const Table& table() const {
+    const void* found = tables_->get_service(tables_, kServiceId<Table>);
     REQUIRE(found);
     return *static_cast<const Table*>(found);
   }
-  const koord_svc_metrics& metrics() const { return table<koord_svc_metrics>("koord.metrics/1"); }
-  const koord_svc_kv& kv() const { return table<koord_svc_kv>("koord.kv/1"); }
-  const koord_svc_config& config() const { return table<koord_svc_config>("koord.config/1"); }
-  const koord_svc_fs& fs() const { return table<koord_svc_fs>("koord.fs/1"); }
-  const koord_svc_cgroup& cgroup() const { return table<koord_svc_cgroup>("koord.cgroup/1"); }
-  const koord_svc_knobs& knobs() const { return table<koord_svc_knobs>("koord.knobs/1"); }
-  const koord_svc_audit& audit() const { return table<koord_svc_audit>("koord.audit/1"); }
-  const koord_svc_capabilities& capabilities() const { return table<koord_svc_capabilities>("koord.capabilities/1"); }
-  const koord_svc_evict& evict() const { return table<koord_svc_evict>("koord.evict/1"); }
-  const koord_svc_state& state() const { return table<koord_svc_state>("koord.state/1"); }
-  const koord_svc_clock& clock() const { return table<koord_svc_clock>("koord.clock/1"); }
+
+  template <class Table, class Result, class... Parameters>
+  Result call(Result (*Table::*function)(const koord_host*, Parameters...), std::type_identity_t<Parameters>... arguments) const {
+    return invoke(function, host_, arguments...);
+  }
+  // A function of an acquired snapshot.
+  template <class Result, class... Parameters>
+  Result get(Result (*koord_svc_state::*function)(const koord_snapshot*, Parameters...), const koord_snapshot* snapshot,
+             std::type_identity_t<Parameters>... arguments) const {
+    return invoke(function, snapshot, arguments...);
+  }
+
+ private:
+  Side(OneHost& one, const koord_host* tables, const koord_host* host, CalledFunctions& called)
+      : one_(one), tables_(tables), host_(host), called_(called) {}
+
+  template <class Table, class Result, class... Parameters>
+  Result invoke(Result (*Table::*function)(Parameters...), Parameters... arguments) const {
+    const Table& table = this->table<Table>();
+    const auto at = reinterpret_cast<const char*>(&(table.*function)) - reinterpret_cast<const char*>(&table);
+    const CalledFunctions::Function called(kServiceId<Table>, at);
+    if constexpr (std::is_void_v<Result>) {
+      called_.add(called);
+      (table.*function)(arguments...);
+    } else {
+      const Result result = (table.*function)(arguments...);
+      called_.add(called, is_success(result));
+      return result;
+    }
+  }
+
+  static bool is_success(koord_status status) { return status == KOORD_OK; }
+  static bool is_success(std::uint64_t number) { return number != 0; }
+  static bool is_success(koord_str text) { return text.n > 0; }
+  static bool is_success(const void* record) { return record; }
+
+  OneHost& one_;
+  const koord_host *tables_, *host_;
+  CalledFunctions& called_;
+};
+
+// The expected status of a row that calls a function without a status, with bad arguments: it gives 0, NULL or nothing.
+inline constexpr koord_status kNothing = 1;
+
+// The answer to the call of a row: the status, and what the function wrote, as text.
+struct Reply {
+  koord_status status;
+  std::string answer = {};
+
+  Reply(koord_status s) : status(s) {}
+  Reply(koord_status s, const std::string& text) : status(s), answer(text) {}
+  template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+  Reply(koord_status s, const Number& number) : status(s), answer(std::to_string(number)) {}
 };
 
 struct Row {
   const char* name;
-  std::function<koord_status(const Side&)> call;
+  std::function<Reply(const Side&)> call;
   koord_status expected;
+  std::optional<std::string> answer = {};  // not checked unless given, but for the same in both runners
 };
 
-inline const std::string kLong(5000, 'x'), kHuge((1 << 20) + 1, 'x');
+// The answer of a function that stores one value, which begins as 77.
+template <class Value, class Call>
+Reply value_of(Call call) {
+  Value value = 77;
+  const koord_status status = call(&value);
+  return {status, value};
+}
 
-inline std::string told(host::PluginSide& plugin) {
+// The answer of a function that fills a buffer: the needed size and the text. A failed call must leave
+// the buffer as it is.
+template <class Call>
+Reply bytes_of(Call call, std::uint64_t cap = 256) {
+  std::string buffer(256, '#');
+  std::uint64_t need = 0;
+  const koord_status status = call(buffer.data(), cap, &need);
+  const bool filled = status == KOORD_OK && need <= cap;
+  CHECK(std::string(filled ? need : 0, '#') + buffer.substr(filled ? need : 0) == std::string(256, '#'));
+  return {status, std::to_string(need) + " " + (filled ? buffer.substr(0, need) : "")};
+}
+
+inline std::string error_text(host::PluginSide& plugin) {
   const auto error = plugin.take_error();
   return error ? error->text : "";
 }
 
-// Makes the call of each row in both runners.
-inline void check_in_both_runners(std::span<const Row> rows) {
-  const Trees trees;
-  OneHost near_host(trees.node), far_host(trees.node);
-  Far far(far_host);
-  const std::set<std::string> all = workshop::all_services();
-  far.remote().grant({all.begin(), all.end()});
-  const Side near_side{near_host.context.host(), near_host.context}, far_side{far.remote().host(), far.remote()};
-  for (const Row& row : rows) {
-    CAPTURE(row.name);
-    told(near_host.context), told(far.remote());
-    const koord_status near_status = row.call(near_side);
-    const std::string near_text = told(near_host.context);
-    const koord_status far_status = row.call(far_side);
-    const std::string far_text = told(far.remote());
-    CHECK(near_status == row.expected);
-    CHECK(far_status == near_status);
-    CHECK(far_text == near_text);
+// Both runners, and what a plugin sees of them.
+struct BothRunners {
+  Trees trees;
+  OneHost near_host{trees.node}, far_host{trees.node};
+  Far far{far_host};
+  CalledFunctions called;
+  Side near_side{near_host, near_host.context, called}, far_side{far_host, far.remote(), called};
+
+  BothRunners() {
+    const std::set<std::string> all = workshop::all_services();
+    far.remote().grant({all.begin(), all.end()});
   }
+
+  void check(const Row& row) {
+    const std::string name = row.name;
+    CAPTURE(name);
+    error_text(near_host.context), error_text(far.remote());
+    const Reply near_reply = row.call(near_side);
+    const std::string near_text = error_text(near_host.context);
+    const Reply far_reply = row.call(far_side);
+    const std::string far_text = error_text(far.remote());
+    called.end_row(row.expected == KOORD_OK);
+    CHECK(near_reply.status == row.expected);
+    CHECK(far_reply.status == near_reply.status);
+    CHECK(far_text == near_text);
+    CHECK(far_reply.answer == near_reply.answer);
+    if (row.answer) CHECK(near_reply.answer == *row.answer);
+  }
+};
+
+// The services that have a table of rows in any of the tests.
+inline std::set<std::string>& services_with_rows() {
+  static std::set<std::string> services;
+  return services;
 }
+
+// The rows of these services' functions.
+template <class... Tables>
+class RowsOf {
+ public:
+  RowsOf(std::initializer_list<Row> rows) : rows_(rows) { (services_with_rows().insert(kServiceId<Tables>), ...); }
+
+  void check() const {
+    BothRunners both;
+    both.near_host.publish_node();
+    both.far_host.publish_node();
+    for (const Row& row : rows_) both.check(row);
+    (both.called.template check_all_of<Tables>(), ...);
+  }
+
+ private:
+  std::vector<Row> rows_;
+};
 
 }  // namespace koord::test

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// koord_host itself in both runners: the services that it finds, its log and its errors.
+#include "core/log/capture.hpp"
+#include "test/core/child/both_runners.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+const void* service(const Side& side, const char* id) { return side.host()->get_service(side.host(), id); }
+
+std::uint32_t size_of_table(const void* table) { return table ? *static_cast<const std::uint32_t*>(table) : 0; }
+
+// The last line of the log without its time. A child's lines come without an answer, so a call is made behind.
+std::string logged(const Side& side, std::int32_t level, koord_str message) {
+  const log::Capture log;
+  side.host()->log(side.host(), level, message);
+  (void)side.call(&koord_svc_clock::now_ns);
+  const std::vector<std::string> lines = log.lines();
+  if (lines.empty()) return "";
+  return lines.back().substr(lines.back().find(" "));
+}
+
+}  // namespace
+
+TEST_CASE("each service that the agent offers has rows in the tests of both runners") {
+  CHECK(services_with_rows() == workshop::all_services());
+}
+
+TEST_CASE("both runners find the same services, with tables of the same size") {
+  BothRunners both;
+  for (const std::string& id : workshop::all_services()) {
+    CAPTURE(id);
+    CHECK(size_of_table(service(both.near_side, id.c_str())) > 0);
+    CHECK(size_of_table(service(both.far_side, id.c_str())) == size_of_table(service(both.near_side, id.c_str())));
+  }
+  for (const std::string id : {"koord.none/1", "koord.kv/2", "koord.kv", "KOORD.KV/1", ""}) {
+    CAPTURE(id);
+    CHECK(service(both.near_side, id.c_str()) == nullptr);
+    CHECK(service(both.far_side, id.c_str()) == nullptr);
+  }
+  CHECK(service(both.near_side, nullptr) == nullptr);
+  CHECK(service(both.far_side, nullptr) == nullptr);
+}
+
+TEST_CASE("both runners find no service that is not granted") {
+  const Trees trees;
+  OneHost one(trees.node);
+  Far far(one);
+  far.remote().grant({"koord.kv/1"});
+  host::PluginContext near{one.host.services(), "com.acme.y", {"koord.kv/1"}, "{}", {}};
+  CalledFunctions called;
+  for (const Side& side : {Side(one, near, called), Side(one, far.remote(), called)}) {
+    CHECK(service(side, "koord.kv/1") != nullptr);
+    CHECK(service(side, "koord.fs/1") == nullptr);
+  }
+}
+
+TEST_CASE("both runners log the same line") {
+  BothRunners both;
+  for (const koord_str message : {str("it is late"), str(""), str(kLong), koord_str{nullptr, 3}})
+    for (const std::int32_t level : {KOORD_LOG_DEBUG, KOORD_LOG_INFO, KOORD_LOG_WARN, KOORD_LOG_ERROR, 99}) {
+      CAPTURE(message.n);
+      CAPTURE(level);
+      CHECK(logged(both.near_side, level, message) == logged(both.far_side, level, message));
+    }
+  CHECK(logged(both.far_side, KOORD_LOG_WARN, str("it is late")).find("com.acme.x: it is late") != std::string::npos);
+}
