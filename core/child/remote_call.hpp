@@ -37,11 +37,18 @@ koord_status take(HostProxy& remote, const Packer& question, Value* value) {
   return remote.returned(answer);
 }
 
+// Stores the needed size or count, which an answer begins with, unless the call failed for another reason than its room.
+template <class Count>
+void take_need(Answer& answer, Count* need) {
+  const auto needed = answer.rest.number<Count>();
+  if (answer.ok() || answer.status == KOORD_E_TOO_SMALL) *need = needed;
+}
+
 // An answer of bytes into the caller's buffer.
 inline Result<koord_status> take_bytes(HostProxy& remote, Packer& question, void* buf, std::uint64_t cap, std::uint64_t* need) {
   TRY(host::buffer_argument(buf, cap, need));
   Answer answer = remote.ask(question.add(cap));
-  *need = answer.rest.number<std::uint64_t>();
+  take_need(answer, need);
   std::string_view bytes = answer.rest.text();
   if (answer.ok() && bytes.size() <= cap && !bytes.empty()) std::memcpy(buf, bytes.data(), bytes.size());
   return remote.returned(answer);

@@ -98,7 +98,7 @@ koord_status query(const koord_host* host, Service service, const koord_query* q
     question.add(record.aggregation).add(record.metric).add(record.from_ns).add(record.to_ns).add(record.subject);
     add_labels(question, TRY(labels_argument(record.labels, record.n_labels, record.label_stride)));
     Answer answer = remote.ask(question.add(cap));
-    *need = answer.rest.number<std::uint32_t>();
+    take_need(answer, need);
     std::string_view found = answer.rest.text();
     auto* at = reinterpret_cast<unsigned char*>(rows);
     for (; found.size() >= sizeof(Row); found.remove_prefix(sizeof(Row)), at += stride) std::memcpy(at, found.data(), sizeof(Row));

@@ -71,7 +71,7 @@ koord_status processes(const koord_host* host, std::uint64_t subject, std::int32
     TRY(pointer_argument(need, "need"));
     TRY(check_array(pids, cap, sizeof *pids, sizeof *pids, "pids"));
     Answer answer = remote.ask(request(Service::processes).add(subject).add(cap));
-    *need = answer.rest.number<std::uint32_t>();
+    take_need(answer, need);
     for (std::uint32_t i = 0; answer.ok() && i < std::min(*need, cap); ++i) pids[i] = answer.rest.number<std::int32_t>();
     return remote.returned(answer);
   });
@@ -182,7 +182,7 @@ koord_status cgroup_read(const koord_host* host, std::uint64_t handle, std::int6
     TRY(pointer_argument(values, "values"));
     Answer answer = remote.ask(request(Service::cgroup_read).add(handle).add(n));
     auto at = answer.rest.number<std::uint64_t>();
-    if (read_ns) *read_ns = at;
+    if (read_ns && answer.ok()) *read_ns = at;
     for (std::uint32_t i = 0; answer.ok() && i < n; ++i) values[i] = answer.rest.number<std::int64_t>();
     return remote.returned(answer);
   });

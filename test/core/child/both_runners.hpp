@@ -261,12 +261,12 @@ Reply value_of(Call call) {
   return {status, value};
 }
 
-// The answer of a function that fills a buffer: the needed size and the text. A failed call must leave
+// The answer of a function that fills a buffer: the needed size, which begins as 77, and the text. A failed call must leave
 // the buffer as it is.
 template <class Call>
 Reply bytes_of(Call call, std::uint64_t cap = 256) {
   std::string buffer(256, '#');
-  std::uint64_t need = 0;
+  std::uint64_t need = 77;
   const koord_status status = call(buffer.data(), cap, &need);
   const bool filled = status == KOORD_OK && need <= cap;
   CHECK(std::string(filled ? need : 0, '#') + buffer.substr(filled ? need : 0) == std::string(256, '#'));

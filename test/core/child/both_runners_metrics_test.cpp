@@ -49,7 +49,7 @@ Reply aggregate(const Side& side, const std::function<void(koord_query&)>& chang
   koord_query query = query_of("acme_a");
   if (change) change(query);
   koord_agg_row rows[4] = {};
-  std::uint32_t need = 0;
+  std::uint32_t need = 77;
   const koord_status status = side.call(&koord_svc_metrics::aggregate, &query, rows, cap, sizeof rows[0], &need);
   std::ostringstream answer;
   answer << need << " row";
@@ -60,7 +60,7 @@ Reply aggregate(const Side& side, const std::function<void(koord_query&)>& chang
 Reply samples(const Side& side, std::string_view metric, std::uint32_t cap = 4) {
   const koord_query query = query_of(metric);
   koord_sample found[4] = {};
-  std::uint32_t need = 0;
+  std::uint32_t need = 77;
   const koord_status status = side.call(&koord_svc_metrics::samples, &query, found, cap, sizeof found[0], &need);
   std::ostringstream answer;
   answer << need << " samples";

@@ -21,10 +21,10 @@ Reply open(const Side& side, std::string_view dir, std::string_view file, std::v
   });
 }
 
-// Reads a file that was opened with one key. The value begins as 77.
+// Reads a file that was opened with one key. The value and its time begin as 77.
 Reply read_value(const Side& side, std::uint64_t handle) {
   std::int64_t value = 77;
-  std::uint64_t read_ns = 0;
+  std::uint64_t read_ns = 77;
   const koord_status status = side.call(&koord_svc_cgroup::read, handle, &value, 1, &read_ns);
   return {status, std::to_string(value) + " at " + std::to_string(read_ns)};
 }

@@ -68,7 +68,7 @@ Reply release(const Side& side, const koord_snapshot* snapshot, koord_status exp
 
 Reply processes(const Side& side, std::uint64_t subject, std::uint32_t cap = 4) {
   std::int32_t pids[4] = {};
-  std::uint32_t need = 0;
+  std::uint32_t need = 77;
   const koord_status status = side.call(&koord_svc_state::processes, subject, pids, cap, &need);
   std::string answer = std::to_string(need);
   for (const std::int32_t pid : pids) answer += " " + std::to_string(pid);
