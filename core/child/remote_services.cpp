@@ -46,7 +46,7 @@ template <class Record>
 const Record* list(const Record* records, std::uint32_t count, std::uint32_t* n, std::uint32_t* stride) {
   if (n) *n = count;
   if (stride) *stride = sizeof(Record);
-  return records;
+  return count > 0 ? records : nullptr;
 }
 
 const koord_pod* pods(const koord_snapshot* snapshot, std::uint32_t* n, std::uint32_t* stride) {

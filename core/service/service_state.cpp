@@ -43,7 +43,7 @@ template <class Record>
 const Record* list(std::span<const Record> records, std::uint32_t* n, std::uint32_t* stride) {
   if (n) *n = static_cast<std::uint32_t>(records.size());
   if (stride) *stride = sizeof(Record);
-  return records.data();
+  return records.empty() ? nullptr : records.data();
 }
 
 const koord_pod* pods(const koord_snapshot* snapshot, std::uint32_t* n, std::uint32_t* stride) {

@@ -137,3 +137,16 @@ const RowsOf<koord_svc_state> kRows = {
 TEST_CASE("koord.state/1 gives a plugin in the agent and one in a child the same answer") {
   kRows.check();
 }
+
+TEST_CASE("an unknown or empty part of the state is NULL in both runners") {
+  BothRunners both;  // it knows only a pod
+  for (const Side& side : {both.near_side, both.far_side}) {
+    const Held snapshot(side);
+    CHECK(node(side, snapshot).status == kNothing);
+    CHECK(topology(side, snapshot).status == kNothing);
+    CHECK(node_slo(side, snapshot).status == kNothing);
+    const Reply containers = list(side, &koord_svc_state::containers, snapshot);
+    CHECK(containers.status == kNothing);
+    CHECK(containers.answer.starts_with("0 of "));
+  }
+}
