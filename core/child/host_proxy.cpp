@@ -9,8 +9,6 @@
 namespace koord::child {
 namespace {
 
-constexpr std::uint64_t kMaxLogBytes = 4096, kMaxErrorBytes = 1024;
-
 // One plugin a process, hence one for each thread.
 thread_local std::optional<host::ReportedError> last_error;
 
@@ -30,11 +28,11 @@ const void* get_service(const koord_host* host, const char* id) {
 
 void log_line(const koord_host* host, std::int32_t level, koord_str message) {
   if (!host || !host->impl) return;
-  remote(host).log(level, cut(message, kMaxLogBytes));
+  remote(host).log(level, cut(message, host::kMaxLogBytes));
 }
 
 void set_error(const koord_host* host, koord_status status, koord_str why) {
-  if (host && host->impl) remote(host).fail(status, cut(why, kMaxErrorBytes));
+  if (host && host->impl) remote(host).fail(status, cut(why, host::kMaxErrorBytes));
 }
 
 }  // namespace

@@ -17,8 +17,6 @@ constexpr log::Category plugin_log{"plugin"};
 constexpr std::uint64_t kLogLines = 50;
 constexpr Duration kLogPeriod = std::chrono::seconds(10);
 constexpr Duration kMostAhead = std::chrono::minutes(1);
-constexpr std::size_t kMaxLogBytes = 4096;
-constexpr std::size_t kMaxErrorBytes = 4096;
 constexpr std::size_t kMaxRefusalBytes = 1024;
 
 std::atomic<std::uint64_t> last_serial = 0;

@@ -3,12 +3,16 @@
 // it. [any thread]
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "koordetector/plugin.h"
 
 namespace koord::host {
+
+// A plugin's longer texts are cut, by both its log() and its set_error().
+inline constexpr std::uint64_t kMaxLogBytes = 4096, kMaxErrorBytes = 4096;
 
 // The text of set_error(), from a plugin or from a service on its behalf, about the status it returned.
 struct ReportedError {

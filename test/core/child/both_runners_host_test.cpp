@@ -22,6 +22,8 @@ std::string logged(const Side& side, std::int32_t level, koord_str message) {
   return lines.back().substr(lines.back().find(" "));
 }
 
+void set_error(const Side& side, koord_str why) { side.host()->set_error(side.host(), KOORD_E_IO, why); }
+
 }  // namespace
 
 TEST_CASE("each service that the agent offers has rows in the tests of both runners") {
@@ -66,4 +68,13 @@ TEST_CASE("both runners log the same line") {
       CHECK(logged(both.near_side, level, message) == logged(both.far_side, level, message));
     }
   CHECK(logged(both.far_side, KOORD_LOG_WARN, str("it is late")).find("com.acme.x: it is late") != std::string::npos);
+}
+
+TEST_CASE("both runners keep the same text of a plugin's error") {
+  BothRunners both;
+  for (const koord_str why : {str("the disk is full"), str(""), str(kLong), koord_str{nullptr, 3}}) {
+    CAPTURE(why.n);
+    set_error(both.near_side, why), set_error(both.far_side, why);
+    CHECK(error_text(both.far.remote()) == error_text(both.near_host.context));
+  }
 }
