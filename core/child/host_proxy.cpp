@@ -51,7 +51,7 @@ koord_status HostProxy::fail(koord_status status, std::string_view why) {
 }
 
 koord_status HostProxy::returned(const Answer& answer) {
-  return answer.ok() ? KOORD_OK : fail(answer.status, answer.text);
+  return answer.text.empty() ? answer.status : fail(answer.status, answer.text);
 }
 
 void HostProxy::log(std::int32_t level, std::string_view message) {

@@ -53,7 +53,7 @@ class HostProxy final : public host::PluginSide {
   // ---- for the services ----
   bool is_granted(std::string_view service) const { return granted_.contains(service); }
   koord_status fail(koord_status status, std::string_view why);
-  // Keeps the text.
+  // Keeps the text; an answer without one leaves that of the plugin.
   koord_status returned(const Answer& answer);
   koord_status append(std::uint64_t t_ns, std::vector<koord_point> points);
   koord_status acquire(const koord_snapshot** snapshot);

@@ -78,3 +78,14 @@ TEST_CASE("both runners keep the same text of a plugin's error") {
     CHECK(error_text(both.far.remote()) == error_text(both.near_host.context));
   }
 }
+
+TEST_CASE("both runners keep a plugin's error over a failed call that has no text") {
+  BothRunners both;
+  for (const Side& side : {both.near_side, both.far_side}) {
+    std::uint64_t need = 0;
+    set_error(side, str("the disk is full"));
+    REQUIRE(side.call(&koord_svc_config::json, nullptr, 0, &need) == KOORD_E_TOO_SMALL);
+  }
+  CHECK(error_text(both.near_host.context) == "the disk is full");
+  CHECK(error_text(both.far.remote()) == "the disk is full");
+}
