@@ -61,7 +61,7 @@ TEST_CASE("a scalar is the same in each YAML file: the configuration, a kubeconf
       {"5", "5"},         {"1.5", "1.5E0"},     {"null", "null"},   {"~", "null"},
       {"true", "true"},   {"yes", R"("yes")"},  {"1_000", R"("1_000")"}, {"2026-07-24", R"("2026-07-24")"},
   };
-  for (const auto& [yaml, json] : kScalars) CHECK_MESSAGE(json_of(yaml) == json, yaml);
+  for (const auto& scalar : kScalars) CHECK_MESSAGE(json_of(scalar.yaml) == scalar.json, scalar.yaml);
 }
 
 TEST_CASE("limits can be widened for a larger document") {
