@@ -26,7 +26,6 @@ report::NodeMetricOptions report_options_of(const config::Config& config) {
           .tolerance = tolerance_of(config)};
 }
 
-
 // Sources of one object's metrics.
 struct ObjectMetrics {
   std::map<report::Outcome, metric::HostCounter> writes;
