@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/decision/decision.hpp"
 
+#include "core/base/path.hpp"
+
 namespace koord::knob {
 namespace {
-
-bool is_at_or_below(std::string_view cgroup, std::string_view top) {
-  return cgroup.starts_with(top) && (cgroup.size() == top.size() || cgroup[top.size()] == '/');
-}
 
 bool is_pod(const Decision& decision, std::string_view pod) {
   return decision.pod_uid == pod || decision.pod_name == pod || decision.pod_namespace + "/" + decision.pod_name == pod;

@@ -13,6 +13,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/base/path.hpp"
 #include "core/http/client.hpp"
 #include "core/http/location.hpp"
 
@@ -62,7 +63,7 @@ Result<Text> text_of_file(const ScrapeTarget& target) {
 
 bool is_within(const std::vector<std::string>& granted, const std::string& path) {
   return std::any_of(granted.begin(), granted.end(), [&](const std::string& one) {
-    return path.starts_with(one) && (path.size() == one.size() || one.ends_with('/') || path[one.size()] == '/');
+    return is_at_or_below(path, one) || (one.ends_with('/') && path.starts_with(one));
   });
 }
 

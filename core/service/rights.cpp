@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/base/parse.hpp"
+#include "core/base/path.hpp"
 #include "core/config/never_read.hpp"
 #include "core/service/host_plugin_metrics.hpp"
 #include "core/service/status.hpp"
@@ -127,8 +128,7 @@ Result<FileAccess> check_file(const Rights& rights, std::string_view plugin, std
 bool is_granted_cgroup(const Rights& rights, std::string_view cgroup_dir) {
   return std::any_of(rights.cgroups.begin(), rights.cgroups.end(), [&](std::string_view granted) {
     if (granted == "/") return cgroup_dir.empty();
-    return !granted.empty() && cgroup_dir.starts_with(granted) &&
-           (cgroup_dir.size() == granted.size() || cgroup_dir[granted.size()] == '/');
+    return !granted.empty() && is_at_or_below(cgroup_dir, granted);
   });
 }
 
