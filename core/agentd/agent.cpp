@@ -80,6 +80,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       workers_(config_.workers),
       layers_(layer_options(config_)),
       plugins_(plugin_parts()),
+      hooks_(services_, [this](std::uint32_t stages) { return plugins_.hooks(stages); }),
       state_(services_, config_),
       prediction_(services_, config_.predict),
       slo_watch_(hub_),
@@ -181,6 +182,7 @@ Result<void> Agent::start() {
   volume_facts_.start(loop_);
   reporting_.start();
   qos_.start(loop_, workers_);
+  hooks_.start();
   start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
   return listen();
 }
@@ -278,6 +280,7 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 
 void Agent::stop() {
   qos_.stop();  // knobs go back first: nothing else may keep them from it
+  hooks_.stop();
   evictions_.stop();
   reporting_.stop();
   state_.stop();

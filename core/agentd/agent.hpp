@@ -11,6 +11,7 @@
 
 #include "core/agentd/command_line.hpp"
 #include "core/agentd/evictions.hpp"
+#include "core/agentd/hooks.hpp"
 #include "core/agentd/prediction.hpp"
 #include "core/agentd/qos.hpp"
 #include "core/agentd/reporting.hpp"
@@ -90,6 +91,7 @@ class Agent {
   child::SnapshotImages images_;
   child::Layers layers_;
   host::PluginManager plugins_;
+  HookModule hooks_;
   StateFeeder state_;
   PredictionModule prediction_;
   SloWatch slo_watch_;

@@ -22,27 +22,43 @@ HookVerdict HookDispatcher::dispatch(HookRequest request) {
   auto subject = std::make_shared<const HookSubject>(std::move(request));
   std::vector<Asked> asked;
   for (HookTarget& hook : parts_.hooks(subject->stage())) {
-    auto call = std::make_shared<HookCall>(subject, parts_.clock.now(), hook.deadline);
-    hook.instance->handle(call);
+    auto call = begin(hook, subject);
     asked.push_back({std::move(hook), std::move(call)});
   }
   HookVerdict verdict;
-  for (Asked& one : asked) take(one.hook, one.call->await(), verdict);
+  for (Asked& one : asked) take(one.hook, await(one.hook, *one.call), verdict);
   if (verdict.rejection) verdict.settings.clear();
   return verdict;
 }
 
-void HookDispatcher::take(const HookTarget& hook, HookReply reply, HookVerdict& verdict) {
+HookReply HookDispatcher::ask(const HookTarget& hook, std::shared_ptr<const HookSubject> subject) {
+  return await(hook, *begin(hook, std::move(subject)));
+}
+
+std::shared_ptr<HookCall> HookDispatcher::begin(const HookTarget& hook, std::shared_ptr<const HookSubject> subject) const {
+  auto call = std::make_shared<HookCall>(std::move(subject), parts_.clock.now(), hook.deadline);
+  hook.instance->handle(call);
+  return call;
+}
+
+HookReply HookDispatcher::await(const HookTarget& hook, HookCall& call) {
+  HookReply reply = call.await();
   if (reply.kind == HookReply::Kind::answered) {
     count(hook, reply.settings.rejection ? "rejected" : "ok");
-    return take_settings(hook, std::move(reply.settings), verdict);
+    return reply;
   }
-  bool timed_out = reply.kind == HookReply::Kind::timed_out;
+  const bool timed_out = reply.kind == HookReply::Kind::timed_out;
   count(hook, timed_out ? "timeout" : "failed");
   if (timed_out) {
     hook.instance->missed_hook();
     reply.text = "did not answer within " + format_duration(hook.deadline);
   }
+  return reply;
+}
+
+void HookDispatcher::take(const HookTarget& hook, HookReply reply, HookVerdict& verdict) {
+  if (reply.kind == HookReply::Kind::answered) return take_settings(hook, std::move(reply.settings), verdict);
+  const bool timed_out = reply.kind == HookReply::Kind::timed_out;
   if (hook.must_answer && !verdict.rejection) verdict.rejection = {hook.plugin, reply.text};
   verdict.silent.push_back({hook.plugin, std::move(reply.text), timed_out});
 }

@@ -26,6 +26,7 @@ class Instance;
 struct HookTarget {
   std::string plugin, name;  // of the plugin and of its class
   std::shared_ptr<Instance> instance;
+  std::uint32_t stages = 0;
   Duration deadline{};
   bool must_answer = false;  // onTimeout: fail
 };
@@ -64,8 +65,12 @@ class HookDispatcher {
 
   // Returns by the longest deadline of the hooks.
   HookVerdict dispatch(HookRequest request);
+  // Asks one hook, and returns by its deadline.
+  HookReply ask(const HookTarget& hook, std::shared_ptr<const HookSubject> subject);
 
  private:
+  std::shared_ptr<HookCall> begin(const HookTarget& hook, std::shared_ptr<const HookSubject> subject) const;
+  HookReply await(const HookTarget& hook, HookCall& call);
   void take(const HookTarget& hook, HookReply reply, HookVerdict& verdict);
   void take_settings(const HookTarget& hook, HookSettings settings, HookVerdict& verdict);
   void count(const HookTarget& hook, const char* result);

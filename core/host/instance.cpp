@@ -123,6 +123,7 @@ void Instance::start() {
     std::lock_guard lock(mutex_);
     if (session_ != nullptr) return;
     session_ = session;
+    generation_ = session->number;
     record_.reset_misses();
   }
   enter(PluginState::loaded);
@@ -218,6 +219,11 @@ void Instance::missed_hook() {
 Duration Instance::deadline() const {
   std::lock_guard lock(mutex_);
   return settings_.deadline;
+}
+
+std::uint64_t Instance::generation() const {
+  std::lock_guard lock(mutex_);
+  return generation_;
 }
 
 Duration Instance::wedged_after() const {

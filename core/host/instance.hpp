@@ -90,6 +90,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
   // A request was answered without it.
   void missed_hook();
   Duration deadline() const;
+  // Grows with each start and each configuration that was taken, over all instances: an answer of before may be another now.
+  std::uint64_t generation() const;
 
   // Begins to end it; the state becomes `stopped`. Ends the process at once if init() has not returned.
   void stop();
@@ -188,6 +190,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   std::optional<std::string> new_config_;
   std::vector<knob::IntentResult> results_;  // to be delivered
   std::uint64_t config_version_ = 1;
+  std::uint64_t generation_ = 0;
   std::uint64_t refused_configs_ = 0;
 };
 

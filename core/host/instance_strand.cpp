@@ -200,6 +200,7 @@ void Instance::offer_config(Session& session, std::string config_json) {
     std::lock_guard lock(mutex_);
     if (result.ok()) {
       settings_.config_json = std::move(config_json);
+      generation_ = Session::next_number();
       reason_.clear();
     } else if (!ending_) {
       reason_ = "keeps its old configuration: " + explain("on_event", result);

@@ -171,7 +171,7 @@ std::vector<HookTarget> ManagedPlugin::hooks(std::uint32_t stage) const {
   for (const auto& supervisor : supervisors_) {
     Instance& instance = supervisor->instance();
     if ((instance.info().stages & stage) == 0 || instance.state() != PluginState::running) continue;
-    hooks.push_back({file_.manifest.id, instance.info().name, instance.shared_from_this(), instance.deadline(), must_answer_});
+    hooks.push_back({file_.manifest.id, instance.info().name, instance.shared_from_this(), instance.info().stages, instance.deadline(), must_answer_});
   }
   return hooks;
 }

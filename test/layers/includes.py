@@ -21,13 +21,13 @@ COLUMNS = [
     ['event', 'config', 'cgroup', 'metric', 'exposition'],
     ['sqlite', 'http'],
     ['kube', 'decision'],
-    ['state', 'store', 'hook'],
+    ['state', 'store'],
     ['knob', 'predict', 'analysis', 'evict'],
     ['report'],
     ['service'],
     ['load', 'scrape'],
     ['host'],
-    ['child'],
+    ['child', 'hook'],
     ['api', 'workshop'],
     ['agentd', 'ctl', 'plugin_host', 'cri_proxy', 'manager'],
 ]
@@ -38,7 +38,7 @@ APART = {
 }
 
 # The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
-KNOWS_THE_ABI = ['service', 'load', 'scrape', 'host', 'child', 'api', 'workshop', 'agentd', 'ctl', 'plugin_host']
+KNOWS_THE_ABI = ['service', 'load', 'scrape', 'host', 'child', 'hook', 'api', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
 # A plugin may link the parts of the core that keep no state of the node: all of base and json, and these headers.
 PLUGIN_MAY_INCLUDE = [

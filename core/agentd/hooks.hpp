@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hooks: keeps the answers of runtime hooks for the pods that exist (hook/standing_answers), on a thread of its own, because a hook
+// may be slow. Functions are [loop thread].
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "core/agentd/services.hpp"
+#include "core/event/strand.hpp"
+#include "core/event/timer.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/hook/standing_answers.hpp"
+#include "core/host/hook_dispatcher.hpp"
+
+namespace koord::agentd {
+
+class HookModule {
+ public:
+  // The running hooks of a stage. [any thread]
+  using Find = std::function<std::vector<host::HookTarget>(std::uint32_t stages)>;
+
+  // The services must outlive it.
+  HookModule(const Services& services, Find find);
+  ~HookModule();
+
+  // Looks for changes from now on, at once when the state has changed.
+  void start();
+  // Returns when the running call has its answer, or its deadline is over.
+  void stop();
+
+ private:
+  struct Alive {};
+
+  void request();
+  void step();
+  std::vector<hook::RunningHook> running();
+  host::HookReply ask(const hook::RunningHook& hook, std::shared_ptr<const host::HookSubject> subject);
+
+  const Services& services_;
+  const Find find_;
+  host::HookDispatcher dispatcher_;
+  hook::StandingAnswers answers_;
+  std::vector<host::HookTarget> targets_;  // of this step
+  std::atomic<bool> is_requested_ = false;
+  std::uint64_t subscription_ = 0;
+  std::unique_ptr<event::Timer> timer_;
+  std::unique_ptr<event::WorkerPool> thread_;  // from the first hook on
+  std::unique_ptr<event::Strand> strand_;
+  std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
+};
+
+}  // namespace koord::agentd

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hook's answer after creation: fields that are knobs of a cgroup become intents, the host's base of the knob's value. The other
+// fields (environment, annotations) have an effect only while a pod or container is created. Pure. [any thread]
+//
+//   linux.cpu.shares   → cpu.shares      linux.cpuset.cpus   → cpuset.cpus
+//   linux.cpu.quota    → cpu.max         linux.memory.limit  → memory.max
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/host/hook_response.hpp"
+#include "core/knob/intent.hpp"
+
+namespace koord::hook {
+
+// The pod's or container's cgroup that an answer is for.
+struct AnswerTarget {
+  knob::Level level = knob::Level::pod;
+  std::string cgroup_dir;
+  std::string reason;  // of the decision records: "the answer for container main of shop/web"
+  std::int32_t priority = 0;
+  Duration ttl{};
+};
+
+struct FieldIntents {
+  knob::Plan plan;
+  std::vector<std::string> creation_only;  // names of the fields without an effect on existing containers
+};
+
+// The fields are valid (host/hook_fields.hpp).
+FieldIntents intents_of(const host::HookSettings& answer, const AnswerTarget& target);
+
+}  // namespace koord::hook

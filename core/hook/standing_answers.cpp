@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hook/standing_answers.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include "core/hook/field_intents.hpp"
+#include "core/log/log.hpp"
+
+namespace koord::hook {
+namespace {
+
+constexpr log::Category hook_log{"hooks"};
+
+// A hook is asked again what it was asked, or would have been, at the creation.
+constexpr std::uint32_t kPodStage = KOORD_STAGE_PRE_RUN_POD_SANDBOX, kContainerStage = KOORD_STAGE_PRE_CREATE_CONTAINER;
+
+bool has_ended(const state::Pod& pod) { return pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed; }
+
+// Not asked about: the sandbox is made with the pod; ephemeral containers have the pod's cgroup only.
+bool is_asked_about(const state::Container& container) {
+  return container.kind == state::ContainerKind::regular || container.kind == state::ContainerKind::init ||
+         container.kind == state::ContainerKind::sidecar;
+}
+
+std::string title_of(const state::Pod& pod, const state::Container* container) {
+  const std::string name = pod.namespace_ + "/" + pod.name;
+  return container == nullptr ? "pod " + name : "container " + container->name + " of " + name;
+}
+
+}  // namespace
+
+void StandingAnswers::update(const state::SnapshotPtr& snapshot) {
+  count_changes(snapshot);
+  end_disabled();
+  const Subjects subjects = subjects_of(*snapshot);
+  for (auto& [proposer, hook] : hooks_) forget_ended(hook, subjects);
+  for (const RunningHook& running : parts_.running()) ask_all(running, hooks_[{running.plugin, running.name}], subjects);
+  for (auto& [proposer, hook] : hooks_) propose(proposer, hook, subjects);
+}
+
+StandingAnswers::Subjects StandingAnswers::subjects_of(const state::Snapshot& snapshot) {
+  Subjects subjects;
+  for (const state::Pod& pod : snapshot.pods) {
+    if (has_ended(pod)) continue;
+    subjects.push_back({pod.handle, &pod, nullptr});
+    for (const state::Container& container : pod.containers)
+      if (is_asked_about(container)) subjects.push_back({container.handle, &pod, &container});
+  }
+  return subjects;
+}
+
+// Pods have no version of their own: one that differs from the snapshot before gets a new one.
+void StandingAnswers::count_changes(const state::SnapshotPtr& snapshot) {
+  if (snapshot->versions.pods != seen_->versions.pods) {
+    std::map<std::uint64_t, const state::Pod*> before;
+    for (const state::Pod& pod : seen_->pods) before.emplace(pod.handle, &pod);
+    std::map<std::uint64_t, std::uint64_t> versions;
+    for (const state::Pod& pod : snapshot->pods) {
+      const auto old = before.find(pod.handle);
+      const bool is_same = old != before.end() && *old->second == pod;
+      versions[pod.handle] = is_same ? pod_versions_[pod.handle] : snapshot->versions.pods;
+    }
+    pod_versions_ = std::move(versions);
+  }
+  seen_ = snapshot;
+}
+
+StandingAnswers::Inputs StandingAnswers::inputs_of(const RunningHook& running, const Subject& subject) const {
+  const state::Versions& versions = seen_->versions;
+  return {versions.node, versions.node_slo, versions.topology, pod_versions_.at(subject.pod->handle), running.generation};
+}
+
+void StandingAnswers::end_disabled() {
+  const std::set<std::string> enabled = parts_.enabled();
+  for (auto hook = hooks_.begin(); hook != hooks_.end();) {
+    if (enabled.contains(hook->first.plugin)) {
+      ++hook;
+      continue;
+    }
+    parts_.plans.withdraw(hook->first);
+    hook = hooks_.erase(hook);
+  }
+}
+
+void StandingAnswers::forget_ended(Hook& hook, const Subjects& subjects) {
+  std::set<std::uint64_t> alive;
+  for (const Subject& subject : subjects) alive.insert(subject.handle);
+  const std::size_t ended = std::erase_if(hook.answers, [&](const auto& answer) { return !alive.contains(answer.first); });
+  hook.is_new_plan |= ended > 0;
+}
+
+void StandingAnswers::ask_all(const RunningHook& running, Hook& hook, const Subjects& subjects) {
+  const Time now = parts_.clock.now();
+  for (const Subject& subject : subjects) {
+    if ((running.stages & (subject.container == nullptr ? kPodStage : kContainerStage)) == 0) continue;
+    Answer& answer = hook.answers[subject.handle];
+    if (answer.inputs == inputs_of(running, subject) || answer.again > now) continue;
+    if (is_stopped_ || parts_.clock.now() >= now + kMostTime) return;
+    if (ask(running, subject, hook, answer) == host::HookReply::Kind::timed_out) return;
+  }
+}
+
+host::HookReply::Kind StandingAnswers::ask(const RunningHook& running, const Subject& subject, Hook& hook, Answer& answer) {
+  host::HookRequest request{.stage = subject.container == nullptr ? kPodStage : kContainerStage, .pod = *subject.pod, .node_slo = seen_->node_slo};
+  if (subject.container != nullptr) request.container = *subject.container;
+  host::HookReply reply = parts_.ask(running, std::make_shared<const host::HookSubject>(std::move(request)));
+  if (reply.kind != host::HookReply::Kind::answered) {
+    answer.again = parts_.clock.now() + kRetry;
+    log::warn(hook_log, "{} gave no answer for {}: {}; asking again in {} s", running.plugin, title_of(*subject.pod, subject.container),
+              reply.text, kRetry / std::chrono::seconds(1));
+    return reply.kind;
+  }
+  hook.is_new_plan = true;
+  answer = {inputs_of(running, subject), std::move(reply.settings), {}};
+  return reply.kind;
+}
+
+void StandingAnswers::propose(const knob::Proposer& proposer, Hook& hook, const Subjects& subjects) {
+  if (!std::exchange(hook.is_new_plan, false) && parts_.plans.repeat(proposer)) return;
+  knob::Plan plan;
+  for (const Subject& subject : subjects) {
+    const auto answer = hook.answers.find(subject.handle);
+    if (answer == hook.answers.end()) continue;
+    const std::string& cgroup_dir = subject.container == nullptr ? subject.pod->cgroup_dir : subject.container->cgroup_dir;
+    if (cgroup_dir.empty()) continue;  // not created yet
+    FieldIntents intents = intents_of(answer->second.settings, {.level = subject.container == nullptr ? knob::Level::pod : knob::Level::container,
+                                                                .cgroup_dir = cgroup_dir,
+                                                                .reason = "the answer for " + title_of(*subject.pod, subject.container),
+                                                                .priority = kPriority,
+                                                                .ttl = kTtl});
+    std::move(intents.plan.begin(), intents.plan.end(), std::back_inserter(plan));
+  }
+  parts_.plans.take(proposer, std::move(plan), [](std::vector<knob::IntentResult>) {});
+}
+
+}  // namespace koord::hook

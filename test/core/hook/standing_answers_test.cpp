@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hook/standing_answers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "core/base/manual_clock.hpp"
+
+using namespace koord;
+using namespace koord::hook;
+using namespace std::chrono_literals;
+using Kind = host::HookReply::Kind;
+
+namespace {
+
+// Keeps each proposer's plan, and counts.
+struct Plans final : knob::PlanSink {
+  std::map<knob::Proposer, knob::Plan> standing;
+  int taken = 0, repeated = 0;
+
+  void take(const knob::Proposer& proposer, knob::Plan plan, knob::Tell) override {
+    ++taken;
+    standing[proposer] = std::move(plan);
+  }
+  bool repeat(const knob::Proposer& proposer) override { return ++repeated, standing.contains(proposer); }
+  void withdraw(const knob::Proposer& proposer) override { standing.erase(proposer); }
+  void set_mode(std::string_view, std::optional<knob::Mode>) override {}
+};
+
+state::Pod pod(const std::string& name, std::uint64_t handle) {
+  state::Pod made;
+  made.handle = handle;
+  made.uid = made.name = name;
+  made.namespace_ = "shop";
+  made.phase = state::Phase::running;
+  made.cgroup_dir = name;
+  state::Container main;
+  main.handle = handle + 1;
+  main.name = "main";
+  main.cgroup_dir = name + "/main";
+  made.containers = {main};
+  return made;
+}
+
+// A hook that gives each container the shares `shares`; its answers count what it was asked about.
+struct Node {
+  ManualClock clock;
+  Plans plans;
+  std::vector<RunningHook> running{{"hook-a", "main", KOORD_STAGE_PRE_CREATE_CONTAINER, 1}};
+  std::set<std::string> enabled{"hook-a", "hook-b"};
+  std::string shares = "512";
+  Kind kind = Kind::answered;
+  int asked = 0;
+  Duration takes{};  // each answer
+  state::Snapshot state;
+  StandingAnswers answers{{.running = [this] { return running; },
+                           .enabled = [this] { return enabled; },
+                           .ask = [this](const RunningHook&, const std::shared_ptr<const host::HookSubject>& subject) {
+                             ++asked;
+                             clock.advance(takes);
+                             CHECK(subject->stage() == (running[0].stages & subject->stage()));
+                             host::HookReply reply{kind, "it broke", {}};
+                             reply.settings.fields = {{"linux.cpu.shares", shares}, {"env:A", "1"}};
+                             return reply;
+                           },
+                           .plans = plans,
+                           .clock = clock}};
+
+  Node() { set_pods({pod("web", 10), pod("db", 20)}); }
+  void set_pods(std::vector<state::Pod> pods) {
+    state.pods = std::move(pods);
+    ++state.versions.pods;
+  }
+  void update() { answers.update(std::make_shared<const state::Snapshot>(state)); }
+  const knob::Plan& plan() { return plans.standing.at({"hook-a", "main"}); }
+};
+
+}  // namespace
+
+TEST_CASE("a hook is asked about each container once, and its knobs stand as one plan") {
+  Node node;
+  node.update();
+  CHECK(node.asked == 2);
+  REQUIRE(node.plan().size() == 2);
+  CHECK(node.plan()[0].cgroup_dir == "web/main");
+  CHECK(node.plan()[0].value == "512");
+  CHECK(node.plan()[0].reason == "the answer for container main of shop/web");
+  node.update();
+  CHECK(node.asked == 2);
+  CHECK(node.plans.taken == 1);
+  CHECK(node.plans.repeated == 1);
+}
+
+TEST_CASE("at the pod's stage a hook is asked about pods, for their cgroups") {
+  Node node;
+  node.running[0].stages = KOORD_STAGE_PRE_RUN_POD_SANDBOX;
+  node.update();
+  REQUIRE(node.plan().size() == 2);
+  CHECK(node.plan()[0].cgroup_dir == "web");
+  CHECK(node.plan()[0].level == knob::Level::pod);
+}
+
+TEST_CASE("only the pod that changed is asked about again") {
+  Node node;
+  node.update();
+  std::vector<state::Pod> pods{pod("web", 10), pod("db", 20)};
+  pods[1].annotations["a"] = "b";
+  node.set_pods(pods);
+  node.shares = "1024";
+  node.update();
+  CHECK(node.asked == 3);
+  CHECK(node.plan()[0].value == "512");
+  CHECK(node.plan()[1].value == "1024");
+}
+
+TEST_CASE("another NodeSLO, node, topology, start or configuration asks about all again") {
+  Node node;
+  node.update();
+  int expected = 2;
+  const auto again = [&](auto&& change) {
+    change();
+    node.update();
+    CHECK(node.asked == (expected += 2));
+  };
+  again([&] { ++node.state.versions.node_slo; });
+  again([&] { ++node.state.versions.node; });
+  again([&] { ++node.state.versions.topology; });
+  again([&] { node.running[0].generation = 2; });
+}
+
+TEST_CASE("answers stay while the hook does not run, and end with the pod and with the gate") {
+  Node node;
+  node.update();
+  node.running.clear();
+  node.update();
+  CHECK(node.plan().size() == 2);
+  node.set_pods({pod("db", 20)});
+  node.update();
+  REQUIRE(node.plan().size() == 1);
+  CHECK(node.plan()[0].cgroup_dir == "db/main");
+  node.enabled.clear();
+  node.update();
+  CHECK(node.plans.standing.empty());
+}
+
+TEST_CASE("a failed hook keeps its answers and is asked again after a while") {
+  Node node;
+  node.update();
+  node.kind = Kind::failed;
+  ++node.state.versions.node_slo;
+  node.update();
+  node.update();
+  CHECK(node.asked == 4);
+  CHECK(node.plan().size() == 2);
+  node.kind = Kind::answered;
+  node.shares = "8";
+  node.clock.advance(StandingAnswers::kRetry);
+  node.update();
+  CHECK(node.asked == 6);
+  CHECK(node.plan()[1].value == "8");
+}
+
+TEST_CASE("a hook that is late is not asked about the other pods in the same pass") {
+  Node node;
+  node.kind = Kind::timed_out;
+  node.update();
+  CHECK(node.asked == 1);
+  node.kind = Kind::answered;
+  node.update();
+  CHECK(node.asked == 2);  // the first one waits
+  node.clock.advance(StandingAnswers::kRetry);
+  node.update();
+  CHECK(node.asked == 3);
+  CHECK(node.plan().size() == 2);
+}
+
+TEST_CASE("a slow hook is asked about the rest in the next update, and about nothing after the stop") {
+  Node node;
+  node.takes = StandingAnswers::kMostTime;
+  node.update();
+  CHECK(node.asked == 1);
+  node.update();
+  CHECK(node.asked == 2);
+  CHECK(node.plan().size() == 2);
+  node.answers.stop();
+  ++node.state.versions.node_slo;
+  node.update();
+  CHECK(node.asked == 2);
+  CHECK(node.plan().size() == 2);
+}
+
+TEST_CASE("a container gets its values when its cgroup is known") {
+  Node node;
+  std::vector<state::Pod> pods{pod("web", 10)};
+  pods[0].containers[0].cgroup_dir.clear();
+  node.set_pods(pods);
+  node.update();
+  CHECK(node.plan().empty());
+  node.set_pods({pod("web", 10)});
+  node.update();
+  CHECK(node.plan().size() == 1);
+}
+
+TEST_CASE("pods that have ended, sandboxes and ephemeral containers are not asked about") {
+  Node node;
+  std::vector<state::Pod> pods{pod("web", 10), pod("done", 20)};
+  pods[1].phase = state::Phase::succeeded;
+  state::Container sandbox = pods[0].containers[0];
+  sandbox.handle = 12;
+  sandbox.kind = state::ContainerKind::sandbox;
+  pods[0].containers.push_back(sandbox);
+  sandbox.handle = 13;
+  sandbox.kind = state::ContainerKind::ephemeral;
+  pods[0].containers.push_back(sandbox);
+  node.set_pods(pods);
+  node.update();
+  CHECK(node.asked == 1);
+}
