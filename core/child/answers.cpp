@@ -96,6 +96,11 @@ void take_adjustments(Unpacker& given, const koord_hook_response& response) {
     koord_str value = given.str();
     if (given.ok()) response.set(&response, field, value);
   }
+  for (std::uint32_t n = given.count(sizeof(std::uint64_t) + sizeof(double)); n > 0; --n) {
+    koord_str field = given.str();
+    const double factor = given.number<double>();
+    if (given.ok()) response.scale(&response, field, factor);
+  }
   bool rejects = given.number<std::uint32_t>() != 0;
   koord_str why = given.str();
   if (rejects && given.ok()) response.reject(&response, why);

@@ -192,6 +192,8 @@ CallResult PluginInstance::handle(Unpacker& in, Packer& out) {
   const host::HookSettings settings = response.close();
   out.add(static_cast<std::uint32_t>(settings.fields.size()));
   for (const auto& [field, value] : settings.fields) out.add(std::string_view(field)).add(std::string_view(value));
+  out.add(static_cast<std::uint32_t>(settings.scales.size()));
+  for (const auto& [field, factor] : settings.scales) out.add(std::string_view(field)).add(factor);
   out.add(std::uint32_t{settings.rejection.has_value()}).add(std::string_view(settings.rejection.value_or("")));
   return result;
 }

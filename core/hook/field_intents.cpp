@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/hook/field_intents.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -8,45 +10,64 @@
 namespace koord::hook {
 namespace {
 
-// Values of the ABI's field to those of the knob.
-std::string same(std::string value) { return value; }
-std::string amount_or_max(std::string value) { return value == "-1" ? "max" : value; }
-// The runtime's period, if no hook gives another.
-std::string quota(std::string value) { return value == "-1" ? "max" : value + " 100000"; }
+// Without a hook's own period, that of runtimes.
+constexpr std::string_view kPeriod = "linux.cpu.period", kDefaultPeriod = "100000";
+
+// Values of the ABI's field as those of the knob. `period` in µs.
+std::string same(const std::string& value, std::string_view) { return value; }
+std::string amount(const std::string& value, std::string_view) { return value == "-1" ? "max" : value; }
+std::string quota(const std::string& value, std::string_view period) { return value == "-1" ? "max" : value + " " + std::string(period); }
 
 struct KnobField {
   std::string_view field, knob;
-  std::string (*value)(std::string);
+  std::string (*value)(const std::string& value, std::string_view period);
 };
 
 constexpr KnobField kKnobFields[] = {
     {"linux.cpu.shares", "cpu.shares", same},
     {"linux.cpu.quota", "cpu.max", quota},
+    {"linux.cpu.idle", "cpu.idle", same},
+    {"linux.cpu.bvt_warp_ns", "cpu.bvt_warp_ns", same},
     {"linux.cpuset.cpus", "cpuset.cpus", same},
-    {"linux.memory.limit", "memory.max", amount_or_max},
+    {"linux.cpuset.mems", "cpuset.mems", same},
+    {"linux.memory.limit", "memory.max", amount},
+    {"linux.rdt.closid", "resctrl.group", same},
 };
+
+const KnobField* find(std::string_view field) {
+  const auto* known = std::find_if(std::begin(kKnobFields), std::end(kKnobFields), [&](const KnobField& one) { return one.field == field; });
+  return known == std::end(kKnobFields) ? nullptr : known;
+}
+
+std::string_view period_of(const host::HookSettings& answer) {
+  const auto period = std::find_if(answer.fields.begin(), answer.fields.end(), [](const auto& field) { return field.first == kPeriod; });
+  return period == answer.fields.end() ? kDefaultPeriod : std::string_view(period->second);
+}
+
+knob::Intent intent_of(const AnswerTarget& target, std::string_view knob, std::string value, knob::Role role) {
+  return {.level = target.level,
+          .knob = std::string(knob),
+          .cgroup_dir = target.cgroup_dir,
+          .value = std::move(value),
+          .reason = target.reason,
+          .priority = target.priority,
+          .ttl = target.ttl,
+          .role = role};
+}
 
 }  // namespace
 
 FieldIntents intents_of(const host::HookSettings& answer, const AnswerTarget& target) {
   FieldIntents found;
   for (const auto& [field, value] : answer.fields) {
-    const auto* known = std::find_if(std::begin(kKnobFields), std::end(kKnobFields),
-                                     [&name = field](const KnobField& one) { return one.field == name; });
-    if (known == std::end(kKnobFields)) {
+    if (field == kPeriod) continue;  // part of the quota
+    if (const KnobField* known = find(field))
+      found.plan.push_back(intent_of(target, known->knob, known->value(value, period_of(answer)), knob::Role::base));
+    else
       found.creation_only.push_back(field);
-      continue;
-    }
-    found.plan.push_back({.level = target.level,
-                          .knob = std::string(known->knob),
-                          .cgroup_dir = target.cgroup_dir,
-                          .value = known->value(value),
-                          .reason = target.reason,
-                          .inputs = {{field, value}},
-                          .priority = target.priority,
-                          .ttl = target.ttl,
-                          .role = knob::Role::base});
   }
+  for (const auto& [field, factor] : answer.scales)
+    found.plan.push_back(intent_of(target, find(field)->knob, fmt::format("{}", factor), knob::Role::scale));
   return found;
 }
 

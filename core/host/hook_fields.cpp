@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/hook_fields.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <climits>
 #include <string>
 
 #include "core/base/cpu_set.hpp"
@@ -17,16 +20,24 @@ constexpr std::size_t kMostKey = 317;
 struct Number {
   std::string_view field;
   std::int64_t least, most;
-  bool may_be_none;  // -1
+  bool may_be_none = false;    // -1
+  bool may_be_scaled = false;
 };
 
 constexpr std::int64_t kMost = INT64_MAX;
 constexpr Number kNumbers[] = {
-    {"linux.cpu.shares", 2, 262144, false},
-    {"linux.cpu.quota", 1000, kMost, true},
-    {"linux.memory.limit", 0, kMost, true},
+    {"linux.cpu.shares", 2, 262144},
+    {.field = "linux.cpu.quota", .least = 1000, .most = kMost, .may_be_none = true, .may_be_scaled = true},
+    {"linux.cpu.period", 1000, 1000000},
+    {"linux.cpu.idle", 0, 1},
+    {"linux.cpu.bvt_warp_ns", -1, 2},
+    {.field = "linux.memory.limit", .least = 0, .most = kMost, .may_be_none = true, .may_be_scaled = true},
+    {.field = "linux.memory.swap", .least = 0, .most = kMost, .may_be_none = true},
+    {"linux.oom_score_adj", -1000, 1000},
 };
-constexpr std::string_view kCpus = "linux.cpuset.cpus";
+constexpr std::string_view kSets[] = {"linux.cpuset.cpus", "linux.cpuset.mems"};
+constexpr std::string_view kGroup = "linux.rdt.closid";
+constexpr double kMostFactor = 1000;
 constexpr std::string_view kEnvironment = "env:", kAnnotation = "annotation:";
 
 Error unfit(std::string_view field, std::string_view value, const std::string& expected) {
@@ -47,13 +58,19 @@ Result<void> check_text(std::string_view field, std::string_view value) {
   return {};
 }
 
+Result<void> check_group(std::string_view field, std::string_view value) {
+  const bool is_name = !value.empty() && value.size() <= NAME_MAX && value != "." && value != ".." &&
+                       value.find_first_of(std::string_view("/\n\0", 3)) == std::string_view::npos;
+  return is_name ? Result<void>() : unfit(field, value, "the name of a directory of resctrl");
+}
+
 Error unknown(std::string_view field) {
-  std::vector<std::string> names{std::string(kCpus)};
+  std::vector<std::string> names{std::begin(kSets), std::end(kSets)};
+  names.emplace_back(kGroup);
   for (const Number& number : kNumbers) names.emplace_back(number.field);
   const std::string near = nearest(field, names);
   return invalid("a hook cannot set '" + std::string(field.substr(0, 100)) + "', expected " +
-                 (near.empty() ? "linux.cpu.shares, linux.cpu.quota, linux.cpuset.cpus, linux.memory.limit, env:NAME or "
-                                 "annotation:key"
+                 (near.empty() ? join(names, ", ") + ", env:NAME or annotation:key"
                                : "perhaps '" + near + "'"));
 }
 
@@ -62,10 +79,12 @@ Error unknown(std::string_view field) {
 Result<void> check_hook_field(std::string_view field, std::string_view value) {
   const auto* number = std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](const Number& n) { return n.field == field; });
   if (number != std::end(kNumbers)) return check_number(*number, value);
-  if (field == kCpus) {
+  if (std::find(std::begin(kSets), std::end(kSets), field) != std::end(kSets)) {
     Result<CpuSet> set = CpuSet::parse(value);
-    return set && !set->empty() ? Result<void>() : unfit(field, value, "a list of CPUs such as \"0-3,8\"");
+    if (set && !set->empty()) return {};
+    return unfit(field, value, field == kSets[0] ? "a list of CPUs such as \"0-3,8\"" : "a list of NUMA nodes such as \"0-1\"");
   }
+  if (field == kGroup) return check_group(field, value);
   if (field.find('\0') != std::string_view::npos) return unknown(field);
   if (field.starts_with(kEnvironment)) {
     std::string_view name = field.substr(kEnvironment.size());
@@ -78,6 +97,14 @@ Result<void> check_hook_field(std::string_view field, std::string_view value) {
     return check_text(field, value);
   }
   return unknown(field);
+}
+
+Result<void> check_hook_scale(std::string_view field, double factor) {
+  const auto* number = std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](const Number& n) { return n.field == field && n.may_be_scaled; });
+  if (number == std::end(kNumbers))
+    return invalid("a hook cannot scale '" + std::string(field.substr(0, 100)) + "', expected linux.cpu.quota or linux.memory.limit");
+  if (factor > 0 && factor <= kMostFactor) return {};
+  return invalid("the factor of " + std::string(field) + " is " + fmt::format("{}", factor) + ", expected a number above 0, at most 1000");
 }
 
 }  // namespace koord::host

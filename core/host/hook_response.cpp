@@ -32,12 +32,17 @@ HookResponse::HookResponse(const koord_host* host)
              },
              [](const koord_hook_response* response, koord_str why) {
                return with(response, [&](HookResponse& self) { return self.reject(why); });
+             },
+             [](const koord_hook_response* response, koord_str field, double factor) {
+               return with(response, [&](HookResponse& self) { return self.scale(field, factor); });
              }} {}
 
 koord_status HookResponse::fail(koord_status status, const std::string& why) const {
   if (host_) host_->set_error(host_, status, {why.data(), why.size()});
   return status;
 }
+
+koord_status HookResponse::refused_late() const { return fail(KOORD_E_DEADLINE, "the request has been answered without this hook"); }
 
 koord_status HookResponse::set(koord_str field, koord_str value) {
   Result<std::string_view> name = name_argument(field, "field");
@@ -46,7 +51,7 @@ koord_status HookResponse::set(koord_str field, koord_str value) {
   if (!text) return fail(KOORD_E_INVALID, text.error().message());
   if (Result<void> sound = check_hook_field(*name, *text); !sound) return fail(KOORD_E_INVALID, sound.error().message());
   std::lock_guard lock(mutex_);
-  if (closed_) return fail(KOORD_E_DEADLINE, "the request has been answered without this hook");
+  if (closed_) return refused_late();
   auto& fields = settings_.fields;
   auto before = std::find_if(fields.begin(), fields.end(), [&](const auto& known) { return known.first == *name; });
   if (before != fields.end()) return before->second = *text, KOORD_OK;
@@ -56,11 +61,24 @@ koord_status HookResponse::set(koord_str field, koord_str value) {
   return KOORD_OK;
 }
 
+koord_status HookResponse::scale(koord_str field, double factor) {
+  Result<std::string_view> name = name_argument(field, "field");
+  if (!name) return fail(KOORD_E_INVALID, name.error().message());
+  if (Result<void> sound = check_hook_scale(*name, factor); !sound) return fail(KOORD_E_INVALID, sound.error().message());
+  std::lock_guard lock(mutex_);
+  if (closed_) return refused_late();
+  auto& scales = settings_.scales;
+  const auto before = std::find_if(scales.begin(), scales.end(), [&](const auto& known) { return known.first == *name; });
+  if (before != scales.end()) return before->second = factor, KOORD_OK;
+  scales.emplace_back(*name, factor);
+  return KOORD_OK;
+}
+
 koord_status HookResponse::reject(koord_str why) {
   Result<std::string_view> text = text_argument(why, "why");
   if (!text) return fail(KOORD_E_INVALID, text.error().message());
   std::lock_guard lock(mutex_);
-  if (closed_) return fail(KOORD_E_DEADLINE, "the request has been answered without this hook");
+  if (closed_) return refused_late();
   settings_.rejection = text->substr(0, kMostWhy);
   return KOORD_OK;
 }

@@ -15,6 +15,7 @@ namespace koord::host {
 
 struct HookSettings {
   std::vector<std::pair<std::string, std::string>> fields;  // each field once: the last value that it was set to
+  std::vector<std::pair<std::string, double>> scales;        // factors, each field once
   std::optional<std::string> rejection;
 };
 
@@ -35,7 +36,9 @@ class HookResponse {
 
  private:
   koord_status set(koord_str field, koord_str value);
+  koord_status scale(koord_str field, double factor);
   koord_status reject(koord_str why);
+  koord_status refused_late() const;
   koord_status fail(koord_status status, const std::string& why) const;
 
   const koord_host* const host_;

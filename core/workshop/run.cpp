@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workshop/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -186,6 +188,7 @@ class Run {
       report_.adjustments.push_back(made);
     };
     for (const auto& [field, value] : answer.fields) keep(field, value);
+    for (const auto& [field, factor] : answer.scales) keep(field, fmt::format("× {}", factor));
     if (answer.rejection) keep("reject", *answer.rejection);
   }
 

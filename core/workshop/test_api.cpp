@@ -331,6 +331,12 @@ const char* koord_test_adjustment(koord_test* test, const char* field) {
   return nullptr;
 }
 
+double koord_test_factor(koord_test* test, const char* field) {
+  for (const auto& [name, factor] : test->answer.scales)
+    if (name == view_of(field)) return factor;
+  return 1;
+}
+
 const char* koord_test_rejection(koord_test* test) {
   return test->answer.rejection ? test->answer.rejection->c_str() : nullptr;
 }

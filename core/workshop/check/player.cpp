@@ -24,6 +24,7 @@ Duration period_of(const host::ClassInfo& info) { return info.period > Duration:
 
 // Accepts the fields of a hook's response and drops them.
 koord_status take_field(const koord_hook_response*, koord_str, koord_str) { return KOORD_OK; }
+koord_status take_factor(const koord_hook_response*, koord_str, double) { return KOORD_OK; }
 koord_status take_rejection(const koord_hook_response*, koord_str) { return KOORD_OK; }
 
 }  // namespace
@@ -148,7 +149,7 @@ koord_status Player::handle_all() {
     const bool of_pod = stage <= KOORD_STAGE_PRE_REMOVE_RUN_POD_SANDBOX;
     const koord_hook_request request = {sizeof request, stage, to_ns(trial_.clock().now() + kDeadline), pod,
                                         of_pod ? nullptr : pod->containers, memory.lend("{}"), memory.lend("{}")};
-    const koord_hook_response response = {sizeof response, 0, nullptr, take_field, take_rejection};
+    const koord_hook_response response = {sizeof response, 0, nullptr, take_field, take_rejection, take_factor};
     memory.seal();
     const koord_status status = call("handle()", [&] { return hook.handle(self_, &request, &response); });
     memory.take_back();

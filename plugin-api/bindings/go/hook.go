@@ -11,6 +11,9 @@ static inline koord_status response_set(const koord_hook_response *response, _Go
 static inline koord_status response_reject(const koord_hook_response *response, _GoString_ why) {
   return KOORD_GO_CALL(response, reject, response, KOORD_GO_TEXT(why));
 }
+static inline koord_status response_scale(const koord_hook_response *response, _GoString_ field, double factor) {
+  return KOORD_GO_CALL(response, scale, response, KOORD_GO_TEXT(field), factor);
+}
 */
 import "C"
 
@@ -63,3 +66,8 @@ func (r HookResponse) Set(field, value string) error {
 
 // Reject it: the pod or container is not to be made.
 func (r HookResponse) Reject(why string) error { return check(C.response_reject(r.raw, why)) }
+
+// Scale multiplies "linux.cpu.quota" or "linux.memory.limit".
+func (r HookResponse) Scale(field string, factor float64) error {
+	return check(C.response_scale(r.raw, field, C.double(factor)))
+}

@@ -818,6 +818,9 @@ pub struct koord_hook_response {
         unsafe extern "C" fn(response: *const koord_hook_response, field: koord_str, value: koord_str) -> koord_status,
     >,
     pub reject: Option<unsafe extern "C" fn(response: *const koord_hook_response, why: koord_str) -> koord_status>,
+    pub scale: Option<
+        unsafe extern "C" fn(response: *const koord_hook_response, field: koord_str, factor: f64) -> koord_status,
+    >,
 }
 
 #[repr(C)]
@@ -910,7 +913,7 @@ mod sizes {
     const _: () = assert!(size_of::<koord_external_advisor>() == 104);
     const _: () = assert!(size_of::<koord_qos_strategy>() == 72);
     const _: () = assert!(size_of::<koord_hook_request>() == 64);
-    const _: () = assert!(size_of::<koord_hook_response>() == 32);
+    const _: () = assert!(size_of::<koord_hook_response>() == 40);
     const _: () = assert!(size_of::<koord_runtime_hook>() == 72);
     const _: () = assert!(size_of::<koord_class>() == 48);
     const _: () = assert!(size_of::<koord_module>() == 40);

@@ -116,4 +116,10 @@ impl HookResponse<'_> {
         // SAFETY: as set().
         check(unsafe { reject(self.0, str_of(why)) })
     }
+    /// Multiplies "linux.cpu.quota" or "linux.memory.limit".
+    pub fn scale(&self, field: &str, factor: f64) -> Result<()> {
+        let scale = member!(self.0 as *const koord_hook_response, scale)?;
+        // SAFETY: as set().
+        check(unsafe { scale(self.0, str_of(field), factor) })
+    }
 }

@@ -698,11 +698,18 @@ typedef struct koord_hook_response {
   uint32_t struct_size, rsv;
   void *impl;
   /* "linux.cpu.shares", "linux.cpu.quota", "linux.cpuset.cpus", "linux.memory.limit", "env:NAME",
-   * "annotation:key". KOORD_E_INVALID: no such field, or no such value; KOORD_E_DEADLINE: the request was
-   * answered without this hook. If a hook with a plugin id that sorts first has set another value, its value
-   * stays. */
+   * "annotation:key". Since 1.1: "linux.cpu.period" in us, "linux.cpu.idle", "linux.cpu.bvt_warp_ns", "linux.cpuset.mems",
+   * "linux.memory.swap" in bytes with memory, "linux.oom_score_adj", "linux.rdt.closid". KOORD_E_INVALID: no such field, or no
+   * such value; KOORD_E_DEADLINE: the request was answered without this hook. If a hook with a plugin id that sorts first has
+   * set another value, its value stays. Fields that are knobs of a cgroup ("linux.cpu...", "linux.cpuset...", "linux.memory...",
+   * "linux.rdt.closid") are kept after the creation, too, as KOORD_ROLE_BASE: the host asks the hook about pods that exist, and
+   * sets them. */
   koord_status (*set)(const struct koord_hook_response *response, koord_str field, koord_str value);
   koord_status (*reject)(const struct koord_hook_response *response, koord_str why);
+  /* Since 1.1; on an older host KOORD_HAS() of it is 0. Multiplies "linux.cpu.quota" or "linux.memory.limit", whoever gives its
+   * value, by a factor above 0 and at most 1000; factors of several hooks multiply. No limit stays no limit. Another call for
+   * the same field replaces the factor. Errors are those of set(). */
+  koord_status (*scale)(const struct koord_hook_response *response, koord_str field, double factor);
 } koord_hook_response;
 
 /* "koord.runtime-hook/1": adjusts pods and containers as they are made. handle() is a pure function of the request:
@@ -801,7 +808,7 @@ KOORD_ASSERT_(sizeof(koord_series_map) == 32);
 KOORD_ASSERT_(sizeof(koord_external_advisor) == 104);
 KOORD_ASSERT_(sizeof(koord_qos_strategy) == 72);
 KOORD_ASSERT_(sizeof(koord_hook_request) == 64);
-KOORD_ASSERT_(sizeof(koord_hook_response) == 32);
+KOORD_ASSERT_(sizeof(koord_hook_response) == 40);
 KOORD_ASSERT_(sizeof(koord_runtime_hook) == 72);
 KOORD_ASSERT_(sizeof(koord_class) == 48);
 KOORD_ASSERT_(sizeof(koord_module) == 40);

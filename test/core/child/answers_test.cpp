@@ -41,9 +41,11 @@ TEST_CASE("a hook's settings are checked as in the agent, and a field that is cu
   Packer answer;
   answer.add(std::uint32_t{2}).add(std::string_view("linux.cpu.shares")).add(std::string_view("1024"));
   answer.add(std::string_view("linux.cpu.quota")).add(std::string_view("many"));
+  answer.add(std::uint32_t{2}).add(std::string_view("linux.cpu.quota")).add(0.5).add(std::string_view("linux.cpu.shares")).add(2.0);
   answer.add(std::uint32_t{1}).add(std::string_view("no room"));
   const host::HookSettings whole = settings_of(answer.bytes());
   CHECK(whole.fields == decltype(whole.fields){{"linux.cpu.shares", "1024"}});
+  CHECK(whole.scales == decltype(whole.scales){{"linux.cpu.quota", 0.5}});
   CHECK(whole.rejection == "no room");
   const host::HookSettings cut = settings_of(std::string_view(answer.bytes()).substr(0, 30));
   CHECK(cut.fields.empty());

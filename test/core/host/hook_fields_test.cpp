@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 
 #include "core/host/hook_response.hpp"
@@ -24,6 +25,13 @@ TEST_CASE("a hook sets these fields, to values that a runtime takes") {
   CHECK(sound("linux.cpu.quota", "20000"));
   CHECK(sound("linux.cpuset.cpus", "0-3,8"));
   CHECK(sound("linux.memory.limit", "1073741824"));
+  CHECK(sound("linux.cpu.period", "100000"));
+  CHECK(sound("linux.cpu.idle", "1"));
+  CHECK(sound("linux.cpu.bvt_warp_ns", "-1"));
+  CHECK(sound("linux.cpuset.mems", "0-1"));
+  CHECK(sound("linux.memory.swap", "-1"));
+  CHECK(sound("linux.oom_score_adj", "-1000"));
+  CHECK(sound("linux.rdt.closid", "koord-BE"));
   CHECK(sound("env:PATH", ""));
   CHECK(sound("annotation:example.com/a", "b"));
 }
@@ -32,6 +40,8 @@ TEST_CASE("a value that does not fit says what was expected") {
   CHECK(complaint("linux.cpu.shares", "1") == "linux.cpu.shares is '1', expected a number from 2 to 262144");
   CHECK(complaint("linux.cpu.quota", "10%") == "linux.cpu.quota is '10%', expected a number from 1000, or -1 for none");
   CHECK(complaint("linux.cpuset.cpus", "") == "linux.cpuset.cpus is '', expected a list of CPUs such as \"0-3,8\"");
+  CHECK(complaint("linux.cpuset.mems", "x") == "linux.cpuset.mems is 'x', expected a list of NUMA nodes such as \"0-1\"");
+  for (const char* name : {"", ".", "..", "a/b"}) CHECK(complaint("linux.rdt.closid", name).ends_with("expected the name of a directory of resctrl"));
   CHECK_FALSE(sound("env:A", std::string_view("a\0b", 3)));
 }
 
@@ -61,4 +71,22 @@ TEST_CASE("a response holds so many fields and no more") {
   for (std::size_t i = 0; i < HookResponse::kMostFields; ++i)
     REQUIRE(table.set(&table, str("env:N" + std::to_string(i)), str("")) == KOORD_OK);
   CHECK(table.set(&table, str("env:ONE_MORE"), str("")) == KOORD_E_AGAIN);
+}
+
+TEST_CASE("a limit is multiplied by a factor above 0, and nothing else is") {
+  const auto scale_complaint = [](std::string_view field, double factor) { return check_hook_scale(field, factor).error().message(); };
+  CHECK(check_hook_scale("linux.cpu.quota", 0.25));
+  CHECK(check_hook_scale("linux.memory.limit", 1000));
+  CHECK(scale_complaint("linux.cpu.shares", 2) == "a hook cannot scale 'linux.cpu.shares', expected linux.cpu.quota or linux.memory.limit");
+  for (const double factor : {0.0, -1.0, 1000.5, std::nan(""), HUGE_VAL}) {
+    CAPTURE(factor);
+    CHECK(scale_complaint("linux.cpu.quota", factor).ends_with("expected a number above 0, at most 1000"));
+  }
+  HookResponse response(nullptr);
+  const koord_hook_response& table = response.table();
+  CHECK(table.scale(&table, str("linux.cpu.quota"), 2) == KOORD_OK);
+  CHECK(table.scale(&table, str("linux.cpu.quota"), 0.5) == KOORD_OK);
+  CHECK(table.scale(&table, str("linux.cpu.quota"), 0) == KOORD_E_INVALID);
+  CHECK(response.close().scales == decltype(HookSettings::scales){{"linux.cpu.quota", 0.5}});
+  CHECK(table.scale(&table, str("linux.cpu.quota"), 2) == KOORD_E_DEADLINE);
 }
