@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "core/host/hook_call.hpp"
 #include "core/load/kind_table.hpp"
 #include "core/service/event_log.hpp"
 #include "core/service/intent_results.hpp"
@@ -104,6 +105,18 @@ koord_status FakeInstance::on_applied(const std::vector<knob::IntentResult>& res
   return call([&] {
     return strategy->on_applied(self_, records.data(), static_cast<std::uint32_t>(records.size()), sizeof(koord_intent_result));
   });
+}
+
+host::HookSettings FakeInstance::handle(const state::Pod& pod, const state::Container* container) {
+  const auto* hook = reinterpret_cast<const koord_runtime_hook*>(class_->vtable);
+  host::HookRequest request{.stage = container == nullptr ? KOORD_STAGE_PRE_RUN_POD_SANDBOX : KOORD_STAGE_PRE_CREATE_CONTAINER, .pod = pod};
+  if (container != nullptr) request.container = *container;
+  const host::HookSubject subject(std::move(request));
+  host::HookResponse response(context_.host());
+  const koord_hook_request record = subject.record(host_.clock().now() + kDeadline);
+  const koord_status status = call([&] { return hook->handle(self_, &record, &response.table()); });
+  if (status != KOORD_OK) throw std::runtime_error("handle() failed: " + why_);
+  return response.close();
 }
 
 koord_status FakeInstance::on_event(std::uint32_t what, std::uint64_t version) {

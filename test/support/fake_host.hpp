@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/manual_clock.hpp"
+#include "core/host/hook_response.hpp"
 #include "core/knob/plan_sink.hpp"
 #include "core/workshop/stage.hpp"
 #include "koordetector/plugin.h"
@@ -75,6 +76,8 @@ class FakeInstance {
   koord_status evaluate();  // of a strategy; the plan is then in host.context().take_plan()
   // For a strategy: passes the results of its intents, as the host does. Skips a strategy without on_applied().
   koord_status on_applied(const std::vector<knob::IntentResult>& results);
+  // Asks a runtime hook about a pod, or about a container of it; a status other than KOORD_OK fails the test.
+  host::HookSettings handle(const state::Pod& pod, const state::Container* container = nullptr);
   koord_status on_event(std::uint32_t what, std::uint64_t version = 1);
   koord_status stop();
 
