@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hooks: keeps the answers of runtime hooks for the pods that exist (hook/standing_answers), on a thread of its own, because a hook
+// Hooks: keeps the answers of runtime hooks for the pods that exist (hook/kept_answers), on a thread of its own, because a hook
 // may be slow. Functions are [loop thread].
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "core/event/strand.hpp"
 #include "core/event/timer.hpp"
 #include "core/event/worker_pool.hpp"
-#include "core/hook/standing_answers.hpp"
+#include "core/hook/kept_answers.hpp"
 #include "core/host/hook_dispatcher.hpp"
 
 namespace koord::agentd {
@@ -41,7 +41,7 @@ class HookModule {
   const Services& services_;
   const Find find_;
   host::HookDispatcher dispatcher_;
-  hook::StandingAnswers answers_;
+  hook::KeptAnswers answers_;
   std::vector<host::HookTarget> targets_;  // of this step
   std::atomic<bool> is_requested_ = false;
   std::uint64_t subscription_ = 0;

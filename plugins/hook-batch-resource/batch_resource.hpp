@@ -9,7 +9,7 @@
 
 namespace koord::batch {
 
-// Of one container. Milli-cores and bytes; nullopt: the container does not have it.
+// One container's amounts, milli-cores and bytes; nullopt: the container does not have it.
 struct Amounts {
   std::optional<std::int64_t> cpu_request, cpu_limit, memory_limit;
   bool is_init = false;  // runs before the others, and ends
@@ -29,7 +29,7 @@ struct Limits {
 // nullopt: the container has no batch resource.
 std::optional<Limits> limits_of(const Amounts& container);
 
-// Those of the pod: what its containers need at most at one time. A container without a limit leaves the pod without one. nullopt: no
+// Returns the pod's: its containers' largest need at one time. A container without a limit leaves the pod without one. nullopt: no
 // container has a batch resource.
 std::optional<Limits> limits_of(const std::vector<Amounts>& containers);
 

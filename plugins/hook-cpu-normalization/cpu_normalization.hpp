@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The factor of CPU limits on a node whose CPUs are faster than the reference that the cluster's limits are meant for. Pure functions.
+// The factor of CPU limits on a node with CPUs faster than the reference of the cluster's limits. Pure functions.
 #pragma once
 
 #include <optional>

@@ -21,7 +21,7 @@ constexpr auto kLong = std::chrono::minutes(3);  // a busy machine, or an emulat
 constexpr double kMoreRounds = 3;
 constexpr const char* kAdvisors[] = {"advisor-node-resource", "advisor-pod-resource", "advisor-pod-throttled"};
 constexpr const char* kNode =
-    "kind: Node\nmetadata: {name: n}\nstatus: {capacity: {cpu: \"2\", memory: 8Gi}, allocatable: {cpu: \"2\", memory: "
+    "kind: Node\nmetadata: {name: n, annotations: %}\nstatus: {capacity: {cpu: \"2\", memory: 8Gi}, allocatable: {cpu: \"2\", memory: "
     "8Gi}}\n";
 
 // No limit is the largest number; nothing: no number.
@@ -37,6 +37,11 @@ bool lies_between(const std::string& value, const std::string& one, const std::s
   if (value == one || value == other) return true;
   const auto amount = amount_of(value), a = amount_of(one), b = amount_of(other);
   return amount && a && b && *amount >= std::min(*a, *b) && *amount <= std::max(*a, *b);
+}
+
+bool is_on_the_way(const std::string& value, const std::string& base, const Target& target) {
+  if (lies_between(value, base, target.value)) return true;
+  return !target.on_the_way.empty() && (lies_between(value, base, target.on_the_way) || lies_between(value, target.value, target.on_the_way));
 }
 
 std::string text_of(const std::string& path) {
@@ -64,7 +69,7 @@ Sessions::Sessions(const Given& given) : given_(given), cgroup_root_(pods.root(f
   write_node_files();
   const std::string limits =
       given.service_limit.empty() ? "" : ", limits: {cpu: " + given.service_limit + ", memory: 128Mi}";
-  pods.write_files(folder.path(), given.node_slo, "{requests: {cpu: 100m, memory: 64Mi}" + limits + "}");
+  pods.write_files(folder.path(), given.node_slo, "{requests: {cpu: 100m, memory: 64Mi}" + limits + "}", given.batch_resources);
   before_ = now();
   std::vector<std::string> directories;
   for (const char* advisor : kAdvisors) directories.push_back(built("plugins/" + std::string(advisor)));
@@ -82,7 +87,9 @@ void Sessions::write_node_files() const {
   fs::create_directory_symlink("/sys/devices", folder / "sys/devices");
   if (fs::exists("/sys/block")) fs::create_directory_symlink("/sys/block", folder / "sys/block");
   if (fs::exists("/sys/dev")) fs::create_directory_symlink("/sys/dev", folder / "sys/dev");
-  write_or_throw(folder / "node.yaml", kNode);
+  std::string node = kNode;
+  node.replace(node.find('%'), 1, given_.node_annotations);
+  write_or_throw(folder / "node.yaml", node);
   // Knobs of the node are plain files below the test's roots: the machine's own stay as they are.
   write_or_throw(folder / "proc/sys/vm/min_free_kbytes", "67584");
   write_or_throw(folder / "proc/sys/vm/watermark_scale_factor", "10");
@@ -214,7 +221,7 @@ std::string Sessions::outside() const {
     // A plain file is empty for a moment while it is written anew, which a file of the kernel is not.
     const bool is_plain = path.starts_with(folder.path());
     for (const std::string& value : watch_->seen(path))
-      if (!(is_plain && value.empty()) && !lies_between(value, base, target.value))
+      if (!(is_plain && value.empty()) && !is_on_the_way(value, base, target))
         all += path + ": '" + value + "' is not between '" + base + "' and '" + target.value + "'\n";
   }
   return all;

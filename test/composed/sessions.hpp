@@ -26,10 +26,10 @@
 
 namespace koord::test {
 
-// A file and the value that it settles at. Every value on the way lies between this one and the one before the agent;
-// of a number -1 and "max" are no limit. Other texts have one or the other.
+// A file and the value that it settles at. Every value on the way lies between this one and the one before the agent, or between
+// `on_the_way` and one of them; of a number -1 and "max" are no limit. Other texts have one or the other.
 struct Target {
-  std::string value;
+  std::string value, on_the_way = {};
 };
 
 class Sessions {
@@ -39,6 +39,8 @@ class Sessions {
     std::string gates = {};            // "BlkIOReconcile=true"
     std::string node_slo;              // its spec, YAML
     std::string service_limit = "100m";
+    std::string batch_resources = "{}";   // of the best-effort container
+    std::string node_annotations = "{}";  // YAML
     std::string config = {};        // of the strategy, members of a YAML mapping: "windowSeconds: 5"
     std::string config_again = {};  // another configuration that asks for the same
   };

@@ -66,8 +66,9 @@ std::string PodsByHand::root(const std::string& folder) const {
   return root;
 }
 
-void PodsByHand::write_files(const std::string& folder, const std::string& slo, const std::string& service_resources) const {
-  write_or_throw(folder + "/pods.yaml", "kind: PodList\nitems:\n" + pod_yaml("batch", "BE", "BestEffort", kBatchId, "{}") +
+void PodsByHand::write_files(const std::string& folder, const std::string& slo, const std::string& service_resources,
+                             const std::string& batch_resources) const {
+  write_or_throw(folder + "/pods.yaml", "kind: PodList\nitems:\n" + pod_yaml("batch", "BE", "BestEffort", kBatchId, batch_resources) +
                                             pod_yaml("service", "LS", "Burstable", kServiceId, service_resources));
   write_slo(folder, slo);
 }

@@ -706,8 +706,8 @@ typedef struct koord_hook_response {
    * sets them. */
   koord_status (*set)(const struct koord_hook_response *response, koord_str field, koord_str value);
   koord_status (*reject)(const struct koord_hook_response *response, koord_str why);
-  /* Since 1.1; on an older host KOORD_HAS() of it is 0. Multiplies "linux.cpu.quota" or "linux.memory.limit", whoever gives its
-   * value, by a factor above 0 and at most 1000; factors of several hooks multiply. No limit stays no limit. Another call for
+  /* Since 1.1; on an older host KOORD_HAS() of it is 0. Multiplies "linux.cpu.quota" or "linux.memory.limit", also one that the
+   * pod's spec gives, by a factor above 0 and at most 1000; factors of several hooks multiply. No limit stays no limit. Another call for
    * the same field replaces the factor. Errors are those of set(). */
   koord_status (*scale)(const struct koord_hook_response *response, koord_str field, double factor);
 } koord_hook_response;

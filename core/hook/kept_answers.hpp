@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// StandingAnswers: asks each runtime hook about every pod and container that exists, and proposes the fields of its answers that are
-// knobs as one plan of that hook. So a hook works without a runtime that asks it, and a container whose creation it missed gets
+// KeptAnswers: asks each runtime hook about every pod and container that exists, and proposes the answers' fields that are
+// knobs as one plan of that hook. So a hook works without a runtime that asks it, and a container created without the hook gets
 // the same values.
 //
 // A hook is asked again about a pod that changed, and about all pods when the NodeSLO, the node, the topology, or the hook itself
-// (a start, another configuration) changed. An answer stays when its hook crashes, is reloaded or parked; it ends with its pod or
+// (a start, another configuration) changed. An answer is kept when its hook crashes, is reloaded or parked; it ends with its pod or
 // container, when the hook's gate is off, or with the next answer. A hook that fails keeps its old answers and is asked
-// again after kRetry; one that does not answer in time is not asked about further pods in the same pass.
+// again after kRetry; one that is late is not asked about further pods in the same update.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ struct RunningHook {
   std::uint64_t generation = 0;  // another one: its answers may be others
 };
 
-class StandingAnswers {
+class KeptAnswers {
  public:
   static constexpr Duration kRetry = std::chrono::seconds(10);
   // For one hook in one update; the next one goes on.
@@ -45,14 +45,14 @@ class StandingAnswers {
 
   struct Parts {
     std::function<std::vector<RunningHook>()> running;
-    // Plugins whose gate is on; answers of others end.
+    // Plugins with an open gate; answers of others end.
     std::function<std::set<std::string>()> enabled;
     // Returns by the hook's deadline.
     std::function<host::HookReply(const RunningHook&, std::shared_ptr<const host::HookSubject>)> ask;
     knob::PlanSink& plans;
     const Clock& clock;  // both outlive it
   };
-  explicit StandingAnswers(Parts parts) : parts_(std::move(parts)) {}
+  explicit KeptAnswers(Parts parts) : parts_(std::move(parts)) {}
 
   // Asks about what is new, and proposes or renews the plans. [one thread at a time]
   void update(const state::SnapshotPtr& snapshot);
@@ -60,14 +60,14 @@ class StandingAnswers {
   void stop() { is_stopped_ = true; }
 
  private:
-  // What an answer may depend on: versions of these parts of the state, and of the pod and the hook.
+  // The inputs of an answer: versions of these parts of the state, and of the pod and the hook.
   struct Inputs {
     std::uint64_t node = 0, node_slo = 0, topology = 0, pod = 0, generation = 0;
 
     bool operator==(const Inputs&) const = default;
   };
   struct Answer {
-    std::optional<Inputs> inputs;  // of the last good one; nullopt: there was none
+    std::optional<Inputs> inputs;  // of the last good one; nullopt: no good one yet
     host::HookSettings settings;
     Time again = {};  // after a failure
   };

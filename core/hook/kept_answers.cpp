@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/hook/standing_answers.hpp"
+#include "core/hook/kept_answers.hpp"
 
 #include <iterator>
 #include <utility>
@@ -30,7 +30,7 @@ std::string title_of(const state::Pod& pod, const state::Container* container) {
 
 }  // namespace
 
-void StandingAnswers::update(const state::SnapshotPtr& snapshot) {
+void KeptAnswers::update(const state::SnapshotPtr& snapshot) {
   count_changes(snapshot);
   end_disabled();
   const Subjects subjects = subjects_of(*snapshot);
@@ -39,7 +39,7 @@ void StandingAnswers::update(const state::SnapshotPtr& snapshot) {
   for (auto& [proposer, hook] : hooks_) propose(proposer, hook, subjects);
 }
 
-StandingAnswers::Subjects StandingAnswers::subjects_of(const state::Snapshot& snapshot) {
+KeptAnswers::Subjects KeptAnswers::subjects_of(const state::Snapshot& snapshot) {
   Subjects subjects;
   for (const state::Pod& pod : snapshot.pods) {
     if (has_ended(pod)) continue;
@@ -51,7 +51,7 @@ StandingAnswers::Subjects StandingAnswers::subjects_of(const state::Snapshot& sn
 }
 
 // Pods have no version of their own: one that differs from the snapshot before gets a new one.
-void StandingAnswers::count_changes(const state::SnapshotPtr& snapshot) {
+void KeptAnswers::count_changes(const state::SnapshotPtr& snapshot) {
   if (snapshot->versions.pods != seen_->versions.pods) {
     std::map<std::uint64_t, const state::Pod*> before;
     for (const state::Pod& pod : seen_->pods) before.emplace(pod.handle, &pod);
@@ -66,12 +66,12 @@ void StandingAnswers::count_changes(const state::SnapshotPtr& snapshot) {
   seen_ = snapshot;
 }
 
-StandingAnswers::Inputs StandingAnswers::inputs_of(const RunningHook& running, const Subject& subject) const {
+KeptAnswers::Inputs KeptAnswers::inputs_of(const RunningHook& running, const Subject& subject) const {
   const state::Versions& versions = seen_->versions;
   return {versions.node, versions.node_slo, versions.topology, pod_versions_.at(subject.pod->handle), running.generation};
 }
 
-void StandingAnswers::end_disabled() {
+void KeptAnswers::end_disabled() {
   const std::set<std::string> enabled = parts_.enabled();
   for (auto hook = hooks_.begin(); hook != hooks_.end();) {
     if (enabled.contains(hook->first.plugin)) {
@@ -83,14 +83,14 @@ void StandingAnswers::end_disabled() {
   }
 }
 
-void StandingAnswers::forget_ended(Hook& hook, const Subjects& subjects) {
+void KeptAnswers::forget_ended(Hook& hook, const Subjects& subjects) {
   std::set<std::uint64_t> alive;
   for (const Subject& subject : subjects) alive.insert(subject.handle);
   const std::size_t ended = std::erase_if(hook.answers, [&](const auto& answer) { return !alive.contains(answer.first); });
   hook.is_new_plan |= ended > 0;
 }
 
-void StandingAnswers::ask_all(const RunningHook& running, Hook& hook, const Subjects& subjects) {
+void KeptAnswers::ask_all(const RunningHook& running, Hook& hook, const Subjects& subjects) {
   const Time now = parts_.clock.now();
   for (const Subject& subject : subjects) {
     if ((running.stages & (subject.container == nullptr ? kPodStage : kContainerStage)) == 0) continue;
@@ -101,7 +101,7 @@ void StandingAnswers::ask_all(const RunningHook& running, Hook& hook, const Subj
   }
 }
 
-host::HookReply::Kind StandingAnswers::ask(const RunningHook& running, const Subject& subject, Hook& hook, Answer& answer) {
+host::HookReply::Kind KeptAnswers::ask(const RunningHook& running, const Subject& subject, Hook& hook, Answer& answer) {
   host::HookRequest request{.stage = subject.container == nullptr ? kPodStage : kContainerStage, .pod = *subject.pod, .node_slo = seen_->node_slo};
   if (subject.container != nullptr) request.container = *subject.container;
   host::HookReply reply = parts_.ask(running, std::make_shared<const host::HookSubject>(std::move(request)));
@@ -116,7 +116,7 @@ host::HookReply::Kind StandingAnswers::ask(const RunningHook& running, const Sub
   return reply.kind;
 }
 
-void StandingAnswers::propose(const knob::Proposer& proposer, Hook& hook, const Subjects& subjects) {
+void KeptAnswers::propose(const knob::Proposer& proposer, Hook& hook, const Subjects& subjects) {
   if (!std::exchange(hook.is_new_plan, false) && parts_.plans.repeat(proposer)) return;
   knob::Plan plan;
   for (const Subject& subject : subjects) {

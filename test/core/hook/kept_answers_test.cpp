@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/hook/standing_answers.hpp"
+#include "core/hook/kept_answers.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,15 +16,15 @@ namespace {
 
 // Keeps each proposer's plan, and counts.
 struct Plans final : knob::PlanSink {
-  std::map<knob::Proposer, knob::Plan> standing;
+  std::map<knob::Proposer, knob::Plan> plans;
   int taken = 0, repeated = 0;
 
   void take(const knob::Proposer& proposer, knob::Plan plan, knob::Tell) override {
     ++taken;
-    standing[proposer] = std::move(plan);
+    plans[proposer] = std::move(plan);
   }
-  bool repeat(const knob::Proposer& proposer) override { return ++repeated, standing.contains(proposer); }
-  void withdraw(const knob::Proposer& proposer) override { standing.erase(proposer); }
+  bool repeat(const knob::Proposer& proposer) override { return ++repeated, plans.contains(proposer); }
+  void withdraw(const knob::Proposer& proposer) override { plans.erase(proposer); }
   void set_mode(std::string_view, std::optional<knob::Mode>) override {}
 };
 
@@ -54,7 +54,7 @@ struct Node {
   int asked = 0;
   Duration takes{};  // each answer
   state::Snapshot state;
-  StandingAnswers answers{{.running = [this] { return running; },
+  KeptAnswers answers{{.running = [this] { return running; },
                            .enabled = [this] { return enabled; },
                            .ask = [this](const RunningHook&, const std::shared_ptr<const host::HookSubject>& subject) {
                              ++asked;
@@ -73,12 +73,12 @@ struct Node {
     ++state.versions.pods;
   }
   void update() { answers.update(std::make_shared<const state::Snapshot>(state)); }
-  const knob::Plan& plan() { return plans.standing.at({"hook-a", "main"}); }
+  const knob::Plan& plan() { return plans.plans.at({"hook-a", "main"}); }
 };
 
 }  // namespace
 
-TEST_CASE("a hook is asked about each container once, and its knobs stand as one plan") {
+TEST_CASE("a hook is asked about each container once, and its knobs are one plan") {
   Node node;
   node.update();
   CHECK(node.asked == 2);
@@ -141,7 +141,7 @@ TEST_CASE("answers stay while the hook does not run, and end with the pod and wi
   CHECK(node.plan()[0].cgroup_dir == "db/main");
   node.enabled.clear();
   node.update();
-  CHECK(node.plans.standing.empty());
+  CHECK(node.plans.plans.empty());
 }
 
 TEST_CASE("a failed hook keeps its answers and is asked again after a while") {
@@ -155,7 +155,7 @@ TEST_CASE("a failed hook keeps its answers and is asked again after a while") {
   CHECK(node.plan().size() == 2);
   node.kind = Kind::answered;
   node.shares = "8";
-  node.clock.advance(StandingAnswers::kRetry);
+  node.clock.advance(KeptAnswers::kRetry);
   node.update();
   CHECK(node.asked == 6);
   CHECK(node.plan()[1].value == "8");
@@ -169,7 +169,7 @@ TEST_CASE("a hook that is late is not asked about the other pods in the same pas
   node.kind = Kind::answered;
   node.update();
   CHECK(node.asked == 2);  // the first one waits
-  node.clock.advance(StandingAnswers::kRetry);
+  node.clock.advance(KeptAnswers::kRetry);
   node.update();
   CHECK(node.asked == 3);
   CHECK(node.plan().size() == 2);
@@ -177,7 +177,7 @@ TEST_CASE("a hook that is late is not asked about the other pods in the same pas
 
 TEST_CASE("a slow hook is asked about the rest in the next update, and about nothing after the stop") {
   Node node;
-  node.takes = StandingAnswers::kMostTime;
+  node.takes = KeptAnswers::kMostTime;
   node.update();
   CHECK(node.asked == 1);
   node.update();
