@@ -11,6 +11,7 @@
 #include "plugins/shared/latency/slot_config.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/node/value_file.hpp"
+#include "plugins/shared/result/value_or_fail.hpp"
 #include "plugins/shared/settings/joined.hpp"
 #include "plugins/shared/tracing/plugin_marker.hpp"
 
@@ -26,7 +27,7 @@ using koord::block_latency::Reading;
 using koord::block_latency::Requests;
 using koord::latency::CgroupTree;
 using koord::latency::Levels;
-using koord::latency::value_or_fail;
+using koord::plugin::value_or_fail;
 
 constexpr auto kConfigSchema = koord::settings::joined(R"({
   "type": "object", "additionalProperties": false, "properties": {

@@ -8,6 +8,7 @@
 #include "plugins/shared/memory/meminfo.hpp"
 #include "plugins/shared/memory/memory_stat_file.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/result/value_or_fail.hpp"
 
 namespace {
 
@@ -20,6 +21,7 @@ using koord::plugin::Metric;
 using koord::plugin::Snapshot;
 using koord::plugin::Subject;
 using koord::plugin::Subjects;
+using koord::plugin::value_or_fail;
 
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
@@ -37,12 +39,6 @@ struct Meter {
   std::uint64_t cold, with_hot;
   koord::memory::MemoryStatFile stat = {};
 };
-
-template <class T>
-T value_or_fail(koord::Result<T> result) {
-  if (!result) throw Failure(KOORD_E_IO, result.error().message());
-  return std::move(result).value();
-}
 
 class ColdMemory final : public koord::plugin::Advisor {
  public:

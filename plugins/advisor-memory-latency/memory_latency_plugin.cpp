@@ -11,6 +11,7 @@
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/latency/slot_config.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/result/value_or_fail.hpp"
 #include "plugins/shared/settings/joined.hpp"
 #include "plugins/shared/tracing/plugin_marker.hpp"
 
@@ -18,12 +19,12 @@ namespace {
 
 using namespace std::chrono_literals;
 using koord::latency::CgroupTree;
-using koord::latency::value_or_fail;
 using koord::memory_latency::MemoryLatencyProbe;
 using koord::memory_latency::MemoryMetrics;
 using koord::memory_latency::MemorySeries;
 using koord::memory_latency::Reading;
 using koord::memory_latency::Stalls;
+using koord::plugin::value_or_fail;
 
 constexpr auto kConfigSchema = koord::settings::joined(R"({
   "type": "object", "additionalProperties": false, "properties": {

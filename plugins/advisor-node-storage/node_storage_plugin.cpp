@@ -8,6 +8,7 @@
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/node/live_series.hpp"
 #include "plugins/shared/node/value_file.hpp"
+#include "plugins/shared/result/value_or_fail.hpp"
 
 namespace {
 
@@ -16,12 +17,7 @@ using koord::node_storage::BlockDevice;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
 using koord::plugin::Metric;
-
-template <class T>
-T value_or_fail(koord::Result<T> result) {
-  if (!result) throw Failure(KOORD_E_IO, result.error().message());
-  return std::move(result).value();
-}
+using koord::plugin::value_or_fail;
 
 class NodeStorage final : public koord::plugin::Advisor {
  public:

@@ -13,6 +13,7 @@
 #include "plugins/shared/latency/level_series.hpp"
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/result/value_or_fail.hpp"
 #include "plugins/shared/settings/joined.hpp"
 #include "plugins/shared/tracing/plugin_marker.hpp"
 
@@ -26,9 +27,9 @@ using koord::latency::LatencyMetrics;
 using koord::latency::LatencySeries;
 using koord::latency::LevelSeries;
 using koord::latency::MeasurementSeries;
-using koord::latency::value_or_fail;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
+using koord::plugin::value_or_fail;
 using koord::sched_latency::Probe;
 using koord::sched_latency::ProbeOptions;
 using koord::sched_latency::Reading;

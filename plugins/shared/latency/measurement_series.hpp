@@ -8,18 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/result.hpp"
 #include "koordetector/plugin.hpp"
 #include "plugins/shared/latency/windows.hpp"
 
 namespace koord::latency {
-
-// The value, or a Failure with this status.
-template <class T>
-T value_or_fail(Result<T> result, koord_status status = KOORD_E_IO) {
-  if (!result) throw plugin::Failure(status, result.error().message());
-  return std::move(result).value();
-}
 
 class MeasurementSeries {
  public:
