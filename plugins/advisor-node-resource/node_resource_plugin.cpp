@@ -7,6 +7,8 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-node-resource/node_files.hpp"
 #include "plugins/advisor-node-resource/node_resource.hpp"
+#include "plugins/shared/result/value_or_fail.hpp"
+#include "plugins/shared/series/numa_series.hpp"
 
 namespace {
 
@@ -18,18 +20,13 @@ using koord::node_resource::CpuUsage;
 using koord::node_resource::KeptFile;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
-using koord::plugin::Metric;
+using koord::plugin::NumaSeries;
 using koord::plugin::Snapshot;
+using koord::plugin::value_or_fail;
 
 constexpr std::chrono::nanoseconds kPeriod = 1s;
 // A rate over more than 20 periods says little about now; koordlet forgets its last value after as long.
 constexpr std::uint64_t kMaxGapNs = std::chrono::nanoseconds(20 * kPeriod).count();
-
-template <class T>
-T value_or_fail(Result<T> result) {
-  if (!result) throw Failure(KOORD_E_IO, result.error().message());
-  return std::move(result).value();
-}
 
 class NodeResource final : public koord::plugin::Advisor {
  public:
@@ -44,9 +41,9 @@ class NodeResource final : public koord::plugin::Advisor {
                       "Memory used on the node without what the kernel can reclaim (MemTotal - MemAvailable), in bytes.",
                       1024})
                   .series();
-    numa_cpu_ = define({"node_numa_cpu_usage", "cores", "CPU used on the CPUs of a NUMA node, in cores.", 1e-4});
-    numa_memory_ = define({"node_numa_memory_usage", "bytes",
-                           "Memory used on a NUMA node without free, file and reclaimable slab pages, in bytes.", 1024});
+    numa_cpu_ = NumaSeries(define({"node_numa_cpu_usage", "cores", "CPU used on the CPUs of a NUMA node, in cores.", 1e-4}));
+    numa_memory_ = NumaSeries(define({"node_numa_memory_usage", "bytes",
+                                      "Memory used on a NUMA node without free, file and reclaimable slab pages, in bytes.", 1024}));
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -103,7 +100,7 @@ class NodeResource final : public koord::plugin::Advisor {
     std::uint64_t read_ns = clock_->now_ns(host());
     CpuUsage usage = sampler_.sample(TRY(koord::node_resource::parse_stat(text)), read_ns, numa_node_of_);
     if (usage.node_cores) batch_.add(cpu_, *usage.node_cores);
-    for (const auto& [id, cores] : usage.numa_cores) batch_.add(numa_series(numa_cpu_series_, numa_cpu_, id), cores);
+    for (const auto& [id, cores] : usage.numa_cores) numa_cpu_.add(batch_, id, cores);
     return {};
   }
 
@@ -118,16 +115,8 @@ class NodeResource final : public koord::plugin::Advisor {
     // Unplugged: the topology will say so.
     if (!text && text.error().is(std::errc::no_such_device)) return {};
     if (!text) return std::move(text).error();
-    double used = TRY(koord::node_resource::parse_numa_used_memory(*text));
-    batch_.add(numa_series(numa_memory_series_, numa_memory_, id), used);
+    numa_memory_.add(batch_, id, TRY(koord::node_resource::parse_numa_used_memory(*text)));
     return {};
-  }
-
-  using SeriesByNode = std::map<std::uint32_t, std::uint64_t>;
-  static std::uint64_t numa_series(SeriesByNode& series, const Metric& metric, std::uint32_t id) {
-    auto [entry, is_new] = series.try_emplace(id);
-    if (is_new) entry->second = metric.series(KOORD_NO_SUBJECT, {{"numa_node_id", std::to_string(id)}});
-    return entry->second;
   }
 
   const koord_svc_fs* fs_ = nullptr;
@@ -140,8 +129,7 @@ class NodeResource final : public koord::plugin::Advisor {
   std::uint64_t topology_version_ = 0;
   CpuSampler sampler_{static_cast<double>(::sysconf(_SC_CLK_TCK)), kMaxGapNs};
   std::uint64_t cpu_ = 0, memory_ = 0;
-  Metric numa_cpu_, numa_memory_;
-  SeriesByNode numa_cpu_series_, numa_memory_series_;
+  NumaSeries numa_cpu_, numa_memory_;
   Batch batch_;
 };
 

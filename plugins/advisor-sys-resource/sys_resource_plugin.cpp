@@ -7,6 +7,7 @@
 #include "core/base/parse.hpp"
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-sys-resource/sys_resource.hpp"
+#include "plugins/shared/series/numa_series.hpp"
 #include "plugins/shared/usage/newest.hpp"
 
 namespace {
@@ -15,7 +16,7 @@ using namespace std::chrono_literals;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
 using koord::plugin::Label;
-using koord::plugin::Metric;
+using koord::plugin::NumaSeries;
 using koord::plugin::Snapshot;
 using koord::plugin::Strided;
 using koord::sys_resource::ApplicationRoll;
@@ -44,15 +45,13 @@ class SysResource final : public koord::plugin::Advisor {
                 "Memory used on the node besides pods and host applications, without page cache, in bytes.",
                 1024})
             .series();
-    numa_cpu_ = define({"sys_numa_cpu_usage", "cores",
-                        "CPU used on a NUMA node besides pods and host applications, in cores: its part of "
-                        "sys_cpu_usage by its "
-                        "part of all CPU used.",
-                        1e-4});
-    numa_memory_ = define(
-        {"sys_numa_memory_usage", "bytes",
-         "Memory used on a NUMA node besides pods and host applications, without page cache, in bytes.",
-         1024});
+    numa_cpu_ = NumaSeries(define({"sys_numa_cpu_usage", "cores",
+                                   "CPU used on a NUMA node besides pods and host applications, in cores: its part of "
+                                   "sys_cpu_usage by its part of all CPU used.",
+                                   1e-4}));
+    numa_memory_ = NumaSeries(define({"sys_numa_memory_usage", "bytes",
+                                      "Memory used on a NUMA node besides pods and host applications, without page cache, in bytes.",
+                                      1024}));
     read_config();
   }
 
@@ -128,20 +127,13 @@ class SysResource final : public koord::plugin::Advisor {
     for (std::uint32_t node : cpu_nodes_)
       used[node] = newest_.value_of("node_numa_cpu_usage", Label{"numa_node_id", std::to_string(node)});
     for (const auto& [node, part] : koord::sys_resource::numa_parts(cores, used))
-      batch_.add(series(numa_cpu_series_, numa_cpu_, node), part);
+      numa_cpu_.add(batch_, node, part);
   }
 
   void add_numa_memory(std::uint32_t node, std::uint64_t now_ns) {
     const std::string id = std::to_string(node);
     if (auto bytes = rest_of("numa_memory_usage", now_ns, Label{"numa_node_id", id}))
-      batch_.add(series(numa_memory_series_, numa_memory_, node), *bytes);
-  }
-
-  using SeriesByNode = std::map<std::uint32_t, std::uint64_t>;
-  static std::uint64_t series(SeriesByNode& series, const Metric& metric, std::uint32_t node) {
-    auto [entry, is_new] = series.try_emplace(node);
-    if (is_new) entry->second = metric.series(KOORD_NO_SUBJECT, {{"numa_node_id", std::to_string(node)}});
-    return entry->second;
+      numa_memory_.add(batch_, node, *bytes);
   }
 
   const koord_svc_state* state_ = nullptr;
@@ -152,8 +144,7 @@ class SysResource final : public koord::plugin::Advisor {
   std::uint64_t pods_version_ = 0, topology_version_ = 0;
   std::set<std::uint32_t> cpu_nodes_, memory_nodes_;
   std::uint64_t cpu_ = 0, memory_ = 0;
-  Metric numa_cpu_, numa_memory_;
-  SeriesByNode numa_cpu_series_, numa_memory_series_;
+  NumaSeries numa_cpu_, numa_memory_;
   Batch batch_;
 };
 
