@@ -2,6 +2,7 @@
 #include "plugins/advisor-resctrl/monitor_files.hpp"
 
 #include "core/base/file.hpp"
+#include "plugins/shared/node/resctrl_mount.hpp"
 #include "plugins/shared/node/value_file.hpp"
 
 namespace koord::resctrl {
@@ -31,12 +32,7 @@ Result<Reading> read_cache(std::uint32_t cache, const std::string& dir, const Fe
 }  // namespace
 
 Result<Features> find_features(const NodeRoots& roots) {
-  if (!node::exists(roots.resctrl + "/schemata")) {
-    const std::string filesystems = node::read_text(roots.proc + "/filesystems").value_or("");
-    if (filesystems.find("resctrl") == std::string::npos)
-      return not_found("no resource control: neither the CPU nor the kernel offers a file system 'resctrl'");
-    return not_found("resctrl is not mounted at '" + roots.resctrl + "' (mount -t resctrl resctrl " + roots.resctrl + ")");
-  }
+  if (!node::exists(roots.resctrl + "/schemata")) return node::why_no_resctrl(roots);
   const std::string path = roots.resctrl + "/info/L3_MON/mon_features";
   const Features features = parse_features(node::read_text(path).value_or(""));
   if (!features.any())

@@ -6,6 +6,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "plugins/shared/node/resctrl_mount.hpp"
 #include "plugins/shared/node/value_file.hpp"
 
 namespace koord::rdt {
@@ -78,18 +79,11 @@ unsigned read_closids(const NodeRoots& roots, const Hardware& hardware) {
   return static_cast<unsigned>(std::max<std::int64_t>(least, 0));
 }
 
-Error not_mounted(const NodeRoots& roots) {
-  const std::string filesystems = node::read_text(roots.proc + "/filesystems").value_or("");
-  if (filesystems.find("resctrl") == std::string::npos)
-    return not_found("no resource control: neither the CPU nor the kernel offers a file system 'resctrl'");
-  return not_found("resctrl is not mounted at '" + roots.resctrl + "' (mount -t resctrl resctrl " + roots.resctrl + ")");
-}
-
 }  // namespace
 
 Result<Hardware> read_hardware(const NodeRoots& roots) {
   const Result<std::string> schemata = read_file(roots.resctrl + "/schemata");
-  if (!schemata) return not_mounted(roots);
+  if (!schemata) return node::why_no_resctrl(roots);
   if (node::exists(roots.resctrl + "/info/L3CODE"))
     return not_found("resctrl is mounted with cdp: caches have masks for code and for data, which the NodeSLO does "
                      "not distinguish");
