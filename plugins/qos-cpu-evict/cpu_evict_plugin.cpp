@@ -2,6 +2,7 @@
 // qos-cpu-evict: asks for the eviction of pods when the node is short of CPU.
 #include "plugins/qos-cpu-evict/cpu_evict.hpp"
 #include "plugins/shared/eviction/evict_strategy.hpp"
+#include "plugins/shared/settings/joined.hpp"
 
 namespace {
 
@@ -15,15 +16,10 @@ using koord::eviction::EvictStrategy;
 using koord::eviction::Resource;
 using koord::eviction::Situation;
 
-constexpr char kSchema[] = R"json({
-  "type": "object",
-  "properties": {
-    "coolDownSeconds": {"type": "integer", "minimum": 1, "maximum": 3600},
-    "windowSeconds": {"type": "integer", "minimum": 3, "maximum": 3600},
-    "gates": {"type": "array", "items": {"type": "string"}}
-  },
-  "additionalProperties": false
-})json";
+constexpr auto kSchema = koord::settings::joined(R"({
+  "type": "object", "additionalProperties": false, "properties": {)", koord::eviction::kEvictSettings, R"(,
+    "windowSeconds": {"type": "integer", "minimum": 3, "maximum": 3600}
+  }})");
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kDefaultWindowSeconds = 10;
@@ -84,4 +80,4 @@ KOORD_PLUGIN(
     "gate=BECPUEvict,CPUAllocatableEvict,CPUEvict\n"
     "requires=koord.config/1,koord.evict/1,koord.metrics/1,koord.state/1\nlicense=Apache-2.0\n"
     "description=Asks for the eviction of pods when the node is short of CPU\n",
-    koord::plugin::qos_strategy<CpuEvict>("cpu-evict", 1s, kSchema))
+    koord::plugin::qos_strategy<CpuEvict>("cpu-evict", 1s, kSchema.data()))

@@ -2,6 +2,7 @@
 // qos-memory-evict: asks for the eviction of pods when the node is short of memory.
 #include "plugins/qos-memory-evict/memory_evict.hpp"
 #include "plugins/shared/eviction/evict_strategy.hpp"
+#include "plugins/shared/settings/joined.hpp"
 
 namespace {
 
@@ -11,14 +12,9 @@ using koord::eviction::EvictStrategy;
 using koord::eviction::Resource;
 using koord::eviction::Situation;
 
-constexpr char kSchema[] = R"json({
-  "type": "object",
-  "properties": {
-    "coolDownSeconds": {"type": "integer", "minimum": 1, "maximum": 3600},
-    "gates": {"type": "array", "items": {"type": "string"}}
-  },
-  "additionalProperties": false
-})json";
+constexpr auto kSchema = koord::settings::joined(R"({
+  "type": "object", "additionalProperties": false, "properties": {)", koord::eviction::kEvictSettings, R"(
+  }})");
 
 class MemoryEvict final : public EvictStrategy {
  public:
@@ -45,4 +41,4 @@ KOORD_PLUGIN(
     "gate=BEMemoryEvict,MemoryAllocatableEvict,MemoryEvict\n"
     "requires=koord.config/1,koord.evict/1,koord.metrics/1,koord.state/1\nlicense=Apache-2.0\n"
     "description=Asks for the eviction of pods when the node is short of memory\n",
-    koord::plugin::qos_strategy<MemoryEvict>("memory-evict", 1s, kSchema))
+    koord::plugin::qos_strategy<MemoryEvict>("memory-evict", 1s, kSchema.data()))

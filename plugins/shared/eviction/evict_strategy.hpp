@@ -18,6 +18,11 @@
 
 namespace koord::eviction {
 
+// JSON Schema of the settings that every EvictStrategy reads: the members of `properties`, for settings::joined().
+inline constexpr char kEvictSettings[] = R"(
+    "coolDownSeconds": {"type": "integer", "minimum": 1, "maximum": 3600},
+    "gates": {"type": "array", "items": {"type": "string"}})";
+
 class EvictStrategy : public plugin::QosStrategy {
  public:
   struct Kind {
