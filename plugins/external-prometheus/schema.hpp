@@ -2,9 +2,12 @@
 // JSON Schema of the configuration of external-prometheus. Pure.
 #pragma once
 
+#include "plugins/shared/settings/joined.hpp"
+#include "plugins/shared/settings/scrape_limits.hpp"
+
 namespace koord::external_prometheus {
 
-inline constexpr char kConfigSchema[] = R"json({
+inline constexpr auto kConfigSchema = settings::joined(R"json({
   "type": "object", "additionalProperties": false,
   "definitions": {
     "label": {"type": "string", "pattern": "^[a-zA-Z_][a-zA-Z0-9_]{0,199}$"},
@@ -44,12 +47,9 @@ inline constexpr char kConfigSchema[] = R"json({
           "certificateFile": {"$ref": "#/definitions/file"},
           "keyFile": {"$ref": "#/definitions/file"},
           "serverName": {"type": "string", "minLength": 1, "maxLength": 255}}},
-        "tokenFile": {"$ref": "#/definitions/file"},
-        "limits": {"type": "object", "additionalProperties": false, "properties": {
-          "bodyBytes": {"type": "integer", "minimum": 1, "maximum": 67108864},
-          "samples": {"type": "integer", "minimum": 1, "maximum": 1000000},
-          "series": {"type": "integer", "minimum": 1, "maximum": 1000000}}}
+        "tokenFile": {"$ref": "#/definitions/file"},)json",
+    settings::kScrapeLimits, R"json(
       }}}
-  }})json";
+  }})json");
 
 }  // namespace koord::external_prometheus

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "plugins/shared/settings/scrape_limits.hpp"
+
 namespace koord::external_prometheus {
 namespace {
 
@@ -32,7 +34,6 @@ std::vector<std::pair<std::string, std::string>> pairs(const Config& config, con
 
 plugin::ScrapeTarget where_of(const Config& config, const std::string& at) {
   auto text = [&](const char* key) { return config.string(at + key).value_or(""); };
-  auto number = [&](const char* key) { return static_cast<std::uint64_t>(config.i64(at + key).value_or(0)); };
   plugin::ScrapeTarget target{text("/name"), text("/url")};
   target.ca_file = text("/tls/caFile");
   target.certificate_file = text("/tls/certificateFile");
@@ -41,9 +42,7 @@ plugin::ScrapeTarget where_of(const Config& config, const std::string& at) {
   target.token_file = text("/tokenFile");
   target.period = seconds(config.f64(at + "/periodSeconds").value_or(kPeriodSeconds));
   target.timeout = seconds(config.f64(at + "/timeoutSeconds").value_or(kTimeoutSeconds));
-  target.max_body_bytes = number("/limits/bodyBytes");
-  target.max_samples = number("/limits/samples");
-  target.max_series = number("/limits/series");
+  settings::read_scrape_limits(config, at, target);
   return target;
 }
 

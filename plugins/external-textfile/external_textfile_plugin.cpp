@@ -10,6 +10,8 @@
 
 #include "koordetector/plugin.hpp"
 #include "plugins/external-textfile/folder.hpp"
+#include "plugins/shared/settings/joined.hpp"
+#include "plugins/shared/settings/scrape_limits.hpp"
 
 namespace {
 
@@ -21,16 +23,13 @@ using koord::plugin::Metric;
 using koord::plugin::ScrapeTarget;
 using koord::plugin::ScrapeTargets;
 
-constexpr char kConfigSchema[] = R"json({
+constexpr auto kConfigSchema = koord::settings::joined(R"json({
   "type": "object", "additionalProperties": false, "properties": {
     "directory": {"type": "string", "pattern": "^/", "maxLength": 3000, "description": "where the *.prom files are"},
     "maxAgeSeconds": {"type": "number", "minimum": 0, "maximum": 1000000000,
-                      "description": "an older file is not read; default 0: none is too old"},
-    "limits": {"type": "object", "additionalProperties": false, "properties": {
-      "bodyBytes": {"type": "integer", "minimum": 1, "maximum": 67108864},
-      "samples": {"type": "integer", "minimum": 1, "maximum": 1000000},
-      "series": {"type": "integer", "minimum": 1, "maximum": 1000000}}}
-  }})json";
+                      "description": "an older file is not read; default 0: none is too old"},)json",
+    koord::settings::kScrapeLimits, R"json(
+  }})json");
 
 class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
  public:
@@ -65,13 +64,10 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
  private:
   void read_config() {
     const Config config(host());
-    auto number = [&](const char* at) { return static_cast<std::uint64_t>(config.i64(at).value_or(0)); };
     directory_ = config.string("/directory").value_or("");
     while (directory_.size() > 1 && directory_.back() == '/') directory_.pop_back();
     max_age_ns_ = std::llround(config.f64("/maxAgeSeconds").value_or(0) * 1e9);
-    limits_.max_body_bytes = number("/limits/bodyBytes");
-    limits_.max_samples = number("/limits/samples");
-    limits_.max_series = number("/limits/series");
+    koord::settings::read_scrape_limits(config, "", limits_);
   }
 
   // Reports the times of all files, also of those that are too old: alerts need them.
@@ -124,4 +120,4 @@ KOORD_PLUGIN("id=external-textfile\n"
              "requires=koord.clock/1,koord.config/1,koord.metrics/1\n"
              "license=Apache-2.0\n"
              "description=metrics that others write to files\n",
-             koord::plugin::external_advisor<ExternalTextfile>("external-textfile", std::chrono::seconds(15), kConfigSchema))
+             koord::plugin::external_advisor<ExternalTextfile>("external-textfile", std::chrono::seconds(15), kConfigSchema.data()))
