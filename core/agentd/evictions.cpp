@@ -28,11 +28,9 @@ evict::Evictions::Options options_of(const config::Config& config) {
           .seed = kube::random_seed()};
 }
 
-std::string name_of_pod(const state::Pod& pod) { return pod.namespace_ + "/" + pod.name; }
-
 std::string line_of(const evict::Outcome& outcome) {
   const evict::Order& order = outcome.order;
-  std::string line = "pod '" + name_of_pod(order.pod) + "' is " + std::string(name_of(outcome.outcome)) + " for " + order.feature;
+  std::string line = "pod '" + state::full_name(order.pod) + "' is " + std::string(name_of(outcome.outcome)) + " for " + order.feature;
   line += ": " + order.request.reason;
   return outcome.why.empty() ? line : line + " (" + outcome.why + ")";
 }
@@ -126,7 +124,7 @@ void EvictionModule::tell(const evict::Outcome& outcome) {
 
 void EvictionModule::log_held_back(const evict::Outcome& outcome) {
   const evict::Order& order = outcome.order;
-  const std::string what = order.pod.name.empty() ? "an eviction" : "eviction of pod '" + name_of_pod(order.pod) + "'";
+  const std::string what = order.pod.name.empty() ? "an eviction" : "eviction of pod '" + state::full_name(order.pod) + "'";
   const std::string reason = what + " for " + order.feature + " is refused: " + std::string(name_of(outcome.outcome)) +
                              (outcome.why.empty() ? "" : ": " + outcome.why);
   if (const auto line = services_.refusals.admit(order.plugin, reason, services_.clock.now()))

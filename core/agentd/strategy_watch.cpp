@@ -105,7 +105,7 @@ std::vector<std::string> hands_off_problems(const state::Snapshot& snapshot, con
     const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
     if (annotation == pod.annotations.end()) continue;
     for (const std::string& name : knob::unknown_names(knob::parse_hands_off(annotation->second), plugins))
-      problems.push_back("pod " + pod.namespace_ + "/" + pod.name + ": " + std::string(knob::kHandsOffAnnotation) + " names '" + name +
+      problems.push_back("pod " + state::full_name(pod) + ": " + std::string(knob::kHandsOffAnnotation) + " names '" + name +
                       "', which is neither a knob nor a strategy; expected \"true\", \"false\", or knobs and strategies separated by commas");
   }
   return problems;

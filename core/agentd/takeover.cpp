@@ -58,7 +58,7 @@ class Places {
 
   // `is_static`: the kubelet sets the CPUs of containers itself, every ten seconds.
   void add_pod(const state::Pod& pod, bool is_static) {
-    TakeoverPlace place{.level = Level::pod, .cgroup_dir = pod.cgroup_dir, .pod = pod.namespace_ + '/' + pod.name};
+    TakeoverPlace place{.level = Level::pod, .cgroup_dir = pod.cgroup_dir, .pod = state::full_name(pod)};
     const bool is_best_effort = pod.koord_qos == state::KoordQos::be || pod.kube_qos == state::KubeQos::best_effort;
     add_cgroup(place, pod.resources, is_best_effort, is_best_effort);
     place.level = Level::container;

@@ -8,7 +8,7 @@ namespace koord::agentd {
 std::vector<const state::Pod*> pods_named(const state::Snapshot& snapshot, std::string_view title) {
   std::vector<const state::Pod*> found;
   for (const state::Pod& pod : snapshot.pods)
-    if (pod.uid == title || pod.name == title || pod.namespace_ + '/' + pod.name == title) found.push_back(&pod);
+    if (pod.uid == title || pod.name == title || state::full_name(pod) == title) found.push_back(&pod);
   return found;
 }
 
@@ -18,7 +18,7 @@ std::string no_pod_named(std::string_view title) {
 
 std::string several_pods_named(std::string_view title, const std::vector<const state::Pod*>& pods) {
   std::string names;
-  for (const state::Pod* pod : pods) names += " " + pod->namespace_ + '/' + pod->name;
+  for (const state::Pod* pod : pods) names += " " + state::full_name(*pod);
   return "several pods are named '" + std::string(title) + "':" + names;
 }
 

@@ -34,7 +34,7 @@ json::object score(const predict::ScoreReport& report) {
 // "namespace/name" of the pod; empty when it is none, or gone.
 std::string pod_name(const predict::Subject& subject, const state::Snapshot& state) {
   for (const state::Pod& pod : state.pods)
-    if (subject.kind == predict::Subject::Kind::pod && pod.uid == subject.pod_uid) return pod.namespace_ + "/" + pod.name;
+    if (subject.kind == predict::Subject::Kind::pod && pod.uid == subject.pod_uid) return state::full_name(pod);
   return {};
 }
 

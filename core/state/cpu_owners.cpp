@@ -93,7 +93,7 @@ CpuOwners find_cpu_owners(const Node& node, const std::vector<Pod>& pods, const 
     if (has_ended(pod) || !pod.annotations.contains(kResourceStatusAnnotation)) continue;
     Result<CpuSet> cpus = read_scheduled_cpus(pod);
     if (!cpus) {
-      owners.pod_problems.push_back("the CPUs of pod " + pod.namespace_ + "/" + pod.name + " are left out of account: " + cpus.error().text);
+      owners.pod_problems.push_back("the CPUs of pod " + full_name(pod) + " are left out of account: " + cpus.error().text);
       continue;
     }
     CpuSet& of = pod.koord_qos == KoordQos::lse ? owners.lse : pod.koord_qos == KoordQos::lsr ? owners.lsr : owners.pinned;

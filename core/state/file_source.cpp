@@ -31,8 +31,6 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string full_name(const Pod& pod) { return pod.namespace_ + "/" + pod.name; }
-
 bool may_run(const Pod& pod, const Container& container) {
   return container.kind == ContainerKind::regular && (pod.phase == Phase::running || pod.phase == Phase::unknown) &&
          (container.state == ContainerState::running || container.state == ContainerState::unknown);

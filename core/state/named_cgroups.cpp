@@ -10,7 +10,7 @@ namespace koord::state {
 namespace {
 
 Error wrong(const Pod& pod, std::string_view annotation, const std::string& why) {
-  return invalid("pod " + pod.namespace_ + "/" + pod.name + ": annotation " + std::string(annotation) + " " + why);
+  return invalid("pod " + full_name(pod) + ": annotation " + std::string(annotation) + " " + why);
 }
 
 // Returns the text after kCgroupAnnotation: empty for the pod, the name of a container. nullopt: another annotation.

@@ -101,4 +101,6 @@ std::string_view name_of(ContainerState state) {
   return "";
 }
 
+std::string full_name(const Pod& pod) { return pod.namespace_ + '/' + pod.name; }
+
 }  // namespace koord::state

@@ -100,7 +100,7 @@ struct PodListReader::State {
     Result<Pod> pod = read_item(item);
     if (!pod) return list.problems.push_back(pod.error().message());
     for (const std::string& key : notes.left_out)
-      list.problems.push_back("pod " + pod->namespace_ + "/" + pod->name + ": annotation " + key + " is left out: more than 64 KiB of annotations");
+      list.problems.push_back("pod " + full_name(*pod) + ": annotation " + key + " is left out: more than 64 KiB of annotations");
     list.pods.push_back(*std::move(pod));
   }
 
@@ -135,7 +135,7 @@ Result<PodList> PodListReader::end() {
 void place_pods(PodList& list, const cgroup::KubeRoot& root, std::string_view node) {
   std::erase_if(list.pods, [&](Pod& pod) {
     Result<void> placed = place_in_cgroups(pod, root, node);
-    if (!placed) list.problems.push_back("pod " + pod.namespace_ + "/" + pod.name + ": " + placed.error().message());
+    if (!placed) list.problems.push_back("pod " + full_name(pod) + ": " + placed.error().message());
     return !placed;
   });
 }
@@ -143,7 +143,7 @@ void place_pods(PodList& list, const cgroup::KubeRoot& root, std::string_view no
 void drop_pods_of_others(PodList& list, std::string_view node) {
   std::erase_if(list.pods, [&](const Pod& pod) {
     const std::string wrong = other_node_of(pod, node);
-    if (!wrong.empty()) list.problems.push_back("pod " + pod.namespace_ + "/" + pod.name + ": spec.nodeName: " + wrong);
+    if (!wrong.empty()) list.problems.push_back("pod " + full_name(pod) + ": spec.nodeName: " + wrong);
     return !wrong.empty();
   });
 }

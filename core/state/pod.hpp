@@ -92,4 +92,6 @@ struct Pod {
   bool operator==(const Pod&) const = default;
 };
 
+std::string full_name(const Pod& pod);  // "namespace/name"
+
 }  // namespace koord::state

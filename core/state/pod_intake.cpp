@@ -26,7 +26,7 @@ std::set<std::string, std::less<>> uids_of(const std::vector<Pod>& pods) {
 void drop_repeated(PodList& list) {
   std::map<std::string, std::string> names;  // by uid
   std::erase_if(list.pods, [&](const Pod& pod) {
-    const std::string name = pod.namespace_ + "/" + pod.name;
+    const std::string name = full_name(pod);
     const auto [first, is_new] = names.emplace(pod.uid, name);
     const std::string wrong = "metadata.uid: '" + pod.uid + "' is that of pod " + first->second + ", left out";
     if (!is_new) list.problems.push_back("pod " + name + ": " + wrong);

@@ -121,7 +121,7 @@ class Explaining {
 
   void add_pod(const Pod& pod) {
     const std::optional<PodSlo> own = pod_slo(leaf_, pod);
-    const std::string name = "pod " + pod.namespace_ + "/" + pod.name;
+    const std::string name = "pod " + full_name(pod);
     if (!own) {
       result_.layers.push_back({SloOrigin::pod, name, "", "no annotation of a pod changes this field"});
       return;

@@ -68,3 +68,10 @@ TEST_CASE("the amounts of the whole pod alone decide its QoS") {
   CHECK(kube_qos_of({with({})}, kFull) == KubeQos::guaranteed);
   CHECK(kube_qos_of({with(kFull)}, {{"cpu", 500, 1000}}) == KubeQos::burstable);
 }
+
+TEST_CASE("the full name of a pod is its namespace, a slash and its name") {
+  Pod pod;
+  pod.namespace_ = "shop";
+  pod.name = "web-0";
+  CHECK(full_name(pod) == "shop/web-0");
+}
