@@ -81,7 +81,7 @@ json::array grants_json(const host::Manifest& manifest) {
 std::string granted_text(const json::value& grants) {
   std::string text;
   for (std::string_view key : {"capabilities", "network", "files", "cgroups", "readPaths", "writePaths"})
-    if (const std::string words = words_of(array_of(grants, key)); !words.empty())
+    if (const std::string words = words_of(json_list(grants, key)); !words.empty())
       text += (text.empty() ? "" : "; ") + std::string(key) + " " + words;
   return text;
 }
@@ -92,10 +92,10 @@ GrantedHere granted_here(const Result<std::string>& answer, std::string_view id)
   if (!list) return {.text = "unknown: " + list.error().message()};
   const json::value root(*list);
   GrantedHere here{.text = "unknown: the agent has found no plugin '" + std::string(id) + "'"};
-  here.minimum_isolation = array_of(root, "minimumIsolation");
-  for (const json::value& plugin : array_of(root, "plugins")) {
-    if (text_of(plugin, "id") != id) continue;
-    here.grants = object_of(plugin, "grants");
+  here.minimum_isolation = json_list(root, "minimumIsolation");
+  for (const json::value& plugin : json_list(root, "plugins")) {
+    if (json_text(plugin, "id") != id) continue;
+    here.grants = json_mapping(plugin, "grants");
     here.text = granted_text(here.grants);
     if (here.text.empty()) here.text = "nothing";
   }

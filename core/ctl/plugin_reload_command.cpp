@@ -17,8 +17,8 @@ Result<void> run_reload(const Invocation& invocation) {
     return {};
   }
   const json::value plugin = TRY(parse_object(answer));
-  invocation.out << id << " " << text_of(plugin, "version") << " is " << text_of(plugin, "state") << ", from "
-                 << text_of(plugin, "path") << "\n";
+  invocation.out << id << " " << json_text(plugin, "version") << " is " << json_text(plugin, "state") << ", from "
+                 << json_text(plugin, "path") << "\n";
   return {};
 }
 

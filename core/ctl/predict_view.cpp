@@ -12,25 +12,25 @@ namespace {
 
 // Returns the share of the last day's usage that the prediction covered, and the ratio of predicted to real peaks: "99.8% 1.12x".
 std::string judgement(const json::value& score, const char* coverage, const char* ratio) {
-  const auto covered = number_of(score, coverage), over = number_of(score, ratio);
+  const auto covered = json_number(score, coverage), over = json_number(score, ratio);
   if (!covered) return "-";
   return format_percent(covered) + (over ? fmt::format(" {:.2f}x", *over) : "");
 }
 
 template <class Format>
 void add_resource(std::vector<std::string>& cells, const json::value& item, const char* key, Format format) {
-  const json::value& percentiles = object_of(item, "percentiles");
-  cells.push_back(format(number_of(object_of(item, "actual"), key)));
+  const json::value& percentiles = json_mapping(item, "percentiles");
+  cells.push_back(format(json_number(json_mapping(item, "actual"), key)));
   for (const char* percentile : {"p60", "p95", "p98", "max"})
-    cells.push_back(format(number_of(object_of(percentiles, percentile), key)));
+    cells.push_back(format(json_number(json_mapping(percentiles, percentile), key)));
 }
 
 std::vector<std::string> subject_row(const json::value& item) {
-  const std::string pod = text_of(item, "pod");
-  const json::value& score = object_of(item, "score");
-  std::vector<std::string> cells{pod.empty() ? text_of(item, "subject") : pod,
-                                 format_wall_time(number_of(item, "since").value_or(0)) + (flag_of(item, "expired") ? " (expired)" : ""),
-                                 format_number(number_of(item, "samples"))};
+  const std::string pod = json_text(item, "pod");
+  const json::value& score = json_mapping(item, "score");
+  std::vector<std::string> cells{pod.empty() ? json_text(item, "subject") : pod,
+                                 format_wall_time(json_number(item, "since").value_or(0)) + (json_flag(item, "expired") ? " (expired)" : ""),
+                                 format_number(json_number(item, "samples"))};
   add_resource(cells, item, "cpuCores", format_cores);
   cells.push_back(judgement(score, "cpuCoverage", "cpuPeakRatio"));
   add_resource(cells, item, "memoryBytes", format_bytes);
@@ -38,24 +38,24 @@ std::vector<std::string> subject_row(const json::value& item) {
   return cells;
 }
 
-std::string whole(const json::value& item, const char* key) { return format_number(number_of(item, key)); }
+std::string whole(const json::value& item, const char* key) { return format_number(json_number(item, key)); }
 
 std::string explanation(const json::value& item) {
-  const std::string problem = text_of(item, "problem");
+  const std::string problem = json_text(item, "problem");
   if (!problem.empty()) return problem;
   std::string text = "pods: " + whole(item, "pods");
-  if (number_of(item, "unlearnt").value_or(0) > 0) text += ", nothing learnt yet of " + whole(item, "unlearnt");
-  if (number_of(item, "cold").value_or(0) > 0) text += ", too little of " + whole(item, "cold");
+  if (json_number(item, "unlearnt").value_or(0) > 0) text += ", nothing learnt yet of " + whole(item, "unlearnt");
+  if (json_number(item, "cold").value_or(0) > 0) text += ", too little of " + whole(item, "cold");
   return text;
 }
 
 std::vector<std::string> predictor_row(const json::value& item) {
-  const json::value &reclaimable = object_of(item, "reclaimable"), &peak = object_of(item, "peak");
-  return {text_of(item, "predictor"),
-          format_cores(number_of(reclaimable, "cpuCores")),
-          format_bytes(number_of(reclaimable, "memoryBytes")),
-          format_cores(number_of(peak, "cpuCores")),
-          format_bytes(number_of(peak, "memoryBytes")),
+  const json::value &reclaimable = json_mapping(item, "reclaimable"), &peak = json_mapping(item, "peak");
+  return {json_text(item, "predictor"),
+          format_cores(json_number(reclaimable, "cpuCores")),
+          format_bytes(json_number(reclaimable, "memoryBytes")),
+          format_cores(json_number(peak, "cpuCores")),
+          format_bytes(json_number(peak, "memoryBytes")),
           explanation(item)};
 }
 
@@ -66,12 +66,12 @@ Result<std::string> render_predictions(const std::string& text_of_agent) {
   Table subjects({{"SUBJECT"},    {"SINCE"},        {"SAMPLES", true},  {"CPU NOW", true}, {"P60", true}, {"P95", true},
                   {"P98", true},  {"MAX", true},    {"HELD", true},     {"MEM NOW", true}, {"P60", true}, {"P95", true},
                   {"P98", true},  {"MAX", true},    {"HELD", true}});
-  for (const json::value& item : array_of(answer, "predictions")) subjects.add(subject_row(item));
+  for (const json::value& item : json_list(answer, "predictions")) subjects.add(subject_row(item));
   Table predictors({{"PREDICTOR"}, {"CPU TO LEND", true}, {"MEM TO LEND", true}, {"CPU PEAK", true}, {"MEM PEAK", true}, {"OF"}});
-  for (const json::value& item : array_of(answer, "production")) predictors.add(predictor_row(item));
+  for (const json::value& item : json_list(answer, "production")) predictors.add(predictor_row(item));
   std::string text = subjects.render() + "\n" + predictors.render();
   for (const char* problem : {"checkpointProblem", "trainingProblem"})
-    if (std::string found = text_of(answer, problem); !found.empty()) text += "\n" + found + "\n";
+    if (std::string found = json_text(answer, problem); !found.empty()) text += "\n" + found + "\n";
   return text;
 }
 

@@ -31,7 +31,7 @@ std::string target_of(const Invocation& invocation) {
 
 std::string labels_of(const json::value& row) {
   std::vector<std::string> labels;
-  for (const auto& [key, value] : object_of(row, "labels").as_object())
+  for (const auto& [key, value] : json_mapping(row, "labels").as_object())
     labels.push_back(std::string(key) + "=" + (value.is_string() ? std::string(value.as_string()) : ""));
   return labels.empty() ? "-" : join(labels, ",");
 }
@@ -42,11 +42,11 @@ std::string aggregates(const json::value& answer, const std::string& list) {
   for (const std::string& name : names) columns.push_back({name, true});
   for (const char* title : {"SAMPLES", "COVERED"}) columns.push_back({title, true});
   Table table(std::move(columns));
-  for (const json::value& row : array_of(answer, "rows")) {
+  for (const json::value& row : json_list(answer, "rows")) {
     std::vector<std::string> cells{labels_of(row)};
-    for (const std::string& name : names) cells.push_back(format_number(number_of(object_of(row, "values"), name)));
-    cells.push_back(format_number(number_of(row, "count")));
-    cells.push_back(format_seconds(number_of(row, "to").value_or(0) - number_of(row, "from").value_or(0)));
+    for (const std::string& name : names) cells.push_back(format_number(json_number(json_mapping(row, "values"), name)));
+    cells.push_back(format_number(json_number(row, "count")));
+    cells.push_back(format_seconds(json_number(row, "to").value_or(0) - json_number(row, "from").value_or(0)));
     table.add(std::move(cells));
   }
   return table.render();
@@ -54,8 +54,8 @@ std::string aggregates(const json::value& answer, const std::string& list) {
 
 std::string samples(const json::value& answer) {
   Table table({{"TIME (UTC)"}, {"VALUE", true}, {"LABELS"}});
-  for (const json::value& row : array_of(answer, "rows")) {
-    for (const json::value& sample : array_of(row, "samples")) {
+  for (const json::value& row : json_list(answer, "rows")) {
+    for (const json::value& sample : json_list(row, "samples")) {
       if (!sample.is_array() || sample.as_array().size() != 2) continue;
       const json::array& pair = sample.as_array();
       table.add({format_wall_time(pair[0].to_number<double>()), format_number(pair[1].to_number<double>()), labels_of(row)});
@@ -71,7 +71,7 @@ Result<void> run_query(const Invocation& invocation) {
     return {};
   }
   json::value answer = TRY(parse_object(text));
-  if (array_of(answer, "rows").empty())
+  if (json_list(answer, "rows").empty())
     return not_found("no samples of '" + invocation.text("argument") + "' in the last " + invocation.text("window"));
   bool raw = invocation.options["raw"].as<bool>();
   invocation.out << (raw ? samples(answer) : aggregates(answer, invocation.text("agg")));

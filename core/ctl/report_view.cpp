@@ -11,34 +11,34 @@ namespace {
 constexpr const char* kObjects[] = {"NodeMetric", "NodeResourceTopology", "Device"};
 
 std::string state_of(const json::value& object) {
-  if (!flag_of(object, "written")) return "off";
-  if (flag_of(object, "missing"))
+  if (!json_flag(object, "written")) return "off";
+  if (json_flag(object, "missing"))
     return "missing, nothing is reported: Koordinator's manager creates it, or the agent with report.createNodeMetric";
-  if (const json::value* exists = member(object, "exists"); exists != nullptr && !flag_of(object, "exists")) return "missing";
+  if (const json::value* exists = json_member(object, "exists"); exists != nullptr && !json_flag(object, "exists")) return "missing";
   for (const char* trouble : {"problem", "refusal", "unknown"}) {
-    if (std::string text = text_of(object, trouble); !text.empty()) return text;
+    if (std::string text = json_text(object, trouble); !text.empty()) return text;
   }
-  const std::size_t left_out = array_of(object, "leftOut").size();
+  const std::size_t left_out = json_list(object, "leftOut").size();
   if (left_out > 0) return "written without " + std::to_string(left_out) + (left_out == 1 ? " part" : " parts") + " that the API server refused";
   return "ok";
 }
 
 std::string refused_parts(const char* name, const json::value& object) {
   std::string parts;
-  for (const json::value& field : array_of(object, "leftOut"))
+  for (const json::value& field : json_list(object, "leftOut"))
     if (field.is_string()) parts += (parts.empty() ? "" : ", ") + std::string(field.get_string());
-  return parts.empty() ? "" : "\n" + std::string(name) + " without " + parts + ": " + text_of(object, "leftOutWhy");
+  return parts.empty() ? "" : "\n" + std::string(name) + " without " + parts + ": " + json_text(object, "leftOutWhy");
 }
 
 std::vector<std::string> object_row(const char* name, const json::value& object) {
-  const std::optional<double> accepted = number_of(object, "accepted");
-  return {name, accepted ? format_wall_time(*accepted) : "-", format_number(number_of(object_of(object, "outcomes"), "written")), state_of(object)};
+  const std::optional<double> accepted = json_number(object, "accepted");
+  return {name, accepted ? format_wall_time(*accepted) : "-", format_number(json_number(json_mapping(object, "outcomes"), "written")), state_of(object)};
 }
 
 void add_usage(Table& table, const std::string& name, const json::value& usage) {
-  const json::value& resources = object_of(usage, "resources");
+  const json::value& resources = json_mapping(usage, "resources");
   const auto amount = [&resources](const char* resource) {
-    const std::string text = text_of(resources, resource);
+    const std::string text = json_text(resources, resource);
     return text.empty() ? std::string("-") : text;
   };
   table.add({name, amount("cpu"), amount("memory")});
@@ -46,14 +46,14 @@ void add_usage(Table& table, const std::string& name, const json::value& usage) 
 
 std::string render_usages(const json::value& status) {
   Table table({{"OF"}, {"CPU", true}, {"MEMORY", true}});
-  const json::value& node = object_of(status, "nodeMetric");
-  add_usage(table, "node", object_of(node, "nodeUsage"));
-  add_usage(table, "system", object_of(node, "systemUsage"));
-  add_usage(table, "prod, could be lent", object_of(object_of(status, "prodReclaimableMetric"), "resource"));
-  for (const json::value& application : array_of(status, "hostApplicationMetric"))
-    add_usage(table, text_of(application, "name"), object_of(application, "usage"));
-  for (const json::value& pod : array_of(status, "podsMetric"))
-    add_usage(table, text_of(pod, "namespace") + "/" + text_of(pod, "name"), object_of(pod, "podUsage"));
+  const json::value& node = json_mapping(status, "nodeMetric");
+  add_usage(table, "node", json_mapping(node, "nodeUsage"));
+  add_usage(table, "system", json_mapping(node, "systemUsage"));
+  add_usage(table, "prod, could be lent", json_mapping(json_mapping(status, "prodReclaimableMetric"), "resource"));
+  for (const json::value& application : json_list(status, "hostApplicationMetric"))
+    add_usage(table, json_text(application, "name"), json_mapping(application, "usage"));
+  for (const json::value& pod : json_list(status, "podsMetric"))
+    add_usage(table, json_text(pod, "namespace") + "/" + json_text(pod, "name"), json_mapping(pod, "podUsage"));
   return table.render();
 }
 
@@ -62,16 +62,16 @@ std::string render_usages(const json::value& status) {
 Result<std::string> render_report(const std::string& answer) {
   const json::value report = TRY(parse_object(answer));
   Table objects({{"OBJECT"}, {"ACCEPTED"}, {"WRITTEN", true}, {"STATE"}});
-  for (const char* name : kObjects) objects.add(object_row(name, object_of(report, name)));
-  std::string text = objects.render() + "\n" + render_usages(object_of(object_of(report, "NodeMetric"), "status"));
+  for (const char* name : kObjects) objects.add(object_row(name, json_mapping(report, name)));
+  std::string text = objects.render() + "\n" + render_usages(json_mapping(json_mapping(report, "NodeMetric"), "status"));
   for (const char* name : kObjects) {
     for (const char* list : {"problems", "specProblems"}) {
-      for (const json::value& problem : array_of(object_of(report, name), list)) {
+      for (const json::value& problem : json_list(json_mapping(report, name), list)) {
         if (problem.is_string()) text += "\n" + std::string(problem.get_string());
       }
     }
   }
-  for (const char* name : kObjects) text += refused_parts(name, object_of(report, name));
+  for (const char* name : kObjects) text += refused_parts(name, json_mapping(report, name));
   return text.ends_with('\n') ? text : text + "\n";
 }
 

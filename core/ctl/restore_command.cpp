@@ -14,12 +14,12 @@ Result<void> run_restore(const Invocation& invocation) {
   const json::value answer = TRY(parse_object(*answered));
   std::size_t failed = 0, knobs = 0;
   Table table({{"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"NOW"}, {"RESULT"}, {"PROBLEM"}});
-  for (const json::value& knob : array_of(answer, "knobs")) {
-    const std::string item = text_of(knob, "item"), result = text_of(knob, "result");
+  for (const json::value& knob : json_list(answer, "knobs")) {
+    const std::string item = json_text(knob, "item"), result = json_text(knob, "result");
     ++knobs;
     failed += result == "failed";
-    table.add({text_of(knob, "cgroup"), text_of(knob, "knob") + (item.empty() ? "" : " " + item), text_of(knob, "before"),
-               text_of(knob, "after"), result, text_of(knob, "problem")});
+    table.add({json_text(knob, "cgroup"), json_text(knob, "knob") + (item.empty() ? "" : " " + item), json_text(knob, "before"),
+               json_text(knob, "after"), result, json_text(knob, "problem")});
   }
   if (invocation.output == Output::json)
     invocation.out << *answered;

@@ -15,30 +15,30 @@ void describe_slo(po::options_description& options) {
 }
 
 std::string effective_value_of(const json::value& object) {
-  const json::value* value = member(object, "value");
+  const json::value* value = json_member(object, "value");
   return value ? json::serialize(*value) : "-";
 }
 
 void print_slo(const json::value& answer, std::ostream& out) {
   Table table({{"FIELD"}, {"VALUE"}, {"FROM"}});
-  for (const json::value& field : array_of(answer, "fields")) table.add({text_of(field, "field"), effective_value_of(field), text_of(field, "from")});
+  for (const json::value& field : json_list(answer, "fields")) table.add({json_text(field, "field"), effective_value_of(field), json_text(field, "from")});
   out << table.render();
-  const json::array& problems = array_of(answer, "problems");
+  const json::array& problems = json_list(answer, "problems");
   if (problems.empty()) return;
   Table wrong({{"REJECTED"}, {"FOUND"}, {"EXPECTED"}, {"INACTIVE FEATURE"}});
   for (const json::value& problem : problems) {
-    const std::string inactive = text_of(problem, "inactive");
-    wrong.add({text_of(problem, "field"), text_of(problem, "found"), text_of(problem, "expected"), inactive.empty() ? "-" : inactive});
+    const std::string inactive = json_text(problem, "inactive");
+    wrong.add({json_text(problem, "field"), json_text(problem, "found"), json_text(problem, "expected"), inactive.empty() ? "-" : inactive});
   }
   out << "\n" << wrong.render();
 }
 
 void print_explanation(const json::value& answer, std::ostream& out) {
-  out << text_of(answer, "field") << " is " << effective_value_of(answer) << "\n"
-      << text_of(answer, "meaning") << "; " << text_of(answer, "expected") << "\n\n";
+  out << json_text(answer, "field") << " is " << effective_value_of(answer) << "\n"
+      << json_text(answer, "meaning") << "; " << json_text(answer, "expected") << "\n\n";
   Table table({{""}, {"SOURCE"}, {"VALUE"}, {"NOTE"}});
-  for (const json::value& layer : array_of(answer, "layers"))
-    table.add({flag_of(layer, "counts") ? "*" : "", text_of(layer, "title"), effective_value_of(layer), text_of(layer, "note")});
+  for (const json::value& layer : json_list(answer, "layers"))
+    table.add({json_flag(layer, "counts") ? "*" : "", json_text(layer, "title"), effective_value_of(layer), json_text(layer, "note")});
   out << table.render();
 }
 

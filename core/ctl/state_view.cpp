@@ -15,38 +15,38 @@ std::string text_or_dash(std::string text) { return text.empty() ? "-" : text; }
 
 // "12 pods from the kubelet, as of 3s ago", and what is wrong.
 std::string banner(const json::value& state, std::size_t pods) {
-  const auto age = number_of(object_of(state, "ageSeconds"), "pods");
-  const std::string source = text_of(state, "source");
+  const auto age = json_number(json_mapping(state, "ageSeconds"), "pods");
+  const std::string source = json_text(state, "source");
   std::string text = fmt::format("{} pods from: {}, ", pods, text_or_dash(source));
   text += age ? "as of " + format_age(age) + " ago\n" : "which were never known\n";
-  const std::string problem = text_of(state, "problem");
+  const std::string problem = json_text(state, "problem");
   return problem.empty() ? text : text + problem + "\n";
 }
 
 std::string priority_of(const json::value& pod) {
-  const std::string name = text_of(pod, "priorityClass");
+  const std::string name = json_text(pod, "priorityClass");
   return name.empty() ? "-" : name;
 }
 
 // Running containers, without the sandbox and init containers.
 std::string containers_of(const json::value& pod) {
   std::size_t all = 0, running = 0;
-  for (const json::value& container : array_of(pod, "containers")) {
-    const std::string kind = text_of(container, "kind");
+  for (const json::value& container : json_list(pod, "containers")) {
+    const std::string kind = json_text(container, "kind");
     if (kind == "sandbox" || kind == "init") continue;
     ++all;
-    running += text_of(container, "state") == "running";
+    running += json_text(container, "state") == "running";
   }
   return fmt::format("{}/{}", running, all);
 }
 
-std::string phase_of(const json::value& pod) { return flag_of(pod, "deleting") ? "Terminating" : text_or_dash(text_of(pod, "phase")); }
+std::string phase_of(const json::value& pod) { return json_flag(pod, "deleting") ? "Terminating" : text_or_dash(json_text(pod, "phase")); }
 
 std::vector<std::string> pod_row(const json::value& pod, std::optional<double> now) {
-  const auto start = number_of(pod, "startTime");
+  const auto start = json_number(pod, "startTime");
   const std::optional<double> age = now && start ? std::optional(*now - *start) : std::nullopt;
-  return {text_or_dash(text_of(pod, "namespace")), text_of(pod, "name"), text_or_dash(text_of(pod, "qosClass")), priority_of(pod),
-          phase_of(pod), format_age(age), containers_of(pod), text_or_dash(text_of(pod, "cgroup"))};
+  return {text_or_dash(json_text(pod, "namespace")), json_text(pod, "name"), text_or_dash(json_text(pod, "qosClass")), priority_of(pod),
+          phase_of(pod), format_age(age), containers_of(pod), text_or_dash(json_text(pod, "cgroup"))};
 }
 
 // Amounts by name: of CPU in milli-cores, of memory in bytes.
@@ -75,13 +75,13 @@ std::string words(const json::value& object) {
 
 std::string addresses_of(const json::value& node) {
   std::vector<std::string> parts;
-  for (const json::value& address : array_of(node, "addresses")) parts.push_back(text_of(address, "type") + " " + text_of(address, "address"));
+  for (const json::value& address : json_list(node, "addresses")) parts.push_back(json_text(address, "type") + " " + json_text(address, "address"));
   return text_or_dash(join(parts, ", "));
 }
 
 std::string objects_of(const json::value& node) {
   std::vector<std::string> parts;
-  const json::value& objects = object_of(node, "objects");
+  const json::value& objects = json_mapping(node, "objects");
   for (const auto& [kind, there] : objects.as_object())
     parts.push_back(std::string(kind) + (there.is_bool() && there.as_bool() ? "" : " (none)"));
   return text_or_dash(join(parts, ", "));
@@ -90,7 +90,7 @@ std::string objects_of(const json::value& node) {
 std::string ages_of(const json::value& state) {
   std::vector<std::string> parts;
   for (const char* part : {"node", "pods", "nodeSLO", "topology"}) {
-    const auto age = number_of(object_of(state, "ageSeconds"), part);
+    const auto age = json_number(json_mapping(state, "ageSeconds"), part);
     parts.push_back(std::string(part) + " " + (age ? format_age(age) : "never"));
   }
   return join(parts, ", ");
@@ -98,27 +98,27 @@ std::string ages_of(const json::value& state) {
 
 // Adds the CPUs that are reserved, with their owners, and the values that could not be read.
 void add_cpu_owners(Table& table, const json::value& node) {
-  const json::value& owners = object_of(node, "cpuOwners");
-  const char* const kOwners[][2] = {{"reserved", "reserved"}, {"system", flag_of(owners, "systemExclusive") ? "SYSTEM alone" : "SYSTEM"}, {"lse", "LSE"}, {"lsr", "LSR"}, {"pinned", "other pods"}};
+  const json::value& owners = json_mapping(node, "cpuOwners");
+  const char* const kOwners[][2] = {{"reserved", "reserved"}, {"system", json_flag(owners, "systemExclusive") ? "SYSTEM alone" : "SYSTEM"}, {"lse", "LSE"}, {"lsr", "LSR"}, {"pinned", "other pods"}};
   std::vector<std::string> parts;
   for (const auto& [key, name] : kOwners) {
-    const std::string cpus = text_of(owners, key);
+    const std::string cpus = json_text(owners, key);
     if (!cpus.empty()) parts.push_back(std::string(name) + " " + cpus);
   }
   table.add({"CPUs set apart", text_or_dash(join(parts, ", "))});
-  for (const json::value& problem : array_of(owners, "problems"))
+  for (const json::value& problem : json_list(owners, "problems"))
     if (problem.is_string()) table.add({"problem", std::string(problem.get_string())});
 }
 
 void add_kubelet(Table& table, const json::value& node) {
-  const std::string problem = text_of(node, "kubeletProblem");
-  if (!member(node, "kubelet")) return table.add({"kubelet", "its configuration is unknown" + (problem.empty() ? "" : ": " + problem)});
-  const json::value& kubelet = object_of(node, "kubelet");
-  table.add({"kubelet cgroups", text_or_dash(text_of(kubelet, "cgroupDriver")) + ", root " + text_or_dash(text_of(kubelet, "cgroupRoot"))});
-  table.add({"kubelet CPU manager", text_or_dash(text_of(kubelet, "cpuManagerPolicy")) + ", options " + words(object_of(kubelet, "cpuManagerPolicyOptions")) +
-                                        ", reserved CPUs " + text_or_dash(text_of(kubelet, "reservedSystemCPUs"))});
-  table.add({"kubelet topology", text_or_dash(text_of(kubelet, "topologyManagerPolicy")) + ", scope " + text_or_dash(text_of(kubelet, "topologyManagerScope"))});
-  table.add({"kubelet reserved", "system " + amounts(object_of(kubelet, "systemReserved")) + "; kubelet " + amounts(object_of(kubelet, "kubeReserved"))});
+  const std::string problem = json_text(node, "kubeletProblem");
+  if (!json_member(node, "kubelet")) return table.add({"kubelet", "its configuration is unknown" + (problem.empty() ? "" : ": " + problem)});
+  const json::value& kubelet = json_mapping(node, "kubelet");
+  table.add({"kubelet cgroups", text_or_dash(json_text(kubelet, "cgroupDriver")) + ", root " + text_or_dash(json_text(kubelet, "cgroupRoot"))});
+  table.add({"kubelet CPU manager", text_or_dash(json_text(kubelet, "cpuManagerPolicy")) + ", options " + words(json_mapping(kubelet, "cpuManagerPolicyOptions")) +
+                                        ", reserved CPUs " + text_or_dash(json_text(kubelet, "reservedSystemCPUs"))});
+  table.add({"kubelet topology", text_or_dash(json_text(kubelet, "topologyManagerPolicy")) + ", scope " + text_or_dash(json_text(kubelet, "topologyManagerScope"))});
+  table.add({"kubelet reserved", "system " + amounts(json_mapping(kubelet, "systemReserved")) + "; kubelet " + amounts(json_mapping(kubelet, "kubeReserved"))});
 }
 
 }  // namespace
@@ -135,27 +135,27 @@ std::string format_age(std::optional<double> seconds) {
 Result<std::string> pods_text(const std::string& answer) {
   const json::value all = TRY(parse_object(answer));
   Table table({{"NAMESPACE"}, {"NAME"}, {"QOS"}, {"CLASS"}, {"PHASE"}, {"AGE", true}, {"CONTAINERS", true}, {"CGROUP"}});
-  for (const json::value& pod : array_of(all, "pods")) table.add(pod_row(pod, number_of(all, "time")));
-  return banner(object_of(all, "state"), array_of(all, "pods").size()) + table.render();
+  for (const json::value& pod : json_list(all, "pods")) table.add(pod_row(pod, json_number(all, "time")));
+  return banner(json_mapping(all, "state"), json_list(all, "pods").size()) + table.render();
 }
 
 Result<std::string> node_text(const std::string& answer) {
   const json::value node = TRY(parse_object(answer));
-  const json::value& state = object_of(node, "state");
-  Table table({{"NODE"}, {text_of(node, "name")}});
-  table.add({"uid", text_or_dash(text_of(node, "uid"))});
-  table.add({"agent", text_of(node, "version")});
-  table.add({"pods", format_number(number_of(node, "pods")) + " from: " + text_or_dash(text_of(state, "source"))});
+  const json::value& state = json_mapping(node, "state");
+  Table table({{"NODE"}, {json_text(node, "name")}});
+  table.add({"uid", text_or_dash(json_text(node, "uid"))});
+  table.add({"agent", json_text(node, "version")});
+  table.add({"pods", format_number(json_number(node, "pods")) + " from: " + text_or_dash(json_text(state, "source"))});
   table.add({"known since", ages_of(state)});
-  if (const std::string problem = text_of(state, "problem"); !problem.empty()) table.add({"problem", problem});
+  if (const std::string problem = json_text(state, "problem"); !problem.empty()) table.add({"problem", problem});
   table.add({"addresses", addresses_of(node)});
-  table.add({"capacity", amounts(object_of(node, "capacity"))});
-  table.add({"allocatable", amounts(object_of(node, "allocatable"))});
-  table.add({"labels", words(object_of(node, "labels"))});
-  table.add({"cgroups", text_or_dash(text_of(node, "cgroupHierarchy"))});
-  table.add({"CPUs", format_number(static_cast<double>(array_of(node, "cpus").size()))});
+  table.add({"capacity", amounts(json_mapping(node, "capacity"))});
+  table.add({"allocatable", amounts(json_mapping(node, "allocatable"))});
+  table.add({"labels", words(json_mapping(node, "labels"))});
+  table.add({"cgroups", text_or_dash(json_text(node, "cgroupHierarchy"))});
+  table.add({"CPUs", format_number(static_cast<double>(json_list(node, "cpus").size()))});
   add_cpu_owners(table, node);
-  table.add({"memory", format_bytes(number_of(node, "memoryBytes"))});
+  table.add({"memory", format_bytes(json_number(node, "memoryBytes"))});
   add_kubelet(table, node);
   table.add({"objects", objects_of(node)});
   return table.render();

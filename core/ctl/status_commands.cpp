@@ -20,19 +20,19 @@ Result<void> print_list(const Invocation& invocation, const std::string& what, s
   }
   Table table(std::move(columns));
   json::value list = TRY(parse_object(answer));
-  for (const json::value& item : array_of(list, what)) table.add(row(item));
+  for (const json::value& item : json_list(list, what)) table.add(row(item));
   invocation.out << table.render();
   return {};
 }
 
-std::string count_of(const json::value& counts, std::string_view key) { return format_number(number_of(counts, key)); }
+std::string count_of(const json::value& counts, std::string_view key) { return format_number(json_number(counts, key)); }
 
 // The processes that a plugin's instances live in: "agent", or their numbers; "-": none, or its own process has ended.
 std::string runner_of(const json::value& plugin) {
-  const bool in_agent = array_of(object_of(plugin, "isolation"), "layers").empty();
+  const bool in_agent = json_list(json_mapping(plugin, "isolation"), "layers").empty();
   std::string shown;
-  for (const json::value& instance : array_of(plugin, "instances")) {
-    double process = number_of(instance, "process").value_or(0);
+  for (const json::value& instance : json_list(plugin, "instances")) {
+    double process = json_number(instance, "process").value_or(0);
     if (process <= 0 && !in_agent) continue;
     std::string name = process > 0 ? format_number(process) : "agent";
     if (shown.find(name) == std::string::npos) shown += (shown.empty() ? "" : " ") + name;
@@ -42,13 +42,13 @@ std::string runner_of(const json::value& plugin) {
 
 // "uid+landlock+seccomp+cgroup", " +CAP_SYS_ADMIN" behind it; "-" before it is mapped.
 std::string isolation_of(const json::value& plugin) {
-  const json::value& isolation = object_of(plugin, "isolation");
+  const json::value& isolation = json_mapping(plugin, "isolation");
   if (!isolation.is_object() || !isolation.as_object().contains("layers")) return "-";
   std::string text;
-  for (const json::value& layer : array_of(isolation, "layers"))
+  for (const json::value& layer : json_list(isolation, "layers"))
     text += (text.empty() ? "" : "+") + std::string(layer.is_string() ? layer.as_string().c_str() : "?");
   if (text.empty()) return runner_of(plugin) == "agent" ? "none (in process)" : "none";
-  for (const json::value& capability : array_of(isolation, "rootCapabilities"))
+  for (const json::value& capability : json_list(isolation, "rootCapabilities"))
     text += " +" + std::string(capability.is_string() ? capability.as_string().c_str() : "?");
   return text;
 }
@@ -60,26 +60,26 @@ std::string of_limit(std::optional<double> used, std::optional<double> limit, Fo
 }
 
 std::vector<std::string> plugin_row(const json::value& plugin) {
-  const json::value& counts = object_of(plugin, "counts");
-  const json::value& budget = object_of(plugin, "budget");
-  std::string id = text_of(plugin, "id");
-  std::string why = text_of(plugin, "reason");
-  if (why.empty()) why = text_of(plugin, "lastError");
-  const std::string granted = granted_text(object_of(plugin, "grants"));
-  return {id.empty() ? text_of(plugin, "path") : id,
-          text_of(plugin, "version"),
-          text_of(plugin, "gate"),
-          text_of(plugin, "state"),
+  const json::value& counts = json_mapping(plugin, "counts");
+  const json::value& budget = json_mapping(plugin, "budget");
+  std::string id = json_text(plugin, "id");
+  std::string why = json_text(plugin, "reason");
+  if (why.empty()) why = json_text(plugin, "lastError");
+  const std::string granted = granted_text(json_mapping(plugin, "grants"));
+  return {id.empty() ? json_text(plugin, "path") : id,
+          json_text(plugin, "version"),
+          json_text(plugin, "gate"),
+          json_text(plugin, "state"),
           runner_of(plugin),
           isolation_of(plugin),
           count_of(counts, "calls"),
           count_of(counts, "errors"),
           count_of(counts, "skippedTicks"),
-          format_number(number_of(plugin, "restarts")),
-          format_seconds(number_of(plugin, "lastSeconds")),
-          of_limit(number_of(budget, "cpuCores"), number_of(budget, "cpuLimitCores"), format_cores),
-          of_limit(number_of(budget, "memoryBytes"), number_of(budget, "memoryLimitBytes"), format_bytes),
-          of_limit(number_of(plugin, "series"), number_of(budget, "seriesLimit"), format_number),
+          format_number(json_number(plugin, "restarts")),
+          format_seconds(json_number(plugin, "lastSeconds")),
+          of_limit(json_number(budget, "cpuCores"), json_number(budget, "cpuLimitCores"), format_cores),
+          of_limit(json_number(budget, "memoryBytes"), json_number(budget, "memoryLimitBytes"), format_bytes),
+          of_limit(json_number(plugin, "series"), json_number(budget, "seriesLimit"), format_number),
           granted.empty() ? "-" : granted,
           why};
 }
@@ -106,8 +106,8 @@ Result<void> run_plugins(const Invocation& invocation) {
 }
 
 std::vector<std::string> feature_row(const json::value& gate) {
-  return {text_of(gate, "name"), text_of(gate, "stage"), flag_of(gate, "default") ? "on" : "off",
-          flag_of(gate, "enabled") ? "on" : "off", text_of(gate, "origin")};
+  return {json_text(gate, "name"), json_text(gate, "stage"), json_flag(gate, "default") ? "on" : "off",
+          json_flag(gate, "enabled") ? "on" : "off", json_text(gate, "origin")};
 }
 
 Result<void> run_features(const Invocation& invocation) {
@@ -115,9 +115,9 @@ Result<void> run_features(const Invocation& invocation) {
 }
 
 std::vector<std::string> capability_row(const json::value& capability) {
-  std::string plugin = text_of(capability, "plugin");
-  return {text_of(capability, "name"), text_of(capability, "state"), plugin.empty() ? "host" : plugin,
-          text_of(capability, "detail")};
+  std::string plugin = json_text(capability, "plugin");
+  return {json_text(capability, "name"), json_text(capability, "state"), plugin.empty() ? "host" : plugin,
+          json_text(capability, "detail")};
 }
 
 Result<void> run_capabilities(const Invocation& invocation) {
@@ -125,12 +125,12 @@ Result<void> run_capabilities(const Invocation& invocation) {
 }
 
 std::vector<std::string> event_row(const json::value& event) {
-  std::string plugin = text_of(event, "plugin");
-  const json::value& subject = object_of(event, "subject");
-  std::string pod = text_of(subject, "pod_name"), container = text_of(subject, "container_name");
-  return {format_wall_time(number_of(event, "time").value_or(0)), plugin.empty() ? "host" : plugin,
-          text_of(subject, "pod_namespace"), pod.empty() ? "-" : pod, container.empty() ? "-" : container,
-          text_of(event, "what"), text_of(event, "why")};
+  std::string plugin = json_text(event, "plugin");
+  const json::value& subject = json_mapping(event, "subject");
+  std::string pod = json_text(subject, "pod_name"), container = json_text(subject, "container_name");
+  return {format_wall_time(json_number(event, "time").value_or(0)), plugin.empty() ? "host" : plugin,
+          json_text(subject, "pod_namespace"), pod.empty() ? "-" : pod, container.empty() ? "-" : container,
+          json_text(event, "what"), json_text(event, "why")};
 }
 
 Result<void> run_events(const Invocation& invocation) {

@@ -12,8 +12,8 @@ namespace {
 
 // The metrics of one subject begin with its scope: "node", "pod" or "container".
 Usage usage_of(const json::value& item, const std::string& scope) {
-  const json::value& values = object_of(item, "values");
-  auto value = [&](std::string_view name) { return number_of(values, scope + std::string(name)); };
+  const json::value& values = json_mapping(item, "values");
+  auto value = [&](std::string_view name) { return json_number(values, scope + std::string(name)); };
   return {value("_cpu_usage"), value("_memory_usage"), value("_sched_latency_p50_seconds"),
           value("_sched_latency_p95_seconds"), value("_sched_latency_p99_seconds"),
           value("_cpu_throttled"), value("_memory_stall_ratio")};
@@ -21,20 +21,20 @@ Usage usage_of(const json::value& item, const std::string& scope) {
 
 // A container in a pod carries the pod's name in front; others stand for themselves.
 TopRow container_row(const json::value& container, const std::string& prefix, const std::string& qos) {
-  std::string name = text_of(container, "name");
-  if (name.empty()) name = text_of(container, "id");
-  std::string kind = text_of(container, "kind");
+  std::string name = json_text(container, "name");
+  if (name.empty()) name = json_text(container, "id");
+  std::string kind = json_text(container, "kind");
   if (kind == "regular") kind = "container";
   return {kind, prefix + name, qos, usage_of(container, "container")};
 }
 
 void add_pod(const json::value& pod, std::vector<TopRow>& rows) {
-  std::string ns = text_of(pod, "namespace");
-  std::string name = (ns.empty() ? "" : ns + "/") + text_of(pod, "name");
-  std::string qos = text_of(pod, "qosClass");
-  if (qos.empty()) qos = text_of(pod, "kubernetesQOS");
+  std::string ns = json_text(pod, "namespace");
+  std::string name = (ns.empty() ? "" : ns + "/") + json_text(pod, "name");
+  std::string qos = json_text(pod, "qosClass");
+  if (qos.empty()) qos = json_text(pod, "kubernetesQOS");
   rows.push_back({"pod", name, qos, usage_of(pod, "pod")});
-  for (const json::value& container : array_of(pod, "containers"))
+  for (const json::value& container : json_list(pod, "containers"))
     rows.push_back(container_row(container, name + "/", qos));
 }
 
@@ -87,13 +87,13 @@ Result<TopView> parse_top(const std::string& node_text, const std::string& pods_
   json::value node = TRY(parse_object(node_text));
   json::value pods = TRY(parse_object(pods_text));
   TopView view;
-  view.node = text_of(node, "name");
-  view.wall_time = number_of(node, "time").value_or(0);
+  view.node = json_text(node, "name");
+  view.wall_time = json_number(node, "time").value_or(0);
   view.node_usage = usage_of(node, "node");
-  for (const json::value& cpu : array_of(node, "cpus")) view.online_cpus += flag_of(cpu, "online");
-  view.memory_total_bytes = number_of(node, "memoryBytes");
-  for (const json::value& pod : array_of(pods, "pods")) add_pod(pod, view.rows);
-  for (const json::value& container : array_of(pods, "containers"))
+  for (const json::value& cpu : json_list(node, "cpus")) view.online_cpus += json_flag(cpu, "online");
+  view.memory_total_bytes = json_number(node, "memoryBytes");
+  for (const json::value& pod : json_list(pods, "pods")) add_pod(pod, view.rows);
+  for (const json::value& container : json_list(pods, "containers"))
     view.rows.push_back(container_row(container, "", ""));
   return view;
 }

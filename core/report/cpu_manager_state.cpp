@@ -18,7 +18,7 @@ Result<CpuSet> cpus_of(const json::object& containers, const std::string& member
   CpuSet all;
   for (const auto& [name, cpus] : containers) {
     if (!cpus.is_string()) return wrong(member + "." + std::string(name), "expected a list of CPUs");
-    Result<CpuSet> set = CpuSet::parse(text_of(containers, {name.data(), name.size()}));
+    Result<CpuSet> set = CpuSet::parse(json_text(containers, {name.data(), name.size()}));
     if (!set) return wrong(member + "." + std::string(name), set.error().text);
     all = all | *set;
   }
@@ -30,9 +30,9 @@ Result<CpuSet> cpus_of(const json::object& containers, const std::string& member
 Result<CpuManagerState> parse_cpu_manager_state(std::string_view text) {
   const json::object root = TRY(parse_root(text, kFile));
   CpuManagerState state;
-  state.policy = text_of(root, "policyName");
+  state.policy = json_text(root, "policyName");
   if (state.policy.empty()) return wrong("policyName", "expected a name");
-  for (const auto& [uid, containers] : member_of(root, "entries")) {
+  for (const auto& [uid, containers] : json_mapping(root, "entries").get_object()) {
     const std::string member = "entries." + std::string(uid);
     if (!containers.is_object()) return wrong(member, "expected containers with their CPUs");
     state.pods[std::string(uid)] = TRY(cpus_of(containers.get_object(), member));

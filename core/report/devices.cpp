@@ -33,24 +33,10 @@ Result<json::value> parse_list(std::string_view text, const char* fact) {
   return std::move(list);
 }
 
-std::optional<std::int64_t> number_of(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(json_view(name));
-  if (value == nullptr) return std::nullopt;
-  if (value->is_int64()) return value->get_int64();
-  if (value->is_uint64() && value->get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    return static_cast<std::int64_t>(value->get_uint64());
-  return std::nullopt;
-}
-
 std::optional<std::int32_t> small_number_of(const json::object& object, std::string_view name) {
-  const std::optional<std::int64_t> number = number_of(object, name);
+  const std::optional<std::int64_t> number = json_integer(object, name);
   if (!number || *number < -1 || *number > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
   return static_cast<std::int32_t>(*number);
-}
-
-bool flag_of(const json::object& object, std::string_view name, bool missing) {
-  const json::value* value = object.if_contains(json_view(name));
-  return value != nullptr && value->is_bool() ? value->get_bool() : missing;
 }
 
 bool has(const std::vector<Device>& devices, const std::string& id) {
@@ -61,13 +47,13 @@ bool has(const std::vector<Device>& devices, const std::string& id) {
 Result<Device> device_of(const json::value& item, const char* type, const char* fact) {
   if (!item.is_object()) return invalid(std::string(fact) + ": expected objects");
   const json::object& object = item.get_object();
-  Device device{.type = type, .id = std::string(text_of(object, "id"))};
+  Device device{.type = type, .id = json_text(object, "id")};
   if (device.id.empty()) return invalid(std::string(fact) + ": id: expected a text");
   device.minor = small_number_of(object, "minor");
   if (device.minor == -1) device.minor.reset();
   device.numa_node = small_number_of(object, "nodeID").value_or(-1);
-  device.pcie_root = text_of(object, "pcie");
-  device.bus_id = text_of(object, "busID");
+  device.pcie_root = json_text(object, "pcie");
+  device.bus_id = json_text(object, "busID");
   return device;
 }
 
@@ -84,8 +70,8 @@ std::string reason_of(std::string_view code) {
   return is_letter(reason.front()) ? reason : "Error_" + reason;
 }
 
-DeviceFault fault_of(const json::object& status) {
-  DeviceFault fault{reason_of(text_of(status, "errCode")), std::string(text_of(status, "errMessage"))};
+DeviceFault fault_of(const json::value& status) {
+  DeviceFault fault{reason_of(json_text(status, "errCode")), json_text(status, "errMessage")};
   cut_utf8(fault.message, kMaxMessage);
   return fault;
 }
@@ -101,10 +87,9 @@ json::object condition_of(const DeviceFault& fault, std::int64_t now_seconds) {
 // A transition time stays as long as the rest of its condition does.
 json::array conditions_of(const DeviceFault& fault, const json::object& old, std::int64_t now_seconds) {
   json::object condition = condition_of(fault, now_seconds);
-  if (const json::value* list = old.if_contains("conditions"); list != nullptr && list->is_array() && !list->get_array().empty()) {
-    const json::value& first = list->get_array().front();
-    json::object before = first.is_object() ? first.get_object() : json::object();
-    const std::string since(text_of(before, "lastTransitionTime"));
+  if (const json::array& list = json_list(old, "conditions"); !list.empty()) {
+    json::object before = list.front().is_object() ? list.front().get_object() : json::object();
+    const std::string since = json_text(before, "lastTransitionTime");
     before["lastTransitionTime"] = condition["lastTransitionTime"];
     if (!since.empty() && json::value(before) == json::value(condition)) condition["lastTransitionTime"] = since;
   }
@@ -128,17 +113,10 @@ json::object object_of(const Device& device, const json::object& old, std::int64
   return object;
 }
 
-json::object& object_in(json::object& object, std::string_view name) {
-  json::value& value = object[json_view(name)];
-  if (!value.is_object()) value = json::object();
-  return value.get_object();
-}
-
 const json::object& find(const json::array& devices, const Device& device) {
   static const json::object none;
   for (const json::value& item : devices) {
-    if (item.is_object() && text_of(item.get_object(), "type") == device.type && text_of(item.get_object(), "id") == device.id)
-      return item.get_object();
+    if (json_text(item, "type") == device.type && json_text(item, "id") == device.id) return item.get_object();
   }
   return none;
 }
@@ -147,7 +125,7 @@ const json::object& find(const json::array& devices, const Device& device) {
 void replace(json::array& devices, const json::array& old, const char* type, const std::vector<Device>& ours, std::int64_t now_seconds) {
   json::array others;
   for (const json::value& item : devices) {
-    if (!item.is_object() || text_of(item.get_object(), "type") != type) others.push_back(item);
+    if (json_text(item, "type") != type) others.push_back(item);
   }
   for (const Device& device : ours) others.push_back(object_of(device, find(old, device), now_seconds));
   devices = std::move(others);
@@ -155,9 +133,7 @@ void replace(json::array& devices, const json::array& old, const char* type, con
 
 bool before(const json::value& a, const json::value& b) {
   const auto key = [](const json::value& value) {
-    static const json::object none;
-    const json::object& object = value.is_object() ? value.get_object() : none;
-    return std::tuple(text_of(object, "type"), number_of(object, "minor").value_or(-1), text_of(object, "id"));
+    return std::tuple(json_text(value, "type"), json_integer(value, "minor").value_or(-1), json_text(value, "id"));
   };
   return key(a) < key(b);
 }
@@ -170,14 +146,13 @@ Result<std::vector<Device>> parse_gpu_fact(std::string_view text) {
   const json::value list = TRY(parse_list(text, kFact));
   for (const json::value& item : list.get_array()) {
     Device device = TRY(device_of(item, kGpu, kFact));
-    const json::object& object = item.get_object();
-    const std::int64_t memory = number_of(object, "memory-total").value_or(0);
+    const std::int64_t memory = json_integer(item, "memory-total").value_or(0);
     if (memory <= 0) return invalid("GPU: memory-total: expected bytes");
     device.resources = {{"koordinator.sh/gpu-core", "100"},
                         {"koordinator.sh/gpu-memory", format_binary(memory)},
                         {"koordinator.sh/gpu-memory-ratio", "100"}};
-    const json::object& status = member_of(object, "status");
-    device.healthy = flag_of(status, "healthy", true);
+    const json::value& status = json_mapping(item, "status");
+    device.healthy = json_flag(status, "healthy", true);
     if (!device.healthy) device.fault = fault_of(status);
     if (!has(devices, device.id)) devices.push_back(std::move(device));
   }
@@ -190,9 +165,9 @@ Result<std::vector<Device>> parse_rdma_fact(std::string_view text) {
   const json::value list = TRY(parse_list(text, kFact));
   for (const json::value& item : list.get_array()) {
     Device device = TRY(device_of(item, kRdma, kFact));
-    device.healthy = flag_of(item.get_object(), "health", true);
+    device.healthy = json_flag(item, "health", true);
     device.resources = {{"koordinator.sh/rdma", "100"}};
-    for (const auto& [address, _] : member_of(item.get_object(), "vfMap")) device.virtual_functions.emplace_back(address);
+    for (const auto& [address, _] : json_mapping(item, "vfMap").get_object()) device.virtual_functions.emplace_back(address);
     std::sort(device.virtual_functions.begin(), device.virtual_functions.end());
     if (!has(devices, device.id)) devices.push_back(std::move(device));
   }
@@ -202,8 +177,7 @@ Result<std::vector<Device>> parse_rdma_fact(std::string_view text) {
 Result<std::optional<std::string>> merge_devices(const Devices& ours, std::string_view object, std::int64_t now_seconds) {
   json::object root = TRY(parse_root(object, "Device"));
   json::object& spec = object_in(root, "spec");
-  const json::value* there = spec.if_contains("devices");
-  const json::array old = there != nullptr && there->is_array() ? there->get_array() : json::array();
+  const json::array old = json_list(spec, "devices");
   json::array devices = old;
   if (ours.gpus) replace(devices, old, kGpu, *ours.gpus, now_seconds);
   if (ours.rdma) replace(devices, old, kRdma, *ours.rdma, now_seconds);
@@ -211,7 +185,7 @@ Result<std::optional<std::string>> merge_devices(const Devices& ours, std::strin
   bool changed = devices != old;
   spec["devices"] = std::move(devices);
   json::object& labels = object_in(object_in(root, "metadata"), "labels");
-  if (ours.gpus && !ours.gpus->empty() && text_of(labels, kVendorLabel) != "nvidia") {
+  if (ours.gpus && !ours.gpus->empty() && json_text(labels, kVendorLabel) != "nvidia") {
     labels[kVendorLabel] = "nvidia";
     changed = true;
   }

@@ -59,17 +59,10 @@ Result<json::object> parse_root(std::string_view text, const char* what) {
   return root;
 }
 
-const json::object& member_of(const json::object& object, std::string_view name) {
-  static const json::object none;
-  const json::value* value = object.if_contains(json_view(name));
-  return value != nullptr && value->is_object() ? value->get_object() : none;
-}
-
-std::string_view text_of(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(json_view(name));
-  if (value == nullptr || !value->is_string()) return {};
-  const json::string& text = value->get_string();
-  return {text.data(), text.size()};
+json::object& object_in(json::object& object, std::string_view name) {
+  json::value& value = object[json_view(name)];
+  if (!value.is_object()) value = json::object();
+  return value.get_object();
 }
 
 bool same_json(std::string_view a, std::string_view b) {

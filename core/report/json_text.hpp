@@ -10,6 +10,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
+#include "core/json/members.hpp"
 #include "core/report/usage.hpp"
 
 namespace koord::report {
@@ -25,10 +26,8 @@ boost::json::object owner_reference(const std::string& node, const std::string& 
 
 // Reads JSON text with an object as its root; an error begins with `what`.
 Result<boost::json::object> parse_root(std::string_view text, const char* what);
-// The member, or an empty object when it is missing or no object.
-const boost::json::object& member_of(const boost::json::object& object, std::string_view name);
-// The text of a member; "" when it is missing or no text.
-std::string_view text_of(const boost::json::object& object, std::string_view name);
+// Returns the member as an object, and makes it one if it is missing or none.
+boost::json::object& object_in(boost::json::object& object, std::string_view name);
 
 // Whether two JSON texts say the same, whatever the order of their members.
 bool same_json(std::string_view a, std::string_view b);

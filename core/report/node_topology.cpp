@@ -18,7 +18,7 @@ constexpr std::int64_t kMilliPerCpu = 1000;
 constexpr std::int64_t kKi = 1024;
 
 std::string basic_info(const std::string& cpu_info) {
-  if (Result<json::object> root = parse_root(cpu_info, "node_cpu_info")) return json::serialize(member_of(*root, "basicInfo"));
+  if (Result<json::object> root = parse_root(cpu_info, "node_cpu_info")) return json::serialize(json_mapping(*root, "basicInfo"));
   return {};
 }
 
@@ -99,16 +99,16 @@ std::map<std::int32_t, Memory> huge_pages(const std::string& numa_info) {
   std::map<std::int32_t, Memory> by_node;
   const Result<json::object> root = parse_root(numa_info, "node_numa_info");
   if (!root) return by_node;
-  for (const auto& [node, sizes] : member_of(*root, "hugePagesMap")) {
+  for (const auto& [node, sizes] : json_mapping(*root, "hugePagesMap").get_object()) {
     const Result<std::int64_t> id = parse_int({node.data(), node.size()});
     if (!id || !sizes.is_object()) continue;
     Memory& memory = by_node[static_cast<std::int32_t>(*id)];
     for (const auto& [size, pages] : sizes.get_object()) {
       const Result<std::int64_t> kilobytes = parse_int({size.data(), size.size()});
-      const json::value* count = pages.is_object() ? pages.get_object().if_contains("numPages") : nullptr;
-      if (!kilobytes || count == nullptr || !count->is_int64()) continue;
+      const std::optional<std::int64_t> count = json_integer(pages, "numPages");
+      if (!kilobytes || !count) continue;
       std::int64_t bytes = 0;
-      if (__builtin_mul_overflow(count->get_int64(), *kilobytes, &bytes) || __builtin_mul_overflow(bytes, kKi, &bytes)) continue;
+      if (__builtin_mul_overflow(*count, *kilobytes, &bytes) || __builtin_mul_overflow(bytes, kKi, &bytes)) continue;
       memory.all_huge += bytes;
       if (*kilobytes == 1048576) memory.huge_1gi = bytes;
       if (*kilobytes == 2048) memory.huge_2mi = bytes;

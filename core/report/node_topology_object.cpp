@@ -12,17 +12,10 @@ namespace {
 
 namespace json = boost::json;
 
-// The member as an object, made one when it is none.
-json::object& topology_object_in(json::object& object, std::string_view name) {
-  json::value& value = object[json_view(name)];
-  if (!value.is_object()) value = json::object();
-  return value.get_object();
-}
-
 bool put_annotations(json::object& annotations, const std::map<std::string, std::string>& ours) {
   bool changed = false;
   for (const auto& [name, text] : ours) {
-    if (same_json(text_of(annotations, name), text)) continue;
+    if (same_json(json_text(annotations, name), text)) continue;
     annotations[name] = text;
     changed = true;
   }
@@ -30,7 +23,7 @@ bool put_annotations(json::object& annotations, const std::map<std::string, std:
 }
 
 bool put_degraded(json::object& annotations, const std::string& text) {
-  if (text_of(annotations, kDegradedAnnotation) == text) return false;
+  if (json_text(annotations, kDegradedAnnotation) == text) return false;
   if (text.empty())
     annotations.erase(json_view(kDegradedAnnotation));
   else
@@ -41,7 +34,7 @@ bool put_degraded(json::object& annotations, const std::string& text) {
 bool put_labels(json::object& labels, const std::map<std::string, std::optional<std::string>>& ours) {
   bool changed = false;
   for (const auto& [name, value] : ours) {
-    if (value ? text_of(labels, name) == *value : !labels.contains(name)) continue;
+    if (value ? json_text(labels, name) == *value : !labels.contains(name)) continue;
     if (value)
       labels[name] = *value;
     else
@@ -56,7 +49,7 @@ std::string format(const std::string& resource, std::int64_t amount) {
 }
 
 bool says(const json::object& resource, std::string_view member, const std::string& name, std::int64_t amount) {
-  const Result<Quantity> quantity = Quantity::parse(text_of(resource, member));
+  const Result<Quantity> quantity = Quantity::parse(json_text(resource, member));
   return quantity && (name == "cpu" ? quantity->milli() : quantity->value()) == amount;
 }
 
@@ -71,25 +64,18 @@ json::object resource_object(const std::string& name, const ZoneResource& resour
           {"available", format(name, resource.allocatable)}};
 }
 
-std::string_view name_in(const json::value& value) { return value.is_object() ? text_of(value.get_object(), "name") : std::string_view(); }
-
 const json::value* find_named(const json::array& list, std::string_view name) {
-  auto found = std::find_if(list.begin(), list.end(), [name](const json::value& item) { return name_in(item) == name; });
+  auto found = std::find_if(list.begin(), list.end(), [name](const json::value& item) { return json_text(item, "name") == name; });
   return found == list.end() ? nullptr : found;
-}
-
-json::array array_in(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(json_view(name));
-  return value != nullptr && value->is_array() ? value->get_array() : json::array();
 }
 
 // A zone of ours over what is there of it: resources of others stay.
 json::object merge_zone(const Zone& zone, const json::value* there, bool& changed) {
   json::object merged = there != nullptr ? there->get_object() : json::object();
-  const json::array old = array_in(merged, "resources");
+  const json::array old = json_list(merged, "resources");
   json::array resources;
   for (const json::value& item : old) {
-    if (!zone.resources.contains(std::string(name_in(item)))) resources.push_back(item);
+    if (!zone.resources.contains(json_text(item, "name"))) resources.push_back(item);
   }
   for (const auto& [name, resource] : zone.resources) {
     const json::value* mine = find_named(old, name);
@@ -97,8 +83,8 @@ json::object merge_zone(const Zone& zone, const json::value* there, bool& change
     changed = changed || !same;
     resources.push_back(same ? *mine : json::value(resource_object(name, resource)));
   }
-  std::sort(resources.begin(), resources.end(), [](const json::value& a, const json::value& b) { return name_in(a) < name_in(b); });
-  changed = changed || text_of(merged, "type") != "Node";
+  std::sort(resources.begin(), resources.end(), [](const json::value& a, const json::value& b) { return json_text(a, "name") < json_text(b, "name"); });
+  changed = changed || json_text(merged, "type") != "Node";
   merged["name"] = zone.name;
   merged["type"] = "Node";
   merged["resources"] = std::move(resources);
@@ -106,7 +92,7 @@ json::object merge_zone(const Zone& zone, const json::value* there, bool& change
 }
 
 bool put_zones(json::object& root, const std::vector<Zone>& ours) {
-  const json::array old = array_in(root, "zones");
+  const json::array old = json_list(root, "zones");
   bool changed = old.size() != ours.size();
   json::array zones;
   for (const Zone& zone : ours) {
@@ -130,10 +116,10 @@ bool put_policy(json::object& root, const std::string& policy) {
 
 Result<std::optional<std::string>> merge_node_topology(const NodeTopology& ours, std::string_view object) {
   json::object root = TRY(parse_root(object, "NodeResourceTopology"));
-  json::object& metadata = topology_object_in(root, "metadata");
-  bool changed = put_annotations(topology_object_in(metadata, "annotations"), ours.annotations);
-  changed = put_degraded(topology_object_in(metadata, "annotations"), ours.degraded) || changed;
-  changed = put_labels(topology_object_in(metadata, "labels"), ours.labels) || changed;
+  json::object& metadata = object_in(root, "metadata");
+  bool changed = put_annotations(object_in(metadata, "annotations"), ours.annotations);
+  changed = put_degraded(object_in(metadata, "annotations"), ours.degraded) || changed;
+  changed = put_labels(object_in(metadata, "labels"), ours.labels) || changed;
   changed = put_policy(root, ours.policy) || changed;
   changed = put_zones(root, ours.zones) || changed;
   return changed ? std::optional(json::serialize(root)) : std::nullopt;

@@ -17,32 +17,19 @@ namespace {
 
 namespace json = boost::json;
 
-
-const json::array& list_of(const json::object& object, std::string_view name) {
-  static const json::array none;
-  const json::value* value = object.if_contains(json_view(name));
-  return value != nullptr && value->is_array() ? value->get_array() : none;
-}
-
-const json::object& object_of(const json::value& value) {
-  static const json::object none;
-  return value.is_object() ? value.get_object() : none;
-}
-
-std::optional<Amounts> amounts_of(const json::object& resource_map) {
-  const json::object& resources = member_of(resource_map, "resources");
-  const Result<Quantity> cpu = Quantity::parse(text_of(resources, "cpu"));
-  const Result<Quantity> memory = Quantity::parse(text_of(resources, "memory"));
+std::optional<Amounts> amounts_of(const json::value& resource_map) {
+  const json::value& resources = json_mapping(resource_map, "resources");
+  const Result<Quantity> cpu = Quantity::parse(json_text(resources, "cpu"));
+  const Result<Quantity> memory = Quantity::parse(json_text(resources, "memory"));
   if (!cpu || !memory) return std::nullopt;
   return Amounts{cpu->milli(), memory->value()};
 }
 
-void read_node(const json::object& node, UsageSummary& usage) {
-  usage.node = amounts_of(member_of(node, "nodeUsage"));
-  usage.system = amounts_of(member_of(node, "systemUsage"));
-  for (const json::value& item : list_of(node, "aggregatedNodeUsages")) {
-    const json::object& window = object_of(item);
-    if (amounts_of(member_of(member_of(window, "usage"), "avg"))) usage.windows.emplace(text_of(window, "duration"));
+void read_node(const json::value& node, UsageSummary& usage) {
+  usage.node = amounts_of(json_mapping(node, "nodeUsage"));
+  usage.system = amounts_of(json_mapping(node, "systemUsage"));
+  for (const json::value& window : json_list(node, "aggregatedNodeUsages")) {
+    if (amounts_of(json_mapping(json_mapping(window, "usage"), "avg"))) usage.windows.emplace(json_text(window, "duration"));
   }
 }
 
@@ -88,23 +75,21 @@ UsageSummary usage_of(const NodeMetricStatus& status) {
 
 Result<Reported> parse_reported(std::string_view node_metric) {
   const json::object root = TRY(parse_root(node_metric, "NodeMetric"));
-  const json::object& status = member_of(root, "status");
+  const json::value& status = json_mapping(root, "status");
   Reported reported;
-  if (auto time = parse_timestamp(text_of(status, "updateTime"))) reported.update_seconds = *time / 1'000'000'000;
+  if (auto time = parse_timestamp(json_text(status, "updateTime"))) reported.update_seconds = *time / 1'000'000'000;
   UsageSummary& usage = reported.usage;
-  read_node(member_of(status, "nodeMetric"), usage);
-  for (const json::value& item : list_of(status, "podsMetric")) {
-    const json::object& pod = object_of(item);
-    usage.pods.emplace(std::pair(text_of(pod, "namespace"), text_of(pod, "name")),
-                         amounts_of(member_of(pod, "podUsage")).value_or(Amounts()));
+  read_node(json_mapping(status, "nodeMetric"), usage);
+  for (const json::value& pod : json_list(status, "podsMetric")) {
+    usage.pods.emplace(std::pair(json_text(pod, "namespace"), json_text(pod, "name")),
+                         amounts_of(json_mapping(pod, "podUsage")).value_or(Amounts()));
   }
-  for (const json::value& item : list_of(status, "hostApplicationMetric")) {
-    const json::object& application = object_of(item);
-    usage.applications.emplace(text_of(application, "name"), amounts_of(member_of(application, "usage")).value_or(Amounts()));
+  for (const json::value& application : json_list(status, "hostApplicationMetric")) {
+    usage.applications.emplace(json_text(application, "name"), amounts_of(json_mapping(application, "usage")).value_or(Amounts()));
   }
-  usage.prod_reclaimable = amounts_of(member_of(member_of(status, "prodReclaimableMetric"), "resource"));
-  usage.has_peak = amounts_of(member_of(member_of(status, "prodPeakMetric"), "resource")).has_value();
-  reported.degraded = text_of(member_of(member_of(root, "metadata"), "annotations"), kDegradedAnnotation);
+  usage.prod_reclaimable = amounts_of(json_mapping(json_mapping(status, "prodReclaimableMetric"), "resource"));
+  usage.has_peak = amounts_of(json_mapping(json_mapping(status, "prodPeakMetric"), "resource")).has_value();
+  reported.degraded = json_text(json_mapping(json_mapping(root, "metadata"), "annotations"), kDegradedAnnotation);
   return reported;
 }
 

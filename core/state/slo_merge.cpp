@@ -2,12 +2,12 @@
 #include "core/state/slo_merge.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "core/base/parse.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/utf8.hpp"
+#include "core/json/members.hpp"
 #include "core/state/document.hpp"
 #include "core/state/slo_inactive.hpp"
 
@@ -18,14 +18,6 @@ namespace json = boost::json;
 constexpr std::size_t kMaxText = 4096;
 
 std::string_view view(const json::value& text) { return {text.get_string().data(), text.get_string().size()}; }
-
-// Go has an integer of 5.0 as of 5.
-std::optional<std::int64_t> integer_of(const json::value& value) {
-  if (const std::int64_t* number = value.if_int64()) return *number;
-  const double* number = value.if_double();
-  if (!number || std::trunc(*number) != *number || std::fabs(*number) >= 0x1p63) return std::nullopt;
-  return static_cast<std::int64_t>(*number);
-}
 
 std::optional<json::value> taken_integer(const SloField& field, const json::value& value) {
   const std::optional<std::int64_t> number = integer_of(value);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/parse.hpp"
+#include "core/json/members.hpp"
 
 namespace koord::slo {
 namespace {
@@ -79,11 +80,8 @@ void take_out(NodeSlo& slo) {
 }  // namespace
 
 void find_inactive(const json::value& spec, const Problems& problems, NodeSlo& slo) {
-  const json::object* members = spec.if_object();
-  const json::value* named = members ? members->if_contains(kInactiveMember) : nullptr;
-  if (named && named->is_object())
-    for (const auto& [name, reason] : named->get_object())
-      if (reason.is_string()) slo.inactive.emplace(std::string(name), std::string(reason.get_string()));
+  for (const auto& [name, reason] : json_mapping(spec, kInactiveMember).get_object())
+    if (reason.is_string()) slo.inactive.emplace(std::string(name), std::string(reason.get_string()));
   for (const std::string& problem : problems)
     for (const std::string& name : users_of(std::string_view(problem).substr(0, problem.find(':')))) slo.inactive.emplace(name, problem);
   if (!slo.inactive.empty()) take_out(slo);

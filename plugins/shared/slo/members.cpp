@@ -2,11 +2,11 @@
 #include "plugins/shared/slo/members.hpp"
 
 #include <boost/json.hpp>
-#include <cmath>
 
 #include "core/base/quantity.hpp"
 #include "core/base/utf8.hpp"
 #include "core/json/field.hpp"
+#include "core/json/members.hpp"
 #include "core/json/reader.hpp"
 
 namespace koord::slo {
@@ -22,14 +22,6 @@ std::string shown(const json::value& value) {
   if (text.size() <= kShown) return text;
   cut_utf8(text, kShown);
   return text + "…";
-}
-
-// Go has an integer of 5.0 as of 5.
-Number integer_of(const json::value& value) {
-  if (const std::int64_t* number = value.if_int64()) return *number;
-  const double* number = value.if_double();
-  if (!number || std::trunc(*number) != *number || std::fabs(*number) >= 0x1p63) return std::nullopt;
-  return static_cast<std::int64_t>(*number);
 }
 
 std::string expected_number(std::int64_t least, std::int64_t most) {
