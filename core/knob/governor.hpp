@@ -209,6 +209,13 @@ class Governor final : public PlanSink {
   void spread_cap(Entry& entry);
   static std::optional<Bound> strictest_cap(const KnobKey& key, const Intents& intents);
   std::string obstacle_of(const KnobKey& key, const Bound& cap) const;
+  // The value of a cgroup below one with a cap.
+  struct InnerValue {
+    KnobKey key;
+    Value value = {};  // as long as it is limited
+    bool is_limited = false, is_larger = false;  // than the cap
+  };
+  std::vector<InnerValue> values_inside(const KnobKey& key, const Bound& cap) const;
   void find_larger(const KnobKey& key, const Bound& cap);
   void mark_pods_dirty();
   Level level_of(const KnobKey& key) const;

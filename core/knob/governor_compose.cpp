@@ -228,17 +228,26 @@ std::string Governor::obstacle_of(const KnobKey& key, const Bound& cap) const {
   return {};
 }
 
+std::vector<Governor::InnerValue> Governor::values_inside(const KnobKey& key, const Bound& cap) const {
+  std::vector<InnerValue> values;
+  for (std::string& dir : files_.inner_cgroups(*cap.knob, key.cgroup_dir)) {
+    const Result<KnobFiles::Reading> now = files_.read({*cap.knob, dir});
+    InnerValue& inner = values.emplace_back(InnerValue{.key = {std::move(dir), key.resource, {}}});
+    if (!now) continue;
+    inner.value = now->value;
+    inner.is_limited = cap.knob->form == Form::set || now->value.amount != kUnlimited;
+    inner.is_larger = inner.is_limited && exceeds({*cap.knob, now->value}, {*cap.knob, cap.value});
+  }
+  return values;
+}
+
 // Those that have no more than the cap hold all that is inside of them below it.
 void Governor::find_larger(const KnobKey& key, const Bound& cap) {
-  for (const std::string& dir : files_.inner_cgroups(*cap.knob, key.cgroup_dir)) {
-    const KnobKey inner{dir, key.resource, {}};
-    const Result<KnobFiles::Reading> now = files_.read({*cap.knob, dir});
-    const bool is_limited = now && (cap.knob->form == Form::set || now->value.amount != kUnlimited);
-    const bool is_larger = is_limited && exceeds({*cap.knob, now->value}, {*cap.knob, cap.value});
+  for (const InnerValue& inner : values_inside(key, cap)) {
     // One that an agent before this one has capped holds less already, and is to go on so.
-    const bool is_ours = executor_.holds(inner);
-    if (is_larger || is_ours) mark_dirty(*states_.try_emplace(inner).first);
-    if (!is_limited || is_larger || is_ours) find_larger(inner, cap);
+    const bool is_ours = executor_.holds(inner.key);
+    if (inner.is_larger || is_ours) mark_dirty(*states_.try_emplace(inner.key).first);
+    if (!inner.is_limited || inner.is_larger || is_ours) find_larger(inner.key, cap);
   }
 }
 

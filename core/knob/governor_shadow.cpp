@@ -23,20 +23,17 @@ void Governor::reconcile_shadow_cap(Entry& entry, const Intents& intents) {
 }
 
 void Governor::check_inside(const KnobKey& key, const Bound& cap, std::map<std::string, std::string>& found, ShadowCap& before) {
-  for (const std::string& dir : files_.inner_cgroups(*cap.knob, key.cgroup_dir)) {
-    const KnobKey inner{dir, key.resource, {}};
-    const Result<KnobFiles::Reading> now = files_.read({*cap.knob, dir});
-    const bool is_limited = now && (cap.knob->form == Form::set || now->value.amount != kUnlimited);
-    const bool is_larger = is_limited && exceeds({*cap.knob, now->value}, {*cap.knob, cap.value});
+  for (const InnerValue& inner : values_inside(key, cap)) {
+    const std::string& dir = inner.key.cgroup_dir;
     const Subject* subject = subjects_->of(dir);
     if (subject != nullptr && covers(subject->hands_off, *cap.knob, cap.plugin)) continue;
-    if (is_larger) {
-      const Result<Composition> made = compose({}, {cap, {}}, [&] { return Result<Base>(Base{cap.knob, now->value, "current"}); });
+    if (inner.is_larger) {
+      const Result<Composition> made = compose({}, {cap, {}}, [&] { return Result<Base>(Base{cap.knob, inner.value, "current"}); });
       const std::string wanted = made ? equation(*made) : std::string();
-      if (made && before.inside[dir] != wanted) record_shadow_cap(inner, cap, spell(*cap.knob, now->value), *made);
+      if (made && before.inside[dir] != wanted) record_shadow_cap(inner.key, cap, spell(*cap.knob, inner.value), *made);
       found[dir] = wanted;
     }
-    if (!is_limited || is_larger) check_inside(inner, cap, found, before);
+    if (!inner.is_limited || inner.is_larger) check_inside(inner.key, cap, found, before);
   }
 }
 
