@@ -195,7 +195,7 @@ class Executor {
   void forget(const KnobKey& key);
   void fail(Step& step, const Error& error);
 
-  // executor_contest.cpp: other writers
+  // executor_contested.cpp: other writers
   bool is_of_others(const Held& held, const KnobFiles::Reading& now) const;
   bool is_contested(Step& step, Held& held);
 
