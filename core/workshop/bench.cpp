@@ -38,11 +38,11 @@ class Subject {
 
   Result<void> start(const OpenedPlugin& piece, const Loading& loading) {
     auto plugin = TRY(load(piece, loading));
-    stage_ = std::make_unique<Stage>(node_->roots(), node_->clock(), node_->name());
-    TRY(node_->refresh(stage_->hub()));
+    memory_host_ = std::make_unique<MemoryHost>(node_->roots(), node_->clock(), node_->name());
+    TRY(node_->refresh(memory_host_->hub()));
     Player::Role role{.plugin_id = piece.manifest.id, .plugin = plugin, .config_json = settings_.config_json};
     role.class_index = TRY(find_class(*plugin, settings_.class_name));
-    player_ = std::make_unique<Player>(*stage_, std::move(role));
+    player_ = std::make_unique<Player>(*memory_host_, std::move(role));
     if (!player_->info().ticks) return invalid("class '" + player_->info().name + "' has no ticks to measure");
     return well("start", player_->start());
   }
@@ -67,7 +67,7 @@ class Subject {
 
   const BenchSettings& settings_;
   std::unique_ptr<RunNode> node_;
-  std::unique_ptr<Stage> stage_;
+  std::unique_ptr<MemoryHost> memory_host_;
   std::unique_ptr<Player> player_;
 };
 

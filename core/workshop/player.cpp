@@ -44,10 +44,10 @@ struct Player::RunThread {
   std::optional<host::CallResult> result;
 };
 
-Player::Player(Stage& stage, Role role)
+Player::Player(MemoryHost& host, Role role)
     : role_(std::move(role)),
       info_(role_.plugin->classes()[role_.class_index]),
-      context_(stage.make_context(role_.plugin_id, grants_of(info_.kind), role_.config_json, role_.rights)),
+      context_(host.make_context(role_.plugin_id, grants_of(info_.kind), role_.config_json, role_.rights)),
       runner_(role_.plugin->make_runner(role_.class_index, *context_, role_.limits)) {}
 
 Player::~Player() {

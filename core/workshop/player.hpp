@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Player: one class of a plugin on a stage, called by hand. It is not ticked, restarted or supervised: its owner
+// Player: one class of a plugin on a host in memory, called by hand. It is not ticked, restarted or supervised: its owner
 // decides which call comes next, with the isolation that the plugin was loaded for. One thread at a time.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "core/host/runner.hpp"
 #include "core/service/plugin_context.hpp"
-#include "core/workshop/stage.hpp"
+#include "core/workshop/memory_host.hpp"
 
 namespace koord::workshop {
 
@@ -25,8 +25,8 @@ class Player {
     host::RunnerLimits limits = {};
     host::Rights rights = {};
   };
-  // Grants the same as an agent grants to the class's kind. The stage outlives the player.
-  Player(Stage& stage, Role role);
+  // Grants the same as an agent grants to the class's kind. The host outlives the player.
+  Player(MemoryHost& host, Role role);
   ~Player();  // ends it
 
   const host::ClassInfo& info() const { return info_; }

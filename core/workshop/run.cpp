@@ -16,9 +16,9 @@
 #include "core/scrape/scrape.hpp"
 #include "core/scrape/scraped_metrics.hpp"
 #include "core/workshop/hook_stages.hpp"
+#include "core/workshop/memory_host.hpp"
 #include "core/workshop/player.hpp"
 #include "core/workshop/run_node.hpp"
-#include "core/workshop/stage.hpp"
 
 namespace koord::workshop {
 namespace {
@@ -33,17 +33,17 @@ std::string text_of(koord_str text) {
 class Run {
  public:
   Run(std::shared_ptr<const host::LoadedPlugin> plugin, RunNode& node, const RunSettings& settings)
-      : plugin_(std::move(plugin)), node_(node), settings_(settings), stage_(node.roots(), node.clock(), node.name()) {}
+      : plugin_(std::move(plugin)), node_(node), settings_(settings), memory_host_(node.roots(), node.clock(), node.name()) {}
 
   Result<RunReport> make() {
-    TRY(node_.refresh(stage_.hub()));
+    TRY(node_.refresh(memory_host_.hub()));
     TRY(cast());
     for (Part& part : parts_)
       part.running = call(part, "start", [&] { return part.player->start(); }).ok();
     for (Part& part : parts_) ask_targets(part);
     for (tick_ = 1; tick_ <= settings_.ticks; ++tick_) {
       TRY(node_.pass(period_));
-      TRY(node_.refresh(stage_.hub()));
+      TRY(node_.refresh(memory_host_.hub()));
       for (Part& part : parts_) tick(part);
     }
     for (Part& part : parts_) ask_hook(part);
@@ -77,7 +77,7 @@ class Run {
       if (!settings_.class_name.empty() && i != only) continue;
       Player::Role role{.plugin_id = settings_.plugin_id, .plugin = plugin_, .class_index = i, .config_json = settings_.config_json,
                         .limits = settings_.limits, .rights = settings_.rights};
-      parts_.push_back({std::make_unique<Player>(stage_, std::move(role))});
+      parts_.push_back({std::make_unique<Player>(memory_host_, std::move(role))});
       if (period_ == Duration()) period_ = parts_.back().info().period;
     }
     if (period_ == Duration()) period_ = kDefaultPeriod;
@@ -114,11 +114,11 @@ class Run {
         part.info().has_targets ? call(part, "targets", [&] { return part.player->runner().targets(targets); })
                                 : call(part, "url", [&] { return part.player->runner().url(targets.emplace_back().url); });
     if (!asked.ok()) return;
-    part.definitions = std::make_unique<host::ScrapedDefinitions>(stage_.metrics(), settings_.plugin_id, settings_.rights);
+    part.definitions = std::make_unique<host::ScrapedDefinitions>(memory_host_.metrics(), settings_.plugin_id, settings_.rights);
     for (host::ScrapeTarget& target : targets) {
       const std::size_t scrape = report_.scrapes.size();
       report_.scrapes.push_back({.cls = part.info().name, .url = target.url, .problem = "there was no tick"});
-      auto metrics = std::make_unique<host::ScrapedMetrics>(stage_.metrics(), *part.definitions, settings_.plugin_id, mapping_of(part, target.name));
+      auto metrics = std::make_unique<host::ScrapedMetrics>(memory_host_.metrics(), *part.definitions, settings_.plugin_id, mapping_of(part, target.name));
       part.endpoints.push_back({std::move(target), std::move(metrics), scrape});
     }
   }
@@ -137,7 +137,7 @@ class Run {
       mapping.samples = [this, &part, target](std::span<host::ScrapedSample> samples) {
         return call(part, "map_sample", [&] { return part.player->runner().map_samples(target, samples); });
       };
-    mapping.subject = [this](std::uint64_t handle) { return stage_.services().views.of(stage_.hub().current())->subject(handle); };
+    mapping.subject = [this](std::uint64_t handle) { return memory_host_.services().views.of(memory_host_.hub().current())->subject(handle); };
     return mapping;
   }
 
@@ -157,7 +157,7 @@ class Run {
   // Every stage that it names, for every pod and container of the node.
   void ask_hook(Part& part) {
     if (!part.running || part.info().kind != "koord.runtime-hook/1") return;
-    const host::SnapshotViewPtr view = stage_.services().views.of(stage_.hub().current());
+    const host::SnapshotViewPtr view = memory_host_.services().views.of(memory_host_.hub().current());
     for (const koord_pod& pod : view->pods()) {
       for (const HookStage& stage : hook_stages()) {
         if ((part.info().stages & stage.bit) == 0) continue;
@@ -193,7 +193,7 @@ class Run {
   }
 
   void collect_series() {
-    stage_.metrics().for_each_series([&](const metric::SeriesView& view) {
+    memory_host_.metrics().for_each_series([&](const metric::SeriesView& view) {
       if (std::isnan(view.value)) return;
       metric::Labels labels = view.subject_labels;
       labels.insert(labels.end(), view.own_labels.begin(), view.own_labels.end());
@@ -210,8 +210,8 @@ class Run {
   const std::shared_ptr<const host::LoadedPlugin> plugin_;
   RunNode& node_;
   const RunSettings& settings_;
-  Stage stage_;
-  std::vector<Part> parts_;  // on the stage
+  MemoryHost memory_host_;
+  std::vector<Part> parts_;  // on the host
   Duration period_{};
   std::uint64_t tick_ = 0;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a plugin without an agent: every class of it is started on a stage, ticked a few times and ended, and its
+// One run of a plugin without an agent: every class of it is started on a host in memory, ticked a few times and ended, and its
 // reports and actions are returned. On a replayed node two runs give the same report except for the durations of calls.
 #pragma once
 

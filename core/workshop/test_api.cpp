@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordetector/test.h: the stage and a player for tests of authors, in any language that can call C.
+// koordetector/test.h: the host in memory and a player for tests of authors, in any language that can call C.
 #include "koordetector/test.h"
 
 #include <cmath>
@@ -18,10 +18,10 @@
 #include "core/host/hook_response.hpp"
 #include "core/service/status.hpp"
 #include "core/workshop/loading.hpp"
+#include "core/workshop/memory_host.hpp"
 #include "core/workshop/node_state.hpp"
 #include "core/workshop/node_tree.hpp"
 #include "core/workshop/player.hpp"
-#include "core/workshop/stage.hpp"
 
 using namespace koord;
 using namespace koord::workshop;
@@ -60,7 +60,7 @@ struct koord_test {
   ManualClock clock;
   NodeTree node;
   StateTexts state;
-  std::unique_ptr<Stage> stage;  // from start() on
+  std::unique_ptr<MemoryHost> memory_host;  // from start() on
   std::unique_ptr<host::PluginContext> other;
   std::unique_ptr<Player> player;
   std::vector<knob::Intent> proposals;
@@ -96,15 +96,15 @@ struct koord_test {
   }
 
   Result<void> set_stage() {
-    if (!stage) stage = std::make_unique<Stage>(node.roots(), clock, kNodeName);
-    return publish_state(state, node.roots(), kNodeName, stage->hub());
+    if (!memory_host) memory_host = std::make_unique<MemoryHost>(node.roots(), clock, kNodeName);
+    return publish_state(state, node.roots(), kNodeName, memory_host->hub());
   }
   // The state has changed: the plugin gets an event if it subscribed.
   koord_status state_changed(std::uint32_t part, std::uint64_t state::Versions::*version) {
-    if (!stage) return KOORD_OK;
-    const std::uint64_t before = stage->hub().current()->versions.*version;
+    if (!memory_host) return KOORD_OK;
+    const std::uint64_t before = memory_host->hub().current()->versions.*version;
     if (koord_status status = outcome(set_stage()); status != KOORD_OK) return status;
-    const std::uint64_t now = stage->hub().current()->versions.*version;
+    const std::uint64_t now = memory_host->hub().current()->versions.*version;
     if (now == before || !player || (player->context().subscribed_parts() & part) == 0) return KOORD_OK;
     return outcome(player->runner().on_event(part, now));
   }
@@ -165,19 +165,19 @@ koord_status koord_test_node_slo(koord_test* test, const char* node_slo) {
 
 koord_status koord_test_sample(koord_test* test, const char* metric, const char* pod_uid, const char* labels, double value) {
   return test->attempt([&]() -> koord_status {
-    if (!test->stage)
+    if (!test->memory_host)
       if (koord_status status = test->outcome(test->set_stage()); status != KOORD_OK) return status;
-    Stage& stage = *test->stage;
+    MemoryHost& memory_host = *test->memory_host;
     Result<metric::Labels> own = parse_labels(view_of(labels));
     if (!own) return test->fail(KOORD_E_INVALID, own.error().message());
     metric::Subject subject;
     if (pod_uid != nullptr) {
-      const host::SnapshotViewPtr view = stage.services().views.of(stage.hub().current());
+      const host::SnapshotViewPtr view = memory_host.services().views.of(memory_host.hub().current());
       const koord_pod* pod = test->find_pod(*view, pod_uid);
       if (pod == nullptr) return test->fail(KOORD_E_NOT_FOUND, "no pod has the uid '" + std::string(pod_uid) + "'");
       subject = *view->subject(pod->handle);
     }
-    metric::Registry& metrics = stage.metrics();
+    metric::Registry& metrics = memory_host.metrics();
     auto recorded = [&]() -> Result<void> {
       std::uint32_t id = TRY(metrics.define(kOtherPlugin, {.name = metric, .unit = "1", .help = "A sample of a test.", .resolution = 1e-6}));
       metric::SeriesId series = TRY(metrics.series(kOtherPlugin, id, subject, *own));
@@ -205,7 +205,7 @@ koord_status koord_test_start(koord_test* test, const char* class_name, const ch
     if (koord_status status = test->outcome(test->set_stage()); status != KOORD_OK) return status;
     Player::Role role{.plugin_id = test->plugin_id, .plugin = test->plugin, .class_index = *index};
     if (config_json != nullptr) role.config_json = config_json;
-    test->player = std::make_unique<Player>(*test->stage, std::move(role));
+    test->player = std::make_unique<Player>(*test->memory_host, std::move(role));
     koord_status started = test->outcome(test->player->start());
     if (started != KOORD_OK) test->player.reset();
     return started;
@@ -229,7 +229,7 @@ koord_status koord_test_configure(koord_test* test, const char* config_json) {
 
 koord_status koord_test_handle(koord_test* test, uint32_t stage, const char* pod_uid, const char* container_name) {
   return test->play([&]() -> koord_status {
-    const host::SnapshotViewPtr view = test->stage->services().views.of(test->stage->hub().current());
+    const host::SnapshotViewPtr view = test->memory_host->services().views.of(test->memory_host->hub().current());
     const koord_pod* pod = test->find_pod(*view, view_of(pod_uid));
     if (pod == nullptr) return test->fail(KOORD_E_NOT_FOUND, "no pod has the uid '" + std::string(view_of(pod_uid)) + "'");
     const koord_container* container = nullptr;
@@ -295,12 +295,12 @@ koord_status koord_test_end(koord_test* test) {
 double koord_test_value(koord_test* test, const char* metric, const char* labels) {
   Result<metric::Labels> wanted = parse_labels(view_of(labels));
   std::optional<double> value;
-  if (wanted && test->stage) value = test->stage->value(view_of(metric), *wanted);
+  if (wanted && test->memory_host) value = test->memory_host->value(view_of(metric), *wanted);
   return value.value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 uint64_t koord_test_series(koord_test* test, const char* metric) {
-  return test->stage ? test->stage->series(view_of(metric)).size() : 0;
+  return test->memory_host ? test->memory_host->series(view_of(metric)).size() : 0;
 }
 
 const koord_intent* koord_test_proposal(koord_test* test, uint32_t index) {

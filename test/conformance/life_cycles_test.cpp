@@ -23,7 +23,7 @@
 #include "core/knob/governor.hpp"
 #include "core/load/grants.hpp"
 #include "core/workshop/loading.hpp"
-#include "core/workshop/stage.hpp"
+#include "core/workshop/memory_host.hpp"
 #include "test/support/child_process.hpp"
 
 using namespace koord;
@@ -78,7 +78,7 @@ class ClassCycles {
                                  .class_index = class_index,
                                  .make_context =
                                      [this, granted](const std::string& config_json) {
-                                       return stage_.make_context(piece_.manifest.id, {granted.begin(), granted.end()}, config_json);
+                                       return memory_host_.make_context(piece_.manifest.id, {granted.begin(), granted.end()}, config_json);
                                      },
                                  .pool = pool_,
                                  .clock = clock_,
@@ -100,9 +100,9 @@ class ClassCycles {
   }
 
   SystemClock clock_;
-  workshop::Stage stage_{NodeRoots(), clock_, "node"};
+  workshop::MemoryHost memory_host_{NodeRoots(), clock_, "node"};
   knob::MemoryOriginals originals_;
-  knob::Governor governor_{clock_, stage_.cgroups().layout(), NodeRoots(), originals_};
+  knob::Governor governor_{clock_, memory_host_.cgroups().layout(), NodeRoots(), originals_};
   child::SnapshotImages images_;
   workshop::OpenedPlugin piece_;
   std::mutex mutex_;

@@ -24,19 +24,19 @@ enum Class : std::size_t { advisor, external_advisor, strategy, hook };
 struct PanicFixture {
   ManualClock clock;
   NodeTree node;
-  Stage stage{node.roots(), clock, "node"};
+  MemoryHost memory_host{node.roots(), clock, "node"};
   child::SnapshotImages images;
   const OpenedPlugin piece = *open_plugin(std::getenv("KOORD_PROBE"));
 
   PanicFixture() {
     state::Pod pod;
     pod.uid = "u1";
-    stage.hub().publish({.pods = std::vector{pod}});
+    memory_host.hub().publish({.pods = std::vector{pod}});
   }
   std::unique_ptr<Player> cast(config::Isolation isolation, Class cls, const std::string& panic) {
     auto plugin = load(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images});
     REQUIRE_MESSAGE(plugin, plugin.error().message());
-    return std::make_unique<Player>(stage, Player::Role{piece.manifest.id, *plugin, cls, R"({"panic": ")" + panic + "\"}"});
+    return std::make_unique<Player>(memory_host, Player::Role{piece.manifest.id, *plugin, cls, R"({"panic": ")" + panic + "\"}"});
   }
 };
 
@@ -46,7 +46,7 @@ std::vector<config::Isolation> isolations() {
 }
 
 host::CallResult handle(PanicFixture& fixture, Player& player) {
-  const host::SnapshotViewPtr view = fixture.stage.services().views.of(fixture.stage.hub().current());
+  const host::SnapshotViewPtr view = fixture.memory_host.services().views.of(fixture.memory_host.hub().current());
   const koord_hook_request request{sizeof request, KOORD_STAGE_PRE_RUN_POD_SANDBOX, 0, &view->pods()[0], nullptr, {}, {}};
   host::HookResponse response(player.context().host());
   return player.runner().handle(request, response.table());

@@ -33,7 +33,7 @@ const koord_class* class_of(const koord_module* module, std::uint32_t index) {
 }  // namespace
 
 FakeHost::FakeHost(const NodeRoots& roots, std::string config_json)
-    : Stage(roots, clock_, "fake-node"),
+    : MemoryHost(roots, clock_, "fake-node"),
       context_(make_context("test", workshop::all_services(), std::move(config_json))) {}
 
 FakeHost::~FakeHost() = default;

@@ -19,18 +19,18 @@
 #include "core/base/manual_clock.hpp"
 #include "core/host/hook_response.hpp"
 #include "core/knob/plan_sink.hpp"
-#include "core/workshop/stage.hpp"
+#include "core/workshop/memory_host.hpp"
 #include "koordetector/plugin.h"
 #include "test/support/fake_node.hpp"
 
 namespace koord::test {
 
-// The clock exists before the stage that runs on it, and longer.
+// The clock exists before the host that runs on it, and longer.
 struct MovedClock {
   ManualClock clock_;
 };
 
-class FakeHost : private MovedClock, public workshop::Stage {
+class FakeHost : private MovedClock, public workshop::MemoryHost {
  public:
   explicit FakeHost(const FakeNode& node, std::string config_json = "{}") : FakeHost(node.roots(), std::move(config_json)) {}
   // On any trees, those of this machine too.

@@ -42,13 +42,13 @@ state::Pod make_pod(std::size_t number) {
 
 }  // namespace
 
-PluginTrial::PluginTrial(const NodeRoots& roots) : stage_(roots, clock_, "stage") {
+PluginTrial::PluginTrial(const NodeRoots& roots) : memory_host_(roots, clock_, "stage") {
   state::Update update;
   update.node = make_node();
   update.node_slo = "{}";
   update.standalone.emplace();
   if (auto topology = state::read_topology(roots)) update.topology = *std::move(topology);
-  stage_.hub().publish(std::move(update));
+  memory_host_.hub().publish(std::move(update));
   publish_pods(kUsualPods);
 }
 
@@ -61,13 +61,13 @@ void PluginTrial::publish_pods(std::size_t count) {
 void PluginTrial::publish_pods(std::vector<state::Pod> pods) {
   state::Update update;
   update.pods = std::move(pods);
-  stage_.hub().publish(std::move(update));
+  memory_host_.hub().publish(std::move(update));
 }
 
 WatchedHost& PluginTrial::add_host(const std::string& plugin_id, const std::string& kind, const std::string& config_json) {
   const std::vector<std::string> granted = host::granted_services(kind);
   hosts_.push_back(std::make_unique<WatchedHost>(
-      stage_.make_context(plugin_id, std::set<std::string>(granted.begin(), granted.end()), config_json), faults_, seen_));
+      memory_host_.make_context(plugin_id, std::set<std::string>(granted.begin(), granted.end()), config_json), faults_, seen_));
   return *hosts_.back();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginTrial: the environment of a plugin in one trial: a stage, on this machine's trees unless others are given, a clock
+// PluginTrial: the environment of a plugin in one trial: a host in memory, on this machine's trees unless others are given, a clock
 // that is moved, pods, the faults to inject, and the violations seen. One thread at a time, except for the calls of the
 // plugin.
 #pragma once
@@ -11,7 +11,7 @@
 
 #include "core/base/manual_clock.hpp"
 #include "core/workshop/check/watched_host.hpp"
-#include "core/workshop/stage.hpp"
+#include "core/workshop/memory_host.hpp"
 
 namespace koord::check {
 
@@ -20,7 +20,7 @@ class PluginTrial {
   explicit PluginTrial(const NodeRoots& roots = {});
 
   ManualClock& clock() { return clock_; }
-  workshop::Stage& stage() { return stage_; }
+  workshop::MemoryHost& memory_host() { return memory_host_; }
   FaultInjection& faults() { return faults_; }
   Seen& seen() { return seen_; }
   const Seen& seen() const { return seen_; }
@@ -33,7 +33,7 @@ class PluginTrial {
 
  private:
   ManualClock clock_;
-  workshop::Stage stage_;
+  workshop::MemoryHost memory_host_;
   FaultInjection faults_;
   Seen seen_;
   std::vector<std::unique_ptr<WatchedHost>> hosts_;

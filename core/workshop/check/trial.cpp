@@ -85,7 +85,7 @@ std::string last_line(int output) {
   try {
     outcome = body();
   } catch (const std::exception& error) {
-    outcome = Outcome::not_applicable(std::string("the stage could not be set: ") + error.what());
+    outcome = Outcome::not_applicable(std::string("the trial could not be set up: ") + error.what());
   }
   const std::string text = static_cast<char>('0' + static_cast<int>(outcome.kind)) + outcome.detail;
   [[maybe_unused]] const ssize_t written = ::write(report, text.data(), std::min(text.size(), kMaxReport));

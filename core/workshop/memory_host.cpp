@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workshop/stage.hpp"
+#include "core/workshop/memory_host.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +36,7 @@ std::set<std::string> all_services() {
   return ids;
 }
 
-Stage::Stage(const NodeRoots& roots, const Clock& clock, std::string node_name)
+MemoryHost::MemoryHost(const NodeRoots& roots, const Clock& clock, std::string node_name)
     : store_(open_in_memory(clock)),
       feed_(*store_),
       metrics_(std::move(node_name), &feed_),
@@ -45,15 +45,15 @@ Stage::Stage(const NodeRoots& roots, const Clock& clock, std::string node_name)
   hub_.on_subject_end([this](std::uint64_t handle) { metrics_.end_subject(handle); });
 }
 
-Stage::~Stage() = default;
+MemoryHost::~MemoryHost() = default;
 
-std::unique_ptr<host::PluginContext> Stage::make_context(std::string plugin_id, std::set<std::string> granted,
+std::unique_ptr<host::PluginContext> MemoryHost::make_context(std::string plugin_id, std::set<std::string> granted,
                                                          std::string config_json, host::Rights rights) {
   return std::make_unique<host::PluginContext>(services_, std::move(plugin_id), std::move(granted),
                                                std::move(config_json), std::move(rights));
 }
 
-std::vector<Stage::Series> Stage::series(std::string_view metric) const {
+std::vector<MemoryHost::Series> MemoryHost::series(std::string_view metric) const {
   std::vector<Series> found;
   metrics_.for_each_series([&](const metric::SeriesView& view) {
     if (view.desc.name != metric || std::isnan(view.value)) return;
@@ -64,7 +64,7 @@ std::vector<Stage::Series> Stage::series(std::string_view metric) const {
   return found;
 }
 
-std::optional<double> Stage::value(std::string_view metric, const metric::Labels& labels) const {
+std::optional<double> MemoryHost::value(std::string_view metric, const metric::Labels& labels) const {
   std::optional<double> value;
   for (const Series& one : series(metric)) {
     if (!has_all(one.labels, labels)) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage: a host in memory. The real services of the host, the real metric cache without a file, on any node tree and
-// any clock, so that a plugin can be played in a test, a check or a replay and meets what it will meet in an agent.
+// MemoryHost: a host in memory. The real services of the host, the real metric cache without a file, on any node tree and
+// any clock, so that a plugin can run in a test, a check or a replay and meets what it will meet in an agent.
 // [any thread], as the services are.
 #pragma once
 
@@ -22,13 +22,13 @@ namespace koord::workshop {
 // Ids of all services that a host offers.
 std::set<std::string> all_services();
 
-class Stage {
+class MemoryHost {
  public:
-  // The clock outlives the stage. Throws std::runtime_error when there is no memory for a metric cache.
-  Stage(const NodeRoots& roots, const Clock& clock, std::string node_name);
-  ~Stage();
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
+  // The clock outlives the host. Throws std::runtime_error when there is no memory for a metric cache.
+  MemoryHost(const NodeRoots& roots, const Clock& clock, std::string node_name);
+  ~MemoryHost();
+  MemoryHost(const MemoryHost&) = delete;
+  MemoryHost& operator=(const MemoryHost&) = delete;
 
   state::Hub& hub() { return hub_; }
   metric::Registry& metrics() { return metrics_; }
