@@ -2,9 +2,14 @@
 // A NodeSLO as the host writes it and as plugins read it: one contract, tested with both sides' own code.
 #include <doctest/doctest.h>
 
+#include <boost/json.hpp>
 #include <string>
+#include <vector>
 
+#include "core/base/parse.hpp"
 #include "core/state/slo.hpp"
+#include "core/state/slo_field.hpp"
+#include "core/state/slo_merge.hpp"
 #include "plugins/shared/slo/node_slo.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
 
@@ -19,6 +24,28 @@ slo::NodeSlo read_through_the_host(std::string_view spec) {
   REQUIRE(parsed);
   CHECK(parsed->problems == slo::Problems{});
   return parsed->slo;
+}
+
+// Values at the ends of what a field may be, and some of other types.
+std::vector<boost::json::value> values_for(const state::SloField& field) {
+  std::vector<boost::json::value> values{-1, 0, 1, 5.0, 1.5, true, "nonsense", "10Gi"};
+  for (const std::int64_t end : {field.least, field.most}) values.emplace_back(end);
+  if (field.least != state::kNoLeast) values.emplace_back(field.least - 1);
+  if (field.most != state::kNoMost) values.emplace_back(field.most + 1);
+  // For a plugin an empty word is a choice that is not made; the host lets none through.
+  if (field.type != state::SloType::choice) values.emplace_back("");
+  std::string_view choices = field.choices;
+  while (const auto choice = next_field(choices, '|')) values.emplace_back(std::string(*choice));
+  return values;
+}
+
+bool plugin_accepts(const state::SloLeaf& leaf, boost::json::value value) {
+  for (auto name = leaf.names.rbegin(); name != leaf.names.rend(); ++name) {
+    boost::json::object object;
+    object[*name] = std::move(value);
+    value = std::move(object);
+  }
+  return slo::parse_node_slo(boost::json::serialize(value)).value().problems.empty();
 }
 
 }  // namespace
@@ -84,4 +111,19 @@ TEST_CASE("the plugins' recommendations for a class of a pod on 'auto' are the h
     of_class.enable = false;
     CHECK(slo::recommended_memory_qos(qos) == of_class);
   }
+}
+
+TEST_CASE("a plugin accepts the values that the host's table allows for a field, and no others") {
+  using enum state::SloType;
+  std::size_t compared = 0;
+  for (const state::SloLeaf& leaf : state::slo_leaves()) {
+    const state::SloType type = leaf.field->type;
+    const bool has_parts = type == list || type == flags || type == object || type == anything;
+    const bool is_read_by_plugins = !plugin_accepts(leaf, boost::json::array());
+    if (has_parts || !is_read_by_plugins) continue;
+    ++compared;
+    for (const boost::json::value& value : values_for(*leaf.field))
+      CHECK_MESSAGE(plugin_accepts(leaf, value) == state::taken_value(*leaf.field, value).has_value(), leaf.path, " ", boost::json::serialize(value));
+  }
+  CHECK(compared > 100);
 }
