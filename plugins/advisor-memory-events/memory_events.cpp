@@ -40,11 +40,11 @@ std::optional<std::int64_t> Kills::total() const {
   return counted.value_or(0) + below_ + of_containers_;
 }
 
-std::int64_t Untold::take(std::int64_t unexplained, bool settle) {
+std::int64_t UnreportedKills::take(std::int64_t unexplained, bool settle) {
   const std::int64_t settled = settle ? std::min(unexplained, previous_) : unexplained;
   previous_ = unexplained;
-  const std::int64_t fresh = std::max<std::int64_t>(settled - told_, 0);
-  told_ += fresh;
+  const std::int64_t fresh = std::max<std::int64_t>(settled - reported_, 0);
+  reported_ += fresh;
   return fresh;
 }
 

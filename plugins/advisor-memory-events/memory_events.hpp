@@ -51,15 +51,15 @@ class Kills {
 };
 
 // Counts the new ones of the unexplained kills, so that each is reported once.
-class Untold {
+class UnreportedKills {
  public:
   // Existing kills happened before this instance started.
-  void skip(std::int64_t unexplained) { told_ = unexplained; }
+  void skip(std::int64_t unexplained) { reported_ = unexplained; }
   // `settle`: only what was there the time before, too.
   std::int64_t take(std::int64_t unexplained, bool settle);
 
  private:
-  std::int64_t told_ = 0, previous_ = 0;
+  std::int64_t reported_ = 0, previous_ = 0;
 };
 
 // "killed 'python3', pid 123 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in use"

@@ -130,7 +130,7 @@ TEST_CASE("a pod's counter of v2 has its containers' kills, that of v1 gets them
 }
 
 TEST_CASE("kills missing in the log are reported once, for a pod only if they stay") {
-  Untold container, pod;
+  UnreportedKills container, pod;
   CHECK(container.take(2, false) == 2);
   CHECK(container.take(2, false) == 0);
   CHECK(container.take(1, false) == 0);

@@ -51,8 +51,8 @@ std::int64_t MemoryMeter::report(plugin::Batch& batch) {
   if (!total) return 0;
   add(metrics_->oom_kills, subject_, kills_series_, *total, batch);
   if (!is_pod_ && pod_) pod_->add_of_containers(*total - std::exchange(passed_on_, *total));
-  if (std::exchange(from_now_, false)) untold_.skip(kills().unexplained());
-  return untold_.take(kills().unexplained(), is_pod_);
+  if (std::exchange(from_now_, false)) unreported_.skip(kills().unexplained());
+  return unreported_.take(kills().unexplained(), is_pod_);
 }
 
 }  // namespace koord::memory_events

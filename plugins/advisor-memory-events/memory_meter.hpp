@@ -47,7 +47,7 @@ class MemoryMeter {
   bool is_pod_, from_now_;
   std::shared_ptr<Kills> pod_;
   Kills own_;
-  Untold untold_;
+  UnreportedKills unreported_;
   std::int64_t passed_on_ = 0;  // to the pod
   plugin::CgroupValues<3> events_;
   std::optional<plugin::CgroupValues<3>::Reading> reading_;

@@ -24,7 +24,7 @@ std::optional<std::int64_t> HighGuard::next(const HighAim& aim, const HighReadin
   if (!high_ && reading.usage) begin(aim, reading, now);
   if (!high_) return std::nullopt;
   if (*high_ < aim.target) high_ = aim.target;  // it is asked for more: nothing can be wrong with that
-  if (reading.usage && looks(now)) look(aim, reading, now, settings);
+  if (reading.usage && looks(now)) adjust(aim, reading, now, settings);
   if (*high_ == aim.target) arrive(now, settings);
   return *high_ == kNoLimit ? kNoLimit : *high_ / aim.page_size * aim.page_size;
 }
@@ -34,8 +34,8 @@ void HighGuard::begin(const HighAim& aim, const HighReading& reading, Nanosecond
   last_ = {now, reading.stalled_us};
 }
 
-void HighGuard::look(const HighAim& aim, const HighReading& reading, Nanoseconds now, const GuardSettings& settings) {
-  const Look before = std::exchange(last_, {now, reading.stalled_us});
+void HighGuard::adjust(const HighAim& aim, const HighReading& reading, Nanoseconds now, const GuardSettings& settings) {
+  const Sample before = std::exchange(last_, {now, reading.stalled_us});
   stalled_percent_.reset();
   if (before.stalled_us && reading.stalled_us && *reading.stalled_us >= *before.stalled_us)
     stalled_percent_ = 100.0 * static_cast<double>(*reading.stalled_us - *before.stalled_us) * 1000 / static_cast<double>((now - before.at).count());

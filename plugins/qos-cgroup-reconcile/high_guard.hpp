@@ -54,20 +54,20 @@ class HighGuard {
  private:
   static constexpr Nanoseconds kWindow = std::chrono::seconds(10);
 
-  struct Look {
+  struct Sample {
     Nanoseconds at;
     std::optional<std::int64_t> stalled_us;
   };
 
   void begin(const HighAim& aim, const HighReading& reading, Nanoseconds now);
-  void look(const HighAim& aim, const HighReading& reading, Nanoseconds now, const GuardSettings& settings);
+  void adjust(const HighAim& aim, const HighReading& reading, Nanoseconds now, const GuardSettings& settings);
   void raise(const HighAim& aim, std::int64_t usage, const GuardSettings& settings);
   void descend(const HighAim& aim, std::int64_t usage);
   void arrive(Nanoseconds now, const GuardSettings& settings);
 
   State state_ = State::descending;
   std::optional<std::int64_t> high_;
-  Look last_{};
+  Sample last_{};
   std::optional<double> stalled_percent_;
   std::optional<Nanoseconds> calm_since_;
   Nanoseconds calm_needed_{0};  // 0: it was not raised lately

@@ -115,7 +115,7 @@ void CpuBurst::observe(const Pod& pod) {
       continue;
     }
     if (raised.in_effect == raised.counted) continue;
-    unseen_.changed(effect(container, raised.counted, raised.in_effect), raised.stepped_ns);
+    changes_.changed(effect(container, raised.counted, raised.in_effect), raised.stepped_ns);
     raised.counted = raised.in_effect;
   }
 }
@@ -235,7 +235,7 @@ strategy::Intents CpuBurst::quotas(const Situation& situation) {
   forget_all_but(situation.pods);
   for (const Pod& pod : situation.pods) observe(pod);
   Pool pool = situation.pool.value_or(Pool());
-  pool.used += unseen_.cores(situation.now_ns);
+  pool.used += changes_.cores(situation.now_ns);
   const PoolState state = situation.pool ? state_of(pool) : PoolState::unknown;
   std::vector<Step> steps;
   held_back_.clear();

@@ -60,8 +60,8 @@ struct Situation {
 class CpuBurst {
  public:
   // Use of the pool is an average over this.
-  explicit CpuBurst(std::uint64_t window_ns) : unseen_(window_ns) {}
-  void set_window(std::uint64_t window_ns) { unseen_.set_window(window_ns); }
+  explicit CpuBurst(std::uint64_t window_ns) : changes_(window_ns) {}
+  void set_window(std::uint64_t window_ns) { changes_.set_window(window_ns); }
 
   // Mainline kernels refuse a burst above the quota; with this it is proposed all the same.
   void set_burst_above_quota(bool may) { burst_above_quota_ = may; }
@@ -109,7 +109,7 @@ class CpuBurst {
   static void propose_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, strategy::Intents& intents);
   void forget_all_but(const std::vector<Pod>& pods);
 
-  Unseen unseen_;
+  UnaveragedChanges changes_;
   bool burst_above_quota_ = false;
   std::map<std::string, Limiter, std::less<>> limiters_;  // by Container::key()
   std::map<std::string, Raised, std::less<>> raised_;     // likewise

@@ -114,13 +114,13 @@ TEST_CASE("the shared pool is overloaded from its threshold on, cooling from 90 
 }
 
 TEST_CASE("the part of a change that an average does not show yet fades over its window") {
-  Unseen unseen(4 * kSecond);
-  unseen.changed(2, 10 * kSecond);
-  CHECK(unseen.cores(10 * kSecond) == doctest::Approx(2));
-  CHECK(unseen.cores(11 * kSecond) == doctest::Approx(1.5));
-  unseen.changed(-1, 11 * kSecond);
-  CHECK(unseen.cores(13 * kSecond) == doctest::Approx(0.5 - 0.5));
-  CHECK(unseen.cores(15 * kSecond) == 0);
+  UnaveragedChanges changes(4 * kSecond);
+  changes.changed(2, 10 * kSecond);
+  CHECK(changes.cores(10 * kSecond) == doctest::Approx(2));
+  CHECK(changes.cores(11 * kSecond) == doctest::Approx(1.5));
+  changes.changed(-1, 11 * kSecond);
+  CHECK(changes.cores(13 * kSecond) == doctest::Approx(0.5 - 0.5));
+  CHECK(changes.cores(15 * kSecond) == 0);
 }
 
 TEST_CASE("quota: up by 20 % while it is held back and the pool is idle, down by 20 % while it is overloaded, from the limit to its percent") {

@@ -34,7 +34,7 @@ PoolState state_of(const Pool& pool) {
   return ratio >= threshold * kCooling ? PoolState::cooling : PoolState::idle;
 }
 
-double Unseen::cores(std::uint64_t now_ns) {
+double UnaveragedChanges::cores(std::uint64_t now_ns) {
   std::erase_if(changes_, [&](const Change& change) { return now_ns - change.at_ns >= window_ns_; });
   double sum = 0;
   for (const Change& change : changes_)

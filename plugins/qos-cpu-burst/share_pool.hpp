@@ -25,9 +25,9 @@ struct Pool {
 PoolState state_of(const Pool& pool);
 
 // The part of changes within a window that the window's average does not show yet.
-class Unseen {
+class UnaveragedChanges {
  public:
-  explicit Unseen(std::uint64_t window_ns) : window_ns_(window_ns) {}
+  explicit UnaveragedChanges(std::uint64_t window_ns) : window_ns_(window_ns) {}
   void set_window(std::uint64_t window_ns) { window_ns_ = window_ns; }
 
   // So many cores more were used from then on, or less.

@@ -57,19 +57,19 @@ std::optional<double> use_of_request(const Candidate& pod) {
   return static_cast<double>(*pod.used) / static_cast<double>(pod.cpu.batch);
 }
 
-void by_satisfaction(const Situation& situation, const Figures& figures, Decision& decision) {
+void by_satisfaction(const Situation& situation, const NodeUsage& node_usage, Decision& decision) {
   const Result<Satisfaction> wanted = satisfaction_of(situation.slo);
   if (!wanted) return decision.cannot(kBestEffort, wanted.error().message());
-  if (!figures.best_effort.average || !figures.best_effort.newest)
+  if (!node_usage.best_effort.average || !node_usage.best_effort.newest)
     return decision.cannot(kBestEffort, "node_be is not measured for long enough (advisor-be-resource)");
   if (is_by_allocatable(situation) && !situation.allocatable.batch)
     return decision.cannot(kBestEffort, "the Node has no allocatable kubernetes.io/batch-cpu");
-  const BestEffort average = by_policy(*figures.best_effort.average, situation), newest = by_policy(*figures.best_effort.newest, situation);
+  const BestEffort average = by_policy(*node_usage.best_effort.average, situation), newest = by_policy(*node_usage.best_effort.newest, situation);
   const std::int64_t amount = std::min(release(average, *wanted), release(newest, *wanted));
   if (amount <= 0) return;
   Demand demand;
   demand.feature = kBestEffort;
-  demand.what = {Kind::requested, Resource::cpu, Tier::batch};
+  demand.released = {Kind::requested, Resource::cpu, Tier::batch};
   demand.amount = amount;
   demand.victims = best_effort_victims(situation.pods, kBestEffort, use_of_request);
   demand.reason = "best-effort pods request " + cores(newest.request) + " and get " + percent(newest.limit / newest.request) + " of it, not " +
@@ -88,14 +88,14 @@ void by_allocatable(const Situation& situation, Decision& decision) {
   decide_by_allocatable(kAllocatable, Resource::cpu, wanted, situation, decision);
 }
 
-void by_usage(const Situation& situation, const Figures& figures, Decision& decision) {
+void by_usage(const Situation& situation, const NodeUsage& node_usage, Decision& decision) {
   const slo::Threshold& slo = situation.slo;
   const Result<Thresholds> wanted =
       usage_thresholds(slo.cpu_evict_threshold_percent, slo.cpu_evict_lower_percent, {"cpuEvictThresholdPercent", "cpuEvictLowerPercent"});
   if (!wanted) return decision.cannot(kUsage, wanted.error().message());
   if (!slo.evict_enabled_priority_threshold) return decision.cannot(kUsage, "the NodeSLO does not give evictEnabledPriorityThreshold");
   if (!situation.capacity) return decision.cannot(kUsage, "the node's CPUs are not known");
-  const auto& [average, newest] = figures.node_milli;
+  const auto& [average, newest] = node_usage.node_milli;
   if (!average || !newest) return decision.cannot(kUsage, "node_cpu_usage is not measured for long enough (advisor-node-resource)");
   const auto used = static_cast<std::int64_t>(std::min(*average, *newest));
   std::optional<Demand> demand =
@@ -116,11 +116,11 @@ std::int64_t release(const BestEffort& pods, const Satisfaction& satisfaction) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(std::floor(enough - pods.limit)), 0);
 }
 
-Decision decide(const Situation& situation, const Figures& figures) {
+Decision decide(const Situation& situation, const NodeUsage& node_usage) {
   Decision decision;
-  if (decision.may_act(situation, kBestEffort)) by_satisfaction(situation, figures, decision);
+  if (decision.may_act(situation, kBestEffort)) by_satisfaction(situation, node_usage, decision);
   if (decision.may_act(situation, kAllocatable)) by_allocatable(situation, decision);
-  if (decision.may_act(situation, kUsage)) by_usage(situation, figures, decision);
+  if (decision.may_act(situation, kUsage)) by_usage(situation, node_usage, decision);
   return decision;
 }
 

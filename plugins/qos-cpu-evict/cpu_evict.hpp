@@ -23,13 +23,13 @@ struct BestEffort {
 
 // A figure over the window and the newest one. Nothing: not measured, or not for long enough.
 template <class Figure>
-struct Course {
+struct Trend {
   std::optional<Figure> average, newest;
 };
 
-struct Figures {
-  Course<double> node_milli;
-  Course<BestEffort> best_effort;
+struct NodeUsage {
+  Trend<double> node_milli;
+  Trend<BestEffort> best_effort;
 };
 
 struct Satisfaction {
@@ -41,6 +41,6 @@ struct Satisfaction {
 std::int64_t release(const BestEffort& pods, const Satisfaction& satisfaction);
 
 // The decision points into the pods of the situation.
-Decision decide(const Situation& situation, const Figures& figures);
+Decision decide(const Situation& situation, const NodeUsage& node_usage);
 
 }  // namespace koord::cpu_evict

@@ -9,8 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using koord::MetricQuery;
 using koord::cpu_evict::BestEffort;
-using koord::cpu_evict::Course;
-using koord::cpu_evict::Figures;
+using koord::cpu_evict::NodeUsage;
 using koord::eviction::Decision;
 using koord::eviction::EvictStrategy;
 using koord::eviction::Resource;
@@ -42,10 +41,10 @@ class CpuEvict final : public EvictStrategy {
     const std::int64_t seconds = situation.slo.cpu_evict_time_window_seconds.value_or(configured("/windowSeconds", kDefaultWindowSeconds));
     window_ns_ = static_cast<std::uint64_t>(std::max(seconds, kLeastWindowSeconds)) * kSecondNs;
     now_ns_ = now_ns;
-    Figures figures;
-    figures.node_milli = {average("node_cpu_usage", 1000), newest("node_cpu_usage", 1000)};
-    figures.best_effort = {best_effort(&CpuEvict::average), best_effort(&CpuEvict::newest)};
-    return koord::cpu_evict::decide(situation, figures);
+    NodeUsage node_usage;
+    node_usage.node_milli = {average("node_cpu_usage", 1000), newest("node_cpu_usage", 1000)};
+    node_usage.best_effort = {best_effort(&CpuEvict::average), best_effort(&CpuEvict::newest)};
+    return koord::cpu_evict::decide(situation, node_usage);
   }
 
   using Labels = std::initializer_list<koord::plugin::Label>;

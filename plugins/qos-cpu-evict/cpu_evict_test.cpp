@@ -52,8 +52,8 @@ Situation of_usage(std::vector<Candidate> pods) {
   return situation;
 }
 
-Figures node(double milli) { return {{milli, milli}, {}}; }
-Figures best_effort(BestEffort average, BestEffort newest) { return {{}, {average, newest}}; }
+NodeUsage node(double milli) { return {{milli, milli}, {}}; }
+NodeUsage best_effort(BestEffort average, BestEffort newest) { return {{}, {average, newest}}; }
 
 std::vector<std::string> names(const Demand& demand) {
   std::vector<std::string> names;
@@ -107,7 +107,7 @@ TEST_CASE("BECPUEvict: the lowest priority goes first, then the largest user of 
   const Decision decision = decide(situation, best_effort(short_of_cpu, short_of_cpu));
   REQUIRE(decision.demands.size() == 1);
   CHECK(names(decision.demands[0]) == Names{"low", "full", "half", "unmeasured"});
-  CHECK(name_of(decision.demands[0].what) == "kubernetes.io/batch-cpu.request");
+  CHECK(name_of(decision.demands[0].released) == "kubernetes.io/batch-cpu.request");
   CHECK(decision.demands[0].reason ==
         "best-effort pods request 50.00 cores and get 20 % of it, not 30 %, and use what they get");
 }
@@ -115,14 +115,14 @@ TEST_CASE("BECPUEvict: the lowest priority goes first, then the largest user of 
 TEST_CASE("BECPUEvict by allocatable: the Node's amount counts, 0 is little and unknown is no decision") {
   Situation situation = of_best_effort({batch_pod("a", 50'000, 10'000)});
   situation.slo.cpu_evict_policy = slo::CpuEvictPolicy::allocatable;
-  const Figures figures = best_effort({40'000, 50'000, 50'000}, {40'000, 50'000, 50'000});
+  const NodeUsage node_usage = best_effort({40'000, 50'000, 50'000}, {40'000, 50'000, 50'000});
   situation.allocatable.batch = 0;
-  CHECK(decide(situation, figures).demands.at(0).amount == 20'000 - 1);
+  CHECK(decide(situation, node_usage).demands.at(0).amount == 20'000 - 1);
   situation.allocatable.batch = 14'000;
-  CHECK(decide(situation, figures).demands.at(0).amount == 6000);
+  CHECK(decide(situation, node_usage).demands.at(0).amount == 6000);
   situation.allocatable.batch.reset();
-  CHECK(decide(situation, figures).demands.empty());
-  CHECK(decide(situation, figures).unknown == Names{"BECPUEvict: the Node has no allocatable kubernetes.io/batch-cpu"});
+  CHECK(decide(situation, node_usage).demands.empty());
+  CHECK(decide(situation, node_usage).unknown == Names{"BECPUEvict: the Node has no allocatable kubernetes.io/batch-cpu"});
 }
 
 TEST_CASE("BECPUEvict without both percents, or with some that contradict, does not run and says so") {
@@ -154,7 +154,7 @@ TEST_CASE("CPUEvict: only pods that opted in and have the priority or a lower on
   const Decision decision = decide(situation, node(81'000));
   REQUIRE(decision.demands.size() == 1);
   CHECK(names(decision.demands[0]) == Names{"b", "a"});
-  CHECK(name_of(decision.demands[0].what) == "cpu");
+  CHECK(name_of(decision.demands[0].released) == "cpu");
 }
 
 TEST_CASE("CPUEvict without a threshold, a priority, the node's CPUs or their use does not run and says so") {
@@ -188,9 +188,9 @@ TEST_CASE("features with closed gates decide nothing, the others go in koordlet'
   situation.features = {"CPUEvict", "BECPUEvict"};
   situation.slo.cpu_evict_be_satisfaction_lower_percent = 30;
   situation.slo.cpu_evict_be_satisfaction_upper_percent = 40;
-  Figures figures = node(81'000);
-  figures.best_effort = {BestEffort{10'000, 50'000, 10'000}, BestEffort{10'000, 50'000, 10'000}};
-  const Decision decision = decide(situation, figures);
+  NodeUsage node_usage = node(81'000);
+  node_usage.best_effort = {BestEffort{10'000, 50'000, 10'000}, BestEffort{10'000, 50'000, 10'000}};
+  const Decision decision = decide(situation, node_usage);
   REQUIRE(decision.demands.size() == 2);
   CHECK(decision.demands[0].feature == "BECPUEvict");
   CHECK(decision.demands[1].feature == "CPUEvict");

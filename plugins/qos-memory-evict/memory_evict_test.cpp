@@ -56,7 +56,7 @@ TEST_CASE("BEMemoryEvict: a node at its threshold releases memory of best-effort
   CHECK(decide(node, 75 * kGiB).demands.at(0).amount == 7 * kGiB);
   CHECK(decide(node, 70 * kGiB).demands.at(0).amount == 2 * kGiB);
   CHECK(decide(node, 70 * kGiB - 1).demands.empty());
-  CHECK(name_of(decide(node, 75 * kGiB).demands[0].what) == "memory");
+  CHECK(name_of(decide(node, 75 * kGiB).demands[0].released) == "memory");
   CHECK(decide(node, 75 * kGiB).demands[0].reason == "the node uses 75.00 GiB of 100.00 GiB, 70 % or more");
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("MemoryEvict reckons with bytes: a pod of a GiB releases a GiB") {
   const Situation node = situation("MemoryEvict", {pod("a", kGiB), pod("b", kGiB)});
   const auto settled = settle(decide(node, 70 * kGiB).demands);
   REQUIRE(settled.size() == 1);
-  CHECK(releases(*settled[0].victims[0].pod, settled[0].what) == kGiB);
+  CHECK(releases(*settled[0].victims[0].pod, settled[0].released) == kGiB);
 }
 
 TEST_CASE("MemoryAllocatableEvict: batch-memory beyond what the node has goes") {
@@ -98,7 +98,7 @@ TEST_CASE("MemoryAllocatableEvict: batch-memory beyond what the node has goes") 
   CHECK(decide(node, {}).unknown.at(0) == "MemoryAllocatableEvict: the Node has no allocatable kubernetes.io/batch-memory");
   node.allocatable.batch = 2 * kGiB;
   CHECK(decide(node, {}).demands.at(0).amount == kGiB);
-  CHECK(name_of(decide(node, {}).demands[0].what) == "kubernetes.io/batch-memory.request");
+  CHECK(name_of(decide(node, {}).demands[0].released) == "kubernetes.io/batch-memory.request");
 }
 
 TEST_CASE("without a threshold, a priority, the node's memory or its use nothing is decided, and that is reported") {

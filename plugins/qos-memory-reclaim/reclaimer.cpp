@@ -21,17 +21,17 @@ std::int64_t Reclaimer::want(const Reading& reading, Nanoseconds now, const Sett
     last_.reset();
     return 0;
   }
-  const Look look{now, *reading.stalled_us, reading.refaulted.value_or(0)};
-  const bool continues = last_ && now > last_->at && look.stalled_us >= last_->stalled_us && look.refaulted >= last_->refaulted;
+  const Sample sample{now, *reading.stalled_us, reading.refaulted.value_or(0)};
+  const bool continues = last_ && now > last_->at && sample.stalled_us >= last_->stalled_us && sample.refaulted >= last_->refaulted;
   if (!continues) {
     state_ = State::learning;
-    last_ = look;
+    last_ = sample;
     asked_ = 0;
     return 0;
   }
-  stalled_percent_ = 100.0 * 1000 * static_cast<double>(look.stalled_us - last_->stalled_us) / static_cast<double>((now - last_->at).count());
-  refaulted_ = look.refaulted - last_->refaulted;
-  last_ = look;
+  stalled_percent_ = 100.0 * 1000 * static_cast<double>(sample.stalled_us - last_->stalled_us) / static_cast<double>((now - last_->at).count());
+  refaulted_ = sample.refaulted - last_->refaulted;
+  last_ = sample;
 
   if (cost_too_much(settings)) back_off(now);
   if (now < resumes_at_) {

@@ -58,7 +58,7 @@ class Reclaimer {
   std::int64_t refaulted() const { return refaulted_; }
 
  private:
-  struct Look {
+  struct Sample {
     Nanoseconds at;
     std::int64_t stalled_us, refaulted;
   };
@@ -70,7 +70,7 @@ class Reclaimer {
   static constexpr double kLeastRate = 0.001;
 
   State state_ = State::unknown;
-  std::optional<Look> last_;
+  std::optional<Sample> last_;
   double rate_ = kLeastRate;
   double stalled_percent_ = 0;
   std::int64_t refaulted_ = 0;

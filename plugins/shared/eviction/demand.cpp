@@ -21,13 +21,13 @@ bool is_among(const std::vector<const Candidate*>& pods, const Candidate* pod) {
 
 }  // namespace
 
-std::string name_of(const What& what) {
-  if (what.kind == Kind::used) return std::string(name_of(what.resource, Tier::native));
-  return std::string(name_of(what.resource, what.tier)) + ".request";
+std::string name_of(const Released& released) {
+  if (released.kind == Kind::used) return std::string(name_of(released.resource, Tier::native));
+  return std::string(name_of(released.resource, released.tier)) + ".request";
 }
 
-std::int64_t releases(const Candidate& pod, const What& what) {
-  if (what.kind == Kind::requested) return pod.requests(what.resource).of(what.tier);
+std::int64_t releases(const Candidate& pod, const Released& released) {
+  if (released.kind == Kind::requested) return pod.requests(released.resource).of(released.tier);
   return std::max<std::int64_t>(pod.used.value_or(0), 0);
 }
 
@@ -38,14 +38,14 @@ void put_in_order(std::vector<Victim>& victims) {
 std::vector<Demand> settle(std::vector<Demand> demands) {
   std::vector<const Candidate*> going;
   for (Demand& demand : demands) {
-    for (const Candidate* pod : going) demand.amount -= releases(*pod, demand.what);
+    for (const Candidate* pod : going) demand.amount -= releases(*pod, demand.released);
     std::erase_if(demand.victims, [&](const Victim& victim) {
-      return is_among(going, victim.pod) || releases(*victim.pod, demand.what) <= 0;
+      return is_among(going, victim.pod) || releases(*victim.pod, demand.released) <= 0;
     });
     std::int64_t missing = demand.amount;
     for (const Victim& victim : demand.victims) {
       if (missing <= 0) break;
-      missing -= releases(*victim.pod, demand.what);
+      missing -= releases(*victim.pod, demand.released);
       going.push_back(victim.pod);
     }
   }

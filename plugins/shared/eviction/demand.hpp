@@ -17,16 +17,16 @@ namespace koord::eviction {
 // The amount that an eviction releases: a pod's current usage, or its request.
 enum class Kind : std::uint8_t { used, requested };
 
-struct What {
+struct Released {
   Kind kind = Kind::used;
   Resource resource = Resource::cpu;
   Tier tier = Tier::native;  // of what is requested
 };
 
 // As koord.evict/1 has it: "cpu" for what is used; "kubernetes.io/batch-cpu.request" for what is requested.
-std::string name_of(const What& what);
+std::string name_of(const Released& released);
 // Milli-cores or bytes; 0 when it is not known.
-std::int64_t releases(const Candidate& pod, const What& what);
+std::int64_t releases(const Candidate& pod, const Released& released);
 
 struct Victim {
   const Candidate* pod = nullptr;
@@ -41,7 +41,7 @@ using Inputs = std::vector<std::pair<std::string, std::string>>;
 
 struct Demand {
   std::string feature;
-  What what;
+  Released released;
   std::int64_t amount = 0;      // to release, milli-cores or bytes
   std::vector<Victim> victims;  // in order; more than are needed, for some may have to stay
   std::string reason;           // one sentence for operators

@@ -126,7 +126,7 @@ bool EvictStrategy::request(const Demand& demand) {
   for (const Victim& victim : demand.victims) pods.push_back(victim.pod->handle);
   std::vector<koord_label> inputs = {{str("feature"), str(demand.feature)}};
   for (const auto& [name, value] : demand.inputs) inputs.push_back({str(name), str(value)});
-  const std::string resource = name_of(demand.what);
+  const std::string resource = name_of(demand.released);
   koord_eviction eviction{};
   eviction.struct_size = sizeof eviction;
   eviction.n_pods = static_cast<std::uint32_t>(pods.size());

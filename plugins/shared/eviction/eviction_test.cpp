@@ -74,7 +74,7 @@ using Names = std::vector<std::string>;
 
 Demand demand(Kind kind, std::int64_t amount, std::vector<Victim> victims) {
   return {.feature = "CPUEvict",
-          .what = {kind, Resource::cpu, kind == Kind::used ? Tier::native : Tier::batch},
+          .released = {kind, Resource::cpu, kind == Kind::used ? Tier::native : Tier::batch},
           .amount = amount,
           .victims = std::move(victims),
           .reason = {},
@@ -226,7 +226,7 @@ TEST_CASE("a demand that has enough by those before it is left out") {
   const std::vector<Victim> all = {{&a, {}}, {&b, {}}};
   const auto settled = settle({demand(Kind::requested, 3000, all), demand(Kind::used, 3000, all)});
   REQUIRE(settled.size() == 1);
-  CHECK(settled[0].what.kind == Kind::requested);
+  CHECK(settled[0].released.kind == Kind::requested);
 }
 
 TEST_CASE("a pod that releases nothing of what is short does not go") {

@@ -88,7 +88,7 @@ std::optional<Demand> usage_demand(std::string_view feature, Resource resource, 
   if (amount <= 0) return std::nullopt;
   Demand demand;
   demand.feature = feature;
-  demand.what = {Kind::used, resource, Tier::native};
+  demand.released = {Kind::used, resource, Tier::native};
   demand.amount = amount;
   demand.reason = "the node uses " + in_words(resource, used) + " of " + in_words(resource, capacity) + ", " +
                   std::to_string(thresholds.threshold) + " % or more";
@@ -116,7 +116,7 @@ std::vector<Demand> promise_demands(std::string_view feature, Resource resource,
     if (amount <= 0) continue;
     Demand demand;
     demand.feature = feature;
-    demand.what = {Kind::requested, resource, tier};
+    demand.released = {Kind::requested, resource, tier};
     demand.amount = amount;
     demand.victims = priority_victims(pods, feature, most_priority,
                                       [&](const Candidate& pod) { return static_cast<double>(requested(pod, resource)); });

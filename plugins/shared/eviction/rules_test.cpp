@@ -68,7 +68,7 @@ TEST_CASE("the demand of a node that uses too much states the measurements first
   REQUIRE(demand);
   CHECK(demand->feature == "CPUEvict");
   CHECK(demand->amount == 3000);
-  CHECK(name_of(demand->what) == "cpu");
+  CHECK(name_of(demand->released) == "cpu");
   CHECK(demand->victims.empty());
   CHECK(demand->reason == "the node uses 81.00 cores of 100.00 cores, 80 % or more");
   CHECK(demand->inputs == Inputs{{"node_cpu_usage", "81.00 cores"}, {"capacity", "100.00 cores"},
@@ -88,7 +88,7 @@ TEST_CASE("the promises to batch and mid pods are compared with the node's amoun
   auto all = demands(batch, {std::nullopt, 100'000});
   REQUIRE(all.size() == 1);
   CHECK(all[0].amount == 15'000);
-  CHECK(name_of(all[0].what) == "kubernetes.io/batch-cpu.request");
+  CHECK(name_of(all[0].released) == "kubernetes.io/batch-cpu.request");
   CHECK(all[0].victims.size() == 2);
   CHECK(all[0].victims[0].pod->name == "a");  // the larger request
   CHECK(all[0].reason == "pods up to priority 7999 request 85.00 cores of kubernetes.io/batch-cpu, "
