@@ -15,21 +15,21 @@ class Refusals {
   // A line for the log; nothing if the intent holds, the cgroup has ended, or the reason was reported before.
   std::optional<std::string> news(const std::string& cgroup, koord_status status, const std::string& winner) {
     if (status == KOORD_OK || status == KOORD_E_GONE) {
-      told_.erase(cgroup);
+      reported_.erase(cgroup);
       return std::nullopt;
     }
     const std::string why = why_not(status, winner);
-    std::string& told = told_[cgroup];
-    if (told == why) return std::nullopt;
-    told = why;
+    std::string& reported = reported_[cgroup];
+    if (reported == why) return std::nullopt;
+    reported = why;
     return "cpu.max of '" + cgroup + "' is not ours: " + why;
   }
 
   // Forgets pods that have ended.
   void keep_only(const std::vector<std::string>& cgroups) {
-    for (auto known = told_.begin(); known != told_.end();) {
+    for (auto known = reported_.begin(); known != reported_.end();) {
       const bool lives = std::find(cgroups.begin(), cgroups.end(), known->first) != cgroups.end();
-      known = lives ? std::next(known) : told_.erase(known);
+      known = lives ? std::next(known) : reported_.erase(known);
     }
   }
 
@@ -49,5 +49,5 @@ class Refusals {
     }
   }
 
-  std::map<std::string, std::string> told_;  // why, by cgroup
+  std::map<std::string, std::string> reported_;  // why, by cgroup
 };

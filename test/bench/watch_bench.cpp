@@ -80,12 +80,12 @@ int main() {
   HostStage stage{"puppet"};
   Puppet puppet(stage.shelf().file("puppet"));
   std::atomic<int> events = 0;
-  std::atomic<Steady::rep> told = 0;
+  std::atomic<Steady::rep> reported = 0;
   puppet.on("init", [](const PuppetCall& call) {
     return static_cast<const koord_svc_state*>(call.host->get_service(call.host, "koord.state/1"))->subscribe(call.host, KOORD_ON_NODE_SLO);
   });
   puppet.on("on_event", [&](const PuppetCall&) {
-    told = Steady::now().time_since_epoch().count();
+    reported = Steady::now().time_since_epoch().count();
     ++events;
     return KOORD_OK;
   });
@@ -106,7 +106,7 @@ int main() {
       std::printf("the plugin got no event of a change within 20 s\n");
       return 1;
     }
-    const Steady::time_point at{Steady::duration(told)};
+    const Steady::time_point at{Steady::duration(reported)};
     from_request.push_back(ms(at - asked));
     from_answer.push_back(std::max(0.0, ms(at - done)));
   }

@@ -88,7 +88,7 @@ TEST_CASE("acceptance 4: a refused plugin is one line of the log that says what 
   AgentProcess agent("featureGates: {Flawed: true}", first_party());
   struct {
     std::string plugin;
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
   } rows[] = {
       {"other-major", {"other-major is refused: wanted plugin ABI 1.x, found 2.0"}},
       {"wants-unknown",
@@ -105,7 +105,7 @@ TEST_CASE("acceptance 4: a refused plugin is one line of the log that says what 
   for (const auto& row : rows) {
     const std::vector<std::string> lines = lines_with(agent.log(), row.plugin);
     REQUIRE_MESSAGE(lines.size() == 1, agent.log());
-    for (const std::string& part : row.told) CHECK_MESSAGE(contains(lines[0], part), lines[0]);
+    for (const std::string& part : row.reported) CHECK_MESSAGE(contains(lines[0], part), lines[0]);
   }
   CHECK(agent.status_of("/readyz") == 200);
 }

@@ -231,13 +231,13 @@ TEST_CASE_FIXTURE(EnforcedStrategiesFixture, "killed again and again, reloaded, 
   const QuotaWatch watch(pods);
   const auto quota = [&] { return QuotaWatch::quota_of(pods, pods.service); };
   const auto is_raised = [&] { return quota() > 10'000; };
-  const int lives = pods.is_v2() ? 3 : 20;  // v2 is an emulated machine, where each takes long
-  for (int life = 0; life < lives; ++life) {
+  const int sessions = pods.is_v2() ? 3 : 20;  // v2 is an emulated machine, where each takes long
+  for (int session = 0; session < sessions; ++session) {
     agent->kill();
     start();
     // It begins at the limit, whatever the previous session has left; every other one is ended on its way up.
     CHECK_MESSAGE(eventually([&] { return quota() < 20'000; }, kLong), agent->log());
-    if (life % 2 == 0) CHECK_MESSAGE(eventually([&] { return quota() == 20'000; }, kLong), agent->log());
+    if (session % 2 == 0) CHECK_MESSAGE(eventually([&] { return quota() == 20'000; }, kLong), agent->log());
   }
   CHECK(agent->ctl({"plugin", "reload", "qos-cpu-burst"}).exit_status == 0);
   CHECK(eventually(is_raised, kLong));

@@ -127,15 +127,15 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the next agent ends processes starte
   auto left = [&] { return find_metric(agent.metrics(), "koordetector_actor_count"); };
   REQUIRE(eventually([&] { return left().has_value(); }));
   const std::string stat = "/proc/" + std::to_string(static_cast<long>(*left())) + "/stat";
-  auto lives = [&] {
+  auto is_alive = [&] {
     std::string text;
     std::getline(std::ifstream(stat), text);
     return !text.empty() && !contains(text, ") Z ");
   };
   agent.kill();
-  CHECK(lives());
+  CHECK(is_alive());
   plays("count");
-  CHECK(eventually([&] { return !lives(); }));
+  CHECK(eventually([&] { return !is_alive(); }));
   CHECK(contains(agent.log(), "plugin processes that a previous agent left behind"));
 }
 

@@ -18,10 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (range.end <= range.start) std::abort();
   }
   // One piece may be added for each range.
-  std::size_t looked = 0;
+  std::size_t calls = 0;
   estimate_bytes(ranges, 4096, 64, static_cast<std::uint32_t>(size) + 1, [&](std::uint64_t) {
-    ++looked;
-    return std::optional(looked < 10000);
+    ++calls;
+    return std::optional(calls < 10000);
   });
   return 0;
 }

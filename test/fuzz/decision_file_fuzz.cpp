@@ -49,8 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static Place place;
   if (size > 1 << 16) return 0;
   const std::string path = place.put({reinterpret_cast<const char*>(data), size});
-  std::string told;
-  const auto file = knob::DecisionFile::open(path, 1u << 20, 1'700'000'000'000'000'000, told);
+  std::string reported;
+  const auto file = knob::DecisionFile::open(path, 1u << 20, 1'700'000'000'000'000'000, reported);
   if (!file) {
     check(!file.error().message().empty());
     return 0;
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto written = (*file)->write({&fresh, 1});
   check(written.has_value() || !written.error().message().empty());
   // A new one takes and finds it.
-  if (size > 0 && told.empty()) return 0;
+  if (size > 0 && reported.empty()) return 0;
   const auto page = (*file)->find({.knob = fresh.knob});
   check(written && page && page->decisions == std::vector{fresh});
   return 0;

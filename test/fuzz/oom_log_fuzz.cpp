@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::optional<OomKill> kill = log.feed(*line);
     if (!kill) continue;
     const Owner owner = index.find(kill->cgroup);
-    const bool told = kill->pid >= 0 && (owner.container == 0 || owner.pod == 1);
-    if (!told || !koord::is_valid_utf8(describe(*kill))) std::abort();
+    const bool is_known = kill->pid >= 0 && (owner.container == 0 || owner.pod == 1);
+    if (!is_known || !koord::is_valid_utf8(describe(*kill))) std::abort();
   }
   return 0;
 }

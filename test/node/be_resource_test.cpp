@@ -70,15 +70,15 @@ TEST_CASE("the usage is what the pods have used between the ticks") {
   Burner burner(node.container);
   RealAdvisor advisor({});
   advisor.host().hub().publish(node.state());
-  const Moment before_first = look(node.container);
+  const Moment before_first = read_moment(node.container);
   advisor.tick();
   CHECK_FALSE(milli(advisor, "usage"));
-  const Moment after_first = look(node.container);
+  const Moment after_first = read_moment(node.container);
   REQUIRE(eventually([&] { return cpu_seconds(node.container) >= after_first.cpu + 1; },
                      std::chrono::seconds(60)));
-  const Moment before_second = look(node.container);
+  const Moment before_second = read_moment(node.container);
   advisor.tick();
-  const Moment after_second = look(node.container);
+  const Moment after_second = read_moment(node.container);
   const double used = milli(advisor, "usage").value_or(-1);
   CHECK(used >= 1000 * (before_second.cpu - after_first.cpu) / (after_second.wall - before_first.wall) - 1);
   CHECK(used <= 1000 * (after_second.cpu - before_first.cpu) / (before_second.wall - after_first.wall) + 1);

@@ -66,13 +66,13 @@ TEST_CASE("page cache that is left alone becomes cold, and no more of it than th
     RealAdvisor advisor({}, R"({"coldAgeSeconds": 10})");
     CHECK(kdamonds() == "1");
     double cold = 0;
-    const auto look = [&] {
+    const auto is_measured = [&] {
       advisor.host().clock().advance(std::chrono::seconds(2));  // each tick looks anew
       advisor.tick();
       cold = advisor.host().value("node_memory_cold_page_size").value_or(0);
       return cold > 0.5 * kFileBytes;
     };
-    CHECK(eventually(look, std::chrono::seconds(180)));
+    CHECK(eventually(is_measured, std::chrono::seconds(180)));
     // With five standard errors of the estimate. Not against the inactive part alone: others move pages between the lists.
     const double page_cache = meminfo_bytes("Inactive(file)") + meminfo_bytes("Active(file)");
     CHECK(cold <= page_cache + 5 * meminfo_bytes("MemTotal") / 2 / 128);

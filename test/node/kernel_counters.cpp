@@ -29,7 +29,7 @@ double cpu_seconds(const RealCgroup& cgroup) {
   return number(read_file(cgroup.path(Controller::cpu) + "/cpu.stat").value(), "usage_usec") / 1e6;
 }
 
-Moment look(const RealCgroup& cgroup) {
+Moment read_moment(const RealCgroup& cgroup) {
   const double wall =
       std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   return {cpu_seconds(cgroup), wall};

@@ -17,7 +17,7 @@ double cpu_seconds(const RealCgroup& cgroup);
 struct Moment {
   double cpu, wall;  // seconds
 };
-Moment look(const RealCgroup& cgroup);
+Moment read_moment(const RealCgroup& cgroup);
 
 struct Throttling {
   double periods = 0, throttled = 0, seconds = 0;

@@ -224,14 +224,14 @@ struct Observer {
   explicit Observer(std::string_view source) : probe(open_or_skip(source)) {
     if (probe) window_of(*probe, windows, 0);
   }
-  Stalls look(const RealCgroup& cgroup) { return window_of(*probe, windows, id_of(cgroup)); }
+  Stalls read_moment(const RealCgroup& cgroup) { return window_of(*probe, windows, id_of(cgroup)); }
   std::optional<MemoryLatencyProbe> probe;
   Windows windows;
 };
 
 void check_direct_reclaim(Observer& observer, const RealCgroup& filling, std::uint64_t counted_by_kernel) {
   if (!observer.probe) return;
-  const Stalls stalls = observer.look(filling);
+  const Stalls stalls = observer.read_moment(filling);
   const auto& direct = stalls.of(Kind::direct_reclaim);
   const std::uint64_t on_node = observer.windows.node()->of(Kind::direct_reclaim).count;
   INFO(observer.probe->source(), ": ", direct.count, " stalls of ", direct.sum_ns, " ns, ", on_node,

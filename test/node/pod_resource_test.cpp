@@ -49,13 +49,13 @@ TEST_CASE("CPU is what the kernel's own counter grew by between the ticks") {
   RealCgroup busy("busy");
   Burner burner(busy);
   RealAdvisor advisor({&busy});
-  const Moment before_first = look(busy);
+  const Moment before_first = read_moment(busy);
   advisor.tick();
-  const Moment after_first = look(busy);
+  const Moment after_first = read_moment(busy);
   REQUIRE(eventually([&] { return cpu_seconds(busy) >= after_first.cpu + 1; }, std::chrono::seconds(60)));
-  const Moment before_second = look(busy);
+  const Moment before_second = read_moment(busy);
   advisor.tick();
-  const Moment after_second = look(busy);
+  const Moment after_second = read_moment(busy);
   const double cores = advisor.value("container_cpu_usage", busy).value_or(-1);
   CHECK(cores >= (before_second.cpu - after_first.cpu) / (after_second.wall - before_first.wall) - 1e-3);
   CHECK(cores <= (after_second.cpu - before_first.cpu) / (before_second.wall - after_first.wall) + 1e-3);

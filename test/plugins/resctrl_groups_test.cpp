@@ -117,7 +117,7 @@ struct Node {
   FakeHost host{node};
   Governor governor{host.clock(), *cgroup::Layout::detect(node.roots()), node.roots(), kernel};
   FakeInstance strategy{host, koord_entry_v1()};
-  std::vector<IntentResult> told;
+  std::vector<IntentResult> reported;
 
   Node() {
     kernel.begin_thread("1");
@@ -139,8 +139,8 @@ struct Node {
   void round(Governor& by, std::chrono::nanoseconds after = 5s) {
     host.clock().advance(after);
     REQUIRE(strategy.evaluate() == KOORD_OK);
-    by.take({"qos-resctrl", "resctrl"}, host.context().take_plan(), [this](std::vector<IntentResult> results) { told = std::move(results); });
-    REQUIRE(strategy.on_applied(told) == KOORD_OK);
+    by.take({"qos-resctrl", "resctrl"}, host.context().take_plan(), [this](std::vector<IntentResult> results) { reported = std::move(results); });
+    REQUIRE(strategy.on_applied(reported) == KOORD_OK);
   }
   bool is_there(const std::string& group) const { return fs::exists(node.path("resctrl/" + group)); }
 };
@@ -155,12 +155,12 @@ TEST_CASE_FIXTURE(Node, "a class gets its group with its part of caches and band
   CHECK(kernel.line("", "L3") == "0=7ff;1=7ff");
   CHECK(kernel.threads("koord-BE") == std::set<std::string>{"101"});
   CHECK(kernel.threads("") == std::set<std::string>{"1"});
-  REQUIRE(told.size() == 3);
-  for (const IntentResult& one : told) {
+  REQUIRE(reported.size() == 3);
+  for (const IntentResult& one : reported) {
     CAPTURE(one.knob);
     CHECK(one.outcome == Outcome::applied);
   }
-  CHECK(told[0].final_value == "0=f;1=f");  // as it was read back
+  CHECK(reported[0].final_value == "0=f;1=f");  // as it was read back
   CHECK(governor.held() == 4);              // and that the group was made
 }
 
@@ -223,7 +223,7 @@ TEST_CASE_FIXTURE(Node, "threads that come later are moved at the next poll, whi
   node.write(std::string("cgroup/") + kPod + "/c1/cgroup.threads", "202\n");
   for (int i = 0; i < 12; ++i) round();
   CHECK(kernel.threads("koord-BE") == std::set<std::string>{"101", "202"});
-  for (const IntentResult& one : told) CHECK(one.outcome == Outcome::applied);
+  for (const IntentResult& one : reported) CHECK(one.outcome == Outcome::applied);
 }
 
 TEST_CASE_FIXTURE(Node, "an agent that was killed: the next one takes over its group, or reverts it") {
@@ -251,19 +251,19 @@ TEST_CASE_FIXTURE(Node, "interrupted in any way, a class comes to its part again
   std::list<FakeInstance> plugins;
   Governor* agent = &governor;
   FakeInstance* plugin = &strategy;
-  std::uint64_t life = 0;
+  std::uint64_t session = 0;
   const auto rounds = [&] {
     for (int i = 0; i < 3; ++i) {
       host.clock().advance(5s);
       REQUIRE(plugin->evaluate() == KOORD_OK);
-      agent->take({"qos-resctrl", "resctrl", life}, host.context().take_plan(), [this](std::vector<IntentResult> results) { told = std::move(results); });
-      REQUIRE(plugin->on_applied(told) == KOORD_OK);
+      agent->take({"qos-resctrl", "resctrl", session}, host.context().take_plan(), [this](std::vector<IntentResult> results) { reported = std::move(results); });
+      REQUIRE(plugin->on_applied(reported) == KOORD_OK);
     }
   };
   const auto begin_plugin = [&] {
     plugin = &plugins.emplace_back(host, koord_entry_v1());
     REQUIRE(plugin->init() == KOORD_OK);
-    ++life;
+    ++session;
   };
   const auto begin_agent = [&](bool is_kept) {
     agent = &agents.emplace_back(host.clock(), *cgroup::Layout::detect(node.roots()), node.roots(), kernel);
@@ -290,7 +290,7 @@ TEST_CASE_FIXTURE(Node, "interrupted in any way, a class comes to its part again
   CHECK(has_its_part());
   rounds();
   CHECK(has_its_part());
-  const std::uint64_t before = life;
+  const std::uint64_t before = session;
   begin_plugin();  // reloaded: the new one proposes before the old one ends
   rounds();
   agent->withdraw({"qos-resctrl", "resctrl", before});

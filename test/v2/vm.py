@@ -93,8 +93,8 @@ def kernel_in(folder):
 def libraries_of(file):
     "Returns the files that the dynamic linker would load for it, itself included; nothing for a script or a static "
     "program."
-    told = subprocess.run(['ldd', file], text=True, capture_output=True, check=False).stdout
-    return re.findall(r'(/\S+) \(0x', told)
+    libraries = subprocess.run(['ldd', file], text=True, capture_output=True, check=False).stdout
+    return re.findall(r'(/\S+) \(0x', libraries)
 
 
 class Image:

@@ -54,10 +54,10 @@ bool says(const Finished& done, std::string_view text) { return done.output.find
 
 TEST_CASE("acceptance 3: plugin info describes a plugin with a constructor that aborts, and exits 0") {
   const FileCopy file("constructor_aborts", 0755);
-  const Finished told = koordctl({"plugin", "info", file.path()});
-  CHECK(told.exit_status == 0);
+  const Finished shown = koordctl({"plugin", "info", file.path()});
+  CHECK(shown.exit_status == 0);
   for (const char* part : {"com.example.bad", "1.0.0", "koord.advisor/1", "koord.metrics/1, koord.state/1"})
-    CHECK_MESSAGE(says(told, part), told.output);
+    CHECK_MESSAGE(says(shown, part), shown.output);
 }
 
 TEST_CASE("plugin check exits 0 when no rule is broken, and its last line is the sum") {
@@ -110,14 +110,14 @@ TEST_CASE("plugin check says what is wrong about what is no plugin at all") {
 }
 
 TEST_CASE("plugin explain describes a rule and the fix of a violation") {
-  const Finished told = koordctl({"plugin", "explain", "K012"});
-  CHECK(told.exit_status == 0);
-  CHECK_MESSAGE(says(told, "K012: a plugin has the same manifest in its module as in its file"), told.output);
-  CHECK_MESSAGE(says(told, "Fix: "), told.output);
+  const Finished shown = koordctl({"plugin", "explain", "K012"});
+  CHECK(shown.exit_status == 0);
+  CHECK_MESSAGE(says(shown, "K012: a plugin has the same manifest in its module as in its file"), shown.output);
+  CHECK_MESSAGE(says(shown, "Fix: "), shown.output);
 }
 
 TEST_CASE("plugin explain lists the rules if the name is unknown") {
-  const Finished told = koordctl({"plugin", "explain", "K999"});
-  CHECK(told.exit_status == 1);
-  CHECK_MESSAGE(says(told, "no rule is called 'K999'; there are K001 K002"), told.output);
+  const Finished shown = koordctl({"plugin", "explain", "K999"});
+  CHECK(shown.exit_status == 1);
+  CHECK_MESSAGE(says(shown, "no rule is called 'K999'; there are K001 K002"), shown.output);
 }

@@ -99,11 +99,11 @@ TEST_CASE_FIXTURE(Node, "pods set hands off while a strategy proposes: reverts a
   std::thread strategy([&] {
     for (int round = 0; !done; ++round) propose(round % kRounds);
   });
-  const bool told = runs_until([this] { return !events.events().empty(); });
+  const bool reported = runs_until([this] { return !events.events().empty(); });
   done = true;
   source.join();
   strategy.join();
-  REQUIRE(told);
+  REQUIRE(reported);
   CHECK(events.events()[0].what == "reverted knobs set by burst: cpu.max");
   CHECK(events.events()[0].why.find("hands-off") != std::string::npos);
 }

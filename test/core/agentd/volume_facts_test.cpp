@@ -25,7 +25,7 @@ struct Facts {
   state::Hub hub;
   VolumeFacts facts{hub, *store};
 
-  std::string told() {
+  std::string reported() {
     facts.poll();
     const auto bytes = store->get("host/pod_volumes");
     return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : "(nothing)";
@@ -38,20 +38,20 @@ TEST_CASE("a claim's directory is its volume's, that of a volume which ends with
   Facts facts;
   facts.hub.publish({.pods = std::vector{pod_with({{"data", "claim-7"}, {"scratch", ""}})}});
   facts.hub.publish({.volumes = state::StringMap{{"shop/claim-7", "pv-7"}, {"other/claim-7", "pv-8"}}});
-  CHECK(facts.told() == R"({"u1":{"data":"pv-7","scratch":"scratch"}})");
+  CHECK(facts.reported() == R"({"u1":{"data":"pv-7","scratch":"scratch"}})");
 }
 
 TEST_CASE("a claim is left out until it is known and bound") {
   Facts facts;
   facts.hub.publish({.pods = std::vector{pod_with({{"data", "claim-7"}})}});
-  CHECK(facts.told() == "{}");
+  CHECK(facts.reported() == "{}");
   facts.hub.publish({.volumes = state::StringMap{{"shop/claim-7", "pv-7"}}});
-  CHECK(facts.told() == R"({"u1":{"data":"pv-7"}})");
+  CHECK(facts.reported() == R"({"u1":{"data":"pv-7"}})");
   facts.hub.publish({.pods = std::vector<state::Pod>{}});
-  CHECK(facts.told() == "{}");
+  CHECK(facts.reported() == "{}");
 }
 
 TEST_CASE("while no pods are known nothing is reported") {
   Facts facts;
-  CHECK(facts.told() == "(nothing)");
+  CHECK(facts.reported() == "(nothing)");
 }

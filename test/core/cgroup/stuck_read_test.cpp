@@ -59,45 +59,45 @@ TEST_CASE_FIXTURE(WithPipe, "a read that does not return blocks only its caller,
   const Handle first = *reader.open("stuck", "pids.current", kPids);
   const Handle second = *reader.open("stuck", "pids.current", kPids);
   put_pipe();
-  std::atomic<int> told = 0, returned = 0;
+  std::atomic<int> reported = 0, returned = 0;
   auto read = [&](Handle handle) {
     std::vector<std::int64_t> values(1);
     const Result<Time> done = reader.read(handle, values);
-    told += !done && done.error().is(std::errc::resource_unavailable_try_again);
+    reported += !done && done.error().is(std::errc::resource_unavailable_try_again);
     ++returned;
   };
   std::thread one(read, first), two(read, second);
-  CHECK(comes_true([&] { return told == 1; }));
+  CHECK(comes_true([&] { return reported == 1; }));
   CHECK(returned == 1);  // the other waits for the kernel
   CHECK(read_other().value() == 2);
   read(first);  // at once
-  CHECK(told == 2);
+  CHECK(reported == 2);
   CHECK_FALSE(reader.open("stuck", "pids.current", kPids));
   reader.close(second);
   let_go();
   one.join();
   two.join();
   CHECK(returned == 3);
-  CHECK(told == 2);
+  CHECK(reported == 2);
 }
 
 TEST_CASE_FIXTURE(WithPipe, "an open that does not return holds up its caller only") {
   put_pipe();
-  std::atomic<int> told = 0, opened = 0;
+  std::atomic<int> reported = 0, opened = 0;
   auto open = [&] {
     const Result<Handle> handle = reader.open("stuck", "pids.current", kPids);
     if (handle) ++opened;
-    told += !handle && handle.error().is(std::errc::resource_unavailable_try_again);
+    reported += !handle && handle.error().is(std::errc::resource_unavailable_try_again);
   };
   std::thread one(open), two(open);
-  CHECK(comes_true([&] { return told == 1; }));
+  CHECK(comes_true([&] { return reported == 1; }));
   CHECK(opened == 0);
   CHECK(read_other().value() == 2);
   let_go();
   one.join();
   two.join();
   CHECK(opened == 1);
-  CHECK(told == 1);
+  CHECK(reported == 1);
 }
 
 TEST_CASE("a file is read on many threads while callers come and go") {

@@ -228,14 +228,14 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "processes that a child has started end wi
   play("leave one behind");
   REQUIRE(eventually([&] { return count() > 0; }));
   const std::string left = "/proc/" + std::to_string(static_cast<long>(count())) + "/stat";
-  auto lives = [&] {
+  auto is_alive = [&] {
     std::string stat;
     std::getline(std::ifstream(left), stat);
     return !stat.empty() && !contains(stat, ") Z ");
   };
-  CHECK(lives());
+  CHECK(is_alive());
   CHECK(stage.stop());
-  CHECK(eventually([&] { return !lives(); }));
+  CHECK(eventually([&] { return !is_alive(); }));
 }
 
 TEST_CASE_FIXTURE(ChildRunnerFixture, "a child may look at the machine and not change it") {

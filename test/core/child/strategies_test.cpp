@@ -20,7 +20,7 @@ struct Strategies : Deputies {
   std::string value() { return std::string(trim(*read_file(stage.knobs().path("cgroup/be/pod/cpu.max")))); }
   void enforce(const char* id) { stage.governor().set_mode(id, knob::Mode::enforce); }
   // The status that this deputy received with this winner; nullopt: nothing yet.
-  std::optional<double> told(const std::string& deputy, const std::string& winner) {
+  std::optional<double> reported(const std::string& deputy, const std::string& winner) {
     return stage.host().value("deputy_" + deputy + "_told", {{"winner", winner}});
   }
   std::optional<knob::Decision> decision(const std::string& plugin, knob::Outcome outcome) {
@@ -39,7 +39,7 @@ TEST_CASE("a strategy is in shadow by default: its intents are recorded, and not
     strategies.isolation = isolation;
     strategies.configure(kA, R"({"value": "20000 100000"})");
     REQUIRE(strategies.begin("Deputya=true"));
-    CHECK(eventually([&] { return strategies.told("a", kA) == KOORD_E_DENIED; }));
+    CHECK(eventually([&] { return strategies.reported("a", kA) == KOORD_E_DENIED; }));
     CHECK(strategies.value() == kBefore);
     auto recorded = strategies.decision(kA, knob::Outcome::shadow);
     REQUIRE(recorded);
@@ -58,7 +58,7 @@ TEST_CASE("acceptance 12: a strategy changes a cgroup value through propose alon
     REQUIRE(strategies.begin("Deputya=true"));
     strategies.enforce(kA);
     CHECK(eventually([&] { return strategies.value() == "20000 100000"; }));
-    CHECK(eventually([&] { return strategies.told("a", kA) == KOORD_OK; }));
+    CHECK(eventually([&] { return strategies.reported("a", kA) == KOORD_OK; }));
     strategies.stage.apply("Deputya=false");
     REQUIRE(strategies.stage.await(kA, PluginState::disabled));
     CHECK(strategies.value() == kBefore);
@@ -97,8 +97,8 @@ TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser learns 
     REQUIRE(strategies.begin());
     strategies.enforce(kA);
     strategies.enforce(kB);
-    CHECK(eventually([&] { return strategies.told("b", kA) == KOORD_E_AGAIN; }));
-    CHECK(eventually([&] { return strategies.told("a", kA) == KOORD_OK; }));
+    CHECK(eventually([&] { return strategies.reported("b", kA) == KOORD_E_AGAIN; }));
+    CHECK(eventually([&] { return strategies.reported("a", kA) == KOORD_OK; }));
     CHECK(strategies.value() == "20000 100000");
     REQUIRE(strategies.decision(kA, knob::Outcome::applied));
     REQUIRE(strategies.decision(kB, knob::Outcome::lost));

@@ -189,9 +189,9 @@ TEST_CASE("a wedged strand drops its queue and takes no more") {
   Strand strand(pool, "test");
   Hang hang;
   std::latch dropped(1);
-  std::shared_ptr<void> told_of_end(nullptr, [&](void*) { dropped.count_down(); });
+  std::shared_ptr<void> end_notice(nullptr, [&](void*) { dropped.count_down(); });
   hang.post_to(strand, {.deadline = 20ms, .wedged_after = 30ms});
-  strand.post([held = std::move(told_of_end)] { FAIL("it was dropped"); });
+  strand.post([held = std::move(end_notice)] { FAIL("it was dropped"); });
   dropped.wait();
   CHECK(strand.pending() == 0);
   CHECK_FALSE(strand.post([] {}));
@@ -288,8 +288,8 @@ TEST_CASE("a destroyed strand drops its queue and waits for the task that runs")
       dropped.wait();  // the queue goes while this task runs
       ended = true;
     });
-    std::shared_ptr<void> told_of_end(nullptr, [&](void*) { dropped.count_down(); });
-    strand.post([held = std::move(told_of_end)] { FAIL("it was dropped"); });
+    std::shared_ptr<void> end_notice(nullptr, [&](void*) { dropped.count_down(); });
+    strand.post([held = std::move(end_notice)] { FAIL("it was dropped"); });
     begun.wait();
   }
   CHECK(ended);

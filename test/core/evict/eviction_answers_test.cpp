@@ -99,7 +99,7 @@ TEST_CASE("an answer about the agent's access is reported once, and no pod is as
     NodeOfTwenty node(config::EvictionTier::api, 2);
     node.cluster.fault("answer", R"({"verb": "create", "path": "/eviction", "code": )" + std::string(code) + "}");
     CHECK(node.round(5 * kGiB) == 2);
-    CHECK(node.told == std::vector<std::string>{"pod-1"});
+    CHECK(node.reported == std::vector<std::string>{"pod-1"});
     CHECK(node.count(knob::Outcome::refused) >= 2);
     CHECK(node.count(knob::Outcome::evicted) == 0);
     CHECK(node.evictions.view().going == 0);
@@ -111,13 +111,13 @@ TEST_CASE("an answer about the agent's access is reported once, and no pod is as
     node.manual.advance(5min);
     node.publish();
     CHECK(node.round(5 * kGiB) == 2);
-    CHECK(node.told == std::vector<std::string>{"pod-1"});
+    CHECK(node.reported == std::vector<std::string>{"pod-1"});
     node.cluster.clear_faults();
     node.cluster.fault("graceful_deletion", R"({"on":true})");
     node.manual.advance(10min);
     node.publish();
     CHECK(node.round(5 * kGiB) == 2);
-    CHECK(node.told.size() == 3);
+    CHECK(node.reported.size() == 3);
     CHECK(node.going().size() == 2);
   }
 }

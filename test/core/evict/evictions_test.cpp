@@ -68,7 +68,7 @@ TEST_CASE("a disruption budget is respected: its pod stays, the next one goes, a
   CHECK(node.round(2 * kGiB) == 1);
   CHECK(node.evictions_asked() == 3);
   CHECK(node.count(knob::Outcome::refused) == 2);
-  CHECK(node.told == Names{"pod-1", "pod-2"});
+  CHECK(node.reported == Names{"pod-1", "pod-2"});
 }
 
 TEST_CASE("fault 18: 429 for ten minutes gives no kill and no second victim, and Retry-After is honoured") {

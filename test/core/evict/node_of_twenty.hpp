@@ -40,7 +40,7 @@ struct NodeOfTwenty : ClusterClient {
                    .record = [this](knob::Decision decision) { decisions.push_back(std::move(decision)); },
                    .on_outcome =
                        [this](const Outcome& outcome) {
-                         told.push_back(outcome.order.pod.name);
+                         reported.push_back(outcome.order.pod.name);
                          api.tell(outcome);
                        },
                    .on_brake =
@@ -143,7 +143,7 @@ struct NodeOfTwenty : ClusterClient {
   std::vector<std::string> budgets;
   knob::Mode mode = knob::Mode::enforce;
   std::optional<double> pressure;
-  std::vector<std::string> killed, told, held_back;
+  std::vector<std::string> killed, reported, held_back;
   std::deque<Order> orders;
   std::vector<knob::Decision> decisions;
   std::optional<Time> braked_until;

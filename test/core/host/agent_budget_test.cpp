@@ -16,56 +16,56 @@ struct AgentLooks {
   Duration cpu{};
 
   AgentLooks() { budget.measure(now, cpu, 100); }
-  bool look(double cores) {
+  bool sample(double cores) {
     now += 5s;
     cpu += std::chrono::duration_cast<Duration>(std::chrono::duration<double>(5 * cores));
     return budget.measure(now, cpu, 100);
   }
-  void look_often(unsigned times, double cores) {
-    for (unsigned i = 0; i < times; ++i) look(cores);
+  void sample_often(unsigned times, double cores) {
+    for (unsigned i = 0; i < times; ++i) sample(cores);
   }
 };
 
 }  // namespace
 
 TEST_CASE_FIXTURE(AgentLooks, "an agent within its budget ticks at its periods") {
-  look_often(20, 0.09);
+  sample_often(20, 0.09);
   CHECK(budget.slowdown() == 1);
   CHECK(*budget.cores() == doctest::Approx(0.09));
 }
 
 TEST_CASE_FIXTURE(AgentLooks, "beyond it for three polls in a row it slows to half, further on to an eighth at most") {
-  CHECK_FALSE(look(0.2));
-  CHECK_FALSE(look(0.2));
-  CHECK(look(0.2));
+  CHECK_FALSE(sample(0.2));
+  CHECK_FALSE(sample(0.2));
+  CHECK(sample(0.2));
   CHECK(budget.slowdown() == 2);
-  look_often(30, 0.2);
+  sample_often(30, 0.2);
   CHECK(budget.slowdown() == 8);
 }
 
 TEST_CASE_FIXTURE(AgentLooks, "a moment beyond it is no habit") {
   for (int i = 0; i < 10; ++i) {
-    look(0.5), look(0.5);
-    look(0.05);
+    sample(0.5), sample(0.5);
+    sample(0.05);
   }
   CHECK(budget.slowdown() == 1);
 }
 
 TEST_CASE_FIXTURE(AgentLooks, "it comes back by steps, and only when twice as many ticks would be comfortable") {
-  look_often(6, 0.2);
+  sample_often(6, 0.2);
   REQUIRE(budget.slowdown() == 4);
-  look_often(10, 0.06);  // twice that is beyond the budget
+  sample_often(10, 0.06);  // twice that is beyond the budget
   CHECK(budget.slowdown() == 4);
-  look_often(3, 0.03);
+  sample_often(3, 0.03);
   CHECK(budget.slowdown() == 2);
-  look_often(3, 0.03);
+  sample_often(3, 0.03);
   CHECK(budget.slowdown() == 1);
-  look_often(3, 0.03);
+  sample_often(3, 0.03);
   CHECK(budget.slowdown() == 1);
 }
 
 TEST_CASE_FIXTURE(AgentLooks, "after the end of a plugin's process one poll has no value") {
-  look_often(2, 0.2);
+  sample_often(2, 0.2);
   now += 5s;
   cpu = 1s;
   CHECK_FALSE(budget.measure(now, cpu, 100));
@@ -73,7 +73,7 @@ TEST_CASE_FIXTURE(AgentLooks, "after the end of a plugin's process one poll has 
 }
 
 TEST_CASE_FIXTURE(AgentLooks, "a budget that is lifted brings all periods back at once") {
-  look_often(6, 0.2);
+  sample_often(6, 0.2);
   now += 5s;
   CHECK(budget.measure(now, cpu, 0));
   CHECK(budget.slowdown() == 1);

@@ -20,7 +20,7 @@ struct Looks {
   Time now{};
   Use use{.processes = {7}, .memory_bytes = 0};
 
-  Budget::Verdict look(double cores = 0, std::uint64_t mebibytes = 0, std::uint64_t series = 0) {
+  Budget::Verdict sample(double cores = 0, std::uint64_t mebibytes = 0, std::uint64_t series = 0) {
     now += 1s;
     use.cpu += std::chrono::duration_cast<Duration>(std::chrono::duration<double>(cores));
     use.memory_bytes = mebibytes << 20;
@@ -33,89 +33,89 @@ struct Looks {
 }  // namespace
 
 TEST_CASE_FIXTURE(Looks, "the first look at a process knows no CPU yet, the next one does") {
-  look(0.3);
+  sample(0.3);
   CHECK_FALSE(budget.status().cpu_cores);
-  look(0.3);
+  sample(0.3);
   CHECK(*budget.status().cpu_cores == doctest::Approx(0.3));
   use.processes = {8};
   use.cpu = {};
-  look(0.3);
+  sample(0.3);
   CHECK_FALSE(budget.status().cpu_cores);
 }
 
 TEST_CASE_FIXTURE(Looks, "four fifths of the CPU for three polls gives one warning and makes ticks slower, up to eight times") {
-  look();
-  CHECK(look(0.4).warning.empty());
-  CHECK(look(0.4).warning.empty());
+  sample();
+  CHECK(sample(0.4).warning.empty());
+  CHECK(sample(0.4).warning.empty());
   CHECK(slowdown() == 1);
-  CHECK(look(0.4).warning == "uses 0.40 of its 0.50 cores");
+  CHECK(sample(0.4).warning == "uses 0.40 of its 0.50 cores");
   CHECK(slowdown() == 2);
-  CHECK(look(0.4).warning.empty());
-  for (int i = 0; i < 5; ++i) look(0.4);
+  CHECK(sample(0.4).warning.empty());
+  for (int i = 0; i < 5; ++i) sample(0.4);
   CHECK(slowdown() == 8);
   CHECK(budget.status().soft_breaches == 1);
   CHECK(budget.status().hard_breaches == 0);
 }
 
 TEST_CASE_FIXTURE(Looks, "ticks near their deadline for three polls give a warning and get slower, until they are short again") {
-  auto look_at = [&](Duration tick) {
+  auto sample_tick = [&](Duration tick) {
     use.tick = tick;
     now += 1s;
     return budget.measure(now, use, {.tick = 1s});
   };
-  look_at(850ms);
-  CHECK(look_at(850ms).warning.empty());
-  const Budget::Verdict third = look_at(850ms);
+  sample_tick(850ms);
+  CHECK(sample_tick(850ms).warning.empty());
+  const Budget::Verdict third = sample_tick(850ms);
   CHECK(third.warning == "takes 850ms a tick of at most 1s");
   CHECK(third.breach.empty());  // that is for the deadline itself
   CHECK(slowdown() == 2);
-  look_at(100ms);
+  sample_tick(100ms);
   CHECK(slowdown() == 1);
   CHECK(budget.status().tick_deadline == 1s);
 }
 
 TEST_CASE_FIXTURE(Looks, "ticks become faster again when twice the use would be little enough") {
-  look();
-  for (int i = 0; i < 4; ++i) look(0.4);
+  sample();
+  for (int i = 0; i < 4; ++i) sample(0.4);
   REQUIRE(slowdown() == 4);
-  look(0.3);
+  sample(0.3);
   CHECK(slowdown() == 4);
-  look(0.1);
+  sample(0.1);
   CHECK(slowdown() == 2);
-  look(0.1);
-  look(0.1);
+  sample(0.1);
+  sample(0.1);
   CHECK(slowdown() == 1);
 }
 
 TEST_CASE_FIXTURE(Looks, "a moment at the limit is nothing, six looks are a breach") {
-  look();
-  for (int i = 0; i < 5; ++i) CHECK(look(0.5).breach.empty());
-  CHECK(look(0.5).breach == "used all of its 0.50 cores for 6 samples in a row");
+  sample();
+  for (int i = 0; i < 5; ++i) CHECK(sample(0.5).breach.empty());
+  CHECK(sample(0.5).breach == "used all of its 0.50 cores for 6 samples in a row");
   CHECK(budget.status().hard_breaches == 1);
-  CHECK(look(0.5).breach.empty());  // the next session has as many
+  CHECK(sample(0.5).breach.empty());  // the next session has as many
 }
 
 TEST_CASE_FIXTURE(Looks, "memory is warned of at four fifths, and a breach at its limit") {
-  look();
-  CHECK(look(0, 79).warning.empty());
-  CHECK(look(0, 80).warning == "uses 80 MiB of its 100 MiB");
+  sample();
+  CHECK(sample(0, 79).warning.empty());
+  CHECK(sample(0, 80).warning == "uses 80 MiB of its 100 MiB");
   CHECK(slowdown() == 2);
-  CHECK(look(0, 100).breach == "uses 100 MiB, may use 100 MiB");
+  CHECK(sample(0, 100).breach == "uses 100 MiB, may use 100 MiB");
 }
 
 TEST_CASE_FIXTURE(Looks, "many series are warned of, and slow nothing down") {
-  CHECK(look(0, 0, 80).warning == "has 80 of its 100 series");
+  CHECK(sample(0, 0, 80).warning == "has 80 of its 100 series");
   CHECK(slowdown() == 1);
 }
 
 TEST_CASE_FIXTURE(Looks, "the same is not warned of again within ten minutes, and counted all the same") {
-  CHECK_FALSE(look(0, 80).warning.empty());
-  look(0, 10);
-  CHECK(look(0, 80).warning.empty());
+  CHECK_FALSE(sample(0, 80).warning.empty());
+  sample(0, 10);
+  CHECK(sample(0, 80).warning.empty());
   CHECK(budget.status().soft_breaches == 2);
-  look(0, 10);
+  sample(0, 10);
   now += 10min;
-  CHECK_FALSE(look(0, 80).warning.empty());
+  CHECK_FALSE(sample(0, 80).warning.empty());
 }
 
 TEST_CASE("a plugin without a limit is never near it") {

@@ -154,9 +154,9 @@ TEST_CASE("peers that are not admitted and say nothing are closed, and take no p
   CHECK(http::get(folder.path("s"), "/who")->status == 403);
   admits = true;
   CHECK(http::get(folder.path("s"), "/who")->status == 200);
-  int told_at_once = 0;
-  for (const UniqueFd& peer : silent) told_at_once += rest_of(peer).starts_with("HTTP/1.1 403 ") ? 1 : 0;  // each of them ends
-  CHECK(told_at_once >= 92);
+  int answered_at_once = 0;
+  for (const UniqueFd& peer : silent) answered_at_once += rest_of(peer).starts_with("HTTP/1.1 403 ") ? 1 : 0;  // each of them ends
+  CHECK(answered_at_once >= 92);
 }
 
 TEST_CASE("a group may open the socket, too") {

@@ -65,7 +65,7 @@ TEST_CASE_FIXTURE(LimitedPods, "cfsQuota suppression with ten limited pods: the 
   for (const int cap : {60'000, 35'000, 12'000, 45'000, 80'000}) {
     CAPTURE(cap);
     propose("suppress", {with_role(Role::cap, pod, std::to_string(cap) + " 100000")});
-    CHECK(last_told("suppress").outcome == Outcome::applied);
+    CHECK(last_reported("suppress").outcome == Outcome::applied);
     CHECK(read(pod, "cpu.max") == std::to_string(cap) + " 100000");
     check_at_most(is_v1() ? cap : kUncapped);
     clock.advance(1s);
@@ -119,7 +119,7 @@ TEST_CASE_FIXTURE(GovernedNode, "a cap of the CPU set of a class with pods insid
   Intent cap = intent(pod, "cpuset.cpus", "0");
   cap.role = Role::cap;
   propose("suppress", {cap});
-  CHECK(last_told("suppress").outcome == Outcome::applied);
+  CHECK(last_reported("suppress").outcome == Outcome::applied);
   CHECK(read(pod, "cpuset.cpus") == "0");
   CHECK(read(app, "cpuset.cpus") == "0");
   begin();  // killed
@@ -139,7 +139,7 @@ TEST_CASE_FIXTURE(GovernedNode, "a cgroup that is made anew between the read and
   };
   const std::string fresh = read(*svc, "cpu.max");
   propose("suppress", {intent(*svc, "cpu.max", "20000 100000")});
-  CHECK(last_told("suppress").outcome == Outcome::gone);
+  CHECK(last_reported("suppress").outcome == Outcome::gone);
   CHECK(read(*svc, "cpu.max") == fresh);
   CHECK(governor->held() == 0);
   CHECK(journal->size() == 0);

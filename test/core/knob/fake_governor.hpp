@@ -25,7 +25,7 @@ struct FakeGovernor {
   ManualClock clock;
   knob::MemoryOriginals originals;
   knob::Governor governor{clock, *cgroup::Layout::detect(node.roots()), node.roots(), originals};
-  std::map<std::string, std::vector<knob::IntentResult>> told;  // by plugin, all of it
+  std::map<std::string, std::vector<knob::IntentResult>> reported;  // by plugin, all of it
 
   std::string value() const { return std::string(trim(*read_file(node.path("cgroup/be/cpu.max")))); }
 
@@ -34,12 +34,12 @@ struct FakeGovernor {
   }
   void propose(const std::string& plugin, knob::Plan plan) {
     governor.take({plugin, "main"}, std::move(plan), [this, plugin](std::vector<knob::IntentResult> results) {
-      auto& list = told[plugin];
+      auto& list = reported[plugin];
       list.insert(list.end(), results.begin(), results.end());
     });
   }
   void enforce(const std::string& plugin) { governor.set_mode(plugin, knob::Mode::enforce); }
-  knob::Outcome last_told(const std::string& plugin) { return told.at(plugin).back().outcome; }
+  knob::Outcome last_reported(const std::string& plugin) { return reported.at(plugin).back().outcome; }
   knob::Decision last() { return governor.decisions().back(); }
 };
 

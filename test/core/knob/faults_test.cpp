@@ -19,16 +19,16 @@ TEST_CASE_FIXTURE(GovernedNode, "two strategies that disagree as long as they li
     REQUIRE(read(pod, "cpu.max") == "20000 100000");
   }
   CHECK(writes.count() == 1);
-  CHECK(last_told("strict").outcome == Outcome::applied);
-  CHECK(last_told("mild").outcome == Outcome::lost);
-  CHECK(last_told("mild").winner == "strict");
-  CHECK(last_told("mild").final_value == "20000 100000");
+  CHECK(last_reported("strict").outcome == Outcome::applied);
+  CHECK(last_reported("mild").outcome == Outcome::lost);
+  CHECK(last_reported("mild").winner == "strict");
+  CHECK(last_reported("mild").final_value == "20000 100000");
   CHECK(decisions(Outcome::applied).size() == 1);
   CHECK(decisions(Outcome::lost).size() == 1);
 
   propose("mild", {intent(pod, "cpu.max", "40000 100000", 1)});  // more important than strict now
   CHECK(read(pod, "cpu.max") == "40000 100000");
-  CHECK(last_told("strict").winner == "mild");
+  CHECK(last_reported("strict").winner == "mild");
   governor->withdraw({"mild", "main"});
   CHECK(read(pod, "cpu.max") == "20000 100000");
   governor->withdraw({"strict", "main"});

@@ -75,7 +75,7 @@ struct GovernedNode {
   std::unique_ptr<knob::Journal> journal;
   std::unique_ptr<Meanwhile> meanwhile;
   std::unique_ptr<knob::Governor> governor;
-  std::map<std::string, std::vector<knob::IntentResult>> told;  // by plugin
+  std::map<std::string, std::vector<knob::IntentResult>> reported;  // by plugin
   RealCgroup pod{"faults"}, app{pod, "app"};
 
   GovernedNode() { begin(); }
@@ -114,11 +114,11 @@ struct GovernedNode {
   }
   void propose(const std::string& plugin, knob::Plan plan) {
     governor->take({plugin, "main"}, std::move(plan), [this, plugin](std::vector<knob::IntentResult> results) {
-      auto& list = told[plugin];
+      auto& list = reported[plugin];
       list.insert(list.end(), results.begin(), results.end());
     });
   }
-  knob::IntentResult last_told(const std::string& plugin) const { return told.at(plugin).back(); }
+  knob::IntentResult last_reported(const std::string& plugin) const { return reported.at(plugin).back(); }
   // A second of an agent's session, with this plan in it.
   void second(const std::string& plugin, knob::Plan plan) {
     propose(plugin, std::move(plan));

@@ -100,7 +100,7 @@ TEST_CASE_FIXTURE(OnV1, "a scale inside of a capped class is capped, and a withd
   CHECK(all() == "-1 200000 100000 100000");
   propose("suppress", {intent(Role::cap, "be", "80000 100000")});
   CHECK(all() == "80000 80000 80000 80000");
-  CHECK(told["burst"].back().winner == "suppress");
+  CHECK(reported["burst"].back().winner == "suppress");
   withdraw("burst");
   CHECK(all() == "80000 80000 80000 50000");
   withdraw("suppress");
@@ -122,7 +122,7 @@ TEST_CASE_FIXTURE(OnV1, "a pod with hands off is not capped by its class") {
   know_pods();
   propose("suppress", {intent(Role::cap, "be", "80000 100000")});
   CHECK(all() == "-1 150000 100000 50000");
-  CHECK(told["suppress"].back().outcome == Outcome::failed);
+  CHECK(reported["suppress"].back().outcome == Outcome::failed);
   CHECK(last().problem.starts_with("less than is used inside of it: 'be/pod"));
   hands_off.all = false;
   know_pods();
@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(OnV1, "a pod with hands off is not capped by its class") {
 TEST_CASE_FIXTURE(OnV1, "a set of the class is not a cap, and is refused while more is used inside") {
   propose("old", {intent(Role::set, "be", "80000 100000")});
   CHECK(all() == "-1 150000 100000 50000");
-  CHECK(told["old"].back().outcome == Outcome::failed);
+  CHECK(reported["old"].back().outcome == Outcome::failed);
 }
 
 TEST_CASE_FIXTURE(OnV1, "the end of the agent reverts caps of all levels") {

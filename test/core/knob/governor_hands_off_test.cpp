@@ -19,7 +19,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "an operator's override of a strategy holds unt
   clock.advance(1s);
   governor.expire();
   CHECK(value() == kBefore);
-  CHECK(last_told("suppress") == Outcome::shadow);
+  CHECK(last_reported("suppress") == Outcome::shadow);
   std::vector<std::string> switches;
   for (const Decision& one : governor.decisions())
     if (one.outcome == Outcome::switched) switches.push_back(one.plugin + " from " + one.before + " to " + one.after + ": " + one.reason);
@@ -34,7 +34,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "no quota takes time of CPUs that are a contain
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
   CHECK(value() == kBefore);
-  CHECK(last_told("suppress") == Outcome::failed);
+  CHECK(last_reported("suppress") == Outcome::failed);
   CHECK(governor.decisions().back().problem == "its CPUs are its own, and it would be throttled on them");
 }
 
@@ -44,8 +44,8 @@ TEST_CASE_FIXTURE(RuledGovernor, "switching the node off takes the hands off all
   propose("burst", {intent("30000 100000")});
   REQUIRE(governor.override_mode("node", Mode::off, 1h));
   CHECK(value() == kBefore);
-  CHECK(last_told("suppress") == Outcome::hands_off);
-  CHECK(last_told("burst") == Outcome::hands_off);
+  CHECK(last_reported("suppress") == Outcome::hands_off);
+  CHECK(last_reported("burst") == Outcome::hands_off);
   REQUIRE(governor.end_override("node"));
   CHECK(value() == "20000 100000");
 }
@@ -57,7 +57,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "a pod that says hands off has its original val
   REQUIRE(value() == "20000 100000");
   mark({.all = true});
   CHECK(value() == kBefore);
-  CHECK(last_told("suppress") == Outcome::hands_off);
+  CHECK(last_reported("suppress") == Outcome::hands_off);
   propose("suppress", {intent("30000 100000")});
   CHECK(value() == kBefore);
   mark({});
@@ -71,7 +71,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "hands off one strategy or one knob leaves the 
   propose("suppress", {intent("20000 100000")});
   propose("mild", {intent("40000 100000")});
   CHECK(value() == "40000 100000");
-  CHECK(last_told("suppress") == Outcome::hands_off);
+  CHECK(last_reported("suppress") == Outcome::hands_off);
   mark({.names = {"memory.high"}});
   CHECK(value() == "20000 100000");
   mark({.names = {"cpu.max"}});
@@ -81,7 +81,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "hands off one strategy or one knob leaves the 
 TEST_CASE_FIXTURE(RuledGovernor, "a strategy in shadow gets hands off as a result, too") {
   mark({.all = true});
   propose("suppress", {intent("20000 100000")});
-  CHECK(last_told("suppress") == Outcome::hands_off);
+  CHECK(last_reported("suppress") == Outcome::hands_off);
   CHECK(last().outcome == Outcome::hands_off);
 }
 

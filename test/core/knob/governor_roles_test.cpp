@@ -82,12 +82,12 @@ TEST_CASE_FIXTURE(OnV2, "a container of an unknown pod is not scaled until its p
   governor->set_subjects(std::make_shared<const Subjects>());
   propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
   CHECK(read("be/pod/a") == "100000 100000");
-  CHECK(told["burst"].back().outcome == Outcome::failed);
+  CHECK(reported["burst"].back().outcome == Outcome::failed);
   CHECK(last().problem == "no pod is known of 'be/pod/a', and without its spec no base to scale");
   know_pods();
   seconds(1);
   CHECK(read("be/pod/a") == "150000 100000");
-  CHECK(told["burst"].back().outcome == Outcome::applied);
+  CHECK(reported["burst"].back().outcome == Outcome::applied);
 }
 
 TEST_CASE_FIXTURE(OnV2, "without a limit in the spec the base is the original, and never a value of ours") {
@@ -110,7 +110,7 @@ TEST_CASE_FIXTURE(OnV2, "a container without a quota has none whatever its scale
   write("be/pod/a", "max 100000");
   propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
   CHECK(read("be/pod/a") == "max 100000");
-  CHECK(told["burst"].back().outcome == Outcome::applied);
+  CHECK(reported["burst"].back().outcome == Outcome::applied);
   propose("suppress", {intent(Role::cap, "be/pod/a", "30000 100000")});
   CHECK(read("be/pod/a") == "30000 100000");
   withdraw("suppress");
@@ -121,22 +121,22 @@ TEST_CASE_FIXTURE(OnV2, "caps and scales of several strategies are one value, an
   propose("burst", {intent(Role::scale, "be/pod/a", "3")});
   propose("mild", {intent(Role::cap, "be/pod/a", "250000 100000")});
   CHECK(read("be/pod/a") == "250000 100000");
-  CHECK(told["burst"].back().outcome == Outcome::lost);
-  CHECK(told["burst"].back().winner == "mild");
-  CHECK(told["mild"].back().outcome == Outcome::applied);
+  CHECK(reported["burst"].back().outcome == Outcome::lost);
+  CHECK(reported["burst"].back().winner == "mild");
+  CHECK(reported["mild"].back().outcome == Outcome::applied);
   propose("strict", {intent(Role::cap, "be/pod/a", "40000 100000")});
   CHECK(read("be/pod/a") == "40000 100000");
   withdraw("strict");
   CHECK(read("be/pod/a") == "250000 100000");
   withdraw("mild");
   CHECK(read("be/pod/a") == "300000 100000");
-  CHECK(told["burst"].back().outcome == Outcome::applied);
+  CHECK(reported["burst"].back().outcome == Outcome::applied);
 }
 
 TEST_CASE_FIXTURE(OnV2, "a cap that does not bind writes nothing") {
   propose("mild", {intent(Role::cap, "be/pod/a", "250000 100000")});
   CHECK(read("be/pod/a") == "100000 100000");
-  CHECK(told["mild"].back().outcome == Outcome::applied);
+  CHECK(reported["mild"].back().outcome == Outcome::applied);
   CHECK(governor->held() == 0);
 }
 

@@ -26,8 +26,8 @@ TEST_CASE_FIXTURE(FakeGovernor, "the end of one session of a strategy takes noth
 TEST_CASE_FIXTURE(FakeGovernor, "by default a strategy is in shadow: all is recorded and nothing written") {
   propose("suppress", {intent("20000 100000")});
   CHECK(value() == kBefore);
-  CHECK(last_told("suppress") == Outcome::shadow);
-  CHECK(told["suppress"][0].final_value == kBefore);
+  CHECK(last_reported("suppress") == Outcome::shadow);
+  CHECK(reported["suppress"][0].final_value == kBefore);
   CHECK(last().outcome == Outcome::shadow);
   CHECK(last().before == kBefore);
   CHECK(last().wanted == "20000 100000");
@@ -39,7 +39,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "a strategy with permission writes, and its with
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
   CHECK(value() == "20000 100000");
-  CHECK(last_told("suppress") == Outcome::applied);
+  CHECK(last_reported("suppress") == Outcome::applied);
   governor.withdraw({"suppress", "main"});
   CHECK(value() == kBefore);
   CHECK(last().outcome == Outcome::reverted);
@@ -70,7 +70,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "an intent ends with its ttl unless it is propos
   clock.advance(20s);
   governor.expire();
   CHECK(value() == kBefore);
-  CHECK(last_told("suppress") == Outcome::expired);
+  CHECK(last_reported("suppress") == Outcome::expired);
   CHECK(governor.active_intents() == 0);
 }
 
@@ -78,15 +78,15 @@ TEST_CASE_FIXTURE(FakeGovernor, "with two strategies one value holds, and the lo
   enforce("mild");
   enforce("strict");
   propose("mild", {intent("40000 100000")});
-  CHECK(last_told("mild") == Outcome::applied);
+  CHECK(last_reported("mild") == Outcome::applied);
   propose("strict", {intent("20000 100000")});
   CHECK(value() == "20000 100000");
-  CHECK(last_told("mild") == Outcome::lost);
-  CHECK(told["mild"].back().winner == "strict");
-  CHECK(told["mild"].back().final_value == "20000 100000");
+  CHECK(last_reported("mild") == Outcome::lost);
+  CHECK(reported["mild"].back().winner == "strict");
+  CHECK(reported["mild"].back().final_value == "20000 100000");
   governor.withdraw({"strict", "main"});
   CHECK(value() == "40000 100000");
-  CHECK(last_told("mild") == Outcome::applied);
+  CHECK(last_reported("mild") == Outcome::applied);
 }
 
 TEST_CASE_FIXTURE(FakeGovernor, "a second plugin that proposes the winner's value gets the result applied, too") {
@@ -94,8 +94,8 @@ TEST_CASE_FIXTURE(FakeGovernor, "a second plugin that proposes the winner's valu
   enforce("b");
   propose("a", {intent("20000 100000")});
   propose("b", {intent("20000 100000")});
-  CHECK(last_told("b") == Outcome::applied);
-  CHECK(told["b"].back().winner == "a");
+  CHECK(last_reported("b") == Outcome::applied);
+  CHECK(reported["b"].back().winner == "a");
 }
 
 TEST_CASE_FIXTURE(FakeGovernor, "a strategy in shadow takes nothing from one that writes") {
@@ -103,11 +103,11 @@ TEST_CASE_FIXTURE(FakeGovernor, "a strategy in shadow takes nothing from one tha
   propose("mild", {intent("40000 100000")});
   propose("strict", {intent("20000 100000")});
   CHECK(value() == "40000 100000");
-  CHECK(last_told("mild") == Outcome::applied);
-  CHECK(last_told("strict") == Outcome::shadow);
+  CHECK(last_reported("mild") == Outcome::applied);
+  CHECK(last_reported("strict") == Outcome::shadow);
   propose("strict", {intent("45000 100000")});
-  CHECK(last_told("strict") == Outcome::lost);
-  CHECK(told["strict"].back().winner == "mild");
+  CHECK(last_reported("strict") == Outcome::lost);
+  CHECK(reported["strict"].back().winner == "mild");
 }
 
 TEST_CASE_FIXTURE(FakeGovernor, "switching a strategy off reverts its writes") {
@@ -115,7 +115,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "switching a strategy off reverts its writes") {
   propose("suppress", {intent("20000 100000")});
   governor.set_mode("suppress", Mode::off);
   CHECK(value() == kBefore);
-  CHECK(last_told("suppress") == Outcome::off);
+  CHECK(last_reported("suppress") == Outcome::off);
 }
 
 TEST_CASE_FIXTURE(FakeGovernor, "the same result again is not reported: neither in the log nor to the strategy") {
@@ -123,7 +123,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "the same result again is not reported: neither 
   const std::size_t records = governor.decisions().size();
   propose("suppress", {intent("20000 100000")});
   CHECK(governor.decisions().size() == records);
-  CHECK(told["suppress"].size() == 2);  // results of a plan are reported each time
+  CHECK(reported["suppress"].size() == 2);  // results of a plan are reported each time
 }
 
 TEST_CASE_FIXTURE(FakeGovernor, "a plan that is the one before again is not looked into before half of the refresh period is over") {
@@ -144,15 +144,15 @@ TEST_CASE_FIXTURE(FakeGovernor, "a plan that is repeated holds on, and only its 
   propose("suppress", {intent("20000 100000")});
   clock.advance(40s);
   CHECK(governor.repeat({"suppress", "main"}));
-  CHECK(told["suppress"].size() == 1);
+  CHECK(reported["suppress"].size() == 1);
   clock.advance(40s);
   governor.expire();
   CHECK(value() == "20000 100000");
 
   governor.set_mode("suppress", Mode::shadow);
   CHECK(governor.repeat({"suppress", "main"}));
-  REQUIRE(told["suppress"].size() == 2);
-  CHECK(told["suppress"].back().outcome == Outcome::shadow);
+  REQUIRE(reported["suppress"].size() == 2);
+  CHECK(reported["suppress"].back().outcome == Outcome::shadow);
 }
 
 TEST_CASE_FIXTURE(FakeGovernor, "a plan of which something has ended cannot be repeated, nor one that is not there") {
@@ -172,7 +172,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "due knobs are read although no strategy propose
   clock.advance(10s);
   governor.expire();
   CHECK(value() == "20000 100000");
-  CHECK(told.at("watcher").back().final_value == "20000 100000");
+  CHECK(reported.at("watcher").back().final_value == "20000 100000");
 }
 
 TEST_CASE_FIXTURE(FakeGovernor, "an intent that changes leaves the others of its plan as they are") {
@@ -204,8 +204,8 @@ TEST_CASE_FIXTURE(FakeGovernor, "a missing cgroup is reported as gone") {
   enforce("a");
   propose("a", {intent("20000 100000", 0, "nowhere")});
   propose("b", {intent("20000 100000", 0, "nowhere")});
-  CHECK(last_told("a") == Outcome::gone);
-  CHECK(last_told("b") == Outcome::gone);
+  CHECK(last_reported("a") == Outcome::gone);
+  CHECK(last_reported("b") == Outcome::gone);
 }
 
 TEST_CASE_FIXTURE(FakeGovernor, "the end reverts everything") {

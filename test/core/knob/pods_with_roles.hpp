@@ -22,7 +22,7 @@ struct PodsWithRoles {
   ManualClock clock;
   MemoryOriginals originals;
   std::unique_ptr<Governor> governor;
-  std::map<std::string, std::vector<IntentResult>> told;
+  std::map<std::string, std::vector<IntentResult>> reported;
   SpecLimits of_a{1000, {}}, of_b{500, {}};
   std::optional<SpecLimits> of_pod = {};  // else its containers'
   HandsOff hands_off;
@@ -60,7 +60,7 @@ struct PodsWithRoles {
   }
   void propose(const std::string& plugin, Plan plan) {
     governor->take({plugin, "main"}, std::move(plan), [this, plugin](std::vector<IntentResult> results) {
-      auto& list = told[plugin];
+      auto& list = reported[plugin];
       list.insert(list.end(), results.begin(), results.end());
     });
   }

@@ -18,24 +18,24 @@ struct Readings {
   ManualClock clock;
   RecentReadings readings{files, clock};
 
-  RecentReadings::Recent look(const std::string& dir = "be") { return readings.of(*find_knob("cpu.max"), dir, "", 10s); }
+  RecentReadings::Recent recent(const std::string& dir = "be") { return readings.of(*find_knob("cpu.max"), dir, "", 10s); }
 };
 
 }  // namespace
 
 TEST_CASE_FIXTURE(Readings, "a reading is trusted until it is too old") {
-  CHECK(look().value == "50000 100000");
+  CHECK(recent().value == "50000 100000");
   node.write("cgroup/be/cpu.max", "20000 100000\n");
   clock.advance(9s);
-  CHECK(look().value == "50000 100000");
+  CHECK(recent().value == "50000 100000");
   clock.advance(1s);
-  CHECK(look().value == "20000 100000");
+  CHECK(recent().value == "20000 100000");
 }
 
 TEST_CASE_FIXTURE(Readings, "a cgroup that is not there is looked for each time") {
-  CHECK(look("pod").outcome == Outcome::gone);
+  CHECK(recent("pod").outcome == Outcome::gone);
   node.write("cgroup/pod/cpu.max", "20000 100000\n");
-  CHECK(look("pod").value == "20000 100000");
+  CHECK(recent("pod").value == "20000 100000");
 }
 
 TEST_CASE_FIXTURE(Readings, "a resctrl group of ours that is not there would be made, one of others would not") {
@@ -45,8 +45,8 @@ TEST_CASE_FIXTURE(Readings, "a resctrl group of ours that is not there would be 
 }
 
 TEST_CASE_FIXTURE(Readings, "readings that are not requested any more are forgotten, and read anew for later requests") {
-  look();
+  recent();
   node.write("cgroup/be/cpu.max", "20000 100000\n");
   readings.forget(*find_knob("cpu.max"), "be", "");
-  CHECK(look().value == "20000 100000");
+  CHECK(recent().value == "20000 100000");
 }

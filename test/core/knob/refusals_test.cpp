@@ -50,7 +50,7 @@ TEST_CASE_FIXTURE(GovernedNode, "EINVAL: a quota below a new one of a cgroup ins
   write_quota(other, 10'000);
   second("suppress", plan);
   CHECK(read(pod, "cpu.max") == "30000 100000");
-  CHECK(last_told("suppress").outcome == Outcome::applied);
+  CHECK(last_reported("suppress").outcome == Outcome::applied);
 }
 
 TEST_CASE_FIXTURE(GovernedNode, "EBUSY: a memory limit below what cannot be taken away stays what it was, and is set when there is room") {

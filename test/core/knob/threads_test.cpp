@@ -48,7 +48,7 @@ struct Node {
   void propose(const std::string& plugin, std::int32_t priority, int round) {
     Plan plan;
     for (int i = 0; i < kCgroups; ++i) plan.push_back(quota(i, round, priority));
-    governor.take({plugin, "main"}, std::move(plan), [this](const std::vector<IntentResult>& results) { told += results.size(); });
+    governor.take({plugin, "main"}, std::move(plan), [this](const std::vector<IntentResult>& results) { reported += results.size(); });
   }
   // Sets and removes a pod's annotation.
   void change_pods(int round) {
@@ -65,7 +65,7 @@ struct Node {
     (void)governor.end_override(kNodeTarget);
     (void)governor.end_override("strict");
   }
-  void look() {
+  void poll() {
     (void)governor.knobs();
     (void)governor.standing();
     (void)governor.held();
@@ -85,7 +85,7 @@ struct Node {
   test::FakeNode tree{{"cgroup/cgroup.controllers", "cpu\n"}};
   ManualClock clock;
   Journal journal{{tree.path("qos"), "this boot"}, clock};
-  std::atomic<std::size_t> told = 0, released = 0;
+  std::atomic<std::size_t> reported = 0, released = 0;
   Governor governor{clock, *cgroup::Layout::detect(tree.roots()), tree.roots(), journal};
 };
 
@@ -101,7 +101,7 @@ std::thread rounds(Act act) {
 TEST_CASE_FIXTURE(Node, "whatever strategies, operators and pods say at the same time, in the end each knob is what it was") {
   std::atomic<bool> done = false;
   std::thread onlooker([&] {
-    while (!done) look();
+    while (!done) poll();
   });
   std::vector<std::thread> others;
   others.push_back(rounds([this](int round) { propose("mild", 0, round); }));
@@ -124,7 +124,7 @@ TEST_CASE_FIXTURE(Node, "whatever strategies, operators and pods say at the same
   governor.stop();
   CHECK(values() == std::vector<std::string>(kCgroups, kBefore));
   CHECK(journal.size() == 0);
-  CHECK(told >= kCgroups * 2u);
+  CHECK(reported >= kCgroups * 2u);
 }
 
 TEST_CASE_FIXTURE(Node, "decisions made while the file is read and written are in it once, in the order of the numbers") {

@@ -51,7 +51,7 @@ struct Followed : ClusterClient {
   void begin() {
     follower = std::make_unique<ListWatch>(loop, workers, clock, client, collection, how,
                                            ListWatchHandlers{
-                                               .on_objects = [this](const Objects&, const Difference& what) { told.push_back(what); },
+                                               .on_objects = [this](const Objects&, const Difference& what) { reported.push_back(what); },
                                                .on_health = [this](const Health& health) { states.push_back(health.state); },
                                                .on_confirmed = [this](Time at) { news = at; }});
   }
@@ -78,7 +78,7 @@ struct Followed : ClusterClient {
 
   Collection collection;
   ListWatchOptions how;
-  std::vector<Difference> told;
+  std::vector<Difference> reported;
   std::vector<State> states;
   std::optional<Time> news;
   std::unique_ptr<ListWatch> follower;
@@ -94,7 +94,7 @@ struct FollowedSlo : Followed {
     begin();
     REQUIRE_MESSAGE(becomes({{name, spec(60)}}), problem());
     REQUIRE(watching());
-    told.clear();
+    reported.clear();
   }
   void put(int value) { cluster.put(slo(name, value)); }
   bool becomes_value(int value) { return becomes({{name, spec(value)}}); }
@@ -111,18 +111,18 @@ TEST_CASE("an existing object is reported once, then each of its changes, and it
   CHECK(followed.becomes_value(61));
   followed.cluster.remove("NodeSLO", "changing");
   CHECK(followed.becomes({}));
-  REQUIRE(followed.told.size() == 2);
-  CHECK(followed.told[0].changed == std::vector<std::string>{"changing"});
-  CHECK(followed.told[1].removed == std::vector<std::string>{"changing"});
+  REQUIRE(followed.reported.size() == 2);
+  CHECK(followed.reported[0].changed == std::vector<std::string>{"changing"});
+  CHECK(followed.reported[1].removed == std::vector<std::string>{"changing"});
 }
 
 TEST_CASE("a missing object is reported as nothing, once") {
   Followed followed({kSlos, "metadata.name=nobody", "", 500, false});
   followed.begin();
-  REQUIRE(followed.until([&] { return !followed.told.empty(); }));
-  CHECK(followed.told[0].empty());
+  REQUIRE(followed.until([&] { return !followed.reported.empty(); }));
+  CHECK(followed.reported[0].empty());
   CHECK(followed.becomes({}));
-  CHECK(followed.told.size() == 1);
+  CHECK(followed.reported.size() == 1);
 }
 
 TEST_CASE("a new version is not reported if the kept part is the same") {
@@ -130,7 +130,7 @@ TEST_CASE("a new version is not reported if the kept part is the same") {
   followed.cluster.put(R"({"kind":"NodeSLO","metadata":{"name":"same","labels":{"a":"b"}},"spec":)" + spec(60) + "}");
   const std::string version = followed.follower->objects().at("same")->resource_version;
   REQUIRE(followed.until([&] { return followed.follower->objects().at("same")->resource_version != version; }));
-  CHECK(followed.told.empty());
+  CHECK(followed.reported.empty());
 }
 
 TEST_CASE("a large collection comes in pages and is reported as one") {
@@ -138,8 +138,8 @@ TEST_CASE("a large collection comes in pages and is reported as one") {
   for (int i = 0; i < 25; ++i) followed.cluster.put(claim(i));
   const auto before = followed.cluster.requests(R"({"verb":"list","kind":"PersistentVolumeClaim"})").size();
   followed.begin();
-  REQUIRE(followed.until([&] { return !followed.told.empty(); }));
-  CHECK(followed.told[0].changed.size() == 25);
+  REQUIRE(followed.until([&] { return !followed.reported.empty(); }));
+  CHECK(followed.reported[0].changed.size() == 25);
   CHECK(followed.texts().at("shop/claim-7") == R"({"volumeName":"volume-7"})");
   CHECK(followed.cluster.requests(R"({"verb":"list","kind":"PersistentVolumeClaim"})").size() - before == 3);
 }
@@ -210,10 +210,10 @@ TEST_CASE("a first list with only too large objects is not reported as an empty 
   followed.begin();
   REQUIRE(followed.until([&] { return !followed.follower->health().left_out.empty(); }));
   REQUIRE(followed.watching());
-  CHECK(followed.told.empty());
+  CHECK(followed.reported.empty());
   followed.cluster.put(slo("large", 61));
   CHECK(followed.becomes({{"large", spec(61)}}));
-  CHECK(followed.told.size() == 1);
+  CHECK(followed.reported.size() == 1);
   followed.cluster.remove("NodeSLO", "large");
   CHECK(followed.becomes({}));
 }
@@ -242,7 +242,7 @@ TEST_CASE("a history that is gone is listed again, and unchanged objects are not
   REQUIRE(followed.until([&] { return followed.follower->health().lists == 2; }));
   followed.put(64);
   CHECK(followed.becomes_value(64));
-  CHECK(followed.told.size() == 1);
+  CHECK(followed.reported.size() == 1);
 }
 
 TEST_CASE("410 as an answer or as an event is listed again, until it stops") {
@@ -254,7 +254,7 @@ TEST_CASE("410 as an answer or as an event is listed again, until it stops") {
     REQUIRE(followed.until([&] { return followed.follower->health().lists >= 4; }));
     followed.put(65);
     CHECK(followed.becomes_value(65));
-    CHECK(followed.told.size() == 1);
+    CHECK(followed.reported.size() == 1);
   }
 }
 
@@ -280,7 +280,7 @@ TEST_CASE("answers cut off in the middle, or no JSON, are no change") {
     followed.put(67);
     followed.cluster.fault("compact");
     REQUIRE(followed.state_becomes(State::failing));
-    CHECK(followed.told.empty());
+    CHECK(followed.reported.empty());
     followed.cluster.clear_faults();
     CHECK(followed.becomes_value(67));
   }
@@ -323,8 +323,8 @@ TEST_CASE("a kind that is not installed is absent, reported once as nothing, and
   followed.begin();
   REQUIRE(followed.state_becomes(State::absent));
   REQUIRE(followed.until([&] { return followed.follower->health().lists >= 3; }));
-  CHECK(followed.told.size() == 1);
-  CHECK(followed.told[0].empty());
+  CHECK(followed.reported.size() == 1);
+  CHECK(followed.reported[0].empty());
   CHECK(std::count(followed.states.begin(), followed.states.end(), State::absent) == 1);
   followed.cluster.clear_faults();
   followed.cluster.put(slo("late", 60));
@@ -337,7 +337,7 @@ TEST_CASE("a bookmark counts as a confirmation") {
   REQUIRE(before);
   followed.cluster.fault("bookmark");
   CHECK(followed.until([&] { return followed.news > before; }));
-  CHECK(followed.told.empty());
+  CHECK(followed.reported.empty());
 }
 
 TEST_CASE("nothing is reported any more when it is destroyed in the middle of a list") {
@@ -348,8 +348,8 @@ TEST_CASE("nothing is reported any more when it is destroyed in the middle of a 
   followed.begin();
   REQUIRE(followed.until([&] { return pages() > before; }));
   followed.follower.reset();
-  CHECK(followed.told.empty());
+  CHECK(followed.reported.empty());
   followed.begin();
-  REQUIRE(followed.until([&] { return !followed.told.empty(); }));
-  CHECK(followed.told.size() == 1);
+  REQUIRE(followed.until([&] { return !followed.reported.empty(); }));
+  CHECK(followed.reported.size() == 1);
 }

@@ -107,12 +107,12 @@ TEST_CASE("a service with a new cgroup is another subject") {
 
 TEST_CASE("an ended pod ends with its containers, before the change is reported") {
   Hub hub;
-  std::vector<std::string> told;
-  hub.subscribe([&](std::uint32_t, const SnapshotPtr&) { told.push_back("change"); });
-  hub.on_subject_end([&](std::uint64_t) { told.push_back("end"); });
+  std::vector<std::string> reported;
+  hub.subscribe([&](std::uint32_t, const SnapshotPtr&) { reported.push_back("change"); });
+  hub.on_subject_end([&](std::uint64_t) { reported.push_back("end"); });
   publish_pods(hub, {pod("a", {container("c://1")})});
   publish_pods(hub, {});
-  CHECK(told == std::vector<std::string>{"change", "end", "end", "change"});
+  CHECK(reported == std::vector<std::string>{"change", "end", "end", "change"});
 }
 
 TEST_CASE("a subscriber gets the mask and the snapshot, and nothing after its removal") {

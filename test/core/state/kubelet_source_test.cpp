@@ -39,7 +39,7 @@ struct Kubelet {
 
   void begin(const KubeletSource::Options& options) {
     source.emplace(KubeletSource::Parts{loop, workers, clock, hub, *cgroup::Layout::detect(node.roots())}, options,
-                   KubeletSource::Handlers{[this](const KubeletSource::Answer& a) { told.push_back(std::string(a.path) + " " + std::to_string(a.status)); },
+                   KubeletSource::Handlers{[this](const KubeletSource::Answer& a) { reported.push_back(std::string(a.path) + " " + std::to_string(a.status)); },
                                            [this](const PodPlaces& found) { root = found.root; others = found.others; },
                                            [this](const KubeletSource::Status&) { ++status_changes; }, [this] { ++moved; }});
     begin_client();
@@ -72,7 +72,7 @@ struct Kubelet {
   }
 
   bool run_until(const std::function<bool()>& condition) {
-    auto look = loop.every(1ms, [&] {
+    auto poll = loop.every(1ms, [&] {
       if (condition()) loop.stop();
     });
     auto limit = loop.after(60s, [&] { loop.stop(); });
@@ -95,7 +95,7 @@ struct Kubelet {
   std::map<std::string, int> asked;
   std::string held;  // a path that is not answered
   std::deque<kube::Client::OnReply> held_replies;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   Duration timeout{};
   int status_changes = 0, moved = 0;
   std::optional<cgroup::KubeRoot> root;
@@ -288,8 +288,8 @@ TEST_CASE("every answer is recorded with its path and status, none as 0") {
   Kubelet kubelet;
   kubelet.answers.at("/pods") = no_answer();
   kubelet.begin(kRarely);
-  REQUIRE(kubelet.run_until([&] { return kubelet.told.size() == 2; }));
-  CHECK(kubelet.told == std::vector<std::string>{"/pods 0", "/configz 200"});
+  REQUIRE(kubelet.run_until([&] { return kubelet.reported.size() == 2; }));
+  CHECK(kubelet.reported == std::vector<std::string>{"/pods 0", "/configz 200"});
 }
 
 TEST_CASE("with another client what the one before was asked is forgotten") {

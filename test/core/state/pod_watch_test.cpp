@@ -46,7 +46,7 @@ struct Watched {
   }
 
   bool run_until(const std::function<bool()>& condition) {
-    auto look = loop.every(2ms, [&] {
+    auto poll = loop.every(2ms, [&] {
       if (condition()) loop.stop();
     });
     auto limit = loop.after(30s, [&] { loop.stop(); });

@@ -42,7 +42,7 @@ RunReport play(config::Isolation isolation, RunSettings settings = {}) {
   return *std::move(report);
 }
 
-std::vector<std::string> told(const RunReport& report) {
+std::vector<std::string> reported(const RunReport& report) {
   std::vector<std::string> lines;
   for (const auto& call : report.calls)
     lines.push_back(call.cls + " " + call.name + " " + std::to_string(call.tick) + " " + std::to_string(call.result.status) + call.result.text);
@@ -75,9 +75,9 @@ TEST_CASE("a run reports the metrics, proposals, adjustments and calls of every 
 }
 
 TEST_CASE("acceptance 6: the same file gives the same with both isolations, twice") {
-  const std::vector<std::string> here = told(play(config::Isolation::in_process));
-  CHECK(told(play(config::Isolation::in_process)) == here);
-  CHECK(told(play(config::Isolation::process)) == here);
+  const std::vector<std::string> here = reported(play(config::Isolation::in_process));
+  CHECK(reported(play(config::Isolation::in_process)) == here);
+  CHECK(reported(play(config::Isolation::process)) == here);
 }
 
 TEST_CASE("one class alone, another period and another configuration") {

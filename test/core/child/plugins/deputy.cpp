@@ -38,7 +38,7 @@ struct Strategist : QosStrategy {
   void on_event(std::uint32_t /*changed*/, std::uint64_t /*version*/) override {}
   void init() override {
     knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1");
-    told_ = define({"deputy_" DEPUTY "_told", "", "the last status from on_applied(), by winner", 1});
+    reported_ = define({"deputy_" DEPUTY "_told", "", "the last status from on_applied(), by winner", 1});
     now_ns_ = require<koord_svc_clock>(host(), "koord.clock/1");
   }
   void evaluate(std::uint64_t, std::uint64_t) override {
@@ -71,7 +71,7 @@ struct Strategist : QosStrategy {
   void on_applied(Strided<koord_intent_result> results) override {
     for (const koord_intent_result& result : results) {
       const std::string winner(result.winner.p, result.winner.n);
-      const std::uint64_t series = told_.series(KOORD_NO_SUBJECT, {{"winner", winner}});
+      const std::uint64_t series = reported_.series(KOORD_NO_SUBJECT, {{"winner", winner}});
       Batch batch(host());
       batch.add(series, result.status);
       batch.send(now_ns_->now_ns(host()));
@@ -94,7 +94,7 @@ struct Strategist : QosStrategy {
   }
   const koord_svc_knobs* knobs_ = nullptr;
   const koord_svc_clock* now_ns_ = nullptr;
-  Metric told_;
+  Metric reported_;
 };
 
 struct Hook : RuntimeHook {

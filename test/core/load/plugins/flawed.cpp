@@ -78,9 +78,9 @@ __attribute__((section(KOORD_MANIFEST_SECTION), used))
 const char manifest[] = MANIFEST;
 
 #ifdef FLAW_OTHER_MANIFEST
-const char told[] = MANIFEST "license=another\n";
+const char reported[] = MANIFEST "license=another\n";
 #else
-const char* const told = manifest;
+const char* const reported = manifest;
 #endif
 #ifdef FLAW_OTHER_MAJOR
 constexpr uint16_t kMajor = 7;
@@ -95,7 +95,7 @@ extern "C" const koord_module* koord_entry_v1() {
   static const koord_class classes[] = {
       {sizeof(koord_class), 0, "koord.advisor/1", "flawed", nullptr, &life, 1'000'000'000}};
   static const koord_module module{
-      KOORD_MAGIC, sizeof(koord_module), kMajor, 0, 1, sizeof(koord_class), 0, told, classes};
+      KOORD_MAGIC, sizeof(koord_module), kMajor, 0, 1, sizeof(koord_class), 0, reported, classes};
   return &module;
 }
 #endif
