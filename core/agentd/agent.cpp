@@ -89,10 +89,10 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       reporting_(services_, prediction_.prediction(), config_),
       takeover_(*clock_, cgroups_.layout(), config_.roots, hub_, qos_.governor(), state_.pod_source() != name_of(PodSource::cgroup)),
       sources_(api_sources()),
-      page_(*clock_, [this](std::string& text) { write_metrics(text, sources_); }),
-      probe_server_(loop_, workers_, probe_routes(sources_), probe_limits()),
-      public_server_(loop_, workers_, public_routes(sources_, page_)),
-      local_server_(loop_, workers_, local_routes(sources_, page_)) {
+      page_(*clock_, [this](std::string& text) { api::write_metrics(text, sources_); }),
+      probe_server_(loop_, workers_, api::probe_routes(sources_), probe_limits()),
+      public_server_(loop_, workers_, api::public_routes(sources_, page_)),
+      local_server_(loop_, workers_, api::local_routes(sources_, page_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
   qos_.governor().explain_reverts([this](std::string_view plugin) { return inactive_.why(plugin).text; });
   shared_.on_cgroup_gone = [this] { state_.request(); };
@@ -113,7 +113,7 @@ host::PluginManager::Parts Agent::plugin_parts() {
           }};
 }
 
-ApiSources Agent::api_sources() {
+api::ApiSources Agent::api_sources() {
   return {.services = shared_,
           .host_metrics = host_metrics_,
           .governor = qos_.governor(),
@@ -197,7 +197,7 @@ Result<void> Agent::listen() {
     log::info(agent_log, "probes on {}, port {}", config_.listen.probes, port);
   }
   if (!config_.listen.socket.empty()) {
-    const OperatorAccess access(TRY(find_group(config_.listen.socket_group)),
+    const api::OperatorAccess access(TRY(api::find_group(config_.listen.socket_group)),
                                 {static_cast<uid_t>(config_.plugins.first_uid), config_.plugins.uids});
     TRY(local_server_.listen_unix(config_.listen.socket, access.unix_access()));
     log::info(agent_log, "data API on {}", config_.listen.socket);
@@ -301,18 +301,18 @@ void Agent::stop() {
   ::_exit(0);
 }
 
-std::vector<ModuleHealth> Agent::health() const {
+std::vector<api::ModuleHealth> Agent::health() const {
   return {config_health(), store_health(), state_.health(), prediction_.health(), qos_.health(), reporting_.health(), plugin_health()};
 }
 
-ModuleHealth Agent::store_health() const {
+api::ModuleHealth Agent::store_health() const {
   store::Stats stats = store_->stats();
   if (stats.mode == store::Mode::memory && !stats.reason.empty())
     return {"store", true, "degraded, in memory only: " + stats.reason};
   return {"store", true, "ok"};
 }
 
-ModuleHealth Agent::plugin_health() const {
+api::ModuleHealth Agent::plugin_health() const {
   host::Readiness readiness = plugins_.ready();
   if (!readiness.ready) return {"plugins", false, join(readiness.reasons, "; ")};
   std::vector<std::string> troubled;
@@ -323,7 +323,7 @@ ModuleHealth Agent::plugin_health() const {
   return {"plugins", true, troubled.empty() ? "ok" : "degraded: " + join(troubled, "; ")};
 }
 
-ModuleHealth Agent::config_health() const {
+api::ModuleHealth Agent::config_health() const {
   std::lock_guard lock(mutex_);
   if (!config_problem_.empty())
     return {"config", true, "degraded, keeping the last good one: " + join(split(config_problem_, '\n'), "; ")};

@@ -61,12 +61,12 @@ class Agent {
   void stop();
 
   host::PluginManager::Parts plugin_parts();
-  ApiSources api_sources();
+  api::ApiSources api_sources();
   std::function<void(std::string& text)> koordlet_names() const;
-  std::vector<ModuleHealth> health() const;
-  ModuleHealth store_health() const;
-  ModuleHealth plugin_health() const;
-  ModuleHealth config_health() const;
+  std::vector<api::ModuleHealth> health() const;
+  api::ModuleHealth store_health() const;
+  api::ModuleHealth plugin_health() const;
+  api::ModuleHealth config_health() const;
 
   config::Config config_;
   const CommandLine line_;
@@ -105,8 +105,8 @@ class Agent {
   std::string config_problem_;  // of the last reload; empty: it was taken
   std::vector<std::string> gate_problems_;
 
-  const ApiSources sources_;
-  MetricsPage page_;
+  const api::ApiSources sources_;
+  api::MetricsPage page_;
   http::Server probe_server_;
   http::Server public_server_;
   http::Server local_server_;

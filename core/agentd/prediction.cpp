@@ -57,7 +57,7 @@ void PredictionModule::log_problem() {
   if (change == ProblemTracker::Change::begun) log::warn(predict_log, "{}, keeping predictions in memory only", problem);
 }
 
-ModuleHealth PredictionModule::health() const {
+api::ModuleHealth PredictionModule::health() const {
   if (!prediction_) return {"prediction", true, "off"};
   const predict::PredictionStatus status = prediction_->status();
   std::vector<std::string> troubles;

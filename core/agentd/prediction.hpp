@@ -29,7 +29,7 @@ class PredictionModule {
   // Null: switched off. [any]
   const predict::Prediction* prediction() const { return prediction_.get(); }
   // [any]
-  ModuleHealth health() const;
+  api::ModuleHealth health() const;
 
  private:
   void step();

@@ -169,7 +169,7 @@ void QosModule::stop() {
   log_undone(governor_.stop());
 }
 
-ModuleHealth QosModule::health() const {
+api::ModuleHealth QosModule::health() const {
   const std::string problem = journal_.problem();
   const std::string held = std::to_string(governor_.held()) + " knobs held";
   if (problem.empty() || (directory_.empty() && !may_write_)) return {"qos", true, "ok, " + held};

@@ -44,7 +44,7 @@ class QosModule {
   // Reverts all knobs now, and stops all strategies from writing until an operator allows it. [any]
   std::vector<knob::Undone> restore(const std::string& by) { return governor_.restore(by); }
   // [any]
-  ModuleHealth health() const;
+  api::ModuleHealth health() const;
 
  private:
   void step();

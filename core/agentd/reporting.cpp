@@ -167,7 +167,7 @@ void ReportingModule::export_metrics() {
   }
 }
 
-ModuleHealth ReportingModule::health() const {
+api::ModuleHealth ReportingModule::health() const {
   if (shown_ == nullptr) return {"report", true, "off: there is no cluster"};
   std::vector<std::string> troubles;
   if (const auto view = node_metric()) {

@@ -19,7 +19,7 @@
 
 namespace koord::agentd {
 
-class ReportingModule final : public ReportSource {
+class ReportingModule final : public api::ReportSource {
  public:
   // The services and the prediction must outlive it. `prediction`: null: switched off.
   ReportingModule(const Services& services, const predict::Prediction* prediction, const config::Config& config);
@@ -34,7 +34,7 @@ class ReportingModule final : public ReportSource {
   std::optional<report::ObjectReporter::View> devices() const override;
   std::optional<report::CpuPools> pools() const override;
 
-  ModuleHealth health() const;  // [any]
+  api::ModuleHealth health() const;  // [any]
 
  private:
   struct Running;

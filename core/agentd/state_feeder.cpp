@@ -103,7 +103,7 @@ void StateFeeder::refresh_soon() {
   strand_.post([this] { refresh(); });
 }
 
-ModuleHealth StateFeeder::health() const {
+api::ModuleHealth StateFeeder::health() const {
   std::string problem, notes;
   {
     std::lock_guard lock(mutex_);
@@ -115,7 +115,7 @@ ModuleHealth StateFeeder::health() const {
     if (!more.empty()) problem += (problem.empty() ? "" : "; ") + more;
   }
   const std::optional<Time> known = services_.hub.confirmed(state::kPods);
-  if (!known) return {"state", false, pods_unknown_because(problem)};
+  if (!known) return {"state", false, api::pods_unknown_because(problem)};
   if (problem.empty()) return {"state", true, notes.empty() ? "ok" : "ok, but " + notes};
   return {"state", true, "degraded, keeping the last state, pods " + age_of(*known, services_.clock.now()) + " old: " + problem};
 }

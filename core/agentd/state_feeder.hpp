@@ -42,7 +42,7 @@ class StateFeeder {
   void request();
 
   // [any]
-  ModuleHealth health() const;
+  api::ModuleHealth health() const;
 
   // nullptr: none is in use, and none will be.
   Cluster* cluster() { return cluster_.get(); }

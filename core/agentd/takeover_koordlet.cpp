@@ -50,7 +50,7 @@ std::string name_with_item(const knob::Knob& knob, const knob::Value& value) {
   return std::string(knob.name) + (value.item.empty() ? "" : " " + value.item);
 }
 
-TakeoverLine line_of(const StaleValue& stale) {
+api::TakeoverLine line_of(const StaleValue& stale) {
   const TakeoverPlace& place = stale.place;
   return {.cgroup_dir = place.cgroup_dir,
           .knob = name_with_item(*place.knob, stale.value),
@@ -78,7 +78,7 @@ struct KoordletTakeover::Found {
   std::size_t pods = 0;
 
   // Without the lines of the leftovers.
-  TakeoverReport report(std::vector<TakeoverLine> lines) const {
+  api::TakeoverReport report(std::vector<api::TakeoverLine> lines) const {
     const bool are_pods_known = known != PodKnowledge::nothing;
     return {std::move(lines), read, held, are_pods_known, known == PodKnowledge::cgroups ? pods : 0};
   }
@@ -118,13 +118,13 @@ KoordletTakeover::Found KoordletTakeover::find() const {
 }
 
 // Its threads fall back to the root's group when a group is removed.
-std::vector<TakeoverLine> KoordletTakeover::groups(bool and_remove) const {
-  std::vector<TakeoverLine> lines;
+std::vector<api::TakeoverLine> KoordletTakeover::groups(bool and_remove) const {
+  std::vector<api::TakeoverLine> lines;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(roots_.resctrl, error)) {
     const std::string name = entry.path().filename();
     if (!is_group_of_koordlet(name) || !entry.is_directory(error)) continue;
-    TakeoverLine line{.cgroup_dir = name, .knob = "resctrl"};
+    api::TakeoverLine line{.cgroup_dir = name, .knob = "resctrl"};
     std::string schemata(trim(read_file(entry.path() / "schemata").value_or("")));
     std::replace(schemata.begin(), schemata.end(), '\n', ' ');
     line.value = std::move(schemata);
@@ -138,22 +138,22 @@ std::vector<TakeoverLine> KoordletTakeover::groups(bool and_remove) const {
     }
     lines.push_back(std::move(line));
   }
-  std::sort(lines.begin(), lines.end(), [](const TakeoverLine& a, const TakeoverLine& b) { return a.cgroup_dir < b.cgroup_dir; });
+  std::sort(lines.begin(), lines.end(), [](const api::TakeoverLine& a, const api::TakeoverLine& b) { return a.cgroup_dir < b.cgroup_dir; });
   return lines;
 }
 
-TakeoverReport KoordletTakeover::list() const {
+api::TakeoverReport KoordletTakeover::list() const {
   const Found found = find();
-  TakeoverReport report = found.report(groups(false));
+  api::TakeoverReport report = found.report(groups(false));
   for (const StaleValue& stale : found.stale_values) report.lines.push_back(line_of(stale));
   return report;
 }
 
 // In the order of the planner, so that no cgroup is asked to have more than the one around it; not in the journal, for what was there
 // before is not to come back.
-TakeoverReport KoordletTakeover::apply() const {
+api::TakeoverReport KoordletTakeover::apply() const {
   const Found found = find();
-  TakeoverReport report = found.report(groups(true));
+  api::TakeoverReport report = found.report(groups(true));
   const KnobFiles files(layout_, roots_);
   knob::MemoryOriginals originals;
   knob::Executor executor(files, originals, clock_);
@@ -162,7 +162,7 @@ TakeoverReport KoordletTakeover::apply() const {
     orders.push_back({stale.place.level, stale.place.cgroup_dir, stale.place.knob, stale.base, "takeover", {}});
   const knob::Executor::Report written = executor.apply(orders);
   for (std::size_t i = 0; i < found.stale_values.size(); ++i) {
-    TakeoverLine line = line_of(found.stale_values[i]);
+    api::TakeoverLine line = line_of(found.stale_values[i]);
     line.now = written.done[i].after;
     line.result = knob::name_of(written.done[i].outcome);
     line.problem = written.done[i].problem;

@@ -14,19 +14,19 @@
 
 namespace koord::agentd {
 
-class KoordletTakeover final : public TakeoverSource {
+class KoordletTakeover final : public api::TakeoverSource {
  public:
   // All outlive it. `has_specs`: the source of the pods knows their specs, not only their cgroups.
   KoordletTakeover(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, const state::Hub& hub, const knob::Governor& governor,
                    bool has_specs);
 
-  TakeoverReport list() const override;
-  TakeoverReport apply() const override;
+  api::TakeoverReport list() const override;
+  api::TakeoverReport apply() const override;
 
  private:
   struct Found;
   Found find() const;
-  std::vector<TakeoverLine> groups(bool and_remove) const;
+  std::vector<api::TakeoverLine> groups(bool and_remove) const;
 
   const Clock& clock_;
   const cgroup::Layout layout_;

@@ -47,7 +47,7 @@
 #include "core/predict/prediction.hpp"
 #include "core/service/shared_services.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 class ReportSource;
 class TakeoverSource;
@@ -111,4 +111,4 @@ void post_mode(const ApiSources& sources, const http::Request& request, const ht
 http::Response get_slo(const ApiSources& sources, const http::Request& request);
 http::Response get_slo_explanation(const ApiSources& sources, const http::Request& request);
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -4,7 +4,7 @@
 #include "core/api/json_answer.hpp"
 #include "core/knob/role.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 namespace json = boost::json;
@@ -106,4 +106,4 @@ json::object json_of(const knob::KnobView& knob, const Clock& clock) {
   return object;
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -8,9 +8,9 @@
 #include "core/decision/decision.hpp"
 #include "core/knob/knob_view.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 boost::json::object json_of(const knob::Decision& decision);
 boost::json::object json_of(const knob::KnobView& knob, const Clock& clock);
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -7,7 +7,7 @@
 #include "core/base/parse.hpp"
 #include "core/knob/knob.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -66,4 +66,4 @@ Result<ModeRequest> parse_mode_request(const http::Query& parameters) {
   return ModeRequest{*parsed, *time};
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

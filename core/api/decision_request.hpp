@@ -10,7 +10,7 @@
 #include "core/decision/modes.hpp"
 #include "core/http/url.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 // An error names the parameter, what it was and what is expected. `since` and `until` are Unix seconds, or, as `since=10m`, how
 // long ago.
@@ -22,4 +22,4 @@ struct ModeRequest {
 };
 Result<ModeRequest> parse_mode_request(const http::Query& parameters);
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -11,7 +11,7 @@
 #include "core/api/json_answer.hpp"
 #include "core/api/pods_named.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 namespace json = boost::json;
@@ -120,4 +120,4 @@ http::Response get_why(const ApiSources& sources, const http::Request& request) 
   return json_error(409, several_pods_named(title, pods));
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

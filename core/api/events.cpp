@@ -4,7 +4,7 @@
 #include "core/api/operator_access.hpp"
 #include "core/log/log.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 namespace {
 
@@ -33,4 +33,4 @@ http::Response get_events(const ApiSources& sources, const http::Request&) {
   return json_answer({{"events", std::move(events)}});
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -9,7 +9,7 @@
 #include "core/api/api.hpp"
 #include "core/json/reader.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 inline http::Response json_answer(const boost::json::value& value) {
   return {.content_type = std::string(http::kJson), .body = boost::json::serialize(value) + "\n"};
@@ -49,4 +49,4 @@ inline double wall_seconds(const Clock& clock, Time t) {
   return std::round(static_cast<double>(clock.wall_label_ns(t)) / 1e6) / 1e3;
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

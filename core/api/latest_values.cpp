@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 constexpr Duration kWithoutTicks = std::chrono::minutes(1);
@@ -30,4 +30,4 @@ LatestValues latest_values(const metric::Registry& registry, Time now, const Max
   return values;
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -14,7 +14,7 @@
 #include "core/host/plugin_status.hpp"
 #include "core/metric/registry.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 struct LatestValue {
   double value = 0;
@@ -32,4 +32,4 @@ MaxAge two_periods(const std::vector<host::PluginStatus>& plugins);
 // Older values are left out, and so are histograms.
 LatestValues latest_values(const metric::Registry& registry, Time now, const MaxAge& max_age);
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -6,7 +6,7 @@
 
 #include "core/http/gzip.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 http::Response page_response() {
@@ -104,4 +104,4 @@ void MetricsPage::reply_to(const std::vector<Waiting>& waiting) {
   }
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

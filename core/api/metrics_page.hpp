@@ -18,7 +18,7 @@
 #include "core/base/result.hpp"
 #include "core/http/routes.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 class MetricsPage {
  public:
@@ -74,4 +74,4 @@ class MetricsPage {
   std::thread thread_;  // last: it uses all of the above
 };
 
-}  // namespace koord::agentd
+}  // namespace koord::api

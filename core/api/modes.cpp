@@ -10,7 +10,7 @@
 #include "core/api/operator_access.hpp"
 #include "core/base/parse.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 namespace json = boost::json;
@@ -81,4 +81,4 @@ void post_mode(const ApiSources& sources, const http::Request& request, const ht
   reply(json_answer(mode_of(sources, target)));
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace koord::agentd {
+namespace koord::api {
 
 struct ModuleHealth {
   std::string name;
@@ -12,4 +12,4 @@ struct ModuleHealth {
   std::string detail;  // one line: "ok", or what is wrong; a part may be degraded and still ready
 };
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -13,7 +13,7 @@
 #include "core/child/plugins_cgroup.hpp"
 #include "core/log/log.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 constexpr log::Category access_log{"api"};
@@ -120,4 +120,4 @@ std::string operator_name(const http::LocalPeer& peer) { return "operator " + pr
 
 std::string operator_name(const http::Request& request) { return request.peer ? operator_name(*request.peer) : "an operator"; }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

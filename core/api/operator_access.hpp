@@ -14,7 +14,7 @@
 #include "core/http/message.hpp"
 #include "core/log/rate_limit.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 // The id of a group named as in listen.socketGroup, by name or number; nullopt: "" names none.
 Result<std::optional<gid_t>> find_group(std::string_view group);
@@ -50,4 +50,4 @@ std::string operator_name(const http::LocalPeer& peer);
 // The same of a request; "an operator" where it came by another way than the unix socket.
 std::string operator_name(const http::Request& request);
 
-}  // namespace koord::agentd
+}  // namespace koord::api

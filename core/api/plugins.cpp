@@ -7,7 +7,7 @@
 #include "core/host/inactive_plugins.hpp"
 #include "core/host/isolation_level.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 namespace json = boost::json;
@@ -210,4 +210,4 @@ http::Response get_capabilities(const ApiSources& sources, const http::Request&)
   return json_answer({{"capabilities", std::move(capabilities)}});
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -3,7 +3,7 @@
 
 #include "core/api/api.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 std::vector<const state::Pod*> pods_named(const state::Snapshot& snapshot, std::string_view title) {
   std::vector<const state::Pod*> found;
@@ -32,4 +32,4 @@ std::optional<std::string> why_pods_unknown(const ApiSources& sources) {
 
 std::string pods_unknown_because(const std::string& reason) { return std::string(kPodsUnknown) + (reason.empty() ? "" : ": " + reason); }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

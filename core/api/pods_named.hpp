@@ -9,7 +9,7 @@
 
 #include "core/state/snapshot.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 struct ApiSources;
 
@@ -27,4 +27,4 @@ std::optional<std::string> why_pods_unknown(const ApiSources& sources);
 // "pods are not known yet: REASON"
 std::string pods_unknown_because(const std::string& reason);
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -5,7 +5,7 @@
 
 #include "core/metric/text_writer.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 using metric::Labels;
@@ -77,4 +77,4 @@ void write_prediction_metrics(std::string& out, const predict::Prediction& predi
   add_predictions(page, prediction, &predict::ProdPrediction::peak);
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

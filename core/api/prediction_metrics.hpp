@@ -8,8 +8,8 @@
 
 #include "core/predict/prediction.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 void write_prediction_metrics(std::string& out, const predict::Prediction& prediction, std::string_view node);
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -3,7 +3,7 @@
 // accuracy of predictions.
 #include "core/api/json_answer.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 namespace json = boost::json;
@@ -89,4 +89,4 @@ http::Response get_predictions(const ApiSources& sources, const http::Request&) 
   return json_answer(answer);
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

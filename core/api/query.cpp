@@ -3,7 +3,7 @@
 #include "core/api/json_answer.hpp"
 #include "core/api/query_request.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 namespace json = boost::json;
@@ -47,4 +47,4 @@ http::Response get_query(const ApiSources& sources, const http::Request& request
                       {"rows", parsed->raw ? sample_rows(store, *parsed, clock) : aggregate_rows(store, *parsed, clock)}});
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

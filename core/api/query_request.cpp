@@ -6,7 +6,7 @@
 
 #include "core/base/parse.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 using store::Aggregation;
@@ -97,4 +97,4 @@ Result<QueryRequest> parse_query_request(const http::Query& parameters, const Cl
   return request;
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -9,7 +9,7 @@
 #include "core/http/url.hpp"
 #include "core/store/types.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 struct QueryRequest {
   store::Query query;
@@ -25,4 +25,4 @@ std::string_view name_of(store::Aggregation aggregation);
 // An error names the parameter, what it was and what is expected.
 Result<QueryRequest> parse_query_request(const http::Query& parameters, const Clock& clock);
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -3,7 +3,7 @@
 #include "core/api/json_answer.hpp"
 #include "core/api/report_source.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 namespace json = boost::json;
@@ -55,4 +55,4 @@ http::Response get_report(const ApiSources& sources, const http::Request&) {
                       {"Device", kept(reporting.devices(), clock)}});
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

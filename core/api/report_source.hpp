@@ -8,7 +8,7 @@
 #include "core/report/node_metric_reporter.hpp"
 #include "core/report/object_reporter.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 class ReportSource {
  public:
@@ -25,4 +25,4 @@ class ReportSource {
   virtual std::optional<report::CpuPools> pools() const = 0;
 };
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -3,7 +3,7 @@
 #include "core/api/json_answer.hpp"
 #include "core/api/operator_access.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 
 namespace json = boost::json;
 
@@ -22,4 +22,4 @@ void post_restore(const ApiSources& sources, const http::Request& request, const
   reply(json_answer({{"knobs", std::move(knobs)}}));
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

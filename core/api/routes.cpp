@@ -2,7 +2,7 @@
 #include "core/api/api.hpp"
 #include "core/api/prediction_metrics.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 http::Response get_readyz(const ApiSources& sources) {
@@ -81,4 +81,4 @@ http::Routes local_routes(const ApiSources& sources, MetricsPage& page) {
   return routes;
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

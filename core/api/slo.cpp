@@ -6,7 +6,7 @@
 #include "core/state/slo.hpp"
 #include "core/state/slo_explain.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 namespace json = boost::json;
@@ -81,4 +81,4 @@ http::Response get_slo_explanation(const ApiSources& sources, const http::Reques
   return json_answer(answer);
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

@@ -5,7 +5,7 @@
 #include "core/api/pods_named.hpp"
 #include "core/base/version.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 namespace json = boost::json;
@@ -206,4 +206,4 @@ http::Response get_pods(const ApiSources& sources, const http::Request&) {
                       {"state", state_of(sources)}});
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

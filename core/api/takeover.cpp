@@ -4,7 +4,7 @@
 #include "core/api/pods_named.hpp"
 #include "core/api/takeover_source.hpp"
 
-namespace koord::agentd {
+namespace koord::api {
 namespace {
 
 namespace json = boost::json;
@@ -39,4 +39,4 @@ void post_takeover(const ApiSources& sources, const http::Request& request, cons
   reply(answer_of(sources, report));
 }
 
-}  // namespace koord::agentd
+}  // namespace koord::api

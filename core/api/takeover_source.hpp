@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace koord::agentd {
+namespace koord::api {
 
 // A value that koordlet left, as text.
 struct TakeoverLine {
@@ -36,4 +36,4 @@ class TakeoverSource {
   virtual TakeoverReport apply() const = 0;
 };
 
-}  // namespace koord::agentd
+}  // namespace koord::api

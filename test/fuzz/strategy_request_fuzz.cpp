@@ -11,7 +11,6 @@
 #include "core/decision/modes.hpp"
 
 using namespace koord;
-using namespace koord::agentd;
 
 namespace {
 
@@ -26,7 +25,7 @@ void check_decisions(const Result<knob::DecisionQuery>& query) {
   check(query->before >= 1 && query->before <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
 }
 
-void check_mode(const Result<ModeRequest>& request, const Clock& clock) {
+void check_mode(const Result<api::ModeRequest>& request, const Clock& clock) {
   if (!request) return check(!request.error().message().empty());
   if (!request->mode) return check(request->how_long == Duration::zero());
   knob::Modes modes;
@@ -43,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const ManualClock clock;
   const auto query = http::parse_query({reinterpret_cast<const char*>(data), size});
   if (!query) return 0;
-  check_decisions(parse_decision_request(*query, clock));
-  check_mode(parse_mode_request(*query), clock);
+  check_decisions(api::parse_decision_request(*query, clock));
+  check_mode(api::parse_mode_request(*query), clock);
   return 0;
 }

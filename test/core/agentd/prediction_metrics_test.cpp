@@ -38,7 +38,7 @@ struct Node {
   }
   std::string ours() const {
     std::string text;
-    agentd::write_prediction_metrics(text, prediction, "n1");
+    api::write_prediction_metrics(text, prediction, "n1");
     return text;
   }
   std::string theirs() const {

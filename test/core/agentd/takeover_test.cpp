@@ -195,9 +195,9 @@ struct LeftNode {
   KoordletTakeover takeover{clock, layout, node.roots(), hub, governor, true};
 };
 
-std::map<std::string, std::string> bases(const TakeoverReport& report) {
+std::map<std::string, std::string> bases(const api::TakeoverReport& report) {
   std::map<std::string, std::string> all;
-  for (const TakeoverLine& line : report.lines) all[line.cgroup_dir + " " + line.knob] = line.base;
+  for (const api::TakeoverLine& line : report.lines) all[line.cgroup_dir + " " + line.knob] = line.base;
   return all;
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("while no list of pods is confirmed, only classes are listed and set")
   CHECK(bases(left.takeover.list()) == expected);
   CHECK_FALSE(left.takeover.list().are_pods_known);
   left.hub.publish({.pods = std::vector{service(), batch()}});  // of a source that is not trusted yet
-  const TakeoverReport done = left.takeover.apply();
+  const api::TakeoverReport done = left.takeover.apply();
   CHECK(bases(done) == expected);
   CHECK_FALSE(done.are_pods_known);
   CHECK(left.get("kubepods/burstable/podweb", "cpu.max") == "600000 100000\n");
@@ -223,7 +223,7 @@ TEST_CASE("pods of the cgroup tree keep their quotas, and are counted") {
   LeftNode left;
   left.know({service(0), batch()});
   const KoordletTakeover takeover{left.clock, left.layout, left.node.roots(), left.hub, left.governor, false};
-  const TakeoverReport report = takeover.apply();
+  const api::TakeoverReport report = takeover.apply();
   CHECK(report.pods_without_spec == 2);
   CHECK(report.are_pods_known);
   CHECK_FALSE(bases(report).contains("kubepods/burstable/podweb cpu.max"));
@@ -243,7 +243,7 @@ TEST_CASE("a dry run lists each leftover and writes nothing, then each has its b
                                                        {"kubepods/burstable/podweb/c cpu.max", "200000 100000"}};
   CHECK(bases(left.takeover.list()) == expected);
   CHECK(left.get("kubepods/burstable/podweb", "cpu.max") == "600000 100000\n");
-  const TakeoverReport done = left.takeover.apply();
+  const api::TakeoverReport done = left.takeover.apply();
   CHECK(bases(done) == expected);
   CHECK(left.get("kubepods/burstable/podweb", "cpu.max").starts_with("200000"));
   CHECK(left.get("kubepods/burstable/podweb/c", "cpu.max").starts_with("200000"));

@@ -6,7 +6,7 @@
 #include "core/base/manual_clock.hpp"
 
 using namespace koord;
-using namespace koord::agentd;
+using namespace koord::api;
 using namespace std::chrono_literals;
 
 namespace {

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 using namespace koord;
-using namespace koord::agentd;
+using namespace koord::api;
 using namespace std::chrono_literals;
 
 namespace {

@@ -10,7 +10,7 @@
 #include "core/http/gzip.hpp"
 
 using namespace koord;
-using namespace koord::agentd;
+using namespace koord::api;
 using namespace std::chrono_literals;
 
 namespace {

@@ -10,7 +10,7 @@
 #include <array>
 
 using namespace koord;
-using namespace koord::agentd;
+using namespace koord::api;
 
 namespace {
 
