@@ -12,8 +12,8 @@
 namespace koord::knob {
 namespace {
 
-using store::Connection;
-using store::Statement;
+using sqlite::Connection;
+using sqlite::Statement;
 
 constexpr std::int64_t kApplicationId = 0x6b6f6f64;  // "kood"
 constexpr std::int64_t kVersion = 3;
@@ -156,7 +156,7 @@ Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path
         return std::unique_ptr<DecisionFile>(new DecisionFile(std::make_unique<Connection>(std::move(connection)), max_bytes));
       fault = found ? **found : DecisionFault{"corrupt", found.error().text};
     }
-    const std::string aside = TRY(store::set_aside(path, fault.word, wall_ns));
+    const std::string aside = TRY(sqlite::set_aside(path, fault.word, wall_ns));
     set_aside_note = "'" + path + "' cannot be used: " + fault.story + "; set aside as '" + aside + "', begun anew";
     if (!again) break;
   }

@@ -11,7 +11,7 @@
 #include "core/base/result.hpp"
 #include "core/decision/decision.hpp"
 
-namespace koord::store {
+namespace koord::sqlite {
 class Connection;
 }
 
@@ -34,12 +34,12 @@ class DecisionFile {
   Result<std::uint64_t> bytes();
 
  private:
-  DecisionFile(std::unique_ptr<store::Connection> connection, std::uint64_t max_bytes);
+  DecisionFile(std::unique_ptr<sqlite::Connection> connection, std::uint64_t max_bytes);
   Result<void> insert(std::span<const Decision> decisions);
   Result<void> make_room();
   Result<std::uint64_t> used_bytes();
 
-  const std::unique_ptr<store::Connection> connection_;
+  const std::unique_ptr<sqlite::Connection> connection_;
   const std::uint64_t max_bytes_;
 };
 

@@ -17,7 +17,7 @@
 namespace koord::knob {
 namespace {
 
-using store::Connection;
+using sqlite::Connection;
 
 constexpr std::int64_t kLongLogBytes = 1 << 20;
 constexpr std::int64_t kMostStarts = 1 << 20;  // that are counted
@@ -58,7 +58,7 @@ Result<Journal::Found> Journal::set_aside(const Error& why) {
   kept_.clear();
   const std::string path = journal_path(options_.directory);
   const std::string loss = loss_of_journal(options_.directory);
-  const std::string aside = TRY(store::set_aside(path, "corrupt", clock_.wall_ns()));
+  const std::string aside = TRY(sqlite::set_aside(path, "corrupt", clock_.wall_ns()));
   return Found{.left = {}, .warnings = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'" + loss}};
 }
 

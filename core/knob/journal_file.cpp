@@ -18,8 +18,8 @@
 namespace koord::knob {
 namespace {
 
-using store::Connection;
-using store::Statement;
+using sqlite::Connection;
+using sqlite::Statement;
 
 constexpr std::int64_t kJournalApplicationId = 0x6b6f6f6f;  // "kooo"
 constexpr std::string_view kName = "originals.db";
@@ -96,7 +96,7 @@ Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wa
     fault = found ? *found : JournalFault{"corrupt", found.error().text};
   }
   const std::string loss = loss_of_journal(directory);
-  const std::string aside = TRY(store::set_aside(path, fault->word, wall_ns));
+  const std::string aside = TRY(sqlite::set_aside(path, fault->word, wall_ns));
   return OpenedJournal{std::nullopt, "'" + path + "' cannot be used: " + fault->story + "; set aside as '" + aside + "'" + loss};
 }
 

@@ -27,13 +27,13 @@ Result<UniqueFd> lock_journal(const std::string& directory);
 std::optional<std::string> journal_set_aside(const std::string& directory);
 
 struct OpenedJournal {
-  std::optional<store::Connection> connection;  // nullopt: the file was set aside
+  std::optional<sqlite::Connection> connection;  // nullopt: the file was set aside
   std::string story;                            // why and as what
 };
 // Opens the file, or begins one; the folder is there. Errors are the disk's: full, read-only, unreadable.
 Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wall_ns);
 // Where it cannot be opened, for the disk is full or read-only: a copy of it in memory, to read.
-Result<store::Connection> open_copy_of_journal(const std::string& directory);
+Result<sqlite::Connection> open_copy_of_journal(const std::string& directory);
 
 // Describes an unusable file before it is set aside: its missing bytes, and the knobs with originals in it.
 std::string loss_of_journal(const std::string& directory);

@@ -6,8 +6,8 @@
 
 namespace koord::knob {
 
-using store::Connection;
-using store::Statement;
+using sqlite::Connection;
+using sqlite::Statement;
 
 namespace {
 

@@ -21,11 +21,11 @@ struct JournalContent {
   std::size_t of_other_boots = 0;   // their cgroups have gone since, or have the kernel's own value
 };
 // bad_message: a row means nothing.
-Result<JournalContent> read_journal(store::Connection& connection, const std::string& boot);
+Result<JournalContent> read_journal(sqlite::Connection& connection, const std::string& boot);
 
 class JournalTable {
  public:
-  static Result<JournalTable> make(store::Connection connection);
+  static Result<JournalTable> make(sqlite::Connection connection);
 
   // All of `change` or nothing. durable: it outlives a power cut.
   Result<void> transact(bool durable, const std::function<Result<void>()>& change);
@@ -38,11 +38,11 @@ class JournalTable {
   Result<void> set_meta(const std::string& key, std::int64_t value);
 
  private:
-  JournalTable(store::Connection connection, store::Statement insert, store::Statement remove)
+  JournalTable(sqlite::Connection connection, sqlite::Statement insert, sqlite::Statement remove)
       : connection_(std::move(connection)), insert_(std::move(insert)), remove_(std::move(remove)) {}
 
-  store::Connection connection_;
-  store::Statement insert_, remove_;
+  sqlite::Connection connection_;
+  sqlite::Statement insert_, remove_;
 };
 
 }  // namespace koord::knob

@@ -7,7 +7,7 @@
 
 #include "core/base/file.hpp"
 
-namespace koord::store {
+namespace koord::sqlite {
 namespace {
 
 constexpr int kBusyMs = 2000;
@@ -167,4 +167,4 @@ void Connection::set_deadline(std::optional<std::chrono::steady_clock::time_poin
   sqlite3_progress_handler(get(), kInstructionsPerCheck, &is_past, deadline_.get());
 }
 
-}  // namespace koord::store
+}  // namespace koord::sqlite

@@ -16,7 +16,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace koord::store {
+namespace koord::sqlite {
 
 class Statement {
  public:
@@ -82,4 +82,4 @@ class Connection {
 
 Error sqlite_error(sqlite3* connection, int code, const std::string& what);
 
-}  // namespace koord::store
+}  // namespace koord::sqlite

@@ -7,7 +7,7 @@
 
 #include "core/base/timestamp.hpp"
 
-namespace koord::store {
+namespace koord::sqlite {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,4 +50,4 @@ Result<std::string> set_aside(const std::string& path, const std::string& reason
   return aside;
 }
 
-}  // namespace koord::store
+}  // namespace koord::sqlite

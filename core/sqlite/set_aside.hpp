@@ -7,10 +7,10 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::store {
+namespace koord::sqlite {
 
 // Renames `path`, with its write-ahead log, to "<path>.<reason>-<UTC time>" and returns the new name. Only the two
 // newest of such files are kept: a disk that keeps damaging files must not be filled with them.
 Result<std::string> set_aside(const std::string& path, const std::string& reason, std::int64_t wall_ns);
 
-}  // namespace koord::store
+}  // namespace koord::sqlite

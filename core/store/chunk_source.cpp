@@ -10,11 +10,11 @@ void ChunkSource::use(const std::string& path) {
 }
 
 Result<std::unique_ptr<ChunkSource::Reading>> ChunkSource::open(const std::string& path) {
-  Connection connection = TRY(Connection::open(path, Connection::Access::read_only));
+  sqlite::Connection connection = TRY(sqlite::Connection::open(path, sqlite::Connection::Access::read_only));
   TRY(connection.execute("PRAGMA cache_size=-1024"));
-  Statement begin = TRY(connection.prepare("BEGIN"));
-  Statement chunk = TRY(connection.prepare("SELECT data FROM chunk WHERE id = ?1"));
-  Statement end = TRY(connection.prepare("COMMIT"));
+  sqlite::Statement begin = TRY(connection.prepare("BEGIN"));
+  sqlite::Statement chunk = TRY(connection.prepare("SELECT data FROM chunk WHERE id = ?1"));
+  sqlite::Statement end = TRY(connection.prepare("COMMIT"));
   return std::make_unique<Reading>(Reading{std::move(connection), std::move(begin), std::move(chunk), std::move(end)});
 }
 

@@ -26,8 +26,8 @@ class ChunkSource {
 
  private:
   struct Reading {
-    Connection connection;
-    Statement begin, chunk, end;
+    sqlite::Connection connection;
+    sqlite::Statement begin, chunk, end;
   };
   static Result<std::unique_ptr<Reading>> open(const std::string& path);
 

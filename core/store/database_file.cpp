@@ -42,10 +42,10 @@ std::optional<Fault> fault_of_log(const std::string& path, std::uint64_t max_byt
 }
 
 // The error is timed_out when there was not time enough.
-Result<std::string> quick_check(Connection& connection) {
+Result<std::string> quick_check(sqlite::Connection& connection) {
   connection.set_deadline(std::chrono::steady_clock::now() + kCheckTime);
   auto check = [&]() -> Result<std::string> {
-    Statement statement = TRY(connection.prepare("PRAGMA quick_check(1)"));
+    sqlite::Statement statement = TRY(connection.prepare("PRAGMA quick_check(1)"));
     TRY(statement.step());
     return std::string(statement.text(0));
   };
@@ -54,7 +54,7 @@ Result<std::string> quick_check(Connection& connection) {
   return found;
 }
 
-Result<std::optional<Fault>> fault_of_content(Connection& connection, std::string& report) {
+Result<std::optional<Fault>> fault_of_content(sqlite::Connection& connection, std::string& report) {
   std::int64_t application = TRY(connection.integer("PRAGMA application_id"));
   std::int64_t version = TRY(connection.integer("PRAGMA user_version"));
   if (application != kApplicationId) return std::optional(Fault{"foreign", "it belongs to another program"});
@@ -71,7 +71,7 @@ Result<std::optional<Fault>> fault_of_content(Connection& connection, std::strin
   return std::optional<Fault>();
 }
 
-Result<void> begin_file(Connection& connection) {
+Result<void> begin_file(sqlite::Connection& connection) {
   std::uint64_t file_id = std::random_device()();
   return connection.execute("BEGIN IMMEDIATE;" + std::string(kTables) + "INSERT INTO meta VALUES('file_id'," +
                             std::to_string((file_id << 31) ^ std::random_device()()) +
@@ -80,13 +80,13 @@ Result<void> begin_file(Connection& connection) {
 }
 
 // A small page cache and a log that is cut back after each checkpoint: memory and disk stay bounded.
-Result<void> set_modes(Connection& connection) {
+Result<void> set_modes(sqlite::Connection& connection) {
   return connection.execute(
       "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-2048; PRAGMA wal_autocheckpoint=512;"
       "PRAGMA journal_size_limit=4194304; PRAGMA temp_store=MEMORY; PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
-Result<std::optional<Fault>> find_fault(Connection& connection, std::string& report) {
+Result<std::optional<Fault>> find_fault(sqlite::Connection& connection, std::string& report) {
   TRY(set_modes(connection));
   std::int64_t pages = TRY(connection.integer("PRAGMA page_count"));
   std::int64_t tables = TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
@@ -96,13 +96,13 @@ Result<std::optional<Fault>> find_fault(Connection& connection, std::string& rep
 }
 
 struct Attempt {
-  std::optional<Connection> connection;
+  std::optional<sqlite::Connection> connection;
   std::optional<Fault> fault;
 };
 
 Result<Attempt> attempt(const std::string& path, std::uint64_t max_bytes, std::string& report) {
   if (std::optional<Fault> fault = fault_of_log(path, max_bytes)) return Attempt{std::nullopt, fault};
-  Connection connection = TRY(Connection::open(path, Connection::Access::read_write));
+  sqlite::Connection connection = TRY(sqlite::Connection::open(path, sqlite::Connection::Access::read_write));
   Result<std::optional<Fault>> fault = find_fault(connection, report);
   if (!fault && fault.error().is(std::errc::bad_message)) return Attempt{std::nullopt, Fault{"corrupt", fault.error().text}};
   if (!fault) return std::move(fault).error();
@@ -119,7 +119,7 @@ Result<OpenedFile> open_database(const std::string& path, std::uint64_t max_byte
   for (bool again : {true, false}) {
     Attempt found = TRY(attempt(path, max_bytes, report));
     if (found.connection) return OpenedFile{std::move(*found.connection), report};
-    std::string aside = TRY(set_aside(path, found.fault->word, wall_ns));
+    std::string aside = TRY(sqlite::set_aside(path, found.fault->word, wall_ns));
     report += "'" + path + "' cannot be used: " + found.fault->story + "; set aside as '" + aside + "', begun anew\n";
     if (!again) break;
   }

@@ -14,7 +14,7 @@ namespace koord::store {
 inline constexpr std::int64_t kFileVersion = 1;
 
 struct OpenedFile {
-  Connection connection;
+  sqlite::Connection connection;
   std::string report;  // findings and actions, a sentence per line; empty when all was well
 };
 

@@ -10,14 +10,14 @@
 namespace koord::store {
 
 struct Disk::Statements {
-  Statement metric, series, chunk, journal, trim, value, erase, cut, forget;
+  sqlite::Statement metric, series, chunk, journal, trim, value, erase, cut, forget;
 };
 
 bool Batch::empty() const {
   return metrics.empty() && series.empty() && chunks.empty() && values.empty() && journal.empty();
 }
 
-Disk::Disk(Connection connection) : connection_(std::move(connection)) {}
+Disk::Disk(sqlite::Connection connection) : connection_(std::move(connection)) {}
 
 Disk::~Disk() = default;
 
@@ -32,7 +32,7 @@ Result<std::unique_ptr<Disk>> Disk::open(const std::string& path, std::uint64_t 
 }
 
 Result<void> Disk::prepare() {
-  Connection& c = connection_;
+  sqlite::Connection& c = connection_;
   statements_.reset(new Statements{
       TRY(c.prepare("INSERT OR REPLACE INTO metric VALUES(?1,?2,?3,?4)")),
       TRY(c.prepare("INSERT OR REPLACE INTO identity VALUES(?1,?2,?3,?4)")),
@@ -152,7 +152,7 @@ Result<void> Disk::trim_journal(std::optional<std::int64_t> oldest_unsealed_ms) 
 }
 
 Result<std::int64_t> Disk::cut(std::int64_t before_ms, std::size_t limit) {
-  Statement oldest = TRY(connection_.prepare("SELECT id, last_ms FROM chunk ORDER BY id LIMIT ?1"));
+  sqlite::Statement oldest = TRY(connection_.prepare("SELECT id, last_ms FROM chunk ORDER BY id LIMIT ?1"));
   oldest.bind(1, static_cast<std::int64_t>(limit));
   std::int64_t last = 0;
   for (;;) {

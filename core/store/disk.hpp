@@ -71,7 +71,7 @@ class Disk {
     std::int64_t id;
     std::int64_t newest_ms;
   };
-  explicit Disk(Connection connection);
+  explicit Disk(sqlite::Connection connection);
   Result<void> prepare();
   Result<void> load(std::optional<std::int64_t> known, Loaded& loaded);
   Result<void> recover(Loaded& loaded);
@@ -84,7 +84,7 @@ class Disk {
   template <class Work>
   Result<void> in_transaction(Work work);
 
-  Connection connection_;
+  sqlite::Connection connection_;
   std::unique_ptr<Statements> statements_;
   std::int64_t next_chunk_ = 1;
   std::int64_t next_journal_ = 1;

@@ -9,22 +9,22 @@ constexpr std::int64_t kMaxSeriesId = 1 << 28;
 
 }  // namespace
 
-Result<std::int64_t> newest_ms(Connection& connection) {
+Result<std::int64_t> newest_ms(sqlite::Connection& connection) {
   return connection.integer(
       "SELECT max((SELECT coalesce(max(last_ms), 0) FROM chunk), (SELECT coalesce(max(newest_ms), 0) FROM journal))");
 }
 
-Result<void> load_names(Connection& connection, Loaded& loaded) {
+Result<void> load_names(sqlite::Connection& connection, Loaded& loaded) {
   loaded.file_id = TRY(connection.integer("SELECT value FROM meta WHERE key = 'file_id'"));
   std::int64_t newest = TRY(newest_ms(connection));
-  Statement metrics = TRY(connection.prepare("SELECT id, name, unit, resolution FROM metric"));
+  sqlite::Statement metrics = TRY(connection.prepare("SELECT id, name, unit, resolution FROM metric"));
   for (;;) {
     bool row = TRY(metrics.step());
     if (!row) break;
     loaded.catalogue->load_metric(static_cast<MetricId>(metrics.integer(0)), std::string(metrics.text(1)),
                                   std::string(metrics.text(2)), metrics.real(3));
   }
-  Statement series = TRY(connection.prepare("SELECT id, metric, labels, ended_ms FROM identity ORDER BY id"));
+  sqlite::Statement series = TRY(connection.prepare("SELECT id, metric, labels, ended_ms FROM identity ORDER BY id"));
   for (;;) {
     bool row = TRY(series.step());
     if (!row) return {};
@@ -34,8 +34,8 @@ Result<void> load_names(Connection& connection, Loaded& loaded) {
   }
 }
 
-Result<void> load_chunks(Connection& connection, Loaded& loaded) {
-  Statement chunks =
+Result<void> load_chunks(sqlite::Connection& connection, Loaded& loaded) {
+  sqlite::Statement chunks =
       TRY(connection.prepare("SELECT id, metric, first_ms, last_ms, lowest, highest FROM chunk ORDER BY id"));
   for (;;) {
     bool row = TRY(chunks.step());
@@ -46,8 +46,8 @@ Result<void> load_chunks(Connection& connection, Loaded& loaded) {
   }
 }
 
-Result<void> load_values(Connection& connection, Loaded& loaded) {
-  Statement values = TRY(connection.prepare("SELECT key, expires_ms, value FROM kv"));
+Result<void> load_values(sqlite::Connection& connection, Loaded& loaded) {
+  sqlite::Statement values = TRY(connection.prepare("SELECT key, expires_ms, value FROM kv"));
   for (;;) {
     bool row = TRY(values.step());
     if (!row) return {};

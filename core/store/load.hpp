@@ -9,11 +9,11 @@
 namespace koord::store {
 
 // Metrics and series; those that were living when the last run ended count as ended with the file's newest sample.
-Result<void> load_names(Connection& connection, Loaded& loaded);
-Result<void> load_chunks(Connection& connection, Loaded& loaded);
-Result<void> load_values(Connection& connection, Loaded& loaded);
+Result<void> load_names(sqlite::Connection& connection, Loaded& loaded);
+Result<void> load_chunks(sqlite::Connection& connection, Loaded& loaded);
+Result<void> load_values(sqlite::Connection& connection, Loaded& loaded);
 
 // Returns the newest sample in the file, in chunks or journal; 0 if empty.
-Result<std::int64_t> newest_ms(Connection& connection);
+Result<std::int64_t> newest_ms(sqlite::Connection& connection);
 
 }  // namespace koord::store

@@ -58,7 +58,7 @@ void seal(MetricId metric, const Recovered& rows, std::vector<SealedChunkPtr>& c
 
 }  // namespace
 
-Result<std::vector<SealedChunkPtr>> chunks_of_journal(Connection& connection, const Catalogue& catalogue) {
+Result<std::vector<SealedChunkPtr>> chunks_of_journal(sqlite::Connection& connection, const Catalogue& catalogue) {
   std::unordered_map<MetricId, Recovered> metrics;
   TRY(for_each_unsealed(connection, catalogue.largest_id(), [&](std::int64_t time_ms, SeriesId id, std::int64_t value) {
     if (const Identity* identity = catalogue.find(id)) metrics[identity->metric].add(time_ms, id, value);

@@ -13,6 +13,6 @@
 namespace koord::store {
 
 // Chunks of all that is in the journal and in no chunk.
-Result<std::vector<SealedChunkPtr>> chunks_of_journal(Connection& connection, const Catalogue& catalogue);
+Result<std::vector<SealedChunkPtr>> chunks_of_journal(sqlite::Connection& connection, const Catalogue& catalogue);
 
 }  // namespace koord::store

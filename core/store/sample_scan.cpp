@@ -7,8 +7,8 @@
 
 namespace koord::store {
 
-Result<SampleScan> SampleScan::begin(Connection& connection, ScanBounds bounds) {
-  Statement chunks = TRY(connection.prepare(
+Result<SampleScan> SampleScan::begin(sqlite::Connection& connection, ScanBounds bounds) {
+  sqlite::Statement chunks = TRY(connection.prepare(
       "SELECT data FROM chunk WHERE last_ms >= ?1 AND first_ms <= ?2"
       " AND (?3 IS NULL OR metric IN (SELECT id FROM metric WHERE name = ?3)) ORDER BY id"));
   SampleScan scan(connection, std::move(bounds), std::move(chunks));

@@ -24,7 +24,7 @@ struct ScanBounds {
 
 class SampleScan {
  public:
-  static Result<SampleScan> begin(Connection& connection, ScanBounds bounds);
+  static Result<SampleScan> begin(sqlite::Connection& connection, ScanBounds bounds);
 
   // False at the end.
   Result<bool> next();
@@ -40,7 +40,7 @@ class SampleScan {
     SeriesId id;
     std::int64_t value;
   };
-  SampleScan(Connection& connection, ScanBounds bounds, Statement chunks)
+  SampleScan(sqlite::Connection& connection, ScanBounds bounds, sqlite::Statement chunks)
       : connection_(&connection), bounds_(std::make_unique<ScanBounds>(std::move(bounds))), chunks_(std::move(chunks)) {}
   Result<bool> load_more();
   Result<bool> load_journal();
@@ -48,9 +48,9 @@ class SampleScan {
   void take(std::int64_t time_ms, SeriesId id, std::int64_t value);
   const Identity& identity() const { return *names_.catalogue->find(samples_[at_].id); }
 
-  Connection* connection_;
+  sqlite::Connection* connection_;
   std::unique_ptr<ScanBounds> bounds_;  // the statement points into it
-  Statement chunks_;
+  sqlite::Statement chunks_;
   Loaded names_;
   bool chunks_done_ = false;
   bool journal_done_ = false;

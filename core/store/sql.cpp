@@ -33,10 +33,10 @@ int allow(void*, int action, const char* first, const char*, const char*, const 
 }
 
 // The tables hold on to the connection, so it stays where it is.
-Result<std::unique_ptr<Connection>> open(const std::string& path) {
-  Connection opened = TRY(Connection::open(path, Connection::Access::read_only));
-  auto owned = std::make_unique<Connection>(std::move(opened));
-  Connection& connection = *owned;
+Result<std::unique_ptr<sqlite::Connection>> open(const std::string& path) {
+  sqlite::Connection opened = TRY(sqlite::Connection::open(path, sqlite::Connection::Access::read_only));
+  auto owned = std::make_unique<sqlite::Connection>(std::move(opened));
+  sqlite::Connection& connection = *owned;
   // The first read finds out what opening does not: not a database, no right to the log's shared memory.
   Result<std::int64_t> tables =
       connection.integer("SELECT count(*) FROM sqlite_schema WHERE name IN ('metric', 'identity', 'chunk', 'journal')");
@@ -50,11 +50,11 @@ Result<std::unique_ptr<Connection>> open(const std::string& path) {
   return owned;
 }
 
-Result<Statement> prepare_one(Connection& connection, const std::string& text) {
+Result<sqlite::Statement> prepare_one(sqlite::Connection& connection, const std::string& text) {
   sqlite3_stmt* raw = nullptr;
   const char* rest = nullptr;
   int code = sqlite3_prepare_v2(connection.get(), text.c_str(), static_cast<int>(text.size()), &raw, &rest);
-  Statement statement(raw);
+  sqlite::Statement statement(raw);
   if (code == SQLITE_AUTH) return invalid("only SELECT and reading PRAGMAs are allowed: " + std::string(sqlite3_errmsg(connection.get())));
   if (code != SQLITE_OK) return invalid(sqlite3_errmsg(connection.get()));
   if (!raw) return invalid("there is no statement");
@@ -65,9 +65,9 @@ Result<Statement> prepare_one(Connection& connection, const std::string& text) {
 }  // namespace
 
 Result<SqlResult> run_sql(const std::string& path, const std::string& text, const SqlLimits& limits) {
-  std::unique_ptr<Connection> owned = TRY(open(path));
-  Connection& connection = *owned;
-  Statement statement = TRY(prepare_one(connection, text));
+  std::unique_ptr<sqlite::Connection> owned = TRY(open(path));
+  sqlite::Connection& connection = *owned;
+  sqlite::Statement statement = TRY(prepare_one(connection, text));
   connection.set_deadline(std::chrono::steady_clock::now() + limits.timeout);
   SqlResult result;
   for (int i = 0; i < statement.columns(); ++i) result.columns.emplace_back(statement.column_name(i));

@@ -108,6 +108,6 @@ void Samples::column(sqlite3_context* context, int at) const {
 
 }  // namespace
 
-Result<void> add_sample_table(Connection& connection) { return add_virtual_table<Samples>(connection); }
+Result<void> add_sample_table(sqlite::Connection& connection) { return add_virtual_table<Samples>(connection); }
 
 }  // namespace koord::store

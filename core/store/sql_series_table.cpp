@@ -22,11 +22,11 @@ struct Series : VirtualCursor {
   int next();
   void column(sqlite3_context* context, int at);
 
-  std::optional<Statement> rows;
+  std::optional<sqlite::Statement> rows;
 };
 
 int Series::filter(const char*, int, sqlite3_value**) {
-  Result<Statement> prepared = database().prepare(
+  Result<sqlite::Statement> prepared = database().prepare(
       "SELECT name, unit, resolution, labels, ended_ms FROM identity JOIN metric ON metric.id = identity.metric");
   if (!prepared) return SQLITE_ERROR;
   rows = std::move(*prepared);
@@ -53,6 +53,6 @@ void Series::column(sqlite3_context* context, int at) {
 
 }  // namespace
 
-Result<void> add_series_table(Connection& connection) { return add_virtual_table<Series>(connection); }
+Result<void> add_series_table(sqlite::Connection& connection) { return add_virtual_table<Series>(connection); }
 
 }  // namespace koord::store

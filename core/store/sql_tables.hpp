@@ -8,7 +8,7 @@
 namespace koord::store {
 
 // `connection` must outlive the tables, which go with it.
-Result<void> add_sample_table(Connection& connection);
-Result<void> add_series_table(Connection& connection);
+Result<void> add_sample_table(sqlite::Connection& connection);
+Result<void> add_series_table(sqlite::Connection& connection);
 
 }  // namespace koord::store

@@ -19,13 +19,13 @@
 namespace koord::store {
 
 struct VirtualTable : sqlite3_vtab {
-  Connection* database;
+  sqlite::Connection* database;
 };
 
 struct VirtualCursor : sqlite3_vtab_cursor {
   bool at_end = true;
 
-  Connection& database() const { return *static_cast<VirtualTable*>(pVtab)->database; }
+  sqlite::Connection& database() const { return *static_cast<VirtualTable*>(pVtab)->database; }
 };
 
 template <class Cursor>
@@ -36,7 +36,7 @@ struct VirtualTableOf {
     const std::string columns = "CREATE TABLE x(" + Cursor::columns() + ")";
     if (int code = sqlite3_declare_vtab(db, columns.c_str()); code != SQLITE_OK) return code;
     auto* table = new VirtualTable{};
-    table->database = static_cast<Connection*>(database);
+    table->database = static_cast<sqlite::Connection*>(database);
     *out = table;
     return SQLITE_OK;
   }
@@ -72,10 +72,10 @@ struct VirtualTableOf {
 };
 
 template <class Cursor>
-Result<void> add_virtual_table(Connection& connection) {
+Result<void> add_virtual_table(sqlite::Connection& connection) {
   int code = sqlite3_create_module(connection.get(), Cursor::kName, &VirtualTableOf<Cursor>::kModule, &connection);
   if (code == SQLITE_OK) return {};
-  return sqlite_error(connection.get(), code, "cannot add the table '" + std::string(Cursor::kName) + "'");
+  return sqlite::sqlite_error(connection.get(), code, "cannot add the table '" + std::string(Cursor::kName) + "'");
 }
 
 }  // namespace koord::store

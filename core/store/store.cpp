@@ -38,7 +38,7 @@ Result<std::unique_ptr<Store>> Store::open(Options options, const Clock& clock) 
 }
 
 std::optional<Time> Store::newest_time(const std::string& path) {
-  Result<Connection> connection = Connection::open(path, Connection::Access::read_only);
+  Result<sqlite::Connection> connection = sqlite::Connection::open(path, sqlite::Connection::Access::read_only);
   if (!connection) return std::nullopt;
   Result<std::int64_t> newest = newest_ms(*connection);
   if (!newest || *newest <= 0) return std::nullopt;

@@ -8,17 +8,17 @@
 
 namespace koord::store {
 
-Result<std::optional<std::int64_t>> oldest_in_journal(Connection& connection) {
-  Statement first = TRY(connection.prepare("SELECT data FROM journal ORDER BY id LIMIT 1"));
+Result<std::optional<std::int64_t>> oldest_in_journal(sqlite::Connection& connection) {
+  sqlite::Statement first = TRY(connection.prepare("SELECT data FROM journal ORDER BY id LIMIT 1"));
   bool row = TRY(first.step());
   if (!row) return std::optional<std::int64_t>();
   ByteReader in(first.blob(0));
   return std::optional(static_cast<std::int64_t>(in.varint()));
 }
 
-Result<SealedUntil> SealedUntil::read(Connection& connection, std::int64_t from_ms, SeriesId largest_id) {
+Result<SealedUntil> SealedUntil::read(sqlite::Connection& connection, std::int64_t from_ms, SeriesId largest_id) {
   SealedUntil sealed(largest_id);
-  Statement chunks = TRY(connection.prepare("SELECT last_ms, data FROM chunk WHERE last_ms >= ?1"));
+  sqlite::Statement chunks = TRY(connection.prepare("SELECT last_ms, data FROM chunk WHERE last_ms >= ?1"));
   chunks.bind(1, from_ms);
   for (;;) {
     bool row = TRY(chunks.step());
@@ -30,12 +30,12 @@ Result<SealedUntil> SealedUntil::read(Connection& connection, std::int64_t from_
   }
 }
 
-Result<void> for_each_unsealed(Connection& connection, SeriesId largest_id, const VisitEntry& visit) {
+Result<void> for_each_unsealed(sqlite::Connection& connection, SeriesId largest_id, const VisitEntry& visit) {
   std::optional<std::int64_t> oldest = TRY(oldest_in_journal(connection));
   if (!oldest) return {};
   // Batches of several metrics are not in the order of time; slow metrics' batches may be a little older.
   SealedUntil sealed = TRY(SealedUntil::read(connection, *oldest - 60'000, largest_id));
-  Statement rows = TRY(connection.prepare("SELECT data FROM journal ORDER BY id"));
+  sqlite::Statement rows = TRY(connection.prepare("SELECT data FROM journal ORDER BY id"));
   JournalReader reader(largest_id);
   for (;;) {
     bool row = TRY(rows.step());

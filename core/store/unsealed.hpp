@@ -18,7 +18,7 @@ namespace koord::store {
 class SealedUntil {
  public:
   // Reads the chunks with samples since `from_ms`, the oldest time in the journal.
-  static Result<SealedUntil> read(Connection& connection, std::int64_t from_ms, SeriesId largest_id);
+  static Result<SealedUntil> read(sqlite::Connection& connection, std::int64_t from_ms, SeriesId largest_id);
 
   bool covers(SeriesId id, std::int64_t time_ms) const { return time_ms <= until_ms_[id]; }
 
@@ -29,10 +29,10 @@ class SealedUntil {
 };
 
 // The oldest time in the journal; nothing when it is empty.
-Result<std::optional<std::int64_t>> oldest_in_journal(Connection& connection);
+Result<std::optional<std::int64_t>> oldest_in_journal(sqlite::Connection& connection);
 
 // Each entry of the journal that is in no chunk, by time. A damaged row ends the journal.
 using VisitEntry = std::function<void(std::int64_t time_ms, SeriesId id, std::int64_t value)>;
-Result<void> for_each_unsealed(Connection& connection, SeriesId largest_id, const VisitEntry& visit);
+Result<void> for_each_unsealed(sqlite::Connection& connection, SeriesId largest_id, const VisitEntry& visit);
 
 }  // namespace koord::store

@@ -186,14 +186,14 @@ TEST_CASE_FIXTURE(ArchiveFixture, "a file of another program or of a newer versi
     CAPTURE(row.second);
     const auto& [statement, word] = row;
     fill(1, 1);
-    REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)->execute(statement));
+    REQUIRE(sqlite::Connection::open(path, sqlite::Connection::Access::read_write)->execute(statement));
     CHECK(archive()->status().set_aside_note.find(std::string(".") + word + "-") != std::string::npos);
   }
 }
 
 TEST_CASE_FIXTURE(ArchiveFixture, "a file from before roles keeps its records, and takes new ones") {
   fill(1, 3);
-  REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)
+  REQUIRE(sqlite::Connection::open(path, sqlite::Connection::Access::read_write)
               ->execute("ALTER TABLE decision DROP COLUMN kind; ALTER TABLE decision DROP COLUMN composition; ALTER TABLE decision DROP COLUMN role; PRAGMA user_version=1"));
   const auto file = archive();
   file->add(decision(4));
@@ -207,7 +207,7 @@ TEST_CASE_FIXTURE(ArchiveFixture, "a file from before roles keeps its records, a
 
 TEST_CASE_FIXTURE(ArchiveFixture, "a file from before kinds of decisions is found by kind") {
   fill(1, 3);
-  REQUIRE(store::Connection::open(path, store::Connection::Access::read_write)
+  REQUIRE(sqlite::Connection::open(path, sqlite::Connection::Access::read_write)
               ->execute("UPDATE decision SET knob = 'eviction' WHERE number = 1; UPDATE decision SET knob = '', outcome = 'switched' WHERE number = 2;"
                         "ALTER TABLE decision DROP COLUMN kind; PRAGMA user_version=2"));
   const auto file = archive();

@@ -58,7 +58,7 @@ struct JournalFixture {
     REQUIRE(file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush());
   }
   void run(const std::string& sql) const {
-    auto connection = store::Connection::open(knob::journal_path(directory), store::Connection::Access::read_write);
+    auto connection = sqlite::Connection::open(knob::journal_path(directory), sqlite::Connection::Access::read_write);
     REQUIRE(connection);
     REQUIRE(connection->execute(sql));
   }
