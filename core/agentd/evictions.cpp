@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/base/backoff.hpp"
 #include "core/base/file.hpp"
 #include "core/base/timestamp.hpp"
 #include "core/evict/container_kill.hpp"
@@ -25,7 +26,7 @@ evict::Evictions::Options options_of(const config::Config& config) {
   return {.limits = config.evict,
           .own_uid = own_uid == nullptr ? "" : own_uid,
           .pods_old = std::max<Duration>(2min, 3 * config.state.kubelet.sync_period),
-          .seed = kube::random_seed()};
+          .seed = random_seed()};
 }
 
 std::string line_of(const evict::Outcome& outcome) {

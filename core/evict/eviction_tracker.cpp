@@ -137,7 +137,7 @@ void EvictionTracker::refuse(const std::string& uid, const kube::EvictionAnswer&
   Duration wait = kFirstWait;
   for (std::uint32_t i = 0; i < refusal.count && wait < kLongestWait; ++i) wait *= 2;
   wait = std::min(wait, kLongestWait);
-  const Duration asked = std::min(answer.retry_after.value_or(Duration::zero()), kube::Backoff::kMaxAsked);
+  const Duration asked = std::min(answer.retry_after.value_or(Duration::zero()), Backoff::kMaxAsked);
   refusal = {refusal.count + 1, now + std::max(wait, asked), described(answer)};
 }
 

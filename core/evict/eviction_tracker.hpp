@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/backoff.hpp"
 #include "core/base/clock.hpp"
 #include "core/config/config.hpp"
 #include "core/evict/holding.hpp"
-#include "core/kube/backoff.hpp"
 #include "core/kube/eviction.hpp"
 #include "core/state/snapshot.hpp"
 
@@ -88,7 +88,7 @@ class EvictionTracker {
   Times asked_, picked_, unanswered_;  // when, within the window
   std::optional<Time> brake_until_;
   std::string brake_why_;
-  kube::Backoff backoff_;
+  Backoff backoff_;
   Time quiet_until_{};
   std::string quiet_why_;
 };

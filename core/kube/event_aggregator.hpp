@@ -11,8 +11,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/base/backoff.hpp"
 #include "core/base/clock.hpp"
-#include "core/kube/backoff.hpp"
 
 namespace koord::kube {
 

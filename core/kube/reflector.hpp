@@ -12,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/backoff.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
-#include "core/kube/backoff.hpp"
 #include "core/kube/client.hpp"
 #include "core/kube/object.hpp"
 

@@ -10,9 +10,9 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/backoff.hpp"
 #include "core/base/clock.hpp"
 #include "core/event/loop.hpp"
-#include "core/kube/backoff.hpp"
 
 namespace koord::kube {
 

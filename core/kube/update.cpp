@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "core/base/backoff.hpp"
 #include "core/base/url.hpp"
-#include "core/kube/backoff.hpp"
 #include "core/kube/refusal.hpp"
 
 namespace koord::kube {

@@ -7,6 +7,7 @@
 #include <queue>
 #include <utility>
 
+#include "core/base/backoff.hpp"
 #include "core/kube/reflector.hpp"
 #include "core/report/delivery.hpp"
 
@@ -37,7 +38,7 @@ struct Report {
 struct ManyAgents::State {
   State(const SimulatedServer& a_server, Duration length)
       : server(a_server), end(kBegin + length), seconds(static_cast<std::size_t>(length / 1s) + 1) {
-    kube::RandomSource random(1);
+    RandomSource random(1);
     for (int node = 0; node < kNodes; ++node) {
       const Time start = kBegin + random.between(Duration::zero(), 10min);
       for (int i = 0; i < kCollections; ++i) {

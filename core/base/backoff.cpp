@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/kube/backoff.hpp"
+#include "core/base/backoff.hpp"
 
 #include <algorithm>
 #include <random>
 
-namespace koord::kube {
+namespace koord {
 
 std::uint64_t RandomSource::next() {
   state_ += 0x9E3779B97F4A7C15;
@@ -34,4 +34,4 @@ Duration Backoff::failed(Duration at_least) {
   return std::max(own, asked > Duration::zero() ? random_.between(asked, asked + asked / 10) : asked);
 }
 
-}  // namespace koord::kube
+}  // namespace koord

@@ -7,7 +7,7 @@
 
 #include "core/base/clock.hpp"
 
-namespace koord::kube {
+namespace koord {
 
 // Numbers at random from a seed (splitmix64); eight bytes.
 class RandomSource {
@@ -46,4 +46,4 @@ class Backoff {
   std::uint32_t failures_ = 0;
 };
 
-}  // namespace koord::kube
+}  // namespace koord

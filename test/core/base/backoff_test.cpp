@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/kube/backoff.hpp"
+#include "core/base/backoff.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,6 @@
 
 using namespace koord;
 using namespace std::chrono_literals;
-using kube::Backoff;
 
 TEST_CASE("each failure doubles the wait up to the longest, and a success begins anew") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
