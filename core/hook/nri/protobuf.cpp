@@ -158,10 +158,10 @@ void Writer::texts(std::uint32_t field, const std::vector<std::string>& list) {
 }
 
 void Writer::map(std::uint32_t field, const TextMap& map) {
-  for (const auto& [key, value] : map) {
+  for (const auto& each : map) {
     message(field, [&](Writer& entry) {
-      entry.text(1, key);
-      entry.text(2, value);
+      entry.text(1, each.first);
+      entry.text(2, each.second);
     });
   }
 }

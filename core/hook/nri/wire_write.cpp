@@ -42,10 +42,10 @@ void write(Writer& out, const Device& device) {
 void write(Writer& out, const Adjustment& adjustment) {
   out.map(2, adjustment.annotations);
   for (const Mount& mount : adjustment.mounts) out.message(3, [&](Writer& inner) { write(inner, mount); });
-  for (const auto& [name, value] : adjustment.env) {
-    out.message(4, [&, &name = name, &value = value](Writer& variable) {
-      variable.text(1, name);
-      variable.text(2, value);
+  for (const auto& each : adjustment.env) {
+    out.message(4, [&](Writer& variable) {
+      variable.text(1, each.first);
+      variable.text(2, each.second);
     });
   }
   out.message_unless_empty(6, [&](Writer& linux_part) {
