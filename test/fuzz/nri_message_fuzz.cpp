@@ -31,7 +31,7 @@ void check_event(const Result<EventRequest>& request) {
   check_annotations(request->pod.annotations);
   check_annotations(request->container.annotations);
   check(request->container.resources.cpu_shares != 0);  // zero is unset
-  // What was read can be sent, since its texts are UTF-8.
+  // All that was read can be sent, since its texts are UTF-8.
   const Container& container = request->container;
   check(encode_adjustment({.annotations = container.annotations,
                            .mounts = container.mounts,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a runtime sends on an NRI socket: frames, messages, requests and answers.
+// The bytes of a runtime on an NRI socket: frames, messages, requests and answers.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -21,7 +21,7 @@ import packages  # noqa: E402
 SKIP = 77
 UNPACKED = 'KOORD_TEST_UNPACKED'  # the root of the packages
 CONTAINER = 'adjusted'
-SHARES = '345'  # what nri-plugin sets
+SHARES = '345'  # set by nri-plugin
 PLUGIN_SHARES_OF_UPDATES = '999'
 
 
@@ -66,7 +66,7 @@ class Plugin:
 
 
 def shares_file():
-    """A file in which {} is the cgroup, and what it has for a number of shares."""
+    """A file in which {} is the cgroup, and a function from shares to its content."""
     for hierarchy in containerd.hierarchies():
         if (hierarchy / 'cpu.shares').exists():
             return f'{hierarchy}{{}}/cpu.shares', str

@@ -11,7 +11,7 @@ TIME_LIMIT = 300  # seconds, of one step
 
 
 class Unavailable(Exception):
-    """What a test needs is unavailable here. The text names it."""
+    """Something that a test needs is unavailable here. The text names it."""
 
 
 def check_available():

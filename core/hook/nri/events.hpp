@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: what a user of the client implements. The runtime calls plugins one after the other under one lock, so a slow
+// Events: the handler of a client's user. The runtime calls plugins one after the other under one lock, so a slow
 // answer delays all pods of the node. A handler must not block the loop: it may answer later, from any thread.
 // [loop thread]
 #pragma once
@@ -33,7 +33,7 @@ struct CreateAnswer {
 struct UpdateAnswer {
   std::vector<Update> updates = {};
   std::optional<Refusal> refusal =
-      std::nullopt;  // not for Synchronize and StopContainer, whose answers are updates only
+      std::nullopt;  // ignored for Synchronize and StopContainer
 };
 
 // Takes the answer to one event. [any thread, while the loop exists] Call it once. After the deadline it has no effect

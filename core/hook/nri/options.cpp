@@ -12,7 +12,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// What the newest runtimes allow in the name of a plugin.
+// The newest runtimes allow these in the name of a plugin.
 bool is_name_character(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '+' ||
          c == '-';

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::string_view kPluginService = "nri.pkg.api.v1alpha1.Plugin";
 
-// A node has some hundred pods. What is more than this, in all parts of Synchronize, is an attack on the memory.
+// A node has some hundred pods. These limits, for all parts of a Synchronize, bound the memory.
 constexpr std::size_t kMostPods = 4096;
 constexpr std::size_t kMostContainers = 16384;
 
-// What a Response adds to its payload is less than the difference.
+// A Response adds less than the difference to its payload.
 constexpr std::size_t kMaxPayload = kMaxSentMessage - 64;
 constexpr std::size_t kMaxStatusText = 4096;
 
@@ -215,7 +215,7 @@ void PluginService::answer_no_change(std::uint32_t call) {
   answer_finished(call, {});
 }
 
-// A runtime before NRI 0.8 keeps a plugin whose Synchronize took too long connected, and sends it nothing.
+// If Synchronize takes too long, an older runtime keeps the plugin connected, and sends it nothing.
 void PluginService::answer_finished(std::uint32_t call, Response response) {
   const Call finished = std::move(calls_.extract(call).mapped());
   const Duration taken = clock_.now() - finished.begin;

@@ -53,7 +53,7 @@ class PluginService : public std::enable_shared_from_this<PluginService> {
     Duration runtime_timeout;  // zero: unknown
     std::unique_ptr<event::Timer> deadline;
   };
-  // What a handler answered, encoded.
+  // The answer of a handler, encoded.
   struct Outcome {
     std::optional<Refusal> refusal = std::nullopt;
     Result<std::string> payload = std::string();
@@ -66,7 +66,7 @@ class PluginService : public std::enable_shared_from_this<PluginService> {
   Result<void> accumulate(SynchronizeRequest part);
 
   void begin(std::uint32_t call, Stage stage, std::string id, Duration runtime_timeout);
-  // What the handler gets to answer the call with.
+  // Returns the function with which the handler answers the call.
   template <class Answer>
   Done<Answer> done(std::uint32_t call, Stage stage, std::string id);
   void finish(std::uint32_t call, Stage stage, const std::string& id, Outcome outcome);

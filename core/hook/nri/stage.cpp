@@ -50,7 +50,7 @@ std::optional<Stage> stage_of_event(std::int32_t number) {
   return static_cast<Stage>(number);
 }
 
-// NRI 0.10 brought UpdatePodSandbox and PostUpdatePodSandbox. Runtimes tell their NRI version since 0.12 only;
+// NRI 0.10 brought UpdatePodSandbox and PostUpdatePodSandbox. Runtimes state their NRI version since 0.12 only;
 // containerd has 0.10 since 2.2.
 EventMask events_of(const Runtime& runtime) {
   const auto nri = read_release(runtime.nri_version);

@@ -33,7 +33,7 @@ inline constexpr std::size_t kStages = 14;
 // The name as the protocol writes it, such as "CreateContainer".
 std::string_view to_string(Stage stage);
 std::optional<Stage> stage_of_method(std::string_view name);
-// Of an event of StateChange.
+// Takes the number of an event of StateChange.
 std::optional<Stage> stage_of_event(std::int32_t number);
 
 // A set of events, as Configure answers it.

@@ -17,7 +17,7 @@ namespace koord::nri {
 
 inline constexpr std::size_t kMessageHeader = 10;
 inline constexpr std::size_t kMaxSentMessage = 4U << 20;
-// Runtimes before NRI 0.7 cannot split a Synchronize, and send more than 4 MiB. What is longer is refused.
+// Runtimes before NRI 0.7 cannot split a Synchronize, and send more than 4 MiB. Longer messages are refused.
 inline constexpr std::size_t kMaxReceivedMessage = 16U << 20;
 
 enum class MessageType : std::uint8_t { request = 1, response = 2, data = 3 };
@@ -68,7 +68,7 @@ struct Message {
   bool too_large() const { return size > kMaxReceivedMessage; }
 };
 
-// Assembles messages from the bytes of one stream. Of a message that is too large it keeps nothing.
+// Assembles messages from the bytes of one stream. It keeps nothing of a message that is too large.
 class MessageReader {
  public:
   using OnMessage = std::function<Result<void>(const Message& message)>;

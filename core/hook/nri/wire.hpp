@@ -45,7 +45,7 @@ Result<SynchronizeRequest> read_synchronize(std::string_view bytes, const KeepAn
 Result<EventRequest> read_event(Stage stage, std::string_view bytes, const KeepAnnotation& keep);
 // The stage is that of the message. Fails for an event that is unknown.
 Result<EventRequest> read_state_change(std::string_view bytes, const KeepAnnotation& keep);
-// Returns the ids of the containers whose update failed.
+// Returns the ids of the containers with a failed update.
 Result<std::vector<std::string>> read_failed_updates(std::string_view bytes);
 
 std::string encode_register_plugin(std::string_view name, std::string_view index);

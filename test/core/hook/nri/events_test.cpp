@@ -147,7 +147,7 @@ TEST_CASE("a handler that does not answer in time: the runtime gets no change, a
   REQUIRE(plugin.here.until([&] { return counters.late == 1; }));
   CHECK(plugin.events.lines.back() == "late CreateContainer c");
   plugin.ask("StateChange", state_change(2, pod_named("p")));
-  CHECK(plugin.runtime->frame_sizes.size() == frames + 1);  // only that answer, whose body is empty
+  CHECK(plugin.runtime->frame_sizes.size() == frames + 1);  // only that answer, which has no body
 }
 
 TEST_CASE("a handler that does not answer Synchronize in time gets events all the same") {

@@ -11,7 +11,7 @@ using namespace std::string_literals;
 
 namespace {
 
-// What comes out of streams 1 and 2.
+// The bytes of streams 1 and 2.
 struct Streams {
   Streams() {
     streams.open(kPluginStream, [this](std::string_view bytes) -> Result<void> {
@@ -41,7 +41,7 @@ TEST_CASE("a frame has the stream's id and the length of its payload, both big-e
   CHECK(frame(0x01020304, std::string(0x10203, 'x')).starts_with("\1\2\3\4\0\1\2\3xxx"s));
 }
 
-TEST_CASE("frames of two streams are told apart, however they are cut") {
+TEST_CASE("frames of two streams are separated, however they are cut") {
   const std::string bytes = frame(1, "first ") + frame(2, "other") + frame(1, "") + frame(1, "second");
   for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
     CAPTURE(piece);

@@ -84,7 +84,7 @@ TEST_CASE("unknown fields of every kind are skipped") {
   CHECK(values->text == "ok");
 }
 
-TEST_CASE("an entry of a map whose key nobody uses is dropped while it is read") {
+TEST_CASE("an entry of a map with an unused key is dropped while it is read") {
   const auto values = read_values(written([](Writer& out) {
     out.map(5, {{"unused", "large"}, {"used", "1"}, {"", ""}});
   }));

@@ -53,7 +53,7 @@ inline std::string synchronize_request(const std::vector<Fill>& pods, const std:
   });
 }
 
-// Of a dedicated method.
+// The request of a dedicated method.
 inline std::string event_request(const Fill& pod, const Fill& container = nullptr, const Fill& resources = nullptr) {
   return message_of([&](nri::Writer& out) {
     out.message(1, pod);

@@ -129,7 +129,7 @@ TEST_CASE("the handler never gets all of the time that the runtime waits") {
   CHECK(plugin.status.of(Stage::create_container).timed_out == 1);
 }
 
-TEST_CASE("an answer to a call that nobody made is ignored") {
+TEST_CASE("an answer without a call is ignored") {
   BareSession plugin;
   std::string bytes;
   append_message(bytes, kRuntimeStream, 99, MessageType::response, "");

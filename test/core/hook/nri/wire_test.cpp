@@ -137,7 +137,7 @@ TEST_CASE("a container is read with all that hooks use") {
   CHECK(container.pid == 78);
 }
 
-TEST_CASE("annotations that nobody uses are dropped; without a choice all are kept") {
+TEST_CASE("unused annotations are dropped; without a choice all are kept") {
   const std::string bytes = event_request(full_pod, full_container);
   const auto ours = read_event(Stage::create_container, bytes, is_ours);
   CHECK(ours->pod.annotations == TextMap{{"koordinator.sh/a", "1"}});
@@ -297,7 +297,7 @@ TEST_CASE("a text that is not UTF-8 cannot be sent") {
   CHECK_FALSE(encode_updates({{.container_id = "\xFF"}}));
 }
 
-TEST_CASE("the containers whose update failed are named by the runtime") {
+TEST_CASE("the runtime names the containers with a failed update") {
   const std::string bytes = message_of([](Writer& out) {
     for (const char* id : {"c1", "c2"}) out.message(1, [id](Writer& update) { update.text(1, id); });
   });
