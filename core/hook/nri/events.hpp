@@ -32,8 +32,7 @@ struct CreateAnswer {
 
 struct UpdateAnswer {
   std::vector<Update> updates = {};
-  std::optional<Refusal> refusal =
-      std::nullopt;  // ignored for Synchronize and StopContainer
+  std::optional<Refusal> refusal = std::nullopt;  // ignored for Synchronize and StopContainer
 };
 
 // Takes the answer to one event. [any thread, while the loop exists] Call it once. After the deadline it has no effect

@@ -30,6 +30,8 @@ Result<void> check(const Options& options) {
   if (options.socket_path.empty() || options.socket_path.size() >= sizeof(sockaddr_un::sun_path))
     return invalid("socket path '" + options.socket_path + "', expected 1 to " +
                    std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes");
+  if ((options.events & events_of({})) == 0)
+    return invalid("no event of NRI is chosen, and a runtime takes that for all");
   if (options.deadline <= Duration::zero() || options.synchronize_deadline <= Duration::zero())
     return invalid("the deadlines of NRI must be above zero");
   return {};

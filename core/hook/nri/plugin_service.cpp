@@ -34,6 +34,11 @@ void append(std::vector<T>& list, std::vector<T>&& more) {
     list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+bool is_event(std::string_view method) {
+  const auto stage = stage_of_method(method);
+  return method == "StateChange" || (stage && *stage != Stage::synchronize);
+}
+
 // The handler's time, and never all of the time that the runtime waits.
 Duration handler_time(Duration own, Duration runtime_timeout) {
   return runtime_timeout > Duration::zero() ? std::min(own, runtime_timeout / 4 * 3) : own;
@@ -72,11 +77,16 @@ Result<void> PluginService::take(const Message& message) {
   }
   Result<Request> request = read_request(message.body);
   Result<void> done = request ? dispatch(message.call, *request) : std::move(request).error();
-  if (!done) {
-    ++status_.bad_requests;
-    refuse(message.call, Code::invalid_argument, done.error().message());
-  }
+  if (!done) refuse_unreadable(message.call, request && is_event(request->method), done.error());
   return {};
+}
+
+// The runtime fails the pod or container of an event that gets an error.
+void PluginService::refuse_unreadable(std::uint32_t call, bool is_event, const Error& why) {
+  ++status_.bad_requests;
+  status_.last_error = why.message();
+  if (is_event) return answer(call, {});
+  refuse(call, Code::invalid_argument, why.message());
 }
 
 Result<void> PluginService::dispatch(std::uint32_t call, const Request& request) {

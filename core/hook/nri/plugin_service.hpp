@@ -75,6 +75,7 @@ class PluginService : public std::enable_shared_from_this<PluginService> {
 
   void answer(std::uint32_t call, Response response);
   void refuse(std::uint32_t call, Code code, std::string message);
+  void refuse_unreadable(std::uint32_t call, bool is_event, const Error& why);
 
   static Outcome outcome_of(const PodAnswer& answer);
   static Outcome outcome_of(const CreateAnswer& answer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Socket: a connection to a unix socket on the loop. Bytes that cannot be sent at once are kept and sent later. [loop thread]
+// Socket: a connection to a unix socket on the loop. Bytes that cannot be sent at once are kept and sent later. [loop
+// thread]
 #pragma once
 
 #include <cstddef>

@@ -59,7 +59,7 @@ struct Status {
   Runtime runtime = {};              // of the last connection
   std::uint64_t connections = 0;     // that the runtime accepted and synchronized
   std::uint64_t attempts = 0;        // to connect
-  std::string last_error = {};       // why the last attempt or connection ended
+  std::string last_error = {};       // why the last attempt, request or connection failed
   std::uint64_t bad_requests = 0;    // of the runtime: unreadable, too large, with a wrong call id
   std::uint64_t unimplemented = 0;   // calls of methods that the client does not have
   std::uint64_t updates_sent = 0;    // containers of update_containers()

@@ -212,4 +212,6 @@ TEST_CASE("options that a runtime would refuse are errors") {
   CHECK_FALSE(check({.socket_path = ""}));
   CHECK_FALSE(check({.socket_path = std::string(108, 'x')}));
   CHECK_FALSE(check({.deadline = 0s}));
+  CHECK(check({.events = mask_of(Stage::create_container)}));
+  CHECK_FALSE(check({.events = mask_of(Stage::update_pod_sandbox)}));  // older runtimes do not have it
 }

@@ -203,13 +203,27 @@ TEST_CASE("an answer that cannot be sent becomes no change, and is counted") {
   CHECK(plugin.client->status().of(Stage::create_container).invalid == 2);
 }
 
-TEST_CASE("a damaged request is refused, and the connection stays") {
+TEST_CASE("an event that cannot be read changes nothing and fails no pod") {
   ConnectedPlugin plugin(patient());
   plugin.connect();
+  plugin.events.lines.clear();
   const Response answer = plugin.ask("CreateContainer", "\x0A\5");
-  CHECK(answer.status.code == Code::invalid_argument);
-  CHECK(answer.status.message.starts_with("CreateContainerRequest, field 1: a value is cut off"));
-  CHECK(plugin.ask("StateChange", state_change(99, pod_named("p"))).status.code == Code::invalid_argument);
+  CHECK(answer.status.code == Code::ok);
+  CHECK(answer.payload.empty());
+  CHECK(plugin.client->status().last_error.starts_with("CreateContainerRequest, field 1: a value is cut off"));
+  CHECK(plugin.ask("StateChange", state_change(99, pod_named("p"))).status.code == Code::ok);
+  CHECK(plugin.events.lines.empty());
   CHECK(plugin.client->status().bad_requests == 2);
+  CHECK(plugin.client->status().state == ConnectionState::active);
+}
+
+TEST_CASE("a Configure or Synchronize that cannot be read is refused, and the connection stays") {
+  ConnectedPlugin plugin(patient());
+  plugin.connect();
+  for (const char* method : {"Configure", "Synchronize"}) {
+    const Response answer = plugin.ask(method, "\x12\5");
+    CHECK(answer.status.code == Code::invalid_argument);
+    CHECK(answer.status.message.starts_with(method));
+  }
   CHECK(plugin.client->status().state == ConnectionState::active);
 }
